@@ -233,7 +233,7 @@ fn probes_add_up_to_their_trials() {
                 .iter()
                 .filter(|it| (it.conv_length, it.trial) == (trial.length, trial.trial))
                 .collect();
-            let count = |holds: &dyn Fn(&ctxsim::worlds::needles::probe::NeedleProbe) -> bool| {
+            let count = |holds: &dyn Fn(&ctxsim::worlds::needles::NeedleProbe) -> bool| {
                 u32::try_from(of.iter().filter(|it| holds(it)).count()).unwrap()
             };
             assert_eq!(count(&|it| it.found && it.implicit), trial.implicit.found);

@@ -3,22 +3,17 @@
 mod declared;
 pub mod export;
 mod memory_run;
-mod read;
 pub mod requests;
-mod shown;
 mod store;
-mod r#use;
-mod write;
 
 use crate::ledger::{KeptRow, Loss, MemoryKind};
-use crate::projection::Prompt;
+use crate::projection::{Left, Projector, Prompt, State as ItemState};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::memory::{FactMemory as Rules, MemoryPart, State};
 use ctxsim_timeline::facts::{ItemShare, Plant};
 use ctxsim_timeline::{ItemIx, Lifecycle, TurnIx};
 
 pub use memory_run::{AnyMemory, MemoryRun};
-pub use shown::Edited;
 
 /// A policy's memory beside the window; only `recall` is required.
 pub trait PolicyMemory {
@@ -46,7 +41,7 @@ pub trait PolicyMemory {
 
     /// Returns whether a fact in this state, known to the prompt or to the memory, answers a probe.
     fn answers(&self, state: State) -> bool {
-        r#use::answers(None, state)
+        answers(None, state)
     }
 
     /// Returns the calls made since the last time.
@@ -105,11 +100,83 @@ impl MemoryView for Prompt<'_> {
     }
 
     fn standing(&self, item: ItemIx) -> State {
-        r#use::standing(self, item)
+        standing(self, item)
     }
 }
 
 /// Returns whether a part is replaced by one that loses nothing.
 fn is_oracle(rules: &Rules, part: MemoryPart) -> bool {
     rules.oracle.contains(&part)
+}
+
+/// Returns how the prompt shows what an item says; an item that never came is lost.
+fn standing(prompt: &Prompt<'_>, item: ItemIx) -> State {
+    let Some(at) = prompt.history().slot_of(item) else { return State::Lost };
+    let slot = prompt.slot(at);
+    match slot.state {
+        ItemState::Dropped | ItemState::Past => State::Lost,
+        // What a model's summary says of a fact is not known; it is neither shown nor found again.
+        ItemState::Absorbed | ItemState::Host => State::Lost,
+        ItemState::Shown if slot.tokens >= prompt.item(at).raw => State::Exact,
+        ItemState::Shown | ItemState::Folded | ItemState::FoldHost => slot.rendition.state(),
+    }
+}
+
+/// Returns the state from which a fact is easier to have.
+fn nearer(left: State, right: State) -> State {
+    let order = [State::Exact, State::Summarised, State::Recoverable, State::Preview, State::Lost];
+    let rank = |state| order.iter().position(|it| *it == state);
+    if rank(right) < rank(left) { right } else { left }
+}
+
+/// Returns whether a fact in this state answers; without a memory's own rule, what is whole or can be fetched does.
+fn answers(rules: Option<&Rules>, state: State) -> bool {
+    match rules {
+        Some(rules) if is_oracle(rules, MemoryPart::Use) => state != State::Lost,
+        Some(rules) => rules.answers(state),
+        None => matches!(state, State::Exact | State::Summarised | State::Recoverable),
+    }
+}
+
+/// A prompt, and the policy that edits it.
+pub struct Edited<'a, 't, P: ?Sized> {
+    pub prompt: &'a Prompt<'t>,
+    /// The policy.
+    pub projector: &'a P,
+}
+
+impl<P: Projector + ?Sized> Edited<'_, '_, P> {
+    fn left(&self, item: ItemIx) -> Option<Left> {
+        self.projector.left(self.prompt, self.prompt.history().slot_of(item)?)
+    }
+}
+
+impl<P: Projector + ?Sized> MemoryView for Edited<'_, '_, P> {
+    fn n_items(&self) -> ItemIx {
+        self.prompt.n_items()
+    }
+
+    fn standing(&self, item: ItemIx) -> State {
+        let standing = standing(self.prompt, item);
+        if standing == State::Lost && self.left(item) == Some(Left::ALL) {
+            State::Summarised
+        } else {
+            standing
+        }
+    }
+
+    fn standing_at(&self, item: ItemIx, place: ItemShare) -> State {
+        let standing = self.standing(item);
+        if matches!(standing, State::Exact | State::Summarised) {
+            return standing;
+        }
+        let raw = self.prompt.history().slot_of(item).map_or(0, |it| self.prompt.item(it).raw);
+        let at = place.in_tokens(raw);
+        match self.left(item) {
+            Some(left) if at < left.head || at >= raw.saturating_sub(left.tail) => State::Exact,
+            Some(left) if left.has_handle => State::Recoverable,
+            Some(_) => State::Lost,
+            None => standing,
+        }
+    }
 }

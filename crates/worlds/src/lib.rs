@@ -14,9 +14,7 @@ pub mod needles;
 #[cfg(feature = "worlds")]
 mod numbers;
 #[cfg(feature = "worlds")]
-mod replay;
-#[cfg(feature = "worlds")]
-mod similar;
+pub mod trial;
 
 use std::io::BufRead;
 use std::sync::Arc;

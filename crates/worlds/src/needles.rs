@@ -3,15 +3,11 @@
 pub mod conversation;
 mod found;
 mod planted;
-pub mod probe;
-mod published;
-mod retention;
-mod script;
-mod tables;
 pub mod trial;
 pub mod window;
 mod world;
 
 pub use conversation::ConversationLoad;
-pub use retention::Retention;
+pub use planted::NeedleProbe;
+pub use trial::Retention;
 pub(super) use world::WORLD;

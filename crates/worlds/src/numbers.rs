@@ -33,16 +33,6 @@ impl Naming {
             .unwrap_or_default()
     }
 
-    /// Reports undeclared numbers of a load, whose changes stand in a field of it, and invalid values.
-    pub(super) fn check<T: Serialize + DeserializeOwned + Default>(
-        &self,
-        numbers: &T,
-        field: &str,
-        changes: &IndexMap<String, f64>,
-    ) -> Vec<Diagnostic> {
-        within(field, self.with(numbers, changes).err().unwrap_or_default()).collect()
-    }
-
     /// Returns the numbers with some of them changed.
     ///
     /// # Errors
@@ -128,6 +118,17 @@ impl Naming {
             *place = Value::from(value);
         }
     }
+}
+
+/// Reads the files of a folder, each with its name: what it is called without its ending.
+pub(super) fn folder<T: DeserializeOwned>(
+    files: &'static [(&'static str, &'static str)],
+    folder: &str,
+) -> impl Iterator<Item = (String, T)> {
+    files.iter().filter_map(move |(path, text)| {
+        let name = path.strip_prefix(folder)?.strip_suffix(".toml")?;
+        Some((name.to_owned(), decode_table(ctxsim_assumptions::current(text), Format::Toml).ok()?))
+    })
 }
 
 /// Adds the field that problems are in.

@@ -1,9 +1,6 @@
 //! Metrics against numbers that AgingBench's own code gave on random curves and logs; `tests/data/aging/make_fixture.py` made them.
 
-use ctxsim::worlds::aging::metric::chain::{self, Chained};
-use ctxsim::worlds::aging::metric::curve::ScoreCurve;
-use ctxsim::worlds::aging::metric::interference::{Binding, rate, resistance};
-use ctxsim::worlds::aging::metric::{shock, totals};
+use ctxsim::worlds::aging::metric::{self, Binding, Chained, ScoreCurve, StatedTotal, rate, resistance};
 use ctxsim::worlds::aging::{Attribution, Ladder};
 use ctxsim::worlds::graph::FactRelation;
 
@@ -44,7 +41,7 @@ fn curves_have_the_half_lives_slopes_and_hazards_that_agingbench_gives() {
         assert_near(Some(curve.half_life()).filter(|it| it.is_finite()), half_life, 1e-9, "half-life");
         assert_near(Some(curve.slope()), &it["slope"], 1e-9, "slope");
         assert_near(Some(curve.hazard()), &it["hazard"], 1e-12, "hazard");
-        let recovery = shock::recovery(&scores, scores[0]).map(|it| it as f64);
+        let recovery = metric::recovery(&scores, scores[0]).map(|it| it as f64);
         assert_near(recovery, &it["recovery"], 0.0, "recovery");
     }
 }
@@ -53,17 +50,17 @@ fn curves_have_the_half_lives_slopes_and_hazards_that_agingbench_gives() {
 fn totals_have_the_errors_that_agingbench_gives() {
     for it in fixture("totals") {
         let rows = it["rows"].as_array().unwrap().iter();
-        let all: Vec<totals::Stated> = rows
-            .map(|row| totals::Stated {
+        let all: Vec<StatedTotal> = rows
+            .map(|row| StatedTotal {
                 session: row["session"].as_f64().unwrap(),
                 gold: row["gold"].as_f64().unwrap(),
                 stated: row["stated"].as_f64(),
             })
             .collect();
-        assert_near(totals::error(&all), &it["mean_error"], 0.005 + 1e-9, "error");
-        assert_near(totals::relative_error(&all), &it["relative"], 5e-5 + 1e-9, "relative error");
-        assert_eq!(totals::compounds(&all).unwrap_or(false), it["compounding"].as_bool().unwrap());
-        assert_near(Some(totals::growth(&all)), &it["slope"], 5e-5 + 1e-9, "growth");
+        assert_near(metric::total_error(&all), &it["mean_error"], 0.005 + 1e-9, "error");
+        assert_near(metric::relative_total_error(&all), &it["relative"], 5e-5 + 1e-9, "relative error");
+        assert_eq!(metric::compounds(&all).unwrap_or(false), it["compounding"].as_bool().unwrap());
+        assert_near(Some(metric::error_growth(&all)), &it["slope"], 5e-5 + 1e-9, "growth");
     }
 }
 
@@ -108,7 +105,7 @@ fn chains_have_the_recalls_that_agingbench_gives() {
         near(means(all.iter().map(|it| (it.span, it.share()))), &it["by_span"], "span");
         let hops = all.iter().filter(|it| it.hops.len() >= 2).flat_map(|it| (0..).zip(it.hops));
         near(means(hops.map(|(hop, it)| (hop, f64::from(u8::from(*it))))), &it["by_hop"], "hop");
-        assert_near(chain::version_accuracy(&all), &it["version_accuracy"], 5e-5 + 1e-9, "version accuracy");
+        assert_near(metric::version_accuracy(&all), &it["version_accuracy"], 5e-5 + 1e-9, "version accuracy");
     }
 }
 

@@ -3,14 +3,14 @@
 use ctxsim::input::scenario::AgingLoad;
 use ctxsim::rng::Seed;
 use ctxsim::worlds::aging::generate::{self, StreamDraft};
-use ctxsim::worlds::aging::stream::{Ask, Scoring};
+use ctxsim::worlds::aging::stream::{Ask, StreamScore};
 use ctxsim::worlds::aging::{AgingNumbers, AgingPlayer, MemoryRules};
 
 use super::{load, memory, model};
 
 /// A help desk: each day brings a ticket with a number that is asked for the day after, and another that is asked for ever after.
 fn help_desk(draft: &mut StreamDraft<'_>) {
-    draft.about(Scoring::Probes, &["tickets"]);
+    draft.about(StreamScore::Answers, &["tickets"]);
     for day in 0..draft.n_sessions() {
         draft.begin_session(1);
         let ticket = draft.record(0);

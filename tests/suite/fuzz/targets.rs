@@ -13,9 +13,7 @@ use ctxsim::pricelist::{self, PriceFile, place};
 use ctxsim::timeline::{import, load};
 use ctxsim::worlds::aging::{Aging, ReadStreams};
 use ctxsim::worlds::blocks::trace;
-use ctxsim::worlds::chats::{
-    ChatNumbers, ChatOrigin as ChatsFrom, ChatPlayer, ChatScenario, Chats, long_mem_eval,
-};
+use ctxsim::worlds::chats::{ChatNumbers, ChatPlayer, ChatScenario, Chats, long_mem_eval};
 use ctxsim::worlds::needles::ConversationLoad;
 
 use crate::support::*;
@@ -89,7 +87,7 @@ fn own(bytes: &[u8]) {
 fn chats(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let Ok(users) = long_mem_eval::read(&mut text.as_bytes(), ChatNumbers::declared()) else { return };
-    let chats = Chats::new(&ChatsFrom::Read(users), Seed(0), ChatNumbers::declared());
+    let chats = Chats::of(users, Seed(0));
     let policy: PolicyFile = decode(CONTEXT_ONLY, Format::Ron).unwrap();
     let log = ChatPlayer { chats: &chats, numbers: ChatNumbers::declared() }.play(policy.service_memory());
     assert!(log.answers.len() <= chats.users.len());

@@ -1,14 +1,19 @@
 //! The context document: merge rules by the specification's own examples, and laws of merging, cap and protection.
 
+use ctxsim::input::policy::memory::ContextDocument;
 use ctxsim::input::policy::memory::DocSection::{self, Entities, Facts, Notes, Preferences, Timeline};
 use ctxsim::rng::{Seed, Stream};
-use ctxsim::worlds::chats::document::{ChatDocument, DocumentLine, Holds, News, Protect};
+use ctxsim::worlds::chats::document::{ChatDocument, DocumentLine, Holds, News};
 use ctxsim::worlds::chats::{ChatEvent, Occurrence};
 
 use super::{chats, few, play, runner};
 
 const SECTIONS: [DocSection; 5] = [Facts, Timeline, Entities, Preferences, Notes];
-const PROTECT: Protect = Protect { recent_sessions: 1, key_references: 2 };
+
+/// Returns what protects lines.
+fn protects() -> ContextDocument {
+    ContextDocument { recent_sessions: 1, key_references: 2, ..ContextDocument::default() }
+}
 
 /// Statements of the examples, by what they are about and which version they say.
 const BACHELOR: (u32, u32) = (0, 0);
@@ -94,7 +99,7 @@ fn old_conversations_stay_as_a_summary_when_their_details_go() {
         document.converse(session, 6, 10);
     }
     // Room for the timeline, all summaries and less than half of the details.
-    document.prune(20 * 6 + 20 * 10 + 8 * 12, &PROTECT, 19);
+    document.prune(20 * 6 + 20 * 10 + 8 * 12, &protects(), 19);
     let details = of(&document, Notes).filter(|it| matches!(it.holds, Holds::Statement { .. })).count();
     let summaries = of(&document, Notes).filter(|it| matches!(it.holds, Holds::Summary(_)));
 
@@ -110,9 +115,9 @@ fn the_oldest_and_least_referenced_goes_first() {
     // What is said three times is as good as something a third as old.
     document.mention(0, 0);
     document.mention(0, 0);
-    document.prune(36, &PROTECT, 5);
+    document.prune(36, &protects(), 5);
     assert_eq!(facts(&document), [0, 2, 3]);
-    document.prune(24, &PROTECT, 5);
+    document.prune(24, &protects(), 5);
     assert_eq!(facts(&document), [0, 3]);
 }
 
@@ -151,10 +156,10 @@ fn many(seed: u64, mut look: impl FnMut(&ChatDocument, &ChatDocument, u64, u32))
         document.lose(|_| draws.chance(0.05));
         document.converse(session, 6, 10);
         let unpruned = document.clone();
-        let overflow = document.prune(cap, &PROTECT, session);
+        let overflow = document.prune(cap, &protects(), session);
         assert_eq!(overflow.is_some(), document.words() > cap, "protected parts over the cap are told");
         if let Some(it) = overflow {
-            assert_eq!(it.protected_words, document.protected_words(&PROTECT, session));
+            assert_eq!(it, document.protected_words(&protects(), session));
         }
         let of_timeline = |it: &ChatDocument| of(it, Timeline).count();
         assert!(of_timeline(&document) >= of_timeline(&before), "the timeline never shrinks");
@@ -175,7 +180,7 @@ fn the_timeline_never_shrinks_and_stays_sorted() {
 fn a_document_is_no_larger_than_its_cap_or_what_is_protected() {
     for seed in 0..50 {
         many(seed, |_, document, cap, session| {
-            let protected = document.protected_words(&PROTECT, session);
+            let protected = document.protected_words(&protects(), session);
             assert!(document.words() <= cap.max(protected));
         });
     }
@@ -185,7 +190,7 @@ fn a_document_is_no_larger_than_its_cap_or_what_is_protected() {
 fn nothing_protected_is_pruned_and_nothing_is_pruned_that_had_room() {
     for seed in 0..50 {
         many(seed, |before, after, cap, session| {
-            let protected = before.items().iter().filter(|it| PROTECT.covers(it, session));
+            let protected = before.items().iter().filter(|it| it.is_protected(&protects(), session));
             assert!(protected.clone().all(|it| after.items().contains(it)));
             if before.words() <= cap {
                 assert_eq!(before, after);

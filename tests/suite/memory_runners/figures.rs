@@ -3,7 +3,8 @@
 use ctxsim::grid::Grid;
 use ctxsim::grid::markdown::Markdown;
 use ctxsim::worlds::chats::tables::flips;
-use ctxsim::worlds::chats::{ChatScenario, Ordering, orderings};
+use ctxsim::worlds::chats::{ChatScenario, orderings};
+use ctxsim::worlds::trial::Ordering;
 
 use super::accuracy::summary;
 

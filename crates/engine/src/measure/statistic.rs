@@ -1,11 +1,11 @@
 //! Mean, standard deviation and confidence interval of randomly drawn numbers.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use ctxsim_base::quantity::saturated;
 
 /// Statistics of a number over trials.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistic {
     /// The number of trials.
     pub n: u64,

@@ -2,15 +2,16 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::read::{self, ReadableFacts};
-use super::store::BankStore;
-use super::write::FactWriter;
-use super::{MemoryServiceCall, MemoryView, PolicyMemory, Recalled, r#use};
+use super::store::{BankIx, BankStore};
+use super::{MemoryServiceCall, MemoryView, PolicyMemory, Recalled, answers, is_oracle};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
 use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::policy::memory::{self, FactMemory as Rules, State};
+use ctxsim_base::rng::{Cpython, Stream};
+use ctxsim_input::policy::memory::{
+    DrawBar, Extract, FactMemory as Rules, Facts, MemoryPart, RecallRule, SearchedWhen, State,
+};
 use ctxsim_timeline::Lifecycle;
-use ctxsim_timeline::facts::{FactPlane, Plant};
+use ctxsim_timeline::facts::{DrawSource, FactForm, FactIx, FactPlane, Plant};
 
 /// A declared memory at work.
 #[derive(Debug)]
@@ -23,8 +24,8 @@ pub struct Declared<'t> {
     n_arrived: usize,
     /// Plants that have entered but have not been searched yet.
     waiting: Vec<usize>,
-    /// What can be read, with the store's version.
-    read: Option<(u64, ReadableFacts)>,
+    /// By fact whether it can be read, if only some can, with the store's version.
+    read: Option<(u64, Option<Vec<bool>>)>,
     /// What was last recalled, with the store's version.
     recalled: (u64, Option<Recalled>),
     calls: Vec<MemoryServiceCall>,
@@ -51,9 +52,22 @@ impl<'t> Declared<'t> {
         self.rules.service.is_some()
     }
 
-    /// Returns its size in the prompt.
+    /// Returns its size in the prompt: the facts it shows, or its index.
     pub(super) fn tokens(&self) -> Tokens {
-        read::tokens(self.rules, &self.store)
+        let held = self.store.n_held() as u64;
+        let shown = match self.rules.read {
+            RecallRule::Last(count) => held.min(count),
+            RecallRule::All | RecallRule::ByKey => held,
+        };
+        shown.saturating_mul(self.rules.store.tokens_per_fact())
+    }
+
+    /// Returns by fact whether it can be read, if only some are.
+    fn readable(&self) -> Option<Vec<bool>> {
+        let RecallRule::Last(count) = self.rules.read else { return None };
+        let mut is_read = vec![is_oracle(self.rules, MemoryPart::Read); self.plane.facts.len()];
+        self.store.newest(saturated(count)).into_iter().for_each(|it| is_read[it as usize] = true);
+        Some(is_read)
     }
 
     /// Searches new items, or items that the prompt no longer shows in full.
@@ -75,7 +89,7 @@ impl<'t> Declared<'t> {
         while let Some(plant) = plants.get(self.n_arrived)
             && plant.item < n_items
         {
-            if self.rules.write.from == memory::SearchedWhen::Session {
+            if self.rules.write.from == SearchedWhen::Session {
                 self.writer.write(plant, &mut self.store);
             } else {
                 self.waiting.push(self.n_arrived);
@@ -106,10 +120,10 @@ impl<'t> Declared<'t> {
     /// Returns a digest of the recalled content: the facts in order, each with its version; an index does not
     /// contain their values.
     fn digest(&self) -> u64 {
-        let is_index = self.rules.read == memory::RecallRule::ByKey;
+        let is_index = self.rules.read == RecallRule::ByKey;
         let newest = match self.rules.read {
-            memory::RecallRule::Last(count) => saturated(count),
-            memory::RecallRule::All | memory::RecallRule::ByKey => usize::MAX,
+            RecallRule::Last(count) => saturated(count),
+            RecallRule::All | RecallRule::ByKey => usize::MAX,
         };
         let facts = self.store.newest(newest);
         let version = |fact: u32| if is_index { 0 } else { self.writer.version(fact) };
@@ -141,18 +155,26 @@ impl PolicyMemory for Declared<'_> {
     }
 
     fn answer(&mut self, plant: &Plant) -> (State, Option<Loss>) {
-        let now = self.store.n_changes();
-        let read = self.read.take().filter(|it| it.0 == now);
-        let read = read.unwrap_or_else(|| (now, ReadableFacts::new(self.rules, &self.store, self.plane)));
-        let (state, loss) = self.read.insert(read).1.state(plant, &self.writer, &self.store);
-        if state == State::Recoverable {
-            self.call(MemoryKind::Read, self.rules.store.tokens_per_fact());
+        if !self.writer.has_written(plant) {
+            return (State::Lost, Some(Loss::Write));
         }
-        (state, loss)
+        if !self.store.holds(plant.fact) {
+            return (State::Lost, Some(Loss::Store));
+        }
+        let now = self.store.n_changes();
+        let read = self.read.take().filter(|it| it.0 == now).unwrap_or_else(|| (now, self.readable()));
+        if self.read.insert(read).1.as_ref().is_some_and(|it| !it[plant.fact as usize]) {
+            return (State::Lost, Some(Loss::Read));
+        }
+        if self.rules.read == RecallRule::ByKey {
+            self.call(MemoryKind::Read, self.rules.store.tokens_per_fact());
+            return (State::Recoverable, None);
+        }
+        (State::Summarised, None)
     }
 
     fn answers(&self, state: State) -> bool {
-        r#use::answers(Some(self.rules), state)
+        answers(Some(self.rules), state)
     }
 
     fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
@@ -161,5 +183,120 @@ impl PolicyMemory for Declared<'_> {
 
     fn tell(&self, sink: &mut dyn FnMut(&KeptRow<'_>)) {
         self.store.tell(sink);
+    }
+}
+
+/// What memory's draws are for.
+const PURPOSE: &str = "memory/write";
+
+/// Takes facts out of items.
+#[derive(Debug)]
+struct FactWriter<'t> {
+    rules: &'t Rules,
+    plane: &'t FactPlane,
+    draws: FactDraws,
+    /// Where each draw's facts go, if it is not the bank of their category.
+    into: Vec<Option<BankIx>>,
+    bars: Vec<DrawBar>,
+    keeps_all: bool,
+    /// By fact: the newest version that was written; 0 for none.
+    written: Vec<u16>,
+    /// How many draws have kept their fact.
+    n_kept: u64,
+}
+
+/// Where the draws come from.
+#[derive(Debug)]
+enum FactDraws {
+    Named(Stream),
+    Sequential(Box<Cpython>),
+}
+
+impl<'t> FactWriter<'t> {
+    /// Begins to write.
+    fn new(rules: &'t Rules, plane: &'t FactPlane) -> Self {
+        let draws = match &plane.draws {
+            DrawSource::Named(seed) => FactDraws::Named(seed.stream(PURPOSE, 0)),
+            DrawSource::Sequential(draws) => FactDraws::Sequential(draws.clone()),
+        };
+        let into = rules.write.extract.iter().map(|it| {
+            let name = it.into.as_ref()?;
+            BankStore::bank_names(rules, plane).position(|bank| bank == name)
+        });
+        Self {
+            rules,
+            plane,
+            draws,
+            into: into.collect(),
+            bars: rules.write.extract.iter().map(Extract::bar).collect(),
+            keeps_all: is_oracle(rules, MemoryPart::Write),
+            written: vec![0; plane.facts.len()],
+            n_kept: 0,
+        }
+    }
+
+    /// Looks one plant through: every draw that its form meets is made, whatever the draws before gave.
+    fn write(&mut self, plant: &Plant, store: &mut BankStore<'_>) {
+        let mut nth = 0;
+        for ((rule, into), bar) in self.rules.write.extract.iter().zip(&self.into).zip(&self.bars) {
+            let is_met = match rule.facts {
+                Facts::Any => true,
+                Facts::Explicit => plant.form == FactForm::Explicit,
+                Facts::Implicit => plant.form == FactForm::Implicit,
+            };
+            if !is_met {
+                continue;
+            }
+            let is_kept = self.draws.keeps(*bar, plant.fact, nth) || self.keeps_all;
+            nth += 1;
+            if is_kept {
+                let at = plant.fact as usize;
+                self.n_kept += 1;
+                if self.written[at] < plant.version {
+                    self.written[at] = plant.version;
+                    store.renew();
+                }
+                let bank = into.unwrap_or_else(|| store.bank_of(self.plane.facts[at].category));
+                store.put(bank, plant.fact);
+            }
+        }
+    }
+
+    /// Returns how many draws have kept their fact.
+    fn n_kept(&self) -> u64 {
+        self.n_kept
+    }
+
+    /// Returns the newest version of a fact that was written; 0 for none.
+    fn version(&self, fact: FactIx) -> u16 {
+        self.written[fact as usize]
+    }
+
+    /// Returns whether what a plant says was ever written, or a later version of it.
+    fn has_written(&self, plant: &Plant) -> bool {
+        self.written[plant.fact as usize] >= plant.version
+    }
+}
+
+impl FactDraws {
+    /// Makes a fact's n-th draw.
+    fn keeps(&mut self, bar: DrawBar, fact: FactIx, nth: u64) -> bool {
+        match self {
+            // One number for the n-th meeting, whatever the bar: a policy with a lower bar keeps all that another keeps.
+            Self::Named(stream) => {
+                let drawn = stream.nth(u64::from(fact), nth).unit();
+                match bar {
+                    DrawBar::Below(p) => drawn < p,
+                    DrawBar::Above(miss) => drawn < 1.0 - miss,
+                }
+            }
+            Self::Sequential(draws) => {
+                let drawn = draws.unit();
+                match bar {
+                    DrawBar::Below(p) => drawn < p,
+                    DrawBar::Above(miss) => drawn > miss,
+                }
+            }
+        }
     }
 }

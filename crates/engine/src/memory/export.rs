@@ -111,15 +111,11 @@ impl Export {
     pub fn read<E: From<Vec<Diagnostic>>>(text_of: impl Fn(&str) -> Result<String, E>) -> Result<Self, E> {
         let name = INDEX_FILE.to_owned();
         let index: Index = parse(&name, &text_of(&name)?)?;
+        let of_index =
+            |code, message| at(INDEX_FILE, code, message, "run `ctxsim run --store write` with this version");
         if index.schema != SCHEMA {
             let message = format!("this index has the schema `{}`, not `{SCHEMA}`", index.schema);
-            return Err(vec![at(
-                &name,
-                Code("store-schema"),
-                message,
-                "run `ctxsim run --store write` with this version",
-            )]
-            .into());
+            return Err(vec![of_index(Code::StoreSchema, message)].into());
         }
         let mut banks: IndexMap<String, IndexMap<String, String>> = IndexMap::new();
         let mut problems = Vec::new();
@@ -135,13 +131,7 @@ impl Export {
                 }
             } else {
                 let message = format!("`{bank}` is not the name of a file beside the index");
-                problems.push(at(
-                    INDEX_FILE,
-                    Code("store-name"),
-                    message,
-                    "run `ctxsim run --store write` with this \
-                    version",
-                ));
+                problems.push(of_index(Code::StoreName, message));
             }
         }
         if problems.is_empty() {
@@ -153,36 +143,23 @@ impl Export {
 
 /// Returns where the index and the bank files disagree.
 fn disagreements(index: &Index, banks: &IndexMap<String, IndexMap<String, String>>) -> Vec<Diagnostic> {
+    let again =
+        |bank: &str, code, message| at(&file(bank), code, message, "run `ctxsim run --store write` again");
     let mut problems = Vec::new();
     for (bank, facts) in banks {
         let written = index.written.iter().filter(|it| it.bank == *bank).map(|it| &it.key);
         let wanted: Vec<&String> = written.collect();
         for key in wanted.iter().filter(|it| !facts.contains_key(it.as_str())) {
             let message = format!("the index has `{key}`, but this file does not");
-            problems.push(at(
-                &file(bank),
-                Code("store-key-missing"),
-                message,
-                "run `ctxsim run --store write` again",
-            ));
+            problems.push(again(bank, Code::StoreKeyMissing, message));
         }
         for key in facts.keys().filter(|it| !wanted.contains(it)) {
             let message = format!("this file has `{key}`, but the index does not");
-            problems.push(at(
-                &file(bank),
-                Code("store-key-stray"),
-                message,
-                "run `ctxsim run --store write` again",
-            ));
+            problems.push(again(bank, Code::StoreKeyStray, message));
         }
         if problems.is_empty() && !wanted.iter().copied().eq(facts.keys()) {
             let message = "the facts are repeated or not in the index's order".to_owned();
-            problems.push(at(
-                &file(bank),
-                Code("store-order"),
-                message,
-                "run `ctxsim run --store write` again",
-            ));
+            problems.push(again(bank, Code::StoreOrder, message));
         }
     }
     problems

@@ -1,7 +1,7 @@
 //! Follows a run with its memory, and answers its probes.
 
 use super::declared::Declared;
-use super::{MemoryView, PolicyMemory, Recalled, r#use};
+use super::{MemoryView, PolicyMemory, Recalled, answers, nearer};
 use crate::ledger::{Loss, MemoryRow, ProbeRow, Sink};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::memory::{FactMemory as Rules, State};
@@ -163,10 +163,10 @@ impl<'t> MemoryRun<'t> {
         let plant = &self.plants[probe.plant as usize];
         let mut state = self.standing(probe.plant, view);
         let mut loss = None;
-        let mut is_found = r#use::answers(None, state);
+        let mut is_found = answers(None, state);
         if let Some(memory) = self.memory.as_mut().map(AnyMemory::any) {
             let (remembered, lost_in) = memory.answer(plant);
-            state = r#use::nearer(state, remembered);
+            state = nearer(state, remembered);
             loss = lost_in;
             is_found = memory.answers(state);
         }
@@ -196,7 +196,7 @@ impl<'t> MemoryRun<'t> {
             None => view.standing(item),
         };
         let again = self.repeats.iter().filter(|it| it.0 == plant);
-        again.fold(first, |state, (_, item)| r#use::nearer(state, view.standing(*item)))
+        again.fold(first, |state, (_, item)| nearer(state, view.standing(*item)))
     }
 
     /// Reports what the memory holds at the end of the load.

@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::generate;
-use crate::numbers::{Naming, named, within};
-use ctxsim_base::diag::{Diagnostic, Problems};
+use crate::numbers::{Naming, folder, named, within};
+use ctxsim_base::diag::{Code, Diagnostic, Problems};
 use ctxsim_input::scenario::{AgingLoad, Happening};
 use ctxsim_input::text::decode::{Format, decode_table};
 
@@ -231,16 +231,7 @@ impl Model {
     /// Returns every declared model.
     pub fn all() -> &'static [Arc<Self>] {
         static ALL: OnceLock<Vec<Arc<Model>>> = OnceLock::new();
-        ALL.get_or_init(|| {
-            let files = FILES.iter().filter_map(|(path, text)| {
-                let name = path.strip_prefix(MODELS)?.strip_suffix(EXTENSION)?.to_owned();
-                Some(Arc::new(Self {
-                    name,
-                    ..decode_table(ctxsim_assumptions::current(text), Format::Toml).ok()?
-                }))
-            });
-            files.collect()
-        })
+        ALL.get_or_init(|| folder(FILES, MODELS).map(|(name, it)| Arc::new(Self { name, ..it })).collect())
     }
 
     /// Returns a model by its name.
@@ -308,9 +299,8 @@ fn is_probability(name: &str) -> bool {
 /// Reports a number that is no probability.
 fn check_share(field: &str, value: f64, problems: &mut Problems) {
     if !(0.0..=1.0).contains(&value) {
-        let help = "write a number from 0.0 to 1.0";
-        let message = "a probability must be from 0 to 1";
-        problems.push_at(ctxsim_base::diag::Code("probability-range"), field, message, help);
+        let (message, help) = ("a probability must be from 0 to 1", "write a number from 0.0 to 1.0");
+        problems.push_at(Code::ProbabilityRange, field, message, help);
     }
 }
 

@@ -1,11 +1,11 @@
 //! What it costs to remember: a stream as requests, with the memory of each session before them.
 
 use super::assumed::{AgingNumbers, AssumedAging};
-use super::play::AgingLog;
+use super::play::{AgingLog, SessionLog};
 use super::stream::AgingStream;
 use ctxsim_base::quantity::saturated;
+use ctxsim_engine::memory::Recalled;
 use ctxsim_engine::memory::requests::{ITEM_MAX, Replayed, RequestWriter};
-use ctxsim_engine::memory::{PolicyMemory, Recalled};
 use ctxsim_input::Policy;
 use ctxsim_input::policy::memory::SessionStore;
 
@@ -28,8 +28,7 @@ impl StreamRequests {
         let (mut n_compactions, mut history) = (0, 0_u32);
         for (at, session) in stream.sessions.iter().enumerate() {
             let of_session = log.sessions.get(at);
-            let memory =
-                of_session.and_then(|it| recalled(it.memory_tokens, it.memory_digest, policy, stream, at));
+            let memory = of_session.and_then(|it| recalled(it, policy, stream, at));
             let n_tasks = session.tasks.max(1);
             for _ in 0..n_tasks {
                 let said = assumed.task_tokens.saturating_add(session.tokens / n_tasks);
@@ -50,31 +49,20 @@ impl StreamRequests {
         }
         Self { replayed: writer.finish(), n_compactions }
     }
-
-    /// Returns the memory as it was when it was played.
-    pub fn memory(&self) -> Box<dyn PolicyMemory> {
-        self.replayed.memory()
-    }
 }
 
 /// Returns what a memory says in the prompts of a session: of records and files the part that a question brings back.
-fn recalled(
-    tokens: u64,
-    digest: u64,
-    policy: &Policy,
-    stream: &AgingStream,
-    session: usize,
-) -> Option<Recalled> {
+fn recalled(log: &SessionLog, policy: &Policy, stream: &AgingStream, session: usize) -> Option<Recalled> {
     let spec = policy.session_memory()?;
     let n_records = stream.graph.records.partition_point(|it| (it.session as usize) < session) as u64;
     let n_all = match spec.store {
         SessionStore::Files => stream.graph.domains.len() as u64,
         _ => n_records,
     };
-    let of_all = |n: u64| tokens.saturating_mul(n.min(n_all)).checked_div(n_all).unwrap_or(0);
-    let tokens = spec.read.count().map_or(tokens, of_all);
+    let of_all = |n: u64| log.memory_tokens.saturating_mul(n.min(n_all)).checked_div(n_all).unwrap_or(0);
+    let tokens = spec.read.count().map_or(log.memory_tokens, of_all);
     let tokens = saturated::<u32>(tokens).min(ITEM_MAX);
-    (tokens > 0).then_some(Recalled { tokens, digest })
+    (tokens > 0).then_some(Recalled { tokens, digest: log.memory_digest })
 }
 
 /// Returns what a request says that makes a summary, or none if no summary is made.
@@ -82,12 +70,7 @@ fn compacted(store: &SessionStore, own: u32, history: u32, assumed: &AssumedAgin
     let read = match store {
         SessionStore::Summary(_) | SessionStore::Episodes(_) => own,
         SessionStore::History(_) => history,
-        SessionStore::Nothing
-        | SessionStore::Everything
-        | SessionStore::Entries { .. }
-        | SessionStore::Files => {
-            return None;
-        }
+        _ => return None,
     };
     Some(read.saturating_add(assumed.compaction_prompt_tokens))
 }

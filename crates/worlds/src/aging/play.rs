@@ -1,12 +1,11 @@
 //! The session loop: questions are answered from memory, then the session is written; events happen in between.
 
 mod answer;
-mod recall;
-mod score;
 
 use std::sync::Arc;
 
 use super::assumed::{AgingNumbers, Model};
+use super::metric::StatedTotal;
 use super::rules::MemoryRules;
 use super::store::{AgingStore, StatedFacts};
 use super::stream::{Aging, AgingStream, Ask};
@@ -106,8 +105,6 @@ pub struct AgingPlayer<'a> {
     tells_contents: bool,
     /// The facts that scores count.
     tracked: Vec<Tracked>,
-    /// The facts that are retracted.
-    retracted: Vec<FactIx>,
     /// What sessions say.
     said: StatedFacts,
     draws: AnswerPurposes,
@@ -176,10 +173,9 @@ impl<'a> AgingPlayer<'a> {
         begins_at_one: bool,
     ) -> Self {
         let facts = &stream.graph.facts;
-        let places = || 0..ix(facts.len());
         let draws = stream.seed.stream("aging chance hit", 0);
         let said_in = |it: FactIx| facts[it as usize].session;
-        let tracked = places().filter(|it| facts[*it as usize].is_tracked).map(|place| {
+        let tracked = (0..ix(facts.len())).filter(|it| facts[*it as usize].is_tracked).map(|place| {
             let fact = &facts[place as usize];
             Tracked {
                 fact: place,
@@ -189,8 +185,7 @@ impl<'a> AgingPlayer<'a> {
                 is_hit: draws.unit_of(place.into(), 0) < numbers.counted.chance_hit,
             }
         });
-        let retracted = places().filter(|it| facts[*it as usize].invalidated_at.is_some());
-        let (tracked, retracted) = (tracked.collect(), retracted.collect());
+        let tracked = tracked.collect();
         let (said, draws) = (StatedFacts::new(stream), AnswerPurposes::new(stream.seed));
         Self {
             stream,
@@ -200,7 +195,6 @@ impl<'a> AgingPlayer<'a> {
             own_oracle_draws: false,
             tells_contents: false,
             tracked,
-            retracted,
             said,
             draws,
         }
@@ -290,8 +284,7 @@ impl AgingRun<'_> {
             let probe = &stream.probes[nth];
             if let Some(answers) = self.answers(&probe.ask, (nth, session)) {
                 if let Ask::Total { accumulator, at } = probe.ask {
-                    let gold = stream.graph.total(accumulator as usize, at) as f64;
-                    self.error = Some(answers[0].total.map_or(gold.abs(), |it| (it - gold).abs()));
+                    self.error = Some(StatedTotal::new(stream, accumulator, at, &answers[0]).error());
                 }
                 let is_written = !answers[1].is_right && self.was_written(&probe.ask, session);
                 self.log.asked.push(AnsweredQuestion { probe: nth, session, answers, is_written });
@@ -308,7 +301,7 @@ impl AgingRun<'_> {
 
     /// Lets the controller look at a session; returns whether it did something.
     fn control(&mut self, session: u32, score: Option<f64>) -> bool {
-        let Some(controller) = self.store.rules.controller.clone() else { return false };
+        let Some(controller) = self.store.rules.spec.controller.clone() else { return false };
         if u64::from(session) < controller.warmup_sessions {
             return false;
         }

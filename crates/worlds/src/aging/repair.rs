@@ -1,13 +1,11 @@
 //! Where a memory loses answers, and what each change of a field or of an event brings.
 
-use std::sync::Arc;
-
 use super::Model;
-use super::metric::curve::ScoreCurve;
-use super::metric::mean;
+use super::metric::{ScoreCurve, mean};
 use super::play::{AgingPlayer, AnsweredQuestion};
 use super::stream::{Aging, AgingStream, Ask};
-use ctxsim_engine::take::{StageRepair, in_order};
+use crate::trial::LosingMemory;
+use ctxsim_engine::take::StageRepair;
 use ctxsim_input::Policy;
 use ctxsim_input::policy::memory::{SessionMemory, SessionRead, SessionStore};
 use ctxsim_input::scenario::{AgingEvent, AgingLoad};
@@ -36,25 +34,6 @@ pub(super) fn losses(stream: &AgingStream, asked: &[AnsweredQuestion]) -> Option
         lost[stage] += 1.0;
     }
     (n > 0.0).then(|| lost.map(|it| it / n))
-}
-
-/// A memory with what it loses.
-pub(super) struct LosingMemory {
-    pub(super) policy: Arc<Policy>,
-    /// By stage: the share of questions that it loses, one a stream.
-    pub(super) losses: [Vec<f64>; 4],
-    /// The mean score over all streams.
-    pub(super) score: f64,
-}
-
-/// Finds what to repair in each memory of a load, by playing what could be changed over all its streams.
-pub(super) fn find(aging: &Aging, memories: &[LosingMemory]) -> Vec<Option<StageRepair>> {
-    let events = without_events(&aging.load);
-    in_order(memories.len(), |at| {
-        let LosingMemory { policy, losses, score } = &memories[at];
-        let changes = |nth: usize| [events.clone(), of_stage(nth, policy.session_memory(), aging)].concat();
-        StageRepair::find(|nth| losses[nth].clone(), *score, changes, |change| aging.scored(policy, change))
-    })
 }
 
 /// Returns the changes of a load that leave out an event, or all of them.
@@ -109,6 +88,14 @@ fn of_stage(nth: usize, memory: Option<&SessionMemory>, aging: &Aging) -> Vec<St
 }
 
 impl Aging {
+    /// Finds what to repair in a memory.
+    pub(super) fn repair(&self, memory: &LosingMemory) -> Option<StageRepair> {
+        let changes = |nth: usize| {
+            [without_events(&self.load), of_stage(nth, memory.policy.session_memory(), self)].concat()
+        };
+        memory.repair(changes, |change| self.scored(&memory.policy, change))
+    }
+
     /// Returns the mean score over all streams with a field of the policy or of the scenario set as `--set` sets it; none if neither
     /// takes that.
     fn scored(&self, policy: &Policy, change: &str) -> Option<f64> {

@@ -8,27 +8,20 @@ use crate::numbers;
 use ctxsim_base::diag::{Diagnostic, Problems};
 use ctxsim_input::policy::memory::MemoryPart;
 use ctxsim_input::policy::memory::{
-    Controller, SessionMemory, SessionRead, SessionStore, SessionWrite, SummaryLoss, TotalsSurvive,
+    SessionMemory, SessionRead, SessionStore, SessionWrite, SummaryLoss, TotalsSurvive,
 };
 
 /// A memory as it works.
 #[derive(Clone, Debug)]
 pub struct MemoryRules {
-    /// How a session is written.
-    pub write: SessionWrite,
-    /// Where it is stored.
-    pub store: SessionStore,
-    /// What is read back.
-    pub read: SessionRead,
+    /// As it is declared.
+    pub spec: SessionMemory,
     /// The share of changes that are in the overlay, or none if there is no overlay.
     pub overlay: Option<f64>,
-    /// What changes it.
-    pub controller: Option<Controller>,
     /// The prompt that makes its summaries.
     pub prompt: Option<String>,
     /// The model that answers.
     pub model: Arc<Model>,
-    oracle: Vec<MemoryPart>,
 }
 
 /// What one pass over a summary leaves.
@@ -65,14 +58,10 @@ impl MemoryRules {
     pub fn new(spec: Option<&SessionMemory>, model: Arc<Model>) -> Self {
         let spec = spec.unwrap_or(&NOTHING);
         Self {
-            write: spec.write,
-            store: spec.store.clone(),
-            read: spec.read,
             overlay: spec.overlay.map(|it| it.marked),
-            controller: spec.controller.clone(),
             prompt: spec.store.compaction().map(|it| it.prompt.clone()),
+            spec: spec.clone(),
             model,
-            oracle: spec.oracle.clone(),
         }
     }
 
@@ -100,7 +89,7 @@ impl MemoryRules {
 
     /// Returns whether a part loses nothing.
     pub fn is_oracle(&self, part: MemoryPart) -> bool {
-        self.oracle.contains(&part)
+        self.spec.oracle.contains(&part)
     }
 
     /// Returns how probably a fact in view is stated.
@@ -140,10 +129,9 @@ impl MemoryRules {
     ) -> SummaryPass {
         let prompt = self.prompt.as_ref().and_then(|it| numbers.prompts.get(it));
         if self.is_oracle(MemoryPart::Write) {
-            let all = usize::MAX;
             return SummaryPass {
-                exact: all,
-                gists: all,
+                exact: usize::MAX,
+                gists: usize::MAX,
                 extract: 1.0,
                 heads: 1.0,
                 survival: 1.0,

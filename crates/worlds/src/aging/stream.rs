@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
+
 use super::assumed::{AgingNumbers, Model};
 use super::read::ReadStreams;
 use super::{assumed, generate, written};
@@ -13,6 +15,8 @@ use ctxsim_input::scenario::{AgingEvent, AgingLoad, BeforeFirst, LoadSpec};
 use ctxsim_input::text::set::Override;
 use ctxsim_input::{Scenario, ScenarioFile};
 
+pub use ctxsim_input::scenario::StreamScore;
+
 /// Sessions with what they say and ask.
 #[derive(Clone, Debug)]
 pub struct AgingStream {
@@ -22,7 +26,7 @@ pub struct AgingStream {
     /// What is asked, in the order in which it is first asked.
     pub probes: Vec<AgingProbe>,
     /// How a session is scored.
-    pub scoring: Scoring,
+    pub scoring: StreamScore,
     /// Records that are in the profile that the agent was given at the start.
     pub profile_records: u32,
     /// Where its draws come from.
@@ -74,35 +78,31 @@ pub enum Ask {
     },
 }
 
-/// How a session of a scenario is scored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scoring {
-    /// The share of tracked facts so far that are in the memory's text or in the session's own (S1). A last point follows the
-    /// last session.
-    Keywords,
-    /// The share of scored probes that are answered (S2, S5, S6, S7).
-    Probes,
-    /// The share of records so far of which the memory's text still holds some tracked fact (S3).
-    Fidelity,
-    /// Of the last session's facts, those that are cited; three of ten are enough (S4).
-    Dependencies,
-}
-
-impl Scoring {
-    /// Returns what the benchmark calls the score of a scenario.
-    pub fn metric(self, generator: &str) -> &'static str {
-        match (self, generator) {
-            (Self::Keywords, _) => "keyword_m",
-            (Self::Fidelity, _) => "summarization_fidelity",
-            (Self::Dependencies, _) => "dep_recall",
-            (Self::Probes, "lifestyle") => "constraint_precision",
-            (Self::Probes, "self_management" | "self_planning") => "recall_accuracy",
-            (Self::Probes, _) => "recall_rate",
-        }
+impl Ask {
+    /// Asks for one fact.
+    pub fn fact(fact: FactIx) -> Self {
+        Self::Any { facts: vec![fact], is_echoed: false }
     }
 }
 
 impl AgingStream {
+    /// Begins a stream without sessions.
+    pub fn new(graph: Graph, scoring: StreamScore, seed: Seed) -> Self {
+        Self { graph, sessions: Vec::new(), probes: Vec::new(), scoring, profile_records: 0, seed }
+    }
+
+    /// Returns what the benchmark calls the score of a scenario.
+    pub(super) fn metric(&self, generator: &str) -> &'static str {
+        match (self.scoring, generator) {
+            (StreamScore::Keywords, _) => "keyword_m",
+            (StreamScore::Fidelity, _) => "summarization_fidelity",
+            (StreamScore::Dependencies, _) => "dep_recall",
+            (StreamScore::Answers, "lifestyle") => "constraint_precision",
+            (StreamScore::Answers, "self_management" | "self_planning") => "recall_accuracy",
+            (StreamScore::Answers, _) => "recall_rate",
+        }
+    }
+
     /// Returns how many sessions there are.
     pub fn n_sessions(&self) -> u32 {
         ix(self.sessions.len())
@@ -153,25 +153,27 @@ impl Aging {
         let models: Vec<_> = load.models.iter().filter_map(of).collect();
         let is_one = models.len() == 1;
         let one = |model: Arc<Model>| {
-            // What cannot be changed was refused when the files were checked.
-            let own = model
-                .answering(&load.numbers)
-                .unwrap_or_else(|_| (model.as_ref().clone(), AgingNumbers::declared().clone()));
-            Self {
-                name: if is_one {
-                    scenario.name.clone()
-                } else {
-                    format!("{}/{}", scenario.name, model.name)
-                },
+            let name =
+                if is_one { scenario.name.clone() } else { format!("{}/{}", scenario.name, model.name) };
+            let declared = Self {
+                name,
                 load: load.clone(),
-                model: Arc::new(own.0),
-                numbers: Arc::new(own.1),
+                model,
+                numbers: Arc::new(AgingNumbers::declared().clone()),
                 written: Arc::clone(&streams),
                 n_left_out,
                 seed: Seed(scenario.seed),
-            }
+            };
+            // What cannot be changed was refused when the files were checked.
+            declared.answered(&declared.model, &load.numbers).unwrap_or(declared)
         };
         models.into_iter().map(one).collect()
+    }
+
+    /// Returns the same streams answered by a model, some of whose numbers are changed; none if that is not possible.
+    fn answered(&self, model: &Model, changes: &IndexMap<String, f64>) -> Option<Self> {
+        let (model, numbers) = model.answering(changes).ok()?;
+        Some(Self { model: Arc::new(model), numbers: Arc::new(numbers), ..self.clone() })
     }
 
     /// Returns the same streams with one number changed; with no name, as they are.
@@ -180,12 +182,7 @@ impl Aging {
         if !number.is_empty() {
             changes.insert(number.to_owned(), value);
         }
-        match self.model.answering(&changes) {
-            Ok((model, numbers)) => {
-                Self { model: Arc::new(model), numbers: Arc::new(numbers), ..self.clone() }
-            }
-            Err(_) => self.clone(),
-        }
+        self.answered(&self.model, &changes).unwrap_or_else(|| self.clone())
     }
 
     /// Returns the load with a field of its scenario set as `--set` sets it; none if that does not take it, or has it already.
@@ -199,8 +196,8 @@ impl Aging {
         }
         let model =
             if load.models == self.load.models { &self.model } else { &Model::named(load.models.first()?)? };
-        let (model, numbers) = model.answering(&load.numbers).ok()?;
-        Some(Self { load: *load, model: Arc::new(model), numbers: Arc::new(numbers), ..self.clone() })
+        let answered = self.answered(model, &load.numbers)?;
+        Some(Self { load: *load, ..answered })
     }
 
     /// Makes one stream; the same for every model and policy.

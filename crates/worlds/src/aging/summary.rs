@@ -1,34 +1,22 @@
 //! A memory's numbers over all streams of a load, each with mean, standard deviation and confidence interval.
 
-mod observe;
-
 use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
 
 use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
 use super::assumed::AgingNumbers;
 use super::attribution::{Attribution, Ladder};
 use super::generate::Pressure;
-use super::metric::mean;
-use super::play::AgingLog;
-use super::repair::LosingMemory;
-use super::stream::AgingStream;
+use super::metric::{self, Binding, Chained, ScoreCurve, StatedTotal, flag, mean, share};
+use super::play::{AgingLog, AnsweredQuestion, Oracle};
+use super::repair::losses;
+use super::stream::{AgingStream, Ask, StreamScore};
+use crate::graph::FactRelation;
+use crate::trial::{NumberName, Numbered, Observed};
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
 use ctxsim_engine::take::{MemoryRepair, StageRepair};
-use ctxsim_input::Policy;
-
-pub use observe::{LAGS, NAMES};
-
-/// The name of the score that repairs are judged by.
-const MEAN: &str = "mean";
-
-/// Numbers by name; a dot parts a group from its member.
-pub type Numbered = IndexMap<String, Statistic>;
 
 /// A memory's results over one stream, with their context.
 #[derive(Clone, Copy)]
@@ -44,35 +32,10 @@ pub struct StreamResult<'a> {
     pub event: Option<u32>,
 }
 
-/// What a number is called before it is summed up: some are noted for each question, so nothing is written out yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum NumberName {
-    Alone(&'static str),
-    Of(&'static str, &'static str),
-    Nth(&'static str, u32),
-}
-
-impl From<&'static str> for NumberName {
-    fn from(name: &'static str) -> Self {
-        Self::Alone(name)
-    }
-}
-
-impl fmt::Display for NumberName {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Alone(name) => to.write_str(name),
-            Self::Of(group, member) => write!(to, "{group}.{member}"),
-            Self::Nth(group, nth) => write!(to, "{group}.{nth}"),
-        }
-    }
-}
-
 /// What was observed over streams, before it is summed up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgingObserved {
-    /// Numbers by name, one a stream or one a question.
-    values: IndexMap<NumberName, Vec<f64>, FxBuildHasher>,
+    pub(super) numbers: Observed,
     curve: Scores,
     /// The same of violated constraints, where a profile states any.
     violations: Scores,
@@ -80,8 +43,6 @@ pub struct AgingObserved {
     ladders: BTreeMap<u32, ([f64; 3], u32)>,
     /// How many half-lives are infinite.
     infinite: u64,
-    /// By stage: the share of questions that it loses, one a stream.
-    losses: [Vec<f64>; 4],
 }
 
 /// By place in the curve: the scores of the streams.
@@ -91,7 +52,7 @@ pub struct Scores(Vec<Vec<f64>>);
 impl Scores {
     /// Takes the scores of one stream.
     pub fn of(log: &AgingLog) -> Self {
-        log.scores().into_iter().collect()
+        Self(log.scores().into_iter().map(|it| it.into_iter().collect()).collect())
     }
 
     /// Adds those of other streams.
@@ -109,12 +70,6 @@ impl Scores {
     /// Returns the mean score by session with its interval.
     fn statistics(&self) -> Vec<Option<Statistic>> {
         self.0.iter().map(|it| Some(Statistic::new(it.iter().copied())?.within(SHARE))).collect()
-    }
-}
-
-impl FromIterator<Option<f64>> for Scores {
-    fn from_iter<I: IntoIterator<Item = Option<f64>>>(scores: I) -> Self {
-        Self(scores.into_iter().map(|it| it.into_iter().collect()).collect())
     }
 }
 
@@ -161,22 +116,9 @@ pub struct AgingSummary {
 }
 
 impl AgingObserved {
-    fn note(&mut self, name: impl Into<NumberName>, value: f64) {
-        self.values.entry(name.into()).or_default().push(value);
-    }
-
-    /// Notes a number, if there is one.
-    fn note_some(&mut self, name: &'static str, value: Option<f64>) {
-        if let Some(value) = value {
-            self.note(name, value);
-        }
-    }
-
     /// Adds what was observed over other streams.
     pub fn add(&mut self, other: Self) {
-        for (name, values) in other.values {
-            self.values.entry(name).or_default().extend(values);
-        }
+        self.numbers.add(other.numbers);
         self.curve.add(other.curve);
         self.violations.add(other.violations);
         for (session, (right, n)) in other.ladders {
@@ -185,25 +127,13 @@ impl AgingObserved {
             own.1 += n;
         }
         self.infinite += other.infinite;
-        self.losses.iter_mut().zip(other.losses).for_each(|(own, more)| own.extend(more));
     }
 
     /// Returns how much more this has than another, of the numbers that both have once a stream.
     pub fn less(&self, other: &Self) -> Numbered {
         // A session before anything is asked has no score in any stream.
         let n_streams = self.curve.0.iter().map(Vec::len).max().unwrap_or(0);
-        let of = |(name, own): (&NumberName, &Vec<f64>)| {
-            let base = other.values.get(name).filter(|it| [it.len(), own.len()] == [n_streams; 2])?;
-            let differences: Vec<f64> = own.iter().zip(base).map(|(own, base)| own - base).collect();
-            Some((name.to_string(), Statistic::new(differences.into_iter())?))
-        };
-        self.values.iter().filter_map(of).collect()
-    }
-
-    /// Returns what the memory of a policy loses.
-    pub(super) fn losing(&self, policy: &Arc<Policy>) -> LosingMemory {
-        let score = self.values.get(&NumberName::from(MEAN)).and_then(|it| mean(it.iter().copied()));
-        LosingMemory { policy: Arc::clone(policy), losses: self.losses.clone(), score: score.unwrap_or(0.0) }
+        self.numbers.less(&other.numbers, |it| it == n_streams)
     }
 
     /// Returns the accuracies by session.
@@ -218,15 +148,8 @@ impl AgingObserved {
 
     /// Sums up; the numbers are in the order of [`NAMES`], those of groups after them.
     pub fn summary(&self, has_retrieval: bool) -> AgingSummary {
-        let statistic = |it: &Vec<f64>| Statistic::new(it.iter().copied());
-        let named = |(name, it): (&NumberName, &Vec<f64>)| {
-            let name = name.to_string();
-            let number = ranged(&name, statistic(it)?);
-            Some((name, number))
-        };
-        let mut numbers: Numbered = self.values.iter().filter_map(named).collect();
-        let place = |name: &String| NAMES.iter().position(|it| it == name).unwrap_or(NAMES.len());
-        numbers.sort_by(|one, _, other, _| place(one).cmp(&place(other)).then_with(|| one.cmp(other)));
+        let mut numbers = self.numbers.statistics(&NAMES);
+        numbers.iter_mut().for_each(|(name, it)| *it = ranged(name, *it));
         AgingSummary {
             half_life_infinite: self.infinite,
             numbers,
@@ -308,4 +231,272 @@ fn nested<S: serde::Serializer>(numbers: &Numbered, to: S) -> Result<S::Ok, S::E
 enum Nested<'a> {
     Number(&'a Statistic),
     Group(IndexMap<&'a str, &'a Statistic>),
+}
+
+/// The numbers that are alone, in the order of reports.
+pub const NAMES: [&str; 34] = [
+    "m0",
+    "final",
+    "mean",
+    "slope",
+    "half_life",
+    "half_life_infinite_share",
+    "hazard",
+    "hazard_of_paper",
+    "accumulator_error",
+    "accumulator_error_p2",
+    "accumulator_error_p3",
+    "relative_error",
+    "error_growth",
+    "compounding",
+    "compounding_of_paper",
+    "version_accuracy",
+    "rev_ex",
+    "forget_accuracy",
+    "chain_recall",
+    "chain_recall_all_hops",
+    "binding",
+    "confusion_rate",
+    "miss_rate",
+    "interference_resistance",
+    "ws_fid",
+    "violation_rate",
+    "lookup_accuracy",
+    "shock",
+    "shock_window",
+    "shock_write_error",
+    "shock_recovery_sessions",
+    "shock_at_floor",
+    "controlled_at",
+    "memory_tokens",
+];
+
+/// The groups of lags in sessions, as the paper has them and between.
+pub const LAGS: [(&str, u32, u32); 6] =
+    [("1", 1, 1), ("2_3", 2, 3), ("4_5", 4, 5), ("6_7", 6, 7), ("8_10", 8, 10), ("11_up", 11, u32::MAX)];
+
+/// Spans of questions over several facts: short and long ones.
+const SPANS: [(&str, u32, u32); 3] = [("le_2", 0, 2), ("3_5", 3, 5), ("ge_6", 6, u32::MAX)];
+
+impl AgingObserved {
+    /// Observes a memory's results over one stream.
+    pub fn new(played: StreamResult<'_>) -> Self {
+        let mut observed = Self::default();
+        observed.curve(played.log);
+        observed.totals(played);
+        observed.chains(played);
+        observed.recall(played);
+        observed.bindings(played);
+        observed.ladders = ladders(played.stream, played.log);
+        observed.shock(played);
+        observed.saturated(played);
+        losses(played.stream, &played.log.asked).into_iter().for_each(|it| observed.numbers.lose(it));
+        observed
+    }
+
+    /// Notes the scores that other benchmarks would take and that say little here: violated constraints (CVR), which only a
+    /// profile has, and whether anything was looked up at all (LA).
+    fn saturated(&mut self, played: StreamResult<'_>) {
+        let StreamResult { stream, log, numbers, .. } = played;
+        let scored: Vec<&AnsweredQuestion> =
+            log.asked.iter().filter(|it| stream.probes[it.probe].is_scored).collect();
+        if stream.profile_records > 0 {
+            let draws = stream.seed.stream("aging violation", 0);
+            let violates = |it: &&AnsweredQuestion| {
+                draws.nth(it.session.into(), it.probe as u64).unit() < numbers.assumed.violation_share
+            };
+            let rate = |it: &[&AnsweredQuestion]| share(it.iter().map(violates));
+            self.numbers.note("violation_rate", rate(&scored));
+            let by_session = scored.chunk_by(|one, other| one.session == other.session);
+            self.violations = Scores(by_session.map(|it| rate(it).into_iter().collect()).collect());
+        }
+        if stream.scoring == StreamScore::Dependencies {
+            let sessions = scored.chunk_by(|one, other| one.session == other.session);
+            let is_any_right = |it: &[&AnsweredQuestion]| it.iter().any(|it| it.answers[0].is_right);
+            self.numbers.note("lookup_accuracy", share(sessions.map(is_any_right)));
+        }
+    }
+
+    fn curve(&mut self, log: &AgingLog) {
+        let curve = ScoreCurve::of(&log.scores());
+        self.curve = Scores::of(log);
+        self.numbers.note("m0", curve.first());
+        self.numbers.note("final", curve.last());
+        self.numbers.note("mean", curve.mean());
+        self.numbers.note("slope", curve.slope());
+        let half_life = curve.half_life();
+        self.numbers.note("half_life_infinite_share", flag(half_life.is_infinite()));
+        if half_life.is_finite() {
+            self.numbers.note("half_life", half_life);
+        } else {
+            self.infinite += 1;
+        }
+        self.numbers.note("hazard", curve.hazard());
+        self.numbers.note("hazard_of_paper", curve.hazard_of_paper());
+        let sessions = &log.sessions;
+        self.numbers.note("memory_tokens", mean(sessions.iter().map(|it| it.memory_tokens as f64)));
+        self.numbers.note("forget_accuracy", mean(sessions.iter().filter_map(|it| it.forgotten)));
+        let controlled = sessions.iter().position(|it| it.is_controlled);
+        self.numbers.note("controlled_at", controlled.map(|it| it as f64));
+    }
+
+    fn totals(&mut self, played: StreamResult<'_>) {
+        for (oracle, name) in
+            ["accumulator_error", "accumulator_error_p2", "accumulator_error_p3"].into_iter().enumerate()
+        {
+            let stated = stated(played, oracle);
+            self.numbers.note(name, metric::total_error(&stated));
+            if oracle == Oracle::None as usize && !stated.is_empty() {
+                self.numbers.note("relative_error", metric::relative_total_error(&stated));
+                self.numbers.note("error_growth", metric::error_growth(&stated));
+                self.numbers.note("compounding", metric::compounds(&stated).map(flag));
+                self.numbers.note("compounding_of_paper", metric::compounds_of_paper(&stated).map(flag));
+            }
+        }
+    }
+
+    fn chains(&mut self, played: StreamResult<'_>) {
+        let all = chained(played);
+        for it in &all {
+            self.numbers.note("chain_recall", it.share());
+            let is_whole = flag(it.is_whole());
+            self.numbers.note("chain_recall_all_hops", is_whole);
+            self.numbers.note(NumberName::Nth("span", it.span), it.share());
+            self.numbers.note(NumberName::Nth("span_all_hops", it.span), is_whole);
+            self.numbers.note(NumberName::Nth("depth", it.depth.into()), it.share());
+            for (name, ..) in SPANS.iter().filter(|(_, from, to)| (*from..=*to).contains(&it.span)) {
+                self.numbers.note(NumberName::Of("span_all_hops", name), is_whole);
+                self.numbers.note(NumberName::Of("span", name), it.share());
+            }
+            for (hop, is_stated) in (0..).zip(it.hops) {
+                self.numbers.note(NumberName::Nth("hop", hop), flag(*is_stated));
+            }
+        }
+        let n_long = all.iter().filter(|it| it.span >= 5).count();
+        self.numbers.note(NumberName::Of("probes", "chain"), all.len() as f64);
+        self.numbers.note(NumberName::Of("probes", "long_span"), n_long as f64);
+        self.numbers.note("version_accuracy", metric::version_accuracy(&all));
+    }
+
+    fn recall(&mut self, played: StreamResult<'_>) {
+        let StreamResult { stream, log, .. } = played;
+        let (mut revised, mut held) = (Vec::new(), Vec::new());
+        for asked in &log.asked {
+            let Ask::Any { facts, .. } = &stream.probes[asked.probe].ask else { continue };
+            let Some(fact) = facts.first().and_then(|it| stream.graph.current(*it, asked.session)) else {
+                continue;
+            };
+            let is_right = asked.answers[0].is_right;
+            let fact = &stream.graph.facts[fact as usize];
+            let lag = asked.session.saturating_sub(fact.session);
+            for (name, ..) in LAGS.iter().filter(|(_, from, to)| (*from..=*to).contains(&lag)) {
+                self.numbers.note(NumberName::Of("lag", name), flag(is_right));
+            }
+            if fact.version > 1 {
+                revised.push(is_right);
+            }
+            held.push(asked.answers[1].is_right);
+        }
+        self.numbers.note("rev_ex", share(revised.into_iter()));
+        self.numbers.note("ws_fid", share(held.into_iter()));
+    }
+
+    fn bindings(&mut self, played: StreamResult<'_>) {
+        let StreamResult { stream, log, .. } = played;
+        let of = |asked: &&AnsweredQuestion| matches!(stream.probes[asked.probe].ask, Ask::Binding { .. });
+        let asked: Vec<&AnsweredQuestion> = log.asked.iter().filter(of).collect();
+        let bindings: Vec<Binding> = asked.iter().map(|it| binding(it)).collect();
+        self.numbers.note("binding", metric::rate(&bindings, Binding::Correct));
+        self.numbers.note("confusion_rate", metric::rate(&bindings, Binding::Confused));
+        self.numbers.note("miss_rate", metric::rate(&bindings, Binding::Miss));
+        // The code's proxy asks whether the session's own questions of that kind came out above a half.
+        let sessions: std::collections::BTreeSet<u32> = asked.iter().map(|it| it.session).collect();
+        let score = |session: u32| {
+            let own = asked.iter().filter(|it| it.session == session);
+            share(own.map(|it| it.answers[0].is_right)).unwrap_or(0.0)
+        };
+        let scores: Vec<f64> = sessions.into_iter().map(score).collect();
+        self.numbers.note("interference_resistance", metric::resistance(&scores));
+    }
+
+    fn shock(&mut self, played: StreamResult<'_>) {
+        let (Some(control), Some(event)) = (played.control, played.event) else { return };
+        let scores =
+            |log: &AgingLog| -> Vec<Option<f64>> { log.sessions.iter().map(|it| it.score).collect() };
+        let (own, control_scores) = (scores(played.log), scores(control));
+        let end = |it: &[Option<f64>]| ScoreCurve::of(it).last();
+        self.numbers.note("shock", metric::against_control(end(&own), end(&control_scores)));
+        let at = event as usize;
+        self.numbers.note("shock_window", metric::shock_window(&own, at));
+        let before = at.checked_sub(1).and_then(|it| own.get(it).copied().flatten());
+        let after: Vec<f64> = own.get(at..).unwrap_or_default().iter().copied().flatten().collect();
+        let recovery = before.and_then(|it| metric::recovery(&after, it));
+        self.numbers.note("shock_recovery_sessions", recovery.map(|it| it as f64));
+        let at_floor = end(&control_scores).is_some_and(|it| it < metric::FLOOR);
+        self.numbers.note("shock_at_floor", flag(at_floor));
+        let error = |session: u32| {
+            let (right, n) = self.ladders.get(&session)?;
+            Some((right[2] - right[1]).max(0.0) / f64::from((*n).max(1)))
+        };
+        let change = event.checked_sub(1).and_then(|before| Some(error(event)? - error(before)?));
+        self.numbers.note("shock_write_error", change);
+    }
+}
+
+/// Returns the totals that were stated, with an oracle.
+fn stated(played: StreamResult<'_>, oracle: usize) -> Vec<StatedTotal> {
+    let stream = played.stream;
+    let of = |asked: &AnsweredQuestion| match stream.probes[asked.probe].ask {
+        Ask::Total { accumulator, at } => {
+            Some(StatedTotal::new(stream, accumulator, at, &asked.answers[oracle]))
+        }
+        _ => None,
+    };
+    played.log.asked.iter().filter_map(of).collect()
+}
+
+/// Returns the questions over several facts.
+fn chained<'a>(played: StreamResult<'a>) -> Vec<Chained<'a>> {
+    let stream = played.stream;
+    let of = |asked: &'a AnsweredQuestion| {
+        let Ask::Chain(edge) = stream.probes[asked.probe].ask else { return None };
+        let edge = &stream.graph.edges[edge as usize];
+        let sessions = edge.facts.iter().map(|it| stream.graph.facts[*it as usize].session);
+        let span = sessions.clone().max()?.saturating_sub(sessions.min()?);
+        Some(Chained {
+            relation: edge.relation,
+            depth: edge.chain_depth,
+            span,
+            hops: &asked.answers[0].hops,
+            needs_version: edge.relation == FactRelation::Trend && edge.chain_depth > 1,
+            is_stale: asked.answers[0].is_stale,
+        })
+    };
+    played.log.asked.iter().filter_map(of).collect()
+}
+
+/// Returns how a question for one of two facts was answered.
+fn binding(asked: &AnsweredQuestion) -> Binding {
+    match (asked.answers[0].is_right, asked.answers[0].is_confused) {
+        (true, true) => Binding::Both,
+        (true, false) => Binding::Correct,
+        (false, true) => Binding::Confused,
+        (false, false) => Binding::Miss,
+    }
+}
+
+/// Returns by session how many questions were answered with each oracle, and how many there were: those that
+/// the score counts, or, if it counts none, all that ask for single facts.
+fn ladders(stream: &AgingStream, log: &AgingLog) -> BTreeMap<u32, ([f64; 3], u32)> {
+    let has_scored = stream.probes.iter().any(|it| it.is_scored);
+    let mut all: BTreeMap<u32, ([f64; 3], u32)> = BTreeMap::new();
+    for asked in &log.asked {
+        let probe = &stream.probes[asked.probe];
+        if matches!(probe.ask, Ask::Any { .. }) && (!has_scored || probe.is_scored) {
+            let (right, n) = all.entry(asked.session).or_default();
+            *n += 1;
+            right.iter_mut().zip(&asked.answers).for_each(|(right, it)| *right += flag(it.is_right));
+        }
+    }
+    all
 }

@@ -2,23 +2,21 @@
 
 use std::sync::Arc;
 
-use super::orderings::{self, AgedOrdering};
-use super::{AgingQuestion, found, read, repair, told};
+use super::found;
+use super::orderings::AgedOrdering;
 use crate::aging::cost::StreamRequests;
 use crate::aging::generate::Pressure;
 use crate::aging::{
-    Aging, AgingNumbers, AgingObserved, AgingPlayer, AgingStream, AgingSummary, MemoryRules, Model,
-    ReadStreams, Scores, StreamResult,
+    Aging, AgingNumbers, AgingObserved, AgingPlayer, AgingQuestion, AgingStream, AgingSummary, MemoryRules,
+    Model, ReadStreams, Scores, StreamResult, read, told,
 };
 use crate::chats::{self, Chats, Writing};
-use crate::replay::{self, Replay};
+use crate::trial::{self, Replay};
 use crate::{MadeWorlds, NamedFile, Registered, aging};
 use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::take::{
-    Cell, Load, LoadKind, MemoryRepair, Progress, RowsOf, Run, Sinks, Take, World, in_order,
-    in_order_telling, of_run,
+    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order, of_run,
 };
 use ctxsim_input::policy::memory::{MemorySpec, SessionRead, SessionStore};
 use ctxsim_input::scenario::{AgingLoad, LoadSpec as Form};
@@ -92,6 +90,7 @@ fn of_file(name: &str) -> AgingLoad {
 }
 
 /// The results of all streams of a load: by policy, and at the lower and upper bounds.
+#[derive(Default)]
 pub(super) struct Observations {
     pub(super) policies: Vec<AgingObserved>,
     floor: Scores,
@@ -139,10 +138,10 @@ impl World for Aging {
         let observed = self.observed(load, progress);
         let stream = self.stream(0);
         let replays = self.replays(load, &stream);
-        let tallies = replay::tallies(&replays, load);
-        let losing = load.policies.iter().zip(&observed.policies).map(|(policy, it)| it.losing(policy));
-        let (aging, losing) = (self.clone(), losing.collect::<Vec<_>>());
-        let repairs = MemoryRepair::each(losing.len(), move || repair::find(&aging, &losing));
+        let tallies = trial::tallies(&replays, load);
+        let aging = self.clone();
+        let of_policies = observed.policies.iter().map(|it| &it.numbers);
+        let repairs = trial::repairs(load, of_policies, "mean", move |memory| aging.repair(memory));
         let assumed = load.assumed();
         let cells: Vec<Cell> = load.cells().collect();
         in_order(cells.len(), |at| {
@@ -151,7 +150,7 @@ impl World for Aging {
             let tally = tallies[at].clone();
             let n_sessions = stream.sessions.len().max(1) as f64;
             let summary = AgingSummary {
-                metric: stream.scoring.metric(self.generator()).to_owned(),
+                metric: stream.metric(self.generator()).to_owned(),
                 usd_per_session: tally.costs.total().map(|it| it / n_sessions),
                 tokens_per_session: tally.expected_total_tokens().to_f64() / n_sessions,
                 calls: replay.requests.timeline.spine.steps.len() as u64,
@@ -170,7 +169,7 @@ impl World for Aging {
                 all.map(|(cell, it)| of_run(load.run_name(cell), &it)).collect()
             }
             RowsOf::Facts => vec![Rows::of(&[self.fact_graph()])],
-            RowsOf::Orderings => vec![orderings::rows(self.orderings(load, progress))],
+            RowsOf::Orderings => vec![self.orderings(load, progress)],
             _ => Vec::new(),
         }
     }
@@ -197,20 +196,12 @@ impl Aging {
 
     /// Plays every stream under every policy.
     pub(super) fn observed(&self, load: &Load, progress: Progress<'_>) -> Observations {
-        let of_trials = in_order_telling(saturated(self.n_trials()), progress, |trial| {
-            self.observe(load, &self.stream(trial as u64))
-        });
-        let mut all = Observations {
-            policies: vec![AgingObserved::default(); load.policies.len()],
-            floor: Scores::default(),
-            ceiling: Scores::default(),
-        };
-        for one in of_trials {
+        let one = |trial| self.observe(load, &self.stream(trial));
+        trial::over_trials(self.n_trials(), progress, one, |all: &mut Observations, one| {
             all.policies.iter_mut().zip(one.policies).for_each(|(own, more)| own.add(more));
             all.floor.add(one.floor);
             all.ceiling.add(one.ceiling);
-        }
-        all
+        })
     }
 
     /// Plays one stream under every policy, and beside them with no memory and with all of it.
@@ -240,9 +231,8 @@ impl Aging {
                 && it.read != SessionRead::All
         });
         let own = &observed.policies[policy];
-        let others = load.policies.iter().zip(&observed.policies).enumerate().filter(|it| it.0 != policy);
         AgingSummary {
-            paired: others.map(|(_, (other, it))| (other.name.clone(), own.less(it))).collect(),
+            paired: trial::paired(load, policy, |other| Some(own.less(&observed.policies[other]))),
             generator: self.generator().to_owned(),
             sessions: self.n_sessions(),
             model: self.model.name.clone(),

@@ -2,12 +2,12 @@
 
 use indexmap::IndexMap;
 
-use super::stream::{AgingProbe, AgingSession, AgingStream, Ask, Scoring};
+use super::stream::{AgingProbe, AgingSession, AgingStream, Ask};
 use crate::graph::{Accumulator, FactIx, FactRelation, Graph, RecordIx, Says, TotalChange};
 use ctxsim_base::quantity::ix;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::scenario::{
-    StreamFact, StreamFile, StreamQuestion, StreamRecord, StreamScore, StreamSession, StreamTotal,
+    StreamFact, StreamFile, StreamQuestion, StreamRecord, StreamSession, StreamTotal,
 };
 
 /// The topic of a stream that names none.
@@ -52,19 +52,13 @@ impl<'f> StreamReading<'f> {
         let domains = if file.topics.is_empty() { vec![TOPIC.to_owned()] } else { file.topics.clone() };
         let graph =
             Graph { domains, accumulators: file.totals.iter().map(total).collect(), ..Graph::default() };
-        let scoring = match file.score {
-            StreamScore::Answers => Scoring::Probes,
-            StreamScore::Keywords => Scoring::Keywords,
-            StreamScore::Fidelity => Scoring::Fidelity,
-            StreamScore::Dependencies => Scoring::Dependencies,
-        };
         let session = |it: &StreamSession| AgingSession { tasks: short(it.tasks), tokens: short(it.tokens) };
         let sessions = file.sessions.iter().map(session).collect();
         Self {
             facts: IndexMap::new(),
             totals: (0..).zip(&file.totals).map(|(nth, it)| (it.name.as_str(), nth)).collect(),
             topics,
-            stream: AgingStream { graph, sessions, probes: Vec::new(), scoring, profile_records: 0, seed },
+            stream: AgingStream { sessions, ..AgingStream::new(graph, file.score, seed) },
         }
     }
 
@@ -153,42 +147,31 @@ impl<'f> StreamReading<'f> {
 /// Returns a stream as a file.
 pub fn write(stream: &AgingStream) -> StreamFile {
     let graph = &stream.graph;
-    let writing = StreamWriting { stream };
     let total = |(nth, it): (usize, &Accumulator)| StreamTotal {
         name: total_name(nth),
         initial: it.initial,
-        topic: writing.topic(it.domain),
+        topic: stream.topic(it.domain),
     };
-    let asks_after = writing.asks(stream.n_sessions());
+    let asks_after = stream.asks(stream.n_sessions());
     StreamFile {
         topics: if graph.domains == [TOPIC] { Vec::new() } else { graph.domains.clone() },
-        score: match stream.scoring {
-            Scoring::Probes => StreamScore::Answers,
-            Scoring::Keywords => StreamScore::Keywords,
-            Scoring::Fidelity => StreamScore::Fidelity,
-            Scoring::Dependencies => StreamScore::Dependencies,
-        },
+        score: stream.scoring,
         totals: graph.accumulators.iter().enumerate().map(total).collect(),
         confusable: graph.pairs.iter().map(|it| it.map(fact_name)).collect(),
-        sessions: (0..stream.n_sessions()).map(|it| writing.session(it)).collect(),
+        sessions: (0..stream.n_sessions()).map(|it| stream.session(it)).collect(),
         asks_after,
     }
 }
 
-/// A stream on its way to a file.
-struct StreamWriting<'s> {
-    stream: &'s AgingStream,
-}
-
-impl StreamWriting<'_> {
+impl AgingStream {
     /// Returns a topic's name, unless it is the first.
     fn topic(&self, topic: u16) -> Option<String> {
-        (topic > 0).then(|| self.stream.graph.domains.get(usize::from(topic)).cloned()).flatten()
+        (topic > 0).then(|| self.graph.domains.get(usize::from(topic)).cloned()).flatten()
     }
 
     fn session(&self, session: u32) -> StreamSession {
-        let graph = &self.stream.graph;
-        let AgingSession { tasks, tokens } = self.stream.sessions[session as usize];
+        let graph = &self.graph;
+        let AgingSession { tasks, tokens } = self.sessions[session as usize];
         let ends = |it: &FactIx| graph.facts[*it as usize].invalidated_at == Some(session);
         StreamSession {
             tasks: tasks.into(),
@@ -201,7 +184,7 @@ impl StreamWriting<'_> {
 
     /// Returns what a session says; the facts stand in the order of their records.
     fn records(&self, session: u32) -> Vec<StreamRecord> {
-        let graph = &self.stream.graph;
+        let graph = &self.graph;
         let first = graph.records.partition_point(|it| it.session < session);
         let end = graph.records.partition_point(|it| it.session <= session);
         let of = |nth: usize| {
@@ -210,7 +193,7 @@ impl StreamWriting<'_> {
             let facts = graph.facts[start..].iter().take_while(|it| it.record == record).enumerate();
             StreamRecord {
                 topic: self.topic(graph.records[nth].domain),
-                profile: record < self.stream.profile_records,
+                profile: record < self.profile_records,
                 facts: facts.map(|(at, _)| self.fact(ix(start + at))).collect(),
             }
         };
@@ -218,7 +201,7 @@ impl StreamWriting<'_> {
     }
 
     fn fact(&self, place: FactIx) -> StreamFact {
-        let graph = &self.stream.graph;
+        let graph = &self.graph;
         let fact = &graph.facts[place as usize];
         let changed = graph.accumulators.iter().enumerate().find_map(|(nth, it)| {
             it.deltas.iter().any(|change| change.fact == place).then(|| total_name(nth))
@@ -237,11 +220,11 @@ impl StreamWriting<'_> {
 
     /// Returns what a session is the first to ask.
     fn asks(&self, session: u32) -> Vec<StreamQuestion> {
-        self.stream.probes.iter().filter(|it| it.from == session).map(|it| self.question(it)).collect()
+        self.probes.iter().filter(|it| it.from == session).map(|it| self.question(it)).collect()
     }
 
     fn question(&self, probe: &AgingProbe) -> StreamQuestion {
-        let n = self.stream.n_sessions();
+        let n = self.n_sessions();
         let names = |it: &[FactIx]| it.iter().copied().map(fact_name).collect::<Vec<_>>();
         let is_once = probe.from >= n || probe.until == probe.from + 1;
         let until = (!is_once).then(|| u64::from(probe.until.min(n)));
@@ -255,7 +238,7 @@ impl StreamWriting<'_> {
                 StreamQuestion { fact, any, echoed: *is_echoed, ..blank }
             }
             Ask::Chain(edge) => {
-                let edge = &self.stream.graph.edges[*edge as usize];
+                let edge = &self.graph.edges[*edge as usize];
                 let facts = names(&edge.facts);
                 match edge.relation {
                     FactRelation::Trend => {

@@ -1,23 +1,22 @@
 //! Recorded requests as ids of fixed blocks: a separate kind of workload, replayed against a store of blocks.
 
-mod fast_ids;
-mod kv_cache_tester;
-mod mooncake;
-
 use std::ops::Range;
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use serde::de::{self, Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_engine::cache::HitDraws;
-use ctxsim_engine::cache::lru::Lru;
+use ctxsim_engine::cache::lru::{BLOCKS_MAX, Lru};
 use ctxsim_engine::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
+use ctxsim_input::text::source::json_problem;
 use ctxsim_input::{CacheRules, Limits};
 
 /// All formats; the first one that recognises a text reads it.
-const FORMATS: [TraceFormat; 2] = [mooncake::FORMAT, kv_cache_tester::FORMAT];
+const FORMATS: [TraceFormat; 2] = [MOONCAKE, KV_CACHE_TESTER];
 
 /// A format of block traces.
 struct TraceFormat {
@@ -199,4 +198,134 @@ fn head(text: &str) -> &str {
     const HEAD_BYTES: usize = 1 << 16;
     let end = (0..=HEAD_BYTES.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
     &text[..end.unwrap_or(0)]
+}
+
+/// A trace on its way from a text.
+#[derive(Default)]
+struct TraceReading {
+    trace: BlockTrace,
+    /// The ids so far; more than can be told apart are left out.
+    ids: IndexSet<u64, FxBuildHasher>,
+}
+
+impl TraceReading {
+    fn request(&mut self, at_ms: i64, prompt: Tokens, output: Tokens, ids: &[u64]) {
+        let start = self.trace.blocks.len();
+        let numbers = ids.iter().map(|it| ix::<u32>(self.ids.insert_full(*it).0));
+        self.trace.blocks.extend(numbers.filter(|it| *it < BLOCKS_MAX));
+        let blocks = start..self.trace.blocks.len();
+        self.trace.requests.push(BlockRequest { at_ms, prompt, output, blocks });
+    }
+
+    fn finish(self) -> BlockTrace {
+        BlockTrace { n_distinct: ix(self.ids.len()), ..self.trace }
+    }
+}
+
+/// Mooncake's traces: one JSON object a line, blocks of 512 tokens of which the last may be partial.
+///
+/// After kvcache-ai/Mooncake, commit 3b5a5941, FAST25-release/traces.
+const MOONCAKE: TraceFormat = TraceFormat {
+    detect: |text| {
+        let first = head(text.trim_start()).lines().next().unwrap_or_default();
+        first.starts_with('{') && first.contains("\"input_length\"") && first.contains("\"hash_ids\"")
+    },
+    read: mooncake,
+};
+
+/// One request as written.
+#[derive(Debug, Deserialize)]
+struct MooncakeLine {
+    /// Milliseconds.
+    #[serde(default, deserialize_with = "time")]
+    timestamp: f64,
+    #[serde(deserialize_with = "tokens")]
+    input_length: Tokens,
+    #[serde(default, deserialize_with = "tokens")]
+    output_length: Tokens,
+    hash_ids: Vec<u64>,
+}
+
+fn mooncake(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
+    /// The number of tokens a block holds; the files do not say.
+    const BLOCK_TOKENS: Tokens = 512;
+    let mut reading = TraceReading::default();
+    reading.trace.block_tokens = BLOCK_TOKENS;
+    for line in serde_json::Deserializer::from_str(text).into_iter::<MooncakeLine>() {
+        let it = line.map_err(|it| json_problem(text, &it))?;
+        reading.request(it.timestamp as i64, it.input_length, it.output_length, &it.hash_ids);
+    }
+    let assumption =
+        format!("A block of a Mooncake trace has {BLOCK_TOKENS} tokens; the last one may have fewer.");
+    reading.trace.assumptions.push(assumption);
+    Ok(reading.finish())
+}
+
+/// kv-cache-tester's traces: one JSON document a session, with the size of a block and with sub-agents in place.
+///
+/// After callanjfox/kv-cache-tester, commit 94f6046d. Only full blocks are listed. Sub-agents share the session's ids.
+const KV_CACHE_TESTER: TraceFormat = TraceFormat {
+    detect: |text| {
+        let is_told = |text: &str| text.contains("\"block_size\"") && text.contains("\"requests\"");
+        text.trim_start().starts_with('{') && (is_told(head(text)) || is_told(text))
+    },
+    read: kv_cache_tester,
+};
+
+/// A session as written.
+#[derive(Debug, Deserialize)]
+struct TracedSession {
+    #[serde(deserialize_with = "tokens")]
+    block_size: Tokens,
+    requests: Vec<TraceEntry>,
+}
+
+/// A request, or a sub-agent with its own requests.
+#[derive(Debug, Deserialize)]
+struct TraceEntry {
+    /// Seconds since the session, or the sub-agent, began.
+    #[serde(default, deserialize_with = "time")]
+    t: f64,
+    #[serde(rename = "in", default, deserialize_with = "tokens_if_any")]
+    prompt: Option<Tokens>,
+    #[serde(rename = "out", default, deserialize_with = "tokens")]
+    output: Tokens,
+    hash_ids: Option<Vec<u64>>,
+    requests: Option<Vec<TraceEntry>>,
+}
+
+/// Lists the requests in the order of the file, sub-agents in their place.
+fn kv_cache_tester(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
+    let session: TracedSession = serde_json::from_str(text).map_err(|it| json_problem(text, &it))?;
+    if session.block_size == 0 {
+        let problem = Diagnostic::at(Code::BlockSizeZero, "block_size", "a block needs at least one token");
+        return Err(Box::new(problem.help("write how many tokens one id covers")));
+    }
+    let mut reading = TraceReading::default();
+    reading.trace.block_tokens = session.block_size;
+    let mut open = vec![(session.requests.iter().enumerate(), "requests".to_owned(), 0.0)];
+    while let Some((entries, path, start_s)) = open.last_mut() {
+        let Some((index, entry)) = entries.next() else {
+            open.pop();
+            continue;
+        };
+        let (path, at_s) = (format!("{path}.{index}"), *start_s + entry.t);
+        if let Some(requests) = &entry.requests {
+            reading.trace.n_subagents += 1;
+            open.push((requests.iter().enumerate(), format!("{path}.requests"), at_s));
+            continue;
+        }
+        let Some(prompt) = entry.prompt else {
+            let problem =
+                Diagnostic::at(Code::RequestIncomplete, path, "a request has neither `in` nor `requests`");
+            return Err(Box::new(problem.help("write the number of tokens in its prompt")));
+        };
+        let at_ms = (at_s * 1_000.0).round() as i64;
+        reading.request(at_ms, prompt, entry.output, entry.hash_ids.as_deref().unwrap_or_default());
+    }
+    if reading.trace.n_subagents > 0 {
+        let sentence = "Sub-agents read and fill their session's cache, in the order of the file.";
+        reading.trace.assumptions.push(sentence.to_owned());
+    }
+    Ok(reading.finish())
 }

@@ -1,17 +1,15 @@
 //! The declared numbers of memory runners, the services that they call, and a policy's runner with both filled in.
 
-mod service;
-
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::numbers::Naming;
-use ctxsim_base::diag::Diagnostic;
-use ctxsim_input::policy::memory::{Cap, ServiceMemory};
-
-pub use service::{ServiceSpec, check_policy};
+use crate::numbers::{Naming, folder, named, within};
+use ctxsim_base::diag::{Diagnostic, Problems};
+use ctxsim_base::quantity::{Cost, Decimal};
+use ctxsim_input::policy::memory::{Cap, ServiceCall, ServiceMemory};
 
 /// The files of `assumptions/memory_runners`, by path.
 const FILES: &[(&str, &str)] = ctxsim_assumptions::MEMORY_RUNNERS;
@@ -251,18 +249,17 @@ impl ChatNumbers {
         let names = ["request_ms", "prompt_ms_per_token", "output_ms_per_token"];
         let ends = names.map(|it| self.intervals.get(&format!("model.{it}")).copied());
         let [Some(request), Some(prompt), Some(output)] = ends else { return Vec::new() };
-        let mut speeds = Vec::new();
-        for request_ms in request {
-            for prompt_ms_per_token in prompt {
-                let of = |output_ms_per_token| ModelNumbers {
-                    request_ms,
-                    prompt_ms_per_token,
-                    output_ms_per_token,
-                };
-                speeds.extend(output.map(of));
-            }
-        }
-        speeds
+        let one = |nth: usize| ModelNumbers {
+            request_ms: request[nth / 4],
+            prompt_ms_per_token: prompt[nth / 2 % 2],
+            output_ms_per_token: output[nth % 2],
+        };
+        (0..8).map(one).collect()
+    }
+
+    /// Returns the tokens of a model's prompt: what is said to it, the document, and what every agent is told.
+    pub(super) fn prompt(&self, said: u64, document_words: u64) -> u64 {
+        said + self.tokens(document_words) + u64::from(self.sizes.system_tokens)
     }
 
     /// Returns the tokens of so many words.
@@ -296,7 +293,7 @@ impl RunnerRules {
 
 /// Reports undeclared numbers of a load, and invalid values.
 pub fn check(changes: &IndexMap<String, f64>) -> Vec<Diagnostic> {
-    NAMING.check(ChatNumbers::declared(), "load.chats.numbers", changes)
+    within("load.chats.numbers", ChatNumbers::declared().with(changes).err().unwrap_or_default()).collect()
 }
 
 /// Returns whether a number is a probability rather than a margin, a time or a ratio.
@@ -304,6 +301,69 @@ pub(super) fn is_probability(name: &str) -> bool {
     let is_ratio =
         ["margin", "_ms", "per_token", "per_word", "per_message"].iter().any(|it| name.contains(it));
     !is_ratio && !name.starts_with("sizes.")
+}
+
+/// The folder of the services.
+const SERVICES: &str = "assumptions/memory_runners/services/";
+
+/// A memory service: what its calls take and cost.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceSpec {
+    /// What its file is called.
+    #[serde(default)]
+    pub name: String,
+    /// What it is, in a sentence.
+    pub about: String,
+    /// Whether its numbers are measured or assumed.
+    pub kind: String,
+    /// Milliseconds from a write to the moment at which a search finds it.
+    pub indexing_ms: u64,
+    /// Milliseconds of the indexer's work for a write; there is one for all users.
+    pub indexing_ms_per_write: u64,
+    /// By call: what it takes.
+    pub calls: BTreeMap<ServiceCall, CallCost>,
+}
+
+/// What a call takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallCost {
+    /// Milliseconds.
+    pub latency_ms: u64,
+    /// Dollars.
+    pub usd: Decimal,
+}
+
+impl ServiceSpec {
+    /// Returns every declared service.
+    pub fn all() -> &'static [Self] {
+        static ALL: OnceLock<Vec<ServiceSpec>> = OnceLock::new();
+        ALL.get_or_init(|| folder(FILES, SERVICES).map(|(name, it)| Self { name, ..it }).collect())
+    }
+
+    /// Returns a service by its name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::all().iter().find(|it| it.name == name)
+    }
+
+    /// Returns the milliseconds that a call takes, beside what it waits for.
+    pub fn latency_ms(&self, call: ServiceCall) -> u64 {
+        self.calls.get(&call).map_or(0, |it| it.latency_ms)
+    }
+
+    /// Returns what a call costs.
+    pub fn cost(&self, call: ServiceCall) -> Cost {
+        self.calls.get(&call).and_then(|it| Cost::from_usd(it.usd)).unwrap_or_default()
+    }
+}
+
+/// Reports a service of a policy that nothing declares.
+pub fn check_policy(spec: &ServiceMemory) -> Vec<Diagnostic> {
+    let known: Vec<&str> = ServiceSpec::all().iter().map(|it| it.name.as_str()).collect();
+    let mut problems = Problems::default();
+    problems.within("memory.service.service", |to| named("service", &spec.service, &known, to));
+    problems.into_result(()).err().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,11 +1,7 @@
 //! A context document: its sections, how new statements are merged into each, and what its capacity removes.
 
-mod prune;
-
 use crate::graph::FactIx;
-use ctxsim_input::policy::memory::DocSection;
-
-pub use prune::{Overflow, Protect};
+use ctxsim_input::policy::memory::{ContextDocument, DocSection};
 
 /// A context document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -158,9 +154,58 @@ impl ChatDocument {
     fn end_of(&self, section: DocSection) -> usize {
         self.items.partition_point(|it| it.section <= section)
     }
+
+    pub fn protected_words(&self, rules: &ContextDocument, now: u32) -> u64 {
+        let protected = self.items.iter().filter(|it| it.is_protected(rules, now));
+        protected.map(|it| u64::from(it.words)).sum()
+    }
+
+    /// Takes lines until the document is no larger than its cap, or nothing is left that may be taken; returns the words of what is
+    /// protected, where these are more.
+    pub fn prune(&mut self, cap_words: u64, rules: &ContextDocument, now: u32) -> Option<u64> {
+        let mut words = self.words();
+        if words <= cap_words {
+            return None;
+        }
+        let mut open: Vec<usize> =
+            (0..self.items.len()).filter(|it| !self.items[*it].is_protected(rules, now)).collect();
+        // Sessions since it was last said, for each time that it was said: the most go first. Equal ones go in the document's order.
+        let age = |at: &usize| u64::from(now.saturating_sub(self.items[*at].session).saturating_add(1));
+        let said = |at: &usize| u64::from(self.items[*at].references.max(1));
+        open.sort_by(|one, other| {
+            (age(other) * said(one)).cmp(&(age(one) * said(other))).then(one.cmp(other))
+        });
+        let mut taken = vec![false; self.items.len()];
+        for at in open {
+            if words <= cap_words {
+                break;
+            }
+            words -= u64::from(self.items[at].words);
+            taken[at] = true;
+        }
+        let mut nth = 0;
+        self.items.retain(|_| {
+            nth += 1;
+            !taken[nth - 1]
+        });
+        (words > cap_words).then_some(words)
+    }
 }
 
 impl DocumentLine {
+    /// Returns whether it is protected in a session: recent facts are, the whole timeline, and key entities.
+    pub fn is_protected(&self, rules: &ContextDocument, now: u32) -> bool {
+        let is_said = matches!(self.holds, Holds::Statement { .. });
+        match self.section {
+            DocSection::Timeline => true,
+            DocSection::Facts => {
+                is_said && u64::from(self.session).saturating_add(rules.recent_sessions) > now.into()
+            }
+            DocSection::Entities => is_said && u64::from(self.references) >= rules.key_references,
+            _ => false,
+        }
+    }
+
     /// Notes that it is said again; what is in the timeline keeps its place there.
     fn again(&mut self, now: u32) {
         self.references = self.references.saturating_add(1);

@@ -132,22 +132,14 @@ impl ModelRole {
 
     /// Returns its name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Summary => "summary",
-            Self::Synthesis => "synthesis",
-            Self::Judgement => "judgement",
-            Self::Answer => "answer",
-        }
+        ["summary", "synthesis", "judgement", "answer"][self as usize]
     }
 }
 
 impl ChatPhase {
     /// Returns its name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ingestion => "ingestion",
-            Self::Qa => "qa",
-        }
+        ["ingestion", "qa"][self as usize]
     }
 }
 

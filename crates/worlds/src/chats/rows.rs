@@ -1,21 +1,21 @@
 //! What memory runners do with their services, as rows: actions, calls, answers, and which runner answers more.
 
-use crate::chats::{Answered, ChatEvent, ChatLog, ChatPhase, Chats, Occurrence, Ordering, Question, User};
+use super::assumed::is_probability;
+use super::run::ChatPlayer;
+use super::{
+    Answered, ChatEvent, ChatLog, ChatNumbers, ChatObserved, ChatScenario, Chats, Occurrence, Question, User,
+};
 use crate::needles::trial::loss_name;
+use crate::trial::{Ordering, certain};
+use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::take::RunName;
+use ctxsim_input::policy::memory::ServiceMemory;
 use ctxsim_timeline::row::{Head, Rows, Value, columns, heads};
 
-/// The runner of a log: its service, and whether it keeps only one document.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Runner<'a> {
-    /// Whether only one document is kept; `None` without a runner.
-    pub context_only: Option<bool>,
-    pub service: &'a str,
-}
-
+/// What a policy's runner did, if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunnerAction<'a> {
-    of: Runner<'a>,
+    of: Option<&'a ServiceMemory>,
     event: &'a ChatEvent,
 }
 
@@ -25,16 +25,9 @@ pub(super) struct Called<'a>(RunnerAction<'a>);
 
 #[derive(Debug)]
 pub(super) struct RunnerAnswer<'a> {
-    of: Runner<'a>,
+    of: Option<&'a ServiceMemory>,
     chats: &'a Chats,
     answered: &'a Answered,
-}
-
-/// Which runner answers more at a value of a number.
-#[derive(Debug)]
-pub(super) struct Ordered<'a> {
-    scenario: &'a str,
-    ordering: &'a Ordering,
 }
 
 /// Returns the columns of each kind of row, under what gives the rows.
@@ -46,33 +39,38 @@ pub(super) fn kinds() -> Vec<(&'static str, Vec<Head>)> {
             "`--rows log`: one action of a memory runner; what an action does not have is left out",
             heads::<RunnerAction<'_>>(),
         ),
-        ("`--rows orderings`: one changed assumption", heads::<Ordered<'_>>()),
+        ("`--rows orderings`: one changed assumption", heads::<Ordering>()),
     ]
 }
 
-fn all<'a>(of: Runner<'a>, log: &'a ChatLog) -> impl Iterator<Item = RunnerAction<'a>> {
+fn all<'a>(of: Option<&'a ServiceMemory>, log: &'a ChatLog) -> impl Iterator<Item = RunnerAction<'a>> {
     log.events.iter().map(move |event| RunnerAction { of, event })
 }
 
 /// Returns every action of a log, starting with the agent's initialisation.
-pub(super) fn actions((run, of): (RunName<'_>, Runner<'_>), log: &ChatLog) -> Rows {
+pub(super) fn actions(run: RunName<'_>, of: Option<&ServiceMemory>, log: &ChatLog) -> Rows {
     Rows::new::<RunnerAction<'_>>(run.fields(), all(of, log))
 }
 
 /// Returns the calls of a log.
-pub(super) fn calls((run, of): (RunName<'_>, Runner<'_>), log: &ChatLog) -> Rows {
-    Rows::new::<Called<'_>>(run.fields(), all(of, log).filter(|it| it.kind().is_some()).map(Called))
+pub(super) fn calls(run: RunName<'_>, of: Option<&ServiceMemory>, log: &ChatLog) -> Rows {
+    Rows::new::<Called<'_>>(run.fields(), all(of, log).filter(|it| it.call().is_some()).map(Called))
 }
 
 /// Returns the answers of a log.
-pub(super) fn answers((run, of): (RunName<'_>, Runner<'_>), chats: &Chats, log: &ChatLog) -> Rows {
+pub(super) fn answers(run: RunName<'_>, of: Option<&ServiceMemory>, chats: &Chats, log: &ChatLog) -> Rows {
     let answers = log.answers.iter().map(|answered| RunnerAnswer { of, chats, answered });
     Rows::new::<RunnerAnswer<'_>>(run.fields(), answers)
 }
 
-/// Returns which runner answers more at each value of a number.
-pub(super) fn orderings(scenario: &str, all: &[Ordering]) -> Rows {
-    Rows::new::<Ordered<'_>>(Vec::new(), all.iter().map(|ordering| Ordered { scenario, ordering }))
+/// Returns whether a runner keeps only one document; none without a runner.
+pub(super) fn is_context_only(of: Option<&ServiceMemory>) -> Option<bool> {
+    of.map(|it| !it.write.entries)
+}
+
+/// Returns the service of a runner.
+pub(super) fn service(of: Option<&ServiceMemory>) -> String {
+    of.map(|it| it.service.clone()).unwrap_or_default()
 }
 
 impl RunnerAction<'_> {
@@ -80,18 +78,9 @@ impl RunnerAction<'_> {
         self.event.at_ms as f64 / 1_000.0
     }
 
-    fn phase(&self) -> &'static str {
-        if self.event.what == Occurrence::Initialised { ChatPhase::Ingestion } else { self.event.phase }
-            .name()
-    }
-
-    /// Returns the kind of a call.
-    fn kind(&self) -> Option<&'static str> {
-        if let Occurrence::Call(call, _) = self.event.what { Some(call.name()) } else { None }
-    }
-
-    fn tokens(&self) -> Option<u64> {
-        if let Occurrence::Call(_, tokens) = self.event.what { Some(tokens) } else { None }
+    /// Returns the kind of a call, and the tokens that it carries.
+    fn call(&self) -> Option<(&'static str, u64)> {
+        if let Occurrence::Call(call, tokens) = self.event.what { Some((call.name(), tokens)) } else { None }
     }
 
     fn name(&self) -> &'static str {
@@ -121,26 +110,22 @@ impl RunnerAction<'_> {
             _ => None,
         }
     }
-
-    fn service(&self) -> String {
-        self.of.service.to_owned()
-    }
 }
 
 // In the order of their names, as these rows always were; the same holds for the others of services.
 columns! { RunnerAction<'_>;
     /// Calls to the service.
-    "calls": Count sparse = |it| it.kind().map(|_| 1_u32),
+    "calls": Count sparse = |it| it.call().map(|_| 1_u32),
     /// The largest document, in words.
     "cap_words": Count sparse = |it| it.protected().map(|words| words[1]),
     /// Whether the runner keeps only one document.
-    "context_only": Flag = |it| it.of.context_only,
+    "context_only": Flag = |it| is_context_only(it.of),
     /// The document in the prompt of a model, in words.
     "document_words": Count sparse = |it| it.model().map(|model| model.1[1]),
     /// What happened.
     "event": Text = |it| it.name(),
     /// The kind of a call.
-    "kind": Text sparse = |it| it.kind(),
+    "kind": Text sparse = |it| it.call().map(|it| it.0),
     /// The place of a message in its session, from 0.
     "message": Count sparse = |it| if let Occurrence::Message(it) = it.event.what { Some(it) } else { None },
     /// How long it took.
@@ -148,7 +133,7 @@ columns! { RunnerAction<'_>;
     /// What a model writes.
     "output_tokens": Tokens sparse = |it| it.model().map(|model| model.1[2]),
     /// Whether a session is written (`ingestion`) or a question answered (`qa`).
-    "phase": Text = |it| it.phase(),
+    "phase": Text = |it| it.event.phase.name(),
     /// What is protected, in words, where it is larger than the cap.
     "protected_words": Count sparse = |it| it.protected().map(|words| words[0]),
     /// What a model is asked for.
@@ -157,38 +142,38 @@ columns! { RunnerAction<'_>;
     "said_tokens": Tokens sparse = |it| it.model().map(|model| model.1[0]),
     /// The service.
     "service": Text sparse =
-        |it| (it.kind().is_some() || it.event.what == Occurrence::Initialised).then(|| it.service()),
+        |it| (it.call().is_some() || it.event.what == Occurrence::Initialised).then(|| service(it.of)),
     /// The session; of answering, how many are over.
     "session": Count = |it| it.event.session,
     /// When it began.
     "t_s": Seconds = |it| it.t_s(),
     /// What a call carries.
-    "tokens": Tokens sparse = |it| it.tokens(),
+    "tokens": Tokens sparse = |it| it.call().map(|it| it.1),
     /// The user.
     "user": Count = |it| it.event.user,
     /// Of the time of a call, the wait for the index.
-    "waited_ms": Ms sparse = |it| it.kind().map(|_| it.event.waited_ms),
+    "waited_ms": Ms sparse = |it| it.call().map(|_| it.event.waited_ms),
 }
 
 columns! { Called<'_>;
     /// Calls to the service.
     "calls": Count = |_it| 1_u32,
     /// Whether the runner keeps only one document.
-    "context_only": Flag = |it| it.0.of.context_only,
+    "context_only": Flag = |it| is_context_only(it.0.of),
     /// The kind of call.
-    "kind": Text = |it| it.0.kind(),
+    "kind": Text = |it| it.0.call().map(|it| it.0),
     /// How long it took.
     "latency_ms": Ms = |it| it.0.event.ms,
     /// Whether a session is written (`ingestion`) or a question answered (`qa`).
-    "phase": Text = |it| it.0.phase(),
+    "phase": Text = |it| it.0.event.phase.name(),
     /// The service.
-    "service": Text = |it| it.0.service(),
+    "service": Text = |it| service(it.0.of),
     /// The session; of answering, how many are over.
     "session": Count = |it| it.0.event.session,
     /// When it began.
     "t_s": Seconds = |it| it.0.t_s(),
     /// What it carries.
-    "tokens": Tokens = |it| it.0.tokens(),
+    "tokens": Tokens = |it| it.0.call().map(|it| it.1),
     /// The user.
     "user": Count = |it| it.0.event.user,
     /// Of its time, the wait for the index.
@@ -209,7 +194,7 @@ columns! { RunnerAnswer<'_>;
     /// How many sessions are over when it is asked.
     "after_sessions": Count = |it| it.question().after,
     /// Whether the runner keeps only one document.
-    "context_only": Flag = |it| it.of.context_only,
+    "context_only": Flag = |it| is_context_only(it.of),
     /// The facts that an answer needs.
     "facts": List = |it| it.question().needs.clone(),
     /// Whether the answer is right.
@@ -226,21 +211,110 @@ columns! { RunnerAnswer<'_>;
     "user": Text = |it| it.user().name.clone(),
 }
 
-columns! { Ordered<'_>;
+columns! { Ordering;
     /// The load.
-    "scenario": Text = |it| it.scenario.to_owned(),
+    "scenario": Text = |it| it.scenario.clone(),
     /// The number that is changed.
-    "number": Text = |it| it.ordering.number.clone(),
+    "number": Text = |it| it.number.clone(),
     /// Its declared value.
-    "declared": Number = |it| it.ordering.declared,
+    "declared": Number = |it| it.declared,
     /// The value that it has here.
-    "value": Number = |it| it.ordering.value,
+    "value": Number = |it| it.value,
     /// The type of question.
-    "type": Text = |it| it.ordering.r#type,
+    "type": Text = |it| it.compared.clone(),
     /// The policy without entries.
-    "against": Text = |it| it.ordering.against.clone(),
+    "against": Text = |it| it.against.clone(),
     /// How much more accurate the one with entries is, chat by chat.
-    "difference": Group(Vec::new) = |it| Value::of(&it.ordering.difference),
+    "difference": Group(Vec::new) = |it| Value::of(&it.difference),
     /// Who is: `entries`, `document`, or `open` if neither for certain.
-    "wins": Text = |it| Value::of(&it.ordering.wins),
+    "wins": Text = |it| Wins::new(&it.difference).name(),
+}
+
+/// The groups of numbers that are swept: what is written, found and used; sizes and times change no answer but by the cap.
+const GROUPS: [&str; 5] = ["entries.", "document.", "dates.", "search.", "use."];
+/// The values of a probability.
+const SHARES: [f64; 7] = [0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0];
+/// The values of a margin, in standard deviations of noise.
+const MARGINS: [f64; 5] = [0.0, 1.0, 2.0, 3.0, 4.0];
+
+/// Who is more accurate, where the interval of the difference leaves out 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wins {
+    /// The runner with entries.
+    Entries,
+    /// Neither, for certain.
+    Open,
+    /// The runner with one document.
+    Document,
+}
+
+impl Wins {
+    /// Reads it off a difference of entries less document.
+    pub fn new(difference: &Statistic) -> Self {
+        match certain(difference) {
+            Some(true) => Self::Entries,
+            Some(false) => Self::Document,
+            None => Self::Open,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        ["entries", "open", "document"][self as usize]
+    }
+}
+
+/// Returns the numbers that are swept.
+pub fn swept() -> Vec<String> {
+    let is_swept = |it: &String| GROUPS.iter().any(|group| it.starts_with(group)) && it != "entries.words";
+    ChatNumbers::declared().names().into_iter().filter(is_swept).collect()
+}
+
+/// Plays a load with a number at its values, the declared one among them, under a runner with entries and others without.
+pub fn orderings(
+    load: &ChatScenario,
+    number: &str,
+    entries: &ServiceMemory,
+    others: &[(&str, &ServiceMemory)],
+) -> Vec<Ordering> {
+    let Some(declared) = load.numbers.get(number) else { return Vec::new() };
+    let fixed: &[f64] = if is_probability(number) { &SHARES } else { &MARGINS };
+    let mut values: Vec<f64> = fixed.iter().copied().chain([declared]).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values.into_iter().flat_map(|it| at(load, (number, declared, it), entries, others)).collect()
+}
+
+/// Plays a load with a number at one value.
+fn at(
+    load: &ChatScenario,
+    (number, declared, value): (&str, f64, f64),
+    entries: &ServiceMemory,
+    others: &[(&str, &ServiceMemory)],
+) -> Vec<Ordering> {
+    let change = std::iter::once((number.to_owned(), value)).collect();
+    let Ok(numbers) = load.numbers.with(&change) else { return Vec::new() };
+    let mut base = ChatObserved::default();
+    let mut observed = vec![ChatObserved::default(); others.len()];
+    for trial in 0..load.trials {
+        // What is said and asked stays as it was: no number of the workload is swept.
+        let chats = load.chats(trial);
+        let player = ChatPlayer { chats: &chats, numbers: &numbers };
+        base.add(ChatObserved::new(&player.play(Some(entries))));
+        for (own, other) in observed.iter_mut().zip(others) {
+            own.add(ChatObserved::new(&player.play(Some(other.1))));
+        }
+    }
+    let of = |(own, (name, _)): (&ChatObserved, &(&str, &ServiceMemory))| {
+        let one = |(compared, difference)| Ordering {
+            scenario: load.name.clone(),
+            number: number.to_owned(),
+            declared,
+            value,
+            compared,
+            against: (*name).to_owned(),
+            difference,
+        };
+        base.less(own).into_iter().map(one).collect::<Vec<_>>()
+    };
+    observed.iter().zip(others).flat_map(of).collect()
 }

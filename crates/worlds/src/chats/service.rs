@@ -5,20 +5,10 @@ use super::document::ChatDocument;
 use super::users::User;
 use crate::graph::FactIx;
 
-/// An entry: what was written of a message.
+/// Something that is held: an entry, which was written of a message, or a version of a context document. Every version that is put can be
+/// found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServiceEntry {
-    pub session: u32,
-    /// What it says.
-    pub facts: Vec<FactIx>,
-    pub words: u64,
-    /// When a search finds it, in milliseconds.
-    pub visible_ms: u64,
-}
-
-/// A version of a context document; every one that is put can be found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DocumentVersion {
+pub struct Stored {
     pub session: u32,
     /// What it says.
     pub facts: Vec<FactIx>,
@@ -31,9 +21,9 @@ pub struct DocumentVersion {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Vault {
     /// The entries, in order.
-    pub entries: Vec<ServiceEntry>,
+    pub entries: Vec<Stored>,
     /// The versions of the document, in order.
-    pub shards: Vec<DocumentVersion>,
+    pub shards: Vec<Stored>,
     /// By fact: what holds it.
     holders: Vec<Holders>,
     /// When everything written can be found.
@@ -82,7 +72,7 @@ impl<'a> Service<'a> {
         let visible_ms = self.index(user, now_ms);
         let vault = &mut self.vaults[user];
         facts.iter().for_each(|it| vault.holders[*it as usize].entries.push(vault.entries.len()));
-        vault.entries.push(ServiceEntry { session, facts, words, visible_ms });
+        vault.entries.push(Stored { session, facts, words, visible_ms });
     }
 
     /// Adds a version of the document.
@@ -92,7 +82,7 @@ impl<'a> Service<'a> {
         let words = document.words();
         let vault = &mut self.vaults[user];
         facts.iter().for_each(|it| vault.holders[*it as usize].shards.push(vault.shards.len()));
-        vault.shards.push(DocumentVersion { session, facts, words, visible_ms });
+        vault.shards.push(Stored { session, facts, words, visible_ms });
     }
 
     /// Returns how long a user waits until everything written can be found.

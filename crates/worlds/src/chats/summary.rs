@@ -5,33 +5,40 @@ use std::fmt;
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::ChatNumbers;
-use super::assumed::{ModelNumbers, ServiceSpec};
+use super::assumed::{ChatNumbers, ModelNumbers, ServiceSpec};
 use super::log::{ChatEvent, ChatLog, ChatPhase, ModelRole, Occurrence, Storage};
-use super::users::QuestionKind;
-use ctxsim_base::quantity::Cost;
-use ctxsim_engine::ledger::Loss;
+use super::rows::is_context_only;
+use crate::trial::{Numbered, Observed};
+use ctxsim_base::quantity::{Cost, saturated, sums};
+use ctxsim_engine::ledger::{Loss, MemoryKind};
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
+use ctxsim_engine::memory::requests::{ITEM_MAX, Replayed, RequestWriter};
+use ctxsim_engine::memory::{MemoryServiceCall, Recalled};
 use ctxsim_engine::take::{MemoryRepair, StageRepair};
+use ctxsim_input::Policy;
 use ctxsim_input::policy::memory::{Cap, ServiceCall, ServiceMemory};
 
 /// How many times as much of something is tried.
 const MORE: u64 = 4;
 
+/// The types of questions, in the order of tables, with all of them last.
+pub(super) const TYPES: [&str; 7] =
+    ["single_fact", "knowledge_update", "counting", "timeline", "abstention", "audit", OVERALL];
+
 /// The accuracy over all types of questions.
-const OVERALL: &str = "overall";
+pub(super) const OVERALL: &str = "overall";
 
 /// What was observed over several chats, before it is summed up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChatObserved {
-    /// By chats, then by type: the share of right answers, or nothing if no such question was asked.
-    accuracy: Vec<BTreeMap<&'static str, f64>>,
+    /// By type, chats after chats: the share of right answers, where such a question was asked; and the shares of all questions that
+    /// writing, keeping, finding and using lose.
+    pub(super) accuracy: Observed,
     /// What lost the wrong answers.
     lost: LostAnswers,
-    /// By chats: the shares of all questions that writing, keeping, finding and using lose.
-    losses: Vec<[f64; 4]>,
     /// How often what is protected was larger than the cap.
     overflows: u64,
 }
@@ -109,7 +116,7 @@ pub struct ChatSummary {
     /// What its calls cost, in dollars.
     pub service_usd: f64,
     /// By type of question: the share of right answers.
-    pub accuracy: IndexMap<&'static str, Statistic>,
+    pub accuracy: Numbered,
     /// What lost the others.
     pub lost_in: LostAnswers,
     /// Which stage loses most of them, what a perfect one would recover, and what to change.
@@ -117,7 +124,7 @@ pub struct ChatSummary {
     /// How often what is protected was larger than the document's cap, in all chats.
     pub protected_over_cap: u64,
     /// By another policy: how much more accurate this one is by type of question, chat by chat.
-    pub paired: IndexMap<String, IndexMap<&'static str, Statistic>>,
+    pub paired: IndexMap<String, Numbered>,
 }
 
 impl ChatObserved {
@@ -140,64 +147,42 @@ impl ChatObserved {
                 None => lost.invented += 1,
             }
         }
+        let mut accuracy = Observed::default();
         let n = log.answers.len().max(1) as f64;
-        let losses = vec![[lost.write, lost.store, lost.read, lost.r#use].map(|it| it as f64 / n)];
-        let accuracy = counts.into_iter().map(|(name, [right, all])| (name, right / all)).collect();
+        accuracy.lose([lost.write, lost.store, lost.read, lost.r#use].map(|it| it as f64 / n));
+        counts.into_iter().for_each(|(name, [right, all])| accuracy.note(name, right / all));
         let is_over = |it: &&ChatEvent| matches!(it.what, Occurrence::ProtectedOverCap { .. });
         let overflows = log.events.iter().filter(is_over).count() as u64;
-        Self { accuracy: vec![accuracy], lost, losses, overflows }
+        Self { accuracy, lost, overflows }
     }
 
     /// Adds what was observed over later chats.
     pub fn add(&mut self, other: Self) {
-        self.accuracy.extend(other.accuracy);
-        self.losses.extend(other.losses);
+        self.accuracy.add(other.accuracy);
         self.overflows += other.overflows;
-        let (own, more) = (&mut self.lost, other.lost);
-        own.write += more.write;
-        own.store += more.store;
-        own.read += more.read;
-        own.r#use += more.r#use;
-        own.invented += more.invented;
-    }
-
-    /// Returns the names of the types, in the order of tables, with all of them last.
-    fn names() -> impl Iterator<Item = &'static str> {
-        QuestionKind::ALL.iter().map(|it| it.name()).chain([OVERALL])
+        self.lost += other.lost;
     }
 
     /// Returns the accuracy by type.
-    pub fn accuracy(&self) -> IndexMap<&'static str, Statistic> {
-        let of = |name: &'static str| {
-            let values: Vec<f64> = self.accuracy.iter().filter_map(|it| it.get(name).copied()).collect();
-            Some((name, Statistic::new(values.into_iter())?.within(SHARE)))
-        };
-        Self::names().filter_map(of).collect()
+    pub fn accuracy(&self) -> Numbered {
+        within(self.accuracy.statistics(&TYPES), SHARE)
     }
 
-    /// Returns how much more accurate this is than another by type, chat by chat.
-    pub fn less(&self, other: &Self) -> IndexMap<&'static str, Statistic> {
-        let of = |name: &'static str| {
-            let pairs = self.accuracy.iter().zip(&other.accuracy);
-            let values: Vec<f64> =
-                pairs.filter_map(|(one, two)| Some(one.get(name)? - two.get(name)?)).collect();
-            Some((name, Statistic::new(values.into_iter())?.within(DIFFERENCE)))
-        };
-        Self::names().filter_map(of).collect()
+    /// Returns how much more accurate this is than another by type, chat by chat; what is asked is the same for every policy.
+    pub fn less(&self, other: &Self) -> Numbered {
+        let mut differences = self.accuracy.less(&other.accuracy, |_| true);
+        differences.sort_by_cached_key(|name, _| TYPES.iter().position(|it| *it == name.as_str()));
+        within(differences, DIFFERENCE)
     }
 }
 
-impl ChatObserved {
-    /// Returns the share of questions that a stage loses, one a trial.
-    pub(super) fn lost_in(&self, stage: usize) -> Vec<f64> {
-        self.losses.iter().map(|it| it[stage]).collect()
-    }
-
-    /// Returns the mean share of right answers.
-    pub(super) fn score(&self) -> Option<f64> {
-        self.accuracy().get(OVERALL).map(|it| it.mean)
-    }
+/// Cuts the intervals of numbers to what they can be.
+fn within(mut numbers: Numbered, range: [f64; 2]) -> Numbered {
+    numbers.values_mut().for_each(|it| *it = it.within(range));
+    numbers
 }
+
+sums!(LostAnswers: write, store, read, r#use, invented);
 
 impl ChatSummary {
     /// Sums up the first log and what was observed over all.
@@ -210,8 +195,8 @@ impl ChatSummary {
         let service = spec.and_then(|it| ServiceSpec::named(&it.service));
         let last = first.storage.last().copied().unwrap_or_default();
         Self {
-            context_only: spec.map(|it| !it.write.entries),
-            service: spec.map(|it| it.service.clone()).unwrap_or_default(),
+            context_only: is_context_only(spec),
+            service: super::rows::service(spec),
             questions: first.answers.len() as u64,
             ingestion: calls(first, ChatPhase::Ingestion),
             qa: calls(first, ChatPhase::Qa),
@@ -230,19 +215,16 @@ impl ChatSummary {
 
     /// Returns numbers that have all that such numbers can have.
     pub fn sample() -> Self {
-        let counts = || ServiceCall::ALL.iter().map(|it| (it.name(), 0)).collect();
-        let statistics =
-            || ChatObserved::names().filter_map(|it| Some((it, Statistic::new([0.0].into_iter())?)));
-        let model_calls = ModelCalls {
-            by_role: ModelRole::ALL.iter().map(|it| (it.name(), 0)).collect(),
-            ..ModelCalls::default()
-        };
+        let counts = || calls(&ChatLog::default(), ChatPhase::Ingestion);
+        let accuracy =
+            TYPES.iter().filter_map(|it| Some(((*it).to_owned(), Statistic::new([0.0].into_iter())?)));
+        let model_calls = ModelCalls::new(&ChatLog::default(), &ChatNumbers::default());
         Self {
             context_only: Some(true),
             ingestion: counts(),
             qa: counts(),
             model_calls,
-            accuracy: statistics().collect(),
+            accuracy: accuracy.collect(),
             repair: MemoryRepair::each(1, || vec![StageRepair::sample()]).pop(),
             ..Self::default()
         }
@@ -267,8 +249,7 @@ impl ModelCalls {
             if let Occurrence::Model { role, said, document_words, output, .. } = event.what {
                 *all.by_role.entry(role.name()).or_default() += 1;
                 all.total += 1;
-                let document = numbers.tokens(document_words);
-                all.prompt_tokens += said + document + u64::from(numbers.sizes.system_tokens);
+                all.prompt_tokens += numbers.prompt(said, document_words);
                 all.output_tokens += output;
             }
         }
@@ -314,8 +295,7 @@ fn at_speed(log: &ChatLog, numbers: &ChatNumbers, speed: &ModelNumbers) -> [f64;
     for event in &log.events {
         let ms = match event.what {
             Occurrence::Model { said, document_words, output, .. } => {
-                let prompt = said + numbers.tokens(document_words) + u64::from(numbers.sizes.system_tokens);
-                speed.ms(prompt, output)
+                speed.ms(numbers.prompt(said, document_words), output)
             }
             _ => event.ms as f64,
         };
@@ -328,18 +308,50 @@ fn at_speed(log: &ChatLog, numbers: &ChatNumbers, speed: &ModelNumbers) -> [f64;
 }
 
 /// Returns what the calls of a log cost.
-pub(super) fn cost(log: &ChatLog, service: &ServiceSpec) -> Cost {
+fn cost(log: &ChatLog, service: &ServiceSpec) -> Cost {
     let all = log.events.iter().filter_map(|it| match it.what {
         Occurrence::Call(call, _) => Some(service.cost(call)),
         _ => None,
     });
-    all.fold(Cost::default(), |mut sum, it| {
-        sum += it;
-        sum
-    })
+    let mut sum = Cost::default();
+    all.for_each(|it| sum += it);
+    sum
 }
 
 /// Counts the calls of a phase by kind; kinds that are not made stand with 0.
 fn calls(log: &ChatLog, phase: ChatPhase) -> IndexMap<&'static str, u64> {
     ServiceCall::ALL.iter().map(|it| (it.name(), log.calls(phase, *it))).collect()
+}
+
+/// Lays out the requests of a log; each is a session of its own after the same system prompt.
+pub(super) fn requests(log: &ChatLog, policy: &Policy, numbers: &ChatNumbers) -> Replayed {
+    let service = policy.service_memory().map(|it| it.service.clone()).unwrap_or_default();
+    let mut writer = RequestWriter::new(&policy.name, numbers.sizes.system_tokens, false);
+    for event in &log.events {
+        match event.what {
+            Occurrence::Call(call, tokens) => {
+                let kind = MemoryKind::Service(call);
+                writer.call(MemoryServiceCall { kind, service: service.clone(), calls: 1, tokens });
+            }
+            Occurrence::Model { said, document_words, version, output, .. } => {
+                let tokens = short(numbers.tokens(document_words));
+                let id = (u64::from(event.user) << 32) | u64::from(version);
+                let digest = xxh3_64(&id.to_le_bytes());
+                let memory = (tokens > 0).then_some(Recalled { tokens, digest });
+                writer.request(short(said), short(output), memory);
+            }
+            Occurrence::Initialised | Occurrence::Message(_) | Occurrence::ProtectedOverCap { .. } => {}
+        }
+    }
+    writer.finish()
+}
+
+/// Returns what the calls of a log cost under a policy's service.
+pub(super) fn of_service(log: &ChatLog, policy: &Policy) -> Cost {
+    let service = policy.service_memory().and_then(|it| ServiceSpec::named(&it.service));
+    service.map(|it| cost(log, it)).unwrap_or_default()
+}
+
+fn short(tokens: u64) -> u32 {
+    saturated::<u32>(tokens).min(ITEM_MAX)
 }

@@ -1,16 +1,20 @@
 //! Tables of memory runners' savings and losses: calls, time and cost, answers by type,
 //! and the specification's expectations.
 
-use super::{ChatSummary, Ordering, QuestionKind, Wins};
+use super::rows::Wins;
+use super::summary::{ChatSummary, LostAnswers, OVERALL, TYPES};
+use super::users::QuestionKind;
+use crate::trial::{Found, Ordering, found, is_beside, titled};
 use ctxsim_base::grid::numbers::{NONE, percent, plain_or_none, thousands};
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::Statistic;
-use ctxsim_engine::take::Run;
+use ctxsim_engine::take::{Findings, FindingsKind, Number, Run, StageRepair};
 use ctxsim_input::suite::Reference;
+use ctxsim_timeline::row::{Fields, Head, Value, number_heads};
 
 /// A run with its runner's results.
-type RunnerRow<'r> = (&'r Run, &'r ChatSummary);
+type RunnerRow<'r> = Found<'r, ChatSummary>;
 
 /// The specification's expectations of the context-only agent relative to entries, by column.
 const EXPECTED: [(&str, &str); 6] = [
@@ -32,9 +36,7 @@ fn expected(kind: QuestionKind) -> &'static str {
 }
 
 /// Returns the tables of sessions that are written to a memory service.
-pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
-    let written: Vec<RunnerRow<'_>> =
-        runs.iter().filter_map(|run| Some((*run, run.found::<ChatSummary>()?))).collect();
+fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
     let of_group = |runs: &[RunnerRow<'_>]| {
         [
             Some(calls(runs)),
@@ -48,7 +50,7 @@ pub(super) fn grids(runs: &[&Run], _references: &[Reference]) -> Vec<Grid> {
             advice(runs),
         ]
     };
-    written.chunk_by(|one, other| one.0.is_beside(other.0)).flat_map(of_group).flatten().collect()
+    found(runs).chunk_by(is_beside).flat_map(of_group).flatten().collect()
 }
 
 /// Returns a table about a group of runs.
@@ -62,10 +64,16 @@ fn grid(
     Grid::new(titled(title, runs), n_names, columns, rows)
 }
 
-/// Returns a title with what was run.
-fn titled(title: &str, runs: &[RunnerRow<'_>]) -> String {
-    let subject = runs.first().map(|it| it.0.subject());
-    format!("{title}: {}", subject.unwrap_or_default())
+/// Returns a table with a line for each run of a group, and any number of cells.
+fn lines(
+    title: &str,
+    runs: &[RunnerRow<'_>],
+    columns: impl IntoIterator<Item = String>,
+    cells: impl Fn(&ChatSummary) -> Vec<String>,
+) -> Grid {
+    let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(columns).collect();
+    let row = |it: &RunnerRow<'_>| [vec![named(&it.0.policy, runs)], cells(it.1)].concat();
+    grid(title, runs, &columns, 1, runs.iter().map(row))
 }
 
 /// Returns a table with a line for each run of a group.
@@ -124,29 +132,18 @@ fn costs(runs: &[RunnerRow<'_>]) -> Grid {
 
 /// One line per policy: the share of correct answers by type, with its confidence interval.
 fn accuracy(runs: &[RunnerRow<'_>]) -> Grid {
-    let types = types();
-    let titles = types.iter().map(|it| it.replace('_', " "));
-    let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(titles).collect();
-    let rows = runs.iter().map(|(run, it)| {
-        let cells = types.iter().map(|name| shown(it.accuracy.get(name)));
-        std::iter::once(named(&run.policy, runs)).chain(cells).collect()
-    });
-    grid("Correct answers in percent by question type, ± 95%", runs, &columns, 1, rows)
+    let titles = TYPES.iter().map(|it| it.replace('_', " "));
+    let shares = |it: &ChatSummary| TYPES.iter().map(|name| shown(it.accuracy.get(*name))).collect();
+    lines("Correct answers in percent by question type, ± 95%", runs, titles, shares)
 }
 
 /// One line per policy: causes of wrong answers; `None` if nothing was lost.
 fn losses(runs: &[RunnerRow<'_>]) -> Option<Grid> {
-    let columns = ["policy", "never written", "not held", "not found", "not used", "invented"];
-    let rows: Vec<Vec<String>> = runs
-        .iter()
-        .map(|(run, it)| {
-            let lost = &it.lost_in;
-            let counts = [lost.write, lost.store, lost.read, lost.r#use, lost.invented];
-            std::iter::once(named(&run.policy, runs)).chain(counts.map(thousands)).collect()
-        })
-        .collect();
-    let is_any = rows.iter().any(|row| row[1..].iter().any(|it| it != "0"));
-    is_any.then(|| grid("Causes of wrong answers", runs, &columns, 1, rows))
+    let columns = ["never written", "not held", "not found", "not used", "invented"].map(str::to_owned);
+    let counts = |LostAnswers { write, store, read, r#use, invented }| [write, store, read, r#use, invented];
+    let is_any = runs.iter().any(|it| counts(it.1.lost_in) != [0; 5]);
+    let cells = |it: &ChatSummary| counts(it.lost_in).map(thousands).to_vec();
+    is_any.then(|| lines("Causes of wrong answers", runs, columns, cells))
 }
 
 /// A line for each type and runner without entries: how much more accurate the first one with entries is on the same chats.
@@ -185,29 +182,31 @@ fn sign(difference: &Statistic) -> &'static str {
 
 /// One line per number, type and runner without entries whose order changes between values of the number.
 pub fn flips(orderings: &[Ordering]) -> Grid {
-    let is_line = |one: &&Ordering, other: &&Ordering| {
-        (&one.number, one.r#type, &one.against) == (&other.number, other.r#type, &other.against)
-    };
+    let key = |it: &Ordering| (it.number.clone(), it.compared.clone(), it.against.clone());
     let mut sorted: Vec<&Ordering> = orderings.iter().collect();
-    sorted.order_by(|one, other| {
-        let key = |it: &Ordering| (it.number.clone(), it.r#type, it.against.clone());
-        key(one).cmp(&key(other)).then(one.value.total_cmp(&other.value))
-    });
+    sorted.order_by(|one, other| key(one).cmp(&key(other)).then(one.value.total_cmp(&other.value)));
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for line in sorted.chunk_by(is_line) {
-        let declared = line.iter().find(|it| it.value == it.declared).map(|own| own.wins);
-        if line.iter().all(|it| Some(it.wins) == declared) {
+    for line in sorted.chunk_by(|one, other| key(one) == key(other)) {
+        let wins = |it: &Ordering| Wins::new(&it.difference);
+        let declared = line.iter().find(|it| it.value == it.declared).map(|own| wins(own));
+        if line.iter().all(|it| Some(wins(it)) == declared) {
             continue;
         }
-        let at = |wins: Wins| {
-            let values = line.iter().filter(|it| it.wins == wins).map(|won| number(won.value));
+        let at = |wanted: Wins| {
+            let values = line.iter().filter(|it| wins(it) == wanted).map(|won| won.value.to_string());
             let values = values.collect::<Vec<_>>().join(" ");
             if values.is_empty() { NONE.to_owned() } else { values }
         };
         let first = line[0];
-        let names = [first.number.clone(), first.r#type.to_owned(), last_word(&first.against).to_owned()];
-        let cells = [number(first.declared), at(Wins::Entries), at(Wins::Open), at(Wins::Document)];
-        rows.push(names.into_iter().chain(cells).collect());
+        rows.push(vec![
+            first.number.clone(),
+            first.compared.clone(),
+            last_word(&first.against).to_owned(),
+            first.declared.to_string(),
+            at(Wins::Entries),
+            at(Wins::Open),
+            at(Wins::Document),
+        ]);
     }
     let columns = ["number", "type", "against", "declared", "entries win at", "open at", "document wins at"];
     Grid::new("When the order of the runners flips", 3, &columns, rows)
@@ -225,11 +224,6 @@ fn named(policy: &str, runs: &[RunnerRow<'_>]) -> String {
     if same == 1 { own.to_owned() } else { policy.to_owned() }
 }
 
-/// Returns a number as it is written in files.
-fn number(value: f64) -> String {
-    format!("{value}")
-}
-
 /// A line for each pair of a runner without entries and one with them, below what the specification expects.
 fn beside(runs: &[RunnerRow<'_>]) -> Option<Grid> {
     let of = |context_only: bool| runs.iter().filter(move |it| it.1.context_only == Some(context_only));
@@ -243,7 +237,7 @@ fn beside(runs: &[RunnerRow<'_>]) -> Option<Grid> {
                 format!("{mean:.1}×{}", between(own, base, nth))
             };
             let less = |own: u64, base: u64| percent(1.0 - own as f64 / base.max(1) as f64);
-            let overall = |it: &ChatSummary| it.accuracy.get("overall").map(|it| it.mean);
+            let overall = |it: &ChatSummary| it.accuracy.get(OVERALL).map(|it| it.mean);
             let share =
                 overall(own).zip(overall(base)).filter(|it| it.1 > 0.0).map(|both| percent(both.0 / both.1));
             rows.push(vec![
@@ -277,14 +271,11 @@ fn storage(runs: &[RunnerRow<'_>]) -> Option<Grid> {
     let n_sessions = runs.iter().map(|it| it.1.storage_words_by_session.len()).max()?;
     let after: Vec<usize> = QUARTERS.iter().map(|it| (n_sessions * it).div_ceil(QUARTERS.len())).collect();
     let titles = after.iter().map(|it| format!("after {it}"));
-    let columns: Vec<String> = std::iter::once("policy".to_owned()).chain(titles).collect();
-    let rows = runs.iter().map(|(run, it)| {
-        let words = |after: &usize| it.storage_words_by_session.get(after.saturating_sub(1));
-        let cells =
-            after.iter().map(|it| words(it).map_or_else(|| NONE.to_owned(), |words| thousands(*words)));
-        std::iter::once(named(&run.policy, runs)).chain(cells).collect()
-    });
-    (n_sessions > 1).then(|| grid("Stored words after so many sessions", runs, &columns, 1, rows))
+    let cells = |it: &ChatSummary| {
+        let words = after.iter().map(|at| it.storage_words_by_session.get(at.saturating_sub(1)));
+        words.map(|it| it.map_or_else(|| NONE.to_owned(), |words| thousands(*words))).collect()
+    };
+    (n_sessions > 1).then(|| lines("Stored words after so many sessions", runs, titles, cells))
 }
 
 /// What the rule says where no difference is certain, or where they contradict each other.
@@ -338,11 +329,6 @@ pub fn advised(all: impl Iterator<Item = Wins> + Clone) -> Wins {
     }
 }
 
-/// Returns the types of questions with all of them last.
-fn types() -> Vec<&'static str> {
-    QuestionKind::ALL.iter().map(|it| it.name()).chain(["overall"]).collect()
-}
-
 /// Writes a share in percent.
 fn shown(statistic: Option<&Statistic>) -> String {
     let Some(it) = statistic else { return NONE.to_owned() };
@@ -350,4 +336,53 @@ fn shown(statistic: Option<&Statistic>) -> String {
         Some(reach) => format!("{:.1} ± {:.1}", it.mean * 100.0, reach * 100.0),
         None => format!("{:.1}", it.mean * 100.0),
     }
+}
+
+/// What is found of memory runners.
+pub(super) static KIND: FindingsKind = FindingsKind {
+    numbers: &[
+        Number::share("overall", "memory_calls.accuracy.overall.mean", "right answers"),
+        Number::share("single_fact", "memory_calls.accuracy.single_fact.mean", "single facts"),
+        Number::share("knowledge_update", "memory_calls.accuracy.knowledge_update.mean", "updates"),
+        Number::share("counting", "memory_calls.accuracy.counting.mean", "counting"),
+        Number::share("timeline", "memory_calls.accuracy.timeline.mean", "timeline"),
+        Number::share("abstention", "memory_calls.accuracy.abstention.mean", "abstention"),
+    ],
+    is_of_memory: true,
+    is_in_sections: false,
+    columns: &[],
+    calls: of_runner,
+    grids,
+    curves: |_| Vec::new(),
+};
+
+impl Findings for ChatSummary {
+    fn kind(&self) -> &'static FindingsKind {
+        &KIND
+    }
+
+    fn number(&self, name: &str) -> Option<Statistic> {
+        self.accuracy.get(name).copied()
+    }
+
+    fn more(&self, name: &str, base: &str) -> Option<Statistic> {
+        self.paired.get(base)?.get(name).copied()
+    }
+
+    fn repair(&self) -> Option<&StageRepair> {
+        self.repair.as_ref()?.get()
+    }
+
+    fn value(&self) -> Value {
+        Value::of(self)
+    }
+
+    fn calls(&self) -> Fields {
+        if let Value::Fields(it) = self.value() { it } else { Vec::new() }
+    }
+}
+
+/// Returns what a run can have.
+fn of_runner() -> Vec<Head> {
+    number_heads(&Value::of(&ChatSummary::sample()), &["paired"])
 }

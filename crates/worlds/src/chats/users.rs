@@ -1,21 +1,21 @@
 //! Chats: what users say in their sessions and the later questions, whatever their source.
 
-mod draft;
 mod generate;
-mod locomo;
 pub mod long_mem_eval;
-mod plane;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::chats::ChatNumbers;
-use crate::graph::{FactIx, Graph};
+use super::ChatNumbers;
+use super::summary::TYPES;
+use crate::graph::{FactIx, Graph, Says};
+use ctxsim_base::order::InOrder as _;
+use ctxsim_base::quantity::ix;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::memory::DocSection;
 use ctxsim_input::scenario::GeneratedChats;
-use ctxsim_timeline::Timeline;
-
-pub use draft::UserDraft;
+use ctxsim_timeline::facts::{FactForm, FactPlane};
+use ctxsim_timeline::{ItemIx, Kind, Timeline, TurnIx};
 
 /// Chats of several users of one service, ready to be played.
 #[derive(Clone, Debug)]
@@ -131,24 +131,25 @@ pub enum NeededVersion {
 
 /// Where the chats of a load come from.
 #[derive(Clone, Debug)]
-pub enum ChatOrigin<'a> {
+pub enum ChatOrigin {
     /// They are drawn.
     Generated(GeneratedChats),
     /// They have been read.
     Read(Arc<[User]>),
-    /// They are a timeline with facts.
-    Plane(&'a Timeline),
 }
 
 impl Chats {
     /// Makes the chats of one trial.
-    pub fn new(source: &ChatOrigin<'_>, seed: Seed, numbers: &ChatNumbers) -> Self {
-        let users: Arc<[User]> = match source {
-            ChatOrigin::Generated(made) => generate::users(made, seed, numbers).into(),
-            ChatOrigin::Read(users) => Arc::clone(users),
-            ChatOrigin::Plane(timeline) => plane::user(timeline, numbers).into_iter().collect(),
-        };
-        Self::of(users, seed)
+    pub fn new(source: &ChatOrigin, seed: Seed, numbers: &ChatNumbers) -> Self {
+        match source {
+            ChatOrigin::Generated(made) => Self::of(generate::users(made, seed, numbers), seed),
+            ChatOrigin::Read(users) => Self::of(Arc::clone(users), seed),
+        }
+    }
+
+    /// Tells a timeline with facts as the chats of one user.
+    pub fn of_timeline(timeline: &Timeline, seed: Seed) -> Self {
+        Self::of(user(timeline, ChatNumbers::declared()).into_iter().collect::<Vec<_>>(), seed)
     }
 
     /// Takes users as they are.
@@ -206,13 +207,181 @@ impl QuestionKind {
 
     /// Returns its name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::SingleFact => "single_fact",
-            Self::KnowledgeUpdate => "knowledge_update",
-            Self::Counting => "counting",
-            Self::Timeline => "timeline",
-            Self::Abstention => "abstention",
-            Self::Audit => "audit",
+        TYPES[self as usize]
+    }
+}
+
+/// A user that is being written.
+pub struct UserDraft {
+    user: User,
+}
+
+impl UserDraft {
+    /// Begins a user of whom nothing is known yet.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self::of(name, Graph { domains: vec!["chat".to_owned()], ..Graph::default() })
+    }
+
+    /// Begins a user who will say the facts of a graph.
+    pub(crate) fn of(name: impl Into<String>, graph: Graph) -> Self {
+        Self { user: User { name: name.into(), graph, ..User::default() } }
+    }
+
+    /// Begins a session.
+    pub fn session(&mut self, messages: u32, words: u64) {
+        self.user.sessions.push(ChatSession { messages, words, ..ChatSession::default() });
+    }
+
+    /// Returns how many sessions there are.
+    pub fn n_sessions(&self) -> u32 {
+        ix(self.user.sessions.len())
+    }
+
+    /// Says something new in a session that has begun.
+    pub fn say(&mut self, session: u32, said: FactWording) -> FactIx {
+        let record = self.user.graph.record(session, 0).unwrap_or_default();
+        let fact = self.user.graph.say(record, Says::Subject, true);
+        self.note(session, fact, said)
+    }
+
+    /// Says another value of something in a session that has begun, or nothing if it is over or has another
+    /// value already.
+    pub fn update(&mut self, old: FactIx, session: u32, said: FactWording) -> Option<FactIx> {
+        let record = self.user.graph.record(session, 0).ok()?;
+        let fact = self.user.graph.update(old, record, 0).ok()?;
+        Some(self.note(session, fact, said))
+    }
+
+    /// Ends something in a session that has begun.
+    pub fn end(&mut self, fact: FactIx, session: u32) {
+        self.user.graph.invalidate(fact, session);
+        self.user.sessions[session as usize].ends.push(fact);
+    }
+
+    /// Refers to something again in a session that has begun.
+    pub fn again(&mut self, fact: FactIx, session: u32) {
+        self.user.sessions[session as usize].again.push(fact);
+    }
+
+    /// Asks something.
+    pub fn ask(&mut self, question: Question) {
+        self.user.questions.push(question);
+    }
+
+    /// Returns the user so far.
+    pub fn user(&self) -> &User {
+        &self.user
+    }
+
+    /// Ends the user.
+    pub fn finish(mut self) -> User {
+        let user = &mut self.user;
+        for session in &mut user.sessions {
+            session.facts.order_by_key(|it| (user.said[*it as usize].message, *it));
+        }
+        user.questions.order_by_key(|it| it.after);
+        self.user
+    }
+
+    /// Says a fact of the graph in a session that has begun.
+    pub(crate) fn note(&mut self, session: u32, fact: FactIx, said: FactWording) -> FactIx {
+        self.user.said.push(said);
+        self.user.sessions[session as usize].facts.push(fact);
+        fact
+    }
+}
+
+impl FactWording {
+    /// Says something of a kind in a message.
+    pub fn new(kind: StatementKind, message: u32, words: u32) -> Self {
+        Self { message, kind, words, text: None }
+    }
+}
+
+impl Question {
+    /// A question of a type after so many sessions; its facts are needed in their current version.
+    pub fn new(kind: QuestionKind, after: u32, needs: Vec<FactIx>) -> Self {
+        Self {
+            kind,
+            after,
+            needs,
+            versions: NeededVersion::Current,
+            needs_dates: kind == QuestionKind::Timeline,
+            any: false,
+            near: Vec::new(),
+            is_echoed: false,
         }
     }
+}
+
+/// Returns a timeline's one user, or nothing if it has no facts. What is marked as a fact is one, what is not
+/// is said in passing.
+fn user(timeline: &Timeline, numbers: &ChatNumbers) -> Option<User> {
+    let plane = timeline.facts.as_ref()?;
+    let mut draft = UserDraft::new(timeline.name.clone());
+    let messages = messages(timeline, &mut draft, numbers);
+    let facts = said(plane, &messages, &mut draft, numbers);
+    for probe in &plane.probes {
+        let plant = &plane.plants[probe.plant as usize];
+        let Some(fact) = facts.get(&plant.fact).copied() else { continue };
+        let kind = if plant.version > 1 { QuestionKind::KnowledgeUpdate } else { QuestionKind::SingleFact };
+        draft.ask(Question::new(kind, session_of(timeline, probe.at.turn_ix) + 1, vec![fact]));
+    }
+    Some(draft.finish())
+}
+
+/// Begins the sessions; returns each item's session and message.
+fn messages(
+    timeline: &Timeline,
+    draft: &mut UserDraft,
+    numbers: &ChatNumbers,
+) -> BTreeMap<ItemIx, (u32, u32)> {
+    let mut places = BTreeMap::new();
+    for session in &timeline.spine.sessions {
+        let (mut n, mut tokens) = (0, 0_u64);
+        for turn in session.turns.clone() {
+            for item in timeline.spine.turns[turn as usize].items.clone() {
+                places.insert(item, (draft.n_sessions(), n));
+                let it = &timeline.spine.items[item as usize];
+                n += u32::from(matches!(it.kind, Kind::User | Kind::Assistant));
+                tokens = tokens.saturating_add(it.raw.into());
+            }
+        }
+        let words = (tokens as f64 / numbers.sizes.tokens_per_word.max(f64::MIN_POSITIVE)) as u64;
+        draft.session(n.max(1), words);
+    }
+    places
+}
+
+/// Says the plants; returns the first version of each fact.
+fn said(
+    plane: &FactPlane,
+    messages: &BTreeMap<ItemIx, (u32, u32)>,
+    draft: &mut UserDraft,
+    numbers: &ChatNumbers,
+) -> BTreeMap<u32, u32> {
+    let mut first: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+    for plant in &plane.plants {
+        let Some(&(session, message)) = messages.get(&plant.item) else { continue };
+        let kind = if plant.form == FactForm::Explicit { StatementKind::Fact } else { StatementKind::Detail };
+        let n_messages = draft.user().sessions[session as usize].messages;
+        let said = FactWording::new(kind, message.min(n_messages - 1), numbers.sizes.statement_words);
+        let fact = match last.get(&plant.fact).copied() {
+            Some(old) => draft.update(old, session, said),
+            None => Some(draft.say(session, said)),
+        };
+        if let Some(fact) = fact {
+            first.entry(plant.fact).or_insert(fact);
+            last.insert(plant.fact, fact);
+        }
+    }
+    first
+}
+
+/// Returns the session of a turn; what is asked when the load is over belongs to the last.
+fn session_of(timeline: &Timeline, turn: TurnIx) -> u32 {
+    let sessions = &timeline.spine.sessions;
+    let at = sessions.partition_point(|it| it.turns.end <= turn).min(sessions.len().saturating_sub(1));
+    ix(at)
 }

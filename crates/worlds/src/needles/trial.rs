@@ -1,10 +1,11 @@
-//! What is still known of planted facts at the end of a load.
+//! What is still known of planted facts at the end of a load, and over many trials.
+
+use indexmap::IndexMap;
+use serde::Serialize;
 
 use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::ledger::{
-    ExpectedRow, ExplicitCacheRow, ExploredRow, Loss, MemoryRow, NeedRow, Outcome, ProbeRow, RequestRow,
-    Sink, Sums,
-};
+use ctxsim_engine::ledger::{Loss, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE, Statistic};
 use ctxsim_input::policy::memory::State;
 use ctxsim_timeline::row::{ColumnUnit, Value, columns, heads_named};
 
@@ -73,54 +74,23 @@ pub struct LoadTrial {
     pub losses: [u32; 5],
 }
 
-/// The sums of a run and its probes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TrialSink {
-    /// The sums that are priced.
-    pub sums: Sums,
-    /// The probes.
-    pub trial: LoadTrial,
-}
+/// The sums of a run, which are priced, and what was retained.
+pub type TrialSink = (Sums, LoadTrial);
 
-impl Sink for TrialSink {
-    // Where a row is made, most of it is known to be zero.
+impl Sink for LoadTrial {
     #[inline(always)]
-    fn request(&mut self, row: &RequestRow) {
-        self.sums.request(row);
-    }
+    fn request(&mut self, _row: &RequestRow) {}
 
-    fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
-        self.sums.expected(row, beside);
-    }
-
-    fn explored(&mut self, row: &ExploredRow) {
-        self.sums.explored(row);
-    }
-
-    #[inline]
-    fn need(&mut self, row: &NeedRow) {
-        self.sums.need(row);
-    }
-
-    fn stored(&mut self, row: &ExplicitCacheRow) {
-        self.sums.stored(row);
-    }
-
-    fn memory(&mut self, row: &MemoryRow<'_>) {
-        self.sums.memory(row);
-    }
+    #[inline(always)]
+    fn need(&mut self, _row: &NeedRow) {}
 
     fn probe(&mut self, row: &ProbeRow) {
-        let trial = &mut self.trial;
-        if row.is_explicit {
-            trial.explicit.add(row.is_found);
-        } else {
-            trial.implicit.add(row.is_found);
-        }
-        trial.quartiles[usize::from(row.quartile).min(3)].add(row.is_found);
-        trial.states[row.state as usize] += 1;
+        let of_form = if row.is_explicit { &mut self.explicit } else { &mut self.implicit };
+        of_form.add(row.is_found);
+        self.quartiles[usize::from(row.quartile).min(3)].add(row.is_found);
+        self.states[row.state as usize] += 1;
         if let Some(loss) = row.loss {
-            trial.losses[loss as usize] += 1;
+            self.losses[loss as usize] += 1;
         }
     }
 }
@@ -190,4 +160,276 @@ columns! { LoadTrial;
     /// Missing needles, by what lost them.
     "lost_in": Group(|| heads_named(&LOSSES, ColumnUnit::Count)) =
         |it| Value::from_iter(LOSSES.into_iter().zip(it.losses)),
+}
+
+/// What the script calls the strategies that the last parts of policies' names stand for.
+const STRATEGIES: [(&str, &str); 4] = [
+    ("naive_truncation", "Naive Truncation"),
+    ("sliding_window_summary", "Sliding Window + Summary"),
+    ("memory_banks", "Structured Memory Banks"),
+    ("file_backed", "File-Backed Persistent State"),
+];
+
+/// A conversation under a policy, as the script writes it.
+#[derive(Clone, Debug)]
+pub(super) struct ScriptTrial {
+    strategy: String,
+    trial: LoadTrial,
+}
+
+columns! { ScriptTrial;
+    /// The script's name of the strategy; the policy's name where the script has none.
+    "strategy": Text = |it| it.strategy.clone(),
+    /// Messages of the conversation.
+    "conv_length": Count = |it| it.trial.length,
+    /// The index of the conversation among those of that length, from 0.
+    "trial": Count = |it| it.trial.trial,
+    /// The share of needles found, to four decimals, as are the next two.
+    "retrieval_accuracy": Share = |it| decimals(it.trial.needles().as_published(), 4),
+    /// The same for explicit needles; 0 without any.
+    "explicit_accuracy": Share = |it| decimals(it.trial.explicit.as_published(), 4),
+    /// The same for implicit needles.
+    "implicit_accuracy": Share = |it| decimals(it.trial.implicit.as_published(), 4),
+    /// The prompt at the end, with the memory.
+    "context_tokens": Tokens = |it| it.trial.context_tokens,
+    /// The conversation.
+    "total_tokens": Tokens = |it| it.trial.total_tokens,
+    /// The conversation over the prompt, to two decimals; null for an empty prompt.
+    "compression_ratio": Number = |it| it.trial.compression_ratio().map(|it| decimals(it, 2)),
+    /// Needles found for each 1,000 tokens of the prompt, to three decimals.
+    "info_density": Number = |it| decimals(it.trial.info_density(), 3),
+    /// Needles planted.
+    "needles_total": Count = |it| it.trial.needles().total,
+    /// Of these, found.
+    "needles_found": Count = |it| it.trial.needles().found,
+    /// The share found, by quarter of the conversation, to four decimals; 0 without any.
+    "depth_accuracy": Group(|| heads_named(&QUARTILES, ColumnUnit::Share)) =
+        |it| Value::from_iter(QUARTILES.into_iter().zip(it.trial.quartiles.map(by_quarter))),
+}
+
+impl ScriptTrial {
+    /// Puts the conversations of all policies in the script's order: by length, then by strategy.
+    pub(super) fn all<'a>(of: impl IntoIterator<Item = (&'a str, Vec<LoadTrial>)>) -> Vec<Self> {
+        let one = |(policy, trials): (&'a str, Vec<LoadTrial>)| {
+            let last = policy.rsplit('/').next().unwrap_or(policy);
+            let name = STRATEGIES.iter().find(|it| it.0 == last).map_or(policy, |it| it.1);
+            trials.into_iter().map(move |trial| Self { strategy: name.to_owned(), trial })
+        };
+        let mut all: Vec<Self> = of.into_iter().flat_map(one).collect();
+        let place = |it: &Self| STRATEGIES.iter().position(|known| known.1 == it.strategy);
+        all.sort_by_key(|it| (it.trial.length, place(it).unwrap_or(STRATEGIES.len())));
+        all
+    }
+}
+
+fn by_quarter(hits: NeedleHits) -> f64 {
+    decimals(hits.as_published(), 4)
+}
+
+/// Rounds a number as the script does: the nearest decimal of what is stored.
+fn decimals(number: f64, n: usize) -> f64 {
+    format!("{number:.n$}").parse().unwrap_or(number)
+}
+
+/// What a policy kept over many trials; the `retention` of a report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Retention {
+    /// How many trials there are, of all lengths.
+    pub trials: u64,
+    /// Messages of all loads.
+    pub messages: u64,
+    /// Needles planted.
+    pub needles_total: u64,
+    /// Of these, found.
+    pub needles_found: u64,
+    /// The share of needles found, trial by trial.
+    pub accuracy: Statistic,
+    /// The same for explicit needles; a trial without any counts as 0, as published.
+    pub explicit_accuracy: Statistic,
+    /// The same for implicit needles.
+    pub implicit_accuracy: Statistic,
+    /// The difference between the means of explicit and implicit needles.
+    pub gap: f64,
+    /// The same by trial; a trial without needles of a kind counts as 0, as published.
+    pub gap_by_trial: Statistic,
+    /// Tokens of the load divided by tokens of the prompt.
+    pub compression_ratio: Option<Statistic>,
+    /// Needles found for each 1,000 tokens of the prompt.
+    pub info_density: Statistic,
+    /// By quarter of the load; a trial without needles there counts as 0, as published.
+    pub depth_accuracy: IndexMap<&'static str, Statistic>,
+    /// The same without trials that have none.
+    pub non_empty: NonEmpty,
+    /// By number of messages.
+    pub by_length: IndexMap<String, AtLength>,
+    /// Needles by state.
+    pub states: IndexMap<&'static str, u64>,
+    /// Missing needles, by what lost them.
+    pub lost_in: IndexMap<&'static str, u64>,
+    /// Whether the facts are planted in a load of items, so that there is one trial and no conversation.
+    #[serde(skip)]
+    pub is_planted: bool,
+    /// This policy's accuracy minus another's, trial by trial on the same draws.
+    pub paired: IndexMap<String, Statistic>,
+}
+
+/// Accuracies over trials that have needles of the kind; null if none has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NonEmpty {
+    /// Of explicit needles.
+    pub explicit_accuracy: Option<Statistic>,
+    /// Of implicit needles.
+    pub implicit_accuracy: Option<Statistic>,
+    /// The difference of the two, over trials that have both.
+    pub gap: Option<Statistic>,
+    /// By quarter of the load.
+    pub depth_accuracy: IndexMap<&'static str, Option<Statistic>>,
+}
+
+/// What a policy kept of loads of one length.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AtLength {
+    /// The share of needles found.
+    pub accuracy: Statistic,
+    /// Tokens of the prompt at the end.
+    pub context_tokens: Statistic,
+    /// Tokens of the load.
+    pub total_tokens: Statistic,
+    /// Needles found for each 1,000 tokens of the prompt.
+    pub info_density: Statistic,
+}
+
+impl Retention {
+    /// Computes retention from trials, in their order.
+    pub fn new(trials: &[LoadTrial]) -> Self {
+        let explicit_accuracy = share(trials, |it| it.explicit.as_published());
+        let implicit_accuracy = share(trials, |it| it.implicit.as_published());
+        let by_quartile = |nth: usize| share(trials, |it| it.quartiles[nth].as_published());
+        let mut lengths: IndexMap<String, Vec<LoadTrial>> = IndexMap::new();
+        for trial in trials {
+            lengths.entry(trial.length.to_string()).or_default().push(*trial);
+        }
+        Self {
+            trials: trials.len() as u64,
+            messages: trials.iter().map(|it| it.length).sum(),
+            needles_total: trials.iter().map(|it| u64::from(it.needles().total)).sum(),
+            needles_found: trials.iter().map(|it| u64::from(it.needles().found)).sum(),
+            accuracy: share(trials, |it| it.needles().as_published()),
+            gap: explicit_accuracy.mean - implicit_accuracy.mean,
+            gap_by_trial: statistic(trials, |it| it.explicit.as_published() - it.implicit.as_published())
+                .within(DIFFERENCE),
+            explicit_accuracy,
+            implicit_accuracy,
+            compression_ratio: of_some(trials, LoadTrial::compression_ratio),
+            info_density: statistic(trials, LoadTrial::info_density),
+            depth_accuracy: QUARTILES.into_iter().zip((0..).map(by_quartile)).collect(),
+            non_empty: NonEmpty::new(trials),
+            by_length: lengths.into_iter().map(|(length, it)| (length, AtLength::new(&it))).collect(),
+            states: summed(STATES, trials, |it| it.states),
+            lost_in: summed(LOSSES, trials, |it| it.losses),
+            is_planted: false,
+            paired: IndexMap::new(),
+        }
+    }
+
+    /// Returns a mean, a standard deviation or the gap by its dotted path.
+    pub fn number(&self, place: &str) -> Option<f64> {
+        let is_one = place == "gap" || place.ends_with(".mean") || place.ends_with(".sd");
+        self.at(place).filter(|_| is_one)?.as_f64()
+    }
+
+    /// Returns the trials' values of the number at a dotted path.
+    pub fn statistic(&self, place: &str) -> Option<Statistic> {
+        serde_json::from_value(self.at(place)?).ok()
+    }
+
+    /// Returns what stands at a dotted path of its JSON.
+    fn at(&self, place: &str) -> Option<serde_json::Value> {
+        let mut all = serde_json::to_value(self).ok()?;
+        all.pointer_mut(&format!("/{}", place.replace('.', "/"))).map(serde_json::Value::take)
+    }
+
+    /// Explains why no data covers the number at a dotted path; it is then 0, as published, or null.
+    pub fn uncovered(&self, place: &str) -> Option<&'static str> {
+        let (first, rest) = place.split_once('.').unwrap_or((place, ""));
+        let quartile = |it: &Option<Statistic>| it.is_none();
+        let (marked, passing) = ("no fact is explicit", "no fact is implicit");
+        let NonEmpty { explicit_accuracy, implicit_accuracy, depth_accuracy, .. } = &self.non_empty;
+        match first {
+            _ if self.needles_total == 0 => Some("no question asks for a fact"),
+            "gap" | "gap_by_trial" | "explicit_accuracy" if explicit_accuracy.is_none() => Some(marked),
+            "gap" | "gap_by_trial" | "implicit_accuracy" if implicit_accuracy.is_none() => Some(passing),
+            "depth_accuracy" => {
+                let name = rest.rsplit_once('.').map_or(rest, |it| it.0);
+                depth_accuracy.get(name).is_some_and(quartile).then_some("no fact is in that quarter")
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns how much more accurate a policy is than another, trial by trial on the same draws.
+    pub fn less<'t>(
+        own: impl Iterator<Item = &'t LoadTrial> + Clone,
+        other: impl Iterator<Item = &'t LoadTrial> + Clone,
+    ) -> Option<Statistic> {
+        let accuracy = |it: &LoadTrial| it.needles().as_published();
+        let differences = own.zip(other).map(|(own, other)| accuracy(own) - accuracy(other));
+        Statistic::new(differences).map(|it| it.within(DIFFERENCE))
+    }
+}
+
+impl NonEmpty {
+    fn new(trials: &[LoadTrial]) -> Self {
+        let share = |share: fn(&LoadTrial) -> Option<f64>| of_some(trials, share).map(|it| it.within(SHARE));
+        let quartile = |nth: usize| of_some(trials, |it| it.quartiles[nth].share());
+        let by_quartile = |nth: usize| quartile(nth).map(|it| it.within(SHARE));
+        Self {
+            explicit_accuracy: share(|it| it.explicit.share()),
+            implicit_accuracy: share(|it| it.implicit.share()),
+            gap: of_some(trials, |it| Some(it.explicit.share()? - it.implicit.share()?))
+                .map(|it| it.within(DIFFERENCE)),
+            depth_accuracy: QUARTILES.into_iter().zip((0..).map(by_quartile)).collect(),
+        }
+    }
+}
+
+impl AtLength {
+    fn new(trials: &[LoadTrial]) -> Self {
+        Self {
+            accuracy: share(trials, |it| it.needles().as_published()),
+            context_tokens: statistic(trials, |it| it.context_tokens as f64),
+            total_tokens: statistic(trials, |it| it.total_tokens as f64),
+            info_density: statistic(trials, LoadTrial::info_density),
+        }
+    }
+}
+
+/// Counts a share of every trial.
+fn share(trials: &[LoadTrial], number: impl Fn(&LoadTrial) -> f64 + Clone) -> Statistic {
+    statistic(trials, number).within(SHARE)
+}
+
+/// Counts a number of every trial.
+fn statistic(trials: &[LoadTrial], number: impl Fn(&LoadTrial) -> f64 + Clone) -> Statistic {
+    Statistic::new(trials.iter().map(number)).unwrap_or_default()
+}
+
+/// Counts a number of the trials that have it.
+fn of_some(trials: &[LoadTrial], number: impl Fn(&LoadTrial) -> Option<f64> + Clone) -> Option<Statistic> {
+    Statistic::new(trials.iter().filter_map(number))
+}
+
+/// Adds up every trial's counts under their names.
+fn summed<const N: usize>(
+    names: [&'static str; N],
+    trials: &[LoadTrial],
+    counts: impl Fn(&LoadTrial) -> [u32; N],
+) -> IndexMap<&'static str, u64> {
+    let mut sums = [0_u64; N];
+    for trial in trials {
+        for (sum, count) in sums.iter_mut().zip(counts(trial)) {
+            *sum += u64::from(count);
+        }
+    }
+    names.into_iter().zip(sums).collect()
 }

@@ -39,7 +39,7 @@ pub fn simulate(
     let window = Window::new(policy, &Known::unrecorded(*limits, chars_per_token))?;
     let memory = policy.fact_memory().map(|it| AnyMemory::declared(it, &trial.facts));
     let memory_run = MemoryRun::new(Some(&trial.facts), memory);
-    let shown = ShownMessages::new(trial);
+    let shown = ShownMessages { trial, from: 0, to: 0 };
     let firings = vec![Firing::default(); policy.stages().len()];
     WindowRun {
         trial,
@@ -73,11 +73,7 @@ struct ShownMessages<'r> {
     to: usize,
 }
 
-impl<'r> ShownMessages<'r> {
-    fn new(trial: &'r Dialogue) -> Self {
-        Self { trial, from: 0, to: 0 }
-    }
-
+impl ShownMessages<'_> {
     /// Returns the tokens of the messages that are shown.
     #[inline]
     fn body(&self) -> Tokens {
@@ -120,7 +116,7 @@ impl WindowRun<'_> {
         for (nth, step) in self.trial.steps.iter().enumerate() {
             if step.begins_turn {
                 if nth > 0 {
-                    self.end_turn();
+                    self.move_at(Moment::TurnEnd);
                 }
                 self.outcome.turns_requested += 1;
                 self.shown.to = step.reply as usize;
@@ -131,7 +127,7 @@ impl WindowRun<'_> {
             }
         }
         if !self.trial.steps.is_empty() {
-            self.end_turn();
+            self.move_at(Moment::TurnEnd);
         }
         let (shown, outcome) = (&self.shown, &mut self.outcome);
         (outcome.turns_started, outcome.turns_completed) = (outcome.turns_requested, outcome.turns_requested);
@@ -144,10 +140,6 @@ impl WindowRun<'_> {
         outcome.tool_results = shown.tool_results();
         outcome.touched_slots = (shown.from + shown.to) as u64;
         Some(self.outcome)
-    }
-
-    fn end_turn(&mut self) {
-        self.move_at(Moment::TurnEnd);
     }
 
     /// Moves the window, if this is the moment.

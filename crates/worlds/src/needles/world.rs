@@ -3,14 +3,12 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::conversation::{self, ConversationLoad};
-use super::planted::{self, Planted};
-use super::probe::NeedleProbe;
-use super::script::ScriptTrial;
-use super::trial::{LoadTrial, TrialSink};
+use super::conversation::{ConversationLoad, Dialogue};
+use super::planted::{self, AskedLoad, NeedleProbe, Planted};
+use super::trial::{LoadTrial, ScriptTrial, TrialSink};
 use super::{Retention, found, window};
-use crate::Registered;
-use crate::chats::{ChatNumbers, ChatOrigin, Chats, Writing};
+use crate::chats::{Chats, Writing};
+use crate::{Registered, trial};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
@@ -56,11 +54,44 @@ impl Trials<'_> {
     /// Plays every trial and keeps something of each run.
     fn play<S: Sink + Default, T: Send>(
         self,
-        keep: impl Fn(&conversation::Dialogue, S, Outcome) -> T + Sync,
+        keep: impl Fn(&Dialogue, S, Outcome) -> T + Sync,
     ) -> KeptTrials<T> {
-        KeptTrials(in_order_telling(self.conversation.n_trials(), self.progress, |index| {
-            play_one((self.load, self.conversation), self.keys, index, self.in_full, &keep)
-        }))
+        let n_trials = self.conversation.n_trials();
+        KeptTrials(in_order_telling(n_trials, self.progress, |index| self.play_one(index, &keep)))
+    }
+
+    /// Makes one conversation and plays it under every policy, its budget being the prompt limit.
+    fn play_one<S: Sink + Default, T>(
+        self,
+        index: usize,
+        keep: &impl Fn(&Dialogue, S, Outcome) -> T,
+    ) -> Vec<T> {
+        let made = self.conversation.trial(index);
+        let per_token = self.conversation.chars_per_token();
+        // Only what cannot go the short way needs a timeline.
+        let timeline = OnceCell::new();
+        let mut all = Vec::with_capacity(self.keys.distinct.len() * self.load.policies.len());
+        for SimulationKey { limits, cache, profile, .. } in &self.keys.distinct {
+            let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
+            for policy in &self.load.policies {
+                let mut sink = S::default();
+                let short = || window::simulate(&made, per_token, policy, &limits, cache, &mut sink);
+                let outcome = match (!self.in_full).then(short).flatten() {
+                    Some(outcome) => outcome,
+                    None => {
+                        sink = S::default();
+                        let timeline = timeline.get_or_init(|| Timeline {
+                            seed: self.load.seed,
+                            ..self.conversation.timeline(&made)
+                        });
+                        let policy = hindsight::under(policy, timeline, profile, &limits);
+                        Simulation::new(timeline, &policy, &limits, cache).run(&mut sink)
+                    }
+                };
+                all.push(keep(&made, sink, outcome));
+            }
+        }
+        all
     }
 }
 
@@ -72,40 +103,11 @@ impl<T> KeptTrials<T> {
     fn of(&self, run: usize) -> impl Iterator<Item = &T> + Clone {
         self.0.iter().map(move |it| &it[run])
     }
-}
 
-/// Makes one conversation and plays it under every policy, its budget being the prompt limit.
-fn play_one<S: Sink + Default, T>(
-    (load, conversation): (&Load, &ConversationLoad),
-    keys: &Keys<'_>,
-    index: usize,
-    in_full: bool,
-    keep: &impl Fn(&conversation::Dialogue, S, Outcome) -> T,
-) -> Vec<T> {
-    let made = conversation.trial(index);
-    let per_token = conversation.chars_per_token();
-    // Only what cannot go the short way needs a timeline.
-    let timeline = OnceCell::new();
-    let mut all = Vec::with_capacity(keys.distinct.len() * load.policies.len());
-    for SimulationKey { limits, cache, profile, .. } in &keys.distinct {
-        let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..**limits };
-        for policy in &load.policies {
-            let mut sink = S::default();
-            let short = || window::simulate(&made, per_token, policy, &limits, cache, &mut sink);
-            let outcome = match (!in_full).then(short).flatten() {
-                Some(outcome) => outcome,
-                None => {
-                    sink = S::default();
-                    let timeline =
-                        timeline.get_or_init(|| Timeline { seed: load.seed, ..conversation.timeline(&made) });
-                    let policy = hindsight::under(policy, timeline, profile, &limits);
-                    Simulation::new(timeline, &policy, &limits, cache).run(&mut sink)
-                }
-            };
-            all.push(keep(&made, sink, outcome));
-        }
+    /// Returns something of what was kept, run by run of a load.
+    fn by_run<U>(&self, load: &Load, keys: &Keys<'_>, some: impl Fn(&T) -> Vec<U>) -> Vec<(Cell, Vec<U>)> {
+        load.own_cells().map(|cell| (cell, self.of(keys.within(cell)).flat_map(&some).collect())).collect()
     }
-    all
 }
 
 /// Tells what became of a question.
@@ -192,9 +194,9 @@ impl ConversationLoad {
         with_probes: bool,
         progress: Progress<'_>,
     ) -> KeptTrials<PlayedTrial> {
-        let keep = |made: &conversation::Dialogue, sink: TrialSink, index, outcome: Outcome| PlayedTrial {
-            trial: sink.trial.of(made.length, made.trial, made.total_tokens, &outcome),
-            folded: (sink.sums, index, outcome),
+        let keep = |made: &Dialogue, (sums, trial): TrialSink, index, outcome: Outcome| PlayedTrial {
+            trial: trial.of(made.length, made.trial, made.total_tokens, &outcome),
+            folded: (sums, index, outcome),
             probes: Vec::new(),
         };
         let trials = Trials { load, conversation: self, keys, progress, in_full: false };
@@ -215,17 +217,17 @@ impl ConversationLoad {
     }
 
     /// Returns the questions of a trial.
-    fn in_words(&self, made: &conversation::Dialogue, asked: &ProbeKeeper) -> Vec<NeedleProbe> {
-        let word = |row: &ProbeRow| Some(NeedleProbe::new(row, self.spell(made, row.fact)?, made));
+    fn in_words(&self, made: &Dialogue, asked: &ProbeKeeper) -> Vec<NeedleProbe> {
+        let Dialogue { n_stable, length, trial, .. } = *made;
+        let load = AskedLoad { facts: Some(&made.facts), n_stable, length, trial };
+        let word = |row: &ProbeRow| Some(load.probe(row, Some(self.spell(made, row.fact)?)));
         asked.probes.iter().filter_map(word).collect()
     }
 
     /// Plays every trial and returns them, run by run.
     pub fn trials_of(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<LoadTrial>)> {
         let keys = Keys::new(&load.profiles, &load.policies);
-        let played = self.played(load, &keys, false, progress);
-        let of = |cell: Cell| played.of(keys.within(cell)).map(|it| it.trial).collect();
-        load.own_cells().map(|cell| (cell, of(cell))).collect()
+        self.played(load, &keys, false, progress).by_run(load, &keys, |it| vec![it.trial])
     }
 
     /// Plays every trial and returns the questions, run by run.
@@ -233,8 +235,7 @@ impl ConversationLoad {
         let keys = &Keys::new(&load.profiles, &load.policies);
         let trials = Trials { load, conversation: self, keys, progress, in_full: false };
         let kept = trials.play(|made, asked: ProbeKeeper, _| self.in_words(made, &asked));
-        let of = |cell: Cell| kept.of(keys.within(cell)).flatten().cloned().collect();
-        load.own_cells().map(|cell| (cell, of(cell))).collect()
+        kept.by_run(load, keys, Clone::clone)
     }
 
     /// Returns the categories for which a policy has no bank, and where these facts go.
@@ -242,12 +243,8 @@ impl ConversationLoad {
         let memory = policy.fact_memory()?;
         let banks = memory.store.declared()?;
         memory.write.extract.iter().find(|it| it.into.is_none())?;
-        let strays: Vec<String> = self
-            .categories()
-            .iter()
-            .filter(|it| !banks.contains(it))
-            .map(|stray| format!("`{stray}`"))
-            .collect();
+        let strays = self.categories().iter().filter(|it| !banks.contains(it));
+        let strays: Vec<String> = strays.map(|it| format!("`{it}`")).collect();
         let strays = match strays.as_slice() {
             [] => return None,
             [only] => only.clone(),
@@ -272,11 +269,9 @@ fn retained(
         Tally::beside(sums, index.as_ref(), outcome, load.models_of(cell), &beside)
     });
     let own = of(cell.policy);
-    let mut retention = Retention::new(&own.clone().copied().collect::<Vec<_>>());
-    for (index, policy) in load.policies.iter().enumerate().filter(|(index, _)| *index != cell.policy) {
-        retention.pair(&policy.name, own.clone(), of(index));
-    }
-    (take::summed(tallies, profile), retention)
+    let paired = trial::paired(load, cell.policy, |other| Retention::less(own.clone(), of(other)));
+    let trials: Vec<LoadTrial> = own.clone().copied().collect();
+    (take::summed(tallies, profile), Retention { paired, ..Retention::new(&trials) })
 }
 
 impl World for ConversationLoad {
@@ -305,10 +300,10 @@ impl World for ConversationLoad {
     }
 
     fn service(self: Arc<Self>, seed: u64) -> Option<Arc<dyn World>> {
-        let (own, numbers) = (Arc::clone(&self), ChatNumbers::declared());
+        let own = Arc::clone(&self);
         let chats = move |trial| {
             let timeline = own.timeline(&own.trial(saturated(trial)));
-            Chats::new(&ChatOrigin::Plane(&timeline), Seed(seed).child("runner trial", trial), numbers)
+            Chats::of_timeline(&timeline, Seed(seed).child("runner trial", trial))
         };
         let n_trials = self.n_trials() as u64;
         Some(Arc::new(Writing::new(self, n_trials, chats)))
@@ -355,15 +350,14 @@ impl World for ConversationLoad {
 
     fn ledgers(&self, load: &Load, progress: Progress<'_>) -> Vec<(Cell, Vec<TrialLedger>)> {
         let keys = &Keys::new(&load.profiles, &load.policies);
-        let keep = |made: &conversation::Dialogue, rows: Ledger, outcome: Outcome| TrialLedger {
+        let keep = |made: &Dialogue, rows: Ledger, outcome: Outcome| TrialLedger {
             length: made.length,
             trial: made.trial,
             rows: Arc::new(rows),
             limit_violations: outcome.limit_violations,
         };
         let kept = Trials { load, conversation: self, keys, progress, in_full: true }.play(keep);
-        let of = |cell: Cell| kept.of(keys.within(cell)).cloned().collect();
-        load.own_cells().map(|cell| (cell, of(cell))).collect()
+        kept.by_run(load, keys, |it| vec![it.clone()])
     }
 
     fn lengths(&self) -> &[u64] {
@@ -385,7 +379,7 @@ impl World for ConversationLoad {
     fn banks(&self, load: &Load, length: u64, trial: u64) -> Result<Banks, Vec<Diagnostic>> {
         let index = place(self, length, trial)?;
         let keys = Keys::new(&load.profiles, &load.policies);
-        let in_words = |made: &conversation::Dialogue, mut asked: ProbeKeeper, _| {
+        let in_words = |made: &Dialogue, mut asked: ProbeKeeper, _| {
             asked.kept.sort_unstable();
             let mut all = Banks::default();
             for (_, bank, fact) in asked.kept {
@@ -395,7 +389,8 @@ impl World for ConversationLoad {
             }
             all
         };
-        let mut kept = play_one((load, self), &keys, index, false, &in_words);
+        let trials = Trials { load, conversation: self, keys: &keys, progress: &|_, _| {}, in_full: false };
+        let mut kept = trials.play_one(index, &in_words);
         Ok(kept.pop().unwrap_or_default())
     }
 }

@@ -1,11 +1,14 @@
 //! How a question is answered: from what is recalled,
 //! by a model that does not use all of it; with the same draws for every oracle, unless the load asks for others.
 
-use super::recall::RecallView;
-use super::{AgingRun, Answer, Oracle, asking};
-use crate::aging::stream::Ask;
+use super::{AgingRun, Answer, AnsweredQuestion, Oracle, SessionLog, Tracked, asking};
+use crate::aging::metric::share;
+use crate::aging::stream::{Ask, StreamScore};
 use crate::graph::{FactIx, FactRelation, RecordIx};
-use ctxsim_input::policy::memory::{SessionStore, TotalsSurvive};
+use crate::trial::{best, normal};
+use ctxsim_base::quantity::{ix, saturated};
+use ctxsim_base::rng::Seed;
+use ctxsim_input::policy::memory::{MemoryPart, SessionRead, SessionStore, TotalsSurvive};
 
 impl AgingRun<'_> {
     /// Answers a question as the agent is, and with each oracle, or nothing if what it asks for is not true
@@ -109,7 +112,7 @@ impl AgingRun<'_> {
     /// Returns whether balances are carried, rather than added up when they are asked.
     fn folds(&self) -> bool {
         let rules = &self.store.rules;
-        rules.store.compaction().is_some() && rules.write.totals == TotalsSurvive::Fold
+        rules.spec.store.compaction().is_some() && rules.spec.write.totals == TotalsSurvive::Fold
     }
 
     /// Returns whether a fact is in view.
@@ -133,7 +136,8 @@ impl AgingRun<'_> {
     ) -> bool {
         let said = self.player.stream.graph.facts[fact as usize].session;
         // In the first session the prompt holds the profile as it was given, where anything is kept at all.
-        let is_said_now = said == asked.1 && (said > 0 || self.store.rules.store != SessionStore::Nothing);
+        let is_said_now =
+            said == asked.1 && (said > 0 || self.store.rules.spec.store != SessionStore::Nothing);
         (is_said_now || self.is_in_view(fact, view, oracle)) && self.uses(fact, n_beside, oracle, asked)
     }
 
@@ -171,14 +175,169 @@ impl AgingRun<'_> {
         let is_mentioned = |it: FactIx| {
             self.store.is_exact[it as usize] && draws.unit_of(it.into(), session.into()) < mention
         };
-        share(self.player.retracted.iter().copied().filter(is_due).map(|it| !is_mentioned(it)))
+        share(self.player.said.retracted.iter().copied().filter(is_due).map(|it| !is_mentioned(it)))
     }
 }
 
-/// Returns the share of what holds; none of nothing.
-pub(super) fn share(all: impl Iterator<Item = bool>) -> Option<f64> {
-    let mut counts = [0_u32; 2];
-    all.for_each(|it| counts[usize::from(it)] += 1);
-    let n = counts[0] + counts[1];
-    (n > 0).then(|| f64::from(counts[1]) / f64::from(n))
+/// What a question brings back.
+pub(super) enum RecallView {
+    /// All that is held.
+    All,
+    /// These records alone.
+    Records(Vec<RecordIx>),
+    /// These files alone.
+    Files(Vec<u16>),
+}
+
+impl RecallView {
+    /// Returns whether a record of a domain is in view.
+    pub(super) fn has(&self, record: RecordIx, file: u16) -> bool {
+        match self {
+            Self::All => true,
+            Self::Records(records) => records.contains(&record),
+            Self::Files(files) => files.contains(&file),
+        }
+    }
+}
+
+impl AgingRun<'_> {
+    /// Returns what a question brings back that needs some records; `twins` are those that are as much like it as the target.
+    pub(super) fn view(&self, needed: &[RecordIx], twins: &[RecordIx], asked: (usize, u32)) -> RecallView {
+        let rules = &self.store.rules;
+        if rules.is_oracle(MemoryPart::Read) {
+            return RecallView::All;
+        }
+        let is_files = rules.spec.store == SessionStore::Files;
+        let n = match rules.spec.read {
+            SessionRead::All => return RecallView::All,
+            SessionRead::Last(n) if is_files => return RecallView::Files(self.last_files(n)),
+            SessionRead::Last(n) => {
+                let n = saturated::<usize>(n).min(self.store.records.len());
+                return RecallView::Records(self.store.records[self.store.records.len() - n..].to_vec());
+            }
+            SessionRead::Top { n, .. } => saturated(n),
+        };
+        // A question that is asked again in another session, or after records were put in another order, meets other noise.
+        let draws = Seed(self.player.draws.similarity.bits_of(asking(asked), 0)).stream("record", 0);
+        let noise = |place: u64| normal(draws.bits_of(place, self.store.order.into()));
+        let fitted = self.player.numbers.fitted.similarity_margin;
+        if is_files {
+            let domains: u16 = ix(self.player.stream.graph.domains.len());
+            let files = 0..=self.store.file_of(domains.saturating_sub(1));
+            let file =
+                |it: &RecordIx| self.store.file_of(self.player.stream.graph.records[*it as usize].domain);
+            let wanted: Vec<u16> = needed.iter().map(file).collect();
+            let margin = |it: u16| if wanted.contains(&it) { fitted } else { 0.0 };
+            return RecallView::Files(best(files.map(|it| (noise(it.into()) + margin(it), it)).collect(), n));
+        }
+        let crowds = matches!(rules.spec.read, SessionRead::Top { crowding: true, .. });
+        let confusable = self.player.numbers.assumed.confusable_margin;
+        let margin = |it: RecordIx| match (needed.contains(&it), twins.contains(&it)) {
+            (true, _) if !twins.is_empty() => confusable,
+            (true, _) => fitted,
+            (_, true) if crowds => confusable,
+            _ => 0.0,
+        };
+        let scored = self.store.records.iter().map(|it| (noise(u64::from(*it)) + margin(*it), *it));
+        RecallView::Records(best(scored.collect(), n))
+    }
+
+    /// Returns the files that were written last.
+    fn last_files(&self, n: u64) -> Vec<u16> {
+        let mut last = Vec::new();
+        for record in self.store.records.iter().rev() {
+            let file = self.store.file_of(self.player.stream.graph.records[*record as usize].domain);
+            if last.len() as u64 == n {
+                break;
+            }
+            if !last.contains(&file) {
+                last.push(file);
+            }
+        }
+        last
+    }
+}
+
+/// Of the last session's keywords, the share that makes the best score.
+const ENOUGH: f64 = 0.3;
+
+impl AgingRun<'_> {
+    /// Returns the score of what was asked in a session and of what it began with; `first` is its first question.
+    pub(super) fn score_before(&self, session: u32, first: usize) -> Option<f64> {
+        match self.player.stream.scoring {
+            StreamScore::Keywords => self.keywords(session, true),
+            StreamScore::Answers => self.answered(first),
+            StreamScore::Dependencies => self.dependencies(session, first),
+            StreamScore::Fidelity => None,
+        }
+    }
+
+    /// Returns the score of what a session leaves, if that is what is scored.
+    pub(super) fn score_after(&self, session: u32) -> Option<f64> {
+        if self.player.stream.scoring == StreamScore::Fidelity { self.fidelity(session) } else { None }
+    }
+
+    /// Adds the point after the last session, where the memory's text is scored.
+    pub(super) fn last_point(&mut self) {
+        if self.player.stream.scoring == StreamScore::Keywords {
+            let score = self.keywords(self.player.stream.n_sessions(), false);
+            let (memory_tokens, memory_digest) = self.size();
+            let last = SessionLog { score, memory_tokens, memory_digest, ..SessionLog::default() };
+            self.log.sessions.push(last);
+        }
+    }
+
+    /// Returns the questions of a session that count in its score.
+    fn scored(&self, first: usize) -> impl Iterator<Item = &AnsweredQuestion> + Clone {
+        let probes = &self.player.stream.probes;
+        self.log.asked[first..].iter().filter(|it| probes[it.probe].is_scored)
+    }
+
+    /// Returns the score where nothing has been asked.
+    fn before_first(&self) -> Option<f64> {
+        self.player.begins_at_one.then_some(1.0)
+    }
+
+    /// Returns the share of scored questions that were answered.
+    fn answered(&self, first: usize) -> Option<f64> {
+        share(self.scored(first).map(|it| it.answers[0].is_right)).or(self.before_first())
+    }
+
+    /// Returns the share of current tracked facts that are in the memory's text or in the session's own.
+    fn keywords(&self, session: u32, has_own: bool) -> Option<f64> {
+        // Facts stand in the order of their sessions.
+        let tracked = self.player.tracked.iter().take_while(|it| it.session <= session);
+        let gists_tell = self.store.gists_name_subjects();
+        share(tracked.filter(|it| it.replaced > session).map(|fact| {
+            let is_own = has_own && fact.session == session;
+            let by_gist =
+                || gists_tell && fact.subject_of.is_some_and(|subject| self.store.mentions(subject));
+            is_own || fact.is_hit || self.store.is_exact[fact.fact as usize] || by_gist()
+        }))
+    }
+
+    /// Returns the share of records with tracked facts of which some tracked fact is held, in whichever version.
+    fn fidelity(&self, session: u32) -> Option<f64> {
+        let graph = &self.player.stream.graph;
+        let mut held: Vec<Option<bool>> = vec![None; graph.records.len()];
+        for Tracked { fact, .. } in &self.player.tracked {
+            if graph.facts[*fact as usize].session <= session {
+                let first = graph.chain(*fact).next().unwrap_or(*fact);
+                let record = graph.facts[first as usize].record as usize;
+                held[record] = Some(held[record].unwrap_or(false) || self.store.holds(*fact));
+            }
+        }
+        share(held.into_iter().flatten())
+    }
+
+    /// Returns how far enough of the last session's keywords were cited.
+    fn dependencies(&self, session: u32, first: usize) -> Option<f64> {
+        let draws = &self.player.draws.cite;
+        let cites = self.player.numbers.fitted.cited_share;
+        let is_drawn = |it: &AnsweredQuestion| draws.unit_of(it.probe as u64, session.into()) < cites;
+        let is_cited = |it: &&AnsweredQuestion| it.answers[0].is_right && is_drawn(it);
+        let n_all = self.scored(first).count() as f64;
+        let n_cited = self.scored(first).filter(is_cited).count() as f64;
+        if n_all == 0.0 { self.before_first() } else { Some((n_cited / (ENOUGH * n_all).max(1.0)).min(1.0)) }
+    }
 }

@@ -108,25 +108,16 @@ impl UserWriter<'_> {
     /// Asks questions of each type; what they need is said beside everything else.
     fn questions(&mut self) {
         let counts = self.made.questions;
-        for nth in 0..counts.single_fact {
-            self.single_fact(nth);
-        }
-        for nth in 0..counts.knowledge_update {
-            self.knowledge_update(nth);
-        }
-        for nth in 0..counts.counting {
-            let [from, to] = self.numbers.workload.counted;
-            self.several(nth, QuestionKind::Counting, StatementKind::Detail, (from, to));
-        }
-        for nth in 0..counts.timeline {
-            let [from, to] = self.numbers.workload.dated;
-            self.several(nth, QuestionKind::Timeline, StatementKind::Event, (from, to));
-        }
-        for nth in 0..counts.abstention {
-            self.abstention(nth);
-        }
-        for nth in 0..counts.audit {
-            self.audit(nth);
+        let kinds: [(u64, fn(&mut Self, u64)); 6] = [
+            (counts.single_fact, Self::single_fact),
+            (counts.knowledge_update, Self::knowledge_update),
+            (counts.counting, Self::counting),
+            (counts.timeline, Self::timeline),
+            (counts.abstention, Self::abstention),
+            (counts.audit, Self::audit),
+        ];
+        for (count, ask) in kinds {
+            (0..count).for_each(|nth| ask(self, nth));
         }
     }
 
@@ -166,10 +157,18 @@ impl UserWriter<'_> {
         fact
     }
 
+    fn counting(&mut self, nth: u64) {
+        let draws = self.seed.stream("runner counting", nth);
+        self.several(draws, QuestionKind::Counting, StatementKind::Detail, self.numbers.workload.counted);
+    }
+
+    fn timeline(&mut self, nth: u64) {
+        let draws = self.seed.stream("runner timeline", nth);
+        self.several(draws, QuestionKind::Timeline, StatementKind::Event, self.numbers.workload.dated);
+    }
+
     /// Things of a kind, each in a session of its own as far as there are so many.
-    fn several(&mut self, nth: u64, kind: QuestionKind, of: StatementKind, (from, to): (u64, u64)) {
-        let purpose = if kind == QuestionKind::Counting { "runner counting" } else { "runner timeline" };
-        let mut draws = self.seed.stream(purpose, nth);
+    fn several(&mut self, mut draws: Stream, kind: QuestionKind, of: StatementKind, [from, to]: [u64; 2]) {
         let n = draws.between(from, to).min(self.made.sessions).max(1);
         let mut open: Vec<u64> = (0..self.made.sessions).collect();
         let mut needs = Vec::new();

@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer as _, SeqAccess, Visitor};
+use serde_json::Value;
 
-use super::locomo::LocomoSample;
 use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft};
 use crate::chats::ChatNumbers;
 use crate::graph::FactIx;
@@ -134,16 +135,6 @@ pub(super) trait ToldUser: DeserializeOwned {
     fn user(&self, numbers: &ChatNumbers) -> User;
 }
 
-impl ToldUser for LongMemQuestion {
-    fn check(&self, problems: &mut Problems) {
-        check(self, problems);
-    }
-
-    fn user(&self, numbers: &ChatNumbers) -> User {
-        user(self, numbers)
-    }
-}
-
 impl<'de, T: ToldUser> Visitor<'de> for &mut UserReading<'_, T> {
     type Value = ();
 
@@ -164,78 +155,93 @@ impl<'de, T: ToldUser> Visitor<'de> for &mut UserReading<'_, T> {
     }
 }
 
-fn check(written: &LongMemQuestion, problems: &mut Problems) {
-    if !TYPES.iter().any(|it| it.0 == written.question_type) {
-        let names: Vec<&str> = TYPES.iter().map(|it| it.0).collect();
-        let message = format!("unknown question type `{}`", written.question_type);
-        let help = format!("write one of `{}`", names.join("`, `"));
-        problems.push_at(Code("chats-type"), "question_type", message, help);
-    }
-    let (ids, sessions) = (written.haystack_session_ids.len(), written.haystack_sessions.len());
-    if ids != sessions || (!written.haystack_dates.is_empty() && written.haystack_dates.len() != sessions) {
-        let message = format!(
-            "the numbers of sessions ({sessions}), ids ({ids}) and dates ({}) differ",
-            written.haystack_dates.len()
-        );
-        let help = "give each session one id and one date, or no dates at all";
-        problems.push_at(Code("chats-sessions"), "haystack_session_ids", message, help);
-    }
-    if sessions == 0 {
-        let help = "write at least one";
-        problems.push_at(Code("chats-sessions"), "haystack_sessions", "there are no sessions", help);
-    }
-    let is_abstention = written.question_id.ends_with(ABSTENTION);
-    if written.answer_session_ids.is_empty() && !is_abstention {
-        let help = format!("name the sessions that answer it, or end the question's id with `{ABSTENTION}`");
-        let message = "no session answers the question";
-        problems.push_at(Code("chats-evidence"), "answer_session_ids", message, help);
-    }
-    for id in &written.answer_session_ids {
-        if !written.haystack_session_ids.contains(id) && !is_abstention {
-            let message = format!("there is no session `{id}`");
-            let help = "use an id from `haystack_session_ids`";
-            problems.push_at(Code("chats-evidence"), "answer_session_ids", message, help);
+impl ToldUser for LongMemQuestion {
+    fn check(&self, problems: &mut Problems) {
+        if !TYPES.iter().any(|it| it.0 == self.question_type) {
+            let names: Vec<&str> = TYPES.iter().map(|it| it.0).collect();
+            let message = format!("unknown question type `{}`", self.question_type);
+            problems.push_at(
+                Code::ChatsType,
+                "question_type",
+                message,
+                format!("write one of `{}`", names.join("`, `")),
+            );
         }
-    }
-}
-
-/// Returns the user of a question, with the sessions in the order of their dates.
-fn user(written: &LongMemQuestion, numbers: &ChatNumbers) -> User {
-    let (_, kind, statement) = *TYPES.iter().find(|it| it.0 == written.question_type).unwrap_or(&TYPES[0]);
-    let is_abstention = written.question_id.ends_with(ABSTENTION);
-    let mut draft = UserDraft::new(written.question_id.clone());
-    let mut evidence: Vec<FactIx> = Vec::new();
-    for at in order(&written.haystack_dates, written.haystack_sessions.len()) {
-        let turns = &written.haystack_sessions[at];
-        let words = turns.iter().map(|it| count(&it.content)).sum();
-        let session = draft.n_sessions();
-        draft.session(ix::<u32>(turns.len()).max(1), words);
-        let is_evidence = written.answer_session_ids.contains(&written.haystack_session_ids[at]);
-        for (message, turn) in turns.iter().enumerate() {
-            let answers = is_evidence && holds_answer(turns, turn);
-            if !answers && turn.role != "user" {
-                continue;
+        let (ids, sessions) = (self.haystack_session_ids.len(), self.haystack_sessions.len());
+        if ids != sessions || (!self.haystack_dates.is_empty() && self.haystack_dates.len() != sessions) {
+            let message = format!(
+                "the numbers of sessions ({sessions}), ids ({ids}) and dates ({}) differ",
+                self.haystack_dates.len()
+            );
+            let help = "give each session one id and one date, or no dates at all";
+            problems.push_at(Code::ChatsSessions, "haystack_session_ids", message, help);
+        }
+        if sessions == 0 {
+            problems.push_at(
+                Code::ChatsSessions,
+                "haystack_sessions",
+                "there are no sessions",
+                "write at least one",
+            );
+        }
+        let is_abstention = self.question_id.ends_with(ABSTENTION);
+        if self.answer_session_ids.is_empty() && !is_abstention {
+            let help =
+                format!("name the sessions that answer it, or end the question's id with `{ABSTENTION}`");
+            problems.push_at(
+                Code::ChatsEvidence,
+                "answer_session_ids",
+                "no session answers the question",
+                help,
+            );
+        }
+        for id in &self.answer_session_ids {
+            if !self.haystack_session_ids.contains(id) && !is_abstention {
+                let message = format!("there is no session `{id}`");
+                let help = "use an id from `haystack_session_ids`";
+                problems.push_at(Code::ChatsEvidence, "answer_session_ids", message, help);
             }
-            let kind_of = if answers { statement } else { StatementKind::Detail };
-            let said = said(turn, kind_of, ix(message), numbers);
-            let is_change = kind == QuestionKind::KnowledgeUpdate && !is_abstention;
-            let old = evidence.last().copied().filter(|_| answers && is_change);
-            let fact = match old {
-                Some(old) => draft.update(old, session, said),
-                None => Some(draft.say(session, said)),
-            };
-            evidence.extend(fact.filter(|_| answers));
         }
     }
-    let after = draft.n_sessions();
-    let question = if is_abstention {
-        Question { near: evidence, ..Question::new(QuestionKind::Abstention, after, Vec::new()) }
-    } else {
-        evidence.truncate(if kind == QuestionKind::KnowledgeUpdate { 1 } else { usize::MAX });
-        Question::new(kind, after, evidence)
-    };
-    draft.ask(question);
-    draft.finish()
+
+    /// Returns the user of a question, with the sessions in the order of their dates.
+    fn user(&self, numbers: &ChatNumbers) -> User {
+        let (_, kind, statement) = *TYPES.iter().find(|it| it.0 == self.question_type).unwrap_or(&TYPES[0]);
+        let is_abstention = self.question_id.ends_with(ABSTENTION);
+        let mut draft = UserDraft::new(self.question_id.clone());
+        let mut evidence: Vec<FactIx> = Vec::new();
+        for at in order(&self.haystack_dates, self.haystack_sessions.len()) {
+            let turns = &self.haystack_sessions[at];
+            let words = turns.iter().map(|it| count(&it.content)).sum();
+            let session = draft.n_sessions();
+            draft.session(ix::<u32>(turns.len()).max(1), words);
+            let is_evidence = self.answer_session_ids.contains(&self.haystack_session_ids[at]);
+            for (message, turn) in turns.iter().enumerate() {
+                let answers = is_evidence && holds_answer(turns, turn);
+                if !answers && turn.role != "user" {
+                    continue;
+                }
+                let kind_of = if answers { statement } else { StatementKind::Detail };
+                let said = said(&turn.content, kind_of, message, numbers);
+                let is_change = kind == QuestionKind::KnowledgeUpdate && !is_abstention;
+                let old = evidence.last().copied().filter(|_| answers && is_change);
+                let fact = match old {
+                    Some(old) => draft.update(old, session, said),
+                    None => Some(draft.say(session, said)),
+                };
+                evidence.extend(fact.filter(|_| answers));
+            }
+        }
+        let after = draft.n_sessions();
+        let question = if is_abstention {
+            Question { near: evidence, ..Question::new(QuestionKind::Abstention, after, Vec::new()) }
+        } else {
+            evidence.truncate(if kind == QuestionKind::KnowledgeUpdate { 1 } else { usize::MAX });
+            Question::new(kind, after, evidence)
+        };
+        draft.ask(question);
+        draft.finish()
+    }
 }
 
 /// Returns whether a message of a session with evidence is the evidence: it is marked, or nothing is and it is the user's first.
@@ -256,12 +262,121 @@ fn order(dates: &[String], n: usize) -> Vec<usize> {
     places
 }
 
-fn said(turn: &LongMemMessage, kind: StatementKind, message: u32, numbers: &ChatNumbers) -> FactWording {
-    let most = u64::from(numbers.sizes.statement_words);
-    let words = saturated(count(&turn.content).clamp(1, most.max(1)));
-    FactWording { message, kind, words, text: Some(turn.content.as_str().into()) }
+/// Says a text in a message.
+fn said(text: &str, kind: StatementKind, message: usize, numbers: &ChatNumbers) -> FactWording {
+    let most = u64::from(numbers.sizes.statement_words).max(1);
+    let words = saturated(count(text).clamp(1, most));
+    FactWording { message: ix(message), kind, words, text: Some(text.into()) }
 }
 
 fn count(text: &str) -> u64 {
     text.split_whitespace().count() as u64
+}
+
+/// A conversation with its questions.
+#[derive(Debug, Deserialize)]
+pub(super) struct LocomoSample {
+    #[serde(default)]
+    sample_id: String,
+    conversation: IndexMap<String, Value>,
+    #[serde(default)]
+    qa: Vec<LocomoQuestion>,
+}
+
+#[derive(Debug, Deserialize)]
+struct LocomoQuestion {
+    #[serde(default)]
+    evidence: Vec<String>,
+    category: u32,
+}
+
+/// A turn of a session.
+#[derive(Debug, Deserialize)]
+struct LocomoTurn {
+    dia_id: String,
+    #[serde(default)]
+    text: String,
+}
+
+/// The types of questions by their numbers; what is adversarial has no answer.
+const CATEGORIES: [(u32, QuestionKind); 5] = [
+    (1, QuestionKind::Counting),
+    (2, QuestionKind::Timeline),
+    (3, QuestionKind::Counting),
+    (4, QuestionKind::SingleFact),
+    (5, QuestionKind::Abstention),
+];
+
+impl LocomoSample {
+    /// Returns the sessions, by their numbers.
+    fn sessions(&self) -> Vec<Vec<LocomoTurn>> {
+        let number = |name: &str| name.strip_prefix("session_")?.parse::<u32>().ok();
+        let mut all: Vec<(u32, Vec<LocomoTurn>)> = Vec::new();
+        for (name, value) in &self.conversation {
+            let turns = number(name).and_then(|it| Some((it, serde_json::from_value(value.clone()).ok()?)));
+            all.extend(turns);
+        }
+        all.sort_by_key(|it| it.0);
+        all.into_iter().map(|it| it.1).collect()
+    }
+}
+
+impl ToldUser for LocomoSample {
+    fn check(&self, problems: &mut Problems) {
+        let sessions = self.sessions();
+        if sessions.is_empty() {
+            let help = "write `session_1` with a list of turns, each with `speaker`, `dia_id` and `text`";
+            problems.push_at(Code::ChatsSessions, "conversation", "there are no sessions", help);
+        }
+        for (nth, question) in self.qa.iter().enumerate() {
+            problems.within(format_args!("qa.{nth}"), |problems| {
+                if !CATEGORIES.iter().any(|it| it.0 == question.category) {
+                    let message = format!("unknown category {}", question.category);
+                    problems.push_at(Code::ChatsType, "category", message, "write a number from 1 to 5");
+                }
+            });
+        }
+    }
+
+    /// Returns the two speakers as one user of a memory; evidence that no turn has is left out.
+    fn user(&self, numbers: &ChatNumbers) -> User {
+        let mut draft = UserDraft::new(self.sample_id.clone());
+        let mut facts: IndexMap<String, FactIx> = IndexMap::new();
+        let is_evidence = |id: &str| self.qa.iter().any(|it| it.names().any(|name| name == id));
+        for turns in self.sessions() {
+            let session = draft.n_sessions();
+            draft.session(ix::<u32>(turns.len()).max(1), turns.iter().map(|it| count(&it.text)).sum());
+            for (message, turn) in turns.iter().enumerate() {
+                let kind =
+                    if is_evidence(&turn.dia_id) { StatementKind::Fact } else { StatementKind::Detail };
+                let said = said(&turn.text, kind, message, numbers);
+                facts.insert(turn.dia_id.clone(), draft.say(session, said));
+            }
+        }
+        let after = draft.n_sessions();
+        for question in &self.qa {
+            let kind = CATEGORIES.iter().find(|it| it.0 == question.category).map(|it| it.1);
+            let mut needs: Vec<FactIx> = question.names().filter_map(|it| facts.get(it).copied()).collect();
+            needs.dedup();
+            let kind = kind.filter(|_| !needs.is_empty()).unwrap_or(QuestionKind::Abstention);
+            draft.ask(match kind {
+                QuestionKind::Abstention => {
+                    Question { near: needs, ..Question::new(kind, after, Vec::new()) }
+                }
+                kind => Question::new(kind, after, needs),
+            });
+        }
+        draft.finish()
+    }
+}
+
+impl LocomoQuestion {
+    /// Returns the turns that answer it; some lists hold several in one text.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.evidence
+            .iter()
+            .flat_map(|it| it.split([';', ',', ' ']))
+            .map(str::trim)
+            .filter(|it| !it.is_empty())
+    }
 }

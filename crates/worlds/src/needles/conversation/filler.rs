@@ -3,7 +3,7 @@
 //! The words are counted after the templates of the Context Decay Benchmark (clawRxiv 2604.01047, version 1), and the
 //! sequential source makes every draw that its script makes, in its order.
 
-use super::dice::choice;
+use super::choice;
 use ctxsim_base::rng::{Cpython, Draw, Lookahead};
 use ctxsim_timeline::Kind;
 

@@ -5,8 +5,7 @@ use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::needles::Needle;
-use super::{ConversationLoad, NumberShare, message};
+use super::{ConversationLoad, Needle, NumberShare, message};
 use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_timeline::facts::{DrawSource, Fact, FactForm, FactIx, FactPlane, Plant, Probe};
 use ctxsim_timeline::{ItemIx, Kind, When};
@@ -191,44 +190,27 @@ impl TrialWriter {
         made.messages.push(message);
         let end: u32 = ix(made.messages.len());
         let begin = end.saturating_sub(1);
+        let new =
+            MessageStep { begin, reply: begin, results: begin, end, begins_turn: true, has_request: true };
         match (kind, made.steps.last_mut()) {
             // What the user says after another message begins a turn; several messages of the user are one.
             (Kind::User, Some(open)) if !open.has_request => {
                 (open.reply, open.results, open.end) = (end, end, end);
             }
-            (Kind::User, _) => made.steps.push(MessageStep {
-                begin,
-                reply: end,
-                results: end,
-                end,
-                begins_turn: true,
-                has_request: false,
-            }),
+            (Kind::User, _) => {
+                made.steps.push(MessageStep { reply: end, results: end, has_request: false, ..new });
+            }
             (Kind::Assistant, Some(open)) if !open.has_request => {
                 (open.results, open.end, open.has_request) = (end, end, true);
             }
             (Kind::Assistant, before) => {
                 let begins_turn = before.is_none();
-                made.steps.push(MessageStep {
-                    begin,
-                    reply: begin,
-                    results: end,
-                    end,
-                    begins_turn,
-                    has_request: true,
-                });
+                made.steps.push(MessageStep { results: end, begins_turn, ..new });
             }
             (_, Some(open)) => {
                 (open.end, open.has_request) = (end, true);
             }
-            (_, None) => made.steps.push(MessageStep {
-                begin,
-                reply: begin,
-                results: begin,
-                end,
-                begins_turn: true,
-                has_request: true,
-            }),
+            (_, None) => made.steps.push(new),
         }
     }
 
