@@ -249,7 +249,7 @@ impl Usd {
     pub(super) fn decimal(&self, field: &str) -> Result<Decimal, Box<Diagnostic>> {
         let wrong = |given: &String| {
             let message = format!("`{given}` is not an amount of US dollars");
-            let problem = Diagnostic::at(Code::PriceInvalid, field, message);
+            let problem = Diagnostic::at(Code("price-invalid"), field, message);
             Box::new(problem.help("use a non-negative number with at most 18 digits"))
         };
         self.0.as_ref().copied().map_err(wrong)

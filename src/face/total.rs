@@ -240,14 +240,14 @@ impl Plan {
         progress: impl Fn(Progress) -> ControlFlow<()> + Sync,
     ) -> Result<Vec<String>, Error> {
         if !(1..=of).contains(&part) {
-            let problem = Diagnostic::at(Code::PartShare, "part", format!("{part} of {of} is no share"));
+            let problem = Diagnostic::at(Code("part-share"), "part", format!("{part} of {of} is no share"));
             return Err(problem.help("write a number from 1 to the number of shares").into());
         }
         let RunRequest { threads, min_evidence, .. } = self.asked;
         let made: Mutex<Vec<String>> = Mutex::default();
         let take = |part: RunPart| {
             let line =
-                part.line().map_err(|it| vec![Diagnostic::at(Code::Unwritable, "", it.to_string())])?;
+                part.line().map_err(|it| vec![Diagnostic::at(Code("unwritable"), "", it.to_string())])?;
             made.lock().unwrap_or_else(PoisonError::into_inner).push(line);
             Ok(())
         };
@@ -322,6 +322,6 @@ impl Totals {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, Error> {
-        json::totals(&self.inner).map_err(|it| Diagnostic::at(Code::Unwritable, "", it.to_string()).into())
+        json::totals(&self.inner).map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()).into())
     }
 }

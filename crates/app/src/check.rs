@@ -209,13 +209,13 @@ pub(super) fn refused_programs(policies: &[Loaded<PolicyFile>], comparison: &Com
         let problem = if process.folder.is_none() && !is_of_revision {
             let message =
                 format!("`{name}` starts the program `{line}`, so it must be read from a file on disk");
-            Diagnostic::at(Code::ProcessNotOnDisk, "process", message)
+            Diagnostic::at(Code("process-not-on-disk"), "process", message)
                 .help("write the policy to a file, and name that file")
         } else if comparison.allow_process {
             return None;
         } else {
             let message = format!("`{name}` starts a program: `{line}`");
-            Diagnostic::at(Code::ProcessNotAllowed, "process", message)
+            Diagnostic::at(Code("process-not-allowed"), "process", message)
                 .help("add `--allow-process` if you trust this program")
         };
         Some(policy.locate(vec![problem]))
@@ -289,7 +289,7 @@ pub(super) fn try_out_program(catalog: &Catalog, name: &str) -> Result<(), Error
         return Ok(());
     }
     let told = found.into_iter().map(|it| {
-        Diagnostic::at(Code::ProcessFault, "process", it)
+        Diagnostic::at(Code("process-fault"), "process", it)
             .help("correct the program; docs/reference/processes.md describes the messages and the answers")
     });
     Err(loaded.locate(told.listed()).into())

@@ -330,7 +330,7 @@ pub(super) fn problem(unread: &Unread, kind: &LoadKind, policies: &[&str], loads
         "name a scenario such as {}, or for this one a policy such as `{policy}`",
         scenarios.join(" or ")
     );
-    Diagnostic::at(Code::PolicyUnread, "", message).help(help)
+    Diagnostic::at(Code("policy-unread"), "", message).help(help)
 }
 
 /// Returns the first scenario in which policies are judged by what they remember, rather than by evidence needs.
@@ -353,7 +353,7 @@ pub(super) fn check_same_work(load: &Load, policies: &[usize]) -> Result<(), Err
         written.name, other.name, load.name
     );
     let help = "compare memory runners with each other, or put both side by side with `ctxsim run`";
-    Err(vec![Diagnostic::at(Code::PolicyOtherWork, "", message).help(help)].into())
+    Err(vec![Diagnostic::at(Code("policy-other-work"), "", message).help(help)].into())
 }
 
 /// Finds the scenarios that cannot play every policy: those that were only found in a folder or by a pattern are left out while

@@ -427,7 +427,7 @@ impl Inputs<'_> {
         let has_trials = scenarios.iter().any(ReadyLoad::may_have_trials);
         if trials.is_some() && !has_trials && self.found.is_empty() {
             let message = "no scenario in this run draws conversations";
-            let mut problem = Diagnostic::at(Code::TrialsUnused, "", message);
+            let mut problem = Diagnostic::at(Code("trials-unused"), "", message);
             "--trials".clone_into(&mut problem.place.file);
             let help = "remove it, or name a scenario with `load.conversation`";
             self.found.problems.push(problem.help(help));

@@ -45,7 +45,7 @@ impl Used {
 
     /// Says why an override can lead to nothing.
     pub(super) fn refuse(&mut self, message: &str, help: &str) {
-        let mut problem = Diagnostic::at(Code::SetNoSuchField, &self.setting.text, message).help(help);
+        let mut problem = Diagnostic::at(Code("set-no-such-field"), &self.setting.text, message).help(help);
         "--set".clone_into(&mut problem.place.file);
         self.refused = Some(Box::new(problem));
     }
@@ -116,7 +116,7 @@ pub(super) fn known_paths(
 }
 
 /// The code of a parameter that several policies have.
-pub(super) const AMBIGUOUS: Code = Code::SetAmbiguous;
+pub(super) const AMBIGUOUS: Code = Code("set-ambiguous");
 
 /// The policies of a run, as overrides may name them.
 pub(super) struct NamedPolicies<'a> {
@@ -179,7 +179,7 @@ impl NamedPolicies<'_> {
             None => format!("the policies of this run are {}", quoted(names)),
         };
         let message = format!("this run has no policy `{name}`");
-        at(setting, Diagnostic::at(Code::SetNoSuchPolicy, "", message).help(help))
+        at(setting, Diagnostic::at(Code("set-no-such-policy"), "", message).help(help))
     }
 }
 
@@ -220,7 +220,7 @@ fn no_reader<'a>(
             name.map_or_else(|| "no policy in this run has a".to_owned(), |it| format!("`{it}` has no"));
         format!("{who} parameter `{param}`")
     };
-    at(setting, Diagnostic::at(Code::SetNoSuchParam, "", message).help(help))
+    at(setting, Diagnostic::at(Code("set-no-such-param"), "", message).help(help))
 }
 
 /// Reports a parameter that several policies have.
@@ -309,7 +309,7 @@ pub(super) fn undeclared(
             let message = format!("no policy declares the parameter `{name}`");
             let otherwise = || "declare it in a policy's `params`, or remove it".to_owned();
             let help = near_or(name, declared.iter().copied(), otherwise);
-            Diagnostic::at(Code::ParamUndeclared, format!("params.{name}"), message).help(help)
+            Diagnostic::at(Code("param-undeclared"), format!("params.{name}"), message).help(help)
         })
         .listed()
 }
@@ -334,7 +334,7 @@ pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
         let known = all().map(String::as_str).filter(|it| read.contains(*it));
         let help = near_or(name, known, || format!("read it with `param(\"{name}\")`, or remove it"));
         let message = format!("the parameter `{name}` is never used");
-        source.locate(Diagnostic::at(Code::ParamUnread, format!("params.{name}"), message).help(help))
+        source.locate(Diagnostic::at(Code("param-unread"), format!("params.{name}"), message).help(help))
     });
     problems.listed()
 }

@@ -242,7 +242,7 @@ pub fn named_chart(
     let figures = ChartData::new(report, detail, traces).figures();
     let figure = figures.iter().find(|it| asked.is_none_or(|name| it.name == name));
     let found = figure.ok_or_else(|| vec![missing(asked, &figures, left_out)])?;
-    found.document().map_err(|it| vec![Diagnostic::at(Code::Unwritable, "", it.to_string())].into())
+    found.document().map_err(|it| vec![Diagnostic::at(Code("unwritable"), "", it.to_string())].into())
 }
 
 /// Reports a missing chart, and lists the available ones.
@@ -261,7 +261,7 @@ fn missing(asked: Option<&str>, figures: &[PageChart], left_out: Option<&str>) -
     };
     let what =
         if figures.is_empty() { "available charts and their requirements" } else { "charts of this run" };
-    Diagnostic::at(Code::ChartMissing, "", message).help(format!("{what}: {}", names.join(", ")))
+    Diagnostic::at(Code("chart-missing"), "", message).help(format!("{what}: {}", names.join(", ")))
 }
 
 /// Returns whether a text is empty or the number of a further chart.

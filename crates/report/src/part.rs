@@ -317,7 +317,7 @@ impl PartSet {
         if *job != part.job {
             let message = format!("this part is of job {}, and the ones before are of {job}", part.job);
             let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
-            return problem(Code::PartJob, message, help);
+            return problem(Code("part-job"), message, help);
         }
         let head = serde_json::to_string(&part.head).map_err(|error| foreign(&error.to_string()))?;
         // A fold takes the first, and each part was read by its own.
@@ -328,12 +328,12 @@ impl PartSet {
         self.of = part.of.max(self.of);
         if part.nth >= part.of {
             let message = format!("{} is number {} of {}", part.name, part.nth, part.of);
-            return problem(Code::PartBroken, message, "run its shard again");
+            return problem(Code("part-broken"), message, "run its shard again");
         }
         let (_, known) = *self.places.entry(part.nth).or_insert((number, text));
         if known != text {
             let message = format!("two parts of {} differ", part.name);
-            return problem(Code::PartTwice, message, "remove both and run their shard again");
+            return problem(Code("part-twice"), message, "remove both and run their shard again");
         }
         Ok(())
     }
@@ -354,6 +354,6 @@ impl PartSet {
             _ => format!("{missing} of {} parts are missing; the first is number {first}", self.of),
         };
         let help = "run every shard to its end: each makes only the parts that are missing";
-        Err(Box::new(Diagnostic::at(Code::PartMissing, "", message).help(help)))
+        Err(Box::new(Diagnostic::at(Code("part-missing"), "", message).help(help)))
     }
 }

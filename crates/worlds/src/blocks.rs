@@ -70,7 +70,7 @@ impl World for BlockTrace {
     ) -> Result<(Timeline, Limits), Vec<Diagnostic>> {
         let message =
             format!("{} is a block trace: its prompts are block ids that no policy changes", self.name);
-        let problem = Diagnostic::at(Code::ExplainWhat, "", message);
+        let problem = Diagnostic::at(Code("explain-what"), "", message);
         Err(vec![problem.help("name a scenario of items, such as `agents/coding_day`")])
     }
 }

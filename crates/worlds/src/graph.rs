@@ -163,10 +163,10 @@ impl Graph {
         };
         if fact.invalidated_at.is_some() {
             let help = "add a new fact, or remove the retraction";
-            return refused(Code::FactInvalidated, "is retracted and cannot be changed", help);
+            return refused(Code("fact-invalidated"), "is retracted and cannot be changed", help);
         }
         if fact.replaced_by.is_some() {
-            return refused(Code::FactReplaced, "has already been changed", "change its current version");
+            return refused(Code("fact-replaced"), "has already been changed", "change its current version");
         }
         let session = self.records[record as usize].session;
         let version = fact.version.saturating_add(1);

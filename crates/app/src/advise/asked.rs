@@ -132,7 +132,7 @@ impl TrialRequest {
     pub(super) fn schedule(&self, newest_ms: Option<i64>) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
         const WEEK: u64 = 7;
         let wrong = |message: String| {
-            let mut problem = Diagnostic::at(Code::SinceDay, "", message);
+            let mut problem = Diagnostic::at(Code("since-day"), "", message);
             "--from".clone_into(&mut problem.place.file);
             vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")]
         };
@@ -193,7 +193,7 @@ pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
     };
     let known = known.into_iter().filter(|it| !it.is_empty()).listed();
     let mut problem =
-        Diagnostic::at(Code::NothingToRun, "", format!("no recorded session is one of `{asked}`"));
+        Diagnostic::at(Code("nothing-to-run"), "", format!("no recorded session is one of `{asked}`"));
     if whose.project.is_some() { "--project" } else { "--user" }.clone_into(&mut problem.place.file);
     let help = if known.is_empty() {
         "these logs do not tell whose they are".to_owned()

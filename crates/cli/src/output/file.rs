@@ -294,7 +294,7 @@ impl KeptFile<'_> {
     pub(crate) fn check(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
         if fs::metadata(path).is_ok_and(|it| it.is_file()) && self.inputs.contains(path) {
             return Err(wrong_at(
-                Code::OutputInput,
+                Code("output-input"),
                 path,
                 "this file is one of the inputs",
                 "name another file",
@@ -315,7 +315,7 @@ impl KeptFile<'_> {
             Replaced::Beginning(_) => "move it away: a file of ctxsim's own is kept at this path",
             Replaced::Results | Replaced::All => "name another file, or add `--force` to replace this one",
         };
-        Err(wrong_at(Code::OutputExists, path, "this file exists, and ctxsim did not write it", help))
+        Err(wrong_at(Code("output-exists"), path, "this file exists, and ctxsim did not write it", help))
     }
 }
 

@@ -211,7 +211,7 @@ fn keep(
 fn read_settings(path: &Path) -> Result<String, Error> {
     if !path.exists() {
         let help = "check the path; an agent that has no settings yet needs the file first: `{}` if they are JSON, empty if TOML";
-        return Err(wrong_at(Code::File, path, "there is no such settings file", help));
+        return Err(wrong_at(Code("file"), path, "there is no such settings file", help));
     }
     read_text(path)
 }
@@ -229,7 +229,7 @@ fn put_settings(path: &Path, read: &str, changed: &ChangedFile) -> Result<(), Er
     };
     if text != read.as_bytes() {
         let message = "somebody else has changed this file in the meantime, so it was left as it is";
-        return Err(wrong_at(Code::OutputExists, path, message, "run the command again"));
+        return Err(wrong_at(Code("output-exists"), path, message, "run the command again"));
     }
     let kept = KeptFile { inputs: &Files::default(), replaced: Replaced::All };
     output::write(path, format!("{mark}{}", changed.text), kept)
@@ -254,7 +254,7 @@ fn show_change(path: &Path, changed: &ChangedFile) -> Result<(), Error> {
         return Ok(());
     }
     let message = "the change could not be shown on standard error, so nothing was written";
-    Err(wrong_at(Code::OutputExists, path, message, "run the command where standard error can be written"))
+    Err(wrong_at(Code("output-exists"), path, message, "run the command where standard error can be written"))
 }
 
 /// Takes back what was applied by a forecast, or shows alone what that changes.

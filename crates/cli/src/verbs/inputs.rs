@@ -193,7 +193,7 @@ struct CheckedInput {
 pub(super) fn schema_of(kind: Option<SchemaArg>, output: &OutputArgs) -> Result<(), Error> {
     if kind.is_none() && output.file().is_none() {
         return Err(wrong(
-            Code::Usage,
+            Code("usage"),
             "missing: `<KIND>`",
             "name a kind of file, or a folder for all of them",
         ));

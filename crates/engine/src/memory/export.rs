@@ -115,7 +115,7 @@ impl Export {
             |code, message| at(INDEX_FILE, code, message, "run `ctxsim run --store write` with this version");
         if index.schema != SCHEMA {
             let message = format!("this index has the schema `{}`, not `{SCHEMA}`", index.schema);
-            return Err(vec![of_index(Code::StoreSchema, message)].into());
+            return Err(vec![of_index(Code("store-schema"), message)].into());
         }
         let mut banks: IndexMap<String, IndexMap<String, String>> = IndexMap::new();
         let mut problems = Vec::new();
@@ -131,7 +131,7 @@ impl Export {
                 }
             } else {
                 let message = format!("`{bank}` is not the name of a file beside the index");
-                problems.push(of_index(Code::StoreName, message));
+                problems.push(of_index(Code("store-name"), message));
             }
         }
         if problems.is_empty() {
@@ -151,15 +151,15 @@ fn disagreements(index: &Index, banks: &IndexMap<String, IndexMap<String, String
         let wanted: Vec<&String> = written.collect();
         for key in wanted.iter().filter(|it| !facts.contains_key(it.as_str())) {
             let message = format!("the index has `{key}`, but this file does not");
-            problems.push(again(bank, Code::StoreKeyMissing, message));
+            problems.push(again(bank, Code("store-key-missing"), message));
         }
         for key in facts.keys().filter(|it| !wanted.contains(it)) {
             let message = format!("this file has `{key}`, but the index does not");
-            problems.push(again(bank, Code::StoreKeyStray, message));
+            problems.push(again(bank, Code("store-key-stray"), message));
         }
         if problems.is_empty() && !wanted.iter().copied().eq(facts.keys()) {
             let message = "the facts are repeated or not in the index's order".to_owned();
-            problems.push(again(bank, Code::StoreOrder, message));
+            problems.push(again(bank, Code("store-order"), message));
         }
     }
     problems

@@ -66,7 +66,7 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     let mut points: Vec<Option<SweepPoint>> = Vec::new();
     for (file, text) in files {
         if let Err((message, help)) = take(text, &mut head, &mut room, &mut points) {
-            let mut problem = Diagnostic::at(Code::Shard, "", message).help(help);
+            let mut problem = Diagnostic::at(Code("shard"), "", message).help(help);
             file.clone_into(&mut problem.place.file);
             problems.push(problem);
         }

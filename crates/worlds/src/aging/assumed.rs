@@ -300,7 +300,7 @@ fn is_probability(name: &str) -> bool {
 fn check_share(field: &str, value: f64, problems: &mut Problems) {
     if !(0.0..=1.0).contains(&value) {
         let (message, help) = ("a probability must be from 0 to 1", "write a number from 0.0 to 1.0");
-        problems.push_at(Code::ProbabilityRange, field, message, help);
+        problems.push_at(Code("probability-range"), field, message, help);
     }
 }
 

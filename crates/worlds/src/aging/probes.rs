@@ -487,7 +487,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<ProbeQuestion>, Vec<Diagnostic
     if probes.is_empty() && reader.problems.is_empty() {
         reader.report(
             (at, 0),
-            Code::ProbesEmpty,
+            Code("probes-empty"),
             "the table has no answers",
             "write one line for each question",
         );
@@ -504,7 +504,7 @@ impl TableReader<'_> {
                 Some(column) if self.places[column].is_none() => self.places[column] = Some(nth),
                 Some(_) => {
                     let message = format!("two columns are called `{name}`");
-                    self.report((at, nth), Code::ProbesColumns, message, "keep one of them");
+                    self.report((at, nth), Code("probes-columns"), message, "keep one of them");
                 }
                 None => {
                     let near = nearest(&name, COLUMNS.iter().copied());
@@ -512,7 +512,7 @@ impl TableReader<'_> {
                         || format!("remove it; the columns are `{}`", COLUMNS.join("`, `")),
                         |it| format!("did you mean `{it}`?"),
                     );
-                    self.report((at, nth), Code::ProbesColumns, format!("unknown column `{name}`"), &help);
+                    self.report((at, nth), Code("probes-columns"), format!("unknown column `{name}`"), &help);
                 }
             }
         }
@@ -521,7 +521,7 @@ impl TableReader<'_> {
         if !missing.is_empty() {
             let message = format!("the columns `{}` are missing", missing.join("`, `"));
             let help = "begin with a line `session,fact,lag,right`, or `session,fact,lag,right,held`";
-            self.report((at, 0), Code::ProbesColumns, message, help);
+            self.report((at, 0), Code("probes-columns"), message, help);
         }
     }
 
@@ -558,7 +558,7 @@ impl TableReader<'_> {
         let cell = cells.get(place).copied();
         if cell.is_none() && COLUMNS[column] != "held" {
             let message = format!("the line has no `{}`", COLUMNS[column]);
-            self.report((at, 0), Code::ProbesValue, message, "give every line all columns");
+            self.report((at, 0), Code("probes-value"), message, "give every line all columns");
         }
         cell
     }
@@ -591,7 +591,7 @@ impl TableReader<'_> {
 
     /// Reports a value in one of the columns.
     fn value(&mut self, (line, column): (usize, usize), message: impl Into<String>, help: &str) {
-        self.report((line, self.places[column].unwrap_or_default()), Code::ProbesValue, message, help);
+        self.report((line, self.places[column].unwrap_or_default()), Code("probes-value"), message, help);
     }
 
     fn report(&mut self, (line, column): (usize, usize), code: Code, message: impl Into<String>, help: &str) {

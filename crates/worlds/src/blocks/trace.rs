@@ -298,7 +298,8 @@ struct TraceEntry {
 fn kv_cache_tester(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
     let session: TracedSession = serde_json::from_str(text).map_err(|it| json_problem(text, &it))?;
     if session.block_size == 0 {
-        let problem = Diagnostic::at(Code::BlockSizeZero, "block_size", "a block needs at least one token");
+        let problem =
+            Diagnostic::at(Code("block-size-zero"), "block_size", "a block needs at least one token");
         return Err(Box::new(problem.help("write how many tokens one id covers")));
     }
     let mut reading = TraceReading::default();
@@ -317,7 +318,7 @@ fn kv_cache_tester(text: &str) -> Result<BlockTrace, Box<Diagnostic>> {
         }
         let Some(prompt) = entry.prompt else {
             let problem =
-                Diagnostic::at(Code::RequestIncomplete, path, "a request has neither `in` nor `requests`");
+                Diagnostic::at(Code("request-incomplete"), path, "a request has neither `in` nor `requests`");
             return Err(Box::new(problem.help("write the number of tokens in its prompt")));
         };
         let at_ms = (at_s * 1_000.0).round() as i64;

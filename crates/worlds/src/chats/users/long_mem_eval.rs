@@ -161,7 +161,7 @@ impl ToldUser for LongMemQuestion {
             let names: Vec<&str> = TYPES.iter().map(|it| it.0).collect();
             let message = format!("unknown question type `{}`", self.question_type);
             problems.push_at(
-                Code::ChatsType,
+                Code("chats-type"),
                 "question_type",
                 message,
                 format!("write one of `{}`", names.join("`, `")),
@@ -174,11 +174,11 @@ impl ToldUser for LongMemQuestion {
                 self.haystack_dates.len()
             );
             let help = "give each session one id and one date, or no dates at all";
-            problems.push_at(Code::ChatsSessions, "haystack_session_ids", message, help);
+            problems.push_at(Code("chats-sessions"), "haystack_session_ids", message, help);
         }
         if sessions == 0 {
             problems.push_at(
-                Code::ChatsSessions,
+                Code("chats-sessions"),
                 "haystack_sessions",
                 "there are no sessions",
                 "write at least one",
@@ -189,7 +189,7 @@ impl ToldUser for LongMemQuestion {
             let help =
                 format!("name the sessions that answer it, or end the question's id with `{ABSTENTION}`");
             problems.push_at(
-                Code::ChatsEvidence,
+                Code("chats-evidence"),
                 "answer_session_ids",
                 "no session answers the question",
                 help,
@@ -199,7 +199,7 @@ impl ToldUser for LongMemQuestion {
             if !self.haystack_session_ids.contains(id) && !is_abstention {
                 let message = format!("there is no session `{id}`");
                 let help = "use an id from `haystack_session_ids`";
-                problems.push_at(Code::ChatsEvidence, "answer_session_ids", message, help);
+                problems.push_at(Code("chats-evidence"), "answer_session_ids", message, help);
             }
         }
     }
@@ -326,13 +326,13 @@ impl ToldUser for LocomoSample {
         let sessions = self.sessions();
         if sessions.is_empty() {
             let help = "write `session_1` with a list of turns, each with `speaker`, `dia_id` and `text`";
-            problems.push_at(Code::ChatsSessions, "conversation", "there are no sessions", help);
+            problems.push_at(Code("chats-sessions"), "conversation", "there are no sessions", help);
         }
         for (nth, question) in self.qa.iter().enumerate() {
             problems.within(format_args!("qa.{nth}"), |problems| {
                 if !CATEGORIES.iter().any(|it| it.0 == question.category) {
                     let message = format!("unknown category {}", question.category);
-                    problems.push_at(Code::ChatsType, "category", message, "write a number from 1 to 5");
+                    problems.push_at(Code("chats-type"), "category", message, "write a number from 1 to 5");
                 }
             });
         }
