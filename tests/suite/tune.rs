@@ -195,7 +195,7 @@ fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
 fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
     let folder = tempdir().unwrap();
     let loads = needed_to_the_end(folder.path());
-    let args = words(
+    let args = args(
         "tune --policy clear_tool_results --vary params.trigger.tokens=20000,40000,80000,900000 \
          --profile anthropic/claude-sonnet-5.5 --output tuned.ron --scenario",
     );

@@ -1,7 +1,7 @@
 //! What `tune` promises on some of the shared sessions, or on some of their working folders, held against the others.
 
 use ctxsim::app::grid::OverrideGrid;
-use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
+use ctxsim::app::tune::{TunedSessions, Tuning, try_defaults, try_grid};
 use ctxsim::measure::limits::{Limit, Over, for_later};
 use ctxsim::report::tune::{TunePart, Tuned, TunedSession, result_on_all};
 use indexmap::IndexMap;

@@ -4,7 +4,7 @@
 //! edited. Projects and months differ in both.
 
 use ctxsim::app::grid::OverrideGrid;
-use ctxsim::app::tune::{ParamSearch, TunedSessions, Tuning};
+use ctxsim::app::tune::{TunedSessions, Tuning, try_grid};
 use ctxsim::rng::Stream;
 
 use crate::support::*;

@@ -23,7 +23,6 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
 use ctxsim_input::text::source::read_text;
 use ctxsim_report::contrast::{Beside, Contrast, InputFate, document, page, review, summary, table};
-use indexmap::IndexSet;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
