@@ -1,4 +1,10 @@
 //! What each kind of load reads of a policy: a policy of which it reads nothing is refused, with loads that would.
+//!
+//! **What a load reads of a policy** (`LoadKind`, `app/reads.rs`). Items and conversations read its stages, code or program and, where
+//! facts are planted, a memory of facts or a service; ageing sessions a memory of sessions or a service; chats a service; a block trace
+//! nothing. A policy that sets parts of which a load reads none is refused before anything runs, with scenarios that do read them. A policy
+//! that sets nothing is a base for every load. A part that is not read is noted. Comparisons, sweeps and price comparisons also refuse a
+//! memory runner beside other policies, because its requests are its own work.
 
 use std::sync::Arc;
 

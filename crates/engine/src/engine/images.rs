@@ -1,4 +1,8 @@
 //! Whether a prompt holds images, for caches whose provider looks at that.
+//!
+//! **Images** are items (`Kind::Image`) with a size in pixels (`Timeline::images`), behind the message or the result that they are in. A
+//! profile's rule (`assumptions/images.toml`, `profile/images.rs`) says how many tokens that is; `take/counted.rs` counts them anew as it
+//! does texts, and `engine/images.rs` tells caches whether a prompt shows any.
 
 use crate::projection::{Prompt, SlotIx, State};
 use ctxsim_input::CacheRules;

@@ -1,4 +1,9 @@
 //! A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
+//!
+//! **Explaining** costs ordinary runs nothing. `engine/watch.rs` runs the simulation again with an observed policy and cache (`Watch` sees
+//! the journal of edits at each moment, `CacheRule::look` reports what a cache knows of a prompt before it takes it), and `explain.rs`
+//! describes one request from these notes. A law in `tests/suite/explain.rs` checks that the row, the cost and every item's tokens are
+//! those of the run.
 
 use crate::ledger::Firing;
 use crate::projection::{Ambient, Editor, Projector};
