@@ -9,9 +9,7 @@ const CHAT: [&str; 4] = ["--scenario", "duckagent/plain_chat", "--profile", "ant
 
 /// Returns what a command that is refused says.
 fn refused(folder: &Path, line: &str) -> String {
-    let words: Vec<&str> = line.split(' ').collect();
-
-    refusal(&ctxsim(folder, &words))
+    refusal(&ctxsim(folder, args(line)))
 }
 
 #[test]

@@ -13,8 +13,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 /// Runs a command that is refused, and returns what it says.
 fn refused(folder: &Path, line: &str) -> String {
-    let said = refusal(&ctxsim(folder, line.split(' ').collect::<Vec<_>>()));
-    said
+    refusal(&ctxsim(folder, args(line)))
 }
 
 /// A scenario of turns that are all alike.
