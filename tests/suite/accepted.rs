@@ -9,16 +9,14 @@ const CHAT: [&str; 4] = ["--scenario", "duckagent/plain_chat", "--profile", "ant
 
 /// Returns what a command that is refused says.
 fn refused(folder: &Path, line: &str) -> String {
-    let words: Vec<&str> = line.split(' ').collect();
-    let told = refusal(&ctxsim(folder, &words));
-    told
+    refusal(&ctxsim(folder, args(line)))
 }
 
 #[test]
 fn rows_of_any_kind_have_the_page_of_their_runs_beside_them() {
     let folder = tempdir().unwrap();
     let run = |more: &[&str]| {
-        out(&ctxsim(folder.path(), &[&["run", "--policy", "identity"], &CHAT[..], more].concat()))
+        out(&ctxsim(folder.path(), [&["run", "--policy", "identity"], &CHAT[..], more].concat()))
     };
     run(&["--html", "runs.html"]);
     let page = fs::read_to_string(folder.path().join("runs.html")).unwrap();
@@ -56,7 +54,7 @@ fn what_is_suggested_exists_and_helps() {
     assert!(refused(folder.path(), "tune --policy cap.ron --format json").contains("did you mean `--json`?"));
     let laws = refused(folder.path(), "check --laws cap.ron");
     assert!(laws.contains("`--policy cap.ron`"), "{laws}");
-    out(&ctxsim(folder.path(), &["check", "--laws", "--policy", "cap.ron", "--sessions", "2"]));
+    out(&ctxsim(folder.path(), ["check", "--laws", "--policy", "cap.ron", "--sessions", "2"]));
     let repeated = refused(folder.path(), "check --suite default nothing.txt --bless nothing.ron");
     assert!(!repeated.contains("repeat the option: `--bless"), "a flag takes no value: {repeated}");
     let missing = refused(folder.path(), "advise s.jsonl --dry-run");
@@ -69,7 +67,7 @@ fn all_means_every_profile_wherever_profiles_are_named() {
     let profiles = |args: &[&str]| {
         let json: Value = parsed(&ctxsim(
             folder.path(),
-            &[args, &["--scenario", "duckagent/plain_chat", "--policy", "identity"], &["--profile", "all"]]
+            [args, &["--scenario", "duckagent/plain_chat", "--policy", "identity"], &["--profile", "all"]]
                 .concat(),
         ));
         json
@@ -90,14 +88,14 @@ fn an_input_is_shown_in_the_format_that_its_file_is_called_after() {
     {
         let base = name.rsplit('/').next().unwrap();
         for (format, file) in [("ron", format!("{base}.ron")), ("toml", format!("{base}.toml"))] {
-            out(&ctxsim(folder.path(), &["show", kind, name, "--output", &file]));
+            out(&ctxsim(folder.path(), ["show", kind, name, "--output", &file]));
             let text = fs::read_to_string(folder.path().join(&file)).unwrap();
-            assert_eq!(text, out(&ctxsim(folder.path(), &["show", kind, name, "--as", format])), "{file}");
+            assert_eq!(text, out(&ctxsim(folder.path(), ["show", kind, name, "--as", format])), "{file}");
         }
     }
     let merged =
         ["show", "policy", "clear_tool_results_at_40k_min_5k", "--merged", "--output", "merged.toml"];
-    out(&ctxsim(folder.path(), &merged));
+    out(&ctxsim(folder.path(), merged));
     assert!(fs::read_to_string(folder.path().join("merged.toml")).unwrap().contains("name = \""));
 }
 
@@ -117,11 +115,11 @@ fn what_a_check_without_a_suite_advises_works_there() {
     let folder = project();
 
     assert!(refused(folder.path(), "check").contains("run `ctxsim init` to create one"));
-    out(&ctxsim(folder.path(), &["init"]));
+    out(&ctxsim(folder.path(), ["init"]));
 
     assert_eq!(names_in(&folder.path().join("own")), ["policies", "scenarios", "suites"]);
     assert_eq!(fs::read_to_string(folder.path().join("ctxsim.toml")).unwrap(), "folders = [\"own\"]\n");
-    out(&ctxsim(folder.path(), &["check"]));
+    out(&ctxsim(folder.path(), ["check"]));
 }
 
 #[test]
@@ -130,9 +128,9 @@ fn what_begins_with_sessions_is_green_and_prices_each_under_its_own_model() {
     fs::create_dir(folder.path().join("sess")).unwrap();
     fs::copy(root().join(SESSION), folder.path().join("sess/one.jsonl")).unwrap();
 
-    let told = out(&ctxsim(folder.path(), &["init", "--sessions", "sess"]));
+    let told = out(&ctxsim(folder.path(), ["init", "--sessions", "sess"]));
 
-    out(&ctxsim(folder.path(), &["check"]));
+    out(&ctxsim(folder.path(), ["check"]));
     let kept = folder.path().join("snapshots/mine");
     let snapshots: Vec<String> = names_in(&kept)
         .iter()
@@ -154,7 +152,7 @@ fn a_comparison_without_loads_is_on_the_users_own_and_its_first_line_names_them(
     let folder = project();
     let compare = |more: &[&str]| {
         let args = ["compare", "--base", "identity", "--candidate", "truncate_oldest"];
-        let text = out(&ctxsim(folder.path(), &[&args[..], more].concat()));
+        let text = out(&ctxsim(folder.path(), [&args[..], more].concat()));
         text.lines().next().unwrap().to_owned()
     };
 
@@ -194,7 +192,7 @@ fn what_is_begun_on_a_full_disk_leaves_nothing_behind_and_replaces_nothing() {
     }
     // Snapshots are accepted together.
     let folder = project();
-    out(&ctxsim(folder.path(), &["init"]));
+    out(&ctxsim(folder.path(), ["init"]));
     let kept = folder.path().join("snapshots/mine/example/anthropic-claude-sonnet-5.5.snap");
     let before = fs::read_to_string(&kept).unwrap();
     let policy = folder.path().join("own/policies/mine.ron");
@@ -203,14 +201,14 @@ fn what_is_begun_on_a_full_disk_leaves_nothing_behind_and_replaces_nothing() {
     let done = on_a_full_disk(folder.path(), 1, &["check", "--bless"]);
     assert_eq!(done.status.code(), Some(2));
     assert_eq!(fs::read_to_string(&kept).unwrap(), before);
-    out(&ctxsim(folder.path(), &["check", "--bless"]));
+    out(&ctxsim(folder.path(), ["check", "--bless"]));
     assert_ne!(fs::read_to_string(&kept).unwrap(), before, "it is written where there is room");
 }
 
 /// Writes files below a folder.
 fn with_files(folder: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {
-        write_below(&folder, path, text);
+        write_below(folder, path, text);
     }
 }
 
@@ -255,7 +253,7 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
     with_files(&folder, &[("prices.json", &list)]);
     out(&ctxsim(
         &folder,
-        &["prices", "import", "prices.json", "--as-of", "2026-11-21", "--output", "profiles"],
+        ["prices", "import", "prices.json", "--as-of", "2026-11-21", "--output", "profiles"],
     ));
     is_untouched();
     assert!(
@@ -275,7 +273,7 @@ fn a_file_that_is_read_leads_to_no_write_outside_of_what_was_named_and_to_those_
     // A suite and its loads have names: snapshots are where snapshots are.
     let suite = "name = \"..\"\nabout = \"Up.\"\npolicies = [\"identity\"]\nscenarios = [\"duckagent/plain_chat\"]\nprofiles = [\"anthropic/claude-sonnet-5.5\"]\n";
     with_files(&folder, &[("ctxsim.toml", "folders = [\"own\"]\n"), ("own/suites/...toml", suite)]);
-    ctxsim(&folder, &["check", "--suite", "own/suites/...toml", "--bless"]);
+    ctxsim(&folder, ["check", "--suite", "own/suites/...toml", "--bless"]);
     is_untouched();
     assert!(
         names_in(&folder)

@@ -531,7 +531,7 @@ fn in_nine_of_ten_folders_a_forecast_is_confirmed_or_refuted_as_it_should_be() {
 fn agents_and_projects_are_read_from_logs_and_named_where_several_agents_write_a_format() {
     let root = root();
     let head = |args: &[&str]| {
-        let text = out(&ctxsim(root, &[&["advise"], args].concat()));
+        let text = out(&ctxsim(root, [&["advise"], args].concat()));
         assert!(text.starts_with("Nothing to "), "{args:?}: {text}");
         text.lines().nth(1).unwrap().to_owned()
     };
@@ -567,7 +567,7 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
     fs::create_dir(&logs).unwrap();
     write(&logs, &SAVES.sessions(), "s");
 
-    let text = out(&ctxsim(folder.path(), &["advise", "logs", "--save", "advice.json"]));
+    let text = out(&ctxsim(folder.path(), ["advise", "logs", "--save", "advice.json"]));
 
     assert!(text.contains("Do this: Cache the main conversation for 1 hour.\nIt should save $"), "{text}");
     assert!(text.contains("Put this into ~/.claude/settings.json"), "{text}");
@@ -579,16 +579,15 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
         .map(|it| Session { is_long: true, ..it })
         .collect();
     write(&logs, &later, "t");
-    let text = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs"]));
+    let text = out(&ctxsim(folder.path(), ["realised", "advice.json", "logs"]));
     assert!(text.starts_with("As forecast: 36 later sessions cost "), "{text}");
     assert!(text.contains("The change: `promptCacheTtl=1h` of Claude Code, which was “do”."), "{text}");
-    let json: Value =
-        parsed(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "json"]));
+    let json: Value = parsed(&ctxsim(folder.path(), ["realised", "advice.json", "logs", "--format", "json"]));
     assert_eq!(json["sessions"], 36);
     assert_eq!(json["left_out_later"], json!([0, 36]));
     let note = "Skipped: 36 sessions from before the change, or that the forecast was made of.";
     assert_eq!(json["notes"][0], note);
-    let page = out(&ctxsim(folder.path(), &["realised", "advice.json", "logs", "--format", "html"]));
+    let page = out(&ctxsim(folder.path(), ["realised", "advice.json", "logs", "--format", "html"]));
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("As forecast"), "{page}");
 }
 

@@ -9,7 +9,7 @@ fn the_documents_are_within_their_limits() {
     let Ok(limits) = fs::read_to_string(root().join("benches/limits.toml")) else { return };
     let limits: toml::Table = limits.parse().unwrap();
 
-    let rows = measured(&root(), limits["documents"].as_table().unwrap());
+    let rows = measured(root(), limits["documents"].as_table().unwrap());
 
     assert!(rows.len() > 20, "{rows:?}");
     let over: Vec<_> = rows.into_iter().filter(|it| it.1 > it.2).collect();
@@ -22,7 +22,7 @@ fn the_summary_names_every_page_of_the_book() {
     let named = summary.split("](").skip(1).filter_map(|it| it.split_once(')')).map(|it| it.0.to_owned());
     let named: BTreeSet<String> = named.collect();
     let folders = ["docs", "docs/how-to", "docs/reference", "docs/explanation", "docs/studies"];
-    let pages = folders.into_iter().flat_map(|it| pages_below(&root(), it));
+    let pages = folders.into_iter().flat_map(|it| pages_below(root(), it));
     let pages =
         pages.map(|it| it.strip_prefix(root().join("docs")).unwrap().to_string_lossy().replace('\\', "/"));
     let pages: BTreeSet<String> = pages.filter(|it| it != "SUMMARY.md").collect();

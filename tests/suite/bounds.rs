@@ -13,8 +13,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 /// Runs a command that is refused, and returns what it says.
 fn refused(folder: &Path, line: &str) -> String {
-    let said = refusal(&ctxsim(folder, &line.split(' ').collect::<Vec<_>>()));
-    said
+    refusal(&ctxsim(folder, args(line)))
 }
 
 /// A scenario of turns that are all alike.
@@ -36,7 +35,7 @@ fn requests_and_tokens_are_bounded_by_their_product_and_not_only_each() {
         assert!(!said.contains("panicked"), "{said}");
     }
     let folder = folder(&[("large.toml", &turns(2_000, 100_000_000))]);
-    assert!(out(&ctxsim(folder.path(), &run.split(' ').collect::<Vec<_>>())).contains("2,000"));
+    assert!(out(&ctxsim(folder.path(), run.split(' ').collect::<Vec<_>>())).contains("2,000"));
 }
 
 #[test]
@@ -47,7 +46,7 @@ fn trials_count_in_the_product() {
     let small = folder(&[("large.toml", &with(10))]);
 
     assert!(refused(large.path(), "validate large.toml").contains("load-too-large"));
-    out(&ctxsim(small.path(), &["validate", "large.toml"]));
+    out(&ctxsim(small.path(), ["validate", "large.toml"]));
 }
 
 #[test]
@@ -62,7 +61,7 @@ fn sessions_of_ageing_are_bounded_by_the_work_that_they_are_together() {
         assert!(said.contains("error[aging-range]") && said.contains(help), "{said}");
     }
     let fits = folder(&[("a.toml", &load(200, 62))]);
-    out(&ctxsim(fits.path(), &["validate", "a.toml"]));
+    out(&ctxsim(fits.path(), ["validate", "a.toml"]));
 }
 
 #[test]
@@ -73,7 +72,7 @@ fn a_session_of_more_requests_than_are_read_is_refused_with_its_number() {
     assert!(said.contains("a session of 100001 requests is longer than 100000"), "{said}");
 
     // In a folder, it is skipped with its reason.
-    let done = out(&ctxsim(logs.path(), &["run", ".", "--policy", "identity"])).replace('\n', " ");
+    let done = out(&ctxsim(logs.path(), ["run", ".", "--policy", "identity"])).replace('\n', " ");
     assert!(done.contains("1 session read (3 requests)") && done.contains("a session of 100001"), "{done}");
 }
 
@@ -136,7 +135,7 @@ fn numbers_of_parts_that_cannot_be_added_up_are_refused() {
     let recorded = data("recorded/pi-session.jsonl");
     let folder = folder(&[]);
     fs::copy(recorded, folder.path().join("s.jsonl")).unwrap();
-    let run = |line: &str| ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let run = |line: &str| ctxsim(folder.path(), line.split(' ').collect::<Vec<_>>());
     out(&run("run s.jsonl --policy identity --policy truncate_oldest --parts parts"));
     let path = folder.path().join("parts/part-1-of-1.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
@@ -171,9 +170,9 @@ fn numbers_of_parts_that_cannot_be_added_up_are_refused() {
 fn a_shard_of_more_points_than_a_sweep_has_is_refused() {
     let folder = folder(&[]);
     let line = "sweep --policy clear_tool_results --vary params.keep.count=1,2 --scenario duckagent/plain_chat --shard 1/1";
-    let shard = out(&ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>()));
+    let shard = out(&ctxsim(folder.path(), line.split(' ').collect::<Vec<_>>()));
     fs::write(folder.path().join("a.json"), &shard).unwrap();
-    out(&ctxsim(folder.path(), &["run", "--merge", "a.json"]));
+    out(&ctxsim(folder.path(), ["run", "--merge", "a.json"]));
 
     let huge = shard.replacen("\"points\": 2", "\"points\": 18446744073709551615", 1);
     assert_ne!(huge, shard);
@@ -193,7 +192,7 @@ fn a_long_chain_of_bases_is_not_called_a_circle() {
     let said = refused(folder.path(), "validate p40.ron");
 
     assert!(said.contains("more than 32 bases") && !said.contains("circular"), "{said}");
-    out(&ctxsim(folder.path(), &["validate", "p20.ron"]));
+    out(&ctxsim(folder.path(), ["validate", "p20.ron"]));
 }
 
 /// A record of Claude Code.
@@ -230,12 +229,12 @@ fn a_request_that_cannot_be_read_is_told_where_totals_stand() {
         ("broken.jsonl", &session(TIMES, "{\"type\": \"assistant\" \"uuid\"}")),
         ("times.jsonl", &session(["x", "y", "z", ""], "")),
     ]);
-    let told = |line: &str| out(&ctxsim(logs.path(), &line.split(' ').collect::<Vec<_>>()));
+    let told = |line: &str| out(&ctxsim(logs.path(), line.split(' ').collect::<Vec<_>>()));
 
     let broken = told("run broken.jsonl --policy identity");
     let whole = told("run whole.jsonl --policy identity");
 
-    let words = |text: &str| one_line(&text);
+    let words = |text: &str| one_line(text);
     assert_says(
         &words(&broken),
         &["1 record of this log cannot be read and is left out: if it was a request"],
@@ -256,7 +255,7 @@ fn a_folder_that_cannot_be_read_is_left_out_as_a_file_is() {
     let below = logs.path().join("below");
     fs::create_dir(&below).unwrap();
     let args = ["run", ".", "--policy", "identity"];
-    assert!(!out(&ctxsim(logs.path(), &args)).contains("cannot be read"), "it can be read so far");
+    assert!(!out(&ctxsim(logs.path(), args)).contains("cannot be read"), "it can be read so far");
 
     fs::set_permissions(&below, fs::Permissions::from_mode(0o000)).unwrap();
     let is_refused = fs::read_dir(&below).is_err();
@@ -268,7 +267,7 @@ fn a_folder_that_cannot_be_read_is_left_out_as_a_file_is() {
         return;
     }
     let done = match is_refused {
-        true => out(&ctxsim(logs.path(), &args)),
+        true => out(&ctxsim(logs.path(), args)),
         false => {
             let mut traced = Command::new("strace");
             traced.args(["-f", "-qq", "-o", "/dev/null", "-P", "./below"]);
@@ -292,7 +291,7 @@ fn parts_whose_head_is_not_that_of_their_job_or_of_their_loads_are_refused() {
     for name in ["pi-session.jsonl", "kimi-session.jsonl"] {
         fs::copy(recorded.join(name), folder.path().join("s").join(name)).unwrap();
     }
-    let run = |line: &str| ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let run = |line: &str| ctxsim(folder.path(), line.split(' ').collect::<Vec<_>>());
     out(&run("tune s --policy clear_tool_results --vary params.keep.count=1,2 --parts parts"));
     let path = folder.path().join("parts/part-1-of-1.jsonl");
     let whole = fs::read_to_string(&path).unwrap();

@@ -7,7 +7,7 @@ use crate::support::*;
 /// What each request of a load reads and writes.
 fn uses(folder: &Path, load: &[&str], profile: &str) -> Vec<[u64; 3]> {
     let args = ["--policy", "identity", "--profile", profile, "--rows", "requests", "--format", "json"];
-    let rows: Value = parsed(&ctxsim(folder, &[&["run"], load, &args].concat()));
+    let rows: Value = parsed(&ctxsim(folder, [&["run"], load, &args].concat()));
     let rows = rows["rows"].as_array().or(rows.as_array()).unwrap().clone();
     let count = |row: &Value, name: &str| row[name].as_u64().unwrap_or(0);
     let of =
@@ -264,11 +264,11 @@ fn a_layout_that_an_api_refuses_is_a_warning_and_no_run_under_its_profile() {
         let run = |profile: &str| {
             ctxsim(
                 folder.path(),
-                &["run", "--policy", "bad.ron", "--scenario", "changes.toml", "--profile", profile],
+                ["run", "--policy", "bad.ron", "--scenario", "changes.toml", "--profile", profile],
             )
         };
         let told = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
-        let valid = ctxsim(folder.path(), &["validate", "bad.ron"]);
+        let valid = ctxsim(folder.path(), ["validate", "bad.ron"]);
         let refused = run("anthropic/claude-sonnet-4.6");
 
         assert!(
@@ -316,7 +316,7 @@ gap_ms = 12_000
     fs::write(folder.path().join("screens.toml"), load).unwrap();
     fs::write(folder.path().join("evict.ron"), policy).unwrap();
     let args = args("run --scenario screens.toml --policy evict.ron --profile anthropic/claude-opus-5");
-    let report: Value = parsed(&ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat()));
+    let report: Value = parsed(&ctxsim(folder.path(), [&args[..], &["--format", "json"]].concat()));
     let totals = &report["runs"][0]["totals"];
     (totals["cache_write_tokens"].as_u64().unwrap(), totals["cost_usd"]["total"].as_f64().unwrap())
 }
@@ -366,7 +366,7 @@ fn an_image_that_leaves_brings_back_what_was_there_without_it() {
     fs::write(folder.path().join("drop.ron"), policy).unwrap();
     let args = args("run --scenario changes.toml --policy drop.ron --rows requests --format json");
     let reads = |profile: &str| -> Vec<u64> {
-        let rows: Value = parsed(&ctxsim(folder.path(), &[&args[..], &["--profile", profile]].concat()));
+        let rows: Value = parsed(&ctxsim(folder.path(), [&args[..], &["--profile", profile]].concat()));
         let rows = rows["rows"].as_array().or(rows.as_array()).unwrap().clone();
         rows.iter().map(|it| it["cache_read_tokens"].as_u64().unwrap_or(0)).collect()
     };
@@ -407,7 +407,7 @@ fn a_change_may_come_within_a_turn_and_a_request_that_it_has_not_is_refused() {
     assert_eq!(reads(2), [0, 0, 5_310, 6_320]);
     assert_eq!(reads(3), [0, 4_300, 0, 6_320]);
     write(4);
-    let refused = ctxsim(folder.path(), &["validate", "changes.toml"]);
+    let refused = ctxsim(folder.path(), ["validate", "changes.toml"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("the turn has no request 4"), "{refused:?}");
     assert_eq!(refused.status.code(), Some(2));
 }
@@ -429,7 +429,7 @@ fn a_log_whose_own_marks_break_a_rule_is_played_and_noted() {
                 "content": [{"type": "text", "text": "yes"}], "usage": usage},
         });
         fs::write(folder.path().join("log.jsonl"), format!("{line}\n")).unwrap();
-        out(&ctxsim(folder.path(), &["run", "--details", "log.jsonl"]))
+        out(&ctxsim(folder.path(), ["run", "--details", "log.jsonl"]))
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")
@@ -447,7 +447,7 @@ fn a_layout_that_an_override_makes_is_held_against_the_api_too() {
     fs::write(folder.path().join("two.ron"), policy).unwrap();
     let run = |set: &[&str]| {
         let args = args("run --policy two.ron --scenario changes.toml --profile anthropic/claude-sonnet-5");
-        ctxsim(folder.path(), &[&args, set].concat())
+        ctxsim(folder.path(), [&args, set].concat())
     };
 
     let refused = run(&["--set", "two.layout.breakpoints.0.ttl=5m"]);

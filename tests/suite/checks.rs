@@ -482,6 +482,6 @@ fn a_run_as_the_summary_of_a_workflow_folds_the_detail_and_marks_what_failed() {
         "{marks}"
     );
     let (open, folded) = summary.split_once("<details>").unwrap();
-    assert_says(&open, &["| policy |", "Δ cost", "❌ it clears"]);
+    assert_says(open, &["| policy |", "Δ cost", "❌ it clears"]);
     assert!(folded.contains("Notes:") && folded.contains("Assumptions:") && folded.contains("</details>"));
 }

@@ -53,7 +53,7 @@ fn number<'v>(compared: &'v Value, place: &str) -> &'v Value {
 #[test]
 fn a_changed_budget_is_told_with_its_numbers_and_its_causes() {
     let folder = budgets("100_000", "40_000");
-    let text = out(&ctxsim(folder.path(), &compare()));
+    let text = out(&ctxsim(folder.path(), compare()));
 
     assert_says(
         &text,
@@ -101,7 +101,7 @@ fn the_numbers_are_those_of_a_run_and_the_parts_add_up() {
 #[test]
 fn a_changed_stage_that_never_fires_is_said_to_do_nothing() {
     let folder = budgets("100_000", "90_000");
-    let told = one_line(&out(&ctxsim(folder.path(), &compare())));
+    let told = one_line(&out(&ctxsim(folder.path(), compare())));
     assert_says(
         &told,
         &[
@@ -115,7 +115,7 @@ fn a_changed_stage_that_never_fires_is_said_to_do_nothing() {
 #[test]
 fn a_stage_that_fired_in_the_base_alone_has_had_an_effect() {
     let folder = budgets("40_000", "90_000");
-    let text = out(&ctxsim(folder.path(), &compare()));
+    let text = out(&ctxsim(folder.path(), compare()));
 
     let told = one_line(&text);
     assert_says(&told, &["The changed stage `clear` no longer fires; in the base it fired 2 times."]);
@@ -128,7 +128,7 @@ fn a_comparison_says_that_a_bill_is_not_reproduced_and_that_losses_are_unknown()
         let path = data("recorded").join(name);
         let args =
             ["compare", "--base", "identity", "--candidate", "duckagent/immediate_summary", "--scenario"];
-        one_line(&out(&ctxsim(Path::new("."), &[&args[..], &[path.to_str().unwrap()]].concat())))
+        one_line(&out(&ctxsim(Path::new("."), [&args[..], &[path.to_str().unwrap()]].concat())))
     };
 
     let pi = recorded("pi-session.jsonl");
@@ -160,7 +160,7 @@ fn a_comparison_has_the_same_bytes_on_any_number_of_threads() {
     let with = |n| {
         out(&ctxsim(
             folder.path(),
-            &["compare", "--base", "base.ron", "--candidate", "mine.ron", "--threads", n],
+            ["compare", "--base", "base.ron", "--candidate", "mine.ron", "--threads", n],
         ))
     };
 
@@ -218,7 +218,7 @@ fn a_policy_is_compared_with_what_another_revision_has_and_the_tree_stays_as_it_
     let args = [&["compare", "--base", "rev:old", "--candidate", "team/variant"][..], &on].concat();
     assert!(out(&ctxsim(folder.path(), &args)).contains("`params.trigger.tokens`: 100000 → 40000"));
     // All that differ.
-    let all = out(&ctxsim(folder.path(), &[&["compare", "--base", "rev:old"][..], &on].concat()));
+    let all = out(&ctxsim(folder.path(), [&["compare", "--base", "rev:old"][..], &on].concat()));
     assert!(all.contains("team/mine against team/mine@old") && all.contains("team/variant against"), "{all}");
     assert_eq!(fs::read_to_string(&path).unwrap(), before);
     let status =
@@ -230,7 +230,7 @@ fn a_policy_is_compared_with_what_another_revision_has_and_the_tree_stays_as_it_
 fn an_unchanged_policy_changes_nothing() {
     let folder = repository("100_000");
 
-    let text = out(&ctxsim(folder.path(), &["compare", "--base", "rev:old"]));
+    let text = out(&ctxsim(folder.path(), ["compare", "--base", "rev:old"]));
 
     assert!(text.contains("nothing changes"), "{text}");
 }
@@ -274,7 +274,7 @@ fn what_changed_beside_the_policies_is_told_in_every_format() {
     let folder = repository("100_000");
     let change = with_inputs(folder.path());
     let compare =
-        |format: &str| out(&ctxsim(folder.path(), &["compare", "--base", "rev:old", "--format", format]));
+        |format: &str| out(&ctxsim(folder.path(), ["compare", "--base", "rev:old", "--format", format]));
     // A comment changes nothing.
     change("scenarios/work.toml", "seed = 1", "seed = 1 # one");
     let nothing = compare("table");
@@ -307,14 +307,14 @@ fn a_policy_that_was_deleted_is_told_even_where_it_was_the_only_one() {
     let folder = repository("100_000");
     let _ = with_inputs(folder.path());
     fs::remove_file(folder.path().join("ctx/policies/team/variant.ron")).unwrap();
-    let one = out(&ctxsim(folder.path(), &["compare", "--base", "rev:old"]));
+    let one = out(&ctxsim(folder.path(), ["compare", "--base", "rev:old"]));
     assert!(one.contains("policy team/variant: removed"), "{one}");
     fs::remove_dir_all(folder.path().join("ctx/policies")).unwrap();
 
-    let none = out(&ctxsim(folder.path(), &["compare", "--base", "rev:old", "--format", "github"]));
+    let none = out(&ctxsim(folder.path(), ["compare", "--base", "rev:old", "--format", "github"]));
 
     assert_says(&none, &["policy team/mine: removed", "policy team/variant: removed"]);
-    let before = refused(&ctxsim(folder.path(), &["compare", "--base", "rev:nope"]));
+    let before = refused(&ctxsim(folder.path(), ["compare", "--base", "rev:nope"]));
     assert!(before.contains("git fetch"), "{before}");
 }
 
@@ -322,12 +322,12 @@ fn a_policy_that_was_deleted_is_told_even_where_it_was_the_only_one() {
 fn a_revision_that_is_not_there_is_told_with_what_to_do() {
     let folder = repository("40_000");
     let with = |base: &str, candidate: &str| {
-        refused(&ctxsim(folder.path(), &["compare", "--base", base, "--candidate", candidate]))
+        refused(&ctxsim(folder.path(), ["compare", "--base", base, "--candidate", candidate]))
     };
 
     assert!(with("rev:nope", "team/mine").contains("git fetch"));
     assert!(with("rev:old", "identity").contains("`identity` is bundled"));
-    let alone = refused(&ctxsim(folder.path(), &["compare", "--base", "identity"]));
+    let alone = refused(&ctxsim(folder.path(), ["compare", "--base", "identity"]));
     assert!(alone.contains("`--candidate` is missing"), "{alone}");
     fs::write(
         folder.path().join("ctx/policies/team/new.ron"),
@@ -360,7 +360,7 @@ fn a_pair_that_is_left_out_of_the_sums_is_left_out_of_every_list_beside_them() {
         let front =
             args("compare --base duckagent/immediate_summary --candidate duckagent/runtime_guarded_mid");
         let rest = ["--profile", "duckagent/openai-gpt-5.4", "--format", "json", "--scenario"];
-        let json: Value = parsed(&ctxsim(folder.path(), &[&front[..], &rest, loads].concat()));
+        let json: Value = parsed(&ctxsim(folder.path(), [&front[..], &rest, loads].concat()));
         json["comparisons"][0].clone()
     };
     let counted = "duckagent/stress_fullstack_refactor";

@@ -140,7 +140,7 @@ fn each_table_of_cache_rules_in_the_documents_is_that_of_a_profile() {
     }
     assert!(names.len() >= 4, "{names:?}");
 
-    let output = ctxsim(folder.path(), &[&["validate".to_owned()][..], names.as_slice()].concat());
+    let output = ctxsim(folder.path(), [&["validate".to_owned()][..], names.as_slice()].concat());
 
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -194,7 +194,7 @@ fn each_command_and_option_that_a_document_names_exists() {
         let help = helps.entry(verbs.clone()).or_insert_with(|| {
             out(&ctxsim(
                 Path::new(env!("CARGO_TARGET_TMPDIR")),
-                &[&verbs[..], &["--help".to_owned()]].concat(),
+                [&verbs[..], &["--help".to_owned()]].concat(),
             ))
         });
         for option in words.iter().filter(|it| it.starts_with("--")) {

@@ -179,7 +179,7 @@ fn a_closed_standard_output_loses_only_what_was_to_be_shown() {
         command.args(line.split(' ')).current_dir(folder.path()).status().unwrap()
     };
     let line = "run s.jsonl --policy identity --format json --force --output o.json";
-    out(&ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>()));
+    out(&ctxsim(folder.path(), line.split(' ').collect::<Vec<_>>()));
     let whole = fs::read(folder.path().join("o.json")).unwrap();
 
     // The file would get the number of the closed stream, and what is told would be written into it.
@@ -217,5 +217,5 @@ fn a_standard_error_that_takes_nothing_is_told_by_2_and_never_by_a_panic() {
     assert_eq!(run("run nothing.jsonl").status.code(), Some(2));
     assert_eq!(run("validate nothing.ron").status.code(), Some(2));
     assert_eq!(run("import s.jsonl").status.code(), Some(0), "nothing was to be told");
-    assert!(out(&ctxsim(folder.path(), &["import", "s.jsonl"])).contains("claude-code"));
+    assert!(out(&ctxsim(folder.path(), ["import", "s.jsonl"])).contains("claude-code"));
 }

@@ -9,7 +9,7 @@ use crate::support::*;
 fn tuned(base: &str, min_evidence: &str) -> Value {
     let text = out(&ctxsim(
         root(),
-        &[
+        [
             "tune",
             "--json",
             "--scenario",

@@ -495,7 +495,7 @@ fn whatever_names_and_logs_say_each_output_is_what_its_format_reads() {
 /// Holds that JSON tells a name as it is.
 fn json_has_the_name(it: &Hostile) {
     let args = ["run", &it.session, "--policy", &format!("ctx/policies/{}.ron", it.name), "--format", "json"];
-    let report: Value = serde_json::from_slice(&ctxsim(it.folder.path(), &args).stdout).unwrap();
+    let report: Value = serde_json::from_slice(&ctxsim(it.folder.path(), args).stdout).unwrap();
     assert_eq!(report["runs"][0]["policy"], it.name.as_str());
 }
 
@@ -519,7 +519,7 @@ fn an_input_whose_name_cannot_be_shown_is_refused_by_name_and_a_session_of_a_fol
         fs::copy(sample, folder.path().join("s/fine.jsonl")).unwrap();
         fs::copy(sample, folder.path().join(format!("s/{name}.jsonl"))).unwrap();
 
-        let output = ctxsim(folder.path(), &["run", "s", "--policy", "identity"]);
+        let output = ctxsim(folder.path(), ["run", "s", "--policy", "identity"]);
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{name:?}");
         assert!(
@@ -558,7 +558,7 @@ fn names_have_letters_of_every_language_blanks_and_signs() {
         fs::copy(sample, folder.path().join(format!("{name}.jsonl"))).unwrap();
 
         let report: Value =
-            parsed(&ctxsim(folder.path(), &["run", ".", "--policy", "identity", "--format", "json"]));
+            parsed(&ctxsim(folder.path(), ["run", ".", "--policy", "identity", "--format", "json"]));
         assert_eq!(report["runs"][0]["scenario"], name);
     }
 }
@@ -571,7 +571,7 @@ fn a_redacted_log_names_models_as_everybody_does() {
     let model = text.split("\"model\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let redacted = |name: &str| {
         fs::write(folder.path().join("s.jsonl"), text.replace(&model, name)).unwrap();
-        let output = ctxsim(folder.path(), &["show", "s.jsonl", "--redact"]);
+        let output = ctxsim(folder.path(), ["show", "s.jsonl", "--redact"]);
         String::from_utf8(output.stdout).unwrap()
     };
 

@@ -39,7 +39,7 @@ const RUN: [&str; 3] = ["run", "--suite", "suite.toml"];
 fn a_guard_on_one_s_own_policy_is_judged_by_path_and_by_name() {
     for name in ["mine.ron", "./mine.ron", "mine"] {
         let folder = folder(&guard(name, "totals.requests", "below = 1.0"));
-        let output = ctxsim(folder.path(), &RUN);
+        let output = ctxsim(folder.path(), RUN);
         let told = String::from_utf8(output.stderr).unwrap();
 
         assert_eq!(output.status.code(), Some(1), "{name}: {told}");
@@ -84,7 +84,7 @@ fn verdicts_stand_in_every_format_the_good_ones_too() {
     let bad = guard("mine", "totals.requests", "below = 1.0").replace("few requests", "no requests");
     let folder = folder(&[guard("mine.ron", "totals.requests", "above = 0.0"), bad].concat());
     let with = |format: &str| {
-        let output = ctxsim(folder.path(), &[&RUN[..], &["--format", format]].concat());
+        let output = ctxsim(folder.path(), [&RUN[..], &["--format", format]].concat());
         assert_eq!(output.status.code(), Some(1));
         String::from_utf8(output.stdout).unwrap()
     };
@@ -111,7 +111,7 @@ fn a_number_that_nothing_covers_fails_its_guard_with_the_reason() {
     let folder = tempdir().unwrap();
     let set = "scenario.load.conversation.implicit_ratio=0";
     let args = ["run", "--suite", "context-decay", "--trials", "2", "--set", set];
-    let output = ctxsim(folder.path(), &args);
+    let output = ctxsim(folder.path(), args);
     let told = String::from_utf8(output.stderr).unwrap();
 
     assert_eq!(output.status.code(), Some(1), "{told}");
@@ -124,7 +124,7 @@ fn a_number_that_nothing_covers_fails_its_guard_with_the_reason() {
 #[test]
 fn a_run_that_leaves_out_what_a_guard_names_says_so() {
     let folder = folder(&guard("mine", "totals.requests", "below = 1.0"));
-    let text = out(&ctxsim(folder.path(), &[&RUN[..], &["--policy", "identity"]].concat()));
+    let text = out(&ctxsim(folder.path(), [&RUN[..], &["--policy", "identity"]].concat()));
     assert!(text.contains("Note: 1 guard of the suite is not checked"), "{text}");
 }
 
@@ -145,12 +145,12 @@ fn the_guards_of_a_suite_that_nobody_named_are_not_mentioned() {
 #[test]
 fn the_cost_of_a_run_that_stopped_holds_no_guard() {
     let folder = folder(&guard("mine", "totals.cost_usd.total", "at_most = 9.0"));
-    let output = ctxsim(folder.path(), &[&RUN[..], &["--set", "profile.limits.input_tokens=3000"]].concat());
+    let output = ctxsim(folder.path(), [&RUN[..], &["--set", "profile.limits.input_tokens=3000"]].concat());
     let told = String::from_utf8(output.stderr).unwrap();
 
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("the run stopped at turn 1, so its cost covers less work"), "{told}");
-    assert!(ctxsim(folder.path(), &RUN).status.success());
+    assert!(ctxsim(folder.path(), RUN).status.success());
 }
 
 /// Returns a guard on the policy of the folder with these fields.
@@ -161,7 +161,7 @@ fn ruled(fields: &str) -> String {
 /// Runs a suite with a guard; returns the exit code and what is told.
 fn judged(fields: &str) -> (Option<i32>, String) {
     let folder = folder(&ruled(fields));
-    let output = ctxsim(folder.path(), &["check", "--suite", "suite.toml"]);
+    let output = ctxsim(folder.path(), ["check", "--suite", "suite.toml"]);
     let told = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8(told).unwrap())
 }
@@ -216,7 +216,7 @@ fn each_kind_of_rule_holds_and_breaks_with_its_figure_and_its_place() {
                 1,
             );
             fs::write(&path, text).unwrap();
-            let output = ctxsim(folder.path(), &["check", "--suite", "suite.toml"]);
+            let output = ctxsim(folder.path(), ["check", "--suite", "suite.toml"]);
             (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
         };
         let (code, text) = with(good);
@@ -238,7 +238,7 @@ fn a_stage_that_never_fires_breaks_its_guard_and_one_that_is_not_there_is_told()
     let folder = folder(&ruled("fired = [\"cut\"]"));
     let policy = POLICY.replace("2_000", "900_000");
     fs::write(folder.path().join("mine.ron"), policy).unwrap();
-    let output = ctxsim(folder.path(), &["check", "--suite", "suite.toml"]);
+    let output = ctxsim(folder.path(), ["check", "--suite", "suite.toml"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(text.contains("0 is not at least 1"), "{text}");
@@ -260,7 +260,7 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
              max_increase = \"{bound}\"\n{surely}\n"
         );
         fs::write(folder.path().join("suite.toml"), text).unwrap();
-        let output = ctxsim(folder.path(), &["check", "--suite", "suite.toml"]);
+        let output = ctxsim(folder.path(), ["check", "--suite", "suite.toml"]);
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
 
@@ -315,10 +315,10 @@ fn every_bundled_suite_has_guards_that_hold_and_that_another_of_its_policies_wou
 fn a_guard_on_the_share_of_turns_holds_at_any_length_and_breaks_where_a_run_stops() {
     let share = guard("mine", "totals.turns_completed_share", "at_least = 1.0");
     let folder = folder(&share);
-    assert!(ctxsim(folder.path(), &RUN).status.success());
+    assert!(ctxsim(folder.path(), RUN).status.success());
 
     let limit = ["--set", "profile.limits.input_tokens=3000"];
-    let output = ctxsim(folder.path(), &[&RUN[..], &limit].concat());
+    let output = ctxsim(folder.path(), [&RUN[..], &limit].concat());
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("0 is not at least 1"), "{told}");
@@ -366,10 +366,10 @@ fn a_guard_s_paths_start_at_the_suite_s_folder_as_the_suite_s_lists_do() {
     let suite = folder.path().join("suite.toml");
     let suite = suite.to_str().unwrap();
 
-    let output = ctxsim(elsewhere.path(), &["run", "--suite", suite]);
+    let output = ctxsim(elsewhere.path(), ["run", "--suite", suite]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.starts_with("guard failed: few requests: "), "{told}");
-    let valid = ctxsim(elsewhere.path(), &["validate", suite]);
+    let valid = ctxsim(elsewhere.path(), ["validate", suite]);
     assert!(valid.status.success(), "{}", String::from_utf8_lossy(&valid.stderr));
 }

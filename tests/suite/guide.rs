@@ -15,7 +15,7 @@ pub(crate) fn played(document: &str, folder: &Path) -> String {
             Piece::Block(block) => block,
         };
         if let Some(path) = block.path() {
-            write_below(&folder, path, block.text());
+            write_below(folder, path, block.text());
         }
         let body = match block.language.as_str() {
             "console" => {

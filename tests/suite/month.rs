@@ -30,7 +30,7 @@ fn are_changes_of(lever: &Value, month: Option<f64>, place: &str) {
 /// Checks the law on a folder: on the first screen, in advice, and in the rows of its table.
 fn has_one_month(folder: &Path) {
     let place = folder.display().to_string();
-    let said = |command: &str, format: &str| ctxsim(folder, &[command, &place, "--format", format]);
+    let said = |command: &str, format: &str| ctxsim(folder, [command, &place, "--format", format]);
     let answers = ["screen", "advise"].map(|it| said(it, "json"));
     // Folders that hold no session, or none of a known agent, have no month.
     if answers.iter().any(|it| !it.status.success()) {
@@ -118,7 +118,7 @@ fn a_session_that_began_before_the_last_thirty_days_counts_with_its_requests_wit
     let all: Vec<Session> = [first, slow.clone()].into_iter().chain(vec![last.clone(); 5]).collect();
     write(folder.path(), &all, "s");
 
-    let advice: Value = parsed(&ctxsim(folder.path(), &["advise", ".", "--format", "json"]));
+    let advice: Value = parsed(&ctxsim(folder.path(), ["advise", ".", "--format", "json"]));
 
     let month = &advice["agents"][0]["month"];
     assert_eq!((&month["basis"], &month["known_by"]), (&"last30_days".into(), &"bills".into()));

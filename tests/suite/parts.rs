@@ -29,13 +29,13 @@ fn folded(folder: &Path, what: &[&str], order: &[usize], of: usize) -> String {
     let parts = format!("parts-{of}");
     for part in order {
         let shard = format!("{part}/{of}");
-        out(&ctxsim(folder, &[&["run"], what, &["--parts", &parts, "--shard", &shard]].concat()));
+        out(&ctxsim(folder, [&["run"], what, &["--parts", &parts, "--shard", &shard]].concat()));
     }
-    out(&ctxsim(folder, &["run", "--merge", &parts, "--format", "json"]))
+    out(&ctxsim(folder, ["run", "--merge", &parts, "--format", "json"]))
 }
 
 fn whole(folder: &Path, what: &[&str]) -> String {
-    out(&ctxsim(folder, &[&["run"], what, &["--totals", "--format", "json"]].concat()))
+    out(&ctxsim(folder, [&["run"], what, &["--totals", "--format", "json"]].concat()))
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn shards_of_a_user_s_sessions_know_what_earlier_ones_counted() {
 #[test]
 fn totals_are_those_of_the_report_and_a_table_shows_them() {
     let folder = folder();
-    let report = out(&ctxsim(folder.path(), &["run", "logs", "--format", "json"]));
+    let report = out(&ctxsim(folder.path(), ["run", "logs", "--format", "json"]));
     let [report, totals]: [Value; 2] =
         [report, whole(folder.path(), &["logs"])].map(|it| serde_json::from_str(&it).unwrap());
 
@@ -167,19 +167,19 @@ fn parts_that_are_there_are_not_made_again_and_what_a_killed_process_left_is() {
     let folder = folder();
     let once = whole(folder.path(), &["logs"]);
     let run = ["run", "logs", "--parts", "parts"];
-    assert!(out(&ctxsim(folder.path(), &run)).contains("10 parts made;"));
-    assert!(out(&ctxsim(folder.path(), &run)).contains("0 parts made, 10 were there already;"));
+    assert!(out(&ctxsim(folder.path(), run)).contains("10 parts made;"));
+    assert!(out(&ctxsim(folder.path(), run)).contains("0 parts made, 10 were there already;"));
 
     let file = folder.path().join("parts/part-1-of-1.jsonl");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, &text[..text.len() - 100]).unwrap();
-    let cut = ctxsim(folder.path(), &["run", "--merge", "parts"]);
+    let cut = ctxsim(folder.path(), ["run", "--merge", "parts"]);
     let told = String::from_utf8_lossy(&cut.stderr).into_owned();
     assert_eq!(cut.status.code(), Some(2));
     assert!(told.contains("cut off") && told.contains("run its shard again"), "{told}");
 
-    assert!(out(&ctxsim(folder.path(), &run)).contains("1 parts made, 9 were there already;"));
-    assert_eq!(out(&ctxsim(folder.path(), &["run", "--merge", "parts", "--format", "json"])), once);
+    assert!(out(&ctxsim(folder.path(), run)).contains("1 parts made, 9 were there already;"));
+    assert_eq!(out(&ctxsim(folder.path(), ["run", "--merge", "parts", "--format", "json"])), once);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn parts_of_another_job_or_version_are_refused_with_what_to_do() {
 
     let other = ["run", "logs", "--parts", "parts-2", "--policy", "identity"];
     refused(&other, "part-job", "name another folder");
-    out(&ctxsim(folder.path(), &["run", "logs", "--policy", "identity", "--parts", "other"]));
+    out(&ctxsim(folder.path(), ["run", "logs", "--policy", "identity", "--parts", "other"]));
     refused(&["run", "--merge", "parts-2", "other"], "part-job", "one command line");
     fs::write(
         folder.path().join("logs/new.jsonl"),
@@ -224,7 +224,7 @@ fn what_does_not_fold_refuses_the_option_by_name() {
         (&["--suite", "field"], "part-guards"),
     ] {
         for asked in [&["--totals"][..], &["--parts", "parts"]] {
-            let told = refusal(&ctxsim(folder.path(), &[&["run"], what, asked].concat()));
+            let told = refusal(&ctxsim(folder.path(), [&["run"], what, asked].concat()));
             assert!(told.contains(code) && told.contains("`--totals` and `--parts`"), "{told}");
         }
     }
@@ -236,7 +236,7 @@ fn what_does_not_fold_refuses_the_option_by_name() {
     let told = String::from_utf8_lossy(&ctxsim(folder.path(), &memories).stderr).into_owned();
     assert!(told.contains("part-findings") && !folder.path().join("parts").exists(), "{told}");
     for verb in ["compare", "advise"] {
-        let told = ctxsim(folder.path(), &[verb, "--parts", "parts"]).stderr;
+        let told = ctxsim(folder.path(), [verb, "--parts", "parts"]).stderr;
         assert!(String::from_utf8_lossy(&told).contains("unexpected argument `--parts`"), "{verb}");
     }
 }
@@ -247,31 +247,31 @@ fn a_search_in_one_two_or_seven_shards_comes_to_the_bytes_of_one_process() {
     let path = folder.path();
     let vary = "params.trigger.tokens=3000,40000";
     let what = ["tune", "--policy", "clear_tool_results", "--vary", vary, "logs"];
-    let once = out(&ctxsim(path, &[&what[..], &["--json"]].concat()));
-    let table = out(&ctxsim(path, &[&what[..], &["--width", "100"]].concat()));
+    let once = out(&ctxsim(path, [&what[..], &["--json"]].concat()));
+    let table = out(&ctxsim(path, [&what[..], &["--width", "100"]].concat()));
 
     for order in [&[1][..], &[2, 1], &[5, 3, 7, 1, 2, 6, 4]] {
         let parts = format!("tuned-{}", order.len());
         for part in order {
             let shard = format!("{part}/{}", order.len());
-            out(&ctxsim(path, &[&what[..], &["--parts", &parts, "--shard", &shard]].concat()));
+            out(&ctxsim(path, [&what[..], &["--parts", &parts, "--shard", &shard]].concat()));
         }
-        assert_eq!(out(&ctxsim(path, &["run", "--merge", &parts, "--format", "json"])), once, "{parts}");
-        assert_eq!(out(&ctxsim(path, &["run", "--merge", &parts, "--width", "100"])), table, "{parts}");
+        assert_eq!(out(&ctxsim(path, ["run", "--merge", &parts, "--format", "json"])), once, "{parts}");
+        assert_eq!(out(&ctxsim(path, ["run", "--merge", &parts, "--width", "100"])), table, "{parts}");
         let again = [&what[..], &["--parts", &parts]].concat();
         assert!(out(&ctxsim(path, &again)).contains("0 parts made, 10 were there already;"));
     }
-    let other = ctxsim(path, &[&what[..], &["--min-evidence", "0.5", "--parts", "tuned-1"]].concat());
+    let other = ctxsim(path, [&what[..], &["--min-evidence", "0.5", "--parts", "tuned-1"]].concat());
     let told = String::from_utf8_lossy(&other.stderr).into_owned();
     assert!(other.status.code() == Some(2) && told.contains("part-job"), "{told}");
     // A search does not tell what was skipped, so what was named and cannot be used is an error, as in one process.
     let named = [&what[..5], &["logs/broken.jsonl", "logs/pi-session.jsonl"]].concat();
     for more in [&[][..], &["--parts", "named"]] {
-        let told = ctxsim(path, &[&named[..], more].concat());
+        let told = ctxsim(path, [&named[..], more].concat());
         let words = String::from_utf8_lossy(&told.stderr).into_owned();
         assert!(told.status.code() == Some(2) && words.contains("broken.jsonl"), "{more:?}: {words}");
     }
-    out(&ctxsim(path, &["run", "--merge", "tuned-1", "--html", "tuned.html"]));
+    out(&ctxsim(path, ["run", "--merge", "tuned-1", "--html", "tuned.html"]));
     assert!(fs::read_to_string(path.join("tuned.html")).unwrap().contains("clear_tool_results"));
 }
 
@@ -281,16 +281,15 @@ fn totals_come_as_a_page_with_the_verdict_of_their_table() {
     let path = folder.path();
     folded(path, &["logs"], &[1], 1);
 
-    let table =
-        out(&ctxsim(path, &["run", "--merge", "parts-1", "--width", "1000", "--html", "totals.html"]));
+    let table = out(&ctxsim(path, ["run", "--merge", "parts-1", "--width", "1000", "--html", "totals.html"]));
 
     let verdict = table.lines().next().unwrap();
     let page = fs::read_to_string(path.join("totals.html")).unwrap();
     let begin = verdict.split([':', ',']).next().unwrap();
     assert!(page.contains(begin) && page.contains("<svg"), "{begin}");
-    out(&ctxsim(path, &["run", "logs", "--totals", "--format", "html", "--output", "once.html"]));
+    out(&ctxsim(path, ["run", "logs", "--totals", "--format", "html", "--output", "once.html"]));
     assert_eq!(page, fs::read_to_string(path.join("once.html")).unwrap());
-    let csv = ctxsim(path, &["run", "logs", "--totals", "--format", "csv"]);
+    let csv = ctxsim(path, ["run", "logs", "--totals", "--format", "csv"]);
     assert!(String::from_utf8_lossy(&csv.stderr).contains("as tables, as JSON or as a page"));
 }
 

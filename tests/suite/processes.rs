@@ -192,7 +192,7 @@ fn no_program_starts_unless_that_is_allowed() {
     refused(&[&["explain", "--request", "1"], &policy[..], &on].concat());
     refused(&[&["sweep", "--vary", "recovery.naive_reread.limit=1,2"], &policy[..], &on].concat());
     refused(&[&["sensitivity"], &policy[..], &on].concat());
-    let validated = ctxsim(scripts.0.path(), &["validate", "leaves-a-mark.ron"]);
+    let validated = ctxsim(scripts.0.path(), ["validate", "leaves-a-mark.ron"]);
     let told = "1 input is valid; 1 program was not run: add `--allow-process` to test it\n";
     assert_eq!(text(&validated.stdout), told, "{}", text(&validated.stderr));
 
@@ -238,7 +238,7 @@ fn a_program_of_another_revision_runs_with_the_files_of_that_revision() {
     );
     let of = |policy: &str| {
         let on = ["--scenario", LOAD, "--profile", "unlimited", "--format", "json", "--allow-process"];
-        let run = ctxsim(folder, &[&["run", "--policy", policy], &on[..]].concat());
+        let run = ctxsim(folder, [&["run", "--policy", policy], &on[..]].concat());
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         report["runs"][0]["totals"]["prompt_tokens_max"].as_f64().unwrap()
     };
@@ -258,11 +258,11 @@ fn programs_that_cannot_be_compared_with_their_revision_never_count_as_unchanged
     let scripts = repository();
     let folder = scripts.0.path();
 
-    let refused = ctxsim(folder, &AGAINST_MAIN);
+    let refused = ctxsim(folder, AGAINST_MAIN);
     fs::write(folder.join("installed.sh"), r#"echo '{"type":"same","n":'$n'}'"#).unwrap();
     scripts.answering("mine", ". ./installed.sh");
     git(folder, &["commit", "-qam", "Two"]);
-    let failed = ctxsim(folder, &[&AGAINST_MAIN[..], &["--allow-process"]].concat());
+    let failed = ctxsim(folder, [&AGAINST_MAIN[..], &["--allow-process"]].concat());
 
     assert_eq!(refused.status.code(), Some(2));
     assert_told("revision", &text(&refused.stderr));
@@ -290,7 +290,7 @@ fn suites_with_a_crash() -> Scripts {
 /// Checks both suites in a format.
 fn checked(scripts: &Scripts, more: &[&str]) -> Output {
     let args = ["check", "--suite", "broken.toml", "good.toml", "--allow-process"];
-    ctxsim(scripts.0.path(), &[&args[..], more].concat())
+    ctxsim(scripts.0.path(), [&args[..], more].concat())
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn validation_tries_out_the_program_where_it_may_start() {
         "read -r line\necho '{READY}'\nn=0\nwhile :; do\nif read -r line; then {same}; else sleep 1; fi\nn=$((n+1))\ndone"
     );
     scripts.script("never-ends", &body, Duration(10_000));
-    let validated = |name: &str| ctxsim(scripts.0.path(), &["validate", "--allow-process", name]);
+    let validated = |name: &str| ctxsim(scripts.0.path(), ["validate", "--allow-process", name]);
 
     assert_eq!(text(&validated("is-fine.ron").stdout), "1 input is valid\n");
     // Needs are drawn once and not twelve times, and every play starts the program.

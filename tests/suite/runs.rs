@@ -100,10 +100,14 @@ fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<R
 
 #[test]
 fn short_sessions_come_to_what_they_did() {
-    let loads = "\
-        duckagent/plain_chat duckagent/code_compare_two_files duckagent/fix_test_loop \
-        duckagent/long_log_debug duckagent/large_mcp_or_web_result duckagent/incremental_workspace_audit";
-    for load in listed(loads) {
+    for load in [
+        "duckagent/plain_chat",
+        "duckagent/code_compare_two_files",
+        "duckagent/fix_test_loop",
+        "duckagent/long_log_debug",
+        "duckagent/large_mcp_or_web_result",
+        "duckagent/incremental_workspace_audit",
+    ] {
         assert_runs(load, &[], &[(&PROFILES, ALL), (&[BLOCKS], ALL)]);
     }
 }

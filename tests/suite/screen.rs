@@ -134,7 +134,7 @@ fn screen_facts() -> Vec<SessionFacts> {
 
 #[test]
 fn the_screen_on_the_small_recordings_is_as_reviewed() {
-    let text = out(&ctxsim(&data("."), &["recorded"]));
+    let text = out(&ctxsim(data("."), ["recorded"]));
 
     assert_snapshot("cli", "screen_recorded", &text);
     fits(&text);
@@ -147,7 +147,7 @@ fn every_recording_has_a_screen_of_forty_lines_that_adds_up_in_plain_words() {
     adds_up(&screen_on(&folder));
     for file in fs::read_dir(&folder).unwrap() {
         let file = file.unwrap().path();
-        let output = ctxsim(&folder, &["screen", file.to_str().unwrap(), "--format", "table"]);
+        let output = ctxsim(&folder, ["screen", file.to_str().unwrap(), "--format", "table"]);
         if !output.status.success() {
             continue;
         }
@@ -242,10 +242,9 @@ fn what_is_written_again_after_a_pause_is_told_apart_from_what_is_new() {
 fn json_says_what_the_table_says_and_the_bill_is_that_of_import() {
     let folder = data("recorded");
     let files = ["claude-code-progress.jsonl", "codex-rollout.jsonl", "pi-session.jsonl"];
-    let text = out(&ctxsim(&folder, &files));
-    let json = |args: &[&str]| -> Value {
-        parsed(&ctxsim(&folder, &[args, &files, &["--format", "json"]].concat()))
-    };
+    let text = out(&ctxsim(&folder, files));
+    let json =
+        |args: &[&str]| -> Value { parsed(&ctxsim(&folder, [args, &files, &["--format", "json"]].concat())) };
     let (own, import) = (json(&[]), json(&["import", "--by", "model"]));
 
     assert_eq!(own["schema"], "ctxsim.screen/1");
@@ -263,15 +262,15 @@ fn json_says_what_the_table_says_and_the_bill_is_that_of_import() {
         assert!(text.contains(part["about"].as_str().unwrap()), "{part} {text}");
     }
     assert!(
-        out(&ctxsim(&folder, &[&files[..], &["--format", "html"]].concat()))
+        out(&ctxsim(&folder, [&files[..], &["--format", "html"]].concat()))
             .contains("What your sessions cost")
     );
-    assert!(out(&ctxsim(&folder, &[&files[..], &["--format", "markdown"]].concat())).contains("### Where "));
+    assert!(out(&ctxsim(&folder, [&files[..], &["--format", "markdown"]].concat())).contains("### Where "));
 }
 
 /// Returns what a command line without a command is.
 fn meant(args: &[&str]) -> &'static str {
-    let document: Value = parsed(&ctxsim(&data("recorded"), &[args, &["--format", "json"]].concat()));
+    let document: Value = parsed(&ctxsim(data("recorded"), [args, &["--format", "json"]].concat()));
     match document["schema"].as_str().unwrap() {
         "ctxsim.screen/1" => "screen",
         "ctxsim.report/1" => "run",
@@ -302,7 +301,7 @@ fn recorded_sessions_without_a_command_are_a_screen_and_all_else_is_a_run() {
     ] {
         assert_eq!(meant(args), "run", "{args:?}");
     }
-    let rows = out(&ctxsim(&data("recorded"), &["pi-session.jsonl", "--format", "csv"]));
+    let rows = out(&ctxsim(data("recorded"), ["pi-session.jsonl", "--format", "csv"]));
     assert!(rows.starts_with("policy,"), "{rows}");
 }
 
@@ -314,7 +313,7 @@ fn what_cannot_be_read_is_refused_as_a_run_refuses_it() {
     for args in
         [&["empty"][..], &["./missing"], &["notes.json"], &["./missing.jsonl"], &["empty", "--widht", "3"]]
     {
-        let (own, run) = (ctxsim(folder.path(), args), ctxsim(folder.path(), &[&["run"], args].concat()));
+        let (own, run) = (ctxsim(folder.path(), args), ctxsim(folder.path(), [&["run"], args].concat()));
         assert_eq!(own.status.code(), Some(2), "{args:?}");
         assert_eq!(String::from_utf8_lossy(&own.stderr), String::from_utf8_lossy(&run.stderr), "{args:?}");
     }
@@ -324,7 +323,7 @@ fn what_cannot_be_read_is_refused_as_a_run_refuses_it() {
 #[test]
 fn the_page_about_the_screen_shows_it_on_the_reference_sessions() {
     let Some(reference) = std::env::var_os("CTXSIM_REFERENCE") else { return };
-    let text = out(&ctxsim(&Path::new(&reference).join("recorded"), &["claude-code", "claude-code-2"]));
+    let text = out(&ctxsim(Path::new(&reference).join("recorded"), ["claude-code", "claude-code-2"]));
     let path = root().join("docs/reference/screen.md");
     let page = fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once("<!-- screen -->\n").unwrap();
@@ -348,13 +347,13 @@ fn the_first_screen_advice_its_page_and_its_json_say_the_same_of_each_lever() {
     let shared = std::env::var("CTXSIM_REFERENCE").ok().map(|it| format!("{it}/recorded/claude-code"));
     for sessions in [Some(folder.path().display().to_string()), shared].into_iter().flatten() {
         let json = |command: &str| -> Value {
-            let text = out(&ctxsim(folder.path(), &[command, &sessions, "--format", "json"]));
+            let text = out(&ctxsim(folder.path(), [command, &sessions, "--format", "json"]));
             serde_json::from_str(&text).unwrap()
         };
         let (screen, advice) = (json("screen"), json("advise"));
         let [text, page] = ["table", "html"]
-            .map(|it| out(&ctxsim(folder.path(), &["advise", &sessions, "--details", "--format", it])));
-        let said = out(&ctxsim(folder.path(), &["screen", &sessions]));
+            .map(|it| out(&ctxsim(folder.path(), ["advise", &sessions, "--details", "--format", it])));
+        let said = out(&ctxsim(folder.path(), ["screen", &sessions]));
         let levers = screen["levers"].as_array().unwrap();
         assert!(!levers.is_empty(), "{screen}");
         for lever in levers {

@@ -524,7 +524,7 @@ fn sessions_whose_bills_are_not_reproduced_are_counted_under_their_own_profiles(
 fn an_amount_between_the_bill_and_the_simulated_cost_is_the_same_on_a_terminal_and_on_a_page() {
     let here = root();
     let said = |format: &str| {
-        out(&ctxsim(here, &["run", "recorded/claude-code", "--policy", "identity", "--format", format]))
+        out(&ctxsim(here, ["run", "recorded/claude-code", "--policy", "identity", "--format", format]))
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")

@@ -16,7 +16,7 @@ fn grid() -> Vec<&'static str> {
 #[test]
 fn a_point_of_a_sweep_is_the_run_with_its_overrides() {
     let folder = tempdir().unwrap();
-    let sweep: Value = parsed(&ctxsim(folder.path(), &[&grid()[..], &["--format", "json"]].concat()));
+    let sweep: Value = parsed(&ctxsim(folder.path(), [&grid()[..], &["--format", "json"]].concat()));
     let points = sweep["points"].as_array().unwrap();
     assert_eq!(points.len(), 18);
 
@@ -36,7 +36,7 @@ fn a_point_of_a_sweep_is_the_run_with_its_overrides() {
 #[test]
 fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
     let folder = tempdir().unwrap();
-    let with = |more: &[&str]| out(&ctxsim(folder.path(), &[&grid()[..], more].concat()));
+    let with = |more: &[&str]| out(&ctxsim(folder.path(), [&grid()[..], more].concat()));
     let whole = with(&["--format", "json", "--threads", "1"]);
     assert_eq!(whole, with(&["--format", "json", "--threads", "2"]));
 
@@ -44,9 +44,8 @@ fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
         with(&["--shard", shard, "--output", &format!("shard-{}.json", &shard[..1])]);
     }
 
-    let merge = |files: &[&str]| {
-        ctxsim(folder.path(), &[&["run", "--merge", "--format", "json"][..], files].concat())
-    };
+    let merge =
+        |files: &[&str]| ctxsim(folder.path(), [&["run", "--merge", "--format", "json"][..], files].concat());
     assert_eq!(out(&merge(&["shard-3.json", "shard-1.json", "shard-2.json"])), whole);
     let missing = merge(&["shard-3.json", "shard-1.json"]);
     assert_eq!(missing.status.code(), Some(2));
@@ -58,7 +57,7 @@ fn shards_on_any_number_of_threads_merge_to_the_bytes_of_one_machine() {
 fn loads_are_varied_too_and_wrong_paths_are_answered() {
     let folder = tempdir().unwrap();
     let vary = "profile.limits.input_tokens=200000,400000";
-    let text = out(&ctxsim(folder.path(), &[&grid()[..], &["--vary", vary]].concat()));
+    let text = out(&ctxsim(folder.path(), [&grid()[..], &["--vary", vary]].concat()));
     assert!(text.contains("36 points"), "{text}");
 
     let args = [&grid()[..3], &["--vary", "params.triger.tokens=1,2"], &grid()[7..]].concat();
@@ -98,7 +97,7 @@ fn a_point_that_changes_nothing_is_not_said_to_lose() {
     let args = [&grid()[..3], &["--vary", "params.trigger.tokens=20000,900000"], &grid()[7..]].concat();
 
     let text = out(&ctxsim(folder.path(), &args));
-    let json: Value = parsed(&ctxsim(folder.path(), &[&args[..], &["--format", "json"]].concat()));
+    let json: Value = parsed(&ctxsim(folder.path(), [&args[..], &["--format", "json"]].concat()));
 
     assert_eq!(json["points"][1]["label"], "same", "{json}");
     let rows = text.lines().filter(|it| it.contains("trigger.tokens=")).count();
@@ -183,9 +182,9 @@ fn an_interval_over_what_one_session_assumes_is_not_called_one_for_other_session
     let loads =
         ["--scenario", "recorded/claude-code", "--profile", "anthropic/claude-sonnet-4.5", "--format"];
     for format in ["table", "html"] {
-        let text = out(&ctxsim(here, &[&args[..], &loads, &[format]].concat()));
+        let text = out(&ctxsim(here, [&args[..], &loads, &[format]].concat()));
         assert!(text.contains("by what is assumed") && !text.contains("95% interval"), "{text}");
     }
-    let json: Value = parsed(&ctxsim(here, &[&args[..], &loads, &["json"]].concat()));
+    let json: Value = parsed(&ctxsim(here, [&args[..], &loads, &["json"]].concat()));
     assert_eq!(json["points"][1]["interval_over"], "assumptions");
 }

@@ -30,7 +30,7 @@ fn found(folder: &Path, verb: &[&str], policy: &str, vary: &[&str], loads: &[Str
     let args: Vec<&str> = verb.iter().copied().chain(["--policy", policy]).chain(vary).collect();
     let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
     let rest = [&["--profile", "anthropic/claude-sonnet-5.5", "--scenario"], &loads[..]].concat();
-    parsed(&ctxsim(folder, &[args, rest].concat()))
+    parsed(&ctxsim(folder, [args, rest].concat()))
 }
 
 const TUNE: [&str; 2] = ["tune", "--json"];
@@ -183,7 +183,7 @@ fn tuning_holds_out_the_newer_sessions_and_writes_only_what_it_recommends() {
         if path.exists() {
             let text = fs::read_to_string(&path).unwrap();
             assert!(text.contains("ctxsim tune on"), "{text}");
-            out(&ctxsim(folder.path(), &["validate", &output]));
+            out(&ctxsim(folder.path(), ["validate", &output]));
             run(floor, "again.ron");
             let again = fs::read_to_string(folder.path().join("again.ron")).unwrap();
             assert_eq!(again.replace("\"again\"", "\"tuned0\""), text, "the same seed gives the same file");
@@ -217,7 +217,7 @@ fn a_narrow_table_wraps_and_keeps_every_column() {
         --profile anthropic/claude-sonnet-5.5",
     );
     for width in ["34", "40", "60", "100"] {
-        let text = out(&ctxsim(folder.path(), &[&tune[..], &["--width", width]].concat()));
+        let text = out(&ctxsim(folder.path(), [&tune[..], &["--width", width]].concat()));
         let most: usize = width.parse().unwrap();
         assert!(text.lines().all(|it| it.chars().count() <= most), "{text}");
         let row = text.lines().find(|it| it.contains("0.299634")).unwrap();
@@ -231,7 +231,7 @@ fn what_cannot_be_tuned_is_told_with_the_way_out() {
     let folder = tempdir().unwrap();
     let told = |args: &[&str]| {
         let output =
-            ctxsim(folder.path(), &[&["tune"], args, &["--scenario", "duckagent/plain_chat"]].concat());
+            ctxsim(folder.path(), [&["tune"], args, &["--scenario", "duckagent/plain_chat"]].concat());
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8(output.stderr).unwrap()
     };
@@ -254,7 +254,7 @@ fn tuning_on_the_reference_sessions_recommends_what_saves_on_those_held_out_or_s
         ["claude-code", "claude-code-2"].map(|it| root.join("recorded").join(it).display().to_string());
     for policy in ["agents/claude_code/auto_compact", "clear_tool_results"] {
         let args = ["tune", "--policy", policy, "--json", &sessions[0], &sessions[1]];
-        let found: Value = parsed(&ctxsim(folder.path(), &args));
+        let found: Value = parsed(&ctxsim(folder.path(), args));
         assert_eq!(found["varied"][0]["path"], "params.trigger.tokens");
         assert_eq!(
             (found["parts"].as_array().unwrap().len(), found["chosen"].is_array()),
@@ -292,7 +292,7 @@ fn a_request_below_one_gets_one_answer() {
     let folder = tempdir().unwrap();
     for request in ["-1", "0", "first"] {
         let args = ["explain", "--policy", "identity", "--scenario", "example", "--request", request];
-        let told = refusal(&ctxsim(folder.path(), &args));
+        let told = refusal(&ctxsim(folder.path(), args));
         assert!(told.contains("use a whole number of at least 1"), "{request}: {told}");
     }
 }

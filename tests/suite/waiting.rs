@@ -73,7 +73,7 @@ fn run(profile: &str) -> (Vec<Value>, Value) {
     let folder = root();
     let policy = ["--policy", "agents/anthropic/tool_runner_compaction"];
     let what = ["run", "--scenario", "recorded/claude-code", "--profile", profile, "--format", "json"];
-    let json = |more: &[&str]| -> Value { parsed(&ctxsim(folder, &[&what[..], &policy[..], more].concat())) };
+    let json = |more: &[&str]| -> Value { parsed(&ctxsim(folder, [&what[..], &policy[..], more].concat())) };
     let rows = json(&["--rows", "requests"]).as_array().unwrap().clone();
     let report = json(&[]);
     (rows, report["runs"][0]["totals"]["waiting_minutes"].clone())
@@ -106,6 +106,6 @@ fn a_model_without_data_borrows_none_and_a_note_names_it() {
     let folder = root();
     let what = ["run", "--scenario", "recorded/claude-code", "--policy", "identity"];
     let under = ["--profile", "anthropic/claude-opus-4.7", "--columns", "waiting_minutes"];
-    let text = out(&ctxsim(folder, &[&what[..], &under[..]].concat()));
+    let text = out(&ctxsim(folder, [&what[..], &under[..]].concat()));
     assert!(text.contains("Waiting is unknown under `anthropic/claude-opus-4.7`"), "{text}");
 }

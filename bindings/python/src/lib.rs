@@ -1,4 +1,8 @@
 //! The Python module `ctxsim`: comparisons, tables that other libraries read without a copy, and policies as functions.
+//!
+//! `bindings/python` is a wheel over the face, in a workspace of its own. Tables go to other libraries as Arrow arrays, without a copy; a
+//! policy in Python is a `View` that keeps the entries that it has shown, so that no function has to follow what has gone. Work runs on a
+//! thread of its own, while the caller's thread looks for signals and stops the runs.
 
 mod arguments;
 mod code;

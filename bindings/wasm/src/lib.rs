@@ -1,4 +1,8 @@
 //! ctxsim in WebAssembly: sessions from bytes, comparisons with the command line's bytes, and policies as functions.
+//!
+//! `bindings/wasm` is the same face in WebAssembly, from bytes alone. A policy in JavaScript is a `View` as one in Python is. Panics abort
+//! there, so `js/worker-bench.js` keeps a bench in a worker and starts a new one after a crash. Both must give the digests of
+//! `tests/data/digests.txt`. `web/` is a static page over it: one worker holds all sessions, so that sums have these bytes.
 
 mod bench;
 mod code;

@@ -1,4 +1,7 @@
 //! Searches for a policy: the presets and a grammar of stages, chosen on one part of the sessions and tested on the other.
+//!
+//! The search over policies (`app/design/`): `DesignGrammar` (`assumptions/design.toml`) → `DesignCandidate` → `DesignPlays` (each session
+//! opened once) → `DesignSearch` (halving over sessions, then coordinates) → `Tuned` on the sessions held out.
 
 mod grammar;
 mod plays;

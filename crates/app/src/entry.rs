@@ -1,4 +1,18 @@
 //! A scenario of a plan, before and after it is opened.
+//!
+//! **What a load reads of a policy** (`LoadKind`). Items and conversations read its stages, code or program and, where facts are planted, a
+//! memory of facts or a service; ageing sessions a memory of sessions or a service; chats a service; a block trace nothing. A policy that
+//! sets parts of which a load reads none is refused before anything runs, with scenarios that do read them. A policy that sets nothing is a
+//! base for every load. A part that is not read is noted. Comparisons, sweeps and price comparisons also refuse a memory runner beside other
+//! policies, because its requests are its own work.
+//!
+//! **The unit of work is one scenario** (`app/entry.rs`). It is generated or read, its sessions run under their own profiles
+//! (`take/play.rs`), the ledgers are folded to runs, and the timeline is dropped. Scenarios, and the simulations within each, are spread
+//! over all cores. Results are settled in the order of the names (`take/threads.rs`, `in_turn`), as soon as those before them are, so the
+//! output does not depend on the number of threads, and memory does not grow with the number of recordings. Where a pool of threads cannot
+//! be started, the shared pool or the caller's own thread does the work. Everything that needs no recording is checked before anything
+//! runs. Problems in recordings that the user named are reported together; unusable files that were only found in a folder are skipped,
+//! with the reason.
 
 use std::sync::Arc;
 

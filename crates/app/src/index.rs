@@ -1,4 +1,10 @@
 //! The index of recordings: which sessions they hold, which of these another file holds, too (each is counted once), and what the others tell of each.
+//!
+//! **A folder is one user's life.** `app/index.rs` scans the logs of a comparison once (`Indexed`): twins, `--since`, `--limit` and
+//! `--model` use it, and each session gets what the others tell of it (`Neighbours`) before it is laid out: fronts, and what was counted in
+//! those that had ended when it began, which narrows declared odds (`timeline/own.rs`). Of prompts only tools and system prompt are ever
+//! shared (`Shared`), so no policy changes another session's facts. Sub-agents are lanes: sessions with a parent, with lifetimes and
+//! neighbours of their own; a policy's `applies_to` says which lanes it changes. `docs/reference/caches.md` has the rules.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,18 @@
 //! Reads the recordings that a comparison selects without playing them, and how their harnesses compact.
+//!
+//! **Recorded sessions.** `app/selection.rs` selects sessions by date, count and model, for runs and for `import` alike
+//! (`app/recordings.rs`). `app/models.rs` finds their profiles. `report/as_logged.rs` adds up what the logs say was billed,
+//! `report/bill_by.rs` divides it, `report/fixed.rs` tells what prompts begin with, and `report/beside_bill.rs` what is estimated beside
+//! it; `report/session.rs` reports how well a session's own bill is reproduced. `take/lives.rs` gives each run the session that its policy
+//! would have lived: a recorded compaction whose trigger the prompt stays below does not happen, and the session is laid out without it
+//! (`timeline/import/undo.rs` keeps the transcript of a compacted session for that). Compactions are decided in order, because a longer
+//! history may reach the next trigger after all; what a run's prompt had before each of them is in its `Outcome`, so the plays themselves
+//! decide, each in the layout that it was played in. A layout is made once for all parts of a load (`Layouts`), and everything that reads a
+//! run plays it. A compaction that does happen is billed with the request that wrote the summary. `report/resets.rs` shows both bills, with
+//! all compactions and with none, for every policy. `report/trust.rs` finds what a verdict cannot stand on: bills that are not reproduced,
+//! and unknown needs. How long one waits (`measure/waiting.rs`) follows from a run's `Sums`, as its price does: `WaitModel`
+//! (`assumptions/waiting.toml`) × tokens → `Waiting`, in whole milliseconds, with the interval of a session's total; a model without data
+//! makes it unknown.
 
 use indexmap::IndexMap;
 

@@ -1,4 +1,18 @@
 //! A table of texts, which views make and one writer each shows: on a terminal, in Markdown, on a page.
+//!
+//! **Tables of texts are one structure**, the `Grid` of `crates/base/src/grid.rs`: columns, each of a kind (names, words, excerpts,
+//! numbers), and rows with notes. Every view makes a `Grid` and hands it to a writer; `Grid::of` takes each column's heading beside its
+//! cell. A kind says where a cell stands and how it takes less room. `grid/tint.rs` has what a terminal shows (`Terminal`: width, colours,
+//! quiet) and the tints of text (`Tint`); a column says which of its cells are good (`Hue`), and `Terminal::fitted` keeps an answer to 40
+//! lines, or to a higher terminal: the answer first, then what has room. The lines are counted at 100 columns, so that more room never
+//! shows fewer rows; a table that is shortened has three rows at least, and its last line (`Grid::leaving_out`) counts the others and names
+//! the command that shows them. Whatever is painted or drawn has no code of its own (`printed_painted`). `grid/terminal.rs` draws all
+//! tables of the command line. When a table is too wide, it hides columns in the order that the view gives (for `run`, `report/metric.rs`
+//! and `report/sections/columns.rs`), writes long names, words and headings on several lines, and puts names above their numbers where that
+//! is not enough. `grid/markdown.rs` writes all tables in Markdown, and `grid/table.html` all tables of pages. Pages have one design
+//! (`report/page.rs`): a command fills slots (verdicts, the picture that carries them, tables, causes, assumptions), a section more is a
+//! line more, and only `report/page/` knows how it looks. A point leads to its row, a row to its `explain` command; the one script only
+//! adds.
 
 pub mod html;
 pub mod markdown;

@@ -1,4 +1,15 @@
 //! A provider's cache: how many tokens of a prompt it reads, writes, or bills as uncached.
+//!
+//! Prefix digests are chained (one multiplication of the previous digest with what the slot adds). They are kept for visible slots only and
+//! extended from the first change; rules that do not compare content never ask for them. A rule compares *prefixes*, never sets of
+//! segments: clearing an early item leaves later items equal and every later prefix different. Edits with `prefix: keeps` change what is
+//! shown, but not the content by which the cache identifies an item.
+//!
+//! A cache rule is a function of a prompt's prefixes, its marks and two times (`cache/`), without a timeline. What differs between
+//! providers is a field of the profile. `cache/qualified.rs` has all but the content: changed settings, missed hits. `Harness` is what a
+//! harness does, `Recorded` what was billed (`docs/reference/caches.md`), `RecordedModel::cache` what a client's logs show of the cache
+//! (`import/harness/grid.rs`; it takes the place of the profile's rules under the model that answered), `Odds` what neither tells: it is
+//! part of reports on bills alone.
 
 mod blocks;
 pub mod breakpoints;

@@ -1,4 +1,24 @@
 //! What plays a timeline under a policy, and what a run is made of: project, ask the cache, recover, record; no I/O.
+//!
+//! One loop makes one pass over the timeline:
+//!
+//! ```text
+//! session start  the stable prefix; events due; what memory recalls at the head; stages at session_start
+//! turn start     the user's items; events due; stages at turn_start; needs due at the start
+//! request        events due; memory's recall; stages at request; needs that the calls of this step reveal and, before
+//!                the turn's last request, those of its answer; the cache splits the prompt; one row
+//!                the reply and the results enter, each result followed by the stages at entry
+//! turn end       stages at turn_end while the turn is still active, then the needs that follow from it
+//! pause          stages at idle, each at its delay after the last request, until the next turn's first
+//! session end    stages at session_end; memory is notified; events due
+//! ```
+//!
+//! The moments are in `engine/moments.rs`, requests are sent in `engine/send.rs`, and needs are met in `engine/needs.rs`. Probes are
+//! answered at their moment, after its stages. A request over a limit is recorded and marked, and ends the run. That is a result, not an
+//! error.
+//!
+//! **Firings.** A program counts per stage how often its trigger held and how often it then edited anything (`Outcome::firings`);
+//! `report/firings.rs` says which did nothing and why.
 
 mod compiled;
 mod drawn;
@@ -314,6 +334,10 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
 }
 
 // A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
+//
+// Explaining costs ordinary runs nothing: the simulation runs again with an observed policy and cache (`Watch` sees the journal of edits at each
+// moment, `CacheRule::look` reports what a cache knows of a prompt before it takes it), and `explain.rs` describes one request from these
+// notes. A law in `tests/suite/explain.rs` checks that the row, the cost and every item's tokens are those of the run.
 
 /// Sees a policy at work; it must not edit.
 pub trait Watch {

@@ -1,4 +1,33 @@
 //! An agent's memory beside the window: declared as write, store, read and use, or written in code.
+//!
+//! A policy has one memory (`input/policy/written/memory.rs`): an enum of facts, sessions, a service and sources, because no load plays
+//! two. All kinds use the same words for the same ideas: `write`, `store`, `read`, and `use` where a policy decides it. Each kind has its
+//! own type, so a file cannot mix their fields, and code that asks which memory a policy has matches one enum.
+//!
+//! Some loads contain facts that are asked about later. The *fact plane* lists the facts, where each version is planted (marked, or in
+//! passing), by how much it changes a running total, and the probes, each with its moment. Projection and caches never see it. The `memory`
+//! floor does, and follows a run: before every request it looks through what has arrived (or what the prompt no longer shows in full), it
+//! is notified of the ends of turns and sessions and of events (flush, reset, budget), and it answers the probes when they are due.
+//!
+//! There is one trait, `PolicyMemory`. It must return what it recalls, and may observe, answer, and hand out its calls. A policy declares a
+//! memory, or code makes one for a run (`simulate_with_memory`). The declared memory is called by name and not through the trait, because
+//! the needle benchmark calls it at every request. Its four parts are files: `write` makes the draws that a policy declares, one after the
+//! other whatever the earlier draws gave; `store` holds banks and evicts the oldest first; `read` returns everything, the newest, or one
+//! entry by key; `use` decides which state answers. A fact is `exact`, `preview`, `summarised`, `recoverable` or `lost`, and a needle that
+//! was not found is attributed to the part that lost it. `oracle: [write]` (or any other part) makes a part lose nothing, so that a loss
+//! can be attributed by difference.
+//!
+//! The layout also places memory (`layout: (memory: head)`). For `head` and `behind_system`, a slot is reserved before the session's
+//! messages, where no stage reaches. Recalled content is put there at the start of the session and before each request's stages. A cache
+//! therefore keeps it until its content changes, and then loses everything behind it. A session that shares the previous session's stable
+//! prefix also keeps the slot. At the `tail`, the default, memory is sent with each request after the last breakpoint. There it changes
+//! between requests, so no cache reads it, nothing before it moves, and it needs no slot; it is counted after the stages have run. A memory
+//! that names its `service` makes calls, which are rows of the ledger (`MemoryRow`) and `memory_calls` in the JSON. A profile's assumptions
+//! say what a call costs and how long it takes.
+//!
+//! **The place of facts.** A fact may have a place in its item (`spreads`), and an answer may repeat it (`repeats`). If a slot shows part
+//! of its item, or a summary whose words are known, the policy says how much is left (`Projector::left`), and `memory/shown.rs` checks
+//! whether the fact's place is in it. What a model's summary says of facts stays unknown, unless the policy declares it (`says: facts`).
 
 mod declared;
 pub mod export;

@@ -2,6 +2,34 @@
 //!
 //! [`Own`] is the factory that a checked policy carries ([`ctxsim_input::policy::OwnCode`]): for each run it makes a [`Projector`], and
 //! a memory where it has one. A view answers each request with [`Part`]s; `place` turns them into slots, `viewed` into edits.
+//!
+//! ```text
+//! View: Entry… → Part… → own/place.rs (every rule that a view must keep) → Target per slot → own/viewed.rs → edits of the prompt
+//! Process: the same View, its answers read from a program's standard output (own/process/)
+//! CacheRule of the face: Request → Division, which must sum to the prompt (engine/send.rs checks every answer)
+//! ```
+//!
+//! Identity is content: a part is known to caches by its role, size and words (or the digest that was given), in whichever slot it stands,
+//! so a pure function that says the same view twice breaks nothing. Slots never move. Words of a policy's own stand in spare slots that
+//! `own/book.rs` adds between messages; rows count slots without them, so a view and its twin in stages give the same rows.
+//!
+//! Nothing that code does can turn into a number. A panic, an error or a view that cannot be sent sets `Outcome::fault`; a tally keeps the
+//! first fault of its trials, `Report::new` moves such runs from `runs` to `failures`, leaves their policy out of sums, and every other
+//! command refuses to compare. `play_twice` plays each run of code once more beforehand and holds the digest of every request against the
+//! first play (`own/twice.rs`).
+//!
+//! **Code as a policy.** `code: clairvoyant` takes the place of stages; `builtin.rs` makes the projector. Clairvoyant keeps what a later
+//! need or probe of positive weight asks for: an upper bound on what better selection could keep, but no lower bound on cost, because its
+//! edits break cached prefixes.
+//!
+//! **Programs as policies.** `process` names a program that is asked for a view before each request (`own/process.rs`;
+//! `docs/reference/processes.md`). `own/process/child.rs` alone starts programs or reads a clock, and only plans that allow it reach it
+//! (`app/processes.rs`).
+//!
+//! **Code may be wrong.** A view that cannot be sent (`own/place.rs`: an entry that has not come or has no place there, a call without its
+//! result, entries out of order; `own/viewed.rs`: a prompt beyond 2^32 tokens) and cache answers that do not add up to the prompt end a run
+//! with a fault (`Outcome::fault`) that names policy, turn and request; the run gives no numbers. The editor checks nothing: neither stages
+//! nor what a view has become can make invalid edits.
 
 mod book;
 mod place;

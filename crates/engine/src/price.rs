@@ -1,4 +1,8 @@
 //! Prices of a folded ledger: the cost of each part, exact where possible.
+//!
+//! A policy may name the model that writes its summaries (`summariser: "openai/gpt-5.4-mini"`). The catalog finds the profile
+//! (`app/check.rs`), `Policy` holds it, and its requests find nothing in the cache of the session's model. The ledger knows no prices, so
+//! `price::Models` maps each role to the prices at which it is billed.
 
 pub mod bill;
 pub mod by_request;

@@ -1,4 +1,13 @@
 //! A policy's view and edits: the prompt, its editor, and the trait that every policy implements.
+//!
+//! **Incremental by design.** Four mechanisms, each with one job:
+//!
+//! | mechanism | what it saves | file |
+//! |---|---|---|
+//! | totals per prompt and per turn, kept by the one function that edits a slot | recounting | `projection/prompt/edits.rs` |
+//! | links from hidden runs to the next visible slot, halved as they are walked | walking over what summaries and drops hid | `projection/prompt.rs` |
+//! | the journal of edits: each step keeps a cursor past the slots that it has finished with, and reads later edits from the journal | revisiting settled slots | `projection/program.rs` |
+//! | trackers: sums over a scope whose ends move, updated from the journal | rescanning for `scope`, `count`, `reclaimable` | `projection/tracker.rs` |
 
 pub mod chain;
 mod counter;

@@ -1,4 +1,8 @@
 //! One play of a load gives each run a take: its sums and outcome, and the rows that were asked for.
+//!
+//! `Outcome::touched_slots` counts the slots that the engine visited. Tests measure growth by that count, never by a clock. The oracle in
+//! `tests/suite/oracle/` interprets the same policies by rescanning everything at every request. It covers sessions, events and memory, and
+//! must agree row by row.
 
 mod counted;
 mod findings;

@@ -1,4 +1,18 @@
 //! A policy: which part of a growing history the model sees.
+//!
+//! A checked `Policy`, `Scenario` or `Suite` wraps its file and gives read-only access to it. A variant's stage is merged over its base's
+//! stage field by field. A `StageFile` may therefore omit any field, and `remove: [when]` explicitly drops an inherited one.
+//! `Policy::stages` returns the merged stages. `Size`, `Cond`, `Extent`, `Rendition`, `TableRow` and `Scope` are each defined once, in
+//! `policy/written.rs` and its folder. `Policy::new` replaces every parameter with its value, so nothing downstream handles parameters.
+//! `Program::new` compiles the stages for one timeline and one set of limits. A second type exists only where the checked form differs from
+//! the written one: a profile's cache rules (`profile/cache/`, a file each) and price lists. The meaning of a written value (the
+//! breakpoints of a default layout, the threshold of a draw) is a method of its type. One check needs a higher floor, because only the
+//! catalog knows which names exist. It reports in the same run.
+//!
+//! A stage says *at* which moment it is considered, *when* it fires, on which *scope*, what it *applies*, *until* which goal, and what it
+//! does *then* if the goal is not met. Conditions are one type, sizes are expressions (also of what is known of the harness that recorded a
+//! session: `harness(…)`), scopes are filters. There is no other mechanism: trimming at entry, fallback, decay and compaction are stages.
+//! `docs/reference/stages.md` has the definitions that decide exact results.
 
 pub mod apply;
 mod check;

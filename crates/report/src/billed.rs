@@ -2,6 +2,11 @@
 //!
 //! A lever is a file and a line in `LEVERS`. Of one session it says what of the bill it would have saved (`told`); of all of them, which rows are
 //! to be judged (`rows`). The rows of all levers are one family, and the rule gives each its word as it does to settings that are simulated.
+//!
+//! **Bills tell of levers that no play can** (`report/billed.rs`; `docs/reference/levers.md`), a file and a line each: `Timeline + prices →
+//! BilledSession → Told (by lever and session) → BilledRow → TriedFamily → Lever`. The facts of a session are taken while it is open
+//! (`BilledFacts`); rows compare sessions, and are judged as a family of their own. `decide/groups.rs` says whom a lever concerns: a person
+//! or a project by its own sessions where these suffice, else shrunk toward the others.
 
 mod after_misses;
 mod fresh_start;

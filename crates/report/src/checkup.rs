@@ -1,4 +1,13 @@
 //! A suite's results in continuous integration: its guards, and its numbers compared with snapshots.
+//!
+//! `compare`, `check`, `sweep` and `tune` use the plan and the report of `run`; each adds one type (`Contrast`, `CheckUp`, `Sweep`,
+//! `Tuned`; `docs/reference/review.md`). What `compare` and `check` write says what it was made with (`MadeWith`: version, price days,
+//! digests of inputs). A flat price list prices sums, tiers an index of rows, everything else each request. `pricelist/` never makes a
+//! prompt cheaper by what it cannot read (`docs/reference/prices.md`). Snapshots carry what they rest on (header: price day, version,
+//! digests; row: policy file; `assumed.toml`: the numbers read, by `app/assumed.rs`); `check --explain` (`cli/verbs/check/explained.rs`)
+//! starts ctxsim once for each changed input with that one as it was, and once with all, and `report/checkup/causes.rs` says which moved
+//! what. Every reader of assumptions reads `ctxsim_assumptions::current(text)`, which a process may replace once, before its first reader
+//! (`--assume`). `ctxsim.toml` pins `version` and `prices` (`catalog::Pins`).
 
 pub mod causes;
 pub mod github;

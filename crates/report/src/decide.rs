@@ -3,6 +3,14 @@
 //! A family is everything that is tried beside each other, fixed before any result. Each row is tested on all sessions. That it saves is
 //! corrected for the family, step by step over joint draws (`joint`): the chance that any row is wrongly said to save is 5% at most. That it
 //! keeps the floor is asked of each row alone, at the lower end of the widest of its intervals over sessions, time, projects and people.
+//!
+//! **One rule gives words** (`report/decide.rs`; `docs/reference/advice.md` says when and how often it is right). Data flows `Tally →
+//! SessionEffect → TriedFamily → RowEffect → JointTest → Judgement → Lever`: `SessionEffect` is what a session comes to under one choice
+//! (cost with what each assumption moves, what is kept, the task); a `TriedFamily` holds all rows that are tried beside each other;
+//! `effects.rs` sums a row up (`ratio_error`, `within_strata`), `joint.rs` draws what all rows are off by together and steps down,
+//! `forecast.rs` shrinks, `words.rs` has the words in their order. No interval depends on the floor, and the words are monotone in it.
+//! Beside a lever stand the turns that its saving bears (`measure/more_turns.rs`, `report/extra_turns.rs`) and what published runs tell of
+//! the task (`known_task.rs` of both): no success is computed.
 
 pub(crate) mod beside;
 mod effects;

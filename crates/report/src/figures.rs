@@ -1,4 +1,7 @@
 //! Published figures beside our own: paper, ours, difference, our basis, and whether ours is within its band.
+//!
+//! **Figures** (`[[figures]]` of a suite) name a place in the JSON of a run, the published number, what our number rests on, and its
+//! tolerance band; `report/figures.rs` looks up our number. Figures are not guards: a known miss is a row of the table, not a failed build.
 
 use super::json::RunNumbers;
 use crate::prelude::*;

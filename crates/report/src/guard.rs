@@ -1,4 +1,10 @@
 //! Guards on reports: a result that breaks one fails a build.
+//!
+//! **Guards and references** are part of suites. A guard names a policy, a number of the JSON report and one bound (with `over`, a bound on
+//! the ratio to another policy's number). A broken guard ends `run` with exit code 1. Names are resolved when the plan is made
+//! (`app/guards.rs`: names, paths, sessions of a recording). A guard that applies to nothing, or names a place that no report has
+//! (`report/places.rs`), is a problem of the suite. A guard on a number that has no value fails with that reason. A reference is a column
+//! of published figures, addressed by the same places.
 
 use super::sections::Detail;
 use crate::json::RunNumbers;

@@ -1,4 +1,9 @@
 //! The first screen on recorded sessions: what was read, what it was billed, where that goes, and what can be done about it.
+//!
+//! The first screen (`ctxsim SESSIONS`: `app/screen.rs`, `report/screen.rs`) opens each session once and adds up `SessionFacts`: the bill
+//! by day and by `BillPart`, in picodollars, so that parts add up to the bill. The levers and their words come from advice. A command line
+//! without a verb is a `screen` if all that it names are recordings (`Catalog::means_recordings`) and all its options are a screen's; else
+//! it is a `run`.
 
 mod facts;
 mod waiting;

@@ -1,4 +1,21 @@
 //! Recorded sessions as timelines; the format is detected from the content.
+//!
+//! `timeline/import` detects the format from the first lines, refuses logs that are known and have no usage by name
+//! (`timeline/import/refused.rs`), and reads the rest one line at a time; it keeps the texts and a few words per record. A JSON document is
+//! read by `timeline/import/document.rs`, which opens the members that a format names and hands over what is in them piece by piece: one
+//! document may have any length, one piece at most 64 MiB, and what breaks off is read up to there. A format declares itself in a
+//! `LogFormat`, and fills a `Transcript`. All formats but the usage table do so through `timeline/import/assemble.rs`, which assembles
+//! requests from the messages in order. `timeline/import/sizes.rs` then divides the growth from one billed prompt to the next among the
+//! parts between them. If output counts are reliable (`counts_output`), a reply has the size that was billed for it. Codex drops the
+//! reasoning of a turn once the user speaks again (`forgets_reasoning`): in the available rollouts, the next prompt is the previous one,
+//! plus its output and the new message, minus the billed reasoning, to within some tokens. So these items leave by a `Reset`, and the
+//! cached prefix ends before the first of them. A compaction (`compacts`) says which parts stay; `Assembler::replaced` puts the summary in
+//! the place of the others. Where the log has the bill of the request that wrote the summary (`summarised`), that request is none of the
+//! agent's: its output is the size of the recorded `Compaction`, and reports of recordings show it by itself. Some logs mark each
+//! compaction (`marks_compactions`): a prompt that is a little smaller than the one before without a mark keeps everything, and later
+//! growth makes up for it. A log of requests is split into sessions by what each request repeats of an earlier one; its requests are put
+//! into the order of their times, and a response that is recorded again counts once. OpenTelemetry and logs of messages, whose objects may
+//! stand on several lines, are read as a whole, up to 1 GiB.
 
 mod among;
 mod assemble;

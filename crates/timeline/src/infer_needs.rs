@@ -1,5 +1,11 @@
 //! Needs that a recording reveals:
 //! a call needed an earlier result if it repeats the result's text or returns to its source.
+//!
+//! **Needs of recordings are inferred** from later calls (`timeline/infer_needs`, one file per rule). A call that repeats words of an
+//! earlier result, or returns to its file or process, needed that result at that request. A later *read* of the same file is not a need but
+//! the fetch itself, and is already in the recording. An inferred need refers to one item and names its rule. Its result can be fetched by
+//! its handle, or through any other item that still shows the handle's arguments. Weights, with their intervals, and all other assumptions
+//! about recordings are in `assumptions/recorded.toml`, with sources.
 
 mod history;
 mod old_text;

@@ -1,4 +1,22 @@
 //! The load before any policy, and the importers that read recordings into it.
+//!
+//! A timeline is a *spine* of sessions → turns → steps → items, with optional planes. Rows hold ranges into the next level; an item takes
+//! 48 bytes. A turn is a user message and everything up to the agent's final answer. A step is one model request with its reply and the
+//! results of its calls.
+//!
+//! A **session** has an id and may name its parent (the session that started it). Its prompt starts with its own stable prefix or with that
+//! of the previous session. When a new session starts, nothing of the previous one is shown any more except a shared stable prefix. Cache
+//! entries live on, by time.
+//!
+//! **Moments.** `When` names a moment: the start or end of a session or turn, or the time before a step's request. Events (a reset by the
+//! harness, a changed setting or lifetime, a front that somebody else sent again, something that happens to the memory) and probes are due
+//! at a `When`. Moments are ordered by time.
+//!
+//! **Planes.** The evidence plane lists needs by the moment at which they are due (`TurnStart`, `Answer`, `TurnEnd`) and, per turn, the
+//! cost of fetching evidence again. All of this is computed when the timeline is built, so checking a need during a run takes a handful of
+//! comparisons. The fact plane lists facts, their versions and deltas, and probes. The text plane holds the items' texts, each text once. A
+//! plane is passed only to code that needs it: policies and caches never see needs or facts, except `clairvoyant`, which is built from the
+//! whole timeline.
 
 pub mod row;
 mod before;

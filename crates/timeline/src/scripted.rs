@@ -1,4 +1,13 @@
 //! Turns that are written out, one by one or as patterns, as a timeline.
+//!
+//! **A pattern is a turn that repeats.** `load.turns` and the patterns of `load.generate` share one type, `TurnSpec`, one set of rules and
+//! one writer (`timeline/scripted.rs`). A number is a constant, a cycle (`base + (turn × per_turn + call × per_call) mod modulo`), or drawn
+//! from a range or a list. A call says how often and in which turns it is made. The cycle is the only arithmetic, and it is enough for all
+//! of DuckAgent's generated workloads. Bounds are known before anything is built, even for draws. The size of a load, built or rejected, is
+//! computed in closed form (`Generate::taken`, `PatternPlaces::among`). Sizes, rounds, gaps and response times are such numbers. A load
+//! without gaps takes no simulated time. Numbers are drawn in the order of events. With `random = "named"`, each turn has its own stream.
+//! `"splitmix64"` is one sequence from the seed, which other programs can reproduce in a few lines. `load.random` draws everything that a
+//! pattern would state; `load.sessions` is several loads of turns, with users and times.
 
 use indexmap::IndexMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};

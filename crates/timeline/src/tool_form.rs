@@ -1,4 +1,9 @@
 //! The tools of harnesses: one table per harness, in `assumptions/tools/`.
+//!
+//! The tools of each harness are described in one table (`assumptions/tools/`, read by `timeline/tool_form.rs`): each tool's capability,
+//! which argument is the path, the range or the cursor, and what part of a result is content. Policies match a tool by its name or its
+//! capability; a scenario's `counts_as` replaces both. Templates see `call` and `result` in these terms, and the rules of needs take
+//! arguments by them (a patch needs the lines that it replaces). A result of which a template leaves nothing is never exact.
 
 mod answer;
 mod patch;

@@ -1,4 +1,13 @@
 //! The declared numbers of a model of memories: found and changed by their names.
+//!
+//! **Numbers are assumptions with names.** The numbers of a world that models memories come from one file of `assumptions/`;
+//! `worlds/numbers.rs` finds each by its name, so that a scenario (`load.aging.numbers`), a model's own file, `--set aging.NAME` and
+//! `--rows orderings` change the same thing. A world says which paths it has (`Registered::numbers`), which files its loads name
+//! (`beside`), and which files that are named like recordings are loads of it (`of_file`). What a number rests on is data:
+//! `assumptions/aging/fit.toml` is the objective, `benches/fit_aging.rs` finds the numbers from it, and a test holds the labels of figures
+//! against it. What hits are worth is data, too: a thousand random draws (`tests/data/aging/draws.csv`, five of them replayed by a test),
+//! and the claims of all sources (`docs/studies/claims.toml`). `worlds/aging/probes/` turns the question around: it takes the numbers under
+//! which a user's own answers are most likely.
 
 use indexmap::IndexMap;
 use serde::Serialize;

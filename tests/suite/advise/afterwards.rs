@@ -162,7 +162,7 @@ fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
     let named = RealisedRequest { unchanged: vec!["bob".to_owned()], ..RealisedRequest::default() };
     assert_eq!(became_of(&saved, folder.path(), &named), found, "as if they were named");
     fs::write(folder.path().join("f.json"), serde_json::to_string(&saved).unwrap()).unwrap();
-    let told = refusal(&ctxsim(folder.path(), &["realised", "f.json", ".", "--unchanged-user", "eve"]));
+    let told = refusal(&ctxsim(folder.path(), ["realised", "f.json", ".", "--unchanged-user", "eve"]));
     assert!(told.contains("no later session is one of `eve`"), "{told}");
     assert!(
         told.contains("`/Users/ann` and `/Users/bob`") || told.contains("`/Users/bob` and `/Users/ann`"),
@@ -189,7 +189,7 @@ fn a_day_from_which_a_setting_is_in_force_leaves_out_what_began_before_it() {
 /// What the command line says of a day that is none.
 fn out_of(folder: &Path, day: &str) -> String {
     fs::write(folder.join("f.json"), serde_json::to_string(&forecast()).unwrap()).unwrap();
-    refusal(&ctxsim(folder, &["realised", "f.json", ".", "--changed", day]))
+    refusal(&ctxsim(folder, ["realised", "f.json", ".", "--changed", day]))
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn outcomes_of_a_table_are_compared_beside_the_dollars() {
     fs::write(folder.path().join("f.json"), serde_json::to_string(&forecast()).unwrap()).unwrap();
     let ask = |table: &str, more: &[&str]| {
         fs::write(folder.path().join("o.csv"), table).unwrap();
-        ctxsim(folder.path(), &[&["realised", "f.json", ".", "--outcomes", "o.csv"][..], more].concat())
+        ctxsim(folder.path(), [&["realised", "f.json", ".", "--outcomes", "o.csv"][..], more].concat())
     };
     let lines = |prefix: &str, value: &str| -> String {
         (0..20).map(|nth| format!("{prefix}{nth},{value}\n")).collect()

@@ -96,7 +96,7 @@ fn the_command_line_applies_advice_and_takes_it_back_and_writes_no_other_file() 
     fs::write(folder.path().join("settings.json"), REAL).unwrap();
     let apply = ["advise", "logs", "--settings", "settings.json", "--apply", "--save", "f.json"];
 
-    let done = ctxsim(folder.path(), &apply);
+    let done = ctxsim(folder.path(), apply);
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
 
     assert!(done.status.success(), "{told}");
@@ -114,15 +114,13 @@ fn the_command_line_applies_advice_and_takes_it_back_and_writes_no_other_file() 
     };
     assert_eq!(names(), ["f.json", "logs", "settings.json"]);
     assert!(
-        ctxsim(folder.path(), &["advise", "--undo", "f.json", "--settings", "settings.json"])
-            .status
-            .success()
+        ctxsim(folder.path(), ["advise", "--undo", "f.json", "--settings", "settings.json"]).status.success()
     );
     assert_eq!(text_of(folder.path(), "settings.json"), REAL);
-    let again = ctxsim(folder.path(), &["advise", "--undo", "f.json", "--settings", "settings.json"]);
+    let again = ctxsim(folder.path(), ["advise", "--undo", "f.json", "--settings", "settings.json"]);
     assert_eq!(again.status.code(), Some(2), "what was taken back is there no more");
     assert_eq!(names(), ["f.json", "logs", "settings.json"]);
-    let bare = ctxsim(folder.path(), &["advise", "logs", "--apply"]);
+    let bare = ctxsim(folder.path(), ["advise", "logs", "--apply"]);
     assert_eq!(bare.status.code(), Some(2), "it must be told which file");
 }
 
@@ -132,7 +130,7 @@ fn nothing_to_apply_is_said_behind_the_list_and_a_missing_settings_file_before_a
     fs::write(folder.path().join("settings.json"), REAL).unwrap();
     let logs = fs::read_dir(folder.path().join("logs")).unwrap().map(|it| it.unwrap().path());
     let one = logs.into_iter().find(|it| it.is_file()).unwrap().display().to_string();
-    let apply = |settings| ctxsim(folder.path(), &["advise", &one, "--settings", settings, "--apply"]);
+    let apply = |settings| ctxsim(folder.path(), ["advise", &one, "--settings", settings, "--apply"]);
 
     let done = apply("settings.json");
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -151,7 +149,7 @@ fn a_settings_file_behind_a_link_is_not_written() {
     fs::write(folder.path().join("real.json"), REAL).unwrap();
     std::os::unix::fs::symlink("real.json", folder.path().join("settings.json")).unwrap();
 
-    let done = ctxsim(folder.path(), &["advise", "logs", "--settings", "settings.json", "--apply"]);
+    let done = ctxsim(folder.path(), ["advise", "logs", "--settings", "settings.json", "--apply"]);
 
     assert_eq!(done.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&done.stderr).contains("is a link"));
@@ -163,7 +161,7 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
     let folder = folder();
 
     let text =
-        out(&ctxsim(folder.path(), &["advise", "logs", "--try", "promptCacheTtl=5m", "--save", "f.json"]));
+        out(&ctxsim(folder.path(), ["advise", "logs", "--try", "promptCacheTtl=5m", "--save", "f.json"]));
 
     assert!(
         text.starts_with("Cache the main conversation for 5 minutes\nIt changes nothing in these sessions."),
@@ -171,7 +169,7 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
     );
     let text = out(&ctxsim(
         folder.path(),
-        &args("advise logs --try promptCacheTtl=1h --try autoCompactWindow=150000 --save f.json"),
+        args("advise logs --try promptCacheTtl=1h --try autoCompactWindow=150000 --save f.json"),
     ));
     assert!(
         text.starts_with(
@@ -182,7 +180,7 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
     let saved = ctxsim::app::forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
     assert_eq!(saved.set, ["promptCacheTtl=1h", "autoCompactWindow=150000"]);
     let json: Value =
-        parsed(&ctxsim(folder.path(), &["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
+        parsed(&ctxsim(folder.path(), ["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
     let agent = &json["agents"][0];
     assert_eq!(agent["asked"]["lever"], agent["pasted"], "what is asked for is what is advised");
     let (bare, _) = advice_on(&folder.path().join("logs"), None);
@@ -202,7 +200,7 @@ fn what_cannot_be_asked_for_says_what_can() {
         autoCompactWindw=150000 autoCompactWindow=160k autoCompactWindow=auto autoCompactWindow \
         bashOutputMaxChars=-1 idleCompaction=false promptCacheTtl=2h PI_CACHE_RETENTION=long";
     for asked in listed(all) {
-        let done = ctxsim(folder.path(), &["advise", "logs", "--try", asked]);
+        let done = ctxsim(folder.path(), ["advise", "logs", "--try", asked]);
         assert_eq!(done.status.code(), Some(2), "{asked}");
         told += &format!("{}\n", String::from_utf8_lossy(&done.stderr).trim());
     }
@@ -307,7 +305,7 @@ fn what_would_change_is_shown_before_anything_is_written() {
     let apply = ["advise", "logs", "--settings", "settings.json", "--apply", "--save", "f.json"];
     let undo = ["advise", "--undo", "f.json", "--settings", "settings.json"];
     let dry = |args: &[&str]| {
-        let done = ctxsim(folder.path(), &[args, &["--dry-run"]].concat());
+        let done = ctxsim(folder.path(), [args, &["--dry-run"]].concat());
         let told = String::from_utf8_lossy(&done.stderr).into_owned();
         assert!(done.status.success(), "{told}");
         told
@@ -316,7 +314,7 @@ fn what_would_change_is_shown_before_anything_is_written() {
     assert!(dry(&apply).contains("+     \"promptCacheTtl\": \"1h\""));
     assert!(!folder.path().join("f.json").exists());
     assert_eq!(text_of(folder.path(), "settings.json"), REAL);
-    out(&ctxsim(folder.path(), &apply));
+    out(&ctxsim(folder.path(), apply));
     let changed = text_of(folder.path(), "settings.json");
     assert!(dry(&undo).contains("-     \"promptCacheTtl\": \"1h\""));
     assert_eq!(text_of(folder.path(), "settings.json"), changed);
@@ -328,13 +326,13 @@ fn what_would_change_is_shown_before_anything_is_written() {
         assert_eq!(unseen.status.code(), Some(2), "nobody could see it");
         assert_eq!(text_of(folder.path(), "settings.json"), changed);
     }
-    out(&ctxsim(folder.path(), &undo));
+    out(&ctxsim(folder.path(), undo));
     assert_eq!(text_of(folder.path(), "settings.json"), REAL);
     // What an undo does not look at is not taken for something that it does.
     for more in [&["--html", "p.html"][..], &["--details"], &["--agent", "pi"], &["--since", "2026-01-01"]] {
-        assert_eq!(ctxsim(folder.path(), &[&undo, more].concat()).status.code(), Some(2), "{more:?}");
+        assert_eq!(ctxsim(folder.path(), [&undo, more].concat()).status.code(), Some(2), "{more:?}");
     }
-    let bare = ctxsim(folder.path(), &["advise", "logs", "--dry-run"]);
+    let bare = ctxsim(folder.path(), ["advise", "logs", "--dry-run"]);
     assert_eq!(bare.status.code(), Some(2), "there is nothing that it could show");
 }
 
@@ -346,7 +344,7 @@ fn a_folder_of_several_agents_names_the_option_that_saves_the_forecast_of_one() 
     fs::write(folder.path().join("settings.json"), REAL).unwrap();
 
     let all = ["advise", "logs", "--settings", "settings.json", "--apply", "--save", "f.json"];
-    let done = ctxsim(folder.path(), &all);
+    let done = ctxsim(folder.path(), all);
 
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(done.status.code(), Some(2), "{told}");
@@ -354,7 +352,7 @@ fn a_folder_of_several_agents_names_the_option_that_saves_the_forecast_of_one() 
     assert!(String::from_utf8_lossy(&done.stdout).contains("Codex"), "the list is shown all the same");
     assert!(!folder.path().join("f.json").exists());
     assert_eq!(text_of(folder.path(), "settings.json"), REAL);
-    let one = out(&ctxsim(folder.path(), &[&all[..], &["--agent", "claude-code"]].concat()));
+    let one = out(&ctxsim(folder.path(), [&all[..], &["--agent", "claude-code"]].concat()));
     assert!(one.contains("1 skipped: of another agent (1)") && !one.contains("Codex"), "{one}");
     let saved = ctxsim::app::forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
     assert_eq!(saved.agent, "Claude Code");

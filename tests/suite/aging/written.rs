@@ -84,7 +84,7 @@ fn what_rows_of_facts_write_a_scenario_reads_back_with_the_same_bytes_and_the_sa
         let number = |scenario: &str| {
             let args = ["run", "--policy", "aging/careful", "--profile", "unlimited", "--format", "json"];
             let report: Value =
-                parsed(&ctxsim(there.path(), &[&args[..], &["--scenario", scenario]].concat()));
+                parsed(&ctxsim(there.path(), [&args[..], &["--scenario", scenario]].concat()));
             let own = &report["runs"][0]["aging"];
             (own["curve"].clone(), own["accumulator_error"].clone(), own["attribution"].clone())
         };
@@ -162,7 +162,7 @@ fn each_wrong_version_of_it_is_answered_with_the_place_and_a_fix() {
     for (right, wrong) in MISTAKES {
         assert!(HELP_DESK.contains(right), "{right}");
         fs::write(there.path().join("help_desk.toml"), HELP_DESK.replacen(right, wrong, 1)).unwrap();
-        let text = refusal(&ctxsim(there.path(), &["validate", "help_desk.toml"]));
+        let text = refusal(&ctxsim(there.path(), ["validate", "help_desk.toml"]));
         let first = text.split("\n\n").next().unwrap();
         assert!(first.contains("= help: ") && first.contains("help_desk.toml:"), "{text}");
         let _ = writeln!(told, "{wrong}\n{first}\n");
@@ -215,7 +215,7 @@ fn ran(name: &str, file: &str) -> (Value, String) {
     let scenario = format!("{name}.toml");
     let args = ["run", "--policy", "aging/full_context", "aging/no_memory", "--profile", "unlimited"];
     let report: Value =
-        parsed(&ctxsim(there.path(), &[&args[..], &["--scenario", &scenario, "--format", "json"]].concat()));
+        parsed(&ctxsim(there.path(), [&args[..], &["--scenario", &scenario, "--format", "json"]].concat()));
     (report["runs"][0].clone(), report["notes"].to_string())
 }
 
@@ -243,7 +243,7 @@ fn a_graph_of_the_benchmark_alone_is_a_stream_too() {
     let there = tempdir().unwrap();
     let args =
         ["run", "--policy", "aging/lossy", "--profile", "unlimited", "--rows", "facts", "--format", "jsonl"];
-    let row: Value = parsed(&ctxsim(there.path(), &[&args[..], &["--scenario", "aging/s2"]].concat()));
+    let row: Value = parsed(&ctxsim(there.path(), [&args[..], &["--scenario", "aging/s2"]].concat()));
     let (run, _) = ran("graph", &row["dependency_graph"].to_string());
 
     assert_eq!(run["aging"]["sessions"], 11, "what is asked after the last session stands in one more");
@@ -273,7 +273,7 @@ fn a_broken_file_of_sessions_is_told_with_its_place() {
     fs::write(there.path().join("own.toml"), of_file("own", "sessions.json", 1)).unwrap();
     let told = |text: &str| {
         fs::write(there.path().join("sessions.json"), text).unwrap();
-        refusal(&ctxsim(there.path(), &["run", "--scenario", "own.toml", "--policy", "aging/lossy"]))
+        refusal(&ctxsim(there.path(), ["run", "--scenario", "own.toml", "--policy", "aging/lossy"]))
     };
 
     for (text, wanted) in [

@@ -244,7 +244,7 @@ fn the_report_shows_what_followed_and_how_little_it_proves() {
     let json = alike(&sessions).json().unwrap();
 
     let shown = text.split_once("After compactions").unwrap().1;
-    assert_says(&shown, &["39,000", "0.8 → 1", "1 compaction with 3 files proves nothing"]);
+    assert_says(shown, &["39,000", "0.8 → 1", "1 compaction with 3 files proves nothing"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     let followed = &json["what_followed_compactions"];
     assert_eq!(followed["compactions"][0]["files"][2]["read_again_at"], 22);

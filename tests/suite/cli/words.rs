@@ -38,7 +38,7 @@ fn a_folder_means_its_sessions_wherever_it_stands() {
             "{args:?}: {text}"
         );
     }
-    let import = out(&crate::support::ctxsim(folder.path(), &["import", "sessions"]));
+    let import = out(&crate::support::ctxsim(folder.path(), ["import", "sessions"]));
     assert!(import.contains("pi-session"), "{import}");
 }
 
@@ -46,9 +46,9 @@ fn a_folder_means_its_sessions_wherever_it_stands() {
 fn a_pattern_of_files_means_sessions_wherever_it_stands() {
     let folder = sessions();
     for pattern in ["sessions/*.jsonl", "**/*.jsonl", "sess*", "**"] {
-        let text = out(&crate::support::ctxsim(folder.path(), &["run", "--policy", "identity", pattern]));
+        let text = out(&crate::support::ctxsim(folder.path(), ["run", "--policy", "identity", pattern]));
         assert!(text.contains("1 session read"), "{pattern}: {text}");
-        let text = out(&crate::support::ctxsim(folder.path(), &[pattern]));
+        let text = out(&crate::support::ctxsim(folder.path(), [pattern]));
         assert!(text.contains("1 session read"), "{pattern}: {text}");
     }
 }
@@ -64,15 +64,15 @@ fn a_pattern_behind_an_option_means_that_option_s_kind_wherever_it_matches_a_nam
     let every = ["run", "--policy", "identity", "*", "--scenario", "pi-session.jsonl"];
     let told = refused(&crate::support::ctxsim(
         &inside,
-        &[&every[..], &["--profile", "anthropic/claude-haiku-4.5"]].concat(),
+        [&every[..], &["--profile", "anthropic/claude-haiku-4.5"]].concat(),
     ));
     assert!(
         told.contains("aging/careful") && told.contains("have no effect on"),
         "policies are meant: {told}"
     );
-    let text = out(&crate::support::ctxsim(&inside, &[&args[..], &["pi-session.jsonl"]].concat()));
+    let text = out(&crate::support::ctxsim(&inside, [&args[..], &["pi-session.jsonl"]].concat()));
     assert!(text.contains("clear_tool_results") && text.contains("1 session read"), "{text}");
-    let told = refused(&crate::support::ctxsim(&inside, &["run", "--policy", "*.jsonl"]));
+    let told = refused(&crate::support::ctxsim(&inside, ["run", "--policy", "*.jsonl"]));
     assert!(told.contains("`--policy` needs a policy, but `*.jsonl` means sessions"), "{told}");
 }
 
@@ -106,13 +106,13 @@ fn a_pattern_behind_an_option_means_files_of_that_option_s_kind_alone() {
         "run * --policy *.ron --profile *.toml",
         "check --suite *.toml --bless",
     ] {
-        let text = out(&crate::support::ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>()));
+        let text = out(&crate::support::ctxsim(folder.path(), line.split(' ').collect::<Vec<_>>()));
         assert!(line.starts_with("check") || text.contains("load · priced"), "{line}: {text}");
         assert!(line.starts_with("check") || text.contains("\nmine "), "{line}: {text}");
     }
     // A pattern that matches another kind alone is told so.
     let line = "run --policy pri*.toml --scenario load.ron";
-    let told = refused(&crate::support::ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>()));
+    let told = refused(&crate::support::ctxsim(folder.path(), line.split(' ').collect::<Vec<_>>()));
     assert!(told.contains("this file is a profile, not a policy"), "{told}");
 }
 
@@ -121,7 +121,7 @@ fn a_pattern_without_files_means_bundled_names() {
     let folder = sessions();
 
     let text =
-        out(&crate::support::ctxsim(folder.path(), &["run", "duckagent/plain_*", "--policy", "identity"]));
+        out(&crate::support::ctxsim(folder.path(), ["run", "duckagent/plain_*", "--policy", "identity"]));
 
     assert!(text.contains("duckagent/plain_chat"), "{text}");
 }
@@ -133,7 +133,7 @@ fn a_pattern_of_a_bundled_suite_means_no_files_of_the_working_folder() {
     fs::write(folder.path().join("agents/settings.toml"), "name = \"not a policy\"").unwrap();
 
     let args = ["run", "--suite", "field", "--scenario", "field/short20", "--profile", "field/gpt-5"];
-    let text = out(&crate::support::ctxsim(folder.path(), &args));
+    let text = out(&crate::support::ctxsim(folder.path(), args));
 
     assert!(text.contains("field/short20"), "{text}");
 }
@@ -143,19 +143,19 @@ fn a_folder_that_holds_sessions_and_policies_is_refused() {
     let folder = sessions();
     fs::write(folder.path().join("sessions/mine.ron"), "(name: \"mine\", about: \"\", stages: [])").unwrap();
 
-    let told = refused(&crate::support::ctxsim(folder.path(), &["run", "--policy", "identity", "sessions"]));
+    let told = refused(&crate::support::ctxsim(folder.path(), ["run", "--policy", "identity", "sessions"]));
 
     assert!(told.contains("`sessions` holds sessions and other inputs"), "{told}");
     assert!(told.contains("name its policies one by one, and its sessions with `--scenario`"), "{told}");
     assert!(
-        out(&crate::support::ctxsim(folder.path(), &["run", "sessions", "--policy", "identity"]))
+        out(&crate::support::ctxsim(folder.path(), ["run", "sessions", "--policy", "identity"]))
             .contains("1 session read")
     );
 }
 
 #[test]
 fn an_option_with_nothing_but_sessions_is_refused() {
-    let told = refused(&crate::support::ctxsim(sessions().path(), &["run", "--policy", "sessions"]));
+    let told = refused(&crate::support::ctxsim(sessions().path(), ["run", "--policy", "sessions"]));
 
     assert!(told.contains("`--policy` needs a policy, but `sessions` means sessions"), "{told}");
 }
@@ -165,7 +165,7 @@ fn columns_are_chosen_by_name_or_by_heading() {
     let columns = "recovery_tokens,compression_savings,limit_pressure,cost_usd.total,change";
     let args = ["recorded/claude-code", "--columns", columns];
 
-    let text = out(&crate::support::ctxsim(sessions().path(), &args));
+    let text = out(&crate::support::ctxsim(sessions().path(), args));
 
     let head: Vec<&str> = text.lines().skip_while(|it| !it.contains("recovery")).take(2).collect();
     let words: Vec<&str> = head.iter().flat_map(|it| it.split_whitespace()).collect();
@@ -177,14 +177,14 @@ fn columns_are_chosen_by_name_or_by_heading() {
 #[test]
 fn an_unknown_column_is_answered_with_the_one_that_is_meant() {
     let told = |columns| {
-        refused(&crate::support::ctxsim(sessions().path(), &["recorded/claude-code", "--columns", columns]))
+        refused(&crate::support::ctxsim(sessions().path(), ["recorded/claude-code", "--columns", columns]))
     };
 
     let text = told("evidnce_kept,cost,colour");
     assert_says(&text, &["unknown column `evidnce_kept`", "did you mean `evidence_kept`?"]);
     assert!(text.contains("unknown column `colour`") && text.contains("`ctxsim run --help`"), "{text}");
     let args = ["recorded/claude-code", "--columns", "requests", "--format", "json"];
-    let text = refused(&crate::support::ctxsim(sessions().path(), &args));
+    let text = refused(&crate::support::ctxsim(sessions().path(), args));
     assert!(text.contains("`--columns` chooses the columns of tables"), "{text}");
 }
 
@@ -206,7 +206,7 @@ fn tables_are_as_wide_as_asked_else_as_the_environment_says_else_100() {
 
 #[test]
 fn help_lists_what_the_code_accepts() {
-    let help = out(&crate::support::ctxsim(sessions().path(), &["run", "--help"]));
+    let help = out(&crate::support::ctxsim(sessions().path(), ["run", "--help"]));
 
     for chart in ["frontier", "aging"] {
         assert!(help.split("Chart to write").nth(1).unwrap().contains(chart), "{help}");
@@ -222,16 +222,16 @@ fn a_number_out_of_range_is_answered_with_its_bounds_whatever_is_wrong() {
     for number in ["-1", "0", "x"] {
         let args =
             ["explain", "--policy", "identity", "--scenario", "recorded/claude-code", "--request", number];
-        let told = refused(&crate::support::ctxsim(sessions().path(), &args));
+        let told = refused(&crate::support::ctxsim(sessions().path(), args));
         assert!(told.contains("use a whole number of at least 1"), "{told}");
     }
-    let told = refused(&crate::support::ctxsim(sessions().path(), &["--threads", "2000"]));
+    let told = refused(&crate::support::ctxsim(sessions().path(), ["--threads", "2000"]));
     assert!(told.contains("use a whole number from 1 to 1024"), "{told}");
 }
 
 #[test]
 fn the_check_against_a_bill_says_which_side_is_lower() {
-    let text = out(&crate::support::ctxsim(&data("recorded"), &["pi-session.jsonl", "--policy", "identity"]));
+    let text = out(&crate::support::ctxsim(data("recorded"), ["pi-session.jsonl", "--policy", "identity"]));
 
     assert!(text.contains("the predicted input cost is"), "{text}");
     assert!(text.replace('\n', " ").contains("below the bill"), "{text}");
@@ -240,8 +240,8 @@ fn the_check_against_a_bill_says_which_side_is_lower() {
 #[test]
 fn a_ranking_shows_ten_and_says_what_changed_nothing() {
     let args = ["run", "--suite", "field", "recorded/claude-code"];
-    let short = out(&crate::support::ctxsim(sessions().path(), &args));
-    let long = out(&crate::support::ctxsim(sessions().path(), &[&args[..], &["--details"]].concat()));
+    let short = out(&crate::support::ctxsim(sessions().path(), args));
+    let long = out(&crate::support::ctxsim(sessions().path(), [&args[..], &["--details"]].concat()));
 
     // Two spaces stand between columns, and never within a sentence.
     let n_rows = |text: &str| text.lines().filter(|it| it.contains("%  ") && !it.starts_with(' ')).count();

@@ -143,7 +143,7 @@ fn listed(exported: &BTreeMap<String, String>, folders: &[&str], wanted: &[&str]
 
 /// Holds a list against the one that was reviewed.
 fn reviewed(name: &str, list: &str) {
-    assert_snapshot("face", name, &list);
+    assert_snapshot("face", name, list);
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) fn of(name: &str) -> Vec<Vec<u8>> {
         fs::copy(data.join(log), folder.path().join("logs").join(log)).unwrap();
     }
     fs::write(folder.path().join("mine.ron"), POLICY).unwrap();
-    let run = |line: &str| out(&ctxsim(folder.path(), &line.split(' ').collect::<Vec<_>>()));
+    let run = |line: &str| out(&ctxsim(folder.path(), line.split(' ').collect::<Vec<_>>()));
     match name {
         "parts" => {
             run("run logs --policy identity --policy mine.ron --parts a");

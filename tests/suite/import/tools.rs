@@ -1,6 +1,5 @@
 //! What each harness's tools do, as templates and policies see it: calls and results as the harness writes them.
 
-use Value;
 use ctxsim::input::policy::wildcard;
 use ctxsim::timeline::tool_form::{self, AnswerForm, Argument};
 use ctxsim::timeline::{Capability, ItemIx};

@@ -51,7 +51,7 @@ fn a_designed_file_is_the_same_on_any_number_of_threads_and_says_what_each_stage
         let args = ["tune", "--design", "--budget", "5000", "--threads", threads, "--output", &path_text];
         let profile = ["--profile", "anthropic/claude-sonnet-5.5", "--scenario"];
         let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
-        let said = out(&ctxsim(folder.path(), &[&args[..], &profile, &loads].concat()));
+        let said = out(&ctxsim(folder.path(), [&args[..], &profile, &loads].concat()));
         (said, fs::read_to_string(path).unwrap())
     };
 
@@ -61,6 +61,6 @@ fn a_designed_file_is_the_same_on_any_number_of_threads_and_says_what_each_stage
     let is_of_a_stage = |it: &str| it.starts_with(' ') && it.trim_start().starts_with("// ");
     assert!(one.lines().any(is_of_a_stage), "{one}");
     assert!(said.contains("Ceiling there: hindsight") && said.contains("successive halving"), "{said}");
-    let valid = ctxsim(folder.path(), &["validate", "mine.ron"]);
+    let valid = ctxsim(folder.path(), ["validate", "mine.ron"]);
     assert!(valid.status.success(), "{valid:?}\n{one}");
 }

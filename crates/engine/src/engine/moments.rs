@@ -1,4 +1,9 @@
 //! The loop over the moments of sessions, turns and steps: what happens, what the policy does, and what enters.
+//!
+//! A layout also places content that is not part of the history (`layout: (dynamic: [(tokens: 25, at: front_of_system, changes:
+//! request)])`). It becomes items of the policy's own, which are rewritten after each of the agent's requests, before a turn, or before a
+//! session. An aligned summary sees them as the request that it precedes does. At the `tail`, such content is sent with every request and
+//! never cached.
 
 use super::EngineRun;
 use crate::ledger::{Failure, FailureKind, Sink};

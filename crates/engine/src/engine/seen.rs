@@ -1,4 +1,8 @@
 //! Which results some request has shown whole: what was measured of recovery is measured of these.
+//!
+//! **Images** are items (`Kind::Image`) with a size in pixels (`Timeline::images`), behind the message or the result that they are in. A
+//! profile's rule (`assumptions/images.toml`, `profile/images.rs`) says how many tokens that is; `take/counted.rs` counts them anew as it
+//! does texts, and `ImagesSeen` tells caches whether a prompt shows any.
 
 use crate::projection::{Prompt, ShownAs, SlotIx, State};
 use ctxsim_input::{CacheRules, Setting};

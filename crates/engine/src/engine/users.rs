@@ -1,6 +1,12 @@
 //! What users asked, as far as prompts still show it: needed by the requests of its turn, and by later turns.
 //!
 //! Nothing is looked at again unless an edit changed it: a request adds up what the edits before it left.
+//!
+//! **What users asked is needed** (`engine/users.rs`), in recordings and in generated loads that declare no needs (`Timeline::users`): the
+//! message of a turn by each of its requests, earlier ones by later turns with a declared weight; a summary in its place keeps a declared
+//! share (`assumptions/user_messages.toml`). The engine follows the journal of edits, so that a request costs the same however many
+//! messages there were; a turn has two rows. No call fetches a message again. `measure/floor.rs` is the one rule by which verdicts, `tune`
+//! and `advise` ask whether enough is kept.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

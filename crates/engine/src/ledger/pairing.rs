@@ -1,4 +1,10 @@
 //! Requests of two runs of a load, paired by what they are: what differs between the runs does not shift them.
+//!
+//! **Requests of two runs are paired by what they are** (`ledger/pairing.rs`): the step of the recording, the purpose (what the step
+//! answers, a fetch of sampled needs, a summary, a keep-alive), and how many of that purpose came before it in the step. Turns do not take
+//! part: in a layout without a compaction, two of them are one. `compare` pairs by it, rows, wheel and page have it as a column (`pair`),
+//! and `explain` says it. Two runs did the same work if each completed all turns that it was asked, or if both stopped at the same one
+//! (`Outcome::did_as_much_as`); a pair that is left out of a sum is left out of every list beside it.
 
 use std::fmt;
 

@@ -3,6 +3,13 @@
 //! Each is a column of a tally: its path in the totals of JSON, its unit, its meaning and its value.
 //!
 //! JSON, CSV, guards and tables all use this list. Paths and meanings are a stable contract.
+//!
+//! Every number of `totals` is one column of `METRICS` in `measure/metric.rs`: its place in the JSON and how to get it from a `Tally`.
+//! `USUAL` and `OPTIONAL` in `report/metric.rs` say which of them tables show, in which order, and by which policies are compared. A guard
+//! names a column that has numbers. `snapshots/runs/` holds one row per bundled policy that does not come to what `identity` does, and
+//! counts the others; left out are those of `field/`, whose totals come from an independent oracle (`tests/suite/field.rs`). It has one
+//! folder per load and one table per profile, with one profile for each kind of cache rule. This is what a reviewer of a policy change
+//! reads.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,7 @@
 //! A memory's final contents: a JSON file per bank, and an index with the order of writing.
+//!
+//! **Stores as files.** `memory/export.rs` turns what a memory holds into texts (a JSON file for each bank, an index with the order of
+//! writing) and back. Only the command line (`ctxsim run --store`) writes them to a folder.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,8 @@
 //! What has arrived so far, in order of arrival: the load's items, and items that a run adds between them.
+//!
+//! **What has arrived.** A run never changes the timeline. `History` (`projection/history.rs`) pulls the timeline's items through a cursor
+//! and keeps what has arrived, in order. `Prompt::add` adds an item that is not in the timeline, such as a fetched result. The item behind
+//! slot *n* is the *n*-th that arrived; `Item::origin` is its place in the timeline, if it has one. **Slots never move.**
 
 use std::ops::Range;
 

@@ -1,4 +1,11 @@
 //! Text in a prompt: its size, and what caches know it by.
+//!
+//! **Identity is content.** Caches identify a slot by its role, its size and a digest of its words (`TextContent` in `projection/text.rs`),
+//! whichever slot shows them and whenever they were said. Equal words are equal, different words of equal size are not, and words that come
+//! back are the same again. The words are known for text that code gives the editor, for a template's renditions and folds, and for items
+//! as they arrived. A rendition whose size alone is known is identified by its item, the rendition and the size. A fold without words is
+//! identified by what it contains and omits. A model's summary is identified by its call, because a model that is asked twice writes
+//! different words. The role is the provider's: summaries, memory and approvals have the user's role, like text that users type.
 
 use std::num::NonZeroU64;
 

@@ -1,4 +1,13 @@
 //! A kind of load: how it is played, what it reads of a policy, and what it tells beside the bill.
+//!
+//! **A kind of load is a `World`** (`take/world.rs`). It has a name, says how its requests come about (`Plays`: the engine plays a
+//! timeline, they are fixed, or the world plays its trials itself), which parts of a policy it reads (`LoadKind`), and what it needs from a
+//! play: runs, ledgers for many price lists, rows. Every method but the name and the kind has a default. A world stands in one folder of
+//! `worlds/` and one line of `worlds/lib.rs`; the form of its files and of its memory stands in `input`. Worlds that are made of another
+//! one name that one, and `tune --fit` names ageing (`app/probes.rs`, `cli/verbs/fit.rs`); nothing else outside a world's folder names it.
+//! Facts written to a memory service are a world made of another one (`World::service`, `worlds/chats/writing.rs`): a policy with `memory:
+//! service` is played by it, on the facts of the load's own world. A library without the feature `worlds` has items alone, and refuses
+//! other loads.
 
 use std::any::Any;
 use std::fmt;

@@ -1,6 +1,20 @@
 //! Finds what is wrong with a text: its first syntax error, or else every problem.
 //!
 //! For the latter, the type is read from the tree again without each entry that it refused.
+//!
+//! serde stops at the first type error. So the entry of the tree that a type refused is skipped, and the type is read from the same tree
+//! again, without parsing (`text/problems`). Problems that only follow from the skipped entry are not reported: a missing field whose entry
+//! was skipped, or a misspelling of it. This needs no list of fields, so a new field is covered as soon as its type exists. `text/fault`
+//! has one wording and one set of codes for both formats. A key that is set twice is a problem in both, though serde would take the last
+//! one in a map. If the syntax is broken, only the first error is reported, because the rest may follow from it. serde names the first
+//! field that a struct lacks; `problems::required` names the others, from the schemas in `schema/`, which are made from the same types. A
+//! fix shows what to write in RON within backticks, and `text/spelling` shows it in TOML if the file is TOML.
+//!
+//! The rules of a kind push problems with a field path in which list elements are addressed by name (`stages.clear#2` is the second of that
+//! name) and variants are path segments (`until.prompt.at_most`). A problem of a table, ladder or parameter that a stage uses is reported
+//! where it is declared. `text/tree/place` finds the value's bytes with the same tree; a problem of a merged policy is reported in the file
+//! of the chain that sets the field. A ratio above 1 is rejected, because 80 for 80% is the likelier intention: more than the limit is
+//! `times(1.5, limit)`.
 
 mod required;
 

@@ -1,4 +1,11 @@
 //! OpenTelemetry: spans and log records of requests, by the common names and by the emitters' own.
+//!
+//! `timeline/import/otel` sorts spans and log records by what they are (`emitter.rs`: each emitter's names of a bill, and whether its input
+//! holds what was cached), leaves one record per request, and makes a session of each agent (`lanes.rs`). Where messages are exported, they
+//! are the history (`conversation.rs`); else the spans of tools are. If any record of a library reads and writes more than its input, the
+//! inputs of that library are taken as without it, and a sentence says so. `timeline/import/copilot_cli.rs` has the bills of a session as
+//! totals: `spread.rs` divides them in proportion to the prompts' sizes by their texts, so that the totals hold. `Recorded::is_spread`
+//! marks them, and `calibrate.rs` leaves them out.
 
 mod attributes;
 mod conversation;

@@ -1,4 +1,10 @@
 //! ctxsim's own form of recorded sessions: all that policies count and compare, and none of the words.
+//!
+//! `timeline/import/redacted.rs` writes transcripts without their texts and reads them back. What texts reveal is kept beside them
+//! (`kept.rs`): the files that calls name as numbers, and the inferred needs, both those of the history as the harness left it and those of
+//! the history with nothing taken out. Where only some compactions are undone, the needs of the second kind hold for what still stands. A
+//! session's draws are made from its parts (`Transcript::draws`), not from its file's name or its layout, and are written down as one
+//! number.
 
 mod record;
 

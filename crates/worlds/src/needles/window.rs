@@ -1,6 +1,11 @@
 //! The short way through a conversation: under a policy that is a window, and without a cache, a prompt is two places.
 //!
 //! It gives what a [`Simulation`](ctxsim_engine::engine::Simulation) gives of the conversation's timeline, without making timeline or prompt.
+//!
+//! **The fast path.** A policy that only drops its oldest items is a window (`projection/window.rs`): two positions describe what a prompt
+//! shows. Without a cache, `worlds/needles/window.rs` runs a conversation on the sums of its messages, with the same memory floor. A law
+//! checks that sums, probes and outcome equal those of the loop. If the policy is anything else or a request exceeds a limit, the fast path
+//! gives up and the loop runs.
 
 use crate::needles::conversation::{Dialogue, MessageStep, TrialMessage};
 use ctxsim_base::quantity::{Decimal, Tokens, ix};

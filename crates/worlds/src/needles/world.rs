@@ -1,4 +1,9 @@
 //! Plays conversations trial by trial: each is generated once, played under every policy, and dropped.
+//!
+//! **Conversations** are a load with trials. `worlds/needles/world.rs` makes each (length, trial) once, runs it under every policy and pair
+//! of limits and rules, and drops it. Trials are spread over threads; results stay in order. A conversation's context budget *is* its
+//! prompt limit, so `ratio(0.15)` in a policy is a share of the budget, and a policy that exceeds the budget stops as it would at a
+//! provider's limit. A conversation is drawn as messages and numbers; its timeline and the words of its facts are made only on demand.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
