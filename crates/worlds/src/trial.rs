@@ -1,5 +1,5 @@
-//! What loads of facts share, whatever remembers them: numbers over trials and how far policies differ in them, what to repair, what
-//! each memory requested, and what is most like a question.
+//! What loads of facts share, whatever remembers them:
+//! numbers over trials and how far policies differ in them, what to repair, what each memory requested, and what is most like a question.
 
 use std::fmt;
 use std::sync::Arc;
@@ -192,25 +192,25 @@ pub(crate) fn repairs<'o>(
 }
 
 /// A run with what was found.
-pub(crate) type Found<'r, T> = (&'r Run, &'r T);
+pub(crate) type FoundRun<'r, T> = (&'r Run, &'r T);
 
 /// Returns the runs that have findings of a kind, with these.
-pub(crate) fn found<'r, T: Findings>(runs: &[&'r Run]) -> Vec<Found<'r, T>> {
+pub(crate) fn found<'r, T: Findings>(runs: &[&'r Run]) -> Vec<FoundRun<'r, T>> {
     runs.iter().filter_map(|run| Some((*run, run.found::<T>()?))).collect()
 }
 
 /// Returns whether two runs are of one scenario and profile.
-pub(crate) fn is_beside<T>(one: &Found<'_, T>, other: &Found<'_, T>) -> bool {
+pub(crate) fn is_beside<T>(one: &FoundRun<'_, T>, other: &FoundRun<'_, T>) -> bool {
     one.0.is_beside(other.0)
 }
 
 /// Returns the scenario and the profile of runs.
-pub(crate) fn subject<T>(runs: &[Found<'_, T>]) -> String {
+pub(crate) fn subject<T>(runs: &[FoundRun<'_, T>]) -> String {
     runs.first().map(|it| it.0.subject()).unwrap_or_default()
 }
 
 /// Returns a title with the scenario and the profile of runs.
-pub(crate) fn titled<T>(title: &str, runs: &[Found<'_, T>]) -> String {
+pub(crate) fn titled<T>(title: &str, runs: &[FoundRun<'_, T>]) -> String {
     format!("{title}: {}", subject(runs))
 }
 

@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use serde_json::json;
 
 use super::{AgingSummary, LAGS};
-use crate::trial::{self, Found, curve, is_beside, subject, titled};
+use crate::trial::{self, FoundRun, curve, is_beside, subject, titled};
 use ctxsim_base::grid::numbers::{NONE, percent, plain_or_none as written, thousands};
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_engine::measure::{Better, Statistic};
@@ -83,7 +83,7 @@ fn of_aging() -> Vec<Head> {
 }
 
 /// A run with how its memory ages.
-type Aged<'r> = Found<'r, AgingSummary>;
+type Aged<'r> = FoundRun<'r, AgingSummary>;
 
 /// A column of the diagnostic matrix: its heading, the metrics, the most telling first, and its decimals.
 type Mechanism = (&'static str, &'static [&'static str], usize);

@@ -1,5 +1,5 @@
-//! A stream of sessions over which a memory ages as chats, and chats as such a stream: each record is a message, each probe a question
-//! when it is first asked.
+//! A stream of sessions over which a memory ages as chats, and chats as such a stream:
+//! each record is a message, each probe a question when it is first asked.
 
 use std::collections::BTreeSet;
 

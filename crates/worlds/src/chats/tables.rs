@@ -4,7 +4,7 @@
 use super::rows::Wins;
 use super::summary::{ChatSummary, LostAnswers, OVERALL, TYPES};
 use super::users::QuestionKind;
-use crate::trial::{Found, Ordering, found, is_beside, titled};
+use crate::trial::{FoundRun, Ordering, found, is_beside, titled};
 use ctxsim_base::grid::numbers::{NONE, percent, plain_or_none, thousands};
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_base::order::InOrder as _;
@@ -14,7 +14,7 @@ use ctxsim_input::suite::Reference;
 use ctxsim_timeline::row::{Fields, Head, Value, number_heads};
 
 /// A run with its runner's results.
-type RunnerRow<'r> = Found<'r, ChatSummary>;
+type RunnerRow<'r> = FoundRun<'r, ChatSummary>;
 
 /// The specification's expectations of the context-only agent relative to entries, by column.
 const EXPECTED: [(&str, &str); 6] = [

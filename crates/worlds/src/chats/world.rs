@@ -1,5 +1,6 @@
-//! Chats of many sessions, and questions about what was said in them; and the facts of any world as a memory service is told them: each
-//! trial's chats are generated once, written by every memory runner, and dropped.
+//! Chats of many sessions, and questions about what was said in them.
+//!
+//! The facts of every world are told to a memory service as chats: each trial's are generated once, written by every memory runner, and dropped.
 
 use std::fmt;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::Retention;
 use super::trial::{LOSSES, LoadTrial, NeedleHits, QUARTILES, STATES};
-use crate::trial::{Found, curve, found, is_beside, subject, titled};
+use crate::trial::{FoundRun, curve, found, is_beside, subject, titled};
 use ctxsim_base::grid::numbers::{self, NONE, plain_or_none as written};
 use ctxsim_base::grid::{Grid, Of};
 use ctxsim_engine::measure::Statistic;
@@ -114,7 +114,7 @@ fn has_stopped(run: &Run) -> bool {
 struct ScenarioRuns<'r> {
     /// Published figures beside ours.
     references: &'r [Reference],
-    runs: Vec<Found<'r, Retention>>,
+    runs: Vec<FoundRun<'r, Retention>>,
 }
 
 /// The measures of the first table, with their places and decimals.
@@ -143,7 +143,7 @@ fn curves(runs: &[&Run]) -> Vec<Curves> {
 
 /// Returns runs by scenario and profile; facts that are planted in a load of items have no tables of their own.
 fn groups<'r>(runs: &[&'r Run], references: &'r [Reference]) -> Vec<ScenarioRuns<'r>> {
-    let mut all: Vec<Found<'r, Retention>> = found(runs);
+    let mut all: Vec<FoundRun<'r, Retention>> = found(runs);
     all.retain(|it| !it.1.is_planted);
     all.chunk_by(is_beside).map(|it| ScenarioRuns { references, runs: it.to_vec() }).collect()
 }
