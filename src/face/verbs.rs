@@ -145,14 +145,13 @@ impl Comparison {
         } else {
             try_grid(&OverrideGrid::parse(&search.vary)?)?
         };
-        let tried = Tried { goal, ..tried };
         let min_evidence = asked.min_evidence.unwrap_or(MIN_EVIDENCE);
-        let found = Tuning::new(&catalog, &comparison, tried, min_evidence, seed)?
-            .tuned(asked.threads, &|_, _| {})?;
+        let tuning = Tuning::new(&catalog, &comparison, Tried { goal, ..tried }, min_evidence, seed)?;
+        let tuned = tuning.tuned(asked.threads, &|_, _| {})?;
         let policy = &comparison.policies[1];
-        let file = tuned_policy(&catalog, policy, "tuned", &found, Format::Ron)?;
-        let (json, text) = (json_text(&found.tuned), tune::table(&found.tuned, false, Some(WIDTH)));
-        Answer::of_values(Tuned { file, ..found.tuned }, json, text)
+        let file = tuned_policy(&catalog, policy, "tuned", &tuned, Format::Ron)?;
+        let (json, text) = (json_text(&tuned), tune::table(&tuned, false, Some(WIDTH)));
+        Answer::of_values(Tuned { file, ..tuned }, json, text)
     }
 
     /// Checks the guards and the snapshots of its suite, or of every suite in your folders, as `ctxsim check` does, and writes nothing.

@@ -13,7 +13,6 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::Format;
-use ctxsim_input::profile::calendar;
 use ctxsim_input::text::decode::encode;
 use ctxsim_input::text::set::Override;
 use ctxsim_report::Skipped;
@@ -91,7 +90,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// Every problem of the sessions.
-    pub fn tuned(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<SearchResult, Error> {
+    pub fn tuned(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Tuned, Error> {
         let TunedSessions { sessions, .. } = self.played(threads, progress)?;
         Ok(self.head.clone().found(&sessions))
     }
@@ -166,15 +165,6 @@ impl<'a> Tuning<'a> {
     }
 }
 
-/// What a search came to, and the date of the newest session.
-#[derive(Debug)]
-pub struct SearchResult {
-    /// The choice, and all that was tried.
-    pub tuned: Tuned,
-    /// The date.
-    pub day: Option<String>,
-}
-
 /// Folds the parts of a search, which are read one by one in the order of their plan.
 ///
 /// # Errors
@@ -182,7 +172,7 @@ pub struct SearchResult {
 pub fn fold(
     order: &[usize],
     read: impl Fn(usize) -> Result<PartOf<TuneHead>, Error>,
-) -> Result<SearchResult, Error> {
+) -> Result<Tuned, Error> {
     let (mut head, mut sessions, mut skipped) = (None, Vec::new(), Vec::new());
     for number in order {
         let part = read(*number)?;
@@ -229,10 +219,9 @@ impl TuneHead {
     }
 
     /// Chooses on one part of the sessions and tests the choice on the other.
-    fn found(self, sessions: &[TunedSession]) -> SearchResult {
-        let day = sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::date_text);
+    fn found(self, sessions: &[TunedSession]) -> Tuned {
         let Self { names: [base, policy], tried, min_evidence, seed } = self;
-        SearchResult { tuned: Tuned::new([&base, &policy], sessions, tried, min_evidence, seed), day }
+        Tuned::new([&base, &policy], sessions, tried, min_evidence, seed)
     }
 }
 
@@ -247,10 +236,9 @@ pub fn tuned_policy(
     catalog: &Catalog,
     policy: &str,
     name: &str,
-    found: &SearchResult,
+    tuned: &Tuned,
     format: Format,
 ) -> Result<Option<String>, Error> {
-    let SearchResult { tuned, day } = found;
     if !tuned.is_recommended {
         return Ok(None);
     }
@@ -264,9 +252,9 @@ pub fn tuned_policy(
     let [mut spec] = specs;
     (spec.base, spec.title) = (None, None);
     spec.about = format!("{} Tuned: {}.", spec.about, variant_name(&tuned.chosen));
-    spec.as_of = day.clone().or(spec.as_of);
+    spec.as_of = tuned.day.clone().or(spec.as_of);
     name.clone_into(&mut spec.name);
-    spec.sources.push(tuned.evidence(day.as_deref()));
+    spec.sources.push(tuned.evidence());
     let text = encode(&spec, format).map_err(|it| vec![*it])?;
     Ok(Some(text))
 }

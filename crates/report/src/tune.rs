@@ -17,6 +17,7 @@ use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::measure::Tally;
+use ctxsim_input::profile::calendar;
 
 use crate::lever::Word;
 pub use drawn::{page, table};
@@ -169,6 +170,9 @@ pub struct Tuned {
     /// The recommended policy as a RON file; `None` if none is, or nobody asked for it. It is no part of the JSON.
     #[serde(skip)]
     pub file: Option<String>,
+    /// The date of the newest session. It is no part of the JSON.
+    #[serde(skip)]
+    pub day: Option<String>,
 }
 
 impl Tuned {
@@ -220,6 +224,7 @@ impl Tuned {
             never_fired,
             goal: tried.goal.is_asked().then(|| search.found(&order, &points)).flatten(),
             points,
+            day: sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::date_text),
             ..Self::default()
         };
         let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
@@ -250,9 +255,9 @@ impl Tuned {
     }
 
     /// Returns what a policy file says of where its numbers come from.
-    pub fn evidence(&self, until: Option<&str>) -> String {
+    pub fn evidence(&self) -> String {
         let [own, out] = self.parts.as_slice() else { return String::new() };
-        let until = until.map_or_else(String::new, |it| format!(" up to {it}"));
+        let until = self.day.as_ref().map_or_else(String::new, |it| format!(" up to {it}"));
         format!(
             "Chosen from {} by ctxsim tune on {} and tested on {} others{until} ({}): {}",
             counted(self.variants, "variant"),

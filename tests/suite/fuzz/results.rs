@@ -23,8 +23,8 @@ pub(super) fn parts(bytes: &[u8]) {
         drawn(&report, Traces::default());
     }
     if let Some(Ok(found)) = folded::<TuneHead, _>(&lines, |order, read| tune::fold(order, read)) {
-        let _ = ctxsim::report::tune::page(&found.tuned);
-        let _ = ctxsim::report::tune::table(&found.tuned, true, Some(100));
+        let _ = ctxsim::report::tune::page(&found);
+        let _ = ctxsim::report::tune::table(&found, true, Some(100));
     }
 }
 

@@ -62,8 +62,10 @@ pub fn try_defaults(
     let mut points = vec![Vec::new()];
     for axis in &varied {
         let settings = axis.values.iter().map(|it| axis.setting(it)).listed();
-        let with =
-            |point: &Vec<String>| settings.iter().map(|it| [&point[..], &[it.clone()]].concat()).listed();
+        let with = |point: &Vec<String>| {
+            let more = settings.iter().map(|it| [point.as_slice(), std::slice::from_ref(it)].concat());
+            more.listed()
+        };
         if is_together {
             points = points.iter().flat_map(|it| [vec![it.clone()], with(it)].concat()).listed();
         } else {

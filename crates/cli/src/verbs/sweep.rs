@@ -218,7 +218,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     to.check(&inputs)?;
     if schema.as_deref() == Some(TuneHead::SCHEMA) {
         let found = parts::merged(&args.files, |order, read| tune::fold(order, read))?;
-        return tuned(&found.tuned, format, &args.shown, &inputs);
+        return tuned(&found, format, &args.shown, &inputs);
     }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;

@@ -112,10 +112,10 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
         let job = PartJob { digest: &digest, head: tuning.head(), names: &names, threads };
         return args.parts.make(folder, &job, |told, making| tuning.parts(told, making));
     }
-    let found = with_progress(SIMULATES, |it| tuning.tuned(threads, it))?;
+    let tuned = with_progress(SIMULATES, |it| tuning.tuned(threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        match tuned_policy(catalog, &args.grid.policy, &name, &found, format)? {
+        match tuned_policy(catalog, &args.grid.policy, &name, &tuned, format)? {
             Some(text) => {
                 output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
             }
@@ -125,7 +125,6 @@ pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
             )),
         }
     }
-    let tuned = &found.tuned;
-    args.page.put(catalog.files(), args.force, || page(tuned))?;
-    print(tuned, args.json, || table(tuned, args.details, args.wide.printed()))
+    args.page.put(catalog.files(), args.force, || page(&tuned))?;
+    print(&tuned, args.json, || table(&tuned, args.details, args.wide.printed()))
 }
