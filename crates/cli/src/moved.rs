@@ -102,7 +102,7 @@ pub(super) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
 /// Returns the command line with the flags that mean hidden verbs, and the verbs in sight in their groups.
 pub(super) fn command() -> Command {
     // Of several rows with a flag, the first has the words of all.
-    let root = MOVED.iter().fold(Cli::command(), |root, row| {
+    let root = MOVED.iter().fold(Cli::command().args(own_flags()), |root, row| {
         root.mut_subcommand(row.host, |verb| if has(&verb, row.flag) { verb } else { verb.arg(offered(row)) })
     });
     let template = format!("{OPENING}\n{}\n{CLOSING}\n", listed(&root));
@@ -154,8 +154,7 @@ fn listed(root: &Command) -> String {
 pub(super) fn completed() -> Command {
     let root = command();
     let plain = Command::new("ctxsim").version(env!("CARGO_PKG_VERSION"));
-    let plain = plain.args(root.get_arguments().cloned()).args(own_flags());
-    let verbs = root.get_subcommands().filter(|it| !it.is_hide_set()).map(|verb| {
+    let plain = plain.args(root.get_arguments().cloned())__ = root.get_subcommands().filter(|it| !it.is_hide_set()).map(|verb| {
         let rows = MOVED.iter().filter(|it| it.host == verb.get_name());
         let hidden = rows.filter_map(|it| root.find_subcommand(it.verb));
         hidden.flat_map(Command::get_arguments).fold(verb.clone(), |verb, of_hidden| {
