@@ -66,13 +66,14 @@ impl MovedVerb {
     /// if they do not have the flag.
     fn moved(&self, words: &[OsString]) -> Option<Vec<OsString>> {
         let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-        let joined = |word: &OsString| match word.to_str()?.split_once('=') {
+        // Its value may be in the same word.
+        let flag_in = |word: &OsString| match word.to_str()?.split_once('=') {
             Some((flag, value)) if flag == self.flag && !self.value.is_empty() => Some(Some(value.into())),
             None if word == self.flag => Some(None),
             _ => None,
         };
         let (at, joined) =
-            words[..end].iter().enumerate().find_map(|(at, word)| Some((at, joined(word)?)))?;
+            words[..end].iter().enumerate().find_map(|(at, word)| Some((at, flag_in(word)?)))?;
         let mut rest = words.to_vec();
         rest.remove(at);
         let is_next = !self.value.is_empty()
@@ -91,8 +92,8 @@ fn has(command: &Command, flag: &str) -> bool {
 pub(super) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
     let at = if args.get(1).is_some_and(|it| it == "help") { 2 } else { 1 };
     let Some(first) = args.get(at).cloned() else { return args };
-    let of_host = MOVED.iter().filter(|row| first == row.host);
-    if let Some(words) = of_host.filter_map(|row| row.moved(&args[at + 1..])).next() {
+    let mut of_host = MOVED.iter().filter(|row| first == row.host);
+    if let Some(words) = of_host.find_map(|row| row.moved(&args[at + 1..])) {
         args.truncate(at);
         args.extend(words);
     }
