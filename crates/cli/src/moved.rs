@@ -155,7 +155,8 @@ fn listed(root: &Command) -> String {
 pub(super) fn completed() -> Command {
     let root = command();
     let plain = Command::new("ctxsim").version(env!("CARGO_PKG_VERSION"));
-    let plain = plain.args(root.get_arguments().cloned())__ = root.get_subcommands().filter(|it| !it.is_hide_set()).map(|verb| {
+    let plain = plain.args(root.get_arguments().cloned());
+    let verbs = root.get_subcommands().filter(|it| !it.is_hide_set()).map(|verb| {
         let rows = MOVED.iter().filter(|it| it.host == verb.get_name());
         let hidden = rows.filter_map(|it| root.find_subcommand(it.verb));
         hidden.flat_map(Command::get_arguments).fold(verb.clone(), |verb, of_hidden| {
