@@ -66,13 +66,14 @@ impl MovedVerb {
     /// if they do not have the flag.
     fn moved(&self, words: &[OsString]) -> Option<Vec<OsString>> {
         let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-        let joined = |word: &OsString| match word.to_str()?.split_once('=') {
+        // Its value may be in the same word.
+        let flag_in = |word: &OsString| match word.to_str()?.split_once('=') {
             Some((flag, value)) if flag == self.flag && !self.value.is_empty() => Some(Some(value.into())),
             None if word == self.flag => Some(None),
             _ => None,
         };
         let (at, joined) =
-            words[..end].iter().enumerate().find_map(|(at, word)| Some((at, joined(word)?)))?;
+            words[..end].iter().enumerate().find_map(|(at, word)| Some((at, flag_in(word)?)))?;
         let mut rest = words.to_vec();
         rest.remove(at);
         let is_next = !self.value.is_empty()
@@ -91,8 +92,8 @@ fn has(command: &Command, flag: &str) -> bool {
 pub(super) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
     let at = if args.get(1).is_some_and(|it| it == "help") { 2 } else { 1 };
     let Some(first) = args.get(at).cloned() else { return args };
-    let of_host = MOVED.iter().filter(|row| first == row.host);
-    if let Some(words) = of_host.filter_map(|row| row.moved(&args[at + 1..])).next() {
+    let mut of_host = MOVED.iter().filter(|row| first == row.host);
+    if let Some(words) = of_host.find_map(|row| row.moved(&args[at + 1..])) {
         args.truncate(at);
         args.extend(words);
     }
@@ -102,7 +103,7 @@ pub(super) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
 /// Returns the command line with the flags that mean hidden verbs, and the verbs in sight in their groups.
 pub(super) fn command() -> Command {
     // Of several rows with a flag, the first has the words of all.
-    let root = MOVED.iter().fold(Cli::command(), |root, row| {
+    let root = MOVED.iter().fold(Cli::command().args(own_flags()), |root, row| {
         root.mut_subcommand(row.host, |verb| if has(&verb, row.flag) { verb } else { verb.arg(offered(row)) })
     });
     let template = format!("{OPENING}\n{}\n{CLOSING}\n", listed(&root));
@@ -154,7 +155,7 @@ fn listed(root: &Command) -> String {
 pub(super) fn completed() -> Command {
     let root = command();
     let plain = Command::new("ctxsim").version(env!("CARGO_PKG_VERSION"));
-    let plain = plain.args(root.get_arguments().cloned()).args(own_flags());
+    let plain = plain.args(root.get_arguments().cloned());
     let verbs = root.get_subcommands().filter(|it| !it.is_hide_set()).map(|verb| {
         let rows = MOVED.iter().filter(|it| it.host == verb.get_name());
         let hidden = rows.filter_map(|it| root.find_subcommand(it.verb));
