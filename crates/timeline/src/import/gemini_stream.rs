@@ -24,7 +24,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Structure("streams whose totals alone have cache figures"),
     detect,
     read,
-    scan: None,
 };
 
 /// An event.

@@ -34,7 +34,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     ),
     detect: |head| shape_of(head).is_some(),
     read,
-    scan: None,
 };
 
 /// Returns the shape of the first row.
