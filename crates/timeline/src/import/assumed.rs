@@ -1,7 +1,5 @@
 //! A scenario's assumptions about a recording, applied to its parts and described in sentences.
 
-use indexmap::IndexMap;
-
 use super::counting::SizeAssumptions;
 use super::harness::Conduct;
 use super::side_requests::{SideRequestEvidence, SideRequests};
@@ -11,60 +9,38 @@ use crate::evidence::Recover;
 use crate::{Harness, ItemSizes, Kind, NewItem, Preserve, tool_form};
 use ctxsim_base::quantity::{Decimal, Tokens, saturated};
 use ctxsim_input::policy::wildcard;
-use ctxsim_input::scenario::{Assume, ExactExcerpt, HiddenRequest, NeedRule, TokenizerName, ToolAssume};
+use ctxsim_input::scenario::{Assume, ExactExcerpt, HiddenRequest, ToolAssume};
 use ctxsim_input::tokens;
 
 /// The assumptions of a scenario, with defaults filled in.
 pub(super) struct ScenarioAssumptions {
     /// How unrecorded sizes are counted.
     pub(super) counting: SizeAssumptions,
-    /// How calls reveal which results were needed again.
-    pub(super) needs: IndexMap<String, NeedRule>,
-    /// The share by which a prompt must be smaller than a compacted one to avoid the compaction.
-    pub(super) compaction_margin: Decimal,
-    /// Tokens of the instruction with which a harness asks for a summary.
-    pub(super) compaction_instruction_tokens: Tokens,
-    /// Tokens of a summary that the recording does not show.
-    pub(super) compaction_summary_tokens: Tokens,
-    summary_tokens_max: Tokens,
-    exact_excerpt: ExactExcerpt,
-    handle_tokens_max: Tokens,
-    side_request: Option<HiddenRequest>,
+    /// The assumptions as they are written.
+    pub(super) spec: Assume,
     inference: SideRequestEvidence,
-    tokenizer: Option<TokenizerName>,
-    tools: Vec<ToolAssume>,
     harness: &'static str,
 }
 
 impl ScenarioAssumptions {
     /// Takes assumptions that are complete, of a recording of some harness.
-    pub(super) fn new(spec: &Assume, harness: &'static str) -> Self {
-        let ratio = |ratio: Option<Decimal>| ratio.unwrap_or(Decimal::ONE);
+    pub(super) fn new(spec: Assume, harness: &'static str) -> Self {
         Self {
             counting: SizeAssumptions {
-                chars_per_token: ratio(spec.chars_per_token),
-                user_chars_per_token: ratio(spec.user_chars_per_token),
+                chars_per_token: spec.chars_per_token.unwrap_or(Decimal::ONE),
+                user_chars_per_token: spec.user_chars_per_token.unwrap_or(Decimal::ONE),
                 counts_users: spec.tokenizer.is_none(),
                 user_message_tokens: spec.user_message_tokens.unwrap_or_default(),
                 placeholder_output_tokens: spec.placeholder_output_tokens.unwrap_or_default(),
                 rewind_share_max: spec.rewind_share_max.unwrap_or(Decimal::ZERO),
             },
-            needs: spec.needs.clone(),
-            compaction_margin: ratio(spec.compaction_margin),
-            compaction_instruction_tokens: spec.compaction_instruction_tokens.unwrap_or_default(),
-            compaction_summary_tokens: spec.compaction_summary_tokens.unwrap_or_default(),
-            summary_tokens_max: spec.summary_tokens_max.unwrap_or_default(),
-            exact_excerpt: spec.exact_excerpt.unwrap_or_default(),
-            handle_tokens_max: spec.handle_tokens_max.unwrap_or_default(),
-            side_request: spec.side_request,
             inference: SideRequestEvidence {
                 delay_ms: spec.side_request_delay.map_or(0, |it| it.0),
                 cold_tokens: spec.side_request_cold_tokens.unwrap_or_default(),
                 share: spec.side_request_share.unwrap_or(Decimal::ZERO),
                 prior_turns: spec.side_request_prior_turns.unwrap_or_default(),
             },
-            tokenizer: spec.tokenizer,
-            tools: spec.tools.clone(),
+            spec,
             harness,
         }
     }
@@ -95,12 +71,12 @@ impl ScenarioAssumptions {
 
     /// Returns whether the bills of a session's earlier requests are used.
     pub(super) fn asks_bills(&self) -> bool {
-        matches!(self.side_request, None | Some(HiddenRequest::Inferred))
+        matches!(self.spec.side_request, None | Some(HiddenRequest::Inferred))
     }
 
     /// Returns the side requests of a session.
     pub(super) fn side_requests(&self, transcript: &Transcript, conduct: &Conduct) -> SideRequests {
-        let hidden = self.side_request.unwrap_or(HiddenRequest::Inferred);
+        let hidden = self.spec.side_request.unwrap_or(HiddenRequest::Inferred);
         SideRequests::new(transcript, hidden, &self.inference, conduct)
     }
 
@@ -114,7 +90,7 @@ impl ScenarioAssumptions {
     }
 
     fn item<'b>(&'b self, part: &'b Part, raw: u32) -> NewItem<'b> {
-        let rule = self.tools.iter().find(|it| wildcard(&it.tool, &part.tool));
+        let rule = self.spec.tools.iter().find(|it| wildcard(&it.tool, &part.tool));
         let counts_as = rule.and_then(|it| it.counts_as.as_deref());
         let tool = counts_as.unwrap_or(&part.tool);
         let mut item = match part.kind {
@@ -138,9 +114,9 @@ impl ScenarioAssumptions {
 
     fn result<'b>(&self, tool: &'b str, answers: usize, raw: u32, rule: Option<&ToolAssume>) -> NewItem<'b> {
         let at_most = |tokens: u32, max| tokens.min(saturated(max));
-        let summary = at_most(raw, self.summary_tokens_max);
-        let handle = at_most(summary, self.handle_tokens_max);
-        let excerpt = match self.exact_excerpt {
+        let summary = at_most(raw, self.spec.summary_tokens_max.unwrap_or_default());
+        let handle = at_most(summary, self.spec.handle_tokens_max.unwrap_or_default());
+        let excerpt = match self.spec.exact_excerpt.unwrap_or_default() {
             ExactExcerpt::Whole => raw,
             ExactExcerpt::AtMost(tokens) => at_most(raw, tokens),
         };
@@ -164,7 +140,7 @@ pub(super) fn sentences(
         "The recorded agent does not react: it makes the same requests whatever a policy shows.".to_owned(),
         "Sizes follow the recorded prompts: the growth between two prompts is split over the new parts in \
             proportion to their characters.".to_owned(),
-        match assumed.tokenizer {
+        match assumed.spec.tokenizer {
             None => format!(
                 "Parts whose growth is not recorded are counted at {} characters per token.",
                 counting.chars_per_token
@@ -178,16 +154,17 @@ pub(super) fn sentences(
         user_sentence(transcript, counting),
         format!(
             "A tool result's summary takes at most {} tokens, its recovery handle at most {}.",
-            assumed.summary_tokens_max, assumed.handle_tokens_max
+            assumed.spec.summary_tokens_max.unwrap_or_default(),
+            assumed.spec.handle_tokens_max.unwrap_or_default()
         ),
-        match assumed.exact_excerpt {
+        match assumed.spec.exact_excerpt.unwrap_or_default() {
             ExactExcerpt::Whole => "A tool result's exact excerpt is everything that a later need could \
                 read: a file, or the requested range.".to_owned(),
             ExactExcerpt::AtMost(tokens) => format!("A tool result's exact excerpt takes at most {tokens} \
                 tokens."),
         },
     ];
-    sentences.extend(assumed.tools.iter().map(tool_sentence));
+    sentences.extend(assumed.spec.tools.iter().map(tool_sentence));
     if allotment.overhead > 0 {
         sentences.push(front_sentence(allotment.overhead, conduct));
     }

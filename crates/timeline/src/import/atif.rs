@@ -29,7 +29,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     ),
     detect,
     read,
-    scan: None,
 };
 
 /// The member with the trajectories of sub-agents.

@@ -18,7 +18,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Structure("made-up requests, after the interface's documents"),
     detect,
     read: |lines, losses| bodies::read(lines, USAGE, request, losses),
-    scan: None,
 };
 
 /// What a block of `Converse` has instead of a type.

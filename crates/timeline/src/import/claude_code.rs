@@ -9,6 +9,7 @@ mod totals;
 
 use self::record::ClaudeRecord;
 use super::format::{Checked, LogFormat};
+use super::index::Indexed;
 use super::json;
 use super::lines::LogLines;
 use super::losses::Losses;
@@ -26,7 +27,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Real("sessions of entireio/cli and EntityProcess/agentv"),
     detect,
     read,
-    scan: Some(|lines| records(lines, scan::scan)),
 };
 
 /// Returns whether one of the first lines holds a user's or an assistant's record.
@@ -62,6 +62,11 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
         transcript
     };
     lanes.into_iter().map(lane).collect()
+}
+
+/// Returns what a scan of a recording tells of its sessions; what cannot be used is passed over.
+pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
+    records(lines, scan::scan)
 }
 
 /// Reads lines, also where they stand in a list.

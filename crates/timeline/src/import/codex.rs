@@ -28,7 +28,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Real("rollouts of EntityProcess/agentv"),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether one of the first lines holds a record of a rollout.

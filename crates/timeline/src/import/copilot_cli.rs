@@ -32,7 +32,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Structure("twelve published sessions, whose totals alone have cache figures"),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether one of the first lines is an event of a session.

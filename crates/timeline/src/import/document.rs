@@ -119,7 +119,7 @@ enum Ending {
     TooLong,
 }
 
-type Take<'f> = dyn FnMut(DocumentPiece<'_>, usize, &mut Losses) + 'f;
+type TakePiece<'f> = dyn FnMut(DocumentPiece<'_>, usize, &mut Losses) + 'f;
 
 /// A walk along the bytes of documents.
 struct DocumentWalk<'s> {
@@ -223,7 +223,7 @@ impl<'s> DocumentWalk<'s> {
         if depth == 0 && !in_string { ending(is_long) } else { Ending::CutOff }
     }
 
-    fn go(&mut self, opened: &dyn Fn(&str) -> bool, losses: &mut Losses, take: &mut Take<'_>) {
+    fn go(&mut self, opened: &dyn Fn(&str) -> bool, losses: &mut Losses, take: &mut TakePiece<'_>) {
         loop {
             let is_going = match self.levels.last().map(|it| it.is_list) {
                 None => self.top(opened, losses, take),
@@ -244,7 +244,7 @@ impl<'s> DocumentWalk<'s> {
     }
 
     /// Begins the next document; what is none is skipped line by line.
-    fn top(&mut self, opened: &dyn Fn(&str) -> bool, losses: &mut Losses, take: &mut Take<'_>) -> bool {
+    fn top(&mut self, opened: &dyn Fn(&str) -> bool, losses: &mut Losses, take: &mut TakePiece<'_>) -> bool {
         match self.skip(b"\xef\xbb\xbf,") {
             Some(b'{' | b'[') => self.enter(String::new(), opened, losses, take),
             Some(_) => {
@@ -259,7 +259,12 @@ impl<'s> DocumentWalk<'s> {
     }
 
     /// Reads the next member of an object.
-    fn member(&mut self, opened: &dyn Fn(&str) -> bool, losses: &mut Losses, take: &mut Take<'_>) -> bool {
+    fn member(
+        &mut self,
+        opened: &dyn Fn(&str) -> bool,
+        losses: &mut Losses,
+        take: &mut TakePiece<'_>,
+    ) -> bool {
         match self.skip(b",") {
             Some(b'}') => {
                 self.step(b'}');
@@ -286,7 +291,12 @@ impl<'s> DocumentWalk<'s> {
     }
 
     /// Reads the next element of a list.
-    fn element(&mut self, opened: &dyn Fn(&str) -> bool, losses: &mut Losses, take: &mut Take<'_>) -> bool {
+    fn element(
+        &mut self,
+        opened: &dyn Fn(&str) -> bool,
+        losses: &mut Losses,
+        take: &mut TakePiece<'_>,
+    ) -> bool {
         match self.skip(b",") {
             Some(b']') => {
                 self.step(b']');
@@ -310,7 +320,7 @@ impl<'s> DocumentWalk<'s> {
         path: String,
         opened: &dyn Fn(&str) -> bool,
         losses: &mut Losses,
-        take: &mut Take<'_>,
+        take: &mut TakePiece<'_>,
     ) -> bool {
         let Some(byte) = self.skip(b"") else { return false };
         let (line, column) = (self.line, self.column + 1);
@@ -344,7 +354,7 @@ impl<'s> DocumentWalk<'s> {
     }
 
     /// Ends the innermost opened value.
-    fn close(&mut self, losses: &mut Losses, take: &mut Take<'_>) {
+    fn close(&mut self, losses: &mut Losses, take: &mut TakePiece<'_>) {
         if let Some(level) = self.levels.pop() {
             if level.path.is_empty() && !level.is_list && !std::mem::take(&mut self.has_elements) {
                 losses.add(level.line, "documents that hold nothing of this format");
@@ -354,7 +364,7 @@ impl<'s> DocumentWalk<'s> {
     }
 
     /// Ends a document that breaks off, which was told.
-    fn close_all(&mut self, losses: &mut Losses, take: &mut Take<'_>) {
+    fn close_all(&mut self, losses: &mut Losses, take: &mut TakePiece<'_>) {
         self.has_elements = true;
         while !self.levels.is_empty() {
             self.close(losses, take);
@@ -362,7 +372,7 @@ impl<'s> DocumentWalk<'s> {
     }
 
     /// Leaves a document whose structure is broken; the next one begins on a line of its own.
-    fn give_up(&mut self, losses: &mut Losses, take: &mut Take<'_>) -> bool {
+    fn give_up(&mut self, losses: &mut Losses, take: &mut TakePiece<'_>) -> bool {
         losses.add(self.line, REST_NOT_JSON);
         self.close_all(losses, take);
         loop {

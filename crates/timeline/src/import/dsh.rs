@@ -28,7 +28,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Real("sessions of HarleyCoops/deepseek-Entire.io and test files of two others"),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether one of the first lines is the header of a session, or an event of its own kinds.

@@ -1,6 +1,5 @@
 //! What a format of recorded sessions declares about itself.
 
-use super::index::Indexed;
 use super::lines::LogLines;
 use super::losses::Losses;
 use super::transcript::Transcript;
@@ -23,8 +22,6 @@ pub struct LogFormat {
     pub(super) detect: fn(&str) -> bool,
     /// Reads a recording; unusable parts are reported as losses.
     pub(super) read: fn(&mut LogLines<'_>, &mut Losses) -> Vec<Transcript>,
-    /// Returns what a scan of a recording tells of its sessions, where one does; what cannot be used is passed over.
-    pub(super) scan: Option<fn(&mut LogLines<'_>) -> Vec<Indexed>>,
 }
 
 /// The files on which a reader was checked.

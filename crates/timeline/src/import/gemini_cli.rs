@@ -30,7 +30,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     ),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether the front is that of a chat.

@@ -24,7 +24,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Structure("streams whose totals alone have cache figures"),
     detect,
     read,
-    scan: None,
 };
 
 /// An event.
@@ -69,12 +68,12 @@ fn detect(head: &str) -> bool {
 }
 
 fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
-    let mut sessions = vec![StreamSession::default()];
+    let mut sessions = vec![GeminiStreamWalk::default()];
     while let Some(line) = lines.next() {
         let (number, text) = (line.number, line.text);
         json::each(number, text, losses, |event: StreamEvent<'_>, losses| {
             if event.kind.0 == "init" && sessions.last().is_some_and(|it| !it.id.is_empty()) {
-                sessions.push(StreamSession::default());
+                sessions.push(GeminiStreamWalk::default());
             }
             if let Some(session) = sessions.last_mut() {
                 session.take(number, event, losses);
@@ -85,7 +84,7 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
 }
 
 #[derive(Debug, Default)]
-struct StreamSession {
+struct GeminiStreamWalk {
     id: String,
     model: String,
     assembler: Assembler,
@@ -100,7 +99,7 @@ struct StreamSession {
     legs: Vec<(BillTotals, [usize; 2])>,
 }
 
-impl StreamSession {
+impl GeminiStreamWalk {
     fn take(&mut self, line: usize, event: StreamEvent<'_>, losses: &mut Losses) {
         let at_ms = times::noted(&event.timestamp.0, line, losses);
         match event.kind.0.as_ref() {

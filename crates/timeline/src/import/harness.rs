@@ -76,7 +76,7 @@ pub(super) struct HarnessRules {
     grids: Vec<GridRule>,
     reasoning: Vec<ReasoningRule>,
     odds: Vec<DeclaredOdds>,
-    own: Option<OwnRule>,
+    own: Option<OwnCasesRule>,
 }
 
 /// What is known of tools and system prompt as other sessions share them.
@@ -187,7 +187,7 @@ struct DeclaredOdds {
 /// When a user's own sessions narrow what is declared.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OwnRule {
+struct OwnCasesRule {
     /// The fewest cases of a kind that do.
     cases_min: u32,
 }

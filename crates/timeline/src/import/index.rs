@@ -8,7 +8,7 @@ use super::glance::Glance;
 use super::harness::{HarnessRules, Version};
 use super::identity::{HEAD_BYTES, Identity, identities};
 use super::lines::LogLines;
-use super::{database, found, inspect_ai, places};
+use super::{claude_code, database, found, inspect_ai, places};
 use crate::own::{OwnCounts, SeenCases};
 use crate::shared::Neighbours;
 use crate::{Kind, RecordedModel, StepRow, Timeline};
@@ -128,8 +128,8 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
         return Ok(ids.into_iter().map(named).collect());
     }
     let mut lines = LogLines::with_head(reader, HEAD_BYTES);
-    if let Some(scan) = found(lines.head()).and_then(|it| it.scan) {
-        return Ok(scan(&mut lines));
+    if found(lines.head()).is_some_and(|it| it.name == claude_code::FORMAT.name) {
+        return Ok(claude_code::scan(&mut lines));
     }
     let places::HomeFolders { user, project } =
         lines.head().lines().find_map(folder_of).map(places::home_folders).unwrap_or_default();

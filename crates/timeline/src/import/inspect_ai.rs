@@ -27,7 +27,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     ),
     detect,
     read,
-    scan: None,
 };
 
 /// The members that are read piece by piece, below a sample.

@@ -27,7 +27,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Real("test files of MoonshotAI/kimi-code, one request with cache reads"),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether one of the first lines is the head of a wire, or a record that only it has.

@@ -63,13 +63,12 @@ impl Transcript {
     pub(super) fn laid_out(mut self, layout: &LayOut, undo: &Undo) -> (Timeline, PartPlaces) {
         let LayOut { name, harness, assume, file_tools } = layout;
         let harness = *harness;
-        let assume = assume.complete();
-        let assumed = ScenarioAssumptions::new(&assume, harness);
-        unwrap(&mut self.exchanges, &assume.tools);
+        let assumed = ScenarioAssumptions::new(assume.complete(), harness);
+        unwrap(&mut self.exchanges, &assumed.spec.tools);
         let draws = self.draws();
         let mut builder = TimelineBuilder::new(name, file_tools);
         builder.recorded(harness);
-        builder.tokenizer(self.count(assume.tokenizer));
+        builder.tokenizer(self.count(assumed.spec.tokenizer));
         self.count_images(&assumed.counting);
         let mut allotment = allot(&self, assumed.counting);
         let leads = Leads::new(&self, &allotment, assumed.asks_bills());
@@ -124,7 +123,8 @@ impl Transcript {
         let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
         learn(&mut timeline, &conduct, format, &self);
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
-        self.note_resets(&mut timeline, &undone, assumed.compaction_margin, self.fixed(n_hidden, &places));
+        let margin = assumed.spec.compaction_margin.unwrap_or(Decimal::ONE);
+        self.note_resets(&mut timeline, &undone, margin, self.fixed(n_hidden, &places));
         self.note_marks(&mut timeline, &places);
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);
@@ -170,8 +170,11 @@ impl Transcript {
         let tokens = self.exchanges[exchange].summarised.last().map_or(shown, |it| it.output);
         builder.compaction(Compaction {
             items: ix(n_turns + usize::from(nth > 0)),
-            instruction: assumed.compaction_instruction_tokens,
-            output: if tokens > 0 { tokens } else { assumed.compaction_summary_tokens },
+            instruction: assumed.spec.compaction_instruction_tokens.unwrap_or_default(),
+            output: match assumed.spec.compaction_summary_tokens {
+                Some(declared) if tokens == 0 => declared,
+                _ => tokens,
+            },
         });
     }
 
@@ -325,7 +328,7 @@ fn finished(
     timeline.began_ms = began_ms;
     let main = timeline.main_model().map_or("", |it| it.name.as_str());
     timeline.images.rule = Some(ImageRule::of_model(main));
-    infer_needs(&mut timeline, &assumed.needs, file_tools);
+    infer_needs(&mut timeline, &assumed.spec.needs, file_tools);
     timeline
 }
 

@@ -68,7 +68,7 @@ impl OrderWatch {
 
 /// Puts what came with a request into the order of their times, where all have one; says which came late.
 pub(super) fn order_by_time<T>(
-    all: &mut Vec<T>,
+    all: &mut [T],
     place: impl Fn(&T) -> (usize, Option<i64>),
     late: &str,
     losses: &mut Losses,

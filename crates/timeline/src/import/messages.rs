@@ -27,7 +27,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Real("requests of OpenHands/software-agent-sdk, trajectories of mini-swe-agent"),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether the front is JSON that holds messages.

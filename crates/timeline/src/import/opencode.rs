@@ -33,7 +33,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     ),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether the front is that of an export.

@@ -44,7 +44,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     ),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether the front holds spans or log records: on one of its lines, or as its first value.

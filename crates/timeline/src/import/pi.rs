@@ -31,7 +31,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Real("a session of badlogic/pi-mono"),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether one of the first lines is a session's header or a message.

@@ -32,7 +32,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     ),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether the first record begins a session.
@@ -86,7 +85,7 @@ pub(super) fn write(
     for mut transcript in transcripts {
         transcript.exchanges.iter_mut().for_each(|it| it.model = redaction.model(&it.model, public_name));
         for totals in &mut transcript.agents {
-            // Each field but the name leaves the house as it is, and so does none that nobody has decided on.
+            // All but the name is written; of a new field, somebody decides here.
             let AgentTotals { agent: _, model, tokens: _, tools: _, agents: _, is_long: _ } = totals;
             if !model.is_empty() {
                 *model = redaction.model(model, public_name);

@@ -34,7 +34,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     ),
     detect: |head| shape_of(head).is_some(),
     read,
-    scan: None,
 };
 
 /// Returns the shape of the first row.
@@ -95,7 +94,7 @@ pub(super) fn look<'v>(value: &'v Value, paths: &[&str]) -> Option<&'v Value> {
 }
 
 /// A request as its row tells it.
-struct Row {
+struct UsageRow {
     line: usize,
     session: String,
     at_ms: Option<i64>,
@@ -116,7 +115,7 @@ struct Row {
 struct FoundRows {
     shape: &'static RowShape,
     known: IndexSet<u128>,
-    rows: Vec<Row>,
+    rows: Vec<UsageRow>,
 }
 
 impl FoundRows {
@@ -141,7 +140,7 @@ impl FoundRows {
         let after = |ms: Option<f64>| Some(at_ms?.saturating_add(ms?.round() as i64));
         let names = shape.session.iter().filter_map(|it| look(row, &[*it]));
         let session: Vec<String> = names.map(bodies::text).collect();
-        self.rows.push(Row {
+        self.rows.push(UsageRow {
             line,
             session: session.join("/"),
             at_ms,
@@ -220,7 +219,7 @@ impl FoundRows {
 
     /// Makes sessions of rows without texts: what a prompt has more than the one before and its reply is what has come.
     fn sessions(self) -> Vec<Transcript> {
-        let mut sessions: IndexMap<String, Vec<Vec<Row>>> = IndexMap::new();
+        let mut sessions: IndexMap<String, Vec<Vec<UsageRow>>> = IndexMap::new();
         for row in self.rows {
             let session = sessions.entry(row.session.clone()).or_default();
             // A conversation with fewer messages than before is another one.
@@ -240,7 +239,7 @@ impl FoundRows {
 }
 
 /// Makes a session of rows without texts.
-fn transcript(rows: Vec<Row>) -> Transcript {
+fn transcript(rows: Vec<UsageRow>) -> Transcript {
     let mut transcript = Transcript::default();
     let mut before: Option<(Usage, bool)> = None;
     for (row, nth) in rows.into_iter().zip(0_u64..) {

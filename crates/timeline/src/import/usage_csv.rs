@@ -57,7 +57,6 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     checked: Checked::Real("54 sessions of entireio/cli"),
     detect,
     read,
-    scan: None,
 };
 
 /// Returns whether the first line names the columns.

@@ -174,8 +174,15 @@ impl CallRecord<'_> {
 }
 
 /// A count, or what is there instead of a whole number from 0 up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Deserialize)]
+#[serde(from = "Value")]
 pub(super) struct Count(pub(super) Result<u64, &'static str>);
+
+impl From<Value> for Count {
+    fn from(value: Value) -> Self {
+        Self::of(&value)
+    }
+}
 
 impl Default for Count {
     fn default() -> Self {
@@ -186,7 +193,14 @@ impl Default for Count {
 impl Count {
     /// Reads a value, which is 0 where it is null.
     pub(super) fn of(value: &Value) -> Self {
-        Self::deserialize(value).unwrap_or_default()
+        Self(match value {
+            Value::Null => Ok(0),
+            Value::Number(number) => match (number.as_u64(), number.as_f64()) {
+                (Some(count), _) => Ok(count),
+                (None, number) => whole(number.unwrap_or(f64::INFINITY)),
+            },
+            _ => Err("not a number"),
+        })
     }
 
     /// Returns it, if it is a count.
@@ -276,36 +290,6 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 
     ignores_the_rest!(Cow::default(); visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_unit, visit_seq, visit_map);
-}
-
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LenientCountVisitor).map(Self)
-    }
-}
-
-struct LenientCountVisitor;
-
-impl<'de> Visitor<'de> for LenientCountVisitor {
-    type Value = Result<u64, &'static str>;
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Ok(value))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(u64::try_from(value).map_err(|_| "negative"))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(whole(value))
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Ok(0))
-    }
-
-    ignores_the_rest!(Err("not a number"); visit_bool: bool, visit_str: &str, visit_seq, visit_map);
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for MessageContent<'a> {

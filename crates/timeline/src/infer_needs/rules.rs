@@ -9,7 +9,7 @@ use ctxsim_base::quantity::saturated;
 use ctxsim_input::scenario::NeedRule;
 use ctxsim_input::scenario::summaries::FactKind;
 
-/// A process that is asked for again needs the newest result that says how to ask for it. Finds the newest result that names the process, else the newest of a call that did.
+/// Finds what a call needs that asks for a process again: the newest result that names the process, else the newest of a call that did.
 pub(super) fn polled_again(call: &PastCall, history: &CallHistory<'_>, spec: &NeedRule) -> Vec<NeededResult> {
     let names = spec.arguments.as_deref().unwrap_or_default();
     let processes = call.named(names).filter(|it| !it.is_empty());
@@ -20,7 +20,8 @@ pub(super) fn polled_again(call: &PastCall, history: &CallHistory<'_>, spec: &Ne
     processes.filter_map(newest).map(NeededResult::from).collect()
 }
 
-/// A later edit or search of a file needs the newest result that brought something of it; a later read is the fetch itself. Finds the results of earlier calls on the files that a call names; folders, which hold too much, are not followed.
+/// Finds what a later edit or search of a file needs: the newest result of an earlier call on the file that brought something of it. A later read is
+/// the fetch itself, and folders, which hold too much, are not followed.
 pub(super) fn same_path(call: &PastCall, history: &CallHistory<'_>, spec: &NeedRule) -> Vec<NeededResult> {
     if call.is_of(spec.rereads.as_deref().unwrap_or_default(), history) {
         return Vec::new();
@@ -33,7 +34,7 @@ pub(super) fn same_path(call: &PastCall, history: &CallHistory<'_>, spec: &NeedR
         .collect()
 }
 
-/// A name, a path or a number that stood last in an earlier result, and is used in a call, needs that result. Finds the results that were the last to say a literal; once the agent has said it itself, it needs them no more.
+/// Finds the results that were the last to say a name, a path or a number that a call uses; once the agent has said it itself, it needs them no more.
 pub(super) fn literals(call: &PastCall, history: &CallHistory<'_>, spec: &NeedRule) -> Vec<NeededResult> {
     let n_min = saturated(spec.characters_min.unwrap_or_default());
     let mut results = Vec::new();

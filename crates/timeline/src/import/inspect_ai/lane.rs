@@ -1,29 +1,21 @@
 //! One conversation of a sample: each request repeats the messages of the one before, or replaces some of them.
 
 use super::sample::{InspectTools, Messages, message};
+use crate::Kind;
 use crate::import::assemble::{Assembler, Reply};
 use crate::import::losses::Losses;
 use crate::import::transcript::{Named, Part, Remover, Transcript};
-use crate::{Kind, Usage};
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::TtlClass;
 
 /// A request, beside its messages.
 #[derive(Debug)]
 pub(super) struct InspectRequest {
-    /// When it began.
-    pub(super) at_ms: Option<i64>,
-    /// When it ended.
-    pub(super) end_ms: Option<i64>,
-    pub(super) model: String,
     /// The tools' schemas.
     pub(super) tools: InspectTools,
     /// The reply, as a place in the list of messages.
     pub(super) reply: Option<usize>,
-    /// What was billed.
-    pub(super) usage: Option<Usage>,
-    /// How much of the output was reasoning.
-    pub(super) reasoning: Tokens,
+    /// When it was made, and what was billed for it.
+    pub(super) asked: Reply,
 }
 
 /// A conversation.
@@ -119,7 +111,7 @@ impl InspectLane {
         losses: &mut Losses,
     ) {
         let Some(message) = message(all, place) else { return };
-        let (line, at_ms) = (message.line, request.at_ms);
+        let (line, at_ms) = (message.line, request.asked.at_ms);
         // Those at the front are before everything.
         if message.role == "system" && self.assembler.is_empty() && self.known.len() <= 1 {
             return;
@@ -156,7 +148,7 @@ impl InspectLane {
     /// Takes the reply.
     fn reply(&mut self, all: &Messages, request: InspectRequest) {
         let mut parts = Vec::new();
-        if request.reasoning > 0 {
+        if request.asked.reasoning > 0 {
             parts.push(Named::plain(Part::new(Kind::Reasoning, 0, 0)));
         }
         if let Some(reply) = request.reply.and_then(|it| message(all, it)) {
@@ -168,15 +160,7 @@ impl InspectLane {
         if let Some(place) = request.reply {
             self.known.push((place, self.assembler.n_parts()));
         }
-        self.assembler.replied(Reply {
-            parts,
-            at_ms: request.at_ms,
-            end_ms: request.end_ms,
-            model: request.model,
-            usage: request.usage,
-            reasoning: request.reasoning,
-            ..Reply::default()
-        });
+        self.assembler.replied(Reply { parts, ..request.asked });
     }
 
     /// Ends the conversation.

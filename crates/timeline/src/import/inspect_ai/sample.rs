@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lane::{InspectLane, InspectRequest};
 use super::record::{EventRecord, InspectMessageRecord, billed};
+use crate::import::assemble::Reply;
 use crate::import::content::{Content, Measured};
 use crate::import::document::DocumentPiece;
 use crate::import::json;
@@ -148,13 +149,16 @@ impl InspectSample {
             _ => None,
         });
         let request = InspectRequest {
-            at_ms: milliseconds(&event.timestamp.0),
-            end_ms: milliseconds(&event.completed.0),
-            model: event.model.0.into_owned(),
             tools: event.tools.unwrap_or_default(),
             reply: reply.map(|it| self.message(line, it)),
-            usage,
-            reasoning,
+            asked: Reply {
+                at_ms: milliseconds(&event.timestamp.0),
+                end_ms: milliseconds(&event.completed.0),
+                model: event.model.0.into_owned(),
+                usage,
+                reasoning,
+                ..Reply::default()
+            },
         };
         let role = event.role.0.into_owned();
         self.events.push(InspectEvent::Request(Box::new(PendingRequest {
