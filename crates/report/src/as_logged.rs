@@ -262,12 +262,8 @@ impl BillAsLogged {
         };
         let of = |(model, it): (&String, &Unpriced)| {
             let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
-            format!(
-                "{} ({}, {} tokens)",
-                in_one_line(model),
-                counted(it.requests as usize, "request"),
-                thousands(tokens)
-            )
+            let (requests, tokens) = (counted(it.requests as usize, "request"), thousands(tokens));
+            format!("{} ({requests}, {tokens} tokens)", in_one_line(model))
         };
         let without_price = self.unpriced.iter().map(of).listed().join(", ");
         if self.requests == 0 {

@@ -144,7 +144,8 @@ fn write(block: &Block, text: &mut Markdown) {
             text.table(numbers);
             text.end();
         }
-        Block::List(list) => text.list(&list.heading, &list.lines),
+        // In Markdown every heading of a list has its colon.
+        Block::List(list) => text.list(list.heading.trim_end_matches(':'), &list.lines),
         Block::Notes(notes) => text.items(notes),
         Block::Table(grid) => {
             text.table(grid);

@@ -231,11 +231,8 @@ fn card(found: &Realised) -> Card {
         ForecastOutcome::CannotTell => ("Not yet", Tone::Plain),
     };
     let saved = (found.sessions > 0).then(|| {
-        format!(
-            "{} saved in these sessions ({})",
-            cents(found.before_usd - found.billed_usd),
-            signed(found.realised)
-        )
+        let usd = cents(found.before_usd - found.billed_usd);
+        format!("{usd} saved in these sessions ({})", signed(found.realised))
     });
     Card {
         number: number.to_owned(),
