@@ -3,9 +3,8 @@
 use std::ops::AddAssign;
 
 use super::SessionReport;
-use crate::beside_bill::BesideBill;
 pub use crate::beside_bill::ProfileOf;
-use crate::bill_by::Currency;
+use crate::beside_bill::{BesideBill, Currency};
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::month::DailyBill;

@@ -109,7 +109,8 @@ impl ListBlock {
             text.push('\n');
         }
         terminal.paragraph(Tint::Strong, "", &self.heading, text);
-        let (shown, rest) = self.lines.split_at(self.most.unwrap_or(usize::MAX).min(self.lines.len()));
+        let (shown, rest) =
+            self.lines.split_at(self.most.map_or(self.lines.len(), |most| most.min(self.lines.len())));
         for line in shown {
             // A command that is wrapped cannot be copied.
             match line.split_once(": `ctxsim ") {

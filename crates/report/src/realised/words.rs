@@ -1,7 +1,7 @@
 //! A forecast and what became of it in words, on a terminal, in Markdown and on a page.
 
 use super::{ComparedSessions, ForecastOutcome, Realised, RealisedKind};
-use crate::advise::{cents, dollars};
+use crate::advise::cents;
 use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
