@@ -14,7 +14,7 @@ use crate::billed::UntoldLever;
 use crate::lever::{KnownBy, Lever, best_of_each};
 use saved::TrialDay;
 
-pub(crate) use words::{ADVISE_DETAILS, cents, dollars, in_short, most_telling, rough};
+pub(crate) use words::{ADVISE_DETAILS, cents, in_short, most_telling, rough};
 pub use words::{markdown, page, table};
 
 /// The schema; fields are added, never renamed without a new version.

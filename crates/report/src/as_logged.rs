@@ -3,9 +3,8 @@
 use std::ops::AddAssign;
 
 use super::SessionReport;
-use crate::beside_bill::BesideBill;
 pub use crate::beside_bill::ProfileOf;
-use crate::bill_by::Currency;
+use crate::beside_bill::{BesideBill, Currency};
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::month::DailyBill;
@@ -262,12 +261,8 @@ impl BillAsLogged {
         };
         let of = |(model, it): (&String, &Unpriced)| {
             let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
-            format!(
-                "{} ({}, {} tokens)",
-                in_one_line(model),
-                counted(it.requests as usize, "request"),
-                thousands(tokens)
-            )
+            let (requests, tokens) = (counted(it.requests as usize, "request"), thousands(tokens));
+            format!("{} ({requests}, {tokens} tokens)", in_one_line(model))
         };
         let without_price = self.unpriced.iter().map(of).listed().join(", ");
         if self.requests == 0 {

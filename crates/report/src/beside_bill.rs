@@ -1,9 +1,9 @@
-//! What stands beside a bill as logged: an estimate of sub-agents of which logs hold totals alone, and the plans that logs name.
+//! What stands beside a bill as logged: an estimate of sub-agents of which logs hold totals alone, the plans that logs name, and a currency of the user's.
 
 use std::ops::AddAssign;
 
 use crate::prelude::*;
-use ctxsim_base::grid::numbers::listed_code;
+use ctxsim_base::grid::numbers::{listed_code, plain};
 use ctxsim_engine::measure::sub_agents::input_usd;
 
 /// Finds the profile whose prices a model has.
@@ -151,5 +151,56 @@ impl AddAssign<&Self> for BesideBill {
         self.plans.extend(more.plans.iter().cloned());
         self.logged.extend(more.logged.iter().cloned());
         self.totalled.extend(more.totalled.iter().cloned());
+    }
+}
+
+/// A currency and its rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Currency {
+    code: String,
+    rate: f64,
+}
+
+impl Currency {
+    /// Reads `CODE=RATE`.
+    ///
+    /// # Errors
+    /// What to write instead.
+    pub fn read(text: &str) -> Result<Self, String> {
+        const FIX: &str = "write CODE=RATE, such as `EUR=0.92` where a US dollar is 0.92 euros";
+        let (code, rate) = text.split_once('=').ok_or(FIX)?;
+        if code.len() != 3 || !code.bytes().all(|it| it.is_ascii_uppercase()) {
+            return Err(format!("{FIX}; a code is three capital letters"));
+        }
+        if code == "USD" {
+            return Err(format!("{FIX}; without `--currency`, amounts are US dollars"));
+        }
+        let rate = rate.parse().ok().filter(|it: &f64| it.is_normal() && *it > 0.0 && *it < 1e9);
+        let rate = rate.ok_or_else(|| format!("{FIX}; a rate is more than 0 and less than 1,000,000,000"))?;
+        Ok(Self { code: code.to_owned(), rate })
+    }
+
+    /// Returns its code.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// Returns how much of it a US dollar is.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Returns what dollars are in it.
+    pub fn of(&self, usd: f64) -> f64 {
+        usd * self.rate
+    }
+
+    /// Says whose rate it is.
+    pub(super) fn note(&self) -> String {
+        format!(
+            "Amounts are in {code}, at {rate} {code} for a US dollar: that rate is yours, and no part of the bill.",
+            code = self.code,
+            rate = plain(self.rate)
+        )
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::as_logged::{BillAsLogged, ProfileOf, each_logged};
 use crate::beside_bill::BesideBill;
+pub use crate::beside_bill::Currency;
 use crate::prelude::*;
-use ctxsim_base::grid::numbers::plain;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 use ctxsim_timeline::import::{Indexed, ProviderExport, user_of};
 use std::borrow::Cow;
@@ -191,8 +191,9 @@ impl BillBy {
 
     /// Returns the user's currency, his rate, and a total in it.
     fn shown(&self, bill: &BillAsLogged) -> Option<Value> {
-        let Currency { code, rate } = self.currency.as_ref()?;
-        Some(group! { "currency": code.clone(), "rate": *rate, "total": bill.total().usd() * rate })
+        let currency = self.currency.as_ref()?;
+        let total = currency.of(bill.total().usd());
+        Some(group! { "currency": currency.code().to_owned(), "rate": currency.rate(), "total": total })
     }
 
     /// Returns the groups as rows.
@@ -258,57 +259,6 @@ impl BillBy {
         text.truncate(text.trim_end().len());
         text.push('\n');
         text
-    }
-}
-
-/// A currency and its rate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Currency {
-    code: String,
-    rate: f64,
-}
-
-impl Currency {
-    /// Reads `CODE=RATE`.
-    ///
-    /// # Errors
-    /// What to write instead.
-    pub fn read(text: &str) -> Result<Self, String> {
-        const FIX: &str = "write CODE=RATE, such as `EUR=0.92` where a US dollar is 0.92 euros";
-        let (code, rate) = text.split_once('=').ok_or(FIX)?;
-        if code.len() != 3 || !code.bytes().all(|it| it.is_ascii_uppercase()) {
-            return Err(format!("{FIX}; a code is three capital letters"));
-        }
-        if code == "USD" {
-            return Err(format!("{FIX}; without `--currency`, amounts are US dollars"));
-        }
-        let rate = rate.parse().ok().filter(|it: &f64| it.is_normal() && *it > 0.0 && *it < 1e9);
-        let rate = rate.ok_or_else(|| format!("{FIX}; a rate is more than 0 and less than 1,000,000,000"))?;
-        Ok(Self { code: code.to_owned(), rate })
-    }
-
-    /// Returns its code.
-    pub fn code(&self) -> &str {
-        &self.code
-    }
-
-    /// Returns how much of it a US dollar is.
-    pub fn rate(&self) -> f64 {
-        self.rate
-    }
-
-    /// Returns what dollars are in it.
-    pub fn of(&self, usd: f64) -> f64 {
-        usd * self.rate
-    }
-
-    /// Says whose rate it is.
-    pub(super) fn note(&self) -> String {
-        format!(
-            "Amounts are in {code}, at {rate} {code} for a US dollar: that rate is yours, and no part of the bill.",
-            code = self.code,
-            rate = plain(self.rate)
-        )
     }
 }
 

@@ -256,7 +256,7 @@ fn untold(all: &[WhoseBill<'_>]) -> Vec<UntoldLever> {
         let mut reasons = all.iter().map(|it| it.facts.untold[nth]);
         let first = reasons.next()??;
         let is_untold = reasons.all(|it| it.is_some());
-        is_untold.then(|| UntoldLever { name: lever.name, reason: first })
+        is_untold.then_some(UntoldLever { name: lever.name, reason: first })
     };
     LEVERS.iter().enumerate().filter_map(of).listed()
 }

@@ -109,7 +109,8 @@ impl ListBlock {
             text.push('\n');
         }
         terminal.paragraph(Tint::Strong, "", &self.heading, text);
-        let (shown, rest) = self.lines.split_at(self.most.unwrap_or(usize::MAX).min(self.lines.len()));
+        let (shown, rest) =
+            self.lines.split_at(self.most.map_or(self.lines.len(), |most| most.min(self.lines.len())));
         for line in shown {
             // A command that is wrapped cannot be copied.
             match line.split_once(": `ctxsim ") {
@@ -144,7 +145,8 @@ fn write(block: &Block, text: &mut Markdown) {
             text.table(numbers);
             text.end();
         }
-        Block::List(list) => text.list(&list.heading, &list.lines),
+        // In Markdown every heading of a list has its colon.
+        Block::List(list) => text.list(list.heading.trim_end_matches(':'), &list.lines),
         Block::Notes(notes) => text.items(notes),
         Block::Table(grid) => {
             text.table(grid);

@@ -2,6 +2,7 @@
 
 use super::{BillAsLogged, compactions, unforeseen};
 use crate::prelude::*;
+use ctxsim_engine::calibrate::first::FirstRequests;
 use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, sum_of_sessions};
 use ctxsim_timeline::row::Fields;
 use std::cmp::Reverse;
@@ -224,14 +225,10 @@ fn firsts(all: &Calibration) -> Option<String> {
         of("no such session is known", n_unknown, expected, it.unknown_reads),
     ];
     let head = ["first requests of sessions", "number", "predicted to read", "read"];
+    let FirstRequests { predicted_read_tokens, billed_read_tokens, predicted_usd, billed_usd, .. } = *it;
+    let (gross, sum) = (share(it.gross_error_usd, billed_usd), difference(predicted_usd, billed_usd));
     let sums = format!(
-        "Their reads: {:.0} tokens predicted, {} billed. Their input: {:.4} USD predicted, {:.4} billed: off by {} by request, and {} in sum.\n",
-        it.predicted_read_tokens,
-        it.billed_read_tokens,
-        it.predicted_usd,
-        it.billed_usd,
-        share(it.gross_error_usd, it.billed_usd),
-        difference(it.predicted_usd, it.billed_usd)
+        "Their reads: {predicted_read_tokens:.0} tokens predicted, {billed_read_tokens} billed. Their input: {predicted_usd:.4} USD predicted, {billed_usd:.4} billed: off by {gross} by request, and {sum} in sum.\n"
     );
     (it.requests > 0).then(|| draw_whole(&Grid::new("", 1, &head, rows)) + &sums)
 }

@@ -148,11 +148,6 @@ impl<'r> ChartData<'r> {
     }
 }
 
-/// Returns how many decimals dollars up to an amount have in a picture: cents, unless all of it is less than a dollar.
-pub(super) fn cents(highest: f64) -> usize {
-    if highest >= 1.0 { 2 } else { numbers::decimals(highest) }
-}
-
 /// Writes a difference in dollars: what is saved is negative.
 fn signed_dollars(usd: f64, decimals: usize) -> String {
     format!("{}${}", if usd < 0.0 { "−" } else { "+" }, fixed(usd.abs(), decimals))

@@ -107,7 +107,7 @@ impl Report {
     pub fn memory_line(&self) -> Option<String> {
         let month = self.month()?;
         let front: f64 = month.sum(|it| it.front_usd);
-        let (n, usd) = (thousands(MEMORY_TOKENS), crate::advise::dollars(front));
+        let (n, usd) = (thousands(MEMORY_TOKENS), dollars(front));
         let month = if month.is_scaled() { " a month" } else { "" };
         Some(format!(
             "Each {n} tokens at the front of the prompts, such as those of a memory file, cost {usd}{month}."
@@ -168,7 +168,7 @@ impl BilledSessions<'_> {
             rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedShare::usd).sum()));
         }
         let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
-        let decimals = crate::chart::cents(total);
+        let decimals = decimals_of_usd(total);
         let columns: [Of<'_, (String, f64)>; 4] = [
             ("what", &|it| it.0.clone()),
             (self.heading(["USD", "USD a month"]), &|it| fixed(it.1, decimals)),
@@ -208,7 +208,7 @@ impl BilledSessions<'_> {
     fn missing_grid(&self) -> Option<Grid> {
         let (rows, is_scaled) = (self.missing(), self.is_scaled());
         let input: f64 = self.sum(|it| it.by_tool.iter().map(CarriedShare::usd).sum());
-        let decimals = crate::chart::cents(input);
+        let decimals = decimals_of_usd(input);
         let columns: [Of<'_, Missing<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
             (self.heading(["requests", "requests a month"]), &|it| {

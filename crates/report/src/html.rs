@@ -228,7 +228,7 @@ fn instead(section: Option<&Section>, policy: &str) -> Option<String> {
 
 /// Says two costs.
 pub(super) fn of_costs(usd: [f64; 2]) -> String {
-    let decimals = chart::cents(usd.into_iter().fold(0.0, f64::max));
+    let decimals = decimals_of_usd(usd.into_iter().fold(0.0, f64::max));
     let [own, base] = usd.map(|it| format!("${}", fixed(it, decimals)));
     format!("{own} instead of {base}")
 }

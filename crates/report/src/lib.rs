@@ -19,6 +19,7 @@ pub mod markdown;
 pub mod metric;
 pub mod sections;
 pub mod json;
+pub mod guard;
 pub mod known_task;
 pub mod lever;
 pub mod decide;
@@ -58,7 +59,6 @@ pub mod advise;
 pub mod outcomes;
 pub mod realised;
 pub mod screen;
-pub mod guard;
 
 use std::hash::Hash;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Names of policies without their folders, and words that begin a sentence.
+//! Names of policies without their folders, words that begin a sentence, and amounts of dollars.
 
 use super::distinct;
 use crate::prelude::*;
@@ -24,6 +24,18 @@ pub(super) fn capital(words: &str) -> String {
 /// Says something of a number of things; nothing where there is none.
 pub(super) fn if_any<N: Copy + Default + PartialEq>(n: N, words: impl FnOnce(N) -> String) -> String {
     if n == N::default() { String::new() } else { words(n) }
+}
+
+/// Returns an amount of US dollars; small ones with more digits.
+pub(super) fn dollars(usd: f64) -> String {
+    let sign = if usd < 0.0 { "−" } else { "" };
+    let decimals = if usd.abs() >= 1.0 || usd == 0.0 { 2 } else { 4 };
+    format!("{sign}${}", fixed(usd.abs(), decimals))
+}
+
+/// Returns how many decimals dollars up to an amount have: cents, unless all of it is less than a dollar.
+pub(super) fn decimals_of_usd(highest: f64) -> usize {
+    if highest >= 1.0 { 2 } else { numbers::decimals(highest) }
 }
 
 #[cfg(test)]

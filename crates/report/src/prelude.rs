@@ -26,4 +26,4 @@ pub(crate) use indexmap::{IndexMap, IndexSet};
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::Report;
-pub(crate) use crate::names::{capital, if_any};
+pub(crate) use crate::names::{capital, decimals_of_usd, dollars, if_any};

@@ -252,28 +252,24 @@ impl Report {
             1 => format!("1 session {one}"),
             n => format!("{} sessions {many}", thousands(n as u64)),
         };
+        let FirstRequests { known, known_worth_usd, known_reads, unknown_reads, .. } = it;
+        let FirstRequests { expected_reads, expected_reads_low, expected_reads_high, .. } = it;
         let mut line =
             "No session begins with tools and system prompt that another one had left in the cache."
                 .to_owned();
-        if it.known > 0 {
+        if known > 0 {
+            let sessions = counted(known, "begins", "begin");
             line = format!(
-                "{} with tools and system prompt that another session had left in the cache (worth {:.2} USD; \
-                 by the bills {} of them read something).",
-                counted(it.known, "begins", "begin"),
-                it.known_worth_usd,
-                it.known_reads
+                "{sessions} with tools and system prompt that another session had left in the cache (worth {known_worth_usd:.2} USD; \
+                 by the bills {known_reads} of them read something)."
             );
         }
-        let n_unknown = it.requests - it.known;
-        if n_unknown > 0 && it.expected_reads > 0.0 {
-            line = format!(
-                "{line} Of {}, we expect about {:.0} ({:.0} to {:.0}) to begin with a warm cache that sessions outside \
-                 this folder left; the bills show {}.",
-                counted(n_unknown, "without a known neighbour", "without a known neighbour"),
-                it.expected_reads,
-                it.expected_reads_low,
-                it.expected_reads_high,
-                it.unknown_reads
+        let n_unknown = it.requests - known;
+        if n_unknown > 0 && expected_reads > 0.0 {
+            let sessions = counted(n_unknown, "without a known neighbour", "without a known neighbour");
+            line += &format!(
+                " Of {sessions}, we expect about {expected_reads:.0} ({expected_reads_low:.0} to {expected_reads_high:.0}) to begin with a warm \
+                 cache that sessions outside this folder left; the bills show {unknown_reads}."
             );
         }
         Some(line)

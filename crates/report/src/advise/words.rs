@@ -425,13 +425,6 @@ pub(crate) fn cents(usd: f64) -> String {
     format!("{sign}${}", fixed(usd.abs(), 2))
 }
 
-/// Returns an amount of US dollars; small ones with more digits.
-pub(crate) fn dollars(usd: f64) -> String {
-    let sign = if usd < 0.0 { "−" } else { "" };
-    let decimals = if usd.abs() >= 1.0 || usd == 0.0 { 2 } else { 4 };
-    format!("{sign}${}", fixed(usd.abs(), decimals))
-}
-
 /// Says of a lever when its saving is gone, and what is known of the task.
 fn beside_saving(lever: &Lever) -> Vec<String> {
     let gone = lever.gone_at_extra_turns.map(|it| format!("The saving is {}.", it.words()));

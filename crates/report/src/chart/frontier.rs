@@ -222,7 +222,7 @@ impl Frontier {
 
     /// Returns the number of decimals its amounts have.
     fn decimals(&self) -> usize {
-        super::cents(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
+        decimals_of_usd(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
     }
 
     /// Returns the efficient points, the cheapest first.

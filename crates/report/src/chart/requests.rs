@@ -329,7 +329,7 @@ impl RequestBars {
     }
 
     fn decimals(&self) -> usize {
-        super::cents(self.panels.iter().filter_map(|it| it.trace.usd).fold(0.0, f64::max))
+        decimals_of_usd(self.panels.iter().filter_map(|it| it.trace.usd).fold(0.0, f64::max))
     }
 
     /// Says what a policy costs, and by how much that differs from the first.

@@ -162,7 +162,7 @@ impl Stacked {
 
     fn decimals(&self) -> usize {
         let most = self.bars.iter().map(|it| it.total).fold(0.0, f64::max);
-        if self.of.is_money { super::cents(most) } else { 1 }
+        if self.of.is_money { decimals_of_usd(most) } else { 1 }
     }
 
     /// Writes a number with its unit.

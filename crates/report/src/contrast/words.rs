@@ -65,7 +65,7 @@ fn blocks(contrasts: &[Contrast], beside: &Beside, shown: Shown) -> Vec<Block> {
     if contrasts.is_empty() {
         blocks.push(Block::Answer(beside.nothing_compared()));
     }
-    blocks.extend(Block::list(&beside.heading(), beside.lines()));
+    blocks.extend(Block::list(&format!("{}:", beside.heading()), beside.lines()));
     blocks.push(Block::Made(format!("With {}.", beside.made.words())));
     blocks
 }

@@ -1,7 +1,7 @@
 //! A forecast and what became of it in words, on a terminal, in Markdown and on a page.
 
 use super::{ComparedSessions, ForecastOutcome, Realised, RealisedKind};
-use crate::advise::{cents, dollars};
+use crate::advise::cents;
 use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
@@ -231,11 +231,8 @@ fn card(found: &Realised) -> Card {
         ForecastOutcome::CannotTell => ("Not yet", Tone::Plain),
     };
     let saved = (found.sessions > 0).then(|| {
-        format!(
-            "{} saved in these sessions ({})",
-            cents(found.before_usd - found.billed_usd),
-            signed(found.realised)
-        )
+        let usd = cents(found.before_usd - found.billed_usd);
+        format!("{usd} saved in these sessions ({})", signed(found.realised))
     });
     Card {
         number: number.to_owned(),
