@@ -20,7 +20,7 @@ const PROGRAMS: &str = "crates/engine/src/own/process/child.rs";
 
 /// The one file that narrows numbers, and how often the others saturate one. A further use needs a reason: a count that was
 /// read from a file is checked there, and a place in a list is narrowed with `ix`.
-const NARROW: (&str, usize) = ("crates/base/src/quantity/narrow.rs", 63);
+const NARROW: (&str, usize) = ("crates/base/src/quantity.rs", 62);
 
 /// Types and modules that reach the network, the clock or other programs.
 const OUTSIDE: [&str; 8] = [
