@@ -16,21 +16,14 @@ mod play;
 pub mod stated;
 mod verdicts;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::{Comparison, Progress};
-use crate::catalog::Catalog;
 use crate::selection::Whose;
 use agents::{Agent, AgentSetting, ShownBy, is_older};
 use asked::SessionsFor;
 pub use asked::TrialRequest;
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::month::Calendar;
-use ctxsim_engine::take::Load;
-use ctxsim_input::Policy;
-use ctxsim_report::Skipped;
 use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, BilledAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_of;

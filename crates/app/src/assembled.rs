@@ -1,21 +1,17 @@
 //! A report, put together from what the loads of a plan came to, whoever played them.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
-use indexmap::{IndexMap, IndexSet};
-
+use crate::Load;
 use crate::session::{note_on_refused, note_on_tokens};
-use crate::{Comparison, Load, Plan};
 use ctxsim_base::grid::numbers::{NONE, counted, listed, percent};
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Expected;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::take::{FailedRun, Run};
 use ctxsim_input::policy::Builtin;
-use ctxsim_input::{Policy, Profile};
 use ctxsim_report::part::{MissingPrice, OfLoad, OfRun, PartHead};
 use ctxsim_report::sections::{Detail, Section, TableLine};
-use ctxsim_report::{Brief, Folded, RecordingLosses, Report, SessionReport, Skipped, distinct};
+use ctxsim_report::{Brief, Folded, RecordingLosses, Report, SessionReport, distinct};
 use ctxsim_timeline::import::LossReason;
 
 /// What one load of a plan came to.

@@ -1,15 +1,11 @@
 //! Assumed numbers by name: those that the runs of a plan read, and others in their place.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 use serde_json::Value;
 
 use super::{Plan, ReadyLoad, load};
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::Format;
+use ctxsim_base::diag::nearest;
 use ctxsim_input::policy::memory::MemorySpec;
-use ctxsim_input::scenario::LoadSpec;
 use ctxsim_input::text::decode::{decode_table, table_text};
 use ctxsim_timeline::import;
 

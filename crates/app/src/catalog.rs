@@ -5,20 +5,17 @@ mod load;
 mod origin;
 mod search;
 
+use crate::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::error::Error;
+use ctxsim_base::diag::nearest;
 use ctxsim_base::foreign::is_name;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::Format;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::calendar::parse_day;
 use ctxsim_input::text::source::{Source, read_text};

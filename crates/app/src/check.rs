@@ -1,17 +1,16 @@
 //! Whether inputs are valid by themselves, and whether policies that are programs follow the protocol: none starts unless that was allowed.
 
-use crate::catalog::{Catalog, Kind, Loaded, Origin, REVISION_MARK};
+use crate::catalog::REVISION_MARK;
 use crate::overrides::NamedPolicies;
-use crate::{Comparison, Plan, guards, load, overrides, written_loads};
-use ctxsim_base::diag::{Code, Diagnostic, Place};
-use ctxsim_base::error::Error;
+use crate::prelude::*;
+use crate::{guards, load, overrides, written_loads};
+use ctxsim_base::diag::Place;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::own::process::Process;
 use ctxsim_engine::own::{CodeInputs, Own};
+use ctxsim_input::Suite;
 use ctxsim_input::policy::{Builtin, OwnCode};
 use ctxsim_input::text::set::{Override, SetTarget};
-use ctxsim_input::{Policy, PolicyFile, Profile, ProfileFile, Suite, SuiteFile};
 use ctxsim_timeline::import::BySession;
 
 pub use written_loads::WARNINGS;

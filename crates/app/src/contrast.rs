@@ -1,26 +1,20 @@
 //! Compares two policies of a plan on each of its loads: paired runs, and the explanation of the differences.
 
-use std::sync::Arc;
-
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::Plan;
 use super::entry::check_same_work;
 use super::session::session_report;
-use crate::catalog::{Catalog, Kind, Loaded};
-use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::explain::breaks::Break;
 use ctxsim_engine::ledger::pairing::{RequestId, paired};
 use ctxsim_engine::ledger::{NeedRow, Rows};
 use ctxsim_engine::price::by_request::RequestCost;
-use ctxsim_engine::take::{FailedRuns, Load, Progress, Sinks, Taken, TrialQuestion};
+use ctxsim_engine::take::{FailedRuns, Progress, Sinks, Taken, TrialQuestion};
 use ctxsim_input::text::Encode;
 use ctxsim_input::text::decode::to_json;
-use ctxsim_input::{Policy, PolicyFile, Profile};
 use ctxsim_report::SessionReport;
 use ctxsim_report::chart::requests::RunRequests;
 use ctxsim_report::contrast::{
@@ -28,7 +22,6 @@ use ctxsim_report::contrast::{
 };
 use ctxsim_report::explain::who_broke_prefix;
 use ctxsim_report::sections::OWN;
-use ctxsim_timeline::Timeline;
 use ctxsim_timeline::evidence::{EARLIER, RUNNING};
 
 /// The most requests kept per load: no more are shown in all.

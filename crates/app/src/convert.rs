@@ -1,17 +1,13 @@
 //! One input as text: as written, merged with its bases, in the other format, or beside an earlier one, field by field.
 
-use std::path::Path;
+use crate::prelude::*;
 
-use indexmap::IndexMap;
-
-use crate::catalog::{Catalog, Kind, Origin, kind_of};
+use crate::catalog::kind_of;
 use crate::contrast::{differences, leaves};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
+use ctxsim_input::Source;
 use ctxsim_input::text::comments::with_comments;
 use ctxsim_input::text::decode::{decode, encode};
 use ctxsim_input::text::{Decode, Encode};
-use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 use ctxsim_report::contrast::{InputChange, InputFate};
 
 /// Returns the text of an input as its file has it, comments and all, or in another format than that, once it has been read back as the same

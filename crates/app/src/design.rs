@@ -13,18 +13,13 @@ pub use search::{DesignChoice, DesignScore, DesignSearch, DesignTerms};
 
 use std::fmt::Write as _;
 
-use indexmap::IndexSet;
+use crate::prelude::*;
 
-use crate::catalog::Catalog;
-use crate::{Comparison, Progress};
-use ctxsim_base::diag::Diagnostic;
-use ctxsim_base::error::Error;
+use crate::Progress;
 use ctxsim_base::grid::prose::wrap;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Tally;
 use ctxsim_input::profile::calendar;
 use ctxsim_input::text::decode::encode;
-use ctxsim_input::{Format, PolicyFile};
 use ctxsim_report::tune::design::{DESIGN_METHOD, DesignTested, Designed, DesignedSearch};
 use ctxsim_report::tune::{SessionSplit, TunedSession};
 

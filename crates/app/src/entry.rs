@@ -14,27 +14,21 @@
 //! runs. Problems in recordings that the user named are reported together; unusable files that were only found in a folder are skipped,
 //! with the reason.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
-use indexmap::IndexMap;
-
-use crate::catalog::{Loaded, Origin};
 use crate::index::Indexing;
+use crate::load;
 use crate::models::ModelProfiles;
 use crate::selection::{NewestCandidate, Selection};
-use crate::{Plan, load};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Decimal;
-use ctxsim_engine::take::{Load, LoadKind, Unread, World};
+use ctxsim_engine::take::{LoadKind, Unread, World};
 use ctxsim_input::policy::matches_any;
 use ctxsim_input::profile::cache::{Invalidates, Qualified};
-use ctxsim_input::scenario::{HiddenRequest, LoadSpec, RecoveryMode};
-use ctxsim_input::{CacheRules, Policy, Profile, ScenarioFile, scenario};
-use ctxsim_report::{Skipped, distinct};
+use ctxsim_input::scenario::{HiddenRequest, RecoveryMode};
+use ctxsim_input::{CacheRules, scenario};
+use ctxsim_report::distinct;
 use ctxsim_timeline::RecordedModel;
 use ctxsim_timeline::import::{Glance, Indexed};
 

@@ -1,12 +1,9 @@
 //! What a memory holds in the end.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::Plan;
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
 use ctxsim_engine::memory::export::{Banks, Export, Index, SCHEMA};
-use ctxsim_engine::take::Load;
 
 impl Plan {
     /// Plays one conversation and returns the final contents of the first policy's memory.

@@ -1,10 +1,9 @@
 //! A grid of overrides: every value of each varied path with every value of the others.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
-use ctxsim_base::diag::{Code, Diagnostic, Problems};
+use ctxsim_base::diag::Problems;
 use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_input::text::set::{self, Override, SetTarget};
 use ctxsim_report::sweep::json::POINTS_MAX;

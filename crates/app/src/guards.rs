@@ -1,10 +1,8 @@
 //! The guards of a suite: resolves their names and metrics.
 
-use crate::catalog::{Catalog, Kind, Loaded, Origin};
-use ctxsim_base::diag::{Code, Diagnostic, Place, Problems, near_or};
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
+use ctxsim_base::diag::{Place, Problems, near_or};
 use ctxsim_input::suite::{Figure, Guard};
-use ctxsim_input::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use ctxsim_report::guard::NamedGuard;
 use ctxsim_report::{ALL, places};
 

@@ -6,19 +6,13 @@
 //! shared (`Shared`), so no policy changes another session's facts. Sub-agents are lanes: sessions with a parent, with lifetimes and
 //! neighbours of their own; a policy's `applies_to` says which lanes it changes. `docs/reference/caches.md` has the rules.
 
+use crate::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
-use std::path::Path;
-use std::sync::Arc;
 
-use indexmap::IndexMap;
-
-use crate::catalog::Origin;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::in_order;
 use ctxsim_input::scenario::Assume;
-use ctxsim_report::Skipped;
 use ctxsim_timeline::import::{Among, BySession, Indexed, import_from, index, neighbours};
 
 /// What the index tells of one recording.

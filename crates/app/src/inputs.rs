@@ -1,10 +1,7 @@
 //! From names to a plan: everything that is wrong is found before anything runs.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
-use indexmap::IndexMap;
-
-use crate::catalog::{Catalog, Kind, Loaded};
 use crate::guards::Guards;
 use crate::models::{ModelProfiles, OfModels};
 use crate::named::{InputNames, NamedScenario, tell_apart, tell_scenarios_apart};
@@ -12,18 +9,13 @@ use crate::overrides::{NamedPolicies, Used, settings};
 use crate::parts::tickets::HeldTicket;
 use crate::selection::Selection;
 use crate::watch::ProblemsFound;
-use crate::{Comparison, Plan, ReadyLoad, assembled, check, contrast, entry, guards, load, made, overrides};
-use ctxsim_base::diag::{Code, Diagnostic, Place};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use crate::{ReadyLoad, assembled, check, contrast, entry, guards, load, made, overrides};
+use ctxsim_base::diag::Place;
 use ctxsim_input::policy::Size;
 use ctxsim_input::suite::Guard;
 use ctxsim_input::text::set::{Override, SetTarget};
 use ctxsim_input::text::{Decode, Encode};
-use ctxsim_input::{
-    CacheRules, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Suite, SuiteFile, scenario,
-};
-use ctxsim_report::Skipped;
+use ctxsim_input::{CacheRules, Suite, scenario};
 use ctxsim_report::as_logged::AS_RECORDED;
 
 /// The suite that fills what a comparison leaves out.

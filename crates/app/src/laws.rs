@@ -4,9 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::Plan;
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
+use crate::prelude::*;
 use ctxsim_base::grid::prose::wrap;
 use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_base::quantity::{Tokens, UNLIMITED};
@@ -15,10 +13,10 @@ use ctxsim_engine::laws::{LawBreach, breaches};
 use ctxsim_engine::take::in_order;
 use ctxsim_input::policy::law::Law;
 use ctxsim_input::policy::{Kind, Preserve};
-use ctxsim_input::scenario::{Amount, Assume, LoadSpec, ResultSizes, ScriptedCall, StableItem, TurnSpec};
+use ctxsim_input::scenario::{Amount, Assume, ResultSizes, ScriptedCall, StableItem, TurnSpec};
 use ctxsim_input::text::decode::encode;
-use ctxsim_input::{CacheRules, Format, Limits, Policy, Scenario, ScenarioFile};
-use ctxsim_timeline::{Timeline, load};
+use ctxsim_input::{CacheRules, Limits, Scenario};
+use ctxsim_timeline::load;
 
 /// The prompt limit under a profile that has none, in tokens.
 const LIMIT: u64 = 200_000;

@@ -21,6 +21,7 @@ mod named;
 mod outcomes;
 mod overrides;
 pub mod parts;
+mod prelude;
 #[cfg(feature = "worlds")]
 mod probes;
 mod realised;
@@ -35,22 +36,19 @@ pub mod design;
 mod watch;
 mod written_loads;
 
-use std::sync::Arc;
+use crate::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::Catalog;
 use assembled::assembled_report;
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use ctxsim_input::Limits;
 use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_input::suite::{Figure, Habits, Reference};
-use ctxsim_input::{Limits, Policy, Profile};
 use ctxsim_report::explains::Explains;
 use ctxsim_report::guard::{self, NamedGuard};
 use ctxsim_report::made::InputDigest;
-use ctxsim_report::{Report, Skipped, verdict};
+use ctxsim_report::{Report, verdict};
 use session::session_report;
 
 pub use assembled::notes_on_load;
@@ -58,7 +56,7 @@ use assembled::{Came, Gathered};
 pub use assumed::assume;
 pub use convert::input_change;
 pub use convert::{show, show_merged};
-use ctxsim_engine::take::{Load, Progress, Sinks, Take, Taken, in_order, in_turn, with_threads};
+use ctxsim_engine::take::{Progress, Sinks, Take, Taken, in_order, in_turn, with_threads};
 pub use entry::ReadyLoad;
 pub use index::twins_in_memory;
 pub use load::{check_recorded, recording, redacted, with_losses};

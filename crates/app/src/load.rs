@@ -1,20 +1,16 @@
 //! The workload of a scenario; recordings are found beside the scenario's own file.
 
+use crate::prelude::*;
 use std::borrow::Cow;
 use std::io;
-use std::sync::Arc;
 
 use super::models::ModelProfiles;
-use crate::catalog::{Catalog, Kind, Loaded, Origin};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::World;
-use ctxsim_input::scenario::{Assume, LoadSpec};
+use ctxsim_input::Scenario;
+use ctxsim_input::scenario::Assume;
 use ctxsim_input::text::decode::to_json;
-use ctxsim_input::{Scenario, ScenarioFile};
 use ctxsim_timeline::import::{BySession, Glance, Imported};
-use ctxsim_timeline::{Timeline, import, load};
+use ctxsim_timeline::{import, load};
 use ctxsim_worlds::NamedFile;
 
 /// Where a scenario names its recording.

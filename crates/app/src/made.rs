@@ -1,15 +1,11 @@
 //! What the results of a plan are made with: the digests of everything that it read.
 
+use crate::prelude::*;
 use std::iter;
-use std::path::Path;
-
-use indexmap::IndexMap;
 
 use super::parts::content;
 use super::{Plan, ReadyLoad};
-use crate::catalog::{Kind, Loaded};
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::{PolicyFile, ProfileFile, Source, SuiteFile};
+use ctxsim_input::Source;
 use ctxsim_report::made::{InputDigest, MadeWith};
 
 /// Returns the digests of a plan's files but its scenarios, each with its bases.

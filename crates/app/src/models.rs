@@ -1,21 +1,17 @@
 //! The profile of a model named in a recording.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use crate::prelude::*;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use indexmap::IndexMap;
 use serde::Deserialize;
 
-use crate::catalog::{Catalog, Kind, Origin};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::list::Listed as _;
+use ctxsim_input::Limits;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::decode::{Format, decode_table};
-use ctxsim_input::{Limits, Profile, ProfileFile};
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::billed::BilledFacts;
 use ctxsim_report::billed::session::{BilledSession, Cheaper, ModelPrices, line_of};
 use ctxsim_report::screen::SessionFacts;
-use ctxsim_timeline::Timeline;
 
 /// What separates a profile's name from a service at whose prices it is meant, as in `openai/gpt-5.6-sol@us`.
 pub(crate) const SERVICE_MARK: char = '@';

@@ -1,21 +1,16 @@
 //! Resolves names to inputs, each once, and distinguishes equal names by ones that are as short as possible.
 
+use crate::prelude::*;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use indexmap::{IndexMap, IndexSet};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::catalog::{Catalog, Kind, Loaded, Origin, Searched};
+use crate::catalog::Searched;
 use crate::index;
 use crate::index::Indexing;
 use crate::watch::ProblemsFound;
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::{ScenarioFile, SuiteFile};
-use ctxsim_report::Skipped;
 
 /// The names of one kind, and the suite that gives them.
 pub(super) struct InputNames<'a> {

@@ -1,10 +1,8 @@
 //! Outcomes of one's own: a table with an outcome for each session, read and joined with the sessions.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use ctxsim_base::diag::nearest;
 use ctxsim_timeline::import::csv_records;
 
 /// The columns that have a name of their own.

@@ -2,18 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
 
-use crate::Comparison;
-use crate::catalog::{Catalog, Kind, Loaded};
 use crate::named::NamedScenario;
 use crate::watch::ProblemsFound;
-use ctxsim_base::diag::{Code, Diagnostic, near_or, nearest};
-use ctxsim_base::list::Listed as _;
+use ctxsim_base::diag::{near_or, nearest};
 use ctxsim_input::policy::{Size, wildcard};
 use ctxsim_input::text::set::{Override, SetTarget};
 use ctxsim_input::text::{Decode, Encode};
-use ctxsim_input::{Policy, PolicyFile, ProfileFile, SuiteFile};
 
 /// An override with what became of it.
 pub(super) struct Used {

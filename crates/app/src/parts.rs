@@ -18,26 +18,21 @@
 
 pub mod tickets;
 
+use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::BufRead;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::assembled::{Came, Gathered, assembled_report};
-use crate::catalog::Origin;
 use crate::session::session_report;
 use crate::watch::{PlanWatcher, ProblemsFound};
-use crate::{Load, Plan, PlanWatch, ReadyLoad, load, selection};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use crate::{Load, PlanWatch, ReadyLoad, load, selection};
 use ctxsim_engine::take::{in_order, with_threads};
-use ctxsim_input::Policy;
-use ctxsim_input::scenario::LoadSpec;
 use ctxsim_report::part::{Common, Excluded, OfLoad, PartHead, PartOf, RunPart, VERSION};
-use ctxsim_report::{Report, SessionReport, Skipped};
+use ctxsim_report::{Report, SessionReport};
 
 /// Which scenarios of a plan are played: one share of several, by the hash of a scenario's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,10 @@
 //! The numbers of a declared memory that explain what a user's own agent answered.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::{check, load};
-use crate::catalog::Catalog;
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::scenario::{AgingLoad, LoadSpec};
+use ctxsim_input::scenario::AgingLoad;
 use ctxsim_worlds::aging::probes::{self, FittedMemory, Memories};
 use ctxsim_worlds::aging::{Aging, Model, ReadStreams};
 

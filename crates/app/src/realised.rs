@@ -1,16 +1,12 @@
 //! A forecast held against later sessions: which of them have the change, and what they were billed.
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
 
 use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older};
 use super::advise::{SeenLog, SettingPolicies, SettingValues, UNSET, costs_with, no_recording, seen};
 use super::{Comparison, Progress};
-use crate::catalog::Catalog;
 use crate::outcomes::OutcomeTable;
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::{counted, listed};
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_engine::price::Costs;

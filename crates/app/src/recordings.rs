@@ -14,22 +14,17 @@
 //! (`assumptions/waiting.toml`) × tokens → `Waiting`, in whole milliseconds, with the interval of a session's total; a model without data
 //! makes it unknown.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
-use crate::catalog::{Catalog, ScenarioHit, Searched};
+use crate::catalog::{ScenarioHit, Searched};
+use crate::index;
 use crate::index::Indexing;
 use crate::load::recording_beside;
 use crate::models::ModelProfiles;
 use crate::selection::{NewestCandidate, Selection, none_left};
-use crate::{Comparison, index};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::calibrate::compaction::compacting;
 use ctxsim_engine::calibrate::forecast::Forecast;
-use ctxsim_input::Policy;
-use ctxsim_report::Skipped;
 use ctxsim_report::recording::FileContents;
-use ctxsim_timeline::Timeline;
 use ctxsim_timeline::import::Imported;
 
 /// Returns the recordings that a comparison selects, and those that it skips, each with the reason.

@@ -2,15 +2,11 @@
 
 use crate::advise::agents::Agent;
 use crate::advise::{self, AdviceRequest, no_recording};
-use crate::catalog::Catalog;
+use crate::prelude::*;
 use crate::session::calibration;
-use crate::{Comparison, ListPrices, Progress};
-use ctxsim_base::error::Error;
+use crate::{ListPrices, Progress};
 use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::ledger::Rows;
-use ctxsim_engine::take::Load;
-use ctxsim_input::Policy;
 use ctxsim_report::BillCheck;
 use ctxsim_report::advise::{Advice, AgentAdvice};
 use ctxsim_report::lever::Lever;

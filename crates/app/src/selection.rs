@@ -2,17 +2,14 @@
 
 use super::index::TWIN;
 use super::{Comparison, Load};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
+use crate::prelude::*;
 use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::calendar;
-use ctxsim_report::Skipped;
+use ctxsim_timeline::RecordedModel;
 use ctxsim_timeline::import::user_of;
-use ctxsim_timeline::{RecordedModel, Timeline};
 
 /// A selection of recorded sessions; other scenarios always take part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,15 +3,13 @@
 use super::entry::check_same_work;
 use super::watch::PlanWatcher;
 use super::{Plan, ReadyLoad, never_stops};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_base::quantity::saturated;
 use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{CellSum, ProfileShare, Sensitivity, SensitivityGrid};
-use ctxsim_engine::take::{FailedRun, FailedRuns, Load, Progress, Sinks};
+use ctxsim_engine::take::{FailedRun, FailedRuns, Progress, Sinks};
 use ctxsim_input::profile::Counting;
-use ctxsim_report::{ALL, Skipped};
+use ctxsim_report::ALL;
 
 /// A load as it came out under the profiles.
 #[derive(Default)]

@@ -1,18 +1,18 @@
 //! A recorded session in a report, and how well its bill is reproduced.
 
+use crate::prelude::*;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::calibrate::lifetimes::Pauses;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Rows;
-use ctxsim_input::{Limits, Policy, Profile};
+use ctxsim_input::Limits;
 use ctxsim_report::filled::Filled;
 use ctxsim_report::{BillAsLogged, BillCheck, NewerVersion, SessionReport, SharedFront};
-use ctxsim_timeline::{RecordedMark, Timeline};
+use ctxsim_timeline::RecordedMark;
 
 use super::models::ModelProfiles;
 use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::take::{CountedLoad, Load};
+use ctxsim_engine::take::CountedLoad;
 use ctxsim_input::profile::{Counting, TtlClass};
 
 /// Returns what a report says of it, if it is recorded; the rows are those that its bill is compared with, where they are known.

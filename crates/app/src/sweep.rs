@@ -2,14 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::entry::check_same_work;
 use super::grid::{GridPoint, OverrideGrid};
 use super::{Comparison, Load, Plan, Progress, ReadyLoad};
-use crate::catalog::Catalog;
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Label, Remembered, Statistic, Tally};

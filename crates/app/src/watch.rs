@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ctxsim_base::diag::Diagnostic;
-use ctxsim_base::error::Error;
+use crate::prelude::*;
 use ctxsim_engine::take::Progress;
 
 /// What is told, from any thread, while a plan runs, how much is done, of how much; `Break` stops the runs.

@@ -1,11 +1,7 @@
 //! What is wrong by construction with a scenario that is written by hand: it would run, and say something else than what was meant.
 
 use super::{Comparison, Plan};
-use crate::catalog::Catalog;
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::scenario::LoadSpec;
+use crate::prelude::*;
 use ctxsim_timeline::Spine;
 
 /// The warnings of scenarios; each has its broken file in `tests/lints`.

@@ -1,19 +1,18 @@
 //! Arguments that several verbs share, and those of short verbs; those of a long verb are beside it.
 
-use std::path::PathBuf;
+use crate::prelude::*;
 
-use clap::{Arg, Args, ValueEnum};
+use clap::{Arg, ValueEnum};
 use ctxsim_report::chart::KINDS;
 use ctxsim_report::sections::columns::TableColumn;
 use ctxsim_report::verdict::MIN_EVIDENCE;
 
 use crate::git::RevArgs;
-use crate::output::{ForceArgs, OutputArgs};
-use crate::shown::{PagedArgs, WidthArgs};
+use crate::output::OutputArgs;
+use crate::shown::WidthArgs;
 use crate::verbs::parts::PartsArgs;
 use crate::verbs::run;
 use crate::what::{PoliciesArgs, SelectArgs, SuiteArgs, What};
-use ctxsim_base::list::Listed as _;
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]

@@ -1,9 +1,8 @@
 //! Stops child programs and removes temporary files when the command is interrupted.
 
+use crate::prelude::*;
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, Once, PoisonError};
 

@@ -1,17 +1,12 @@
 //! The formats of results, and which one is written: as asked for, else by the extension of the output, else the usual one.
 
+use crate::prelude::*;
 use std::borrow::Cow;
-use std::path::Path;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::{self, Rows};
 
 use crate::output::{self, OutputArgs, Remark};
-use crate::verbs::run::unwritable;
-use crate::{wrong, wrong_at};
 
 /// An output format, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

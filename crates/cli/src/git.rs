@@ -3,24 +3,21 @@
 
 mod repository;
 
+use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
+use std::io;
 use std::io::Read as _;
 use std::ops::Deref;
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 use std::sync::Arc;
-use std::{fs, io};
 
-use clap::Args;
 use tempfile::TempDir;
 
+use crate::ends;
 use crate::project::GIT;
-use crate::{ends, wrong};
-use ctxsim_app::catalog::{Catalog, Kind, Loaded, Origin, REVISION_MARK, Revision};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::{Format, SuiteFile};
+use ctxsim_app::catalog::{Loaded, Origin, REVISION_MARK, Revision};
+use ctxsim_input::SuiteFile;
 use repository::{Blob, BlobKind, Repository};
 
 /// The largest policy file that is read of a revision, in bytes.

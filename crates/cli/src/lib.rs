@@ -6,6 +6,7 @@ mod format;
 mod git;
 mod moved;
 mod output;
+mod prelude;
 mod progress;
 mod project;
 mod render;
@@ -14,14 +15,11 @@ mod usage;
 mod verbs;
 mod what;
 
+use crate::prelude::*;
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::ExitCode;
 
-use ctxsim_app::catalog::{Bundle, Catalog};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use ctxsim_app::catalog::Bundle;
 
 use project::Project;
 use verbs::Command;

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
+use crate::prelude::*;
 use clap::builder::Resettable::Reset;
 use clap::{Arg, ArgAction, Command, CommandFactory as _, Id};
-use ctxsim_base::list::Listed as _;
 
 use crate::verbs::Cli;
 

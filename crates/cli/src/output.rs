@@ -2,29 +2,22 @@
 
 mod file;
 
+use crate::prelude::*;
 use std::borrow::Cow;
 use std::fmt;
-use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use annotate_snippets::{Group, Renderer};
-use clap::{Args, ValueEnum};
-use ctxsim_app::catalog::{Catalog, Files, Kind, is_same_file};
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
+use clap::ValueEnum;
+use ctxsim_app::catalog::is_same_file;
 use ctxsim_base::foreign::{self, in_one_line, runner};
 use ctxsim_base::grid::tint::{Terminal, printed_painted};
-use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::row::json::json_text;
 use serde::Serialize;
 use terminal_size::{terminal_size, terminal_size_of};
 
 use crate::ends;
-use crate::format::FormatArg;
-use crate::verbs::run::unwritable;
-use crate::wrong_at;
 
 pub(super) use file::{
     KeptFile, Remark, Replaced, append, begins_with, check, make_folder, remove, shorten, unlinked, write,

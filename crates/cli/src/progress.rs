@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_engine::take::Progress;
 
-use crate::output;
+use crate::prelude::*;
 
 /// Work shorter than this shows no progress.
 const QUIET: Duration = Duration::from_secs(1);

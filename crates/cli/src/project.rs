@@ -1,11 +1,9 @@
 //! The project that a command runs in: which files are its own, and which paths lead on through one of its links.
 
+use crate::prelude::*;
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::path::{self, Component, Path, PathBuf};
+use std::path::{self, Component};
 use std::sync::OnceLock;
-
-use ctxsim_input::Format;
 
 /// The folder of a repository whose files are git's: settings with passwords among them.
 pub(super) const GIT: &str = ".git";

@@ -1,19 +1,15 @@
 //! Draws what is wrong with inputs: the place, the line, a caret, and the fix.
 
+use crate::prelude::*;
 use std::ops::Range;
-use std::path::Path;
 
 use crate::output::{self, Drawn};
 use crate::project::Project;
 use annotate_snippets::{AnnotationKind, Level, Origin, Snippet};
-use ctxsim_app::catalog::Catalog;
-use ctxsim_base::diag::{Code, Diagnostic, Place};
-use ctxsim_base::error::Error;
+use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::{Foreign, in_lines, in_one_line, printed};
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::Format;
 
 /// The most problems that are drawn; the others are counted.
 const DRAWN_MAX: usize = 100;

@@ -1,16 +1,13 @@
 //! How a result is shown, and where it goes.
 
+use crate::prelude::*;
 use std::fmt::Display;
 use std::io;
-use std::path::Path;
 
-use clap::{Arg, Args};
+use clap::Arg;
 
 use crate::args::number;
-use crate::format::{FormatArg, Formats};
 use crate::output::{self, OutputArgs, PageArgs};
-use ctxsim_app::catalog::Files;
-use ctxsim_base::error::Error;
 use ctxsim_base::grid::tint::Terminal;
 
 /// The width of tables without a terminal.

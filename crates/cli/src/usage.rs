@@ -1,16 +1,14 @@
 //! What is wrong with a command line, in the same form as what is wrong with an input.
 
+use crate::prelude::*;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser as _};
-use ctxsim_app::catalog::{Catalog, Kind, kind_of};
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use ctxsim_app::catalog::kind_of;
+use ctxsim_base::diag::nearest;
 
 use crate::moved::{command, resolved};
 use crate::verbs::Cli;

@@ -22,9 +22,8 @@ mod tune;
 
 use std::process::ExitCode;
 
+use crate::prelude::*;
 use clap::{Parser, Subcommand};
-use ctxsim_app::catalog::Catalog;
-use ctxsim_base::error::Error;
 
 use crate::GUARD_FAILED;
 use crate::args::{CompletionsArgs, ListArgs, ManArgs, RunArgs, ShowArgs, ValidateArgs};

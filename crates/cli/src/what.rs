@@ -2,16 +2,11 @@
 //!
 //! Each group of arguments is part of the verbs that read all of it; where a verb means one of them in a way of its own, it says so with `mut_arg`.
 
-use clap::Args;
+use crate::prelude::*;
 
 use crate::args::number;
-use crate::{ends, git, wrong};
-use ctxsim_app::Comparison;
-use ctxsim_app::catalog::{Catalog, Kind};
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
+use crate::{ends, git};
 use ctxsim_base::grid::shell::quoted_all;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::saturated;
 use ctxsim_report::Next;
 

@@ -7,7 +7,7 @@ pub mod hindsight;
 pub mod schedule;
 
 use crate::own::{CodeInputs, Own};
-use crate::projection::Projector;
+use crate::prelude::*;
 use ctxsim_input::Builtin;
 
 pub use clairvoyant::Clairvoyant;

@@ -24,13 +24,12 @@ mod prefixes;
 mod qualified;
 mod units;
 
-use serde::Serialize;
+use crate::prelude::*;
 
-use crate::ledger::{CacheUse, ExplicitCacheRow};
+use crate::ledger::ExplicitCacheRow;
 use crate::projection::Chain;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::cache::Readable;
-use ctxsim_input::{CacheRules, LayoutSpec, Settings, Steps, TtlClass};
+use ctxsim_input::{LayoutSpec, Settings, Steps, TtlClass};
 
 pub use marks::OwnMark;
 pub use qualified::HitDraws;

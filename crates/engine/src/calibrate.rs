@@ -7,16 +7,15 @@ pub mod lifetimes;
 pub mod scores;
 pub mod unforeseen;
 
-use indexmap::IndexMap;
-use serde::Serialize;
+use crate::prelude::*;
 
-use crate::ledger::{CacheUse, RequestRow, Role, Rows};
+use crate::ledger::Rows;
 use crate::measure::missed::{MISS_MIN, MissCause, cause_of};
 use crate::price::{self, StepPrices};
 use compaction::{Aftermath, HiddenFile, ReadOutcome};
-use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
-use ctxsim_input::{CacheRules, Policy, Prices, Setting};
-use ctxsim_timeline::{EventKind, LoggedOutcome, StepIx, Timeline, Usage};
+use ctxsim_base::quantity::or_unlimited;
+use ctxsim_input::{Prices, Setting};
+use ctxsim_timeline::{LoggedOutcome, Usage};
 use first::FirstRequests;
 use forecast::Chance;
 use scores::ForecastScores;

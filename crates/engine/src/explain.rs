@@ -12,14 +12,13 @@ use crate::cache::Finding;
 use crate::engine::Simulation;
 use crate::hindsight;
 use crate::ledger::pairing::RequestId;
-use crate::ledger::{ExploredRow, NeedRow, RequestRow, Role, Rows};
+use crate::ledger::{ExploredRow, NeedRow, Rows};
 use crate::measure::missed::{Miss, missed_at};
+use crate::prelude::*;
 use crate::price::{Bill, Models};
-use crate::projection::{Link, Slot, text_as_it_came};
+use crate::projection::{Slot, text_as_it_came};
 use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{Moment, Policy, Profile};
-use ctxsim_timeline::{Item, Timeline, Usage};
+use ctxsim_timeline::Usage;
 use record::{CacheLookup, Eyes, NotedEdit, SentPrompt, SinkState, WantedRow};
 
 pub use items::{Cached, HeldPart, PrefixCompared, Same, StandingItem, Stood, held};

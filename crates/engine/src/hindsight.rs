@@ -8,10 +8,9 @@
 use std::borrow::Cow;
 
 use crate::engine::{CompiledPolicy, Simulation};
-use crate::ledger::Sums;
+use crate::prelude::*;
 use crate::price::{Costs, PriceRows};
-use ctxsim_input::{Builtin, CacheRules, Limits, Policy, Profile, RecoveryPrice, ScheduleFor};
-use ctxsim_timeline::Timeline;
+use ctxsim_input::{Builtin, RecoveryPrice, ScheduleFor};
 
 /// Returns a policy as it runs on a timeline under a profile with these limits: `hindsight` becomes its
 /// cheapest schedule.

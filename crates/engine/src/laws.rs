@@ -3,13 +3,12 @@
 //! The policy is simulated twice: once as it is, and once with each request asked for a second time, as when an agent tries again.
 
 use crate::engine::Simulation;
-use crate::ledger::Sums;
-use crate::projection::{Ambient, Editor, Projector, Prompt, SlotIx, State, TextContent};
+use crate::prelude::*;
+use crate::projection::{Ambient, TextContent};
 use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::quantity::{Tokens, UNLIMITED};
+use ctxsim_base::quantity::UNLIMITED;
+use ctxsim_input::ShownAs;
 use ctxsim_input::policy::law::Law;
-use ctxsim_input::{CacheRules, Limits, Moment, Policy, ShownAs};
-use ctxsim_timeline::{Kind, Timeline};
 
 /// How many requests in a row may change what was sent before.
 const CHANGES_IN_A_ROW: u32 = 2;

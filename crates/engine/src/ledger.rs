@@ -3,13 +3,12 @@
 pub mod pairing;
 mod sums;
 
-use std::sync::Arc;
+use crate::prelude::*;
 
-use ctxsim_base::quantity::{Tokens, packed};
 use ctxsim_input::policy::memory::{ServiceCall, State};
 use ctxsim_input::scenario::summaries::FactKind;
 use ctxsim_timeline::facts::FactIx;
-use ctxsim_timeline::{Inferred, ItemIx, Level, StepIx, TurnIx};
+use ctxsim_timeline::{Inferred, Level};
 
 pub use crate::projection::{Change, Firing, ToolResults};
 pub use sums::{

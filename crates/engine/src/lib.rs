@@ -1,5 +1,6 @@
 //! One play: prompt, cache, ledger, price and measure.
 
+mod prelude;
 pub mod projection;
 pub mod ledger;
 pub mod memory;

@@ -21,12 +21,13 @@ pub mod sub_agents;
 pub mod turn_ratios;
 pub mod waiting;
 
-use crate::ledger::{Firing, Outcome, RequestSums, Sums};
+use crate::ledger::{Firing, RequestSums};
+use crate::prelude::*;
 use crate::price::{self, Costs, Models, PaidAtRates, PriceIndex};
 use assumed::{Assumed, AssumedChanges, AssumedCost, AssumedReach};
 use beside::HitStake;
-use ctxsim_base::quantity::{Amount, Expected, Tokens, UNLIMITED, packed};
-use ctxsim_input::{Assumptions, Lifetimes, Limits};
+use ctxsim_base::quantity::UNLIMITED;
+use ctxsim_input::{Assumptions, Lifetimes};
 use waiting::Waiting;
 
 pub use beside::{Beside, PlayedRecovery};

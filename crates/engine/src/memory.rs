@@ -36,11 +36,11 @@ pub mod requests;
 mod store;
 
 use crate::ledger::{KeptRow, Loss, MemoryKind};
-use crate::projection::{Left, Projector, Prompt, State as ItemState};
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
+use crate::projection::{Left, State as ItemState};
 use ctxsim_input::policy::memory::{FactMemory as Rules, MemoryPart, State};
+use ctxsim_timeline::Lifecycle;
 use ctxsim_timeline::facts::{ItemShare, Plant};
-use ctxsim_timeline::{ItemIx, Lifecycle, TurnIx};
 
 pub use memory_run::{AnyMemory, MemoryRun};
 

@@ -39,15 +39,13 @@ mod twice;
 mod view;
 mod viewed;
 
+use crate::prelude::*;
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use crate::memory;
-use crate::projection::Projector;
-use ctxsim_input::{Limits, OwnCode};
-use ctxsim_timeline::Timeline;
+use ctxsim_input::OwnCode;
 
 pub use remembers::{Knows, Memory};
 pub use twice::PlayDigests;

@@ -11,10 +11,10 @@ pub mod index;
 use std::ops::AddAssign;
 
 use self::index::Side;
-use crate::ledger::{ExplicitCacheSums, NeedSums, RequestRow, RequestSums, Role, Sums, TokenUse};
-use ctxsim_base::quantity::{Amount, Cost, Expected, Rate, Tokens, UNLIMITED, packed};
-use ctxsim_input::{Assumptions, Prices, Profile, Rates, RecoveryPrice, VariedRate};
-use ctxsim_timeline::StepIx;
+use crate::ledger::{ExplicitCacheSums, NeedSums, RequestSums, TokenUse};
+use crate::prelude::*;
+use ctxsim_base::quantity::{Rate, UNLIMITED};
+use ctxsim_input::{Assumptions, Prices, Rates, RecoveryPrice, VariedRate};
 
 pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};

@@ -30,11 +30,10 @@ mod rung;
 pub mod window;
 mod writer;
 
+use crate::prelude::*;
 use act::{Act, CompiledAction};
 use counter::Counter;
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::Moment;
-use ctxsim_timeline::{ItemIx, Texts};
+use ctxsim_timeline::Texts;
 use rung::{CompiledRung, RungParts};
 use writer::Writer;
 

@@ -15,10 +15,10 @@ mod expected;
 mod removed;
 
 use crate::ledger::NeedRow;
-use crate::projection::{Env, Known, Num, Prompt, ShownAs, Slot, SlotIx, State, TurnState};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{RecoverySpec, Size};
-use ctxsim_timeline::{ItemIx, Level, Need, TurnEvidence, TurnIx};
+use crate::prelude::*;
+use crate::projection::{Env, Known, Num, Slot, TurnState};
+use ctxsim_input::RecoverySpec;
+use ctxsim_timeline::{Level, Need, TurnEvidence};
 
 pub use ctxsim_input::scenario::refetch::{Assumption, End, Ends, Explores, Terms};
 pub use expected::{AskedCalls, BilledSteps, Carried, CarriedAgain, NeedSource};

@@ -8,6 +8,7 @@
 //! | `KIND/check.rs` (and `check/`) | the rules; each pushes a problem with its code and field path |
 //! | `KIND.rs` | the checked type and `new`, the only function that makes one; `new` reports every problem at once |
 
+mod prelude;
 pub mod text;
 pub mod policy;
 pub mod profile;

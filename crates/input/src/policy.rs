@@ -30,8 +30,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::Profile;
+use crate::prelude::*;
 use crate::text::set::Override;
-use ctxsim_base::diag::{Diagnostic, Problems};
 
 pub use self::family::PolicyFamily;
 pub use self::settable::SearchUse;

@@ -10,10 +10,9 @@ mod rules;
 mod services;
 pub mod update;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use crate::profile::written::{LimitsSpec, PriceSpec};
-use ctxsim_base::diag::{Code, Diagnostic};
 
 /// All lists; the first one that recognises a file reads it.
 const LISTS: [List; 2] = [litellm::LIST, models_dev::LIST];

@@ -10,11 +10,11 @@ mod waiting;
 pub mod written;
 
 use self::price::Prices;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::prelude::*;
+use serde::{Deserializer, Serializer};
 
 use crate::policy::wildcard;
-use ctxsim_base::diag::{Diagnostic, Problems};
-use ctxsim_base::quantity::{Cost, Tokens, UNLIMITED};
+use ctxsim_base::quantity::{Cost, UNLIMITED};
 
 pub use self::cache::{
     Blocks, Breakpoints, CacheRules, ExplicitCache, Lifetimes, Refusal, Settings, Steps, Touch, TtlClass,

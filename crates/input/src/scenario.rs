@@ -10,8 +10,7 @@ pub mod written;
 use std::ops::Deref;
 
 pub use self::written::*;
-use ctxsim_base::diag::{Diagnostic, Problems};
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 
 /// The largest item, so that sums of a few items fit into 32 bits.
 pub const ITEM_TOKENS_MAX: Tokens = (1 << 31) - 1;

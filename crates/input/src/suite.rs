@@ -6,7 +6,7 @@ pub mod written;
 use std::ops::Deref;
 
 pub use self::written::*;
-use ctxsim_base::diag::{Diagnostic, Problems};
+use crate::prelude::*;
 
 /// A suite that has passed every rule. The catalog checks that its names exist.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,9 +5,9 @@
 
 mod claude;
 
+use crate::prelude::*;
 use crate::profile::Family;
 use crate::scenario::TokenizerName;
-use ctxsim_base::quantity::Tokens;
 
 pub trait Tokenizer {
     /// Returns the number of tokens of a text; special tokens are counted as plain text.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::evidence::Needs;
 use super::{NO_ITEM, StepIx, Timeline};
-use ctxsim_base::quantity::ix;
+use crate::prelude::*;
 
 impl Timeline {
     /// Returns what had arrived before the user's message, or the request, of a step: items and events alone, without needs, facts and bills.

@@ -10,10 +10,8 @@ use super::{
     Compaction, Due, Event, EventKind, FrontItem, Harness, Inferred, Item, ItemIx, Kind, Level, Lifecycle,
     NO_ITEM, Phase, Session, SideRequest, StepIx, StepRow, Timeline, TurnIx, TurnRow, Usage, When,
 };
-use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix, saturated};
-use ctxsim_input::TtlClass;
+use crate::prelude::*;
 use ctxsim_input::profile::ImageRule;
-use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::scenario::TokenizerName;
 
 pub use item::{ItemSizes, NewItem};

@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use super::{ItemIx, StepIx, TurnIx};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::TtlClass;
-use ctxsim_input::profile::cache::Setting;
+use crate::prelude::*;
 
 /// A moment of a load; moments are ordered by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{Item, ItemIx, Kind, StepIx, TurnIx};
-use ctxsim_base::quantity::ix;
+use crate::prelude::*;
 use ctxsim_input::profile::Factor;
 pub use ctxsim_input::scenario::Level;
 use ctxsim_input::scenario::summaries::FactKind;

@@ -1,9 +1,8 @@
 //! The fact plane: what was stated where, and later questions about it.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::{ItemIx, When};
-use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::{Cpython, Seed};
 
 /// A fact's index in its plane.

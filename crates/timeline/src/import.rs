@@ -72,10 +72,8 @@ mod usage_csv;
 mod values;
 mod wrapped;
 
+use crate::prelude::*;
 use std::io::{self, BufRead};
-use std::sync::Arc;
-
-use indexmap::{IndexMap, IndexSet};
 
 use super::Timeline;
 use super::shared::Neighbours;
@@ -83,7 +81,6 @@ use ctxsim_base::counts::count_one;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 
 pub use among::Among;

@@ -11,10 +11,9 @@ mod history;
 mod old_text;
 mod rules;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::{Inferred, ItemIx, Kind, Level, NO_ITEM, Need, Timeline, TurnEvidence};
-use ctxsim_base::quantity::ix;
 use ctxsim_input::scenario::NeedRule;
 use ctxsim_input::scenario::summaries::FactKind;
 use history::{CallHistory, PastCall};

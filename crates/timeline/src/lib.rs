@@ -18,6 +18,7 @@
 //! plane is passed only to code that needs it: policies and caches never see needs or facts, except `clairvoyant`, which is built from the
 //! whole timeline.
 
+mod prelude;
 pub mod row;
 mod before;
 pub mod event;
@@ -37,19 +38,14 @@ pub mod infer_needs;
 pub mod import;
 pub mod random;
 
+use crate::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
 
-use indexmap::IndexSet;
-
-use xxhash_rust::xxh3::xxh3_64;
-
-use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix};
+use ctxsim_input::CacheRules;
 use ctxsim_input::profile::{ImageRule, ImageSize};
 use ctxsim_input::scenario::TokenizerName;
 use ctxsim_input::scenario::refetch::Refetch;
 use ctxsim_input::scenario::user_messages::UserTerms;
-use ctxsim_input::{CacheRules, TtlClass};
 
 pub use build::{ItemSizes, NewItem, TimelineBuilder};
 pub use ctxsim_input::policy::{Kind, Preserve};

@@ -1,10 +1,9 @@
 //! What no record tells of a session's bill, as declared probabilities: they change no prompt and no row.
 
-use serde::Deserialize;
+use crate::prelude::*;
 
 use super::StepIx;
 use super::shared::Chance;
-use ctxsim_base::quantity::Decimal;
 
 /// The odds of what no record tells: a chance is missing where it is not known.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
+use serde::Serialize;
 
 use super::odds::Odds;
 use super::shared::Chance;

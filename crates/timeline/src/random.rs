@@ -3,9 +3,9 @@
 
 use crate::build::ItemSizes;
 use crate::evidence::{Recover, normalised, turns_back};
+use crate::prelude::*;
 use crate::scripted::{self, narrow};
-use crate::{Due, Kind, Level, Need, NewItem, Preserve, Timeline, TimelineBuilder};
-use ctxsim_base::quantity::Tokens;
+use crate::{Due, Level, Need, NewItem, Preserve, Timeline, TimelineBuilder};
 use ctxsim_base::rng::{Seed, Stream};
 use ctxsim_input::ScenarioFile;
 

@@ -1,7 +1,7 @@
 //! A load in the tokens of other models than those that it was recorded with.
 
 use super::{EventKind, Item, Timeline};
-use ctxsim_base::quantity::Decimal;
+use crate::prelude::*;
 use ctxsim_input::profile::{Factor, Family, ImageRule};
 use ctxsim_input::scenario::refetch::{AssumedNumber, Refetch};
 use ctxsim_input::tokens;

@@ -9,16 +9,15 @@
 //! `"splitmix64"` is one sequence from the seed, which other programs can reproduce in a few lines. `load.random` draws everything that a
 //! pattern would state; `load.sessions` is several loads of turns, with users and times.
 
-use indexmap::IndexMap;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use crate::prelude::*;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::evidence::{Recover, normalised, turns_back};
 use super::facts::{FactForm, ItemShare};
 use super::{Due, FrontItem, ItemSizes, Kind, Level, Need, NewItem, Preserve, Timeline, TimelineBuilder};
-use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_base::rng::{Seed, SplitMix64, Stream};
 use ctxsim_input::profile::ImageRule;
-use ctxsim_input::profile::cache::{SETTINGS, Setting};
+use ctxsim_input::profile::cache::SETTINGS;
 use ctxsim_input::scenario::{
     Amount, Generate, ITEM_TOKENS_MAX, PatternRandom, ResultSizes, ScriptedCall, ScriptedChange,
     ScriptedImages, StableItem, TurnSpec,

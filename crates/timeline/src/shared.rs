@@ -1,12 +1,11 @@
 //! The front of a session's prompts that other sessions of its user send, too: tools and system prompt.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
+use serde::Serialize;
 
 use super::own::OwnCounts;
 use super::{Event, EventKind, ItemIx, Phase, StepIx, Timeline, TurnIx, When};
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::profile::cache::Setting;
 
 /// The front of a session's prompts that other sessions of its user send, too. No policy decides when they do, so this is a fact of
 /// the load.

@@ -1,10 +1,9 @@
 //! The text plane: the items' texts, if the load has text; projections and caches never see it.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::ItemIx;
 use super::tool_form::{Argument, ToolForm};
-use xxhash_rust::xxh3::xxh3_64;
 
 /// The texts of a timeline's items; texts are shared, never copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

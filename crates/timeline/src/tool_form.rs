@@ -10,9 +10,8 @@ mod patch;
 
 use std::sync::OnceLock;
 
-use indexmap::IndexMap;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use crate::prelude::*;
+use serde_json::Map;
 
 use ctxsim_input::text::decode::{Format, decode_table};
 

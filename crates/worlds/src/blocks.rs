@@ -11,10 +11,9 @@
 
 pub mod trace;
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use crate::Registered;
-use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::ledger::{Outcome, Sink};
 use ctxsim_engine::take::{Fixed, Load, LoadKind, Plays, World};
 use ctxsim_input::{CacheRules, Limits, Profile};

@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::quantity::ix;
+use crate::prelude::*;
 
 /// A fact's index in its graph.
 pub type FactIx = u32;

@@ -1,6 +1,6 @@
 //! Ordinary timelines: items one after another, which the engine plays.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::Registered;
 use ctxsim_engine::take::{LoadKind, Plays, World};

@@ -13,13 +13,13 @@ mod items;
 pub mod needles;
 #[cfg(feature = "worlds")]
 mod numbers;
+mod prelude;
 #[cfg(feature = "worlds")]
 pub mod trial;
 
+use crate::prelude::*;
 use std::io::BufRead;
-use std::sync::Arc;
 
-use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::take::{FindingsKind, LoadKind, World};
 use ctxsim_input::Scenario;
 use ctxsim_input::policy::memory::MemorySpec;

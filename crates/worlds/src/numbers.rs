@@ -9,12 +9,11 @@
 //! and the claims of all sources (`docs/studies/claims.toml`). `worlds/aging/probes/` turns the question around: it takes the numbers under
 //! which a user's own answers are most likely.
 
-use indexmap::IndexMap;
-use serde::Serialize;
+use crate::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use ctxsim_base::diag::{Code, Diagnostic, Problems, nearest};
+use ctxsim_base::diag::{Problems, nearest};
 use ctxsim_input::text::decode::{Format, decode_table};
 
 /// The largest value of a number.

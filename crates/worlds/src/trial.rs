@@ -1,13 +1,12 @@
 //! What loads of facts share, whatever remembers them:
 //! numbers over trials and how far policies differ in them, what to repair, what each memory requested, and what is most like a question.
 
+use crate::prelude::*;
 use std::fmt;
-use std::sync::Arc;
 
-use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use ctxsim_base::quantity::{Cost, saturated};
+use ctxsim_base::quantity::Cost;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Sums;
 use ctxsim_engine::measure::{Beside, Statistic, Tally};
@@ -17,7 +16,7 @@ use ctxsim_engine::take::{
     Curve, Findings, FoldedLedger, Keys, Load, MemoryRepair, Progress, Run, StageRepair, in_order,
     in_order_telling,
 };
-use ctxsim_input::{CacheRules, Limits, Policy};
+use ctxsim_input::{CacheRules, Limits};
 
 /// Numbers by name; a dot parts a group from its member.
 pub type Numbered = IndexMap<String, Statistic>;

@@ -2,14 +2,11 @@
 
 use std::sync::OnceLock;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::grid::numbers::{percent, thousands};
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::{Apply, Lanes};
 use ctxsim_input::text::decode::{Format, decode, decode_table};
 

@@ -1,13 +1,11 @@
 //! What advice is asked for: settings to try, a trial by days, and whose sessions.
 
-use crate::Comparison;
 use crate::advise::agents::{Agent, AgentSetting};
 use crate::advise::play::PlayedSession;
+use crate::prelude::*;
 use crate::selection::Whose;
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::error::Error;
+use ctxsim_base::diag::nearest;
 use ctxsim_base::grid::numbers::{counted, listed, listed_code};
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::profile::calendar;
 use ctxsim_input::profile::calendar::DAY_MS;

@@ -4,15 +4,12 @@
 
 use std::ops::Range;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingsForm};
 use super::stated::{FileSettings, offset};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_report::advise::saved::{FormerValue, Saved};
 

@@ -1,10 +1,9 @@
 //! Settings as text to paste.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 use serde_json::{Map, Value};
 
 use super::agents::{AgentSetting, SettingsForm};
-use ctxsim_base::list::Listed as _;
 use ctxsim_report::advise::Paste;
 
 /// A value of a setting.

@@ -1,23 +1,17 @@
 //! Which values of settings are in force, and the policies that values make.
 
+use crate::prelude::*;
 use std::cmp::Ordering;
-use std::sync::Arc;
-
-use indexmap::IndexMap;
 
 use crate::advise::agents::{Agent, AgentSetting, ShownBy, Wish, is_older};
 use crate::advise::play::SeenLog;
 use crate::advise::stated::FileSettings;
-use crate::catalog::Catalog;
-use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
 use ctxsim_input::text::decode::{Format, decode, encode};
-use ctxsim_input::{Policy, PolicyFile};
 use ctxsim_report::advise::{From, InForce, UntriedSetting};
 use ctxsim_report::as_logged::AS_RECORDED;
 

@@ -1,15 +1,12 @@
 //! What is measured of settings beside plays: pairs of them tried in a folder, lifetimes of cache entries, and what bills alone tell.
 
-use crate::Comparison;
 use crate::advise::agents::{AgentSetting, ShownBy};
 use crate::advise::in_force::Force;
 use crate::advise::menu::{Menu, MenuChoice, MenuPair, Menus};
 use crate::advise::play::PlayedSession;
 use crate::advise::verdicts::{AgentMonth, AgentSessions, Verdicts};
 use crate::advise::{AdviceRequest, play};
-use crate::catalog::Catalog;
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use crate::prelude::*;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later, sum_of_pairs};

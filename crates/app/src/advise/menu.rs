@@ -1,8 +1,7 @@
 //! What is tried of an agent: every value of every setting, and every combination of those that combine. It is fixed before any result.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-use indexmap::IndexMap;
+use crate::prelude::*;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::agents::{Agent, AgentSetting, Wish};
 use super::asked::{self, AskedPairs};
@@ -11,11 +10,6 @@ use super::play::{PlayedSession, SeenLog};
 use super::stated::FileSettings;
 use super::{AdviceRequest, unknown_agent};
 use crate::ListPrices;
-use crate::catalog::Catalog;
-use ctxsim_base::diag::Diagnostic;
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::Policy;
 use ctxsim_input::policy::PolicyFamily;
 
 /// Pairs that are tried together, by their places in the menu.

@@ -1,28 +1,22 @@
 //! Sessions with everything that is tried of their agents, and what their logs show of the settings in force.
 
-use std::sync::Arc;
-
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::in_force::{SettingPolicies, SettingValues};
 use super::menu::{Menu, MenuChoice, Menus};
-use crate::catalog::Catalog;
+use crate::Progress;
 use crate::entry::ReadyLoad;
-use crate::{Comparison, Plan, Progress};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::missed::rewrites_not_foreseen;
 use ctxsim_engine::price::{Bill, Costs};
-use ctxsim_engine::take::{FailedRuns, Load, Run};
-use ctxsim_input::Policy;
+use ctxsim_engine::take::{FailedRuns, Run};
+use ctxsim_report::BillAsLogged;
 use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::as_logged::AS_RECORDED;
 use ctxsim_report::billed::BilledFacts;
-use ctxsim_report::{BillAsLogged, Skipped};
-use ctxsim_timeline::{LoggedOutcome, Recorded, Timeline, Usage};
+use ctxsim_timeline::{LoggedOutcome, Recorded, Usage};
 
 /// What a log shows of one session.
 #[derive(Clone, Debug, Default)]

@@ -1,15 +1,13 @@
 //! What a settings file says: its values in the places where the agent looks for them, each checked before it is played.
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingVariable, SettingsForm};
 use super::in_force::SettingValues;
-use ctxsim_base::diag::{Code, Diagnostic, Place};
-use ctxsim_base::error::Error;
+use ctxsim_base::diag::Place;
 use ctxsim_base::grid::numbers::listed;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_input::Source;
 use ctxsim_input::text::source::line_column;

@@ -1,13 +1,12 @@
 //! The levers of an agent: what each choice of its menu does to all sessions, and the word that the rule gives it.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::agents::{ShownBy, Wish};
 use super::in_force::Force;
 use super::in_force::SettingValues;
 use super::menu::{Menu, MenuChoice};
 use super::play::PlayedSession;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;

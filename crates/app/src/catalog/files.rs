@@ -1,12 +1,12 @@
 //! The files that inputs are read from: none of them may be written to.
 
+use crate::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Origin;
-use ctxsim_base::error::Error;
 use ctxsim_input::text::source::read_stream;
 
 /// Files on disk that were named as inputs; copies share one list.

@@ -1,18 +1,15 @@
 //! Reads files of the catalog, checks names against paths, and merges variants with their bases.
 
+use crate::prelude::*;
 use std::fs;
 use std::io::Read;
-use std::path::Path;
 
 use super::{Catalog, Kind, Origin, origin};
 use crate::models::SERVICE_MARK;
-use ctxsim_base::diag::{Code, Diagnostic, Place};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use ctxsim_base::diag::Place;
+use ctxsim_input::Source;
 use ctxsim_input::policy::law::Law;
-use ctxsim_input::scenario::LoadSpec;
 use ctxsim_input::text::Decode;
-use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, Source, SuiteFile};
 
 /// The longest chain of bases.
 const BASES_MAX: usize = 32;

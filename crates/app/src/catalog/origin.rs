@@ -1,21 +1,18 @@
 //! Where inputs come from: files, revisions of them, what ships, and what is held in memory; and of which kind each is.
 
+use crate::prelude::*;
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
-use crate::catalog::{BUNDLED_MARK, Catalog, Kind, PipedBytes, is_same_file, name_below};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use crate::catalog::{BUNDLED_MARK, PipedBytes, is_same_file, name_below};
 use ctxsim_input::policy::OwnCode;
 use ctxsim_input::text::source::{Source, read_text};
 use ctxsim_input::text::{decode, source};
-use ctxsim_input::{Format, PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
-use ctxsim_timeline::{Timeline, import};
+use ctxsim_timeline::import;
 
 /// What the name of an input in memory begins with in diagnostics.
 pub(super) const MEMORY_MARK: &str = "memory:";

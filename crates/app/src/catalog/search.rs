@@ -1,19 +1,16 @@
 //! Resolves a scenario's name to files: one file, the recordings of a folder, or the matches of a pattern.
 
+use crate::prelude::*;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{fs, io};
 
 use super::origin::other_kind;
 use super::{Catalog, Kind, Origin};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
 use ctxsim_base::foreign::is_name;
-use ctxsim_base::list::Listed as _;
+use ctxsim_input::Source;
 use ctxsim_input::policy::wildcard;
-use ctxsim_input::scenario::LoadSpec;
 use ctxsim_input::text::decode;
-use ctxsim_input::{Format, ScenarioFile, Source};
 
 /// The extensions of recordings; other files of a folder are ignored.
 const RECORDINGS: [&str; 6] = ["jsonl", "json", "csv", "eval", "db", "sqlite"];

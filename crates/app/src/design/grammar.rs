@@ -2,14 +2,11 @@
 
 use std::sync::OnceLock;
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
 use serde::Deserialize;
 
-use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::rng::Draw;
-use ctxsim_input::PolicyFile;
 use ctxsim_input::text::decode::{Format, decode, decode_table};
 
 /// The kinds of stages that a designed policy may have.

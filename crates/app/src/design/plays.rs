@@ -1,20 +1,13 @@
 //! What policies come to on the sessions of a design: each session is opened once, and each policy played on it once.
 
-use std::sync::Arc;
-
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::grammar::{DesignCandidate, DesignGrammar};
-use crate::catalog::{Catalog, Kind};
-use crate::{Comparison, Load, Plan, Progress, ReadyLoad};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use crate::{Load, Progress, ReadyLoad};
 use ctxsim_engine::ledger::Outcome;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::take::{FailedRun, Run, in_order, in_order_telling, with_threads};
 use ctxsim_input::policy::Builtin;
-use ctxsim_input::{Policy, PolicyFile};
 
 /// The most policies that are compiled and played together.
 const TOGETHER: usize = 64;

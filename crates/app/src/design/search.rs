@@ -5,13 +5,11 @@
 
 use std::cmp::Ordering;
 
-use indexmap::IndexSet;
+use crate::prelude::*;
 
 use super::grammar::DesignCandidate;
 use super::plays::DesignPlays;
 use crate::Progress;
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::measure::assumed::AssumedReach;

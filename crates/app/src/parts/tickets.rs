@@ -1,21 +1,17 @@
 //! Jobs for machines without a folder in common: who has seen all recordings gives each a ticket, with which anybody makes its part.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Making, PlanShard, content};
-use crate::catalog::{Catalog, Origin, PipedBytes, Searched, recording};
+use crate::PlanWatch;
+use crate::catalog::{PipedBytes, Searched, recording};
 use crate::index::Indexing;
 use crate::index::Twins;
 use crate::named::{NamedScenario, tell_scenarios_apart};
-use crate::{Comparison, Plan, PlanWatch};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_report::Skipped;
 use ctxsim_report::part::{Excluded, PartHead, RunPart, VERSION};
 use ctxsim_timeline::import::BySession;
 

@@ -1,16 +1,11 @@
 //! What `tune` varies, by default every number that the user of the agent can set, and the values that it tries: the one place that says which.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
-use crate::catalog::Catalog;
 use crate::grid::OverrideGrid;
-use crate::{Comparison, Load, Plan, Progress};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use crate::{Load, Progress};
 use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_engine::projection::num::{Known, Num};
-use ctxsim_input::PolicyFile;
 use ctxsim_input::policy::{SearchUse, Size};
 use ctxsim_report::distinct;
 use ctxsim_report::tune::{FixedParam, Tried, Varied};

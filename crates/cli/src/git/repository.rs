@@ -3,19 +3,15 @@
 //! It only looks up a revision, lists trees and prints objects as they are stored: these commands run no hook, filter, pager, monitor, diff
 //! or text converter. Its configuration is that of the repository, which no checkout can write, below settings that keep each of these off.
 
+use crate::prelude::*;
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 use std::process::{ChildStdin, Command, Output, Stdio};
 use std::thread;
 
 use crate::project::top;
-use crate::wrong;
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 
 /// The first version that fetches no missing object if it is told not to, and that takes no folder for a bare repository if it is told not to.
 const OLDEST: [u32; 2] = [2, 45];

@@ -1,18 +1,14 @@
 //! The one writer: a regular file whole or not at all, a device or a pipe as it is, and nothing through a link.
 
+use crate::prelude::*;
 use std::fs::{File, OpenOptions, Permissions};
+use std::io;
 use std::io::{BufWriter, ErrorKind, Read as _, Write};
-use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::ends;
 use crate::project::Project;
-use crate::{ends, wrong_at};
-use ctxsim_app::catalog::Files;
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
-use ctxsim_input::Format;
 
 /// Where the system itself has links to devices and pipes.
 const SYSTEM: [&str; 2] = ["/dev", "/proc"];

@@ -1,29 +1,19 @@
 //! `ctxsim advise`: which settings of an agent to change, what that saves and forgets, and what to paste.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
 
-use clap::{ArgGroup, Args};
+use clap::ArgGroup;
 
-use crate::args::{EvidenceArgs, number, said};
-use crate::format::{FormatArg, Formats};
-use crate::output::{ForceArgs, KeptFile, Remark, Replaced};
-use crate::progress::{READS_AND_SIMULATES, with_progress};
-use crate::shown::PagedArgs;
-use crate::verbs::run::unwritable;
+use crate::args::{EvidenceArgs, number};
+use crate::output::{KeptFile, Remark, Replaced};
+use crate::progress::READS_AND_SIMULATES;
 use crate::what::{DrawArgs, RecordedArgs};
-use crate::{output, wrong, wrong_at};
 use ctxsim_app::advise::agents::Agent;
 use ctxsim_app::advise::edit::{ChangedFile, applied as edited, undone};
 use ctxsim_app::advise::{AdviceRequest, TrialRequest, advise as advised};
-use ctxsim_app::catalog::{Catalog, Files};
-use ctxsim_app::{Comparison, forecast};
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
+use ctxsim_app::forecast;
 use ctxsim_base::grid::numbers::listed;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::text::source::read_text;
 use ctxsim_report::advise::saved::Saved;
 use ctxsim_report::advise::{Advice, markdown, page, table};
 

@@ -6,31 +6,21 @@ mod laws;
 mod ratchet;
 mod snapshots;
 
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
 use std::process::ExitCode;
 
 use indexmap::IndexMap;
 
-use clap::Args;
-use ctxsim_app::catalog::{Catalog, Files, Kind};
-use ctxsim_app::{Comparison, Plan};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::take::FailedRuns;
 use ctxsim_report::Report;
 use ctxsim_report::checkup::{self, ADOPTED_BY, CheckUp, NewerPrices, github, junit, page, sarif};
 use ctxsim_report::made::{MadeWith, VERSION};
 
 use crate::args::share;
-use crate::format::{FormatArg, Formats};
 use crate::git::RevArgs;
-use crate::progress::{SIMULATES, with_progress};
-use crate::shown::PagedArgs;
 use crate::verbs::compare::own;
-use crate::verbs::run::unwritable;
 use crate::what::{ProcessArgs, ThreadsArgs};
-use crate::{BAD_INPUT, GUARD_FAILED, git, output, render, wrong};
+use crate::{BAD_INPUT, GUARD_FAILED, git, render};
 use assumed::AssumedLines;
 
 /// Shown below the options.

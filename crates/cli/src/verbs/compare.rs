@@ -1,27 +1,16 @@
 //! `ctxsim compare`: what changes from one policy to another, and why.
 
+use crate::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 
-use clap::Args;
 use indexmap::IndexSet;
 
-use crate::args::said;
-use crate::format::{FormatArg, Formats};
+use crate::git;
 use crate::git::Revisions;
-use crate::progress::{SIMULATES, with_progress};
-use crate::shown::PagedArgs;
-use crate::verbs::run::unwritable;
 use crate::what::{SelectArgs, SuiteArgs, What};
-use crate::{git, output, wrong};
-use ctxsim_app::catalog::{Catalog, Kind, Origin};
-use ctxsim_app::{Comparison, Plan, input_change};
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
+use ctxsim_app::catalog::Origin;
+use ctxsim_app::input_change;
 use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::Format;
-use ctxsim_input::text::source::read_text;
 use ctxsim_report::contrast::{Beside, Contrast, InputFate, document, page, review, summary, table};
 
 /// Shown below the options.

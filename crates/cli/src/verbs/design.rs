@@ -1,17 +1,12 @@
 //! `ctxsim tune --design`: the cheapest policy that keeps enough evidence, of the presets and of a grammar of stages.
 
-use std::path::PathBuf;
+use crate::prelude::*;
 
-use clap::Args;
-use ctxsim_app::Comparison;
-use ctxsim_app::catalog::Catalog;
 use ctxsim_app::design::{DesignTerms, designed};
-use ctxsim_base::error::Error;
 use ctxsim_report::tune::design::table;
 
-use crate::args::{EvidenceArgs, number, said};
-use crate::output::{self, ForceArgs, Remark};
-use crate::progress::{SIMULATES, with_progress};
+use crate::args::{EvidenceArgs, number};
+use crate::output::{self, Remark};
 use crate::shown::WidthArgs;
 use crate::verbs::sweep::{note, policy_format, print};
 use crate::what::What;

@@ -1,22 +1,15 @@
 //! `ctxsim explain`: one request of one run, for people or for programs.
 
-use clap::Args;
-use ctxsim_app::Plan;
-use ctxsim_app::catalog::Catalog;
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
+use crate::prelude::*;
 use ctxsim_engine::explain::explain as explained;
 use ctxsim_engine::take::{Cell, Load};
 use ctxsim_report::explain::{json, rendered, table};
 use ctxsim_report::rows::RowContext;
 
 use crate::args::number;
-use crate::format::{FormatArg, Formats};
+use crate::git;
 use crate::shown::ShownArgs;
-use crate::verbs::run::unwritable;
 use crate::what::{ConversationArgs, SessionArgs};
-use crate::{git, wrong};
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::quantity::saturated;
 
 /// The available output formats.

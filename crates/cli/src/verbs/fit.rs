@@ -1,18 +1,13 @@
 //! `ctxsim tune --fit`: the numbers of a memory that explain what a user's own agent answered.
 
-use std::path::PathBuf;
+use crate::prelude::*;
 
-use clap::Args;
-use ctxsim_app::catalog::Catalog;
 use ctxsim_app::fit as fitted;
-use ctxsim_base::error::Error;
 use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{Grid, Of, numbers, terminal};
-use ctxsim_input::Format;
-use ctxsim_input::text::source::read_text;
 use ctxsim_worlds::aging::probes::{Estimate, FittedMemory};
 
-use crate::output::{self, ForceArgs, Remark};
+use crate::output::{self, Remark};
 use crate::shown::WidthArgs;
 use crate::verbs::sweep::print;
 

@@ -1,19 +1,14 @@
 //! `ctxsim import`: what recorded sessions hold, and how well their bills are predicted.
 
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
 
-use clap::{Args, ValueEnum};
-use ctxsim_app::catalog::{Catalog, Kind};
-use ctxsim_app::{Compacting, Comparison, ListPrices, Plan};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
+use clap::ValueEnum;
+use ctxsim_app::{Compacting, ListPrices};
 use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
 use ctxsim_engine::take::{Load, Progress};
 use ctxsim_input::scenario::HiddenRequest;
-use ctxsim_input::text::source::read_text;
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::Skipped;
 use ctxsim_report::as_logged::sum_of;
@@ -24,12 +19,8 @@ use ctxsim_report::fixed::FixedBy;
 use ctxsim_report::recording::{self, FileContents};
 use ctxsim_timeline::import::{ProviderExport, provider_export};
 
-use crate::args::said;
-use crate::format::{FormatArg, Formats};
-use crate::output;
-use crate::progress::{READS, with_progress};
+use crate::progress::READS;
 use crate::shown::ShownArgs;
-use crate::verbs::run::unwritable;
 use crate::what::{RecordedArgs, with_fallback};
 
 /// Shown below the options.

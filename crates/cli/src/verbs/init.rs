@@ -1,22 +1,17 @@
 //! `ctxsim init`: the files with which a repository begins, each commented; the commands that it names pass on the example.
 
-use std::path::{Component, Path, PathBuf};
+use crate::prelude::*;
+use std::path::Component;
 
-use clap::{Args, Subcommand};
-use ctxsim_app::catalog::{Catalog, Files, Kind};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
+use clap::Subcommand;
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::Format;
 use ctxsim_report::guard::GuardVerdict;
 use ctxsim_report::made::VERSION;
 use serde_json::Value;
 
-use crate::output::{self, BegunFiles, ForceArgs, KeptFile, Replaced};
+use crate::output::{self, BegunFiles, KeptFile, Replaced};
 use crate::verbs::check;
-use crate::wrong_at;
 
 /// The files to write, with their texts.
 const CONFIG: (&str, &str) = ("ctxsim.toml", include_str!("init/ctxsim.toml"));

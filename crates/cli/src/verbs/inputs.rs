@@ -1,20 +1,16 @@
 //! `ctxsim show` and `ctxsim validate`: the files of inputs and what is wrong with them; and what editors, manuals and shells want to know.
 
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
 
 use clap::ValueEnum;
 use clap_mangen::Man;
 
 use crate::args::{CompletionsArgs, InputFormatArg, ManArgs, SchemaArg, ShowArgs, ValidateArgs};
-use crate::format::FormatArg;
 use crate::output::OutputArgs;
-use crate::{ends, moved, output, render, wrong, wrong_at};
-use ctxsim_app::catalog::{Catalog, Files, Kind, input_files, kind_of};
+use crate::{ends, moved, render};
+use ctxsim_app::catalog::{input_files, kind_of};
 use ctxsim_app::check;
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers;
-use ctxsim_input::Format;
 use ctxsim_input::text::schema;
 
 /// Shown below the options of `show`.

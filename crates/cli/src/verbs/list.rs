@@ -1,18 +1,16 @@
 //! `ctxsim list`: the catalogue, at a glance or entry by entry.
 
-use ctxsim_app::catalog::{Catalog, Kind, PolicyReader};
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::error::Error;
+use crate::prelude::*;
+use ctxsim_app::catalog::PolicyReader;
+use ctxsim_base::diag::nearest;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::grid::terminal::draw;
 use ctxsim_base::grid::tint::{Terminal, Tint};
 use ctxsim_base::grid::{CellKind, Grid};
-use ctxsim_base::list::Listed as _;
 use ctxsim_timeline::import;
 use indexmap::IndexMap;
 
 use crate::args::{KindArg, ListArgs};
-use crate::{output, wrong};
 
 /// What the marks at the end of descriptions mean.
 const MARKS: &str = "How a policy is known: [S] its source was read, [D] official documentation, [R] reverse-engineered, [2] other people's accounts, [G] general knowledge, [PR] proposed, [measured] in recorded sessions.";

@@ -1,24 +1,17 @@
 //! `--parts` and `ctxsim run --merge`: the parts of a job in a folder, made by any number of processes, and their fold.
 
+use crate::prelude::*;
 use std::fs::{self, File};
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use clap::Args;
 use ctxsim_app::parts::{Making, PlanShard};
 use ctxsim_app::{PlanWatch, never_stops};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers;
 use ctxsim_report::part::{Common, PartHead, PartOf, PartSet};
 use ctxsim_timeline::import::{LINE_BYTES_MAX, read_line};
-
-use crate::output;
-use crate::progress::{SIMULATES, with_progress};
-use crate::verbs::run::unwritable;
 
 /// A folder of parts, and the share of the loads whose parts are made.
 #[derive(Clone, Debug, Default, Args)]

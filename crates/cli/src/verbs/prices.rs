@@ -1,26 +1,20 @@
 //! `ctxsim prices`: price lists as profiles, and what newer ones change.
 
+use crate::prelude::*;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use ctxsim_app::ListPrices;
-use ctxsim_app::catalog::{Catalog, Files, price_list_files};
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
+use ctxsim_app::catalog::price_list_files;
 use ctxsim_base::grid::numbers::{NONE, counted};
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::Format;
 use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
 use ctxsim_input::pricelist::update::{PriceUpdate, updates};
 use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
 use ctxsim_input::profile::calendar;
-use ctxsim_input::text::source::read_text;
 use indexmap::IndexMap;
 use indexmap::map::Entry as Slot;
 
-use crate::output::{self, ForceArgs, KeptFile, Remark};
-use crate::{wrong, wrong_at};
+use crate::output::{self, KeptFile, Remark};
 
 /// Shown below the options.
 const EXAMPLES: &str = "\

@@ -1,20 +1,11 @@
 //! `ctxsim realised`: whether later sessions were billed what advice had forecast.
 
-use std::path::PathBuf;
+use crate::prelude::*;
 
-use clap::Args;
-use ctxsim_app::catalog::Catalog;
 use ctxsim_app::{OutcomeTable, RealisedRequest, forecast, realised as held_against};
-use ctxsim_base::error::Error;
-use ctxsim_input::text::source::read_text;
 use ctxsim_report::realised::{markdown, page, table};
 
-use crate::args::said;
-use crate::format::{FormatArg, Formats};
-use crate::output;
-use crate::progress::{READS_AND_SIMULATES, with_progress};
-use crate::shown::PagedArgs;
-use crate::verbs::run::unwritable;
+use crate::progress::READS_AND_SIMULATES;
 use crate::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.

@@ -2,14 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::prelude::*;
 use clap::{Arg, ValueEnum as _};
 use ctxsim_app::advise::knows_agent;
-use ctxsim_app::catalog::{Catalog, Files};
-use ctxsim_app::{Comparison, Plan, never_stops};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
+use ctxsim_app::never_stops;
 use ctxsim_base::grid::tint::Terminal;
-use ctxsim_base::list::Listed as _;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::missed::all_misses;
 use ctxsim_engine::take::{Cell, Load, RowsOf};
@@ -25,13 +22,9 @@ use ctxsim_timeline::row::Rows;
 use serde_json::Value;
 
 use crate::args::{RowsArg, RunArgs};
-use crate::format::{FormatArg, Formats};
 use crate::git::{self, RevArgs, Revisions};
-use crate::progress::{SIMULATES, with_progress};
-use crate::shown::PagedArgs;
 use crate::verbs::parts::PartJob;
 use crate::what::next as next_of;
-use crate::{output, wrong};
 
 /// Returns the formats of a comparison, the usual one first.
 fn formats() -> Vec<FormatArg> {

@@ -1,15 +1,10 @@
 //! `ctxsim screen`, and `ctxsim SESSIONS`: what sessions cost, where that goes, and what to do about it.
 
-use clap::Args;
-use ctxsim_app::catalog::Catalog;
+use crate::prelude::*;
 use ctxsim_app::screen as screen_on;
-use ctxsim_base::error::Error;
 use ctxsim_report::screen::{markdown, page, table};
 
-use crate::format::{FormatArg, Formats};
-use crate::progress::{READS_AND_SIMULATES, with_progress};
-use crate::shown::PagedArgs;
-use crate::verbs::run::unwritable;
+use crate::progress::READS_AND_SIMULATES;
 use crate::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.

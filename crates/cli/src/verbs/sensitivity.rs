@@ -1,18 +1,12 @@
 //! `ctxsim sensitivity`: what a set of policies costs under many price lists.
 
-use clap::{Args, ValueEnum};
-use ctxsim_app::catalog::Catalog;
-use ctxsim_app::{Comparison, Plan};
-use ctxsim_base::error::Error;
+use crate::prelude::*;
+use clap::ValueEnum;
 use ctxsim_engine::measure::sensitivity::Sort;
 use ctxsim_report::sensitivity::page::page;
 use ctxsim_report::sensitivity::{markdown, rows, table, write_document};
 
-use crate::args::{number, said};
-use crate::format::{FormatArg, Formats};
-use crate::progress::{SIMULATES, with_progress};
-use crate::shown::PagedArgs;
-use crate::verbs::run::unwritable;
+use crate::args::number;
 use crate::what::{PoliciesArgs, SuiteArgs, What};
 
 /// Shown below the options.

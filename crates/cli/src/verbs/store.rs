@@ -1,21 +1,15 @@
 //! `ctxsim run --store`: what a memory holds after a conversation, as files in a folder, and back.
 
+use crate::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
-use ctxsim_app::catalog::{Catalog, Kind, Origin};
-use ctxsim_app::{Comparison, Plan};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
+use clap::Subcommand;
+use ctxsim_app::catalog::Origin;
 use ctxsim_engine::memory::export::{Export, INDEX_FILE, Index};
-use ctxsim_input::text::source::read_text;
 
-use crate::output::{self, ForceArgs, KeptFile, Replaced};
+use crate::output::{self, KeptFile, Replaced};
 use crate::what::{ConversationArgs, ProcessArgs};
-use crate::wrong_at;
 
 /// The arguments of `run --store`.
 #[derive(Debug, Args)]

@@ -1,32 +1,21 @@
 //! `ctxsim sweep` and `ctxsim run --merge`: a grid of variants of a policy, on one machine or on many.
 
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
 
-use clap::Args;
-use ctxsim_app::catalog::{Catalog, Files, Kind};
 use ctxsim_app::grid::OverrideGrid;
 use ctxsim_app::parts::fold;
+use ctxsim_app::sweep_head;
 use ctxsim_app::tune::{self, TuneHead};
-use ctxsim_app::{Comparison, sweep_head};
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::Format;
-use ctxsim_input::text::source::read_text;
 use ctxsim_report::part::{Common, PartHead};
 use ctxsim_report::sweep::{Objective, PointGuard, Sweep, json, page, table};
 use ctxsim_report::tune::Tuned;
 use serde::Serialize;
 
-use crate::args::said;
-use crate::format::{FormatArg, Formats};
-use crate::progress::{SIMULATES, with_progress};
-use crate::shown::PagedArgs;
+use crate::git;
 use crate::verbs::parts;
 use crate::verbs::parts::shard;
-use crate::verbs::run::{TotalsView, unwritable};
+use crate::verbs::run::TotalsView;
 use crate::what::{SuiteArgs, What};
-use crate::{git, output, wrong, wrong_at};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\

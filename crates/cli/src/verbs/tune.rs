@@ -1,24 +1,18 @@
 //! `ctxsim tune`: the parameters that are cheapest under a floor of evidence,
 //! compared with sessions that they were not chosen on.
 
-use std::path::PathBuf;
+use crate::prelude::*;
 
-use clap::Args;
-use ctxsim_app::Comparison;
-use ctxsim_app::catalog::Catalog;
 use ctxsim_app::tune::{Tuning, try_defaults, try_grid, tuned_policy};
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
 use ctxsim_report::sweep::Objective;
 use ctxsim_report::tune::{Tried, TuneGoal, page, table};
 
-use crate::args::{EvidenceArgs, said};
-use crate::output::{self, ForceArgs, PageArgs, Remark};
-use crate::progress::{READS, SIMULATES, with_progress};
+use crate::args::EvidenceArgs;
+use crate::output::{self, PageArgs, Remark};
+use crate::progress::READS;
 use crate::shown::WidthArgs;
 use crate::verbs::parts::{PartJob, PartsArgs};
 use crate::verbs::sweep::{GridArgs, GuardArgs, note, objective, policy_format, print};
-use crate::wrong;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\

@@ -1,7 +1,7 @@
 //! What later needs and probes ask of each item, and until when: full knowledge, which no agent has.
 
-use ctxsim_base::quantity::ix;
-use ctxsim_timeline::{Due, ItemIx, Kind, Level, NO_ITEM, Need, Spine, StepIx, Timeline, When};
+use crate::prelude::*;
+use ctxsim_timeline::{Due, Level, Need, When};
 
 /// Until when something is asked of an item; `None` when it is not, or no more.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,14 +8,14 @@
 //! What keeps it below: whatever no need asks for may be hidden as it enters, and nothing is ever written again because something before
 //! it was dropped.
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
+use indexmap::IndexSet;
 
 use super::asked::{LastAsked, REQUEST, Time, asked};
 use super::hindsight::{cheapest_cost, deaths, first_shown, gone};
-use ctxsim_base::quantity::{Cost, Tokens, ix};
 use ctxsim_input::profile::cache::Invalidates;
-use ctxsim_input::{CacheRules, Profile, PromptLevel, Rates, ScheduleFor, Settings, TtlClass};
-use ctxsim_timeline::{EventKind, Item, ItemIx, Kind, NO_ITEM, Timeline, TurnRow};
+use ctxsim_input::{PromptLevel, Rates, ScheduleFor, Settings, TtlClass};
+use ctxsim_timeline::TurnRow;
 
 /// What a token costs, in picodollars.
 type EntryPrice = u64;

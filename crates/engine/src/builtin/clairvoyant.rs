@@ -4,10 +4,8 @@
 //! breaks the cached prefix, which can cost more than keeping everything.
 
 use super::asked::{LastAsked, REQUEST, Time, asked};
-use crate::projection::{Ambient, Editor, Projector, Rendered, ShownAs};
-use ctxsim_base::quantity::{ix, saturated};
-use ctxsim_input::Moment;
-use ctxsim_timeline::{ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
+use crate::prelude::*;
+use crate::projection::{Ambient, Rendered};
 
 /// Knows the whole load in advance, and still may cost more than a policy that edits nothing.
 ///

@@ -4,13 +4,12 @@
 //! it came, and never shortens one. What it assumes of the cache may be wrong of a profile: [`crate::hindsight`] plays several schedules and
 //! takes the cheapest.
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use super::asked::{LastAsked, asked};
 use super::schedule::{Clear, SchedulePrices, ScheduledItem, cheapest, cost};
-use crate::projection::{Ambient, Editor, Projector};
-use ctxsim_input::{Moment, ScheduleFor};
-use ctxsim_timeline::{EventKind, ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline};
+use crate::projection::Ambient;
+use ctxsim_input::ScheduleFor;
 
 /// Knows all needs, and clears by a schedule that was made for them; the default keeps everything.
 #[derive(Clone, Debug, Default)]

@@ -8,8 +8,7 @@ use indexmap::IndexSet;
 
 use super::lru::Lru;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
-use crate::ledger::CacheUse;
-use ctxsim_base::quantity::{Tokens, ix};
+use crate::prelude::*;
 use ctxsim_input::profile;
 
 /// A store of blocks, known by the digest of the shortest chained prefix that covers them.

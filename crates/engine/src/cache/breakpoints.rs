@@ -12,10 +12,8 @@ use super::marks::{Asked, CacheMark, is_one_position, look_ups, place};
 use super::{
     CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms, readable_from, readable_ms,
 };
-use crate::ledger::CacheUse;
-use crate::projection::Link;
+use crate::prelude::*;
 use ctxsim_base::digest::ByDigest;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::{Breakpoints, TtlClass};
 
 /// When a request starts and when its response does, in milliseconds.

@@ -6,8 +6,8 @@
 
 use super::marks::{Asked, lead_end, places};
 use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms};
-use crate::ledger::{CacheUse, ExplicitCacheRow};
-use ctxsim_base::quantity::Tokens;
+use crate::ledger::ExplicitCacheRow;
+use crate::prelude::*;
 use ctxsim_input::Breakpoints;
 use ctxsim_input::profile::cache;
 

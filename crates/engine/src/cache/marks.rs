@@ -1,11 +1,10 @@
 //! Where a layout's breakpoints fall in a prompt, and what positions and messages its prefixes form.
 
 use super::RequestView;
-use crate::projection::{Chain, Link, SlotIx};
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
+use crate::projection::Chain;
 use ctxsim_input::profile::cache::{Automatic, LookbackUnit, Lookup};
 use ctxsim_input::{Breakpoint, Breakpoints, LayoutSpec, LevelEnd, PromptPlace, TtlClass};
-use ctxsim_timeline::Kind;
 
 /// A breakpoint in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

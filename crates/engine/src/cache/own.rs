@@ -1,11 +1,9 @@
 //! Cache rules that are written in code outside this crate.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::{CacheRule, RequestView};
-use crate::ledger::CacheUse;
 use crate::own::{BoxError, Kind, guard, guard_maker};
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::OwnCode;
 
 /// A provider's cache in code: each run creates its own instance, which is called for every request in order.

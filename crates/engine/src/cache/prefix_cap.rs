@@ -5,8 +5,7 @@
 //! is not part of that.
 
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
-use crate::ledger::CacheUse;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_input::Steps;
 
 /// The previous prompt's length.

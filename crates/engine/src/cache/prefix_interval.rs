@@ -10,12 +10,9 @@
 
 use super::prefixes::Prefixes;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms};
-use crate::ledger::CacheUse;
-use crate::projection::{Link, SlotIx};
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_input::Steps;
 use ctxsim_input::profile::cache::{CachedEnd, LoggedCache};
-use ctxsim_timeline::Kind;
 
 /// The prefixes of every earlier prompt, each with the time from which on it can be read.
 #[derive(Clone)]

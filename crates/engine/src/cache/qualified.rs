@@ -8,13 +8,12 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CacheRule, Finding, RequestView, cache, cache_with_settings};
-use crate::ledger::{CacheUse, ExplicitCacheRow};
-use crate::projection::{Chain, Link};
-use ctxsim_base::quantity::Tokens;
+use crate::ledger::ExplicitCacheRow;
+use crate::prelude::*;
+use crate::projection::Chain;
 use ctxsim_base::rng::{Seed, Stream};
 use ctxsim_input::profile::cache::{Hits, Qualified as Rules, SETTINGS};
-use ctxsim_input::{CacheRules, PromptLevel, Setting, Settings, Steps};
-use ctxsim_timeline::Kind;
+use ctxsim_input::{PromptLevel, Setting, Settings, Steps};
 
 /// The stream of the draws.
 const PURPOSE: &str = "cache hit";

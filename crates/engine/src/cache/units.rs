@@ -12,12 +12,9 @@
 
 use super::prefixes::{Prefixes, is_live};
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView, elapsed_ms, readable_ms};
-use crate::ledger::CacheUse;
-use crate::projection::Link;
+use crate::prelude::*;
 use ctxsim_base::digest::ByDigest;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::profile::cache;
-use ctxsim_timeline::Kind;
 
 #[derive(Clone, Copy, Debug)]
 struct CacheUnit {

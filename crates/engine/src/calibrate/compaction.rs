@@ -1,16 +1,16 @@
 //! Real compactions as natural experiments: predictions made without looking ahead, and what followed.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::forecast::{Chance, Forecast};
 use crate::engine::Simulation;
-use crate::ledger::{RequestRow, Role, Sums, TokenUse};
+use crate::ledger::TokenUse;
 use crate::price;
-use ctxsim_base::quantity::{Tokens, ix, or_unlimited};
+use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::scenario::refetch::Terms;
-use ctxsim_input::{Action, CacheRules, End, Limits, Moment, Policy, PolicyFile, Prices, Rates};
+use ctxsim_input::{Action, End, PolicyFile, Prices, Rates};
+use ctxsim_timeline::Capability;
 use ctxsim_timeline::tool_form::Argument;
-use ctxsim_timeline::{Capability, EventKind, Item, ItemIx, Kind, StepIx, Timeline};
 
 /// One compaction: its prediction, and what followed.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,12 +1,11 @@
 //! The first request of a session that is played among others: whether another session had left tools and system prompt in the cache.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use crate::ledger::{CacheUse, RequestRow};
 use crate::price;
-use ctxsim_base::quantity::{Tokens, sums};
+use ctxsim_base::quantity::sums;
 use ctxsim_input::Prices;
-use ctxsim_timeline::{Timeline, Usage};
+use ctxsim_timeline::Usage;
 
 /// First requests of sessions that are played among others, as predicted and as billed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

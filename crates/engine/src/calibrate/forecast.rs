@@ -3,10 +3,8 @@
 
 use std::sync::LazyLock;
 
-use indexmap::IndexMap;
-use serde::Deserialize;
+use crate::prelude::*;
 
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::End;
 use ctxsim_input::text::decode::declared;
 

@@ -2,9 +2,8 @@
 //!
 //! It is written again only because entries expired in a pause that long-lived ones outlast.
 
-use ctxsim_base::quantity::{Rate, Tokens, packed, sums};
-use ctxsim_input::Profile;
-use ctxsim_timeline::Timeline;
+use crate::prelude::*;
+use ctxsim_base::quantity::{Rate, sums};
 
 /// How long short-lived and long-lived entries live, in milliseconds.
 const LIVES_MS: [i64; 2] = [300_000, 3_600_000];

@@ -1,14 +1,13 @@
 //! What no record tells of a bill: how often it was expected and how often it happened, and what it costs.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
-use crate::ledger::RequestRow;
 use crate::price;
-use ctxsim_base::quantity::{Tokens, sums};
+use ctxsim_base::quantity::sums;
 use ctxsim_input::{Prices, Setting};
 use ctxsim_timeline::odds::{Foreseen, Odds};
 use ctxsim_timeline::shared::Chance;
-use ctxsim_timeline::{Diagnosis, EventKind, Occasion, Timeline, Usage};
+use ctxsim_timeline::{Diagnosis, Occasion, Usage};
 
 /// What may happen at a request though no record tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

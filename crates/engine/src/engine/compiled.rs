@@ -2,12 +2,12 @@
 
 use crate::memory::{AnyMemory, MemoryRun};
 use crate::own::{CodeInputs, Own};
+use crate::prelude::*;
 use crate::projection::{Known, Program};
 use crate::recovery::{CompiledRecovery, End, Terms};
 use ctxsim_base::counts::count_one;
 use ctxsim_input::policy::memory::FactMemory;
-use ctxsim_input::{Builtin, CacheRules, LayoutSpec, Limits, Policy};
-use ctxsim_timeline::Timeline;
+use ctxsim_input::{Builtin, LayoutSpec};
 
 /// A declarative policy compiled for one timeline and one set of limits.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,23 +3,17 @@
 //! A draw is a function of the seed, the session, and the need's place in it, and is held against the share of the need that the
 //! prompt does not meet: of two policies, the one that meets more fetches a part of what the other fetches.
 
-use std::collections::BTreeMap;
+use crate::prelude::*;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::EngineRun;
 use super::send::ModelReply;
-use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
-use crate::projection::{Projector, Prompt, ShownAs, SlotIx, State};
+use crate::ledger::{ExploredRow, FailureKind, NeedRow};
 use crate::recovery::{Explores, NeedSource, Terms, item_state};
-use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_base::rng::Seed;
-use ctxsim_input::Moment;
 use ctxsim_timeline::evidence::Recover;
-use ctxsim_timeline::{
-    Due, Item, ItemIx, ItemNeed, Kind, Level, NO_ITEM, Need, Session, Spine, StepIx, Timeline, TurnEvidence,
-    TurnIx,
-};
+use ctxsim_timeline::{Due, ItemNeed, Level, Need, Session, TurnEvidence};
 
 /// Tells what is looked up anew from what is fetched for a need.
 const EXPLORED: u64 = 1;

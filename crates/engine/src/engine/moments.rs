@@ -6,13 +6,13 @@
 //! never cached.
 
 use super::EngineRun;
-use crate::ledger::{Failure, FailureKind, Sink};
+use crate::ledger::{Failure, FailureKind};
 use crate::memory::Edited;
-use crate::projection::{Editor, Projector, Purpose, SideRequest};
+use crate::prelude::*;
+use crate::projection::{Purpose, SideRequest};
 use ctxsim_base::counts::count_one;
-use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::{Changes, MemoryPlace, Moment};
-use ctxsim_timeline::{Compaction, Due, EventKind, FrontItem, Kind, Phase, Session, StepIx, TurnIx, When};
+use ctxsim_input::{Changes, MemoryPlace};
+use ctxsim_timeline::{Compaction, Due, FrontItem, Phase, Session, When};
 
 impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     pub(super) fn run(&mut self) {

@@ -2,11 +2,10 @@
 
 use super::lanes::Lane;
 use super::{EngineRun, Way};
-use crate::ledger::{ExploredRow, FailureKind, NeedRow, Sink};
-use crate::projection::Projector;
+use crate::ledger::{ExploredRow, FailureKind, NeedRow};
+use crate::prelude::*;
 use crate::recovery::{BilledSteps, Carried, NeedSource, Removed, item_state};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::{Due, StepIx, TurnIx};
+use ctxsim_timeline::Due;
 
 impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     /// Meets, recovers or fails what is due at a moment of a turn.

@@ -4,9 +4,8 @@
 //! profile's rule (`assumptions/images.toml`, `profile/images.rs`) says how many tokens that is; `take/counted.rs` counts them anew as it
 //! does texts, and `ImagesSeen` tells caches whether a prompt shows any.
 
-use crate::projection::{Prompt, ShownAs, SlotIx, State};
-use ctxsim_input::{CacheRules, Setting};
-use ctxsim_timeline::{Kind, Timeline};
+use crate::prelude::*;
+use ctxsim_input::Setting;
 
 /// What the requests so far have shown.
 #[derive(Debug, Default)]

@@ -3,13 +3,13 @@
 use super::EngineRun;
 use super::lanes::Lane;
 use crate::cache::{OwnMark, RequestView};
-use crate::ledger::{CacheUse, ExpectedRow, FailureKind, RequestRow, Role, Sink};
-use crate::projection::{Chain, Change, Link, Projector, Purpose, SideRequest, SlotIx};
+use crate::ledger::{ExpectedRow, FailureKind};
+use crate::prelude::*;
+use crate::projection::{Chain, Change, Purpose, SideRequest};
 use crate::recovery::CarriedAgain;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::{Changes, Setting, TtlClass};
+use ctxsim_timeline::Shared;
 use ctxsim_timeline::shared::Chance;
-use ctxsim_timeline::{ItemIx, Shared, StepIx, TurnIx};
 
 /// How a request is answered.
 #[derive(Clone, Copy, Debug)]

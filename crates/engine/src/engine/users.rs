@@ -8,15 +8,14 @@
 //! messages there were; a turn has two rows. No call fetches a message again. `measure/floor.rs` is the one rule by which verdicts, `tune`
 //! and `advise` ask whether enough is kept.
 
+use crate::prelude::*;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use super::EngineRun;
-use crate::ledger::{NeedRow, Sink, UserRow};
-use crate::projection::{Projector, Prompt, ShownAs, SlotIx, State};
+use crate::ledger::{NeedRow, UserRow};
 use ctxsim_input::scenario::user_messages::UserTerms;
 use ctxsim_timeline::evidence::{EARLIER, RUNNING};
-use ctxsim_timeline::{Inferred, ItemIx, Kind, Level, NO_ITEM, StepIx, TurnIx};
+use ctxsim_timeline::{Inferred, Level};
 
 /// The number of parts of a message: whole numbers are the same in whatever order they are added.
 const PARTS: u64 = 1 << 20;

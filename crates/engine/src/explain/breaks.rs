@@ -7,10 +7,8 @@ use std::rc::Rc;
 use super::{By, rung};
 use crate::cache::{CacheRule, RequestView};
 use crate::engine::{Simulation, Watch, erased};
-use crate::ledger::{Outcome, Sink};
-use crate::projection::{Chain, Edit, Editor, Link, Projector, SlotIx};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{Moment, Policy};
+use crate::prelude::*;
+use crate::projection::{Chain, Edit};
 
 /// A request of the agent whose prompt does not begin with the whole previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

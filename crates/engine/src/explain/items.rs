@@ -1,16 +1,14 @@
 //! How every item is shown in a prompt, who last changed it, and what the cache did with it.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::record::SentPrompt;
 use super::{EditCause, RequestStory};
 use crate::engine::{Simulation, Watch};
 use crate::hindsight;
-use crate::ledger::{RequestRow, Rows};
-use crate::projection::{Edit, Editor, Projector, ShownAs, Slot, SlotIx, State};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{Action, Moment, Policy, Profile, SecondReads, Setting, SummaryPrompt};
-use ctxsim_timeline::{EventKind, Item, ItemIx, Kind, NO_ITEM, StepIx, Timeline, TurnIx};
+use crate::ledger::Rows;
+use crate::projection::{Edit, Slot};
+use ctxsim_input::{Action, SecondReads, Setting, SummaryPrompt};
 
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use crate::cache::{CacheRule, Finding, RequestView};
 use crate::engine::Watch;
-use crate::ledger::{NeedRow, RequestRow, Role, Sink};
-use crate::projection::{Edit, Editor, Link, Projector, Slot, SlotIx};
-use ctxsim_input::Moment;
-use ctxsim_timeline::{Item, Texts};
+use crate::ledger::NeedRow;
+use crate::prelude::*;
+use crate::projection::{Edit, Slot};
+use ctxsim_timeline::Texts;
 
 /// An edit, and when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,11 +8,10 @@
 
 use std::fmt;
 
-use indexmap::IndexMap;
-use serde::{Serialize, Serializer};
+use crate::prelude::*;
+use serde::Serializer;
 
 use super::{RequestRow, Role};
-use ctxsim_timeline::StepIx;
 
 /// What a request is in every run of its load: the step of the recording that it belongs to, its purpose, and how many of that purpose came
 /// before it there. A layout without some compactions keeps the steps, though not the turns.

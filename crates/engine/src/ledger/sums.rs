@@ -2,13 +2,14 @@
 
 use std::ops::{Add, AddAssign, Sub};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::prelude::*;
+use serde::{Deserializer, Serializer};
 
 use super::{
     ExpectedRow, ExplicitCacheRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink,
     UserRow,
 };
-use ctxsim_base::quantity::{Expected, Tokens, packed, sums};
+use ctxsim_base::quantity::sums;
 use ctxsim_timeline::Level;
 use ctxsim_timeline::evidence::RUNNING;
 

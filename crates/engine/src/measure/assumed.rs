@@ -8,7 +8,7 @@
 
 use std::ops::AddAssign;
 
-use ctxsim_base::quantity::{Amount, packed};
+use crate::prelude::*;
 
 use crate::recovery::Assumption;
 

@@ -1,13 +1,11 @@
 //! What is known of a run beside its ledger: intervals of recovery, recovery that was played, bills of other models and services.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::assumed::AssumedChanges;
 use super::waiting::{Waited, Waiting};
-use crate::ledger::{ExploredSums, NeedSums, Outcome, RunFault, TokenUse};
+use crate::ledger::{ExploredSums, NeedSums, RunFault, TokenUse};
 use crate::price::{Bill, Costs, PaidAtRates};
-use ctxsim_base::quantity::{Amount, Cost, Expected, packed};
-use ctxsim_input::Profile;
 
 /// What is known of a run beside its ledger; nothing by default.
 #[derive(Clone, Debug, Default)]

@@ -1,10 +1,10 @@
 //! Break-even points of usage patterns under a price list: closed formulas over its rates, each with its source.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
-use ctxsim_base::quantity::{Rate, Tokens};
+use ctxsim_base::quantity::Rate;
+use ctxsim_input::Rates;
 use ctxsim_input::suite::Habits;
-use ctxsim_input::{CacheRules, Profile, Rates};
 
 /// Prices of sending, reading and writing a token, in any unit of money.
 #[derive(Clone, Copy, Debug, PartialEq)]

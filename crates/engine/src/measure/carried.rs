@@ -3,12 +3,11 @@
 //! Nothing is simulated: an item's position in a prompt determines whether its tokens were read from the
 //! cache, written to it or uncached, from the provider's bill of that prompt.
 
+use crate::prelude::*;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::Prices;
-use ctxsim_timeline::{EventKind, Item, ItemIx, Kind, StepIx, Timeline, TurnIx, Usage};
+use ctxsim_timeline::Usage;
 
 /// An item of a session and the cost of carrying it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,9 +1,8 @@
 //! Comparison of a number of two policies on the same sessions and draws.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{Statistic, Tally};
-use ctxsim_base::quantity::Expected;
 use ctxsim_base::rng::{Seed, Stream};
 
 /// The random stream of resampling.

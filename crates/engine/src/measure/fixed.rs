@@ -3,8 +3,8 @@
 //! Nothing is simulated: the sizes are those of the first billed prompt, and a split of what the log does not show is what the bill of the
 //! first request tells, or there is none.
 
-use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::{FixedPart, ItemIx, StepIx, Timeline, Usage};
+use crate::prelude::*;
+use ctxsim_timeline::{FixedPart, Usage};
 
 use super::carried::each_prompt;
 

@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use indexmap::IndexMap;
-use serde::Deserialize;
+use crate::prelude::*;
 
 use ctxsim_input::PolicyFamily;
 use ctxsim_input::text::decode::declared;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use crate::prelude::*;
 
 use ctxsim_input::AssumedNumber;
 use ctxsim_input::text::decode::declared;

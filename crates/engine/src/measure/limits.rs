@@ -13,8 +13,7 @@
 
 use std::sync::LazyLock;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::assumed::AssumedReach;
 use super::student;

@@ -1,14 +1,11 @@
 //! What missed the cache although an earlier request had put it there, by recorded bills alone, and why as far as the log says.
 
-use std::ops::Range;
-
-use serde::Serialize;
+use crate::prelude::*;
 
 use super::carried::{CarriedItems, RatesByPlace, usage};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{CacheRules, Prices, Profile, Setting, TtlClass};
+use ctxsim_input::{Prices, Setting, TtlClass};
 use ctxsim_timeline::row::columns;
-use ctxsim_timeline::{Diagnosis, Event, EventKind, Kind, Occasion, StepIx, Timeline, Usage};
+use ctxsim_timeline::{Diagnosis, Event, Occasion, Usage};
 
 /// Fewer tokens are no miss: providers cache no shorter prefixes, and some read in steps.
 pub const MISS_MIN: Tokens = 1_024;

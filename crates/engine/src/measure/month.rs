@@ -1,9 +1,6 @@
 //! The month that every amount a month is of: the bill of the last 30 days' requests, or of all days scaled to 30.
 
-use std::collections::BTreeMap;
-
-use ctxsim_base::quantity::Cost;
-use serde::Serialize;
+use crate::prelude::*;
 
 /// The days of a month.
 pub const DAYS: i64 = 30;

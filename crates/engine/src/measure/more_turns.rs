@@ -7,8 +7,8 @@
 
 use super::Tally;
 use super::assumed::{Assumed, AssumedChanges};
+use crate::prelude::*;
 use crate::price::{Bill, Costs};
-use ctxsim_base::quantity::{Amount, Cost, Expected};
 
 /// How many times an average request's input one more costs, at the end of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Recorded compactions that a policy would have avoided, and the session's cost with and without them.
 
-use ctxsim_base::quantity::{Amount, packed};
-use ctxsim_timeline::{Recorded, StepIx};
+use crate::prelude::*;
+use ctxsim_timeline::Recorded;
 
 /// The harness's own compactions under one policy, of one session or the sum of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

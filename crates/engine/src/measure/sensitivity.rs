@@ -1,14 +1,14 @@
 //! Costs of policies under many price lists: the cheapest policy under each,
 //! and the change in a rate that would make another one cheapest.
 
-use std::ops::{Deref, Range};
+use crate::prelude::*;
+use std::ops::Deref;
 use std::slice;
-use std::sync::Arc;
 
 use super::floor::Floor;
 use super::{BreakEven, Label, Remembered, Tally};
 use crate::ledger::is_as_much;
-use ctxsim_base::quantity::{Amount, UNLIMITED, or_unlimited};
+use ctxsim_base::quantity::{UNLIMITED, or_unlimited};
 use ctxsim_input::suite::Habits;
 use ctxsim_input::{Counting, VariedRate};
 

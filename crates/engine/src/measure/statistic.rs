@@ -1,8 +1,6 @@
 //! Mean, standard deviation and confidence interval of randomly drawn numbers.
 
-use serde::{Deserialize, Serialize};
-
-use ctxsim_base::quantity::saturated;
+use crate::prelude::*;
 
 /// Statistics of a number over trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use crate::prelude::*;
 
 use ctxsim_input::text::decode::declared;
-use ctxsim_input::{AssumedNumber, Policy, PolicyFamily};
+use ctxsim_input::{AssumedNumber, PolicyFamily};
 
 /// Ratios by family of policy and scaffold.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

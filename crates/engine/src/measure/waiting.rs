@@ -4,9 +4,9 @@
 
 use std::ops::{Add, AddAssign};
 
-use crate::ledger::{RequestSums, Sums, TokenUse};
+use crate::ledger::{RequestSums, TokenUse};
+use crate::prelude::*;
 use crate::price::Models;
-use ctxsim_base::quantity::{Expected, packed, saturated};
 use ctxsim_input::WaitModel;
 
 /// Nanoseconds of a millisecond.

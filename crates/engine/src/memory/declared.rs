@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::store::{BankIx, BankStore};
 use super::{MemoryServiceCall, MemoryView, PolicyMemory, Recalled, answers, is_oracle};
 use crate::ledger::{KeptRow, Loss, MemoryKind};
-use ctxsim_base::quantity::{Tokens, saturated};
+use crate::prelude::*;
 use ctxsim_base::rng::{Cpython, Stream};
 use ctxsim_input::policy::memory::{
     DrawBar, Extract, FactMemory as Rules, Facts, MemoryPart, RecallRule, SearchedWhen, State,

@@ -3,8 +3,8 @@
 //! **Stores as files.** `memory/export.rs` turns what a memory holds into texts (a JSON file for each bank, an index with the order of
 //! writing) and back. Only the command line (`ctxsim run --store`) writes them to a folder.
 
-use indexmap::{IndexMap, IndexSet};
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
+use indexmap::IndexSet;
 
 use ctxsim_base::diag::{Code, Diagnostic, Problems};
 use ctxsim_input::policy::memory::bank::{self, is_file_name};

@@ -2,11 +2,11 @@
 
 use super::declared::Declared;
 use super::{MemoryView, PolicyMemory, Recalled, answers, nearer};
-use crate::ledger::{Loss, MemoryRow, ProbeRow, Sink};
-use ctxsim_base::quantity::Tokens;
+use crate::ledger::{Loss, MemoryRow, ProbeRow};
+use crate::prelude::*;
 use ctxsim_input::policy::memory::{FactMemory as Rules, State};
 use ctxsim_timeline::facts::{FactForm, FactPlane, ItemShare, Plant, Probe};
-use ctxsim_timeline::{ItemIx, Lifecycle, TurnIx, When};
+use ctxsim_timeline::{Lifecycle, When};
 
 /// A memory in use.
 #[expect(

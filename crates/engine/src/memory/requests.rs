@@ -1,8 +1,8 @@
 //! Requests prepared before a run, each with the memory's content in its prompt and the calls made by then.
 
 use super::{MemoryServiceCall, PolicyMemory, Recalled};
+use crate::prelude::*;
 use ctxsim_timeline::build::{NewItem, TimelineBuilder};
-use ctxsim_timeline::{Kind, Timeline};
 
 /// The largest item, so that sums of a few items fit into 32 bits.
 pub const ITEM_MAX: u32 = (1 << 31) - 1;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::is_oracle;
 use crate::ledger::KeptRow;
-use ctxsim_base::quantity::saturated;
+use crate::prelude::*;
 use ctxsim_input::policy::memory::{FactMemory as Rules, MemoryPart};
 use ctxsim_timeline::Lifecycle;
 use ctxsim_timeline::facts::{FactIx, FactPlane};

@@ -3,10 +3,9 @@
 use super::CodeInputs;
 use super::place::NamedEntry;
 use super::view::{Cx, Entry, ItemId};
-use crate::projection::{Ambient, Editor, SlotIx, State};
+use crate::prelude::*;
+use crate::projection::Ambient;
 use ctxsim_base::quantity::UNLIMITED;
-use ctxsim_input::Moment;
-use ctxsim_timeline::{Kind, NO_ITEM};
 
 /// How many parts fit between two messages beside what is left out there.
 const SPARES: usize = 2;

@@ -1,12 +1,9 @@
 //! From the parts of a view to what each slot of the prompt is to hold: every rule that a view must keep is checked here.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use crate::prelude::*;
 
 use super::view::{ItemId, Kind, Part, PartForm};
 use super::{ModelCall, Text};
-use crate::projection::SlotIx;
-use ctxsim_base::quantity::ix;
 
 /// An entry that a view can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

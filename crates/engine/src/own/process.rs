@@ -5,20 +5,17 @@
 mod answer;
 mod child;
 
+use crate::prelude::*;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
-
-use indexmap::IndexMap;
-use serde::Serialize;
 
 use self::answer::OutputLine;
 use self::child::Child;
 use super::view::{Kind, PartForm, View};
 use super::{BoxError, CodeInputs, Cx, Entry, ItemId, Lasts, Own, Part};
 use crate::projection::{Known, Num};
-use ctxsim_base::quantity::{Tokens, UNLIMITED};
-use ctxsim_input::{ProcessFile, Size};
+use ctxsim_base::quantity::UNLIMITED;
+use ctxsim_input::ProcessFile;
 
 pub use self::child::end_all;
 

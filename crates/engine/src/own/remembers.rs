@@ -4,8 +4,8 @@ use super::view::{Entry, ItemId};
 use super::{BoxError, CodeInputs, Guarded, Text, guard};
 use crate::ledger::Loss;
 use crate::memory::{MemoryView, PolicyMemory as Engine, Recalled};
+use crate::prelude::*;
 use ctxsim_input::policy::memory::State;
-use ctxsim_timeline::ItemIx;
 use ctxsim_timeline::facts::Plant;
 
 /// What an agent remembers beside its window, in code: made anew for each run.

@@ -1,10 +1,9 @@
 //! A run that is played twice: the second play must send what the first sent.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
-use crate::projection::{Ambient, Editor, Firing, Left, Projector, Prompt, SlotIx};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::Moment;
+use crate::projection::{Ambient, Firing, Left};
 use ctxsim_timeline::Texts;
 
 /// What the requests of a play showed, each as a digest.

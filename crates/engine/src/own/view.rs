@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::BoxError;
 use crate::projection;
 use crate::projection::Ambient;
-use ctxsim_base::quantity::{Decimal, Tokens, saturated};
-use ctxsim_timeline::Timeline;
+use ctxsim_base::quantity::Decimal;
 
 pub use ctxsim_input::policy::Kind;
 

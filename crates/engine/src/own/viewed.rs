@@ -1,18 +1,13 @@
 //! A view at work: asked before each request, its answer turned into edits.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::book::Book;
 use super::place::{PlacedView, Target, place};
 use super::view::{Cx, Entry, Lasts, ModelCall, Part, View};
 use super::{CodeInputs, Guarded, Text, guard};
-use crate::projection::{
-    self, Ambient, Chain, Editor, Left, Manner, Projector, Prompt, Purpose, SideRequest, Slot, SlotIx, State,
-    text_as_it_came,
-};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{Moment, ShownAs};
+use crate::projection::{self, Ambient, Chain, Left, Manner, Purpose, SideRequest, Slot, text_as_it_came};
+use ctxsim_input::ShownAs;
 use ctxsim_timeline::Texts;
 
 /// Tokens to which a view may bring a prompt: sums of any number of requests stay within their type.

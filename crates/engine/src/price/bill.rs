@@ -1,7 +1,8 @@
 //! What tokens cost under one price list, exactly; a price that nobody gives makes the sum unknown.
 
 use crate::ledger::TokenUse;
-use ctxsim_base::quantity::{Cost, Rate, Tokens};
+use crate::prelude::*;
+use ctxsim_base::quantity::Rate;
 use ctxsim_input::{PriceList, Rates, TierReach};
 
 /// What requests cost, by what their tokens are.

@@ -3,13 +3,11 @@
 //! Expected amounts are rounded once for the run. A request pays what that amount grows by when its rows are added, so that no rounding is
 //! lost between rows, under any price list.
 
-use std::collections::BTreeMap;
+use crate::prelude::*;
 
 use super::{Bill, Costs, charged, recovery};
-use crate::ledger::{RequestRow, Role, Rows, Sink, Sums};
-use ctxsim_base::quantity::{Amount, Cost};
-use ctxsim_input::{Profile, WaitModel};
-use ctxsim_timeline::{StepIx, TurnIx};
+use crate::ledger::Rows;
+use ctxsim_input::WaitModel;
 
 /// What a request costs, and what is expected beside it; `None` where some token has no price.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! Requests in the order of their prompts' length with sums from the front, so that a tier is priced by two look-ups.
 
 use super::bill::{self, Bill};
-use crate::ledger::{ExplicitCacheRow, NeedRow, RequestRow, Role, Sink, TokenUse};
-use ctxsim_base::quantity::{Cost, Tokens};
+use crate::ledger::{ExplicitCacheRow, NeedRow, TokenUse};
+use crate::prelude::*;
 use ctxsim_input::{PriceList, Prices, TierReach};
 
 /// Which part of the requests prices can ask for, as they come.

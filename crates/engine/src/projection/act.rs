@@ -9,11 +9,11 @@ mod show;
 mod stay;
 mod summarise;
 
+use crate::prelude::*;
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::Deref;
-use std::sync::Arc;
 
 use self::drop::Drop;
 use self::fold::CompiledFold;
@@ -27,9 +27,7 @@ use super::{
     Activation, ActivationProgress, CompiledRung, Editor, Left, Pool, Prompt, Region, RungParts, SlotIx,
     TableRows, scope,
 };
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{Action, Order, PromptPart, Unit};
-use ctxsim_timeline::Kind;
+use ctxsim_input::{Action, Order, PromptPart};
 
 /// An action as a program holds it.
 #[derive(Clone, Debug)]

@@ -4,8 +4,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::change::Identities;
 use super::{Prompt, ShownAs, Slot, SlotIx};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::{Item, Kind};
+use crate::prelude::*;
 
 /// The prefix that ends with a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! What a policy changed, and what the provider's cache knows changed slots by.
 
-use std::collections::BTreeMap;
+use crate::prelude::*;
 
 use super::{Chain, Prompt, Slot, SlotIx, UNDO};
-use ctxsim_base::quantity::{Tokens, or_unlimited};
+use ctxsim_base::quantity::or_unlimited;
 
 /// A policy's edits between two requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! How a harness counts the prompt, if it differs from the provider's bill: an amount added per item, by kind.
 
 use super::{Editor, Known, Num, Prompt, Slot, SlotIx};
-use ctxsim_base::quantity::{Tokens, saturated};
+use crate::prelude::*;
 use ctxsim_input::policy;
-use ctxsim_timeline::{Item, Kind};
 
 /// How many kinds of items there are.
 const KINDS: usize = Kind::Image as usize + 1;

@@ -1,15 +1,13 @@
 //! The editor that policies work with.
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use super::change::SlotUndo;
 use super::{
     Author, Chain, ChangeLog, Counter, Filter, Prompt, PromptText, Region, Rendered, SideRequest, Slot,
     SlotIx, State, TableRows, TextContent, Tracker, UNDO,
 };
-use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::{Changes, Moment};
-use ctxsim_timeline::Kind;
+use ctxsim_input::Changes;
 
 /// How a stage's edits are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

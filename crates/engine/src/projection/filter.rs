@@ -3,12 +3,12 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Known, Num, Prompt, ShownAs, Slot, SlotIx};
+use crate::prelude::*;
 use ctxsim_base::digest::ByDigest;
-use ctxsim_base::quantity::saturated;
 use ctxsim_input::policy::matches_any;
 use ctxsim_input::{Scope, Supersedes};
+use ctxsim_timeline::Preserve;
 use ctxsim_timeline::tool_form::Capability;
-use ctxsim_timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Spine, Timeline};
 
 /// Which tools match, by their place in the timeline's list.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,9 @@
 //! and keeps what has arrived, in order. `Prompt::add` adds an item that is not in the timeline, such as a fetched result. The item behind
 //! slot *n* is the *n*-th that arrived; `Item::origin` is its place in the timeline, if it has one. **Slots never move.**
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use super::SlotIx;
-use ctxsim_timeline::{Item, ItemIx, Kind, NO_ITEM, Spine, StepIx, TurnIx};
 
 /// The items that have arrived, each with its current position in the run.
 ///

@@ -1,8 +1,9 @@
 //! Sizes, with everything folded that a run knows in advance.
 
-use ctxsim_base::quantity::{Decimal, Tokens, UNLIMITED, saturated};
-use ctxsim_input::{HarnessNumber, Limits, Size, WindowKind};
-use ctxsim_timeline::{HarnessLimits, Timeline};
+use crate::prelude::*;
+use ctxsim_base::quantity::{Decimal, UNLIMITED};
+use ctxsim_input::{HarnessNumber, WindowKind};
+use ctxsim_timeline::HarnessLimits;
 
 /// A size as a program holds it: a number, or an expression over the state of a stage.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,10 @@ use super::{
     Activation, Ambient, Arrived, CompiledRung, Context, Editor, Env, Known, Left, Manner, Measure, Num,
     Projector, Prompt, RungParts, ShownAs, SlotIx, State, Test, Writer, text_as_it_came,
 };
-use ctxsim_base::quantity::{Tokens, ix, or_unlimited};
-use ctxsim_input::{Cond, EditsLast, Moment, Pause, Policy, PrefixRule, Relation, Stage};
-use ctxsim_timeline::{Texts, Timeline};
+use crate::prelude::*;
+use ctxsim_base::quantity::or_unlimited;
+use ctxsim_input::{Cond, EditsLast, Pause, PrefixRule, Relation, Stage};
+use ctxsim_timeline::Texts;
 
 /// Every moment, in the order of its number.
 const MOMENTS: [Moment; 7] = [

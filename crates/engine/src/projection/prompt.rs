@@ -3,12 +3,10 @@
 mod arrive;
 mod edits;
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use super::history::History;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::Changes;
-use ctxsim_timeline::{Item, Kind, Spine, TurnIx};
 
 pub use super::slot::{Author, Edit, ShownAs, Slot, SlotIx, State, TurnState, UNDO};
 

@@ -1,9 +1,9 @@
 //! How far extents reach into a region, from its front and from its end.
 
 use super::{Editor, Env, Known, Num, Prompt, Region, SlotIx};
-use ctxsim_base::quantity::{Decimal, Tokens};
-use ctxsim_input::{Extent, Unit};
-use ctxsim_timeline::Kind;
+use crate::prelude::*;
+use ctxsim_base::quantity::Decimal;
+use ctxsim_input::Extent;
 
 /// How far a protection or a progress reaches.
 #[derive(Clone, Debug, PartialEq)]

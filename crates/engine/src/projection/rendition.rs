@@ -4,15 +4,13 @@
 //! never larger than the raw item; a summary, an excerpt or a cut that is stored elsewhere carries its
 //! handle; a gist does not.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::writer::{RenderedSizes, WrittenSizes};
 use super::{
     ClassMask, Env, Known, Left, Num, Prompt, PromptText, ShownAs, SlotIx, TextContent, ToolMask, Writer,
 };
-use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::{Rendition, Size, TableRow, Template};
-use ctxsim_timeline::{Item, Kind, Spine};
+use ctxsim_input::{Rendition, TableRow, Template};
 
 /// A rendition as a program holds it.
 #[derive(Clone, Debug, PartialEq)]

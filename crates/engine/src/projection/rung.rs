@@ -1,6 +1,6 @@
 //! One step of a stage, compiled, with its state between firings.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::act::pool::Spent;
 use super::counter::RawTokens;
@@ -8,9 +8,7 @@ use super::{
     Activation, ActivationProgress, Author, CompiledAction, CompiledScope, Context, Counter, Editor, Env,
     Look, Measure, Num, Region, ScopeTotals, SlotIx, Test, Tracker, UNDO, UnitSize, Writer,
 };
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{Policy, PromptPart, Rung, Stage, Unit};
-use ctxsim_timeline::Timeline;
+use ctxsim_input::{PromptPart, Rung, Stage};
 
 /// What a rung is made of beside what it says itself.
 #[derive(Clone, Copy)]

@@ -1,13 +1,12 @@
 //! Where a stage acts: a region of slots, the protected part of it, and its units.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::filter::Superseded;
 use super::reach::ReachQuery;
 use super::tracker::unit_of;
 use super::{Editor, Env, Filter, Known, Prompt, Reach, Region, SlotIx};
-use ctxsim_input::{Extent, Order, PromptPart, Scope, Unit};
-use ctxsim_timeline::Timeline;
+use ctxsim_input::{Extent, Order, PromptPart, Scope};
 
 /// A scope as a program holds it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,7 @@
 //! The content of one slot of a prompt, an edit of it, and the sums of a turn.
 
 use super::{Rendered, TextContent};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_timeline::Item;
+use crate::prelude::*;
 
 pub use ctxsim_input::policy::ShownAs;
 

@@ -1,9 +1,9 @@
 //! Conditions as a program holds them.
 
 use super::{Ambient, Arrived, Env, Known, Num, Reach, ScopeTotals, SlotIx, StageMark};
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 use ctxsim_input::policy::given;
-use ctxsim_input::{Cond, Count, Relation, Size, Stage, Unit};
+use ctxsim_input::{Cond, Count, Relation, Stage};
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]

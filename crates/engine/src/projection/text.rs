@@ -12,9 +12,9 @@ use std::num::NonZeroU64;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::num::tokens_of_chars;
-use ctxsim_base::quantity::{Decimal, saturated};
+use crate::prelude::*;
+use ctxsim_base::quantity::Decimal;
 use ctxsim_input::{TokenizerName, tokens};
-use ctxsim_timeline::Timeline;
 
 /// What caches know words by: equal words, equal content, in whichever slot and whenever they are said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,7 @@
 //! Sums over the slots of a scope, kept up to date from the journal of edits.
 
 use super::{Filter, Prompt, Slot, SlotIx, State, TableRows};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::Unit;
-use ctxsim_timeline::{Item, Kind, NO_ITEM};
+use crate::prelude::*;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScopeTotals {

@@ -1,8 +1,8 @@
 //! A policy that only drops the oldest items: the beginning of its prompt is all that it decides.
 
 use super::{Context, Known, Measure, Num, Test};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{Action, Cond, EditsLast, Moment, Policy, Relation, Scope, Unit};
+use crate::prelude::*;
+use ctxsim_input::{Action, Cond, EditsLast, Relation, Scope};
 
 /// When the oldest items are dropped, and until when.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Writes what a prompt shows of a timeline with text, where a template says in which words.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use serde_json::{Map, Value, json};
 
@@ -8,8 +8,8 @@ use super::rendition::without_evidence;
 use super::{Known, PromptText, ShownAs};
 use ctxsim_base::quantity::Decimal;
 use ctxsim_input::{Template, TokenizerName};
+use ctxsim_timeline::Texts;
 use ctxsim_timeline::tool_form::ToolForm;
-use ctxsim_timeline::{ItemIx, Kind, Spine, Texts, Timeline};
 
 /// The texts of a timeline, and what counts their tokens.
 #[derive(Debug, PartialEq)]

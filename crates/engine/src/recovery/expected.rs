@@ -7,14 +7,12 @@
 //! `f`, and itself, `c`; both are carried until the result that comes next is taken out of the prompt, by a
 //! reset or by an edit. Where the prompt became another one before them, they are sent again.
 
-use std::collections::BTreeMap;
+use crate::prelude::*;
 
 use super::Terms;
 use crate::ledger::{Carry, ExploredRow, NeedRow, TokenUse};
-use crate::projection::{Prompt, SlotIx};
-use ctxsim_base::quantity::{Tokens, ix};
 use ctxsim_input::profile::cache::{Billing, Reads};
-use ctxsim_timeline::{ItemIx, Kind, Level, Spine, TurnIx};
+use ctxsim_timeline::Level;
 
 /// The number of parts a carried token has.
 const PARTS: f64 = 1_048_576.0;

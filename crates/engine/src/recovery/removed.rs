@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 
 /// The tokens that a policy has removed lately.
 #[derive(Clone, Debug)]

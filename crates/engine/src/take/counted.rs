@@ -1,11 +1,10 @@
 //! A recorded load in the tokens of the models that it is priced for, where these count differently.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::Load;
 use ctxsim_input::Counting;
 use ctxsim_input::profile::{Factor, Family, ImageRule};
-use ctxsim_timeline::Timeline;
 
 /// A load as other models count its tokens.
 #[derive(Clone, Debug)]

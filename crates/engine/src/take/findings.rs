@@ -5,11 +5,12 @@
 //! price comparisons read these, whatever the world. Over several loads each trial counts once. The requests of a memory are laid out and
 //! priced in one place (`worlds/replay.rs`), for a run and for many price lists alike.
 
+use crate::prelude::*;
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use serde::{Serialize, Serializer};
+use serde::Serializer;
 
 use super::Run;
 use crate::measure::statistic::SHARE;

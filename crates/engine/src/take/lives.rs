@@ -4,17 +4,14 @@
 //! without it and played on, up to the next one, where the same is asked again. A run's numbers, rows and explanations are those of
 //! the layout that its policy lives in; both bills, with all of the compactions and with none, stand beside them.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use indexmap::IndexMap;
+use crate::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 use super::{Cell, Load, Progress, Run, Sinks, Take, Taken};
-use crate::ledger::Outcome;
 use crate::measure::{Resets, Tally};
 use ctxsim_base::counts::count_one;
-use ctxsim_base::quantity::{Amount, Tokens};
+use ctxsim_timeline::Recorded;
 use ctxsim_timeline::import::CompactedSession;
-use ctxsim_timeline::{Recorded, StepIx, Timeline};
 
 /// The compactions that do not happen, in order; none where all is as recorded.
 type UndoneCompactions = Vec<StepIx>;

@@ -1,9 +1,8 @@
 //! A scenario ready to run: what it plays, under which policies and profiles.
 
+use crate::prelude::*;
 use std::any::Any;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -13,14 +12,13 @@ use super::run::LoadFacts;
 use super::simulations::Keys;
 use super::world::{Plays, World};
 use super::{Cell, FailedRun, FailedRuns, Progress, Sinks, Take};
-use crate::ledger::{RequestRow, RequestSums, Role, Rows, Sink, Sums};
+use crate::ledger::{RequestSums, Rows};
 use crate::measure::waiting::Waited;
 use crate::price::by_request::{RequestCost, by_request};
 use crate::price::{Bill, Costs, Models, PriceRows, StepPrices, WithoutRates};
 use crate::projection::{Known, Num};
 use ctxsim_base::error::Error;
-use ctxsim_input::{Apply, End, Policy, Profile, RecoveryPrice, Refetch, Setting, Size};
-use ctxsim_timeline::{EventKind, StepIx, Timeline};
+use ctxsim_input::{Apply, End, RecoveryPrice, Refetch, Setting};
 
 /// A scenario ready to run.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! A load played under its policies and profiles.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::counted::CountedLoad;
 use super::load::OtherModels;
@@ -11,16 +10,14 @@ use super::world::Plays;
 use super::{Cell, FailedRun, Load, Progress, Run, RunBasis, Sinks, StageFacts, Take};
 use crate::builtin::bound;
 use crate::engine::CompiledPolicy;
-use crate::ledger::{ExploredSums, NeedSums, Outcome, Rows, RunFault, Sums};
+use crate::ledger::{ExploredSums, NeedSums, Rows, RunFault};
 use crate::measure::assumed::{Assumed, AssumedChanges};
 use crate::measure::turn_ratios::TurnRatios;
 use crate::measure::{Beside, PlayedRecovery, Tally};
 use crate::price::{self, Models, PaidAtRates, PriceIndex};
 use crate::projection::{Known, Threshold};
 use crate::recovery::Assumption;
-use ctxsim_base::quantity::{Amount, Expected, Tokens, ix};
-use ctxsim_input::{Builtin, Limits, Profile};
-use ctxsim_timeline::{EventKind, ItemIx, Timeline};
+use ctxsim_input::Builtin;
 
 /// A ledger folded to what prices ask for, and what its run came to beside.
 pub type FoldedLedger = (Sums, Option<PriceIndex>, Outcome);

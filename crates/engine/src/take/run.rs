@@ -1,20 +1,16 @@
 //! What one play came to: a run with its numbers, its findings and what they rest on.
 
+use crate::prelude::*;
 use std::fmt;
-use std::sync::Arc;
-
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
 
 use super::Findings;
 use crate::measure::Tally;
 use crate::projection::Threshold;
 use ctxsim_base::error::Error;
 use ctxsim_base::grid::numbers;
-use ctxsim_base::quantity::Cost;
 use ctxsim_input::profile::WaitRates;
 use ctxsim_input::scenario::refetch::Explores;
-use ctxsim_input::{Apply, Counting, End, Profile, RecoveryPrice, Refetch, WaitModel};
+use ctxsim_input::{Apply, Counting, End, RecoveryPrice, Refetch, WaitModel};
 
 /// One policy on one scenario under one profile.
 #[derive(Clone, Debug, PartialEq)]

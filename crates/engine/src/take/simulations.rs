@@ -25,7 +25,7 @@
 
 mod shared;
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use indexmap::IndexSet;
 
@@ -38,13 +38,11 @@ use super::{Cell, Load, Progress};
 use crate::engine::{self, CompiledPolicy};
 use crate::explain::breaks::{self, PrefixBreak};
 use crate::hindsight;
-use crate::ledger::{Outcome, Rows, Sink, Sums};
+use crate::ledger::Rows;
 use crate::price::PriceRows;
 use crate::recovery::{Assumption, CompiledRecovery, End, Ends, Terms};
-use ctxsim_base::quantity::saturated;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::{Builtin, CacheRules, Limits, Policy, Profile, RecoveryPrice, Refetch};
-use ctxsim_timeline::Timeline;
+use ctxsim_input::{Builtin, RecoveryPrice, Refetch};
 use shared::{Kept, for_prices};
 
 /// The simulations of a load, and where each run finds its own.

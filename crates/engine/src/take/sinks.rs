@@ -7,18 +7,16 @@
 //! (`timeline/import/glance.rs`) tells which recordings take part, and only these are laid out. The caches of a play stand on lanes
 //! (`engine/lanes.rs`): each answers the same requests, and those whose rules differ in their steps alone share what they know.
 
+use crate::prelude::*;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::play::FoldedLedger;
 use super::world::TrialQuestion;
 use super::{Cell, Run};
 use crate::explain::breaks::{Break, PrefixBreak};
-use crate::ledger::{Outcome, Rows, Sums};
+use crate::ledger::Rows;
 use crate::measure::Tally;
 use crate::price::PriceRows;
-use ctxsim_input::Policy;
-use ctxsim_timeline::Timeline;
 
 /// What is asked of a play beside its numbers; nothing by default.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,17 +9,15 @@
 //! service` is played by it, on the facts of the load's own world. A library without the feature `worlds` has items alone, and refuses
 //! other loads.
 
+use crate::prelude::*;
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
 
 use super::{Cell, Load, Progress, Sinks, Take};
-use crate::ledger::{Outcome, Rows as Ledger, Sink};
+use crate::ledger::Rows as Ledger;
 use crate::memory::export::Banks;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_input::policy::memory::MemorySpec;
-use ctxsim_input::{CacheRules, Limits, Policy, Profile};
-use ctxsim_timeline::Timeline;
 use ctxsim_timeline::row::Rows;
 
 /// What a scenario plays.

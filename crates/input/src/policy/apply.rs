@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::render::{HAS_ENGINE, RenderFault, fill, undeclared};
 use super::{Apply, PolicyFile};
-use ctxsim_base::diag::{Code, Problems, nearest};
+use crate::prelude::*;
 
 /// What every setting can read, besides the parameters of its policy.
 pub const LIMITS: [&str; 3] = ["limit", "window", "output_limit"];

@@ -5,7 +5,7 @@ mod memory;
 mod size;
 mod summary;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use self::size::Resolver;
 use super::{
@@ -13,7 +13,6 @@ use super::{
     PromptPlace, RecoverySpec, Scope, Size, Stage, StageFile, StageStep, TableRow, Template, apply, lint,
     template,
 };
-use ctxsim_base::diag::{Code, Problems, nearest};
 
 /// The most stages and steps of a policy; each one is the author of its edits.
 const RUNGS_MAX: usize = 250;

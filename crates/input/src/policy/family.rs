@@ -1,6 +1,6 @@
 //! The families by which published comparisons group policies, and the smallest window of newest results that a policy leaves.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{Action, Cond, Extent, Moment, Policy, PromptPart, Stage, Unit};
 

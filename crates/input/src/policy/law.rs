@@ -1,6 +1,6 @@
 //! The laws that a context policy should keep, by name; a policy file allows itself to break one by naming it in `allows`.
 
-use serde::Serialize;
+use crate::prelude::*;
 
 /// A property that a policy has on every session, or says that it lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -12,11 +12,10 @@ mod task;
 mod window;
 mod within;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::law::Law;
 use super::{Cond, Policy, Relation, Size, WindowKind};
-use ctxsim_base::diag::{Code, Diagnostic, Problems, nearest};
 
 /// A rule that policies are held to, without running them.
 #[derive(Clone, Copy, Debug)]

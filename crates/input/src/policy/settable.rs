@@ -1,6 +1,7 @@
 //! Which parameters a search may vary, and why it leaves the others alone.
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
+use indexmap::IndexSet;
 
 use super::{Cond, PolicyFile, Size, SizeBound};
 use crate::text::decode::to_tree;

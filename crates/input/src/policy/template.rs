@@ -1,11 +1,10 @@
 //! Texts written by templates.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 use serde_json::{Value, json};
 
 use super::Template;
 use super::render::{self, HAS_ENGINE};
-use ctxsim_base::diag::{Code, Problems};
 
 /// Checks a policy's templates. Without the engine, prompts would lack what they write, so a policy with templates is refused.
 pub(super) fn check(templates: &IndexMap<String, Template>, problems: &mut Problems) {

@@ -12,8 +12,7 @@ use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use self::memory::{FactMemory, MemorySpec, ServiceMemory, SessionMemory};
 

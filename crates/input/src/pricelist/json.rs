@@ -2,15 +2,13 @@
 
 use std::fmt;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::PriceFile;
 use crate::Format;
 use crate::text::decode::decode_table;
 use crate::text::source::{Source, json_problem};
-use ctxsim_base::diag::Diagnostic;
-use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// A value of a price list.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,14 +3,12 @@
 //! Read at version 1.109.1. Prices above a length apply to the whole request, excluding the threshold itself,
 //! except for xAI, whose thresholds litellm includes.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::json::{self, Json};
 use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
 use crate::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec, Weekday, WindowSpec};
-use ctxsim_base::diag::Diagnostic;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Decimal, Tokens};
 
 pub(super) const LIST: List = List {
     name: "litellm",

@@ -2,13 +2,11 @@
 //!
 //! Read at anomalyco/models.dev, commit f3fc6922. Tiers apply to the whole request above a prompt length.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::json::{self, Json};
 use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
 use crate::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec};
-use ctxsim_base::diag::Diagnostic;
-use ctxsim_base::quantity::Decimal;
 
 pub(super) const LIST: List = List {
     name: "models.dev",

@@ -5,11 +5,11 @@ use indexmap::IndexSet;
 use super::rules::{self, canonical};
 use super::services::{served, unpriced};
 use super::{ListContents, ListEntry, NoProfileReason, Unplaced};
+use crate::prelude::*;
 use crate::profile::cache::Cache;
 use crate::profile::written::PriceSpec;
 use crate::text::decode;
 use crate::{Format, Profile, ProfileFile};
-use ctxsim_base::diag::Diagnostic;
 
 /// A profile made from a list.
 #[derive(Clone, Debug)]

@@ -1,15 +1,10 @@
 //! The cache rules that a provider applies to a model: the first matching row of `assumptions/price_lists.toml`.
 
-use std::sync::LazyLock;
-
-use indexmap::IndexMap;
-use serde::Deserialize;
+use crate::prelude::*;
 
 use super::ListEntry;
 use crate::profile::cache::Cache;
 use crate::profile::written::AssumptionsSpec;
-use crate::text::decode::declared;
-use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// What no price list contains, with its sources.
 const TEXT: &str = ctxsim_assumptions::PRICE_LISTS;

@@ -1,11 +1,10 @@
 //! Services as lists price them: as a single factor where possible, completed where the provider states the factor.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::rules;
 use crate::profile::written::{PriceSpec, ServicePrices, TierSpec};
 use crate::text::{Node, Said, TreeEntry, Value};
-use ctxsim_base::quantity::Decimal;
 
 /// Returns prices with their services as factors where they are, and the pages that say so of what a list leaves out.
 pub(super) fn served(usual: &PriceSpec, provider: &str) -> (PriceSpec, Vec<&'static str>) {

@@ -1,6 +1,6 @@
 //! What newer price lists change in profiles: the prices that differ, and the profile with these from a day on.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::rules::canonical;
 use super::{ListContents, ListEntry};
@@ -8,7 +8,6 @@ use crate::profile::calendar;
 use crate::profile::written::PriceSpec;
 use crate::text::decode;
 use crate::{Format, Profile, ProfileFile};
-use ctxsim_base::quantity::Decimal;
 
 /// What a list changes in a profile.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,11 +9,9 @@ mod stored;
 mod times;
 mod units;
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use crate::policy::OwnCode;
-use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::Tokens;
 
 pub use self::blocks::{Blocks, BlocksFields, Touch};
 pub use self::breakpoints::{Automatic, Breakpoints, BreakpointsFields, Clock, LookbackUnit, Lookup};

@@ -4,7 +4,7 @@ mod price;
 
 use super::written::RecoveryPrice;
 use super::{Assumptions, Family, ImageRule, Limits, Profile, ProfileFile, WaitModel, written};
-use ctxsim_base::diag::{Code, Problems};
+use crate::prelude::*;
 use ctxsim_base::quantity::{Cost, UNLIMITED};
 
 /// Checks a profile.

@@ -1,14 +1,11 @@
 //! Families of models that count alike, and how many tokens of one stand for those of another: declared in `assumptions/tokenizers.toml`.
 
-use std::sync::LazyLock;
-
-use serde::Deserialize;
+use crate::prelude::*;
 
 use super::ProfileFile;
 use crate::policy::wildcard;
 use crate::scenario::refetch::AssumedNumber;
-use crate::text::decode::declared;
-use ctxsim_base::quantity::{Tokens, saturated};
+use ctxsim_base::quantity::saturated;
 
 /// The families, with sources.
 const FILE: &str = ctxsim_assumptions::TOKENIZERS;

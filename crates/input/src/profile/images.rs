@@ -1,13 +1,10 @@
 //! What an image costs in tokens: the rule of each provider, declared in `assumptions/images.toml`.
 
-use std::sync::{LazyLock, OnceLock};
-
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
+use std::sync::OnceLock;
 
 use super::ProfileFile;
 use crate::policy::wildcard;
-use crate::text::decode::declared;
-use ctxsim_base::quantity::Tokens;
 
 /// The rules, with sources.
 const FILE: &str = ctxsim_assumptions::IMAGES;

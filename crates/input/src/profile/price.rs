@@ -1,11 +1,9 @@
 //! A checked price list: prices per token, by date, by hour, and by prompt length.
 
-use std::ops::Range;
-
-use serde::Serialize;
+use crate::prelude::*;
 
 use super::calendar::minute_of_week;
-use ctxsim_base::quantity::{Rate, Tokens};
+use ctxsim_base::quantity::Rate;
 
 pub use super::written::TierReach;
 

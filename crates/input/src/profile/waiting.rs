@@ -1,14 +1,10 @@
 //! How long requests take, by model: declared in `assumptions/waiting.toml`. A model without data has nothing, and borrows none.
 
-use std::sync::LazyLock;
-
-use serde::Deserialize;
+use crate::prelude::*;
 
 use super::ProfileFile;
 use crate::policy::wildcard;
 use crate::scenario::refetch::AssumedNumber;
-use crate::text::decode::declared;
-use ctxsim_base::quantity::Tokens;
 
 /// The models, with sources.
 const FILE: &str = ctxsim_assumptions::WAITING;

@@ -1,10 +1,8 @@
 //! A model profile as written.
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::cache::Cache;
-use ctxsim_base::quantity::{Decimal, Tokens};
 
 crate::decoded_here!(ProfileFile);
 crate::encoded_here!(ProfileFile);

@@ -9,8 +9,7 @@ mod turns;
 
 use super::{ITEM_TOKENS_MAX, LoadSpec, ScenarioFile};
 use crate::policy::Kind;
-use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::{Decimal, Tokens};
+use crate::prelude::*;
 
 /// The most trials.
 const TRIALS_MAX: u64 = 1_000_000;

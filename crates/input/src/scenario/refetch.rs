@@ -1,11 +1,6 @@
 //! The cost of fetching something again: declared in `assumptions/recovery.toml`, with an interval for each number.
 
-use std::sync::LazyLock;
-
-use serde::{Deserialize, Serialize};
-
-use crate::text::decode::declared;
-use ctxsim_base::quantity::Decimal;
+use crate::prelude::*;
 
 /// The defaults, with their sources.
 const DEFAULTS: &str = ctxsim_assumptions::RECOVERY;

@@ -1,12 +1,8 @@
 //! What a model's summary still says of what it replaced: published rates by kind of fact, declared in `assumptions/summaries.toml`.
 
-use std::sync::LazyLock;
-
-use indexmap::IndexMap;
-use serde::Deserialize;
+use crate::prelude::*;
 
 use super::refetch::AssumedNumber;
-use crate::text::decode::declared;
 
 /// The rates, with their source.
 const FILE: &str = ctxsim_assumptions::SUMMARIES;

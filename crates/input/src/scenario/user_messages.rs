@@ -1,12 +1,8 @@
 //! What an agent needs of what its users asked: declared in `assumptions/user_messages.toml`, with an interval for each number.
 
-use std::sync::LazyLock;
-
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::refetch::AssumedNumber;
-use crate::text::decode::declared;
-use ctxsim_base::quantity::Decimal;
 
 /// The defaults, with their sources.
 const DEFAULTS: &str = ctxsim_assumptions::USER_MESSAGES;

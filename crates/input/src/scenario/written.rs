@@ -8,13 +8,11 @@ mod conversation;
 mod stream;
 mod turns;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::refetch::Refetch;
 use super::user_messages::UserMessages;
-use crate::policy::{Kind, Size};
-use ctxsim_base::quantity::{Decimal, Tokens};
+use crate::policy::Kind;
 
 pub use self::aging::*;
 pub use self::amount::*;

@@ -1,9 +1,8 @@
 //! The rules of a suite.
 
 use super::{BoundOf, Figure, Guard, GuardRule, Habits, SuiteFile};
+use crate::prelude::*;
 use crate::text::set::Override;
-use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::Decimal;
 
 /// Checks a suite.
 pub(super) fn suite(suite: &SuiteFile, problems: &mut Problems) {

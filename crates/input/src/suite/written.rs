@@ -2,11 +2,7 @@
 
 mod guard;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
-
-use crate::policy::Size;
-use ctxsim_base::quantity::{Decimal, Tokens};
+use crate::prelude::*;
 
 pub use self::guard::*;
 

@@ -1,6 +1,6 @@
 //! The comments of an input, carried over to its text in another format: each stays with the field that it explains.
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use super::Source;
 use super::decode::Format;

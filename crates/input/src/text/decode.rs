@@ -9,7 +9,7 @@ use super::problems;
 use super::read::{Decode, Shape, TreeReader, Unwanted};
 use super::said::{Encode, Said};
 use super::tree::{Node, Tree, Value};
-use ctxsim_base::diag::{Code, Diagnostic};
+use crate::prelude::*;
 
 /// The language of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

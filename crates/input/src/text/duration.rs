@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use crate::prelude::*;
+use serde::{Deserializer, Serializer, de};
 
 /// A duration in milliseconds, written with its unit: `"90s"`, `"5m"`, `"1h"`, `"250ms"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,10 +1,9 @@
 //! What a type refuses in words, with fixes, in either format.
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use super::decode::Format;
 use super::read::{WantedType, Why};
-use ctxsim_base::diag::{Code, nearest};
 use ctxsim_base::grid::numbers::thousands;
 
 /// The help for a whole number.

@@ -18,7 +18,7 @@
 
 mod required;
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use indexmap::IndexSet;
 
@@ -28,7 +28,6 @@ use super::read::{Refusal, Shape, Why};
 use super::spelling;
 use super::tree::{Node, Tree, located};
 use crate::ProfileFile;
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::order::InOrder as _;
 
 /// The most problems reported for one text.

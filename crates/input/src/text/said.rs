@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Display};
 
+use crate::prelude::*;
+use serde::Serializer;
 use serde::ser::{
     self, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleVariant,
 };
-use serde::{Serialize, Serializer};
 
 /// A variant: its type, its place among the others, its name.
 pub(super) type Variant = (&'static str, u32, &'static str);

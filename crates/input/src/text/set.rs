@@ -9,8 +9,8 @@ use super::fault;
 use super::read::{Decode, TreeReader, Why};
 use super::said::Encode;
 use super::tree::{Node, TreeEntry, Value};
-use ctxsim_base::diag::{Code, Diagnostic, Place, nearest};
-use ctxsim_base::quantity::Decimal;
+use crate::prelude::*;
+use ctxsim_base::diag::Place;
 
 /// One override.
 #[derive(Clone, Debug, PartialEq)]

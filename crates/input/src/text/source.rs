@@ -1,8 +1,8 @@
 //! An input file: its name, format and text, and the places of its fields.
 
+use crate::prelude::*;
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read as _};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +12,7 @@ use crate::text::decode::{self, Format};
 use crate::text::read::Decode;
 use crate::text::spelling::spell;
 use crate::text::tree::{Tree, TreeEntry};
-use ctxsim_base::diag::{Code, Diagnostic, Place};
+use ctxsim_base::diag::Place;
 use ctxsim_base::error::Error;
 
 /// The largest input file, in bytes: thousands of times what people write, and parsed as a whole.

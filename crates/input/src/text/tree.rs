@@ -4,12 +4,12 @@ mod place;
 mod ron;
 mod toml;
 
+use crate::prelude::*;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use super::Said;
 use super::decode::Format;
-use ctxsim_base::diag::{Diagnostic, Place};
+use ctxsim_base::diag::Place;
 
 /// A text, parsed once.
 #[derive(Debug)]

@@ -6,7 +6,8 @@
 
 use std::sync::OnceLock;
 
-use ctxsim_base::quantity::{Tokens, ix};
+use crate::prelude::*;
+use ctxsim_base::quantity::ix;
 
 /// The models that count so, as `assumptions/tokenizers.toml` calls them.
 pub(super) const FAMILY: &str = "claude-3";

@@ -1,13 +1,10 @@
 //! Collects planted facts and the questions about them.
 
-use std::sync::Arc;
-
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::{TimelineBuilder, before_request};
 use crate::facts::{DrawSource, Fact, FactForm, FactPlane, ItemShare, Plant, Probe};
 use crate::{ItemIx, StepIx, When};
-use ctxsim_base::quantity::ix;
 use ctxsim_base::rng::Seed;
 
 /// Facts as they come.

@@ -1,10 +1,10 @@
 //! An item about to be appended, and its sizes.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use crate::evidence::Recover;
 use crate::tool_form::ToolForm;
-use crate::{Capability, Kind, Preserve};
+use crate::{Capability, Preserve};
 use ctxsim_input::profile::ImageSize;
 
 /// The sizes of an item in its renditions, in tokens.

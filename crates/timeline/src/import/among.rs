@@ -1,6 +1,7 @@
 //! A session that was read from memory alone, and can be laid out again once it is known which others it is among.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 use super::index::Indexed;
 use super::losses::LossReason;

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::content::Content;
 use super::harness::Version;
 use super::losses::Losses;
 use super::transcript::{Exchange, LoggedCompaction, Named, Part, Remover, RequestForm, Transcript};
-use crate::{Kind, Occasion, Usage};
-use ctxsim_base::quantity::{Cost, Tokens};
+use crate::Occasion;
 
 /// A recorded reply.
 #[derive(Debug, Default)]

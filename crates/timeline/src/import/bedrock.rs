@@ -1,6 +1,7 @@
 //! Logs of Amazon Bedrock: requests of `Converse`, and the records that Bedrock itself writes of invocations.
 
-use serde_json::{Value, json};
+use crate::prelude::*;
+use serde_json::json;
 
 use super::bodies::{self, any, count, list, sent};
 use super::format::{Checked, LogFormat};

@@ -4,8 +4,7 @@
 
 use std::fmt::Write as _;
 
-use indexmap::IndexSet;
-use serde_json::Value;
+use crate::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::documents::{self, LineCount};
@@ -15,7 +14,6 @@ use super::messages;
 use super::transcript::Transcript;
 use super::usage::BillReader;
 use super::values::Count;
-use ctxsim_base::quantity::Tokens;
 
 /// The members under which logs keep what was sent.
 const HOLDERS: [&str; 4] = ["request", "body", "data", "params"];

@@ -2,7 +2,7 @@
 
 mod record;
 
-use serde_json::Value;
+use crate::prelude::*;
 
 use self::record::CodexRecord;
 use super::assemble::{Assembler, HistorySummary, Reply};
@@ -14,8 +14,7 @@ use super::losses::Losses;
 use super::times;
 use super::transcript::{Named, Part, Transcript};
 use super::usage::BillReader;
-use crate::{FixedPart, Kind, Usage};
-use ctxsim_base::quantity::Tokens;
+use crate::FixedPart;
 
 pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
 

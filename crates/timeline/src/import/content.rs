@@ -1,12 +1,11 @@
 //! What a recording says in one place: how long it is, what represents it, and its text.
 
+use crate::prelude::*;
 use std::fmt;
-use std::sync::Arc;
 
 use super::image::LoggedImage;
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A value of which only the length in characters and a digest are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 
 mod record;
 
-use indexmap::{IndexMap, IndexSet};
-use serde_json::Value;
+use crate::prelude::*;
 
 use self::record::{CopilotData, CopilotEvent};
 use super::assemble::{Assembler, HistorySummary, Reply};
@@ -19,9 +18,6 @@ use super::times;
 use super::transcript::{Named, Part, Transcript};
 use super::usage::{BillReader, Shaped};
 use super::values::{CallRecord, Count};
-use crate::{Kind, Usage};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::TtlClass;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "copilot-cli",

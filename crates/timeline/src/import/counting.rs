@@ -1,6 +1,6 @@
 //! What characters weigh where no recording says, and how a total is split over parts.
 
-use ctxsim_base::quantity::{Decimal, Tokens, saturated};
+use crate::prelude::*;
 
 /// What is assumed of sizes that no recording says.
 #[derive(Clone, Copy, Debug)]

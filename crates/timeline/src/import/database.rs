@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Read as _};
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 use serde::de::IgnoredAny;
-use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::value::to_raw_value;
+use serde_json::{Map, json};
 
 pub use self::log::{is_database, with_log};
 use self::pages::{DatabasePages, DatabaseTable, PageDamage};

@@ -2,9 +2,7 @@
 
 mod record;
 
-use indexmap::IndexMap;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use crate::prelude::*;
 
 use self::record::{DshData, DshRecord};
 use super::assemble::{Assembler, Reply};
@@ -16,8 +14,7 @@ use super::losses::{Losses, OrderWatch};
 use super::transcript::{Named, Part, Remover, Transcript};
 use super::usage::BillReader;
 use super::values::{Count, Members};
-use crate::{Kind, Usage};
-use ctxsim_base::quantity::{Tokens, or_unlimited};
+use ctxsim_base::quantity::or_unlimited;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "dsh",

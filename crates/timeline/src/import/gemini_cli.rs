@@ -2,7 +2,7 @@
 
 mod record;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use self::record::GeminiRecord;
 use super::assemble::{Assembler, Reply};
@@ -14,7 +14,6 @@ use super::losses::Losses;
 use super::times::{self, milliseconds};
 use super::transcript::{Named, Part, Transcript, named_apart};
 use super::usage::{BillReader, Shaped};
-use crate::Kind;
 
 use self::record::Spoken;
 

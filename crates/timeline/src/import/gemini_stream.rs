@@ -1,6 +1,6 @@
 //! What Gemini CLI prints with `--output-format stream-json`: one event per line, and the totals of the session in the last.
 
-use serde_json::Value;
+use crate::prelude::*;
 
 use super::assemble::{Assembler, Reply};
 use super::content::{Arguments, Content};
@@ -13,7 +13,6 @@ use super::times;
 use super::transcript::{Named, Part, Transcript, named_apart};
 use super::usage::{BillReader, Shaped};
 use super::values::Text;
-use crate::Kind;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "gemini-stream",

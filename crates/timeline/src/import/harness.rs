@@ -7,16 +7,14 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::OnceLock;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Deserializer};
+use crate::prelude::*;
+use serde::Deserializer;
 
 use super::side_requests::{Habit, Recaps};
 use super::transcript::{Exchange, Transcript};
 use crate::odds::{HitShare, Odds, Trigger};
 use crate::shared::Chance;
-use crate::{Documented, HarnessLimits, RecordedModel, Usage, main_model};
-use ctxsim_base::quantity::{Decimal, Tokens};
-use ctxsim_input::TtlClass;
+use crate::{Documented, HarnessLimits, RecordedModel, main_model};
 use ctxsim_input::policy::matches_any;
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::text::duration::Duration;

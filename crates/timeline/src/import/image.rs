@@ -8,9 +8,8 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use super::content::{Content, Measured, measures};
 use super::counting::SizeAssumptions;
 use super::transcript::{Part, Transcript};
-use crate::Kind;
+use crate::prelude::*;
 use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_input::profile::{ImageRule, ImageSize, UnknownImage};
 
 /// What a document counts as, in characters; its encoding says nothing about its tokens.

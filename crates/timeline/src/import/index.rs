@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
 
 use super::glance::Glance;
 use super::harness::{HarnessRules, Version};
@@ -11,9 +11,8 @@ use super::lines::LogLines;
 use super::{claude_code, database, found, inspect_ai, places};
 use crate::own::{OwnCounts, SeenCases};
 use crate::shared::Neighbours;
-use crate::{Kind, RecordedModel, StepRow, Timeline};
+use crate::{RecordedModel, StepRow, Timeline};
 use ctxsim_base::counts::count_one;
-use ctxsim_base::quantity::{Tokens, ix};
 
 /// The shortest lifetime of cache entries that any provider has: a shorter pause loses nothing.
 const PAUSE_MS: i64 = 300_000;

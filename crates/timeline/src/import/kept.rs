@@ -1,15 +1,13 @@
 //! What the texts of a session reveal, kept without the texts: its needs, the files that its calls name, its draws.
 
-use indexmap::IndexMap;
-use xxhash_rust::xxh3::xxh3_64;
+use crate::prelude::*;
 
 use super::lay_out::LayOut;
 use super::transcript::{Part, PartNeed, Transcript};
 use super::undo::Undo;
 use super::wrapped::unwrap;
 use crate::infer_needs::{Inference, rules, say};
-use crate::{EventKind, Inferred, ItemIx, Kind, Need, StepIx, Timeline, TurnEvidence};
-use ctxsim_base::quantity::ix;
+use crate::{EventKind, Inferred, ItemIx, Need, StepIx, Timeline, TurnEvidence};
 
 /// Where the parts of a transcript are in its timeline.
 #[derive(Debug, Default)]

@@ -2,9 +2,7 @@
 
 mod record;
 
-use indexmap::IndexMap;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use crate::prelude::*;
 
 use self::record::{KimiPayload, ReturnValue};
 use super::assemble::{Assembler, HistorySummary, Reply};
@@ -16,7 +14,6 @@ use super::losses::{Losses, OrderWatch};
 use super::transcript::{Named, Part, Remover, Transcript};
 use super::usage::{BillReader, Shaped};
 use super::values::{Count, Members};
-use crate::{Kind, Usage};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "kimi",

@@ -1,7 +1,7 @@
 //! Builds a timeline from a transcript.
 
+use crate::prelude::*;
 use std::iter::Peekable;
-use std::sync::Arc;
 
 use super::assumed::{ScenarioAssumptions, sentences};
 use super::harness::{Conduct, HarnessRules, Leads, Version};
@@ -14,11 +14,9 @@ use super::undo::{CompactedSession, Undo, Undone};
 use super::wrapped::unwrap;
 use crate::TimelineBuilder;
 use crate::infer_needs::infer_needs;
-use crate::{Compaction, FixedPart, FrontItem, ItemIx, Kind, NewItem, RecordedMark, RecordedModel, Timeline};
-use ctxsim_base::quantity::{Decimal, Tokens, ix, saturated};
-use ctxsim_input::TtlClass;
+use crate::{Compaction, FixedPart, FrontItem, ItemIx, NewItem, RecordedMark, RecordedModel, Timeline};
 use ctxsim_input::profile::ImageRule;
-use ctxsim_input::profile::cache::{SETTINGS, Setting};
+use ctxsim_input::profile::cache::SETTINGS;
 use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
 use ctxsim_input::tokens;
 

@@ -5,8 +5,7 @@ mod record;
 mod session;
 mod walk;
 
-use indexmap::IndexMap;
-use serde_json::value::RawValue;
+use crate::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::record::{ReplyRecord, RequestRecord};

@@ -2,8 +2,7 @@
 
 mod record;
 
-use indexmap::IndexMap;
-use serde_json::Value;
+use crate::prelude::*;
 
 use self::record::{AboutRecord, OpencodeMessageRecord, OpencodePart, StateRecord};
 use super::assemble::{Assembler, HistorySummary, Reply};
@@ -16,9 +15,7 @@ use super::losses::{Losses, order_by_time};
 use super::transcript::{Named, Part, Remover, Transcript, named_apart};
 use super::usage::{BillReader, NO_OBJECT, Shaped};
 use super::values::{Count, Flag, dollars};
-use crate::Kind;
 use ctxsim_base::quantity::or_unlimited;
-use ctxsim_input::TtlClass;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "opencode",

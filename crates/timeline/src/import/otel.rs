@@ -14,8 +14,7 @@ mod lanes;
 mod messages;
 mod record;
 
-use indexmap::IndexSet;
-use serde_json::Value;
+use crate::prelude::*;
 
 use self::emitter::RecordRole;
 use self::lanes::OtelLane;

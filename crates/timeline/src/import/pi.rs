@@ -2,8 +2,7 @@
 
 mod record;
 
-use indexmap::IndexMap;
-use serde_json::Value;
+use crate::prelude::*;
 
 use self::record::{PiMessage, PiRecord};
 use super::assemble::{Assembler, HistorySummary, Reply};
@@ -18,9 +17,7 @@ use super::transcript::{Named, Part, Transcript};
 use super::tree::{TreeRecord, branch};
 use super::usage::BillReader;
 use super::values::{Count, MessageBlock, MessageContent, dollars};
-use crate::{Kind, Usage};
-use ctxsim_base::quantity::{Cost, or_unlimited};
-use ctxsim_input::TtlClass;
+use ctxsim_base::quantity::or_unlimited;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "pi",

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use crate::prelude::*;
 
 use super::bodies::list;
 use super::documents;
 use super::losses::Losses;
 use super::rows::{look, moment, table};
-use ctxsim_base::quantity::{Cost, Tokens};
 use ctxsim_input::profile::calendar::DAY_MS;
 
 /// What a provider says of one day, in UTC.

@@ -8,7 +8,7 @@
 
 mod record;
 
-use indexmap::IndexSet;
+use crate::prelude::*;
 
 use self::record::{NeedRecord, RedactedHeader, RedactedPart, RedactedRequest};
 use super::format::{Checked, LogFormat};

@@ -5,8 +5,8 @@ pub(super) mod table;
 
 use std::fmt::Write as _;
 
-use indexmap::{IndexMap, IndexSet};
-use serde_json::{Value, json};
+use crate::prelude::*;
+use serde_json::json;
 use xxhash_rust::xxh3::xxh3_128;
 
 use self::shapes::{RowShape, SHAPES};
@@ -20,8 +20,6 @@ use super::times::milliseconds;
 use super::transcript::{Exchange, Part, Transcript, named_apart};
 use super::usage::BillReader;
 use super::values::{Count, dollars};
-use crate::{Kind, Usage};
-use ctxsim_base::quantity::{Cost, Tokens};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "usage-rows",

@@ -2,12 +2,10 @@
 //!
 //! Whether one is inferred before a turn is told by the bills of earlier turns, never by its own.
 
-use serde::Deserialize;
+use crate::prelude::*;
 
 use super::harness::{Conduct, HarnessRules};
 use super::transcript::{Exchange, Transcript};
-use ctxsim_base::quantity::{Decimal, Tokens};
-use ctxsim_input::TtlClass;
 use ctxsim_input::scenario::HiddenRequest;
 
 /// The evidence for side requests in this session.

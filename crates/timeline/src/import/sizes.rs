@@ -3,8 +3,8 @@
 
 use super::counting::{SizeAssumptions, UserText, apportion};
 use super::transcript::{Part, Transcript};
-use crate::{Kind, Usage};
-use ctxsim_base::quantity::{Tokens, or_unlimited, saturated};
+use crate::prelude::*;
+use ctxsim_base::quantity::or_unlimited;
 
 /// What the parts of a recording weigh.
 #[derive(Debug, Default, PartialEq, Eq)]

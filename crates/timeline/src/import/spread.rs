@@ -2,8 +2,7 @@
 
 use super::counting::apportion;
 use super::transcript::{Exchange, Part, Transcript};
-use crate::Usage;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 
 /// Characters to the token, for weights alone.
 const CHARS_PER_TOKEN: u64 = 4;

@@ -1,18 +1,15 @@
 //! A recording in the order in which the model saw it, whatever its format.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::content::{Content, Measured};
 use super::harness::{HarnessRules, Version};
 use super::image::LoggedImage;
 use crate::shared::Neighbours;
-use crate::{AgentTotals, FixedPart, ItemIx, Kind, Level, LoggedOutcome, Occasion, Usage};
-use ctxsim_base::quantity::{Cost, Tokens};
-use ctxsim_input::TtlClass;
-use ctxsim_input::profile::cache::Setting;
+use crate::{AgentTotals, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
 use ctxsim_input::tokens;
 
 /// A recording: its requests, in order.

@@ -5,10 +5,10 @@
 use super::lay_out::LayOut;
 use super::sizes::{Allotment, Reset};
 use super::transcript::{Exchange, Remover, Transcript};
+use crate::prelude::*;
 use crate::shared::Neighbours;
 use crate::{StepIx, Timeline};
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// Which of the harness's own changes are taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,15 +2,13 @@
 
 use std::marker::PhantomData;
 
+use crate::prelude::*;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
 
 use super::content::{ignores_the_rest, skip_list};
 use super::losses::Losses;
 use super::values::Count;
-use crate::Usage;
-use ctxsim_base::quantity::Tokens;
 
 /// The most tokens of one request that are believed: a hundred times the largest window of any model.
 pub(super) const TOKENS_MAX: Tokens = 100_000_000;

@@ -1,6 +1,6 @@
 //! Usage of Claude Code sessions as comma-separated values: one request per line, with sizes and times but no text.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::claude_code::HARNESS;
 use super::format::{Checked, LogFormat};
@@ -10,9 +10,7 @@ use super::losses::{Losses, column_of};
 use super::transcript::{Exchange, LoggedCompaction, Part, Remover, Transcript};
 use super::usage::{BillReader, TOKENS_MAX};
 use super::values::Count;
-use crate::{Kind, Usage};
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
 
 /// Columns without which a row says nothing.
 const COLUMNS: [&str; 12] = [

@@ -3,15 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::prelude::*;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::content::{Arguments, Content, ignores_the_rest, skip_list, skip_map};
 use super::image::LoggedFile;
 use super::transcript::Named;
-use ctxsim_base::quantity::Cost;
-use ctxsim_input::TtlClass;
 
 /// One block of a message.
 #[derive(Debug, Default, serde::Deserialize)]

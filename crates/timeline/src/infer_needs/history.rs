@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-use xxhash_rust::xxh3::xxh3_64;
+use crate::prelude::*;
 
 use super::result_of;
 use crate::tool_form::{self, ToolForm};
-use crate::{Event, EventKind, ItemIx, Kind, Spine, Texts, Timeline};
+use crate::{Event, EventKind, ItemIx, Spine, Texts, Timeline};
 use ctxsim_base::digest::ByDigest;
-use ctxsim_base::quantity::ix;
 
 /// How many places of one word are kept, the newest.
 const PLACES_MAX: usize = 16;

@@ -4,8 +4,8 @@ use memchr::memmem::Finder;
 
 use super::NeededResult;
 use super::history::{CallHistory, PastCall};
-use crate::{ItemIx, Kind};
-use ctxsim_base::quantity::saturated;
+use crate::ItemIx;
+use crate::prelude::*;
 use ctxsim_input::scenario::NeedRule;
 
 /// Finds, among the results that name what the call edits, the newest that holds its old text.

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use super::NeededResult;
 use super::history::{CallHistory, PastCall, words};
-use crate::Kind;
-use ctxsim_base::quantity::saturated;
+use crate::prelude::*;
 use ctxsim_input::scenario::NeedRule;
 use ctxsim_input::scenario::summaries::FactKind;
 

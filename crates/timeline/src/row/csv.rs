@@ -1,6 +1,6 @@
 //! Rows as comma-separated values: what is within a group becomes a column with a dotted name.
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
 
 use super::{Rows, Value};
 use ctxsim_base::foreign::{Foreign, runner};

@@ -1,8 +1,7 @@
 //! A result taken apart: its content, which lines these are, and what its harness says around it.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{Argument, ResultForm};
 

@@ -1,13 +1,13 @@
 //! The declared numbers of the model of ageing, and the models that answer: `assumptions/aging`.
 
-use std::sync::{Arc, OnceLock};
+use crate::prelude::*;
+use std::sync::OnceLock;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::generate;
 use crate::numbers::{Naming, folder, named, within};
-use ctxsim_base::diag::{Code, Diagnostic, Problems};
+use ctxsim_base::diag::Problems;
 use ctxsim_input::scenario::{AgingLoad, Happening};
 use ctxsim_input::text::decode::{Format, decode_table};
 

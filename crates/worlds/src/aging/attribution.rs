@@ -1,6 +1,6 @@
 //! Which stage of the memory pipeline is a candidate for repair: accuracy as it is, with perfect retrieval, and with perfect context.
 
-use serde::Serialize;
+use crate::prelude::*;
 
 /// How much write errors must change across a session to count as a discontinuity.
 const DISCONTINUITY: f64 = 0.10;

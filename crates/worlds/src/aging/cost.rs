@@ -3,10 +3,9 @@
 use super::assumed::{AgingNumbers, AssumedAging};
 use super::play::{AgingLog, SessionLog};
 use super::stream::AgingStream;
-use ctxsim_base::quantity::saturated;
+use crate::prelude::*;
 use ctxsim_engine::memory::Recalled;
 use ctxsim_engine::memory::requests::{ITEM_MAX, Replayed, RequestWriter};
-use ctxsim_input::Policy;
 use ctxsim_input::policy::memory::SessionStore;
 
 /// The requests of a stream under one memory.

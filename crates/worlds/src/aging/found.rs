@@ -1,6 +1,6 @@
 //! How a memory aged, as findings of a run: its numbers, its columns, its tables and its card.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use indexmap::IndexSet;
 use serde_json::json;

@@ -1,14 +1,13 @@
 //! Generates streams of sessions from a seed; each generator is one function of its own and one line here.
 
-use serde::Serialize;
+use crate::prelude::*;
 
 use super::assumed::AgingNumbers;
 use super::generators;
 use super::stream::{AgingProbe, AgingSession, AgingStream, Ask, StreamScore};
-use crate::graph::{Accumulator, FactIx, FactRelation, Graph, RecordIx, Says, TotalChange};
+use crate::graph::{Accumulator, FactRelation, Graph, RecordIx, Says, TotalChange};
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{ix, saturated};
-use ctxsim_base::rng::{Seed, Stream as Draws};
+use ctxsim_base::rng::Stream as Draws;
 use ctxsim_input::scenario::{AgingLoad, PressurePreset};
 
 /// Writes the sessions of a draft.

@@ -2,7 +2,7 @@
 
 use crate::aging::generate::{StreamDraft, drawn};
 use crate::aging::stream::{Ask, StreamScore};
-use crate::graph::FactIx;
+use crate::prelude::*;
 
 /// Writes S1, research literature: a batch of figures a session, asked for one by one later; nothing in it is ever changed by itself.
 pub(super) fn research_literature(draft: &mut StreamDraft<'_>) {

@@ -2,17 +2,15 @@
 
 mod answer;
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::assumed::{AgingNumbers, Model};
 use super::metric::StatedTotal;
 use super::rules::MemoryRules;
 use super::store::{AgingStore, StatedFacts};
 use super::stream::{Aging, AgingStream, Ask};
-use crate::graph::{FactIx, RecordIx, Says};
-use ctxsim_base::quantity::ix;
-use ctxsim_base::rng::{Seed, Stream as Draws};
-use ctxsim_input::Policy;
+use crate::graph::{RecordIx, Says};
+use ctxsim_base::rng::Stream as Draws;
 use ctxsim_input::policy::memory::SessionMemory as Spec;
 use ctxsim_input::scenario::AgingEvent;
 

@@ -1,9 +1,7 @@
 //! A user's own agent: the write, read and use numbers of a declared memory that explain what it answered to questions.
 
+use crate::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use serde::Serialize;
 
 use super::assumed::{AgingNumbers, Model};
 use super::generate;
@@ -11,8 +9,7 @@ use super::metric::flag;
 use super::play::AgingPlayer;
 use super::rules::MemoryRules;
 use super::stream::{AgingStream, Ask};
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
-use ctxsim_base::rng::Seed;
+use ctxsim_base::diag::nearest;
 use ctxsim_engine::measure::student;
 use ctxsim_engine::take::in_order;
 use ctxsim_input::policy::memory::{MemoryPart, SessionMemory, SessionRead, SessionStore};

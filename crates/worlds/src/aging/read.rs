@@ -2,15 +2,14 @@
 
 use std::io::BufRead;
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
+use indexmap::IndexSet;
 use serde::Deserialize;
 
 use super::stream::AgingStream;
 use super::{told, written};
 use crate::chats::ChatNumbers;
 use crate::chats::long_mem_eval::{self, json_fault};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::rng::Seed;
 use ctxsim_input::scenario::{
     StreamFact, StreamFile, StreamQuestion, StreamRecord, StreamSession, StreamTotal,
 };

@@ -1,11 +1,11 @@
 //! How a policy's memory loses content when a model answers:
 //! the policy's settings with the declared numbers filled in.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::assumed::{self, AgingNumbers, Exact, Model, SummariserPrompt};
 use crate::numbers;
-use ctxsim_base::diag::{Diagnostic, Problems};
+use ctxsim_base::diag::Problems;
 use ctxsim_input::policy::memory::MemoryPart;
 use ctxsim_input::policy::memory::{
     SessionMemory, SessionRead, SessionStore, SessionWrite, SummaryLoss, TotalsSurvive,

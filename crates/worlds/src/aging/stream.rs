@@ -1,16 +1,12 @@
 //! A stream of sessions: what each states and asks, and how its scenario is scored; generated from a seed,
 //! before any policy.
 
-use std::sync::Arc;
-
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::assumed::{AgingNumbers, Model};
 use super::read::ReadStreams;
 use super::{assumed, generate, written};
-use crate::graph::{FactIx, Graph};
-use ctxsim_base::quantity::ix;
-use ctxsim_base::rng::Seed;
+use crate::graph::Graph;
 use ctxsim_input::scenario::{AgingEvent, AgingLoad, BeforeFirst, LoadSpec};
 use ctxsim_input::text::set::Override;
 use ctxsim_input::{Scenario, ScenarioFile};

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
-use serde::Serialize;
+use crate::prelude::*;
 
 use super::assumed::AgingNumbers;
 use super::attribution::{Attribution, Ladder};

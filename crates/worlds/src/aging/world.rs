@@ -1,6 +1,6 @@
 //! Sessions over which a memory ages: each stream is generated once, played under every policy, and dropped.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::found;
 use super::orderings::AgedOrdering;
@@ -13,14 +13,12 @@ use crate::aging::{
 use crate::chats::{self, Chats, Writing};
 use crate::trial::{self, Replay};
 use crate::{MadeWorlds, NamedFile, Registered, aging};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::rng::Seed;
 use ctxsim_engine::take::{
     Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order, of_run,
 };
+use ctxsim_input::Scenario;
 use ctxsim_input::policy::memory::{MemorySpec, SessionRead, SessionStore};
 use ctxsim_input::scenario::{AgingLoad, LoadSpec as Form};
-use ctxsim_input::{Policy, Scenario};
 use ctxsim_timeline::row::{Rows, heads};
 
 /// What streams of sessions read of a policy.

@@ -1,11 +1,9 @@
 //! A stream as a file has it, and as it is played: the same sessions, facts and questions, by name and by place.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::stream::{AgingProbe, AgingSession, AgingStream, Ask};
-use crate::graph::{Accumulator, FactIx, FactRelation, Graph, RecordIx, Says, TotalChange};
-use ctxsim_base::quantity::ix;
-use ctxsim_base::rng::Seed;
+use crate::graph::{Accumulator, FactRelation, Graph, RecordIx, Says, TotalChange};
 use ctxsim_input::scenario::{
     StreamFact, StreamFile, StreamQuestion, StreamRecord, StreamSession, StreamTotal,
 };

@@ -7,8 +7,8 @@ use rustc_hash::FxBuildHasher;
 use serde::de::{self, Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::quantity::{Tokens, ix};
+use crate::prelude::*;
+use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::cache::HitDraws;
 use ctxsim_engine::cache::lru::{BLOCKS_MAX, Lru};
 use ctxsim_engine::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};

@@ -5,10 +5,9 @@ use super::log::{Answered, ModelRole};
 use super::run::{Desk, user_seed};
 use super::service::Stored;
 use super::users::{NeededVersion, Question, QuestionKind};
-use crate::graph::FactIx;
+use crate::prelude::*;
 use crate::trial::{best, normal};
-use ctxsim_base::quantity::{ix, saturated};
-use ctxsim_base::rng::{Seed, Stream};
+use ctxsim_base::rng::Stream;
 use ctxsim_engine::ledger::Loss;
 use ctxsim_input::policy::memory::{SearchPass, ServiceCall};
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
+use serde::Deserialize;
 
 use crate::numbers::{Naming, folder, named, within};
-use ctxsim_base::diag::{Diagnostic, Problems};
+use ctxsim_base::diag::Problems;
 use ctxsim_base::quantity::{Cost, Decimal};
 use ctxsim_input::policy::memory::{Cap, ServiceCall, ServiceMemory};
 

@@ -1,6 +1,6 @@
 //! A context document: its sections, how new statements are merged into each, and what its capacity removes.
 
-use crate::graph::FactIx;
+use crate::prelude::*;
 use ctxsim_input::policy::memory::{ContextDocument, DocSection};
 
 /// A context document.

@@ -6,9 +6,8 @@ use super::document::{ChatDocument, News};
 use super::log::{Answered, ChatEvent, ChatLog, ChatPhase, ModelRole, Occurrence, Storage};
 use super::service::Service;
 use super::users::{ChatSession, Chats, StatementKind, User};
-use crate::graph::FactIx;
-use ctxsim_base::quantity::ix;
-use ctxsim_base::rng::{Seed, Stream};
+use crate::prelude::*;
+use ctxsim_base::rng::Stream;
 use ctxsim_input::policy::memory::{DocSection, ServiceCall, ServiceMemory};
 
 /// Plays runners over chats.

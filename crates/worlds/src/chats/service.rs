@@ -3,7 +3,7 @@
 use super::assumed::ServiceSpec;
 use super::document::ChatDocument;
 use super::users::User;
-use crate::graph::FactIx;
+use crate::prelude::*;
 
 /// Something that is held: an entry, which was written of a message, or a version of a context document. Every version that is put can be
 /// found.

@@ -3,22 +3,20 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use indexmap::IndexMap;
-use serde::Serialize;
+use crate::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::assumed::{ChatNumbers, ModelNumbers, ServiceSpec};
 use super::log::{ChatEvent, ChatLog, ChatPhase, ModelRole, Occurrence, Storage};
 use super::rows::is_context_only;
 use crate::trial::{Numbered, Observed};
-use ctxsim_base::quantity::{Cost, saturated, sums};
+use ctxsim_base::quantity::{Cost, sums};
 use ctxsim_engine::ledger::{Loss, MemoryKind};
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
 use ctxsim_engine::memory::requests::{ITEM_MAX, Replayed, RequestWriter};
 use ctxsim_engine::memory::{MemoryServiceCall, Recalled};
 use ctxsim_engine::take::{MemoryRepair, StageRepair};
-use ctxsim_input::Policy;
 use ctxsim_input::policy::memory::{Cap, ServiceCall, ServiceMemory};
 
 /// How many times as much of something is tried.

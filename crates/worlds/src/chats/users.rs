@@ -3,15 +3,13 @@
 mod generate;
 pub mod long_mem_eval;
 
+use crate::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::ChatNumbers;
 use super::summary::TYPES;
-use crate::graph::{FactIx, Graph, Says};
+use crate::graph::{Graph, Says};
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::ix;
-use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::memory::DocSection;
 use ctxsim_input::scenario::GeneratedChats;
 use ctxsim_timeline::facts::{FactForm, FactPlane};

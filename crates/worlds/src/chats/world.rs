@@ -2,10 +2,8 @@
 //!
 //! The facts of every world are told to a memory service as chats: each trial's are generated once, written by every memory runner, and dropped.
 
+use crate::prelude::*;
 use std::fmt;
-use std::sync::Arc;
-
-use indexmap::IndexMap;
 
 use super::assumed::{ChatNumbers, check, check_policy};
 use super::log::ChatLog;
@@ -16,16 +14,14 @@ use super::tables;
 use super::users::{ChatOrigin, ChatSession, Chats, User, long_mem_eval};
 use crate::trial::{self, Ordering, Replay};
 use crate::{NamedFile, Registered};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::rng::Seed;
 use ctxsim_engine::take::{
     Cell, Load, LoadKind, MemoryRepair, Progress, RowsOf, Run, RunName, Sinks, Take, World, in_order,
     in_order_telling,
 };
+use ctxsim_input::Scenario;
 use ctxsim_input::policy::memory::{MemorySpec, ServiceMemory};
 use ctxsim_input::scenario::{ChatLoad, ChatSource, LoadSpec as Form};
 use ctxsim_input::text::set::Override;
-use ctxsim_input::{Policy, Scenario};
 use ctxsim_timeline::row::Rows;
 
 /// Where a scenario names a file of chats.

@@ -3,12 +3,10 @@
 mod filler;
 mod trial;
 
-use std::sync::Arc;
+use crate::prelude::*;
 
-use indexmap::IndexMap;
-
-use ctxsim_base::quantity::{Decimal, Tokens, ix, saturated};
-use ctxsim_base::rng::{Cpython, Draw, Seed, StrHash};
+use ctxsim_base::quantity::{Decimal, Tokens};
+use ctxsim_base::rng::{Cpython, Draw, StrHash};
 use ctxsim_input::Scenario;
 use ctxsim_input::scenario::{Conversations, FactValues, Random};
 use ctxsim_timeline::facts::{DrawSource, FactForm, FactIx};

@@ -1,12 +1,11 @@
 //! Facts that are planted in a load of items: what its prompts, and its memory, still say of them when they are asked for.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use super::Retention;
 use super::conversation::FactInWords;
 use super::trial::{LoadTrial, QUARTILES, loss_name, state_name};
 use crate::chats::{Chats, Writing};
-use ctxsim_base::rng::Seed;
 use ctxsim_engine::ledger::{Outcome, ProbeRow, Rows as Ledger, Sink};
 use ctxsim_engine::take::{
     Load, LoadKind, Plays, Progress, RowsOf, Sinks, Take, TrialQuestion, World, of_run,

@@ -1,7 +1,6 @@
 //! What is still known of planted facts at the end of a load, and over many trials.
 
-use indexmap::IndexMap;
-use serde::Serialize;
+use crate::prelude::*;
 
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::{Loss, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};

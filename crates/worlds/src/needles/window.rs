@@ -8,7 +8,8 @@
 //! gives up and the loop runs.
 
 use crate::needles::conversation::{Dialogue, MessageStep, TrialMessage};
-use ctxsim_base::quantity::{Decimal, Tokens, ix};
+use crate::prelude::*;
+use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_engine::ledger::{CacheUse, Firing, Outcome, RequestRow, Role, Sink, ToolResults};
 use ctxsim_engine::memory::{AnyMemory, MemoryRun, MemoryView};
 use ctxsim_engine::projection::Window;
@@ -16,7 +17,7 @@ use ctxsim_engine::projection::num::Known;
 use ctxsim_input::policy::MemoryPlace;
 use ctxsim_input::policy::Moment;
 use ctxsim_input::policy::memory::{FactMemory, State};
-use ctxsim_input::{CacheRules, Limits, Policy};
+use ctxsim_input::{CacheRules, Limits};
 use ctxsim_timeline::{ItemIx, Kind, When};
 
 /// Plays a conversation the short way; nothing, where only the long way tells: the policy is no window, there is a cache,

@@ -5,8 +5,8 @@
 //! prompt limit, so `ratio(0.15)` in a policy is a share of the budget, and a policy that exceeds the budget stops as it would at a
 //! provider's limit. A conversation is drawn as messages and numbers; its timeline and the words of its facts are made only on demand.
 
+use crate::prelude::*;
 use std::cell::OnceCell;
-use std::sync::Arc;
 
 use super::conversation::{ConversationLoad, Dialogue};
 use super::planted::{self, AskedLoad, NeedleProbe, Planted};
@@ -14,9 +14,6 @@ use super::trial::{LoadTrial, ScriptTrial, TrialSink};
 use super::{Retention, found, window};
 use crate::chats::{Chats, Writing};
 use crate::{Registered, trial};
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::quantity::saturated;
-use ctxsim_base::rng::Seed;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::hindsight;
 use ctxsim_engine::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Rows as Ledger, Sink};
@@ -27,8 +24,8 @@ use ctxsim_engine::take::{
     self, Cell, FoldedLedger, Keys, Load, LoadKind, Progress, RowsOf, Run, SimulationKey, Sinks, Take,
     TrialLedger, World, in_order, in_order_telling, of_run,
 };
+use ctxsim_input::Limits;
 use ctxsim_input::scenario::LoadSpec as Form;
-use ctxsim_input::{Limits, Policy};
 use ctxsim_timeline::Timeline;
 use ctxsim_timeline::facts::FactIx;
 use ctxsim_timeline::row::{Rows, heads};

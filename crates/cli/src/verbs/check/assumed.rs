@@ -1,14 +1,10 @@
 //! The assumed numbers that a suite's snapshots rest on, on disk: one a line, so that a changed one is one changed line.
 
+use crate::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
-use ctxsim_app::catalog::Files;
-use ctxsim_base::error::Error;
-use ctxsim_input::Format;
 use ctxsim_input::text::decode::decode_table;
 use ctxsim_report::made::InputDigest;
 use indexmap::IndexMap;

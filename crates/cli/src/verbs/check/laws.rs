@@ -1,23 +1,16 @@
 //! `ctxsim check --laws`: whether policies keep the laws of context policies on random sessions.
 
+use crate::prelude::*;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
-use ctxsim_app::catalog::Catalog;
 use ctxsim_app::laws::{LawKit, LawReport, PolicyLaws};
-use ctxsim_app::{Comparison, Plan};
-use ctxsim_base::error::Error;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_input::Format;
 use serde::Serialize;
 
 use super::CheckArgs;
 use crate::GUARD_FAILED;
 use crate::args::number;
-use crate::format::{FormatArg, Formats};
 use crate::output::{self, Remark};
 
 /// The scenario that a plan needs and no law is tried on.

@@ -1,17 +1,13 @@
 //! The best values of guarded numbers on disk.
 
-use std::fs;
+use crate::prelude::*;
 use std::io::ErrorKind;
-use std::path::Path;
 
-use ctxsim_base::diag::Code;
-use ctxsim_base::error::Error;
 use ctxsim_report::guard::{GuardVerdict, RATCHET_HEAD, Ratchet};
 
 use super::Accepted;
 use super::snapshots::folder;
 use crate::output::{self, KeptFile, Replaced};
-use crate::wrong_at;
 
 /// The file of a suite.
 const FILE: &str = "ratchet.toml";

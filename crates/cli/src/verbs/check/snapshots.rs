@@ -1,13 +1,9 @@
 //! Snapshots on disk, in insta's format: read, compared, accepted.
 
+use crate::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
-use ctxsim_app::catalog::{Files, Kind};
-use ctxsim_base::error::Error;
-use ctxsim_base::list::Listed as _;
 use ctxsim_input::Profile;
 use ctxsim_report::Report;
 use ctxsim_report::checkup::{SnapshotCheck, SnapshotState};

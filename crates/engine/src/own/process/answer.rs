@@ -1,6 +1,6 @@
 //! What a program answers, and the parts of a view that it means.
 
-use serde::Deserialize;
+use crate::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

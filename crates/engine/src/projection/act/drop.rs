@@ -1,6 +1,7 @@
 //! Drops: a call and its result go together.
 
-use crate::projection::{Act, Editor, Pool, SlotIx};
+use crate::prelude::*;
+use crate::projection::{Act, Pool};
 
 /// Takes each slot out.
 #[derive(Clone, Copy, Debug, PartialEq)]

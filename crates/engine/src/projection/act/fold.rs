@@ -1,18 +1,16 @@
 //! Folds: each turn of a scope becomes its kept items and one summary, whose size follows from what it contains.
 
-use std::sync::Arc;
+use crate::prelude::*;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::pool::{CompiledBudget, OpenPool};
 use crate::projection::writer::Passage;
 use crate::projection::{
-    Act, Activation, ClassMask, CompiledRung, Editor, Num, Prompt, Region, Rendered, RungParts, ShownAs,
-    Slot, SlotIx, State, TableRows, TextContent, UnitSize, Writer,
+    Act, Activation, ClassMask, CompiledRung, Num, Region, Rendered, RungParts, Slot, TableRows, TextContent,
+    UnitSize, Writer,
 };
-use ctxsim_base::quantity::{Tokens, ix, saturated};
-use ctxsim_input::{Fold, PromptPart, Size, Template, Unit};
-use ctxsim_timeline::Kind;
+use ctxsim_input::{Fold, PromptPart, Template};
 
 /// A fold as a program holds it.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::pool::{OpenPool, Spent};
-use crate::projection::{Act, Activation, CompiledRung, Editor, Region, SlotIx, UnitSize};
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
+use crate::projection::{Act, Activation, CompiledRung, Region, UnitSize};
 use ctxsim_input::{Order, PromptPart};
 
 /// Takes units from the oldest on; returns how many slots were visited and changed.

@@ -1,9 +1,7 @@
 //! Pings: the prompt is sent as it stands, for a short answer, so that the provider's cache keeps it.
 
-use crate::projection::{
-    Act, Activation, CompiledRung, Editor, Num, Prompt, Purpose, Region, RungParts, SideRequest, SlotIx,
-};
-use ctxsim_input::Size;
+use crate::prelude::*;
+use crate::projection::{Act, Activation, CompiledRung, Num, Purpose, Region, RungParts, SideRequest};
 
 /// Sends the prompt again; the size of the answer.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,8 @@
 //! A pool of exact tokens is spent slot by slot, from the oldest on.
 
-use crate::projection::{CompiledRung, Editor, Env, Known, Num, Pool, Region, SlotIx, State};
-use ctxsim_base::quantity::Tokens;
-use ctxsim_input::{Budget, BudgetCounts, Unit};
-use ctxsim_timeline::TurnIx;
+use crate::prelude::*;
+use crate::projection::{CompiledRung, Env, Known, Num, Pool, Region};
+use ctxsim_input::{Budget, BudgetCounts};
 
 /// A pool of exact tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,8 @@
 //! Items shown in another way: all alike, or by the rows of a table.
 
 use super::pool::CompiledBudget;
-use crate::projection::{Act, Editor, Left, Pool, Prompt, RungParts, SlotIx, State, TableRows};
+use crate::prelude::*;
+use crate::projection::{Act, Left, Pool, RungParts, TableRows};
 use ctxsim_input::Action;
 
 /// Shows each item by the first row that matches it.

@@ -1,11 +1,10 @@
 //! What stays of the input of a summary: what the harness keeps, cut to fit, and the files that it restores.
 
+use crate::prelude::*;
 use crate::projection::filter::FileOfResult;
 use crate::projection::rendition::Render;
-use crate::projection::{ClassMask, Env, Known, Num, Prompt, Rendered, ShownAs, SlotIx, State};
-use ctxsim_base::quantity::{Tokens, saturated};
-use ctxsim_input::{KeptItems, Restore, Size};
-use ctxsim_timeline::{Kind, Timeline};
+use crate::projection::{ClassMask, Env, Known, Num, Rendered};
+use ctxsim_input::{KeptItems, Restore};
 
 /// What stays beside a summary.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,17 +4,16 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::fold::extend;
 use super::stay::{SlotFate, Stay};
+use crate::prelude::*;
 use crate::projection;
 use crate::projection::tracker::unit_of;
 use crate::projection::{
-    Act, Activation, ClassMask, CompiledRung, Editor, Env, Known, Num, Prompt, PromptText, Purpose, Region,
-    RungParts, SideRequest, SlotIx, State, UnitSize,
+    Act, Activation, ClassMask, CompiledRung, Env, Known, Num, PromptText, Purpose, Region, RungParts,
+    SideRequest, UnitSize,
 };
-use ctxsim_base::quantity::{Tokens, ix, saturated};
 use ctxsim_input::{
-    Count, PromptPart, SecondCall, SecondReads, Size, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
+    Count, PromptPart, SecondCall, SecondReads, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
 };
-use ctxsim_timeline::{Kind, TurnIx};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CompiledSummary {

@@ -1,9 +1,9 @@
 //! What comes into a prompt: sessions, turns, messages and items, each in its slot.
 
-use crate::projection::{Prompt, Slot, SlotIx, State, TurnState, UNDO};
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
+use crate::projection::{Slot, TurnState, UNDO};
 use ctxsim_input::{DynamicPlace, LayoutSpec, MemoryPlace};
-use ctxsim_timeline::{Item, ItemIx, Kind, NO_ITEM, Preserve, Session};
+use ctxsim_timeline::{Preserve, Session};
 
 impl Prompt<'_> {
     /// Begins a session: nothing of the one before is shown any more but the stable prefix, where the new one has none of

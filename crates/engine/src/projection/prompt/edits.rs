@@ -1,11 +1,8 @@
 //! What edits make of a prompt: every total follows, and every edit is in the journal.
 
-use crate::projection::{
-    Author, Edit, Prompt, PromptText, Rendered, ShownAs, Slot, SlotIx, State, TurnState,
-};
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
+use crate::projection::{Author, Edit, PromptText, Rendered, Slot, TurnState};
 use ctxsim_input::Changes;
-use ctxsim_timeline::{Item, Kind};
 
 impl Prompt<'_> {
     /// Puts what memory recalls, or another version of what prompts begin with, into its slot.

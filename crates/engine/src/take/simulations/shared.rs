@@ -2,20 +2,16 @@
 //!
 //! Where neither limits nor cache rules change what a policy shows, it is played once, and each cache answers the same requests.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use crate::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::{FoldingLedger, Ledgers, PlannedSimulation, Play, Simulations, folded, folding};
 use crate::engine::Simulation;
-use crate::ledger::{Outcome, Sink};
 use crate::recovery::CompiledRecovery;
 use crate::take::Progress;
 use crate::take::play::FoldedLedger;
 use crate::take::threads::in_order;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::{CacheRules, Limits};
 
 /// What some simulations came to, recovery by recovery: all of them to the same.
 type SameLedgers<L> = (Vec<usize>, Vec<L>);

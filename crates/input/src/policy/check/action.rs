@@ -5,7 +5,7 @@ use super::{StageCheck, named, summary};
 use crate::policy::{
     Action, Budget, Extent, Fold, FoldedResults, Kind, Order, Rendition, Scope, TableRow, Unit,
 };
-use ctxsim_base::diag::{Code, Problems};
+use crate::prelude::*;
 
 impl StageCheck<'_> {
     pub(super) fn action(&self, action: &mut Action, scope: &Scope, problems: &mut Problems) {

@@ -5,7 +5,7 @@ mod service;
 mod sessions;
 
 use crate::policy::memory::MemorySpec;
-use ctxsim_base::diag::Problems;
+use crate::prelude::*;
 
 /// Checks a memory.
 pub(super) fn check(spec: &MemorySpec, problems: &mut Problems) {

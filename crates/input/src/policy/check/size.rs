@@ -1,12 +1,10 @@
 //! The rules of sizes, conditions and extents; parameters are replaced by their values.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::among;
-use crate::policy::{Cond, Count, Extent, Kind, Moment, PromptPart, Scope, Size, SizeBound};
+use crate::policy::{Cond, Count, Extent, Kind, Moment, PromptPart, Scope, SizeBound};
 use crate::scenario::ITEM_TOKENS_MAX;
-use ctxsim_base::diag::{Code, Problems, nearest};
-use ctxsim_base::quantity::Decimal;
 
 /// Replaces the names of parameters by their values.
 #[derive(Debug)]

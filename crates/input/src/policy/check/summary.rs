@@ -4,7 +4,7 @@ use super::size::Resolver;
 use crate::policy::{
     Action, Count, Kind, Order, Policy, Scope, Summarise, SummaryPer, SummaryPrompt, SummaryWords,
 };
-use ctxsim_base::diag::{Code, Problems};
+use crate::prelude::*;
 
 /// Checks a summary.
 pub(super) fn check(

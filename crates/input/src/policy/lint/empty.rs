@@ -1,9 +1,8 @@
 //! A summary of no tokens: what it replaces is gone, and the report calls it summarised.
 
 use super::{Lint, LintHit, under_all};
-use crate::Policy;
-use crate::policy::{Action, Size};
-use ctxsim_base::diag::Code;
+use crate::policy::Action;
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("summary-empty"),

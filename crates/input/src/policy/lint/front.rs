@@ -1,9 +1,8 @@
 //! Something that changes in front of everything that could be cached.
 
 use super::{Lint, LintHit};
-use crate::Policy;
 use crate::policy::{Changes, DynamicPlace};
-use ctxsim_base::diag::Code;
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("volatile-front"),

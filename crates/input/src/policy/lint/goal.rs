@@ -1,9 +1,8 @@
 //! A goal that no prompt reaches: something of it always stays.
 
 use super::{Lint, LintHit, ceiling, under_all};
-use crate::Policy;
-use crate::policy::{Cond, Size};
-use ctxsim_base::diag::Code;
+use crate::policy::Cond;
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("goal-unreachable"),

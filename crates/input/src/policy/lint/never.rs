@@ -3,9 +3,8 @@
 use std::mem::discriminant;
 
 use super::{Lint, LintHit, bound, under_all};
-use crate::Policy;
-use crate::policy::{Cond, Relation, Size};
-use ctxsim_base::diag::Code;
+use crate::policy::{Cond, Relation};
+use crate::prelude::*;
 use ctxsim_base::grid::numbers::thousands;
 
 pub(super) const LINT: Lint = Lint {

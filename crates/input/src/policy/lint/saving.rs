@@ -1,9 +1,9 @@
 //! A clear that may free less than it makes the provider write again.
 
 use super::{Lint, LintHit, floor, tokens, under_all};
+use crate::policy::Size;
 use crate::policy::{Cond, PrefixRule, Relation};
-use crate::{Policy, policy::Size};
-use ctxsim_base::diag::Code;
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("saving-below-write"),

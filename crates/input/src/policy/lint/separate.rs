@@ -1,9 +1,8 @@
 //! A summary whose request finds nothing in the cache: the whole history is paid for as plain input once more.
 
 use super::{Lint, LintHit};
-use crate::Policy;
 use crate::policy::{Action, SummaryPrompt};
-use ctxsim_base::diag::Code;
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("summary-misses-cache"),

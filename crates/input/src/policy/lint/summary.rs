@@ -1,9 +1,8 @@
 //! A summary that is no smaller than what it replaces.
 
 use super::{Lint, LintHit, floor, tokens, under_all};
-use crate::Policy;
-use crate::policy::{Action, Extent, Size};
-use ctxsim_base::diag::Code;
+use crate::policy::{Action, Extent};
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("summary-too-large"),

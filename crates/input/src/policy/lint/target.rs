@@ -3,8 +3,7 @@
 use std::mem::discriminant;
 
 use super::{Lint, LintHit, ceiling, floor, under_all};
-use crate::Policy;
-use ctxsim_base::diag::Code;
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("trigger-is-target"),

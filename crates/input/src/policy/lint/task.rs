@@ -1,9 +1,8 @@
 //! A stage that can take the message away that the agent is working on.
 
 use super::{Lint, LintHit};
-use crate::Policy;
 use crate::policy::{Action, Extent, Keep, Kind, Moment, PromptPart, Scope, ShownAs, Unit};
-use ctxsim_base::diag::Code;
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("task-removed"),

@@ -1,9 +1,8 @@
 //! A window that moves by one unit with each request: every request breaks the prefix where the window begins.
 
 use super::{Lint, LintHit};
-use crate::Policy;
 use crate::policy::{Action, Cond, Extent, Moment, PrefixRule, PromptPart, Stage, Unit};
-use ctxsim_base::diag::Code;
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("window-of-single-units"),

@@ -1,9 +1,8 @@
 //! A trigger that no prompt can reach.
 
 use super::{Lint, LintHit, floor, under_all};
-use crate::Policy;
-use crate::policy::{Cond, Size};
-use ctxsim_base::diag::Code;
+use crate::policy::Cond;
+use crate::prelude::*;
 
 pub(super) const LINT: Lint = Lint {
     code: Code("trigger-beyond-window"),

@@ -1,6 +1,6 @@
 //! Names of banks: each must be a valid file name on any disk, beside the index of a store.
 
-use ctxsim_base::diag::{Code, Problems};
+use crate::prelude::*;
 
 /// The index's file name among the banks, without its extension.
 pub const INDEX: &str = "index";

@@ -1,6 +1,6 @@
 //! The engine and its filters.
 
-use std::sync::LazyLock;
+use crate::prelude::*;
 
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, State, UndefinedBehavior};

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::memory::State;
 use super::{Count, Extent, Kind, Preserve, Size};

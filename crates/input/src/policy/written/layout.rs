@@ -1,6 +1,6 @@
 //! Where a prompt asks the provider's cache for breakpoints, and where memory is placed.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::Duration;
 use crate::TtlClass;

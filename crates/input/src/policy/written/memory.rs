@@ -4,7 +4,7 @@ mod facts;
 mod service;
 mod sessions;
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 pub use self::facts::*;
 pub use self::service::*;

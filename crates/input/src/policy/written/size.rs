@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use crate::prelude::*;
+use serde::{Deserializer, Serializer, de};
 
 pub use crate::text::duration::Duration;
-use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// An expression for a number of tokens. Products are rounded down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! A stage as written: omitted fields come from the base, or are defaults.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{Action, Cond, Duration, EditsLast, Moment, PrefixRule, Scope, StageStep};
 

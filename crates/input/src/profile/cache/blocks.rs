@@ -1,10 +1,8 @@
 //! Fixed blocks in a store of limited size; the least recently used leave first.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{CacheRules, HitsFields, InvalidatesFields, qualified};
-use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::Tokens;
 
 /// The fields of these rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,14 +1,12 @@
 //! Entries at the breakpoints of a request, found by looking back from the breakpoints of a later one.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{
     CacheRules, HitsFields, InvalidatesFields, Readable, Refusal, Renewal, TtlClass, Ttls, not_zero,
     qualified,
 };
 use crate::text::duration::Duration;
-use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::Tokens;
 
 /// The fields of these rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

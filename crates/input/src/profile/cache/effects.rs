@@ -1,10 +1,8 @@
 //! Effects on a cache that do not depend on a prompt's content: changed settings, and machines without the entries.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::CacheRules;
-use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// For each setting: the first level of the prompt that a change invalidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,10 @@
 //! Layouts that a provider's API answers with an error instead of a reply.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{Cache, CacheRules, TtlClass};
 use crate::policy::{Breakpoint, LayoutSpec, LevelEnd, PromptPlace};
 use crate::profile::Profile;
-use ctxsim_base::diag::{Code, Diagnostic};
 
 /// A rule of a provider's API about the breakpoints of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,10 +1,8 @@
 //! The longest common prefix with an earlier prompt, in steps.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{CacheRules, HitsFields, InvalidatesFields, Ttls, not_zero, qualified};
-use ctxsim_base::diag::Problems;
-use ctxsim_base::quantity::Tokens;
 
 /// The fields of rules that cap a prefix where the policy edited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,8 @@
 //! Contents that the harness stores for a time and pays for by the token-hour.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{CacheRules, InvalidatesFields, Renewal, Ttls, qualified};
-use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::Tokens;
 
 /// The fields of these rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

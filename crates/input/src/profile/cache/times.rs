@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use crate::prelude::*;
+use serde::{Deserializer, Serializer, de};
 
 use crate::text::duration::Duration;
-use ctxsim_base::diag::{Code, Problems};
 
 /// One duration or a list of them: `"5m"`, `["5m", "1h"]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,9 @@
 //! Whole units left by earlier requests; a prompt reads the longest with which it begins.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{CacheRules, HitsFields, InvalidatesFields, Readable, Steps, Ttls, not_zero, qualified};
 use crate::text::duration::Duration;
-use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::Tokens;
 
 /// The fields of these rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

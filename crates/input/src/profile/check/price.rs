@@ -1,17 +1,14 @@
 //! Makes price lists from written prices: every rate exact, every threshold, date and hour checked.
 
-use std::ops::Range;
-
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use crate::TtlClass;
 use crate::profile::calendar::{WEEK_MINUTES, instant, minute_of_day, parse_day};
 use crate::profile::price::{Period, PriceList, PriceWindow, Prices, Rates, Tier, TierReach};
 use crate::profile::written::{self, PriceSpec, ServicePrices};
 use crate::text::duration::Duration;
-use ctxsim_base::diag::{Code, Problems, nearest};
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{Decimal, Rate};
+use ctxsim_base::quantity::Rate;
 
 /// Rates of any part of a price list.
 struct GivenRates<'a> {

@@ -1,8 +1,8 @@
 //! The rules of a load of many sessions; a higher floor knows which generators, prompts and models exist.
 
 use super::stream::{self, SESSIONS_MAX};
+use crate::prelude::*;
 use crate::scenario::{AgingLoad, Happening};
-use ctxsim_base::diag::{Code, Problems};
 
 /// The most trials.
 const TRIALS_MAX: u64 = 10_000;

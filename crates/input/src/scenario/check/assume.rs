@@ -1,11 +1,10 @@
 //! The rules of assumptions about a recording.
 
 use super::check_interval;
+use crate::prelude::*;
 use crate::scenario::refetch::{Exploration, Refetch};
 use crate::scenario::user_messages::{UserMessages, UserNeeds};
 use crate::scenario::{Assume, NeedRule, ScenarioFile};
-use ctxsim_base::diag::{Code, Problems};
-use ctxsim_base::quantity::Decimal;
 
 /// Checks what a scenario assumes of a recording.
 pub(in crate::scenario) fn check(spec: &Assume, problems: &mut Problems) {

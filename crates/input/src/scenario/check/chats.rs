@@ -1,7 +1,7 @@
 //! The rules of a load of chats; a higher floor knows which numbers exist.
 
+use crate::prelude::*;
 use crate::scenario::{ChatLoad, ChatSource, GeneratedChats};
-use ctxsim_base::diag::{Code, Problems};
 
 /// The most sessions of a user.
 const SESSIONS_MAX: u64 = 1_000;

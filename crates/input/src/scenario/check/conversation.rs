@@ -1,10 +1,9 @@
 //! The rules of a load of conversations.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use crate::policy::memory::bank;
 use crate::scenario::{Conversations, FactValues, Random};
-use ctxsim_base::diag::{Code, Problems};
 
 /// The most turns of a conversation.
 const MESSAGES_MAX: u64 = 1_000_000;

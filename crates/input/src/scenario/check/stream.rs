@@ -1,9 +1,9 @@
 //! The rules of a written stream: names that exist, facts that are said before they are asked for, answers that hold.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use crate::scenario::{StreamFact, StreamFile, StreamQuestion, StreamSession};
-use ctxsim_base::diag::{Code, Problems, near_or};
+use ctxsim_base::diag::near_or;
 
 /// The most sessions: each may be asked about every one before it.
 pub(super) const SESSIONS_MAX: u64 = 2_000;

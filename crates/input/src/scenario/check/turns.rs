@@ -1,14 +1,13 @@
 //! The rules of turns and patterns of them.
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
+use indexmap::IndexSet;
 
 use super::{size, turns};
 use crate::scenario::{
     Amount, Cycle, Generate, ITEM_TOKENS_MAX, Level, ListChoice, NumberRange, PatternPlaces, ResultSizes,
     Revisit, ScenarioFile, ScriptedCall, ScriptedChange, ScriptedImages, SessionFile, TurnSpec,
 };
-use ctxsim_base::diag::{Code, Problems, nearest};
-use ctxsim_base::quantity::Tokens;
 
 /// The most turns of a load.
 pub(super) const TURNS_MAX: u64 = 1_000_000;

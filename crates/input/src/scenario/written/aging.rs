@@ -1,7 +1,6 @@
 //! A load of many sessions in which facts are stated, changed, retracted and asked for again, as written.
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::StreamFile;
 

@@ -3,11 +3,10 @@
 
 use std::fmt;
 
+use crate::prelude::*;
 use serde::de::value::{MapAccessDeserializer, StringDeserializer};
 use serde::de::{self, DeserializeSeed, IntoDeserializer};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use ctxsim_base::quantity::Tokens;
+use serde::{Deserializer, Serializer};
 
 /// A number: `120`, `(base: 120, per_turn: 32, modulo: 128)`, `(first: 60, last: 140)`, or `(one_of: [1, 1, 2])`.
 #[derive(Clone, Debug, PartialEq, Eq)]

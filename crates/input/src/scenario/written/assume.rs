@@ -1,15 +1,10 @@
 //! Assumptions about a recorded session; defaults come from `assumptions/recorded.toml`.
 
-use std::sync::LazyLock;
-
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::Level;
 use crate::policy::Preserve;
-use crate::text::decode::declared;
 use crate::text::duration::Duration;
-use ctxsim_base::quantity::{Decimal, Tokens};
 
 /// The defaults, with their sources.
 const DEFAULTS: &str = ctxsim_assumptions::RECORDED;

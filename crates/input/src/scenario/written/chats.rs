@@ -1,7 +1,6 @@
 //! A load of chats whose users are later asked what they said, as written.
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// Chats of many sessions, and questions about what was said in them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

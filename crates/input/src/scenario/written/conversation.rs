@@ -1,7 +1,6 @@
 //! A load of synthetic conversations with planted facts, as written.
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// Conversations of several lengths, each drawn many times, with facts planted in them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

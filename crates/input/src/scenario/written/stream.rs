@@ -1,9 +1,8 @@
 //! A stream of sessions in which facts are stated, changed, retracted and asked for, as written.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use crate::scenario::check::stream;
-use ctxsim_base::diag::{Diagnostic, Problems};
 
 /// Sessions of one agent with the facts that each states and the questions that it asks. Sessions are counted from 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,14 +1,12 @@
 //! Turns as written, one by one or as patterns that repeat.
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::{Amount, PatternPlaces, StableItem};
 use crate::policy::Preserve;
 use crate::profile::ImageSize;
 use crate::profile::cache::Setting;
 use crate::text::duration::Duration;
-use ctxsim_base::quantity::Tokens;
 
 /// Patterns of turns, one after the other: `scale` times each, or cut to `turns` turns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use crate::prelude::*;
+use serde::{Deserializer, Serializer, de};
 
 /// A rule on one number of a report, or on stages that must fire; set exactly one bound.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Values on a command line as policies in RON write them: `ratio(0.3)`, `min([tokens(40k), limit])`.
 
+use crate::prelude::*;
 use crate::text::decode;
 use crate::text::tree::{Node, Value};
-use ctxsim_base::quantity::Decimal;
 
 /// The deepest nesting of brackets.
 const DEPTH_MAX: usize = 16;

@@ -4,8 +4,8 @@ use indexmap::IndexSet;
 
 use super::call::factor;
 use super::{Format, Node, Override, TreeEntry, Why, child, fault, names, quoted};
+use crate::prelude::*;
 use crate::text::fault::TextFault;
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
 
 impl Override {
     /// Explains where the path ends, with suggestions.

@@ -2,7 +2,7 @@
 
 use super::{Encode, Node, Override, ROOTS, SetTarget, decode, names};
 use crate::ProfileFile;
-use ctxsim_base::diag::{Code, Diagnostic, nearest};
+use crate::prelude::*;
 
 /// The longest path.
 const STEPS_MAX: usize = 10;

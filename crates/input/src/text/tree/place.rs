@@ -1,6 +1,6 @@
 //! Finds a field in a text: from a field path to bytes, in both formats.
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use super::{Node, Tree, TreeEntry};
 

@@ -7,10 +7,9 @@
 mod literal;
 mod mistake;
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use super::{Node, TreeEntry, Value};
-use ctxsim_base::diag::Diagnostic;
 pub(super) use mistake::CURLY;
 use mistake::Mistake;
 

@@ -1,6 +1,6 @@
 //! TOML as a tree.
 
-use std::ops::Range;
+use crate::prelude::*;
 
 use toml::Spanned;
 use toml::de::{DeArray, DeFloat, DeInteger, DeTable, DeValue};
@@ -9,7 +9,6 @@ use super::ron::CURLY;
 use super::{Node, TreeEntry, Value};
 use crate::text::decode::Format;
 use crate::text::spelling::spell;
-use ctxsim_base::diag::{Code, Diagnostic};
 
 /// Parses a TOML text, with its first syntax error.
 pub(super) fn parse(text: &str) -> (Node, Option<(Diagnostic, Range<usize>)>) {

@@ -1,10 +1,8 @@
 //! What a trajectory writes of its agent and its steps.
 
-use serde_json::Value;
+use crate::prelude::*;
 
-use crate::import::content::Content;
-use crate::import::usage::Shaped;
-use crate::import::values::{CallRecord, Count, Flag, MessageContent, Text};
+use crate::import::values::{CallRecord, Flag};
 
 /// A step.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -1,10 +1,8 @@
 //! The branch of a session's tree that ends at its last message.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
-use crate::Kind;
-use crate::import::losses::Losses;
 
 /// Returns the nodes from the root to the last message, by their places in the file.
 pub(super) fn follow(nodes: &[ClaudeNode], losses: &mut Losses) -> Vec<usize> {

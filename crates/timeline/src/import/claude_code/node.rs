@@ -1,20 +1,17 @@
 //! Records as nodes of the session's tree: which part of each is part of a prompt.
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
 
 use super::lane_name;
 use super::record::{ClaudeRecord, ClaudeUsage};
 use super::totals::ToldAgents;
-use crate::import::content::Content;
 use crate::import::harness::Version;
 use crate::import::json;
 use crate::import::lines::LogLines;
-use crate::import::losses::Losses;
 use crate::import::times;
-use crate::import::transcript::{Named, Part};
-use crate::import::usage::{BillReader, Shaped};
-use crate::import::values::{MessageBlock, MessageContent, Text};
-use crate::{AgentTotals, Diagnosis, InjectedText, Kind, Usage};
+use crate::import::usage::BillReader;
+use crate::import::values::MessageBlock;
+use crate::{AgentTotals, Diagnosis, InjectedText};
 
 /// A record that is in the tree.
 #[derive(Debug)]

@@ -1,13 +1,11 @@
 //! One line of a Claude Code session as written: flat, borrowed, and tolerant of unimportant fields.
 
-use serde_json::Value;
-use serde_json::value::RawValue;
+use crate::prelude::*;
 
 use crate::import::bodies::list;
 use crate::import::json;
-use crate::import::losses::{Losses, NOT_RECORDS};
-use crate::import::usage::Shaped;
-use crate::import::values::{Count, Members, MessageContent, Text};
+use crate::import::losses::NOT_RECORDS;
+use crate::import::values::Members;
 use crate::{Diagnosis, InjectedText};
 
 /// A record, whose messages are read or only found.

@@ -1,23 +1,18 @@
 //! A scan of a Claude Code session for the index: ids, times, bills and places, without what was said.
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 use memchr::memmem::Finder;
-use serde_json::value::RawValue;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::HARNESS;
 use super::record::{AGENT_TOTALS, ClaudeMessage, ClaudeRecord};
 use super::session::SKILL_TOOL;
-use crate::Usage;
 use crate::import::harness::{HarnessRules, Version};
 use crate::import::index::{Indexed, Kin};
 use crate::import::lay_out::RecordingModels;
 use crate::import::lines::LogLines;
-use crate::import::losses::Losses;
 use crate::import::own_cases::OwnCases;
 use crate::import::places;
 use crate::import::times::milliseconds;
-use crate::import::values::Text;
 use crate::own::OwnCounts;
 
 /// A record as the index asks for it: of a message, only where what was said stands is known.

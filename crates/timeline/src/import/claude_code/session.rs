@@ -1,12 +1,11 @@
 //! The records of one branch, gathered into requests: lines of a reply joined, results brought to their calls.
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
 
 use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
 use crate::import::assemble::{Assembler, Reply};
-use crate::import::losses::Losses;
-use crate::import::transcript::{Named, Remover, Transcript};
-use crate::{Diagnosis, Kind, Occasion, Usage};
+use crate::import::transcript::{Remover, Transcript};
+use crate::{Diagnosis, Occasion};
 
 /// Gathers the requests of a branch.
 pub(super) fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) -> Transcript {

@@ -1,16 +1,12 @@
 //! What a log tells of sub-agents whose requests it does not hold: totals, in what their calls gave back and in notifications of their end.
 
-use indexmap::IndexMap;
-use serde_json::Value;
+use crate::prelude::*;
 
 use super::lane_name;
 use super::node::ClaudeLane;
 use super::record::{AGENT_TOTALS, ClaudeRecord};
 use crate::AgentTotals;
-use crate::import::losses::Losses;
 use crate::import::usage::SESSION_TOKENS_MAX;
-use crate::import::values::{Count, MessageContent};
-use ctxsim_base::quantity::Tokens;
 
 /// What the model of a sub-agent is called where a call gives it back.
 const AGENT_MODEL: &str = "\"resolvedModel\"";

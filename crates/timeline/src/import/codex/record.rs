@@ -1,11 +1,8 @@
 //! One line of a rollout as written, and the items of the Responses interface that it holds.
 
-use serde_json::Value;
+use crate::prelude::*;
 
-use crate::Kind;
-use crate::import::content::{Arguments, Content, Measured};
-use crate::import::transcript::{Named, Part};
-use crate::import::values::{MessageContent, Text};
+use crate::import::content::Arguments;
 
 /// A record.
 #[derive(Debug, Default, serde::Deserialize)]

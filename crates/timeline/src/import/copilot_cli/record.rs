@@ -1,11 +1,8 @@
 //! One line of a Copilot CLI session as written.
 
-use indexmap::IndexMap;
-use serde_json::Value;
+use crate::prelude::*;
 
-use crate::import::content::Content;
-use crate::import::usage::Shaped;
-use crate::import::values::{CallRecord, Count, MessageContent, Text};
+use crate::import::values::CallRecord;
 
 /// An event.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -1,11 +1,6 @@
 //! One line of a DeepSeek Harness session as written.
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
-use crate::import::content::Content;
-use crate::import::usage::Shaped;
-use crate::import::values::{Count, MessageContent, Text};
+use crate::prelude::*;
 
 /// An event, or the header.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -1,18 +1,13 @@
 //! Messages as Gemini CLI records them, and contents as the Gemini interface writes them.
 
+use crate::prelude::*;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::Kind;
 use crate::import::assemble::Assembler;
-use crate::import::content::{Arguments, Content, Measured, ignores_the_rest};
+use crate::import::content::{Arguments, ignores_the_rest};
 use crate::import::image::LoggedFile;
-use crate::import::losses::Losses;
-use crate::import::transcript::{Named, Part};
-use crate::import::usage::Shaped;
-use crate::import::values::{Flag, Members, Text};
+use crate::import::values::{Flag, Members};
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -2,17 +2,14 @@
 
 use std::ops::Range;
 
-use indexmap::IndexMap;
+use crate::prelude::*;
 
 use super::grid::{ClientCache, GridRule};
 use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules, Version, is_of_models};
 use crate::import::sizes::{Allotment, Reset};
 use crate::import::transcript::{Exchange, Transcript};
 use crate::odds::{Foreseen, Odds, Trigger};
-use crate::{Kind, Occasion, TimelineBuilder};
-use ctxsim_base::quantity::{Tokens, ix};
-use ctxsim_input::TtlClass;
-use ctxsim_input::profile::cache::Setting;
+use crate::{Occasion, TimelineBuilder};
 
 /// What a harness did to the cache in one session.
 #[derive(Debug, Default)]

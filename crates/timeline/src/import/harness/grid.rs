@@ -1,10 +1,9 @@
 //! What a provider caches of a client's requests, as its logs show: lengths on a grid, and all but some tokens at the end.
 
-use serde::Deserialize;
+use crate::prelude::*;
 
 use super::{Cases, VersionRange, is_of_models};
 use crate::import::transcript::Exchange;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::CacheRules;
 use ctxsim_input::profile::Steps;
 use ctxsim_input::profile::cache::{CachedEnd, LoggedCache};

@@ -1,11 +1,9 @@
 //! One conversation of a sample: each request repeats the messages of the one before, or replaces some of them.
 
 use super::sample::{InspectTools, Messages, message};
-use crate::Kind;
 use crate::import::assemble::{Assembler, Reply};
-use crate::import::losses::Losses;
-use crate::import::transcript::{Named, Part, Remover, Transcript};
-use ctxsim_input::TtlClass;
+use crate::import::transcript::{Remover, Transcript};
+use crate::prelude::*;
 
 /// A request, beside its messages.
 #[derive(Debug)]

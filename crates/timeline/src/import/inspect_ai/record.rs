@@ -1,13 +1,9 @@
 //! What a log writes of its events and messages.
 
-use serde_json::Value;
-use serde_json::value::RawValue;
+use crate::prelude::*;
 
-use crate::Usage;
-use crate::import::content::{Content, Measured};
-use crate::import::usage::{BillReader, Shaped};
-use crate::import::values::{Count, Flag, MessageContent, Text};
-use ctxsim_base::quantity::Tokens;
+use crate::import::usage::BillReader;
+use crate::import::values::Flag;
 
 /// An event.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -1,11 +1,6 @@
 //! What lines of a Kimi session hold that is read as a whole.
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
-use crate::import::content::Content;
-use crate::import::usage::Shaped;
-use crate::import::values::{MessageContent, Text};
+use crate::prelude::*;
 
 /// What a message of the older protocol holds, and a part of the newer one.
 #[derive(Debug, Default, serde::Deserialize)]

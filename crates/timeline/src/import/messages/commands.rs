@@ -1,10 +1,6 @@
 //! Commands that stand in the text of replies, as agents write them whose models call no tools: one fenced block a reply.
 
-use std::sync::Arc;
-
-use crate::Kind;
-use crate::import::content::{Content, Measured};
-use crate::import::transcript::{Named, Part};
+use crate::prelude::*;
 
 /// What trajectories of such agents say of their format.
 const FORMATS: [&str; 1] = ["mini-swe-agent"];

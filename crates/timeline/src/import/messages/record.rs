@@ -1,19 +1,14 @@
 //! Requests, messages and replies as the interfaces of the providers write them.
 
-use serde_json::Value;
-use serde_json::value::RawValue;
+use crate::prelude::*;
 
 use super::session::is_item;
 use super::walk::{HOLDERS, LISTS};
-use crate::import::content::Content;
-use crate::import::content::Measured;
+use crate::LoggedOutcome;
 use crate::import::json;
 use crate::import::times::milliseconds;
 use crate::import::usage::BillReader;
-use crate::import::values::{Members, MessageContent, Text, dollars};
-use crate::{LoggedOutcome, Usage};
-use ctxsim_base::quantity::{Cost, Tokens};
-use ctxsim_input::profile::cache::Setting;
+use crate::import::values::{Members, dollars};
 
 /// How many values may hold one another around a list of messages.
 const HOLDERS_MAX: usize = 4;

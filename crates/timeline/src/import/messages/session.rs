@@ -1,23 +1,18 @@
 //! The messages of one conversation, whichever interface they were written for.
 
-use serde_json::Value;
-use serde_json::value::RawValue;
+use crate::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::commands;
 use super::record::{BilledUsage, MessageRecord, Raw, ReplyRecord, RequestRecord, billed, object};
 use crate::import::assemble::{Assembler, Reply};
 use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
-use crate::import::content::{Content, Measured};
 use crate::import::json;
-use crate::import::losses::Losses;
-use crate::import::transcript::{LoggedMark, Named, Part, RequestForm, Transcript};
+use crate::import::transcript::{LoggedMark, RequestForm, Transcript};
 use crate::import::usage::BillReader;
-use crate::import::values::{CacheControl, Members, MessageBlock, MessageContent};
-use crate::{Kind, LoggedOutcome, Occasion};
-use ctxsim_base::quantity::ix;
-use ctxsim_input::TtlClass;
-use ctxsim_input::profile::cache::{SETTINGS, Setting};
+use crate::import::values::{CacheControl, Members, MessageBlock};
+use crate::{LoggedOutcome, Occasion};
+use ctxsim_input::profile::cache::SETTINGS;
 
 /// Returns whether a type is that of an item without a role.
 pub(super) fn is_item(kind: &str) -> bool {

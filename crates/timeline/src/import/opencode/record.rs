@@ -1,11 +1,10 @@
 //! What an exported session of opencode writes of its messages and their parts.
 
-use serde_json::Value;
+use crate::prelude::*;
 
-use crate::import::content::{Arguments, Content, Measured};
+use crate::import::content::Arguments;
 use crate::import::image::LoggedFile;
-use crate::import::usage::Shaped;
-use crate::import::values::{Flag, Text};
+use crate::import::values::Flag;
 
 /// A message with its parts.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -2,11 +2,10 @@
 
 use std::str::FromStr as _;
 
-use serde_json::{Map, Value};
+use crate::prelude::*;
+use serde_json::Map;
 
 use crate::import::bodies::{list, text};
-use crate::import::content::{Content, Measured};
-use crate::import::values::Count;
 
 /// Names that OpenInference puts around each member of a list, and which say nothing.
 const WRAPPERS: [&str; 4] = ["message", "message_content", "tool_call", "tool"];

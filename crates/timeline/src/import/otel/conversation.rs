@@ -7,14 +7,12 @@ use super::emitter::BillNames;
 use super::lanes::{Happened, OtelLane};
 use super::messages::OtelMessage;
 use super::record::OtelRecord;
-use crate::Kind;
 use crate::import::assemble::{Assembler, HistorySummary, Reply};
 use crate::import::bodies;
-use crate::import::content::Content;
-use crate::import::losses::Losses;
-use crate::import::transcript::{Named, Part, Remover, Transcript};
+use crate::import::transcript::{Remover, Transcript};
 use crate::import::values::dollars;
-use ctxsim_base::quantity::{Cost, or_unlimited};
+use crate::prelude::*;
+use ctxsim_base::quantity::or_unlimited;
 
 /// Makes a transcript of a lane. `is_apart` says which libraries' inputs are without what was read and written.
 pub(super) fn transcript(

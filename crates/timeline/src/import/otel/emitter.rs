@@ -1,10 +1,8 @@
 //! What a span or a log record is, by the names that each emitter uses, and what it was billed.
 
 use super::record::OtelRecord;
-use crate::Usage;
-use crate::import::losses::Losses;
 use crate::import::usage::BillReader;
-use ctxsim_base::quantity::Tokens;
+use crate::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordRole {

@@ -1,10 +1,9 @@
 //! Which requests belong together: one lane per agent of a conversation, in the order of their times.
 
-use indexmap::{IndexMap, IndexSet};
+use crate::prelude::*;
 
 use super::emitter::{BillNames, Rank, RecordRole};
 use super::record::OtelRecord;
-use crate::import::losses::Losses;
 use ctxsim_base::order::InOrder as _;
 
 /// The requests of one agent, with the calls of tools and what the user typed.

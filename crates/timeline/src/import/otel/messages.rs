@@ -1,13 +1,10 @@
 //! What a request's content says, where the emitter exports it: messages of parts, in the shapes of the emitters.
 
-use serde_json::Value;
-use xxhash_rust::xxh3::xxh3_64;
+use crate::prelude::*;
 
 use super::attributes::{Attributes, arguments, content};
 use super::record::OtelRecord;
-use crate::Kind;
 use crate::import::image::LoggedFile;
-use crate::import::transcript::{Named, Part};
 
 #[derive(Clone, Debug)]
 pub(super) struct OtelMessage {

@@ -1,9 +1,6 @@
 //! One line of a pi session as written.
 
-use serde_json::Value;
-
-use crate::import::content::Content;
-use crate::import::values::{Count, MessageContent, Text};
+use crate::prelude::*;
 
 /// An entry.
 #[derive(Debug, Default, serde::Deserialize)]

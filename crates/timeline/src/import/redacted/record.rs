@@ -1,21 +1,14 @@
 //! Records of ctxsim's own form of sessions.
 
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
+use crate::prelude::*;
+use serde::Serialize;
 
 use crate::import::harness::Version;
 use crate::import::image::LoggedImage;
-use crate::import::losses::Losses;
-use crate::import::transcript::{
-    Exchange, LoggedCompaction, Part, PartNeed, Remover, RequestForm, Transcript,
-};
+use crate::import::transcript::{Exchange, LoggedCompaction, PartNeed, Remover, RequestForm, Transcript};
 use crate::import::usage::BillReader;
-use crate::import::values::Count;
-use crate::{
-    AgentTotals, Diagnosis, FixedPart, InjectedText, Kind, Level, LoggedOutcome, Occasion, Usage, infer_needs,
-};
-use ctxsim_base::quantity::{Cost, Tokens, or_unlimited};
-use ctxsim_input::TtlClass;
+use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, Level, LoggedOutcome, Occasion, infer_needs};
+use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::profile::ImageSize;
 
 /// The version of the format.

@@ -1,6 +1,6 @@
 //! The names that each source of rows gives its fields; a source is one entry.
 
-use serde_json::Value;
+use crate::prelude::*;
 
 use super::look;
 

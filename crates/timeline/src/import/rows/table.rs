@@ -1,6 +1,7 @@
 //! Comma-separated values as objects.
 
-use serde_json::{Map, Value};
+use crate::prelude::*;
+use serde_json::Map;
 
 /// Returns the rows of a table, each with the line on which it begins; a header alone is a row without values.
 pub(in crate::import) fn rows(text: &str) -> impl Iterator<Item = (usize, Value)> {

@@ -4,10 +4,9 @@
 use super::{AgingRun, Answer, AnsweredQuestion, Oracle, SessionLog, Tracked, asking};
 use crate::aging::metric::share;
 use crate::aging::stream::{Ask, StreamScore};
-use crate::graph::{FactIx, FactRelation, RecordIx};
+use crate::graph::{FactRelation, RecordIx};
+use crate::prelude::*;
 use crate::trial::{best, normal};
-use ctxsim_base::quantity::{ix, saturated};
-use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::memory::{MemoryPart, SessionRead, SessionStore, TotalsSurvive};
 
 impl AgingRun<'_> {

@@ -2,9 +2,8 @@
 
 use super::{FactWording, NeededVersion, Question, QuestionKind, StatementKind, User, UserDraft};
 use crate::chats::ChatNumbers;
-use crate::graph::FactIx;
-use ctxsim_base::quantity::saturated;
-use ctxsim_base::rng::{Seed, Stream};
+use crate::prelude::*;
+use ctxsim_base::rng::Stream;
 use ctxsim_input::scenario::GeneratedChats;
 
 /// Writes one user.

@@ -1,21 +1,18 @@
 //! Chats from a JSON file in the shape of LongMemEval: each question has a user of its own, with sessions, and names its evidence.
 
+use crate::prelude::*;
 use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::marker::PhantomData;
-use std::sync::Arc;
 
-use indexmap::IndexMap;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer as _, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft};
 use crate::chats::ChatNumbers;
-use crate::graph::FactIx;
-use ctxsim_base::diag::{Code, Diagnostic, Problems};
+use ctxsim_base::diag::Problems;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::{ix, saturated};
 use ctxsim_input::text::source::json_problem;
 
 /// A question with its user's sessions.

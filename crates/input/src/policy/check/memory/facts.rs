@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 
 use crate::policy::memory::{Extract, FactMemory, FactStore, RecallRule, bank};
-use ctxsim_base::diag::{Code, Problems, nearest};
+use crate::prelude::*;
 
 /// The most banks of a store, so that a fact's places fit into one word.
 const BANKS_MAX: usize = 32;

@@ -1,7 +1,7 @@
 //! The rules of a memory service; a higher floor knows which services exist.
 
 use crate::policy::memory::{Cap, DocSection, ServiceCall, ServiceMemory};
-use ctxsim_base::diag::{Code, Problems};
+use crate::prelude::*;
 
 /// The largest document: it is rewritten at the end of every session.
 const CAP_MAX: u64 = 1_000_000;

@@ -1,7 +1,7 @@
 //! The rules of a memory of sessions; a higher floor knows which prompts exist.
 
 use crate::policy::memory::{SessionMemory, SessionStore, SummaryLoss};
-use ctxsim_base::diag::{Code, Problems};
+use crate::prelude::*;
 
 /// Checks a memory of sessions.
 pub(super) fn check(spec: &SessionMemory, problems: &mut Problems) {

@@ -1,9 +1,8 @@
 //! Facts that are kept outside the window while a session runs.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::MemoryPart;
-use ctxsim_base::quantity::Tokens;
 
 /// Facts outside the window: what is written of the history, where, and how it is read back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

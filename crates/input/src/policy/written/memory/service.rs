@@ -1,6 +1,6 @@
 //! How an agent uses a memory service across sessions, as a policy declares it.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// Writes sessions to a memory service and answers questions from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

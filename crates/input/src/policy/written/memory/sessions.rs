@@ -1,6 +1,6 @@
 //! What an agent carries from session to session, as a policy declares it for loads of many sessions.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 use super::MemoryPart;
 

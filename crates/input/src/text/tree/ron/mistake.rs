@@ -1,8 +1,6 @@
 //! Syntax errors of RON in words, with their places and fixes.
 
-use std::ops::Range;
-
-use ctxsim_base::diag::{Code, Diagnostic};
+use crate::prelude::*;
 
 use crate::text::fault::meant;
 
