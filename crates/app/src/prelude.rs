@@ -1,0 +1,17 @@
+//! What most of this package writes with: errors, inputs, sessions, progress.
+
+pub(crate) use std::path::Path;
+pub(crate) use std::sync::Arc;
+
+pub(crate) use ctxsim_base::diag::{Code, Diagnostic};
+pub(crate) use ctxsim_base::error::Error;
+pub(crate) use ctxsim_base::list::Listed as _;
+pub(crate) use ctxsim_engine::take::Load;
+pub(crate) use ctxsim_input::scenario::LoadSpec;
+pub(crate) use ctxsim_input::{Format, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, SuiteFile};
+pub(crate) use ctxsim_report::Skipped;
+pub(crate) use ctxsim_timeline::Timeline;
+pub(crate) use indexmap::{IndexMap, IndexSet};
+
+pub(crate) use crate::catalog::{Catalog, Kind, Loaded, Origin};
+pub(crate) use crate::{Comparison, Plan};

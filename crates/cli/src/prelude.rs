@@ -1,0 +1,21 @@
+//! What most verbs write with: arguments, outputs, errors, inputs.
+
+pub(crate) use std::fs;
+pub(crate) use std::path::{Path, PathBuf};
+
+pub(crate) use clap::Args;
+pub(crate) use ctxsim_app::catalog::{Catalog, Files, Kind};
+pub(crate) use ctxsim_app::{Comparison, Plan};
+pub(crate) use ctxsim_base::diag::{Code, Diagnostic};
+pub(crate) use ctxsim_base::error::Error;
+pub(crate) use ctxsim_base::list::Listed as _;
+pub(crate) use ctxsim_input::Format;
+pub(crate) use ctxsim_input::text::source::read_text;
+
+pub(crate) use crate::args::said;
+pub(crate) use crate::format::{FormatArg, Formats};
+pub(crate) use crate::output::ForceArgs;
+pub(crate) use crate::progress::{SIMULATES, with_progress};
+pub(crate) use crate::shown::PagedArgs;
+pub(crate) use crate::verbs::run::unwritable;
+pub(crate) use crate::{output, wrong, wrong_at};

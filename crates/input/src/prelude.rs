@@ -1,0 +1,13 @@
+//! What most of the inputs are written with: problems and their places, choices, numbers.
+
+pub(crate) use std::ops::Range;
+pub(crate) use std::sync::LazyLock;
+
+pub(crate) use ctxsim_base::diag::{Code, Diagnostic, Problems, nearest};
+pub(crate) use ctxsim_base::quantity::{Decimal, Tokens};
+pub(crate) use indexmap::IndexMap;
+pub(crate) use serde::{Deserialize, Serialize};
+
+pub(crate) use crate::Policy;
+pub(crate) use crate::policy::Size;
+pub(crate) use crate::text::decode::declared;

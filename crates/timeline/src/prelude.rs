@@ -1,0 +1,19 @@
+//! What most importers write with: records, losses, quantities, problems.
+
+pub(crate) use std::sync::Arc;
+
+pub(crate) use ctxsim_base::quantity::{Cost, Decimal, Tokens, ix, saturated};
+pub(crate) use ctxsim_input::TtlClass;
+pub(crate) use ctxsim_input::profile::cache::Setting;
+pub(crate) use indexmap::{IndexMap, IndexSet};
+pub(crate) use serde::Deserialize;
+pub(crate) use serde_json::Value;
+pub(crate) use serde_json::value::RawValue;
+pub(crate) use xxhash_rust::xxh3::xxh3_64;
+
+pub(crate) use crate::import::content::{Content, Measured};
+pub(crate) use crate::import::losses::Losses;
+pub(crate) use crate::import::transcript::{Named, Part};
+pub(crate) use crate::import::usage::Shaped;
+pub(crate) use crate::import::values::{Count, MessageContent, Text};
+pub(crate) use crate::{Kind, Usage};
