@@ -186,15 +186,6 @@ fn every_mistake_is_answered_with_code_and_place_and_each_code_in_its_words() {
 }
 
 #[test]
-fn an_old_name_is_answered_with_the_new_one() {
-    let told = refused("tests/invalid", "policy.names_old.ron");
-
-    for new in ["turn_start", "turn_end", "turns"] {
-        assert!(told.contains(&format!("= help: it is now called `{new}`")), "{told}");
-    }
-}
-
-#[test]
 #[cfg(not(feature = "tokens"))]
 fn a_tokenizer_that_is_not_built_is_told_so() {
     let answer = Answer::new(NOT_BUILT, &refused("tests/invalid", NOT_BUILT));

@@ -15,53 +15,6 @@ const NUMBER: &str = "write a number, without quotes";
 /// The help when nothing better is known.
 const WANTED: &str = "see docs/reference for the allowed values";
 
-/// Old names of fields and choices, with their new ones.
-const RENAMED: [(&str, &str); 10] = [
-    ("loops", "turns"),
-    ("loop_start", "turn_start"),
-    ("loop_end", "turn_end"),
-    ("loops_back", "turns_back"),
-    ("after_loop", "after_turn"),
-    ("turn_seconds", "message_seconds"),
-    ("keep", "store"),
-    ("recall", "read"),
-    ("document", "store"),
-    ("search", "read"),
-];
-
-/// Old names of fields that are elsewhere now: a name that is known where they were, and what to write instead.
-const MOVED: [(&str, &str, &str); 13] = [
-    (
-        "aging",
-        "memory",
-        "write `memory: sessions(…)`, with `store` for `keep`, `read` for `recall`, and `write: (totals: …)`",
-    ),
-    (
-        "runner",
-        "memory",
-        "write `memory: service(…)`, with `write: (entries: true)` for `context_only: false`, `store` for `document`, and \
-        `read` for `search`",
-    ),
-    ("write", "facts", OF_FACTS),
-    ("store", "facts", OF_FACTS),
-    ("read", "facts", OF_FACTS),
-    ("use", "facts", OF_FACTS),
-    ("oracle", "facts", OF_FACTS),
-    ("totals", "store", "write `write: (totals: …)`"),
-    (
-        "context_only",
-        "store",
-        "write `write: (entries: true)` for `context_only: false`, and nothing for `true`",
-    ),
-    ("at_start", "store", "write `read: (at_start: …)`"),
-    ("at_end", "store", "write `write: (at_end: …)`"),
-    ("flush_every", "store", "write `write: (flush_every: …)`"),
-    ("lists_details", "key_references", "write `write: (lists_details: …)` beside `store`"),
-];
-
-/// The fix for a memory of facts without its kind.
-const OF_FACTS: &str = "name the kind of memory: `memory: facts(…)` in a file, `memory.facts.…` in a path";
-
 /// A problem in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TextFault {
@@ -309,9 +262,6 @@ fn bare_number(found: &str, format: Format) -> TextFault {
 
 /// Returns the fix for an unknown name.
 fn choices(found: &str, known: &[&str]) -> String {
-    if let Some(help) = of_old_name(found, |it| known.contains(&it)) {
-        return help;
-    }
     let lower = found.to_lowercase();
     let near = nearest(found, known.iter().copied()).or_else(|| nearest(&lower, known.iter().copied()));
     match near {
@@ -319,13 +269,6 @@ fn choices(found: &str, known: &[&str]) -> String {
         None if known.is_empty() => "remove it".to_owned(),
         None => format!("write one of `{}`", known.join("`, `")),
     }
-}
-
-/// Returns the fix for a name that was known once, given the names that are known now.
-pub(super) fn of_old_name(found: &str, is_known: impl Fn(&str) -> bool) -> Option<String> {
-    let renamed = RENAMED.iter().find(|(old, new)| *old == found && is_known(new));
-    let moved = || MOVED.iter().find(|(old, beside, _)| *old == found && is_known(beside));
-    renamed.map(|it| format!("it is now called `{}`", it.1)).or_else(|| moved().map(|it| it.2.to_owned()))
 }
 
 /// Returns a value as a TOML list; words in brackets lack their quotes.

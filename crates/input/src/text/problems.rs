@@ -22,12 +22,11 @@ use crate::prelude::*;
 
 use indexmap::IndexSet;
 
-use super::decode::{Format, fields};
+use super::decode::Format;
 use super::fault::{self, TextFault};
 use super::read::{Refusal, Shape, Why};
 use super::spelling;
 use super::tree::{Node, Tree, located};
-use crate::ProfileFile;
 use ctxsim_base::order::InOrder as _;
 
 /// The most problems reported for one text.
@@ -43,10 +42,7 @@ pub(super) fn found_problems(tree: &Tree, text: &str, shape: Shape) -> Vec<Diagn
     if let Some(fault) = &tree.fault {
         list.push(fault.clone());
     } else {
-        let old = told(&mut root, text, tree.format, shape);
-        let damage = old.iter().map(|_| (Vec::new(), Some(CACHE.to_owned()))).collect();
-        list.extend(old);
-        let mut found = EntryProblems { text, format: tree.format, shape, root, list, damage };
+        let mut found = EntryProblems { text, format: tree.format, shape, root, list, damage: Vec::new() };
         while found.list.len() < PROBLEMS_MAX && found.next() {}
         list = found.list;
     }
@@ -96,10 +92,7 @@ impl EntryProblems<'_> {
         let Refusal { why, way, is_key } = self.at_key(refused.told());
         let harmed = self.damage.iter().filter(|(holder, _)| *holder == way && !is_key);
         let harmed: Vec<Option<String>> = harmed.map(|(_, key)| key.clone()).collect();
-        let stands_for = |given: &str, field: &str| {
-            nearest(given, [field]).is_some() || fault::of_old_name(given, |it| it == field).is_some()
-        };
-        let is_harmed = |field: &str| harmed.iter().flatten().any(|it| stands_for(it, field));
+        let is_harmed = |field: &str| harmed.iter().flatten().any(|given| nearest(given, [field]).is_some());
         match &why {
             Why::Missing(first) => {
                 let missing = required::missing(self.shape, &self.root, &way, first);
@@ -184,55 +177,5 @@ impl EntryProblems<'_> {
     fn word(&self, way: &[usize], is_key: bool) -> &str {
         let word = self.text.get(self.span(way, is_key)).unwrap_or_default();
         if word.len() <= WORD_MAX && !word.contains('\n') { word } else { "" }
-    }
-}
-
-// Cache rules of profiles as they were written before each rule had fields of its own.
-
-/// The field of a profile that has them.
-const CACHE: &str = "cache";
-
-/// Lets no type read the cache rules of a profile if they are in their old form, and shows their new form.
-fn told(root: &mut Node, text: &str, format: Format, shape: Shape) -> Option<Diagnostic> {
-    let index = root.entries().iter().position(|it| it.name() == Some(CACHE))?;
-    let cache = &root.entries()[index].value;
-    let rules = cache.get("rules").filter(|_| shape.fields() == fields::<ProfileFile>())?;
-    let message = "the name of cache rules stands before their fields, not among them";
-    let problem = Diagnostic::at(Code("cache-rules-old"), "cache.rules", message);
-    let problem = located(problem.help(new_form(cache, rules.word()?, text, format)), rules.span.clone());
-    root.skip(&[index]);
-    Some(problem)
-}
-
-/// Returns what to write for rules of a name.
-fn new_form(cache: &Node, rules: &str, text: &str, format: Format) -> String {
-    let is = if format == Format::Ron { ": " } else { " = " };
-    let (mut fields, mut hits) = (Vec::new(), Vec::new());
-    for entry in cache.entries() {
-        let written = match format {
-            Format::Ron => text.get(entry.value.span.clone()).unwrap_or_default().to_owned(),
-            Format::Toml => spelling::value(text, &entry.value),
-        };
-        match entry.name() {
-            None | Some("rules") => {}
-            Some("hit_probability") => hits.push(format!("probability{is}{written}")),
-            Some("hit_seed") => hits.push(format!("seed{is}{written}")),
-            Some(field) => fields.push(format!("{field}{is}{written}")),
-        }
-    }
-    let hits = hits.join(", ");
-    match format {
-        _ if hits.is_empty() => {}
-        Format::Ron => fields.push(format!("hits: ({hits})")),
-        Format::Toml => fields.push(format!("hits = {{ {hits} }}")),
-    }
-    match (rules, format) {
-        ("none", Format::Ron) => "write `cache: none`".to_owned(),
-        ("none", Format::Toml) => "write `cache = \"none\"`, above all tables".to_owned(),
-        (_, Format::Ron) => format!("write `cache: {rules}({})`", fields.join(", ")),
-        (_, Format::Toml) => {
-            fields.insert(0, format!("[cache.{rules}]"));
-            format!("write these lines: `{}`", fields.join("`, `"))
-        }
     }
 }

@@ -60,12 +60,10 @@ impl Override {
         }
         known.retain(|it| it != stop);
         let known: IndexSet<String> = known.into_iter().collect();
-        let old = fault::of_old_name(stop, |it| known.contains(it));
         let holder = place.entries().iter().find(|it| it.value.get(stop).is_some()).and_then(TreeEntry::name);
         let deeper = holder.map(|it| format!("{it}.{stop}"));
         let near = deeper.as_deref().or_else(|| nearest(stop, known.iter().map(String::as_str)));
         let help = match near {
-            _ if old.is_some() => old.unwrap_or_default(),
             Some(near) => format!("did you mean `{}`?", self.with_step(depth, near)),
             None if known.is_empty() => "run `ctxsim show policy NAME` (or scenario, profile) to see the \
                 fields"
