@@ -4,6 +4,9 @@
 use crate::prelude::*;
 use ctxsim_base::grid::terminal;
 
+/// What begins the words that say how to see more; on a terminal, their further lines are indented as far.
+const MORE: &str = "More: ";
+
 /// A part of what a verb says.
 pub(super) enum Block {
     /// What is read first.
@@ -82,7 +85,11 @@ fn draw(block: &Block, gap: &str, terminal: Terminal, text: &mut String) {
         }
         Block::Text(words) => terminal.paragraph(Tint::Plain, "", &in_one_line(words), text),
         Block::Aside(_) | Block::Notes(_) if terminal.is_quiet => {}
-        Block::Aside(words) => terminal.paragraph(Tint::Faint, "", &in_one_line(words), text),
+        Block::Aside(words) => {
+            let words = in_one_line(words);
+            let mark = if words.starts_with(MORE) { MORE } else { "" };
+            terminal.paragraph(Tint::Faint, mark, &words[mark.len()..], text);
+        }
         Block::Notes(notes) => terminal.paragraphs(Tint::Faint, "Note: ", notes, text),
         Block::List(list) => list.draw(terminal, text),
         Block::Table(grid) => {
