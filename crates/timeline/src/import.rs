@@ -54,6 +54,7 @@ mod otel;
 mod own_cases;
 mod pi;
 mod places;
+mod prelude;
 mod provider_export;
 mod redacted;
 pub use redacted::PublicName;
@@ -72,7 +73,7 @@ mod usage_csv;
 mod values;
 mod wrapped;
 
-use crate::prelude::*;
+use prelude::*;
 use std::io::{self, BufRead};
 
 use super::Timeline;

@@ -1,4 +1,4 @@
-//! What most importers write with: records, losses, quantities, problems.
+//! What most of this package writes with: quantities, texts, values.
 
 pub(crate) use std::sync::Arc;
 
@@ -11,9 +11,4 @@ pub(crate) use serde_json::Value;
 pub(crate) use serde_json::value::RawValue;
 pub(crate) use xxhash_rust::xxh3::xxh3_64;
 
-pub(crate) use crate::import::content::{Content, Measured};
-pub(crate) use crate::import::losses::Losses;
-pub(crate) use crate::import::transcript::{Named, Part};
-pub(crate) use crate::import::usage::Shaped;
-pub(crate) use crate::import::values::{Count, MessageContent, Text};
 pub(crate) use crate::{Kind, Usage};

@@ -25,7 +25,6 @@ use indexmap::IndexSet;
 use super::decode::Format;
 use super::fault::{self, TextFault};
 use super::read::{Refusal, Shape, Why};
-use super::spelling;
 use super::tree::{Node, Tree, located};
 use ctxsim_base::order::InOrder as _;
 

@@ -1,6 +1,6 @@
 //! A session that was read from memory alone, and can be laid out again once it is known which others it is among.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
 use super::index::Indexed;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::content::Content;
 use super::harness::Version;

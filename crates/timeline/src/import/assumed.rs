@@ -6,7 +6,7 @@ use super::side_requests::{SideRequestEvidence, SideRequests};
 use super::sizes::Allotment;
 use super::transcript::{Exchange, Part, Transcript};
 use crate::evidence::Recover;
-use crate::prelude::*;
+use crate::import::prelude::*;
 use crate::{Harness, ItemSizes, NewItem, Preserve, tool_form};
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::scenario::{Assume, ExactExcerpt, HiddenRequest, ToolAssume};

@@ -14,7 +14,7 @@ use super::times;
 use super::transcript::{Named, Part, Remover, Transcript};
 use super::usage::{BillReader, Shaped};
 use super::values::{CallRecord, Members, dollars};
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "atif",

@@ -1,6 +1,6 @@
 //! Logs of Amazon Bedrock: requests of `Converse`, and the records that Bedrock itself writes of invocations.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde_json::json;
 
 use super::bodies::{self, any, count, list, sent};

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::documents::{self, LineCount};

@@ -2,7 +2,7 @@
 
 mod record;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use self::record::CodexRecord;
 use super::assemble::{Assembler, HistorySummary, Reply};

@@ -1,6 +1,6 @@
 //! What characters weigh where no recording says, and how a total is split over parts.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 /// What is assumed of sizes that no recording says.
 #[derive(Clone, Copy, Debug)]

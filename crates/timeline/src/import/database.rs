@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Read as _};
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde::de::IgnoredAny;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, json};

@@ -2,7 +2,7 @@
 //!
 //! After what is not JSON, reading goes on at the next line that begins a value.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::json::reason;
 use super::losses::{CUT_OFF, Losses, NOT_JSON, column_of};

@@ -2,7 +2,7 @@
 
 mod record;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use self::record::{DshData, DshRecord};
 use super::assemble::{Assembler, Reply};

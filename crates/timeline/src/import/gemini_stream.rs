@@ -1,6 +1,6 @@
 //! What Gemini CLI prints with `--output-format stream-json`: one event per line, and the totals of the session in the last.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::assemble::{Assembler, Reply};
 use super::content::{Arguments, Content};

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde::Deserializer;
 
 use super::side_requests::{Habit, Recaps};

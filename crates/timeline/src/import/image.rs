@@ -8,7 +8,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use super::content::{Content, Measured, measures};
 use super::counting::SizeAssumptions;
 use super::transcript::{Part, Transcript};
-use crate::prelude::*;
+use crate::import::prelude::*;
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_input::profile::{ImageRule, ImageSize, UnknownImage};
 

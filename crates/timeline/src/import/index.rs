@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::glance::Glance;
 use super::harness::{HarnessRules, Version};

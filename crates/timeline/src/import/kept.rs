@@ -1,6 +1,6 @@
 //! What the texts of a session reveal, kept without the texts: its needs, the files that its calls name, its draws.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::lay_out::LayOut;
 use super::transcript::{Part, PartNeed, Transcript};

@@ -1,6 +1,6 @@
 //! Builds a timeline from a transcript.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use std::iter::Peekable;
 
 use super::assumed::{ScenarioAssumptions, sentences};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead};
 use std::ops::Range;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;

@@ -5,7 +5,7 @@ mod record;
 mod session;
 mod walk;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::record::{ReplyRecord, RequestRecord};

@@ -14,7 +14,7 @@ mod lanes;
 mod messages;
 mod record;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use self::emitter::RecordRole;
 use self::lanes::OtelLane;

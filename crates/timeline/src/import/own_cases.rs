@@ -1,8 +1,8 @@
 //! What a session's bills show of odds that no log tells beforehand, counted while the index scans it.
 
 use super::harness::{HarnessRules, OwnKinds, Version};
+use crate::import::prelude::*;
 use crate::own::OwnCounts;
-use crate::prelude::*;
 
 /// The shorter lifetime of entries, in milliseconds: five minutes.
 const SHORT_MS: i64 = 300_000;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::bodies::list;
 use super::documents;

@@ -8,7 +8,7 @@
 
 mod record;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use self::record::{NeedRecord, RedactedHeader, RedactedPart, RedactedRequest};
 use super::format::{Checked, LogFormat};

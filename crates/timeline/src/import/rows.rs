@@ -5,7 +5,7 @@ pub(super) mod table;
 
 use std::fmt::Write as _;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -2,7 +2,7 @@
 //!
 //! Whether one is inferred before a turn is told by the bills of earlier turns, never by its own.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::harness::{Conduct, HarnessRules};
 use super::transcript::{Exchange, Transcript};

@@ -3,7 +3,7 @@
 
 use super::counting::{SizeAssumptions, UserText, apportion};
 use super::transcript::{Part, Transcript};
-use crate::prelude::*;
+use crate::import::prelude::*;
 use ctxsim_base::quantity::or_unlimited;
 
 /// What the parts of a recording weigh.

@@ -2,7 +2,7 @@
 
 use super::counting::apportion;
 use super::transcript::{Exchange, Part, Transcript};
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 /// Characters to the token, for weights alone.
 const CHARS_PER_TOKEN: u64 = 4;

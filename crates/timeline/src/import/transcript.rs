@@ -1,6 +1,6 @@
 //! A recording in the order in which the model saw it, whatever its format.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;

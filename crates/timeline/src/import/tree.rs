@@ -1,6 +1,6 @@
 //! Records that name the record which they follow: the branch that ends at the last one is what the model saw.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::losses::Losses;
 

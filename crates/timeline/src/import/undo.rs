@@ -5,7 +5,7 @@
 use super::lay_out::LayOut;
 use super::sizes::{Allotment, Reset};
 use super::transcript::{Exchange, Remover, Transcript};
-use crate::prelude::*;
+use crate::import::prelude::*;
 use crate::shared::Neighbours;
 use crate::{StepIx, Timeline};
 use ctxsim_base::order::InOrder as _;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 

@@ -1,6 +1,6 @@
 //! Usage of Claude Code sessions as comma-separated values: one request per line, with sizes and times but no text.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::claude_code::HARNESS;
 use super::format::{Checked, LogFormat};

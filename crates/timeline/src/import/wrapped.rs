@@ -1,7 +1,7 @@
 //! Calls of tools that only forward other calls, under the name of the forwarded tool.
 
 use super::transcript::Exchange;
-use crate::prelude::*;
+use crate::import::prelude::*;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::scenario::ToolAssume;
 

@@ -1,6 +1,6 @@
 //! What a trajectory writes of its agent and its steps.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use crate::import::values::{CallRecord, Flag};
 

@@ -1,6 +1,6 @@
 //! The branch of a session's tree that ends at its last message.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
 

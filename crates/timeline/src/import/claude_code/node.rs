@@ -1,6 +1,6 @@
 //! Records as nodes of the session's tree: which part of each is part of a prompt.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::lane_name;
 use super::record::{ClaudeRecord, ClaudeUsage};

@@ -1,6 +1,6 @@
 //! One line of a Claude Code session as written: flat, borrowed, and tolerant of unimportant fields.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use crate::import::bodies::list;
 use crate::import::json;

@@ -1,6 +1,6 @@
 //! A scan of a Claude Code session for the index: ids, times, bills and places, without what was said.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use memchr::memmem::Finder;
 
 use super::HARNESS;

@@ -1,6 +1,6 @@
 //! The records of one branch, gathered into requests: lines of a reply joined, results brought to their calls.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
 use crate::import::assemble::{Assembler, Reply};

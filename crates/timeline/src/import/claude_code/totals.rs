@@ -1,6 +1,6 @@
 //! What a log tells of sub-agents whose requests it does not hold: totals, in what their calls gave back and in notifications of their end.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::lane_name;
 use super::node::ClaudeLane;

@@ -1,6 +1,6 @@
 //! One line of a rollout as written, and the items of the Responses interface that it holds.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use crate::import::content::Arguments;
 

@@ -1,6 +1,6 @@
 //! One line of a Copilot CLI session as written.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use crate::import::values::CallRecord;
 

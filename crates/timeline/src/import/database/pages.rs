@@ -2,7 +2,7 @@
 //!
 //! Each page is taken once, so that pages which lead to one another in a circle end in an error, and nothing takes longer than the file is long.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde_json::Number;
 
 /// The first bytes of every SQLite file.

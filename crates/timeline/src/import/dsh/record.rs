@@ -1,6 +1,6 @@
 //! One line of a DeepSeek Harness session as written.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 /// An event, or the header.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -1,6 +1,6 @@
 //! Messages as Gemini CLI records them, and contents as the Gemini interface writes them.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::grid::{ClientCache, GridRule};
 use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules, Version, is_of_models};

@@ -1,6 +1,6 @@
 //! What a provider caches of a client's requests, as its logs show: lengths on a grid, and all but some tokens at the end.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::{Cases, VersionRange, is_of_models};
 use crate::import::transcript::Exchange;

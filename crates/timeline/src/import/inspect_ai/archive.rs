@@ -10,8 +10,8 @@ use super::sample::InspectSample;
 use crate::import::document;
 #[cfg(feature = "archives")]
 use crate::import::lines::LogLines;
+use crate::import::prelude::*;
 use crate::import::transcript::Transcript;
-use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic};
 
 /// The first bytes of an archive.

@@ -2,8 +2,8 @@
 
 use super::sample::{InspectTools, Messages, message};
 use crate::import::assemble::{Assembler, Reply};
+use crate::import::prelude::*;
 use crate::import::transcript::{Remover, Transcript};
-use crate::prelude::*;
 
 /// A request, beside its messages.
 #[derive(Debug)]

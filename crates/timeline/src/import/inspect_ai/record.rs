@@ -1,6 +1,6 @@
 //! What a log writes of its events and messages.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use crate::import::usage::BillReader;
 use crate::import::values::Flag;

@@ -1,6 +1,6 @@
 //! One sample in one epoch: its events, and the messages and texts that they name.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lane::{InspectLane, InspectRequest};

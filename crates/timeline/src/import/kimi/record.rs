@@ -1,6 +1,6 @@
 //! What lines of a Kimi session hold that is read as a whole.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 /// What a message of the older protocol holds, and a part of the newer one.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -1,6 +1,6 @@
 //! Commands that stand in the text of replies, as agents write them whose models call no tools: one fenced block a reply.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 /// What trajectories of such agents say of their format.
 const FORMATS: [&str; 1] = ["mini-swe-agent"];

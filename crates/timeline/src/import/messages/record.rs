@@ -1,6 +1,6 @@
 //! Requests, messages and replies as the interfaces of the providers write them.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::session::is_item;
 use super::walk::{HOLDERS, LISTS};

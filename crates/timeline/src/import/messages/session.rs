@@ -1,6 +1,6 @@
 //! The messages of one conversation, whichever interface they were written for.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::commands;

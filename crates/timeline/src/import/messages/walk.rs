@@ -1,6 +1,6 @@
 //! The values of a JSON text one by one, so that a text which breaks off is read up to there.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use crate::import::documents::LineCount;
 use crate::import::json::reason;

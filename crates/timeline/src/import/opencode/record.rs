@@ -1,6 +1,6 @@
 //! What an exported session of opencode writes of its messages and their parts.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use crate::import::content::Arguments;
 use crate::import::image::LoggedFile;

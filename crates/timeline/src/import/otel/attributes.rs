@@ -2,7 +2,7 @@
 
 use std::str::FromStr as _;
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde_json::Map;
 
 use crate::import::bodies::{list, text};

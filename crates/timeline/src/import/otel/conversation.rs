@@ -9,9 +9,9 @@ use super::messages::OtelMessage;
 use super::record::OtelRecord;
 use crate::import::assemble::{Assembler, HistorySummary, Reply};
 use crate::import::bodies;
+use crate::import::prelude::*;
 use crate::import::transcript::{Remover, Transcript};
 use crate::import::values::dollars;
-use crate::prelude::*;
 use ctxsim_base::quantity::or_unlimited;
 
 /// Makes a transcript of a lane. `is_apart` says which libraries' inputs are without what was read and written.

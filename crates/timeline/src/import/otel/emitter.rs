@@ -1,8 +1,8 @@
 //! What a span or a log record is, by the names that each emitter uses, and what it was billed.
 
 use super::record::OtelRecord;
+use crate::import::prelude::*;
 use crate::import::usage::BillReader;
-use crate::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordRole {

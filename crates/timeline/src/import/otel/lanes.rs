@@ -1,6 +1,6 @@
 //! Which requests belong together: one lane per agent of a conversation, in the order of their times.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::emitter::{BillNames, Rank, RecordRole};
 use super::record::OtelRecord;

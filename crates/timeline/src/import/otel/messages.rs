@@ -1,6 +1,6 @@
 //! What a request's content says, where the emitter exports it: messages of parts, in the shapes of the emitters.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::attributes::{Attributes, arguments, content};
 use super::record::OtelRecord;

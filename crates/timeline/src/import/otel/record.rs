@@ -1,6 +1,6 @@
 //! Spans and log records as exporters write them: the protocol's JSON, an SDK's own objects, one a line or on several.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::attributes::Attributes;
 use crate::import::bodies::list;

@@ -1,6 +1,6 @@
 //! One line of a pi session as written.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 /// An entry.
 #[derive(Debug, Default, serde::Deserialize)]

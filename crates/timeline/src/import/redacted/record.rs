@@ -1,6 +1,6 @@
 //! Records of ctxsim's own form of sessions.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde::Serialize;
 
 use crate::import::harness::Version;

@@ -1,6 +1,6 @@
 //! The names that each source of rows gives its fields; a source is one entry.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 
 use super::look;
 

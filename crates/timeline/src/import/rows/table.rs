@@ -1,6 +1,6 @@
 //! Comma-separated values as objects.
 
-use crate::prelude::*;
+use crate::import::prelude::*;
 use serde_json::Map;
 
 /// Returns the rows of a table, each with the line on which it begins; a header alone is a row without values.
