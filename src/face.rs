@@ -14,7 +14,7 @@
 //!
 //! `Plan::run_with` tells how much is done and may be stopped: a `PlanWatcher` (`app/watch.rs`) notes the answer, and no session begins
 //! after it. Rows that `Comparison::rows` asks for are kept while the runs are made (`Sinks`), so nothing is played again. A report's bytes
-//! are those of the command line. Bundled files are read once in a process (`catalog/bundle.rs`), because they would take most of the time
+//! are those of the command line. Bundled files are read once in a process (`src/catalog.rs`), because they would take most of the time
 //! of a small plan.
 
 mod catalog;

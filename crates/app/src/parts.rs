@@ -6,13 +6,13 @@
 //! A `RunPart` (`report/part.rs`) is what one scenario (each session of a file) came to under all policies and profiles: `Tally`s (money in
 //! picodollars, expected numbers in billionths, ratios as what was met and its weight), notes, what was skipped and lost. Everybody reads
 //! the index of all recordings, so it has what others tell of its session. It has schema, version, the digest of its job
-//! (`app/parts/job.rs`: policies, profiles, options, each scenario's bytes and what the index tells) and a `PartHead` (what a report needs
-//! of its plan): a fold needs nothing else. Numbers stand by their places (`quantity/packed.rs`): only their own version reads them.
+//! (`app/parts.rs`: policies, profiles, options, each scenario's bytes and what the index tells) and a `PartHead` (what a report needs
+//! of its plan): a fold needs nothing else. Numbers stand by their places (`packed!` of `base/quantity.rs`): only their own version reads them.
 //!
 //! A fold (`app/parts.rs`) orders parts by their place in the plan and puts them together as `run` does (`app/assembled.rs`): float sums
 //! have one order, whoever played what and however often. `run --totals`, `run --merge`, `Totals::fold` of the face and `fold` of the wheel
 //! are this one thing. What has more than a bill has no such parts. It keeps no runs: `report/folded.rs` adds each to the sums
-//! (`report/lines.rs`) of every table that it can be in (`GroupKey`) and keeps its `Brief` (`report/brief.rs`: cost at three ends, turns,
+//! (`report/lines.rs`) of every table that it can be in (`GroupKey`) and keeps its `Brief` (cost at three ends, turns,
 //! facts). Tables, verdicts and notes look at `PolicyLines` and `Brief`s alone, so they do not know whether there are runs. A search has
 //! parts of the same shape (`PartOf<TuneHead>`).
 

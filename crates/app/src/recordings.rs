@@ -8,7 +8,7 @@
 //! (`timeline/import/undo.rs` keeps the transcript of a compacted session for that). Compactions are decided in order, because a longer
 //! history may reach the next trigger after all; what a run's prompt had before each of them is in its `Outcome`, so the plays themselves
 //! decide, each in the layout that it was played in. A layout is made once for all parts of a load (`Layouts`), and everything that reads a
-//! run plays it. A compaction that does happen is billed with the request that wrote the summary. `report/resets.rs` shows both bills, with
+//! run plays it. A compaction that does happen is billed with the request that wrote the summary. `report/notes.rs` shows both bills, with
 //! all compactions and with none, for every policy. `report/trust.rs` finds what a verdict cannot stand on: bills that are not reproduced,
 //! and unknown needs. How long one waits (`measure/waiting.rs`) follows from a run's `Sums`, as its price does: `WaitModel`
 //! (`assumptions/waiting.toml`) × tokens → `Waiting`, in whole milliseconds, with the interval of a session's total; a model without data

@@ -26,7 +26,7 @@
 //! say what a call costs and how long it takes.
 //!
 //! **The place of facts.** A fact may have a place in its item (`spreads`), and an answer may repeat it (`repeats`). If a slot shows part
-//! of its item, or a summary whose words are known, the policy says how much is left (`Projector::left`), and `memory/shown.rs` checks
+//! of its item, or a summary whose words are known, the policy says how much is left (`Projector::left`), and `memory.rs` checks
 //! whether the fact's place is in it. What a model's summary says of facts stays unknown, unless the policy declares it (`says: facts`).
 
 mod declared;

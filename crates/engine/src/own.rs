@@ -24,7 +24,7 @@
 //!
 //! **Programs as policies.** `process` names a program that is asked for a view before each request (`own/process.rs`;
 //! `docs/reference/processes.md`). `own/process/child.rs` alone starts programs or reads a clock, and only plans that allow it reach it
-//! (`app/processes.rs`).
+//! (`app/check.rs`).
 //!
 //! **Code may be wrong.** A view that cannot be sent (`own/place.rs`: an entry that has not come or has no place there, a call without its
 //! result, entries out of order; `own/viewed.rs`: a prompt beyond 2^32 tokens) and cache answers that do not add up to the prompt end a run

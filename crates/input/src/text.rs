@@ -11,8 +11,8 @@
 //! - `said` is the only serializer that types are compiled for; all formats are written from what it makes. `comments` carries comments
 //!   from one tree to the other format by field path.
 //! - `source` is a file with its tree: it reads inputs, and locates problems.
-//! - `set` applies `--set` to the tree of an input. `app/set_policies.rs` finds the policies that an override applies to, and
-//!   `app/set_paths.rs` suggests paths for a wrong one.
+//! - `set` applies `--set` to the tree of an input. `app/overrides.rs` finds the policies that an override applies to, and
+//!   it suggests paths for a wrong one.
 //! - `spelling` shows fixes in TOML.
 //! - `schema` holds the JSON Schemas. A unit test derives them again from the types, so no other build does.
 

@@ -9,7 +9,7 @@
 //! (cost with what each assumption moves, what is kept, the task); a `TriedFamily` holds all rows that are tried beside each other;
 //! `effects.rs` sums a row up (`ratio_error`, `within_strata`), `joint.rs` draws what all rows are off by together and steps down,
 //! `forecast.rs` shrinks, `words.rs` has the words in their order. No interval depends on the floor, and the words are monotone in it.
-//! Beside a lever stand the turns that its saving bears (`measure/more_turns.rs`, `report/extra_turns.rs`) and what published runs tell of
+//! Beside a lever stand the turns that its saving bears (`measure/more_turns.rs`, `report/lever.rs`) and what published runs tell of
 //! the task (`known_task.rs` of both): no success is computed.
 
 pub(crate) mod beside;

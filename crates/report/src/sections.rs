@@ -1,10 +1,10 @@
 //! The tables of a report: one per group of scenarios and profile, one line per policy.
 //!
 //! **Sections are the tables of a run** (`report/sections.rs`): groups of scenarios with one row per policy and, over several scenarios,
-//! the spread of the change (`measure/spread.rs`), with its interval for later sessions (`measure/limits.rs`) over what is assumed
+//! the spread of the change (`measure/delta.rs`), with its interval for later sessions (`measure/limits.rs`) over what is assumed
 //! (`measure/assumed.rs`). Tables, Markdown, HTML and JSON all use these sections; `report/table.rs` puts the text of `ctxsim run` together
 //! from them and the notes, and `report/verdict.rs` reads its verdicts from them. In a suite with `ranked = true`, rows are ordered by
-//! cost, each with the parts of the bill that changed (`report/reasons.rs`).
+//! cost, each with the parts of the bill that changed (`report/firings.rs`).
 
 pub mod columns;
 pub(super) mod groups;

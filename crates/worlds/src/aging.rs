@@ -9,7 +9,7 @@
 //! A load of many sessions (`load.aging`) is a world of its own (`worlds/aging/`). A file has the same sessions as a generator makes
 //! (`StreamFile`; `written.rs` goes both ways, `read/` imports). Reliability needs no requests: whether a fact is answered depends on what
 //! the memory kept, not on the layout of a prompt. So the session loop (`worlds/aging/play.rs`) is a few comparisons per fact. What is
-//! asked in a session is answered from memory (`play/recall.rs`: what comes back; `play/answer.rs`: what is stated of it), then the session
+//! asked in a session is answered from memory (`aging/play.rs`: what comes back, and what is stated of it), then the session
 //! is written (`store.rs`), then the controller checks. Events happen before a session. Cost takes the ordinary path:
 //! `worlds/aging/cost.rs` lays the first stream out as a timeline and replays what the memory recalled through the `PolicyMemory` trait, so
 //! caches, prices and layouts work as in any load. The size of a memory determines requests, so each policy has its own timeline.

@@ -26,6 +26,27 @@ fn a_step_of_kimi_is_a_request_with_its_call_and_its_result() {
 }
 
 #[test]
+fn a_payload_that_is_no_object_is_named_with_its_line() {
+    let line = |kind: &str, payload: &str| {
+        format!(r#"{{"timestamp":1700000000.5,"message":{{"type":"{kind}","payload":{payload}}}}}"#)
+    };
+    let lines = [
+        r#"{"type":"metadata","protocol_version":"1.9"}"#.to_owned(),
+        line("TurnBegin", r#"{"user_input":"hello"}"#),
+        line("StepBegin", "1"),
+        line("ContentPart", "\"done\""),
+        line("StatusUpdate", r#"{"token_usage":{"input_other":90,"output":2}}"#),
+    ];
+
+    let losses = losses_but_of_records(&imported(&lines.join("\n")));
+
+    for line in [3, 4] {
+        let told = format!("line {line}: objects that are not records");
+        assert!(losses.iter().any(|loss| loss.starts_with(&told)), "{losses:?}");
+    }
+}
+
+#[test]
 fn arguments_in_parts_are_one_call_and_bills_of_a_step_count_once() {
     let line = |n: u32, kind: &str, payload: &str| {
         format!(r#"{{"timestamp":17000000{n:02}.5,"message":{{"type":"{kind}","payload":{payload}}}}}"#)

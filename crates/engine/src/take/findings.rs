@@ -3,7 +3,7 @@
 //! **What is remembered stands beside the cost** (`take/findings.rs`). A run has the `Findings` of its world: named numbers with heading
 //! and better direction, columns of the run's row, tables, curves, and cards. Reports, comparisons, sweeps, `check`'s snapshots, guards and
 //! price comparisons read these, whatever the world. Over several loads each trial counts once. The requests of a memory are laid out and
-//! priced in one place (`worlds/replay.rs`), for a run and for many price lists alike.
+//! priced in one place (`worlds/trial.rs`), for a run and for many price lists alike.
 
 use crate::prelude::*;
 use std::any::Any;

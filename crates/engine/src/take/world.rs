@@ -5,7 +5,7 @@
 //! play: runs, ledgers for many price lists, rows. Every method but the name and the kind has a default. A world stands in one folder of
 //! `worlds/` and one line of `worlds/lib.rs`; the form of its files and of its memory stands in `input`. Worlds that are made of another
 //! one name that one, and `tune --fit` names ageing (`app/probes.rs`, `cli/verbs/fit.rs`); nothing else outside a world's folder names it.
-//! Facts written to a memory service are a world made of another one (`World::service`, `worlds/chats/writing.rs`): a policy with `memory:
+//! Facts written to a memory service are a world made of another one (`World::service`, `worlds/chats/run.rs`): a policy with `memory:
 //! service` is played by it, on the facts of the load's own world. A library without the feature `worlds` has items alone, and refuses
 //! other loads.
 

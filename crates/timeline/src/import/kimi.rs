@@ -98,7 +98,7 @@ impl KimiSession {
             return losses.add(line, "messages that are not objects");
         };
         let kind = message.text("type");
-        let payload: KimiPayload<'_> = message.get("payload").unwrap_or_default();
+        let payload: KimiPayload<'_> = message.read("payload", line, losses);
         if kind != "SubagentEvent" {
             return self.lane(agent).older(line, at_ms, &kind, payload, losses);
         }
@@ -241,7 +241,7 @@ impl KimiLane {
                 self.assembler.said(line, at_ms, Part::of(Kind::User, record.content("input")), true);
             }
             "llm.tools_snapshot" if self.assembler.is_empty() => {
-                let tools: Vec<Measured> = record.get("tools").unwrap_or_default();
+                let tools: Vec<Measured> = record.read("tools", line, losses);
                 tools.into_iter().for_each(|it| self.assembler.stable(Part::of(Kind::ToolSchema, it)));
             }
             "profile.bind" | "config.update" | "llm.request" => {
@@ -302,7 +302,7 @@ impl KimiLane {
                 }
             }
             "tool.call" => {
-                let asked: Arguments = event.get("args").unwrap_or_default();
+                let asked: Arguments = event.read("args", line, losses);
                 let call = Named::call(&event.text("toolCallId"), &event.text("name"), asked.0);
                 self.open.said(at_ms, call);
             }

@@ -8,6 +8,8 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{Arguments, Content, ignores_the_rest, skip_list, skip_map};
 use super::image::LoggedFile;
+use super::json;
+use super::losses::NOT_RECORDS;
 use super::transcript::Named;
 
 /// One block of a message.
@@ -111,6 +113,20 @@ impl<'a> Members<'a> {
     /// Reads a member, if it is there and is what is asked for.
     pub(super) fn get<T: Deserialize<'a>>(&self, name: &str) -> Option<T> {
         serde_json::from_str(self.raw(name)?.get()).ok()
+    }
+
+    /// Reads a member, or reports that it is something else.
+    pub(super) fn read<T: Deserialize<'a> + Default>(
+        &self,
+        name: &str,
+        line: usize,
+        losses: &mut Losses,
+    ) -> T {
+        let Some(value) = self.raw(name) else { return T::default() };
+        serde_json::from_str(value.get()).unwrap_or_else(|error| {
+            losses.add(line, format!("{NOT_RECORDS}: {}", json::reason(&error)));
+            T::default()
+        })
     }
 
     /// Returns a member that is a text; an empty one for anything else.
