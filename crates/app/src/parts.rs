@@ -6,7 +6,7 @@
 //! A `RunPart` (`report/part.rs`) is what one scenario (each session of a file) came to under all policies and profiles: `Tally`s (money in
 //! picodollars, expected numbers in billionths, ratios as what was met and its weight), notes, what was skipped and lost. Everybody reads
 //! the index of all recordings, so it has what others tell of its session. It has schema, version, the digest of its job
-//! (`app/parts.rs`: policies, profiles, options, each scenario's bytes and what the index tells) and a `PartHead` (what a report needs
+//! (`app/parts/tickets.rs`: policies, profiles, options, each scenario's bytes and what the index tells) and a `PartHead` (what a report needs
 //! of its plan): a fold needs nothing else. Numbers stand by their places (`packed!` of `base/quantity.rs`): only their own version reads them.
 //!
 //! A fold (`app/parts.rs`) orders parts by their place in the plan and puts them together as `run` does (`app/assembled.rs`): float sums
