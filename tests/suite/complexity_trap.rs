@@ -230,6 +230,7 @@ Whether the measured costs are with or without a cache is not published, but the
 
 PAID
 
+
 ## The order
 
 The study probably measured what the column without a cache shows, surely under OpenHands: no order there comes out the other way. Several rows ask for the same pair of arms, for which the replay has one answer: SWE-agent's orders are those of two pairs. With the cache, every policy that edits the history of these sessions costs more than keeping everything, since each edit has the provider read less. What halves a bill without a cache may raise one with a cache.

@@ -492,28 +492,3 @@ fn ten_mistakes_of_a_newcomer_are_answered_with_place_and_fix() {
 
     assert_told("cli", "newcomer", &transcript);
 }
-
-#[test]
-fn former_words_of_a_memory_are_answered_with_those_of_today() {
-    let told = |file: &str| refused("tests/invalid", &format!("policy.memory_{file}"));
-
-    assert!(told("was_aging.ron").contains("write `memory: sessions(…)`, with `store` for `keep`"));
-    assert!(told("was_runner.ron").contains("write `memory: service(…)`, with `write: (entries: true)`"));
-    assert!(told("without_kind.ron").contains("`memory: facts(…)` in a file, `memory.facts.…` in a path"));
-    assert!(told("without_kind_in_toml.toml").contains("name the kind of memory: "));
-    for (file, words) in [
-        (
-            "sessions_renamed.ron",
-            &["now called `store`", "now called `read`", "write `write: (totals: …)`"][..],
-        ),
-        (
-            "service_renamed.ron",
-            &["`write: (entries: true)` for", "write `read: (at_start: …)`", "(lists_details: …)"],
-        ),
-    ] {
-        let text = told(file);
-        assert!(words.iter().all(|it| text.contains(it)), "{text}");
-    }
-    let set = ["run", "--suite", "context-decay", "--set", "memory.read=all"];
-    assert!(refused_line("tests/invalid", &set).contains("`memory.facts.…` in a path"));
-}

@@ -2,16 +2,15 @@
 
 use std::fmt::Write as _;
 
+use ctxsim_base::grid::tint::ROWS_LEAST;
+
 use crate::chart::forest::{Forest, ForestLine};
-use crate::chart::frontier::{self, Frontier};
+use crate::chart::frontier::Frontier;
 use crate::chart::names::PolicyLabel;
-use crate::chart::{PageChart, figure};
+use crate::chart::{PageChart, figure, frontier};
 use crate::page::kept;
+use crate::prelude::*;
 use crate::sampled::Sampled;
-use ctxsim_base::grid::terminal::draw_with_note;
-use ctxsim_base::grid::tint::{ROWS_LEAST, Terminal, Tint};
-use ctxsim_base::grid::{Grid, Hue};
-use ctxsim_base::list::Listed as _;
 
 /// A paragraph of an answer.
 #[derive(Debug)]

@@ -64,19 +64,16 @@ use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
-
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
 use ctxsim_base::foreign;
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::list::Listed as _;
 use ctxsim_engine::measure::Label;
-use ctxsim_engine::take::{FailedRun, Run};
+use ctxsim_engine::take::FailedRun;
 use ctxsim_input::suite::{Figure, Reference};
 use ctxsim_timeline::import::{LossReason, may_be_billed};
+
+use crate::prelude::*;
 
 pub use as_logged::BillAsLogged;
 pub use figures::FigureLine;

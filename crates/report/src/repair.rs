@@ -1,11 +1,9 @@
 //! What to repair in a memory: the stage that loses most answers, what a perfect one would recover, and what the best change brings.
 
-use indexmap::IndexMap;
+use ctxsim_engine::take::StageRepair;
 
 use super::Report;
-use ctxsim_base::grid::numbers::{counted, percent};
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::take::{Run, StageRepair};
+use crate::prelude::*;
 
 /// The most policies that a line names.
 const NAMED: usize = 3;

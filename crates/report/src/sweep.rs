@@ -4,16 +4,15 @@ mod drawn;
 pub mod json;
 mod objective;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use ctxsim_engine::measure::{Label, Remembered};
 
 use super::chart::PageChart;
-use super::metric::{self, COST};
+use super::metric;
+use super::metric::COST;
 use crate::metric::ShownMetric as _;
+use crate::prelude::*;
 use crate::sampled::Sampled;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::{Label, Remembered, Tally};
+
 pub use drawn::{page, table};
 pub use objective::{Objective, PointGuard};
 

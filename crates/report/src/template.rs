@@ -1,10 +1,11 @@
 //! Pages and drawings from templates, where the feature `html` brings the engine. Every word of a value is shown as it is.
 
+use crate::prelude::*;
+
 #[cfg(feature = "html")]
 use ctxsim_base::foreign::markup;
 #[cfg(feature = "html")]
 pub(super) use minijinja::Error;
-use serde::Serialize;
 
 /// This build cannot draw.
 #[cfg(not(feature = "html"))]

@@ -10,20 +10,16 @@ mod verdict;
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::rng::Seed;
-use ctxsim_engine::measure::Tally;
 use ctxsim_input::profile::calendar;
+use goal::GoalSearch;
+use part::Picked;
 
 use crate::lever::Word;
+use crate::prelude::*;
+
 pub use drawn::{page, table};
-use goal::GoalSearch;
 pub use goal::{GoalFound, GoalNumber, GoalPoint, TuneGoal};
-use part::Picked;
 pub use part::{BlockPart, TunePart};
 pub use verdict::{Reason, WhyNot};
 

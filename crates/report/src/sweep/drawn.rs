@@ -1,18 +1,14 @@
 //! A sweep, for a terminal and as a page: the knee, the front, every point, and the change over what is varied.
 
-use indexmap::IndexMap;
+use ctxsim_base::grid::shell::quoted;
 
 use super::{Objective, PointNumbers, Sweep, SweepPoint, short};
 use crate::found::{AnswerLine, Candidate, FoundPictures, FoundText};
 use crate::metric::COST;
 use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
+use crate::prelude::*;
 use crate::sampled::Sampled;
 use crate::template;
-use ctxsim_base::grid::numbers::{self, counted, interval, or_none, signed};
-use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::grid::tint::Terminal;
-use ctxsim_base::grid::{CellKind, Grid, Hue};
-use ctxsim_base::list::Listed as _;
 
 /// The most points of the front that are shown by default.
 const SHOWN: usize = 20;

@@ -1,13 +1,10 @@
 //! A sweep in JSON, whole or as a shard; merging all shards yields the same bytes as the whole.
 
-use serde::{Deserialize, Serialize};
+use ctxsim_base::diag::{Code, Diagnostic};
 
 use super::{Sweep, SweepHead, SweepPoint};
 use crate::part::SumRoom;
-use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_base::list::Listed as _;
-use ctxsim_timeline::row::json::json_text;
-use ctxsim_timeline::row::{Value, group};
+use crate::prelude::*;
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sweep/1";

@@ -2,16 +2,14 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use ctxsim_base::diag::nearest;
+use ctxsim_engine::measure::Better;
+use ctxsim_engine::take::Number;
 
 use super::PointNumbers;
 use crate::metric::COST;
+use crate::prelude::*;
 use crate::remembered;
-use ctxsim_base::diag::nearest;
-use ctxsim_base::grid::numbers;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::Better;
-use ctxsim_engine::take::Number;
 
 /// An objective of points.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

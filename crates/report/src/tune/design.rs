@@ -1,15 +1,12 @@
 //! What a search over policies came to: the choice, what it beat on sessions that it was not chosen on, the front, and the ceiling.
 
-use serde::Serialize;
+use ctxsim_engine::measure::floor::Floor;
 
 use super::drawn::COLUMNS;
 use super::{SessionSplit, Tried, TunePart, Tuned, TunedSession};
-use crate::found::{self, AnswerLine, FoundText};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{self, counted, percent, signed, thousands};
-use ctxsim_base::grid::tint::Terminal;
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::floor::Floor;
+use crate::found;
+use crate::found::{AnswerLine, FoundText};
+use crate::prelude::*;
 
 /// The search's method, as reports name it.
 pub const DESIGN_METHOD: &str = "successive halving over sessions, then coordinate search";

@@ -1,19 +1,14 @@
 //! What tuning found, for a terminal and as a page: whether to use the best variant, how it did, what was tried, and all variants.
 
-use indexmap::IndexMap;
+use ctxsim_base::grid::numbers::{fixed_or_none, listed_code};
 
 use super::{BlockPart, TunePart, Tuned, TunedPoint, WhyNot, variant_name};
 use crate::chart::frontier::ADVISED;
-use crate::found::{self, AnswerLine, Candidate, FoundPictures, FoundText};
+use crate::found::{AnswerLine, Candidate, FoundPictures, FoundText};
 use crate::page::{Card, Page, PagePart, PagePiece, Tone};
+use crate::prelude::*;
 use crate::sampled::Sampled;
-use crate::template;
-use ctxsim_base::grid::numbers::{
-    self, counted, fixed, fixed_or_none, interval, listed, listed_code, or_none, percent, signed, thousands,
-};
-use ctxsim_base::grid::tint::Terminal;
-use ctxsim_base::grid::{CellKind, Grid, Of};
-use ctxsim_base::list::Listed as _;
+use crate::{found, template};
 
 /// The most variants that are shown by default.
 const SHOWN: usize = 12;

@@ -1,15 +1,12 @@
 //! A search for what a memory does best, rather than for what is cheapest: chosen on one half of the seeds, tested on the other.
 
-use serde::{Deserialize, Serialize};
+use ctxsim_engine::measure::Statistic;
 
 use super::{TunedPoint, TunedSession, variant_name};
 use crate::found;
 use crate::lever::Word;
+use crate::prelude::*;
 use crate::sweep::{Objective, PointGuard, nearest_to_best};
-use ctxsim_base::grid::Grid;
-use ctxsim_base::grid::numbers::{counted, or_none};
-use ctxsim_base::list::Listed as _;
-use ctxsim_engine::measure::Statistic;
 
 /// What a search is for, and what its choice has to keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,20 +1,18 @@
 //! A variant on one part of the sessions: its savings and retention,
 //! with limits for later sessions of the same projects, which decide, and for other projects.
 
-use serde::Serialize;
-
-use super::TunedSession;
-use crate::decide::beside::{ComparedSession, judged};
-use crate::decide::{Judgement, SessionEffect};
-use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
-use ctxsim_base::list::Listed as _;
+use ctxsim_engine::measure::Spread;
 use ctxsim_engine::measure::assumed::{AssumedCost, AssumedReach};
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::limits::{
     BLOCKS_MIN, Limit, Over, RatioSample, SampleBlock, for_later, interval_for_later, ratio_limits,
     sample_blocks, sum_of_pairs, unit_of_blocks,
 };
-use ctxsim_engine::measure::{Spread, Tally};
+
+use super::TunedSession;
+use crate::decide::beside::{ComparedSession, judged};
+use crate::decide::{Judgement, SessionEffect};
+use crate::prelude::*;
 
 /// A variant on one part of the sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,16 +1,13 @@
 //! The one reason why the best variant is not recommended.
 
-use serde::Serialize;
+use ctxsim_engine::measure::SAME;
+use ctxsim_engine::measure::floor::{Floor, keeps_more};
+use ctxsim_engine::measure::limits::{Limit, for_later, interval_for_later};
 
 use super::{HELD_OUT_MIN, SplitBy, TunePart, Tuned, variant_name};
 use crate::decide::Judgement;
 use crate::lever::Word;
-use ctxsim_base::grid::numbers::{counted, interval, percent, signed};
-use ctxsim_base::list::Listed as _;
-use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::SAME;
-use ctxsim_engine::measure::floor::{Floor, keeps_more};
-use ctxsim_engine::measure::limits::{Limit, for_later, interval_for_later};
+use crate::prelude::*;
 
 /// Why nothing is recommended, as a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

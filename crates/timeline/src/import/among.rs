@@ -1,12 +1,12 @@
 //! A session that was read from memory alone, and can be laid out again once it is known which others it is among.
 
-use crate::import::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
 use super::index::Indexed;
 use super::losses::LossReason;
 use super::undo::CompactedSession;
 use crate::Timeline;
+use crate::import::prelude::*;
 use crate::shared::Neighbours;
 
 /// A session that is not in a file: what the index tells of it, and the session itself.

@@ -2,13 +2,9 @@
 
 use std::ops::Range;
 
-use crate::import::prelude::*;
-
-use super::content::Content;
-use super::harness::Version;
-use super::losses::Losses;
-use super::transcript::{Exchange, LoggedCompaction, Named, Part, Remover, RequestForm, Transcript};
+use super::transcript::{LoggedCompaction, RequestForm};
 use crate::Occasion;
+use crate::import::prelude::*;
 
 /// A recorded reply.
 #[derive(Debug, Default)]

@@ -1,16 +1,16 @@
 //! A scenario's assumptions about a recording, applied to its parts and described in sentences.
 
+use ctxsim_input::policy::wildcard;
+use ctxsim_input::scenario::{Assume, ExactExcerpt, HiddenRequest, ToolAssume};
+use ctxsim_input::tokens;
+
 use super::counting::SizeAssumptions;
 use super::harness::Conduct;
 use super::side_requests::{SideRequestEvidence, SideRequests};
 use super::sizes::Allotment;
-use super::transcript::{Exchange, Part, Transcript};
 use crate::evidence::Recover;
 use crate::import::prelude::*;
 use crate::{Harness, ItemSizes, NewItem, Preserve, tool_form};
-use ctxsim_input::policy::wildcard;
-use ctxsim_input::scenario::{Assume, ExactExcerpt, HiddenRequest, ToolAssume};
-use ctxsim_input::tokens;
 
 /// The assumptions of a scenario, with defaults filled in.
 pub(super) struct ScenarioAssumptions {

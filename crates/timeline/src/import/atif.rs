@@ -1,20 +1,12 @@
 //! ATIF trajectories, which Harbor writes for many agents: one JSON document of steps, and sub-agents' trajectories inside it.
 
-mod record;
-
-use self::record::StepRecord;
-use super::assemble::{Assembler, Reply};
 use super::content::Measured;
-use super::document::{self, FrontOutline};
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::Losses;
-use super::times;
-use super::transcript::{Named, Part, Remover, Transcript};
-use super::usage::{BillReader, Shaped};
-use super::values::{CallRecord, Members, dollars};
+use super::document::FrontOutline;
+use super::usage::Shaped;
+use super::values::{CallRecord, dollars};
+use super::{document, times};
 use crate::import::prelude::*;
+use crate::import::values::{CallRecord, Flag};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "atif",
@@ -205,4 +197,64 @@ impl Trajectory {
             child.finish(Some(&self.id), transcripts, losses);
         }
     }
+}
+
+// What a trajectory writes of its agent and its steps.
+
+/// A step.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct StepRecord<'a> {
+    /// `system`, `user` or `agent`.
+    source: Text<'a>,
+    /// What is said.
+    message: MessageContent<'a>,
+    /// What was thought.
+    reasoning_content: Option<Content>,
+    /// The calls.
+    tool_calls: Option<Vec<Shaped<CallRecord<'a>>>>,
+    /// What came back.
+    observation: Shaped<ObservationRecord<'a>>,
+    /// The model that answered.
+    model_name: Text<'a>,
+    /// What was billed.
+    metrics: Value,
+    /// When, ISO 8601.
+    timestamp: Text<'a>,
+    /// Whether it repeats what stands in another trajectory.
+    is_copied_context: Flag,
+    /// How many requests it was.
+    llm_call_count: Option<Count>,
+    /// What an agent says beside a step.
+    extra: Value,
+}
+
+impl StepRecord<'_> {
+    /// Returns whether the step says that the history was compacted.
+    fn compacts(&self) -> bool {
+        self.extra["context_management"]["type"] == "compaction"
+    }
+
+    /// Returns whether a model was asked.
+    fn is_request(&self) -> bool {
+        !matches!(self.llm_call_count, Some(Count(Ok(0))))
+    }
+}
+
+/// What came back.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct ObservationRecord<'a> {
+    /// One result per call, or what a terminal shows.
+    results: Option<Vec<Shaped<ResultRecord<'a>>>>,
+}
+
+/// A result.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct ResultRecord<'a> {
+    /// The call that it answers.
+    source_call_id: Text<'a>,
+    /// What it says.
+    content: MessageContent<'a>,
 }

@@ -1,11 +1,10 @@
 //! Logs of Amazon Bedrock: requests of `Converse`, and the records that Bedrock itself writes of invocations.
 
-use crate::import::prelude::*;
 use serde_json::json;
 
-use super::bodies::{self, any, count, list, sent};
-use super::format::{Checked, LogFormat};
-use super::usage::BillReader;
+use super::bodies;
+use super::bodies::{any, count, sent};
+use crate::import::prelude::*;
 
 /// The field of the bill.
 const USAGE: &str = "usage";

@@ -4,16 +4,12 @@
 
 use std::fmt::Write as _;
 
-use crate::import::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::documents::{self, LineCount};
-use super::lines::LogLines;
-use super::losses::{Losses, member};
-use super::messages;
-use super::transcript::Transcript;
-use super::usage::BillReader;
-use super::values::Count;
+use super::documents::LineCount;
+use super::losses::member;
+use super::{documents, messages};
+use crate::import::prelude::*;
 
 /// The members under which logs keep what was sent.
 const HOLDERS: [&str; 4] = ["request", "body", "data", "params"];

@@ -8,12 +8,8 @@ mod session;
 mod totals;
 
 use self::record::ClaudeRecord;
-use super::format::{Checked, LogFormat};
 use super::index::Indexed;
-use super::json;
-use super::lines::LogLines;
-use super::losses::Losses;
-use super::transcript::Transcript;
+use crate::import::prelude::*;
 
 /// What the rules about harnesses call it.
 pub(super) const HARNESS: &str = "claude-code";

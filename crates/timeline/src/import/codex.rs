@@ -1,22 +1,10 @@
 //! Codex rollouts: JSON lines of response items, with a token count after every response.
 
-mod record;
-
-use crate::import::prelude::*;
-
-use self::record::CodexRecord;
-use super::assemble::{Assembler, HistorySummary, Reply};
-use super::format::{Checked, LogFormat};
-use super::harness::{HarnessRules, Version};
-use super::json;
-use super::lines::LogLines;
-use super::losses::Losses;
+use super::assemble::HistorySummary;
 use super::times;
-use super::transcript::{Named, Part, Transcript};
-use super::usage::BillReader;
 use crate::FixedPart;
-
-pub(super) use self::record::{ItemRecord, item_call, item_output, item_reasoning};
+use crate::import::content::Arguments;
+use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "codex",
@@ -307,4 +295,132 @@ impl Rollout {
         self.plan.clone_into(&mut transcript.plan);
         transcript
     }
+}
+
+// One line of a rollout as written, and the items of the Responses interface that it holds.
+
+/// A record.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct CodexRecord<'a> {
+    /// When it was written, ISO 8601.
+    timestamp: Text<'a>,
+    /// `response_item`, `event_msg`, `session_meta`, `turn_context` or `compacted`.
+    #[serde(rename = "type")]
+    kind: Text<'a>,
+    /// What it holds.
+    payload: Option<ItemRecord<'a>>,
+}
+
+/// An item of the conversation, and what records of other types hold.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct ItemRecord<'a> {
+    /// `message`, `reasoning`, `function_call`, `function_call_output`, … or the type of an event.
+    #[serde(rename = "type")]
+    kind: Text<'a>,
+    /// Of a `session_meta`: the session's name.
+    id: Text<'a>,
+    /// Of a `session_meta`: the session whose turns stand again at the front of this one.
+    forked_from_id: Text<'a>,
+    /// The turn that begins, of what begins one.
+    turn_id: Text<'a>,
+    /// Who speaks, in a `message`.
+    role: Text<'a>,
+    /// What a `message` says.
+    content: MessageContent<'a>,
+    /// The tool's name.
+    name: Text<'a>,
+    /// The call's name.
+    call_id: Text<'a>,
+    /// The arguments of a function.
+    arguments: Option<Content>,
+    /// The text that a custom tool is given.
+    input: Option<Content>,
+    /// What a shell or a search is asked for.
+    action: Option<Arguments>,
+    /// What came back.
+    output: Option<MessageContent<'a>>,
+    /// The tools that a search found.
+    tools: Option<Measured>,
+    /// Which part of the reasoning may be read.
+    summary: Option<Measured>,
+    /// The reasoning itself.
+    encrypted_content: Option<Measured>,
+    /// Of a `turn_context`: the model that answers from here on.
+    model: Text<'a>,
+    /// Of a `token_count`.
+    info: Value,
+    /// Of a `token_count`: how far the account's limits are used up.
+    rate_limits: Value,
+    /// Of a `session_meta`: what the session was started by, where that is not a name.
+    source: Value,
+    /// Of a `session_meta`: the working folder.
+    cwd: Text<'a>,
+    /// Of a `session_meta`: the version of the agent.
+    cli_version: Text<'a>,
+    /// Of a `session_meta`: the system prompt.
+    base_instructions: Option<Measured>,
+    /// The same, of older versions.
+    instructions: Option<Measured>,
+    /// Of a `compacted`: the summary.
+    message: Option<Content>,
+    /// Of a `compacted`: what is in the place of the history.
+    replacement_history: Option<Vec<ItemRecord<'a>>>,
+}
+
+impl ItemRecord<'_> {
+    /// Returns what an item of history is that no request shows any more: each side's words, calls and results among them.
+    fn to_history(&self) -> Part {
+        let kind = match self.kind.0.as_ref() {
+            "message" if self.role.0 == "assistant" => Kind::Assistant,
+            "message" => Kind::User,
+            _ => Kind::Summary,
+        };
+        match item_output(self).or_else(|| item_call(self)) {
+            Some(named) => named.part.with_kind(kind),
+            None if kind == Kind::Summary => item_reasoning(self).with_kind(kind),
+            None => Part::of(kind, self.content.to_content()),
+        }
+    }
+
+    /// Returns whether its turn began before a session, if the times in their names say so.
+    fn is_turn_before(&self, session: &str) -> Option<bool> {
+        Some(uuid_ms(&self.turn_id.0)? < uuid_ms(session)?)
+    }
+}
+
+/// Returns the time in a name that is a UUID of version 7, in milliseconds since 1970.
+fn uuid_ms(name: &str) -> Option<u64> {
+    let digits: Vec<&str> = name.split('-').collect();
+    let [high, low, version, _, _] = digits[..] else { return None };
+    let is_v7 = high.len() == 8 && low.len() == 4 && version.starts_with('7');
+    is_v7.then(|| u64::from_str_radix(&format!("{high}{low}"), 16).ok()).flatten()
+}
+
+/// Returns the call that an item is, if it is one.
+fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
+    let kind = item.kind.0.as_ref();
+    if !kind.ends_with("_call") {
+        return None;
+    }
+    let asked = item.arguments.clone().or_else(|| item.input.clone()).or(item.action.clone().map(|it| it.0));
+    let tool = if item.name.0.is_empty() { kind.trim_end_matches("_call") } else { item.name.0.as_ref() };
+    Some(Named::call(&item.call_id.0, tool, asked.unwrap_or_default()))
+}
+
+/// Returns the result that an item is, if it is one.
+fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
+    if !item.kind.0.ends_with("_output") {
+        return None;
+    }
+    let output = item
+        .output
+        .as_ref()
+        .map_or_else(|| item.tools.unwrap_or_default().into(), MessageContent::to_content);
+    Some(Named { call: item.call_id.0.as_ref().to_owned(), part: Part::of(Kind::ToolResult, output) })
+}
+
+fn item_reasoning(item: &ItemRecord<'_>) -> Part {
+    Part::of(Kind::Reasoning, item.encrypted_content.or(item.summary).unwrap_or_default())
 }

@@ -1,23 +1,13 @@
 //! Copilot CLI sessions: JSON lines of events with the texts of every message, and with the bills as totals of the session alone.
 
-mod record;
-
-use crate::import::prelude::*;
-
-use self::record::{CopilotData, CopilotEvent};
-use super::assemble::{Assembler, HistorySummary, Reply};
-use super::bodies::list;
-use super::content::Content;
+use super::assemble::HistorySummary;
 use super::counting::apportion;
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::Losses;
 use super::spread::{BillTotals, RequestPlace, spread};
 use super::times;
-use super::transcript::{Named, Part, Transcript};
-use super::usage::{BillReader, Shaped};
-use super::values::{CallRecord, Count};
+use super::usage::Shaped;
+use super::values::CallRecord;
+use crate::import::prelude::*;
+use crate::import::values::CallRecord;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "copilot-cli",
@@ -418,4 +408,63 @@ fn of_bill(usage: Usage) -> BillTotals {
         written: usage.cache_write,
         output: usage.output,
     }
+}
+
+// One line of a Copilot CLI session as written.
+
+/// An event.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct CopilotEvent<'a> {
+    /// `session.start`, `user.message`, `assistant.message`, `tool.execution_complete`, …
+    #[serde(rename = "type")]
+    kind: Text<'a>,
+    /// When it was written, ISO 8601.
+    timestamp: Text<'a>,
+    /// Of a sub-agent's events: which one it is.
+    agent_id: Text<'a>,
+    /// What it holds.
+    data: Option<CopilotData<'a>>,
+}
+
+/// What an event holds.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct CopilotData<'a> {
+    session_id: Text<'a>,
+    /// The model that answers from here on, by the event.
+    selected_model: Text<'a>,
+    new_model: Text<'a>,
+    /// The model that answered, or is to answer.
+    model: Text<'a>,
+    /// What was said, and what of it was sent.
+    content: Option<Content>,
+    transformed_content: Option<Content>,
+    reasoning_text: Option<Content>,
+    message_id: Text<'a>,
+    tool_requests: Option<Vec<CallRecord<'a>>>,
+    output_tokens: Option<Count>,
+    /// Of a sub-agent's message, in older builds.
+    parent_tool_call_id: Text<'a>,
+    /// Of a result.
+    tool_call_id: Text<'a>,
+    result: Shaped<OutcomeRecord<'a>>,
+    error: Shaped<OutcomeRecord<'a>>,
+    agent_name: Text<'a>,
+    tool_definitions_tokens: Option<Count>,
+    /// By model, what it was used for since the counters began.
+    model_metrics: Option<IndexMap<String, Value>>,
+    /// How long the models' entries live.
+    model_cache_state: Value,
+    /// Of a compaction.
+    summary_content: Option<Content>,
+    compaction_tokens_used: Value,
+}
+
+/// What a tool gave back, or why it gave nothing back.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct OutcomeRecord<'a> {
+    content: MessageContent<'a>,
+    message: MessageContent<'a>,
 }

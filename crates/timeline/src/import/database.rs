@@ -5,17 +5,19 @@ mod pages;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, BufRead, Read as _};
+use std::io;
+use std::io::{BufRead, Read as _};
 
-use crate::import::prelude::*;
+use ctxsim_base::diag::{Code, Diagnostic};
 use serde::de::IgnoredAny;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, json};
 
-pub use self::log::{is_database, with_log};
 use self::pages::{DatabasePages, DatabaseTable, PageDamage};
 use super::{opencode, refused, rows};
-use ctxsim_base::diag::{Code, Diagnostic};
+use crate::import::prelude::*;
+
+pub use self::log::{is_database, with_log};
 
 /// The longest database, in bytes; it is held as it is.
 const DATABASE_BYTES_MAX: u64 = 1 << 30;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::lines::LogLines;
-use super::losses::{Losses, NOT_JSON, REST_NOT_JSON, member};
+use super::losses::{NOT_JSON, REST_NOT_JSON, member};
 use super::surrogates;
+use crate::import::prelude::*;
 
 /// The longest piece, in bytes: what a line may have, in formats that have one record a line.
 const PIECE_BYTES_MAX: usize = 64 << 20;

@@ -2,10 +2,9 @@
 //!
 //! After what is not JSON, reading goes on at the next line that begins a value.
 
-use crate::import::prelude::*;
-
 use super::json::reason;
-use super::losses::{CUT_OFF, Losses, NOT_JSON, column_of};
+use super::losses::{CUT_OFF, NOT_JSON, column_of};
+use crate::import::prelude::*;
 
 /// Hands over the values of a text with their lines; the elements of a list at the top are values of their own.
 pub(super) fn each<'t>(

@@ -1,20 +1,10 @@
 //! DeepSeek Harness sessions: JSON lines of events, with what was billed in the stream and again in the reply.
 
-mod record;
-
-use crate::import::prelude::*;
-
-use self::record::{DshData, DshRecord};
-use super::assemble::{Assembler, Reply};
-use super::content::{Content, Measured};
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::{Losses, OrderWatch};
-use super::transcript::{Named, Part, Remover, Transcript};
-use super::usage::BillReader;
-use super::values::{Count, Members};
 use ctxsim_base::quantity::or_unlimited;
+
+use super::content::Measured;
+use super::losses::OrderWatch;
+use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "dsh",
@@ -285,4 +275,69 @@ fn billed(line: usize, within: &'static str, usage: &Value, losses: &mut Losses)
     let output = bill.tokens("outputTokens");
     let reasoning = bill.tokens("reasoningTokens").min(output);
     bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, reasoning))
+}
+
+// One line of a DeepSeek Harness session as written.
+
+/// An event, or the header.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct DshRecord<'a> {
+    /// `session`, `user/message`, `assistant/message`, `tool/result`, …
+    #[serde(rename = "type")]
+    kind: Text<'a>,
+    /// Its place in the session.
+    seq: Option<Count>,
+    /// When it was written, in milliseconds.
+    time: Option<Count>,
+    data: Option<DshData<'a>>,
+    /// The events that it follows from.
+    source_event_seqs: Option<Vec<Count>>,
+    /// Of the header: the session, the one that started it, and how many events it took over from that one.
+    id: Text<'a>,
+    created_at: Option<Count>,
+    parent_session: Text<'a>,
+    seed_length: Option<Count>,
+}
+
+/// What an event holds.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct DshData<'a> {
+    content: MessageContent<'a>,
+    /// Who said it.
+    source: Value,
+    message: Shaped<DshMessage<'a>>,
+    usage: Value,
+    /// A part of a stream.
+    chunk: Value,
+    /// What stands before every prompt.
+    header: Option<&'a RawValue>,
+    model: Text<'a>,
+    call_id: Text<'a>,
+    /// Of a compaction: the events that it hides.
+    shadowed_range: Value,
+}
+
+/// A reply, or what a tool gave back.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct DshMessage<'a> {
+    content: Option<Vec<DshPiece<'a>>>,
+    /// Who said it.
+    source: Value,
+}
+
+/// A part of a message.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct DshPiece<'a> {
+    #[serde(rename = "type")]
+    kind: Text<'a>,
+    text: Option<Content>,
+    id: Text<'a>,
+    name: Text<'a>,
+    arguments: Option<Content>,
+    tool_call_id: Text<'a>,
+    content: MessageContent<'a>,
 }

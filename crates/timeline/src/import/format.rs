@@ -1,8 +1,6 @@
 //! What a format of recorded sessions declares about itself.
 
-use super::lines::LogLines;
-use super::losses::Losses;
-use super::transcript::Transcript;
+use crate::import::prelude::*;
 
 /// A format of recorded sessions.
 #[derive(Debug)]

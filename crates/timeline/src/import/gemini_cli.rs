@@ -2,20 +2,13 @@
 
 mod record;
 
+use self::record::{GeminiRecord, Spoken};
+use super::document::FrontOutline;
+use super::times::milliseconds;
+use super::transcript::named_apart;
+use super::usage::Shaped;
+use super::{document, times};
 use crate::import::prelude::*;
-
-use self::record::GeminiRecord;
-use super::assemble::{Assembler, Reply};
-use super::document::{self, FrontOutline};
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::Losses;
-use super::times::{self, milliseconds};
-use super::transcript::{Named, Part, Transcript, named_apart};
-use super::usage::{BillReader, Shaped};
-
-use self::record::Spoken;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "gemini-cli",

@@ -1,18 +1,12 @@
 //! What Gemini CLI prints with `--output-format stream-json`: one event per line, and the totals of the session in the last.
 
-use crate::import::prelude::*;
-
-use super::assemble::{Assembler, Reply};
-use super::content::{Arguments, Content};
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::Losses;
+use super::content::Arguments;
 use super::spread::{BillTotals, RequestPlace, spread, text_tokens};
 use super::times;
-use super::transcript::{Named, Part, Transcript, named_apart};
-use super::usage::{BillReader, Shaped};
+use super::transcript::named_apart;
+use super::usage::Shaped;
 use super::values::Text;
+use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "gemini-stream",

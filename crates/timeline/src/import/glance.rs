@@ -1,13 +1,14 @@
 //! When a recorded session ended and which models answered in it, without laying it out.
 
-use std::io::{self, BufRead};
+use std::io;
+use std::io::BufRead;
+
+use ctxsim_base::counts::count_one;
 
 use super::lay_out::{RecordingModels, SessionClock};
-use super::losses::Losses;
 use super::read;
-use super::transcript::Transcript;
+use crate::import::prelude::*;
 use crate::{RecordedModel, main_model};
-use ctxsim_base::counts::count_one;
 
 /// What is known of a recorded session before it is laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::import::prelude::*;
 use serde::Deserializer;
 
 use super::side_requests::{Habit, Recaps};
-use super::transcript::{Exchange, Transcript};
+use crate::import::prelude::*;
 use crate::odds::{HitShare, Odds, Trigger};
 use crate::shared::Chance;
 use crate::{Documented, HarnessLimits, RecordedModel, main_model};

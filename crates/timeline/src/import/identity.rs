@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use super::document::FrontOutline;
-use super::lines::LogLines;
-use super::values::Members;
-use super::{json, usage_csv};
+use super::usage_csv;
+use crate::import::prelude::*;
 
 /// How much of a file is searched for an id.
 pub(super) const HEAD_BYTES: usize = 128 << 10;

@@ -3,14 +3,14 @@
 use base64::Engine as _;
 use base64::engine::GeneralPurposeConfig;
 use base64::engine::general_purpose::GeneralPurpose;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-
-use super::content::{Content, Measured, measures};
-use super::counting::SizeAssumptions;
-use super::transcript::{Part, Transcript};
-use crate::import::prelude::*;
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_input::profile::{ImageRule, ImageSize, UnknownImage};
+use serde::de;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::content::{Measured, measures};
+use super::counting::SizeAssumptions;
+use crate::import::prelude::*;
 
 /// What a document counts as, in characters; its encoding says nothing about its tokens.
 const DOCUMENT_CHARACTERS: u64 = 6_000;

@@ -1,18 +1,17 @@
 //! The index of recordings: what a scan of each log tells of its sessions, without reading what was said.
 
-use std::io::{self, BufRead};
+use std::io;
+use std::io::BufRead;
 
-use crate::import::prelude::*;
+use ctxsim_base::counts::count_one;
 
 use super::glance::Glance;
-use super::harness::{HarnessRules, Version};
 use super::identity::{HEAD_BYTES, Identity, identities};
-use super::lines::LogLines;
 use super::{claude_code, database, found, inspect_ai, places};
+use crate::import::prelude::*;
 use crate::own::{OwnCounts, SeenCases};
 use crate::shared::Neighbours;
 use crate::{RecordedModel, StepRow, Timeline};
-use ctxsim_base::counts::count_one;
 
 /// The shortest lifetime of cache entries that any provider has: a shorter pause loses nothing.
 const PAUSE_MS: i64 = 300_000;

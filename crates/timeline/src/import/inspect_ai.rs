@@ -7,10 +7,7 @@ mod sample;
 
 use self::sample::InspectSample;
 use super::document::{self, DocumentPiece, FrontOutline};
-use super::format::{Checked, LogFormat};
-use super::lines::LogLines;
-use super::losses::Losses;
-use super::transcript::Transcript;
+use crate::import::prelude::*;
 
 pub(super) use self::archive::{begins, read as read_archive};
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::de::{Deserialize, IgnoredAny};
 
-use super::losses::{CUT_OFF, Losses, NOT_JSON, NOT_RECORDS};
+use super::losses::{CUT_OFF, NOT_JSON, NOT_RECORDS};
+use crate::import::prelude::*;
 
 /// Hands over the records of a line; two objects on one line are two records.
 pub(super) fn each<'l, R: Deserialize<'l>>(

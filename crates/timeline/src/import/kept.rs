@@ -1,11 +1,10 @@
 //! What the texts of a session reveal, kept without the texts: its needs, the files that its calls name, its draws.
 
-use crate::import::prelude::*;
-
 use super::lay_out::LayOut;
-use super::transcript::{Part, PartNeed, Transcript};
+use super::transcript::PartNeed;
 use super::undo::Undo;
 use super::wrapped::unwrap;
+use crate::import::prelude::*;
 use crate::infer_needs::{Inference, rules, say};
 use crate::{EventKind, Inferred, ItemIx, Need, StepIx, Timeline, TurnEvidence};
 

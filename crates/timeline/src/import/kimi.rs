@@ -1,19 +1,10 @@
 //! Kimi sessions: JSON lines of the wire between agent and interface, in the older and the newer protocol.
 
-mod record;
-
+use super::assemble::HistorySummary;
+use super::content::{Arguments, Measured};
+use super::losses::OrderWatch;
+use super::usage::Shaped;
 use crate::import::prelude::*;
-
-use self::record::{KimiPayload, ReturnValue};
-use super::assemble::{Assembler, HistorySummary, Reply};
-use super::content::{Arguments, Content, Measured};
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::{Losses, OrderWatch};
-use super::transcript::{Named, Part, Remover, Transcript};
-use super::usage::{BillReader, Shaped};
-use super::values::{Count, Members};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "kimi",
@@ -359,4 +350,36 @@ fn billed(line: usize, within: &'static str, usage: &Value, losses: &mut Losses)
     let [cache_read, cache_write] = [bill.tokens(names[1]), bill.tokens(names[2])];
     let output = bill.tokens("output");
     bill.apart(uncached, cache_read, cache_write, output)
+}
+
+// What lines of a Kimi session hold that is read as a whole.
+
+/// What a message of the older protocol holds, and a part of the newer one.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct KimiPayload<'a> {
+    user_input: MessageContent<'a>,
+    #[serde(rename = "type")]
+    kind: Text<'a>,
+    think: Option<Content>,
+    text: Option<Content>,
+    id: Text<'a>,
+    /// What a call calls.
+    function: Value,
+    arguments_part: Text<'a>,
+    token_usage: Value,
+    tool_call_id: Text<'a>,
+    return_value: Shaped<ReturnValue<'a>>,
+    /// Of a sub-agent's: who it is, and its own message.
+    agent_id: Text<'a>,
+    task_tool_call_id: Text<'a>,
+    event: Option<&'a RawValue>,
+}
+
+/// What a tool gave back.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct ReturnValue<'a> {
+    output: MessageContent<'a>,
+    message: Option<Content>,
 }

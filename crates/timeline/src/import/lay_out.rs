@@ -1,24 +1,26 @@
 //! Builds a timeline from a transcript.
 
-use crate::import::prelude::*;
 use std::iter::Peekable;
 
-use super::assumed::{ScenarioAssumptions, sentences};
-use super::harness::{Conduct, HarnessRules, Leads, Version};
-use super::kept::PartPlaces;
-use super::places;
-use super::side_requests::SideRequests;
-use super::sizes::{Allotment, Reset, allot};
-use super::transcript::{Exchange, LoggedMark, Part, RequestForm, Transcript};
-use super::undo::{CompactedSession, Undo, Undone};
-use super::wrapped::unwrap;
-use crate::TimelineBuilder;
-use crate::infer_needs::infer_needs;
-use crate::{Compaction, FixedPart, FrontItem, ItemIx, NewItem, RecordedMark, RecordedModel, Timeline};
 use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::SETTINGS;
 use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
 use ctxsim_input::tokens;
+
+use super::assumed::{ScenarioAssumptions, sentences};
+use super::harness::{Conduct, Leads};
+use super::kept::PartPlaces;
+use super::places;
+use super::side_requests::SideRequests;
+use super::sizes::{Allotment, Reset, allot};
+use super::transcript::{LoggedMark, RequestForm};
+use super::undo::{CompactedSession, Undo, Undone};
+use super::wrapped::unwrap;
+use crate::import::prelude::*;
+use crate::infer_needs::infer_needs;
+use crate::{
+    Compaction, FixedPart, FrontItem, ItemIx, NewItem, RecordedMark, RecordedModel, Timeline, TimelineBuilder,
+};
 
 /// How a session is laid out.
 #[derive(Clone, Debug)]

@@ -1,16 +1,16 @@
 //! A recording read line by line, holding only one line and the beginning.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead};
+use std::io;
+use std::io::BufRead;
 use std::ops::Range;
 
-use crate::import::prelude::*;
 use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Supply;
-use super::losses::Losses;
 use super::surrogates;
+use crate::import::prelude::*;
 
 /// The most lines at the front that are inspected to detect the format.
 const HEAD_LINES: usize = 1_000;

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::import::prelude::*;
-
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
 use ctxsim_base::order::InOrder as _;
+
+use crate::import::prelude::*;
 
 /// A reason for omitted records.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -5,17 +5,14 @@ mod record;
 mod session;
 mod walk;
 
-use crate::import::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::record::{ReplyRecord, RequestRecord};
 use self::session::MessageSession;
 use self::walk::{TextWalk, WalkStep};
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::{LATE, Losses, member, order_by_time};
-use super::transcript::{Transcript, named_apart};
+use super::losses::{LATE, member, order_by_time};
+use super::transcript::named_apart;
+use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "messages",

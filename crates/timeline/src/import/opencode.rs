@@ -1,21 +1,18 @@
 //! opencode sessions, and those of its forks, as `opencode export` writes them: one JSON document per session.
 
-mod record;
-
-use crate::import::prelude::*;
-
-use self::record::{AboutRecord, OpencodeMessageRecord, OpencodePart, StateRecord};
-use super::assemble::{Assembler, HistorySummary, Reply};
-use super::content::Content;
-use super::document::{self, DocumentPiece, FrontOutline};
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::{Losses, order_by_time};
-use super::transcript::{Named, Part, Remover, Transcript, named_apart};
-use super::usage::{BillReader, NO_OBJECT, Shaped};
-use super::values::{Count, Flag, dollars};
 use ctxsim_base::quantity::or_unlimited;
+
+use super::assemble::HistorySummary;
+use super::document;
+use super::document::{DocumentPiece, FrontOutline};
+use super::losses::order_by_time;
+use super::transcript::named_apart;
+use super::usage::{NO_OBJECT, Shaped};
+use super::values::{Flag, dollars};
+use crate::import::content::Arguments;
+use crate::import::image::LoggedFile;
+use crate::import::prelude::*;
+use crate::import::values::Flag;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "opencode",
@@ -396,4 +393,89 @@ fn spoken(
         "step-start" | "step-finish" | "patch" | "snapshot" | "retry" => {}
         other => losses.add(line, format!("parts of the unknown type `{other}` in replies")),
     }
+}
+
+// What an exported session of opencode writes of its messages and their parts.
+
+/// A message with its parts.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct OpencodeMessageRecord<'a> {
+    /// What is said of it.
+    info: Shaped<AboutRecord<'a>>,
+    /// Its parts.
+    parts: Option<Vec<Shaped<OpencodePart<'a>>>>,
+}
+
+/// What is said of a message.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct AboutRecord<'a> {
+    /// Its id.
+    id: Text<'a>,
+    /// `user` or `assistant`.
+    role: Text<'a>,
+    /// The model that answered.
+    #[serde(rename = "modelID")]
+    model: Text<'a>,
+    /// What was billed.
+    tokens: Value,
+    /// What opencode reckons that it cost.
+    cost: Value,
+    /// When it began and ended, in milliseconds since 1970.
+    time: Value,
+    /// How the reply ended.
+    finish: Text<'a>,
+    /// What went wrong.
+    error: Option<Measured>,
+    /// Whether the reply is the summary of a compaction.
+    summary: Flag,
+}
+
+/// A part of a message.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct OpencodePart<'a> {
+    /// `text`, `reasoning`, `tool`, `file`, `compaction`, …
+    #[serde(rename = "type")]
+    kind: Text<'a>,
+    /// Of a `text` or `reasoning`.
+    text: Option<Content>,
+    /// Whether the harness wrote the text, and not the user.
+    synthetic: Flag,
+    /// Whether the model is not to see it.
+    ignored: Flag,
+    /// Of a `tool`: the tool.
+    tool: Text<'a>,
+    /// The call's name.
+    #[serde(rename = "callID")]
+    call: Text<'a>,
+    /// What became of the call.
+    state: Shaped<StateRecord<'a>>,
+    /// Of a `file`: what it is.
+    mime: Text<'a>,
+    /// Of a `file`: where it is, or its content.
+    url: Option<LoggedFile>,
+    /// Of a `subtask`: what it is asked.
+    prompt: Option<Content>,
+    /// Of a `compaction`: whether the harness wanted it.
+    auto: Option<Flag>,
+    /// Of a `compaction`: the first message that stays.
+    tail_start_id: Text<'a>,
+}
+
+/// What became of a call.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct StateRecord<'a> {
+    /// `pending`, `running`, `completed` or `error`.
+    status: Text<'a>,
+    /// The arguments.
+    input: Option<Arguments>,
+    /// What came back.
+    output: Option<Content>,
+    /// What went wrong.
+    error: Option<Content>,
+    /// When it came, and when its result left the prompts.
+    time: Value,
 }

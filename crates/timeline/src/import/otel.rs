@@ -14,17 +14,11 @@ mod lanes;
 mod messages;
 mod record;
 
-use crate::import::prelude::*;
-
 use self::emitter::RecordRole;
 use self::lanes::OtelLane;
 use self::record::OtelRecord;
 use super::documents;
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::Losses;
-use super::transcript::Transcript;
+use crate::import::prelude::*;
 
 /// How many lines at the front are searched for a record.
 const LINES_MAX: usize = 20;

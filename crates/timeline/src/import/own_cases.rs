@@ -1,6 +1,6 @@
 //! What a session's bills show of odds that no log tells beforehand, counted while the index scans it.
 
-use super::harness::{HarnessRules, OwnKinds, Version};
+use super::harness::OwnKinds;
 use crate::import::prelude::*;
 use crate::own::OwnCounts;
 

@@ -1,23 +1,12 @@
 //! pi sessions: JSON lines of messages, a tree since version 2, with the cost of each request.
 
-mod record;
-
-use crate::import::prelude::*;
-
-use self::record::{PiMessage, PiRecord};
-use super::assemble::{Assembler, HistorySummary, Reply};
-use super::content::Content;
-use super::format::{Checked, LogFormat};
-use super::harness::HarnessRules;
-use super::json;
-use super::lines::LogLines;
-use super::losses::Losses;
-use super::times;
-use super::transcript::{Named, Part, Transcript};
-use super::tree::{TreeRecord, branch};
-use super::usage::BillReader;
-use super::values::{Count, MessageBlock, MessageContent, dollars};
 use ctxsim_base::quantity::or_unlimited;
+
+use super::assemble::HistorySummary;
+use super::times;
+use super::tree::{TreeRecord, branch};
+use super::values::{MessageBlock, MessageContent, dollars};
+use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "pi",
@@ -281,4 +270,65 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
     let ttl = has_breakpoints.then_some(TtlClass::Short);
     transcript.ttl = ttl;
     transcript
+}
+
+// One line of a pi session as written.
+
+/// An entry.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct PiRecord<'a> {
+    /// `session`, `message`, `compaction`, `branch_summary`, `custom_message`, or one that is never part of a prompt.
+    #[serde(rename = "type")]
+    kind: Text<'a>,
+    /// Its name; sessions of the first version have none.
+    id: Text<'a>,
+    /// The entry that it follows.
+    parent_id: Text<'a>,
+    /// When it was written, ISO 8601.
+    timestamp: Text<'a>,
+    /// What was said.
+    message: Option<PiMessage<'a>>,
+    /// What represents the history before a compaction, or for a branch.
+    summary: Option<Content>,
+    /// The first entry that a compaction keeps.
+    first_kept_entry_id: Text<'a>,
+    /// The same by its place in the file, in sessions of the first version.
+    first_kept_entry_index: Option<Count>,
+    /// Of a `custom_message`.
+    content: MessageContent<'a>,
+}
+
+/// What was said.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct PiMessage<'a> {
+    /// `user`, `assistant`, `toolResult`, `bashExecution`, `custom`, …
+    role: Text<'a>,
+    /// Its parts.
+    content: MessageContent<'a>,
+    /// Which interface answered.
+    api: Text<'a>,
+    /// Whose it was.
+    provider: Text<'a>,
+    /// Which model did.
+    model: Text<'a>,
+    /// Why it ended: `stop`, `toolUse`, `length`, `error` or `aborted`.
+    stop_reason: Text<'a>,
+    /// What was billed.
+    usage: Value,
+    /// When the request began, in milliseconds.
+    timestamp: Option<Count>,
+    /// The call that a result answers.
+    tool_call_id: Text<'a>,
+    /// The tool of a result.
+    tool_name: Text<'a>,
+    /// What the user ran.
+    command: Option<Content>,
+    /// What it printed.
+    output: Option<Content>,
+    /// Whether the model is not to see it.
+    exclude_from_context: Option<bool>,
+    /// Of a summary.
+    summary: Option<Content>,
 }

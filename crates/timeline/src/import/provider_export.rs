@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::import::prelude::*;
-
-use super::bodies::list;
-use super::documents;
-use super::losses::Losses;
-use super::rows::{look, moment, table};
 use ctxsim_input::profile::calendar::DAY_MS;
+
+use super::documents;
+use super::rows::{look, moment, table};
+use crate::import::prelude::*;
 
 /// What a provider says of one day, in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

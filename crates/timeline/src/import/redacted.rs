@@ -8,18 +8,13 @@
 
 mod record;
 
-use crate::import::prelude::*;
-
-use self::record::{NeedRecord, RedactedHeader, RedactedPart, RedactedRequest};
-use super::format::{Checked, LogFormat};
-use super::json;
-use super::lines::LogLines;
-use super::losses::Losses;
-use super::transcript::{Part, Transcript};
-use crate::{AgentTotals, tool_form};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::Family;
+
+use self::record::{NeedRecord, RedactedHeader, RedactedPart, RedactedRequest};
+use crate::import::prelude::*;
+use crate::{AgentTotals, tool_form};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "ctxsim-session",

@@ -5,21 +5,18 @@ pub(super) mod table;
 
 use std::fmt::Write as _;
 
-use crate::import::prelude::*;
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_128;
 
 use self::shapes::{RowShape, SHAPES};
-use super::bodies::{self, any, list};
-use super::documents::{self, LineCount};
-use super::format::{Checked, LogFormat};
-use super::lines::LogLines;
-use super::losses::{LATE, Losses, member, order_by_time};
-use super::messages;
+use super::bodies::any;
+use super::documents::LineCount;
+use super::losses::{LATE, member, order_by_time};
 use super::times::milliseconds;
-use super::transcript::{Exchange, Part, Transcript, named_apart};
-use super::usage::BillReader;
-use super::values::{Count, dollars};
+use super::transcript::named_apart;
+use super::values::dollars;
+use super::{bodies, documents, messages};
+use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "usage-rows",

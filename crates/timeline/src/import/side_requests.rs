@@ -2,11 +2,10 @@
 //!
 //! Whether one is inferred before a turn is told by the bills of earlier turns, never by its own.
 
-use crate::import::prelude::*;
-
-use super::harness::{Conduct, HarnessRules};
-use super::transcript::{Exchange, Transcript};
 use ctxsim_input::scenario::HiddenRequest;
+
+use super::harness::Conduct;
+use crate::import::prelude::*;
 
 /// The evidence for side requests in this session.
 #[derive(Clone, Copy, Debug)]

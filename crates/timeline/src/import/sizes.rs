@@ -1,10 +1,10 @@
 //! Sizes of recorded parts: the growth between two recorded prompts is split, user text by its characters,
 //! everything else in proportion.
 
-use super::counting::{SizeAssumptions, UserText, apportion};
-use super::transcript::{Part, Transcript};
-use crate::import::prelude::*;
 use ctxsim_base::quantity::or_unlimited;
+
+use super::counting::{SizeAssumptions, UserText, apportion};
+use crate::import::prelude::*;
 
 /// What the parts of a recording weigh.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,9 @@
 //! Times as recordings write them, in milliseconds since 1970.
 
-use super::losses::{Losses, NOT_TIMES};
 use ctxsim_input::profile::calendar::days_since_1970;
+
+use super::losses::NOT_TIMES;
+use crate::import::prelude::*;
 
 /// Parses `2026-01-16T00:14:21.124Z` as milliseconds since 1970; a time without a zone is in UTC. `None` for anything else.
 pub(super) fn milliseconds(text: &str) -> Option<i64> {

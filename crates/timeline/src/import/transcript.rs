@@ -1,16 +1,14 @@
 //! A recording in the order in which the model saw it, whatever its format.
 
-use crate::import::prelude::*;
-
+use ctxsim_input::tokens;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::content::{Content, Measured};
-use super::harness::{HarnessRules, Version};
+use super::content::Measured;
 use super::image::LoggedImage;
+use crate::import::prelude::*;
 use crate::shared::Neighbours;
 use crate::{AgentTotals, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
-use ctxsim_input::tokens;
 
 /// A recording: its requests, in order.
 #[derive(Clone, Debug, Default)]

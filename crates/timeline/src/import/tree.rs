@@ -2,8 +2,6 @@
 
 use crate::import::prelude::*;
 
-use super::losses::Losses;
-
 /// A record in a tree, and what it adds to the prompts.
 #[derive(Debug)]
 pub(super) struct TreeRecord<S> {

@@ -2,13 +2,13 @@
 //!
 //! Sizes are determined before that, with every reset in place, so that they follow the recorded prompts.
 
+use ctxsim_base::order::InOrder as _;
+
 use super::lay_out::LayOut;
 use super::sizes::{Allotment, Reset};
-use super::transcript::{Exchange, Remover, Transcript};
 use crate::import::prelude::*;
 use crate::shared::Neighbours;
 use crate::{StepIx, Timeline};
-use ctxsim_base::order::InOrder as _;
 
 /// Which of the harness's own changes are taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]

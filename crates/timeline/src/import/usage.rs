@@ -2,13 +2,12 @@
 
 use std::marker::PhantomData;
 
-use crate::import::prelude::*;
+use serde::de;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{ignores_the_rest, skip_list};
-use super::losses::Losses;
-use super::values::Count;
+use crate::import::prelude::*;
 
 /// The most tokens of one request that are believed: a hundred times the largest window of any model.
 pub(super) const TOKENS_MAX: Tokens = 100_000_000;

@@ -1,16 +1,12 @@
 //! Usage of Claude Code sessions as comma-separated values: one request per line, with sizes and times but no text.
 
-use crate::import::prelude::*;
+use ctxsim_base::order::InOrder as _;
 
 use super::claude_code::HARNESS;
-use super::format::{Checked, LogFormat};
-use super::harness::Version;
-use super::lines::LogLines;
-use super::losses::{Losses, column_of};
-use super::transcript::{Exchange, LoggedCompaction, Part, Remover, Transcript};
-use super::usage::{BillReader, TOKENS_MAX};
-use super::values::Count;
-use ctxsim_base::order::InOrder as _;
+use super::losses::column_of;
+use super::transcript::LoggedCompaction;
+use super::usage::TOKENS_MAX;
+use crate::import::prelude::*;
 
 /// Columns without which a row says nothing.
 const COLUMNS: [&str; 12] = [

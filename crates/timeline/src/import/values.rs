@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::import::prelude::*;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::content::{Arguments, Content, ignores_the_rest, skip_list, skip_map};
+use super::content::{Arguments, ignores_the_rest, skip_list, skip_map};
 use super::image::LoggedFile;
-use super::json;
 use super::losses::NOT_RECORDS;
-use super::transcript::Named;
+use crate::import::prelude::*;
 
 /// One block of a message.
 #[derive(Debug, Default, serde::Deserialize)]

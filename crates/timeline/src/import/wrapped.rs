@@ -1,9 +1,9 @@
 //! Calls of tools that only forward other calls, under the name of the forwarded tool.
 
-use super::transcript::Exchange;
-use crate::import::prelude::*;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::scenario::ToolAssume;
+
+use crate::import::prelude::*;
 
 /// Renames the calls of wrapping tools, and their results, to what a field of the input names.
 pub(super) fn unwrap(exchanges: &mut [Exchange], tools: &[ToolAssume]) {

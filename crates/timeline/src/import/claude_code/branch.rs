@@ -1,8 +1,7 @@
 //! The branch of a session's tree that ends at its last message.
 
-use crate::import::prelude::*;
-
 use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
+use crate::import::prelude::*;
 
 /// Returns the nodes from the root to the last message, by their places in the file.
 pub(super) fn follow(nodes: &[ClaudeNode], losses: &mut Losses) -> Vec<usize> {

@@ -1,15 +1,10 @@
 //! Records as nodes of the session's tree: which part of each is part of a prompt.
 
-use crate::import::prelude::*;
-
 use super::lane_name;
 use super::record::{ClaudeRecord, ClaudeUsage};
 use super::totals::ToldAgents;
-use crate::import::harness::Version;
-use crate::import::json;
-use crate::import::lines::LogLines;
+use crate::import::prelude::*;
 use crate::import::times;
-use crate::import::usage::BillReader;
 use crate::import::values::MessageBlock;
 use crate::{AgentTotals, Diagnosis, InjectedText};
 

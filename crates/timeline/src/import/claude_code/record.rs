@@ -1,11 +1,7 @@
 //! One line of a Claude Code session as written: flat, borrowed, and tolerant of unimportant fields.
 
-use crate::import::prelude::*;
-
-use crate::import::bodies::list;
-use crate::import::json;
 use crate::import::losses::NOT_RECORDS;
-use crate::import::values::Members;
+use crate::import::prelude::*;
 use crate::{Diagnosis, InjectedText};
 
 /// A record, whose messages are read or only found.

@@ -1,17 +1,15 @@
 //! A scan of a Claude Code session for the index: ids, times, bills and places, without what was said.
 
-use crate::import::prelude::*;
 use memchr::memmem::Finder;
 
 use super::HARNESS;
 use super::record::{AGENT_TOTALS, ClaudeMessage, ClaudeRecord};
 use super::session::SKILL_TOOL;
-use crate::import::harness::{HarnessRules, Version};
 use crate::import::index::{Indexed, Kin};
 use crate::import::lay_out::RecordingModels;
-use crate::import::lines::LogLines;
 use crate::import::own_cases::OwnCases;
 use crate::import::places;
+use crate::import::prelude::*;
 use crate::import::times::milliseconds;
 use crate::own::OwnCounts;
 

@@ -1,10 +1,7 @@
 //! The records of one branch, gathered into requests: lines of a reply joined, results brought to their calls.
 
-use crate::import::prelude::*;
-
 use super::node::{ClaudeNode, ClaudeParts, SessionFacts};
-use crate::import::assemble::{Assembler, Reply};
-use crate::import::transcript::{Remover, Transcript};
+use crate::import::prelude::*;
 use crate::{Diagnosis, Occasion};
 
 /// Gathers the requests of a branch.

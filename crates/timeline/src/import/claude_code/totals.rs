@@ -1,11 +1,10 @@
 //! What a log tells of sub-agents whose requests it does not hold: totals, in what their calls gave back and in notifications of their end.
 
-use crate::import::prelude::*;
-
 use super::lane_name;
 use super::node::ClaudeLane;
 use super::record::{AGENT_TOTALS, ClaudeRecord};
 use crate::AgentTotals;
+use crate::import::prelude::*;
 use crate::import::usage::SESSION_TOKENS_MAX;
 
 /// What the model of a sub-agent is called where a call gives it back.

@@ -2,8 +2,9 @@
 //!
 //! Each page is taken once, so that pages which lead to one another in a circle end in an error, and nothing takes longer than the file is long.
 
-use crate::import::prelude::*;
 use serde_json::Number;
+
+use crate::import::prelude::*;
 
 /// The first bytes of every SQLite file.
 pub(in crate::import) const MARK: &[u8] = b"SQLite format 3\0";

@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use crate::import::prelude::*;
-
 use super::grid::{ClientCache, GridRule};
 use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules, Version, is_of_models};
+use crate::import::prelude::*;
 use crate::import::sizes::{Allotment, Reset};
-use crate::import::transcript::{Exchange, Transcript};
 use crate::odds::{Foreseen, Odds, Trigger};
 use crate::{Occasion, TimelineBuilder};
 

@@ -1,13 +1,12 @@
 //! What a provider caches of a client's requests, as its logs show: lengths on a grid, and all but some tokens at the end.
 
-use crate::import::prelude::*;
-
-use super::{Cases, VersionRange, is_of_models};
-use crate::import::transcript::Exchange;
 use ctxsim_input::CacheRules;
 use ctxsim_input::profile::Steps;
 use ctxsim_input::profile::cache::{CachedEnd, LoggedCache};
 use ctxsim_input::text::duration::Duration;
+
+use super::{Cases, VersionRange, is_of_models};
+use crate::import::prelude::*;
 
 /// So many reads tell a grid, and so many requests how many tokens at the end are not cached.
 const READS_MIN: usize = 5;

@@ -2,7 +2,12 @@
 
 #[cfg(feature = "archives")]
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Read as _};
+use std::io;
+use std::io::{BufRead, Read as _};
+
+use ctxsim_base::diag::{Code, Diagnostic};
+
+use crate::import::prelude::*;
 
 #[cfg(feature = "archives")]
 use super::sample::InspectSample;
@@ -10,9 +15,6 @@ use super::sample::InspectSample;
 use crate::import::document;
 #[cfg(feature = "archives")]
 use crate::import::lines::LogLines;
-use crate::import::prelude::*;
-use crate::import::transcript::Transcript;
-use ctxsim_base::diag::{Code, Diagnostic};
 
 /// The first bytes of an archive.
 const MARK: &[u8] = b"PK\x03\x04";

@@ -1,9 +1,7 @@
 //! One conversation of a sample: each request repeats the messages of the one before, or replaces some of them.
 
 use super::sample::{InspectTools, Messages, message};
-use crate::import::assemble::{Assembler, Reply};
 use crate::import::prelude::*;
-use crate::import::transcript::{Remover, Transcript};
 
 /// A request, beside its messages.
 #[derive(Debug)]

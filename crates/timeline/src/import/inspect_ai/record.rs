@@ -1,8 +1,6 @@
 //! What a log writes of its events and messages.
 
 use crate::import::prelude::*;
-
-use crate::import::usage::BillReader;
 use crate::import::values::Flag;
 
 /// An event.

@@ -1,16 +1,12 @@
 //! One sample in one epoch: its events, and the messages and texts that they name.
 
-use crate::import::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lane::{InspectLane, InspectRequest};
 use super::record::{EventRecord, InspectMessageRecord, billed};
-use crate::import::assemble::Reply;
 use crate::import::document::DocumentPiece;
-use crate::import::json;
+use crate::import::prelude::*;
 use crate::import::times::milliseconds;
-use crate::import::transcript::Transcript;
-use crate::import::usage::BillReader;
 use crate::import::values::{CallRecord, MessageBlock};
 
 /// How many spans may lie within one another.

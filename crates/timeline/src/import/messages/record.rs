@@ -1,14 +1,11 @@
 //! Requests, messages and replies as the interfaces of the providers write them.
 
-use crate::import::prelude::*;
-
 use super::session::is_item;
 use super::walk::{HOLDERS, LISTS};
 use crate::LoggedOutcome;
-use crate::import::json;
+use crate::import::prelude::*;
 use crate::import::times::milliseconds;
-use crate::import::usage::BillReader;
-use crate::import::values::{Members, dollars};
+use crate::import::values::dollars;
 
 /// How many values may hold one another around a list of messages.
 const HOLDERS_MAX: usize = 4;

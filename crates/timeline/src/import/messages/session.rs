@@ -1,18 +1,15 @@
 //! The messages of one conversation, whichever interface they were written for.
 
-use crate::import::prelude::*;
+use ctxsim_input::profile::cache::SETTINGS;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::commands;
 use super::record::{BilledUsage, MessageRecord, Raw, ReplyRecord, RequestRecord, billed, object};
-use crate::import::assemble::{Assembler, Reply};
 use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
-use crate::import::json;
-use crate::import::transcript::{LoggedMark, RequestForm, Transcript};
-use crate::import::usage::BillReader;
-use crate::import::values::{CacheControl, Members, MessageBlock};
+use crate::import::prelude::*;
+use crate::import::transcript::{LoggedMark, RequestForm};
+use crate::import::values::{CacheControl, MessageBlock};
 use crate::{LoggedOutcome, Occasion};
-use ctxsim_input::profile::cache::SETTINGS;
 
 /// Returns whether a type is that of an item without a role.
 pub(super) fn is_item(kind: &str) -> bool {

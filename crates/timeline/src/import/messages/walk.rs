@@ -1,9 +1,8 @@
 //! The values of a JSON text one by one, so that a text which breaks off is read up to there.
 
-use crate::import::prelude::*;
-
 use crate::import::documents::LineCount;
 use crate::import::json::reason;
+use crate::import::prelude::*;
 
 /// The members under which logs keep their messages.
 pub(super) const LISTS: [&str; 6] = ["raw_messages", "messages", "traj", "history", "conversation", "input"];

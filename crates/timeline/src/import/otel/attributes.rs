@@ -2,10 +2,10 @@
 
 use std::str::FromStr as _;
 
-use crate::import::prelude::*;
 use serde_json::Map;
 
-use crate::import::bodies::{list, text};
+use crate::import::bodies::text;
+use crate::import::prelude::*;
 
 /// Names that OpenInference puts around each member of a list, and which say nothing.
 const WRAPPERS: [&str; 4] = ["message", "message_content", "tool_call", "tool"];

@@ -2,17 +2,17 @@
 
 use std::iter::Peekable;
 
+use ctxsim_base::quantity::or_unlimited;
+
 use super::attributes::{arguments, content};
 use super::emitter::BillNames;
 use super::lanes::{Happened, OtelLane};
 use super::messages::OtelMessage;
 use super::record::OtelRecord;
-use crate::import::assemble::{Assembler, HistorySummary, Reply};
+use crate::import::assemble::HistorySummary;
 use crate::import::bodies;
 use crate::import::prelude::*;
-use crate::import::transcript::{Remover, Transcript};
 use crate::import::values::dollars;
-use ctxsim_base::quantity::or_unlimited;
 
 /// Makes a transcript of a lane. `is_apart` says which libraries' inputs are without what was read and written.
 pub(super) fn transcript(

@@ -2,7 +2,6 @@
 
 use super::record::OtelRecord;
 use crate::import::prelude::*;
-use crate::import::usage::BillReader;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordRole {

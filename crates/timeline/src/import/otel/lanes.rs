@@ -1,10 +1,10 @@
 //! Which requests belong together: one lane per agent of a conversation, in the order of their times.
 
-use crate::import::prelude::*;
+use ctxsim_base::order::InOrder as _;
 
 use super::emitter::{BillNames, Rank, RecordRole};
 use super::record::OtelRecord;
-use ctxsim_base::order::InOrder as _;
+use crate::import::prelude::*;
 
 /// The requests of one agent, with the calls of tools and what the user typed.
 #[derive(Debug, Default)]

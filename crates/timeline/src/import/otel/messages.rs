@@ -1,10 +1,9 @@
 //! What a request's content says, where the emitter exports it: messages of parts, in the shapes of the emitters.
 
-use crate::import::prelude::*;
-
 use super::attributes::{Attributes, arguments, content};
 use super::record::OtelRecord;
 use crate::import::image::LoggedFile;
+use crate::import::prelude::*;
 
 #[derive(Clone, Debug)]
 pub(super) struct OtelMessage {

@@ -1,11 +1,8 @@
 //! Spans and log records as exporters write them: the protocol's JSON, an SDK's own objects, one a line or on several.
 
-use crate::import::prelude::*;
-
 use super::attributes::Attributes;
-use crate::import::bodies::list;
+use crate::import::prelude::*;
 use crate::import::times::milliseconds;
-use crate::import::values::Members;
 
 /// A span, or a log record.
 #[derive(Clone, Debug, Default)]

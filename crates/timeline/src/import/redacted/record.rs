@@ -1,15 +1,13 @@
 //! Records of ctxsim's own form of sessions.
 
-use crate::import::prelude::*;
-use serde::Serialize;
-
-use crate::import::harness::Version;
-use crate::import::image::LoggedImage;
-use crate::import::transcript::{Exchange, LoggedCompaction, PartNeed, Remover, RequestForm, Transcript};
-use crate::import::usage::BillReader;
-use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, Level, LoggedOutcome, Occasion, infer_needs};
 use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::profile::ImageSize;
+use serde::Serialize;
+
+use crate::import::image::LoggedImage;
+use crate::import::prelude::*;
+use crate::import::transcript::{LoggedCompaction, PartNeed, RequestForm};
+use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, Level, LoggedOutcome, Occasion, infer_needs};
 
 /// The version of the format.
 const VERSION: u32 = 1;

@@ -1,8 +1,7 @@
 //! The names that each source of rows gives its fields; a source is one entry.
 
-use crate::import::prelude::*;
-
 use super::look;
+use crate::import::prelude::*;
 
 /// What a source calls its fields. Of several names, the first that a row has counts; dots lead into objects.
 #[derive(Debug)]

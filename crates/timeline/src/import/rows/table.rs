@@ -1,7 +1,8 @@
 //! Comma-separated values as objects.
 
-use crate::import::prelude::*;
 use serde_json::Map;
+
+use crate::import::prelude::*;
 
 /// Returns the rows of a table, each with the line on which it begins; a header alone is a row without values.
 pub(in crate::import) fn rows(text: &str) -> impl Iterator<Item = (usize, Value)> {
