@@ -3,10 +3,9 @@
 use super::content::Measured;
 use super::document::FrontOutline;
 use super::usage::Shaped;
-use super::values::{CallRecord, dollars};
+use super::values::{CallRecord, Flag, dollars};
 use super::{document, times};
 use crate::import::prelude::*;
-use crate::import::values::{CallRecord, Flag};
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "atif",

@@ -315,10 +315,10 @@ struct CodexRecord<'a> {
 /// An item of the conversation, and what records of other types hold.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
-struct ItemRecord<'a> {
+pub(super) struct ItemRecord<'a> {
     /// `message`, `reasoning`, `function_call`, `function_call_output`, … or the type of an event.
     #[serde(rename = "type")]
-    kind: Text<'a>,
+    pub(super) kind: Text<'a>,
     /// Of a `session_meta`: the session's name.
     id: Text<'a>,
     /// Of a `session_meta`: the session whose turns stand again at the front of this one.
@@ -326,9 +326,9 @@ struct ItemRecord<'a> {
     /// The turn that begins, of what begins one.
     turn_id: Text<'a>,
     /// Who speaks, in a `message`.
-    role: Text<'a>,
+    pub(super) role: Text<'a>,
     /// What a `message` says.
-    content: MessageContent<'a>,
+    pub(super) content: MessageContent<'a>,
     /// The tool's name.
     name: Text<'a>,
     /// The call's name.
@@ -399,7 +399,7 @@ fn uuid_ms(name: &str) -> Option<u64> {
 }
 
 /// Returns the call that an item is, if it is one.
-fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
+pub(super) fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
     let kind = item.kind.0.as_ref();
     if !kind.ends_with("_call") {
         return None;
@@ -410,7 +410,7 @@ fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
 }
 
 /// Returns the result that an item is, if it is one.
-fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
+pub(super) fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
     if !item.kind.0.ends_with("_output") {
         return None;
     }
@@ -421,6 +421,6 @@ fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
     Some(Named { call: item.call_id.0.as_ref().to_owned(), part: Part::of(Kind::ToolResult, output) })
 }
 
-fn item_reasoning(item: &ItemRecord<'_>) -> Part {
+pub(super) fn item_reasoning(item: &ItemRecord<'_>) -> Part {
     Part::of(Kind::Reasoning, item.encrypted_content.or(item.summary).unwrap_or_default())
 }

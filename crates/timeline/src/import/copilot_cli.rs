@@ -7,7 +7,6 @@ use super::times;
 use super::usage::Shaped;
 use super::values::CallRecord;
 use crate::import::prelude::*;
-use crate::import::values::CallRecord;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "copilot-cli",

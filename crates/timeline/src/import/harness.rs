@@ -7,7 +7,10 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::import::prelude::*;
+use ctxsim_input::policy::matches_any;
+use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::duration::Duration;
+use grid::GridRule;
 use serde::Deserializer;
 
 use super::side_requests::{Habit, Recaps};
@@ -15,12 +18,8 @@ use crate::import::prelude::*;
 use crate::odds::{HitShare, Odds, Trigger};
 use crate::shared::Chance;
 use crate::{Documented, HarnessLimits, RecordedModel, main_model};
-use ctxsim_input::policy::matches_any;
-use ctxsim_input::text::decode::{Format, decode_table};
-use ctxsim_input::text::duration::Duration;
 
 pub(super) use conduct::{Conduct, Leads};
-use grid::GridRule;
 
 /// The rules, with their sources.
 const TEXT: &str = ctxsim_assumptions::HARNESSES;

@@ -3,16 +3,15 @@
 use ctxsim_base::quantity::or_unlimited;
 
 use super::assemble::HistorySummary;
+use super::content::Arguments;
 use super::document;
 use super::document::{DocumentPiece, FrontOutline};
 use super::losses::order_by_time;
 use super::transcript::named_apart;
 use super::usage::{NO_OBJECT, Shaped};
 use super::values::{Flag, dollars};
-use crate::import::content::Arguments;
 use crate::import::image::LoggedFile;
 use crate::import::prelude::*;
-use crate::import::values::Flag;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "opencode",
