@@ -443,7 +443,7 @@ const MEDIA: [(&str, &[&str]); 18] = [
         &[
             "crates/cli/src/output.rs",
             "crates/cli/src/verbs/check.rs",
-            "crates/cli/src/verbs/pages.rs",
+            "crates/cli/src/verbs/inputs.rs",
             "crates/cli/src/verbs/run.rs",
             "crates/cli/src/verbs/sweep.rs",
         ],
