@@ -1,10 +1,11 @@
 //! Ordinary timelines: items one after another, which the engine plays.
 
-use crate::prelude::*;
+use std::sync::Arc;
 
-use super::Registered;
 use ctxsim_engine::take::{LoadKind, Plays, World};
 use ctxsim_timeline::Timeline;
+
+use super::Registered;
 
 /// A timeline in which no facts are planted.
 #[derive(Debug)]

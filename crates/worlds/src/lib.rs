@@ -13,13 +13,15 @@ mod items;
 pub mod needles;
 #[cfg(feature = "worlds")]
 mod numbers;
+#[cfg(feature = "worlds")]
 mod prelude;
 #[cfg(feature = "worlds")]
 pub mod trial;
 
-use crate::prelude::*;
 use std::io::BufRead;
+use std::sync::Arc;
 
+use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::take::{FindingsKind, LoadKind, World};
 use ctxsim_input::Scenario;
 use ctxsim_input::policy::memory::MemorySpec;
@@ -129,9 +131,8 @@ pub fn kind(load: &LoadSpec) -> &'static LoadKind {
 /// Finds what is wrong with a load beyond its own form: in a lean build, that its world is left out.
 pub fn check(load: &LoadSpec) -> Vec<Diagnostic> {
     let message = "this build of ctxsim has no conversations, planted facts, chats or ageing";
-    let unknown =
-        || Diagnostic::at(Code("world-missing"), "load", message).help("enable its feature `worlds`");
-    let lacking = known(load).is_none().then(unknown);
+    let unknown = Diagnostic::at(Code("world-missing"), "load", message).help("enable its feature `worlds`");
+    let lacking = known(load).is_none().then_some(unknown);
     ALL.iter().flat_map(|it| (it.check)(load)).chain(lacking).collect()
 }
 

@@ -7,18 +7,18 @@
 //! checks that sums, probes and outcome equal those of the loop. If the policy is anything else or a request exceeds a limit, the fast path
 //! gives up and the loop runs.
 
-use crate::needles::conversation::{Dialogue, MessageStep, TrialMessage};
-use crate::prelude::*;
 use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_engine::ledger::{CacheUse, Firing, Outcome, RequestRow, Role, Sink, ToolResults};
 use ctxsim_engine::memory::{AnyMemory, MemoryRun, MemoryView};
 use ctxsim_engine::projection::Window;
 use ctxsim_engine::projection::num::Known;
-use ctxsim_input::policy::MemoryPlace;
-use ctxsim_input::policy::Moment;
 use ctxsim_input::policy::memory::{FactMemory, State};
+use ctxsim_input::policy::{MemoryPlace, Moment};
 use ctxsim_input::{CacheRules, Limits};
 use ctxsim_timeline::{ItemIx, Kind, When};
+
+use crate::needles::conversation::{Dialogue, MessageStep, TrialMessage};
+use crate::prelude::*;
 
 /// Plays a conversation the short way; nothing, where only the long way tells: the policy is no window, there is a cache,
 /// memory stands in front of messages or makes calls, or a request goes over a limit. Of a run that is given up, the sink has rows that mean nothing.
