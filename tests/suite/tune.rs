@@ -200,7 +200,7 @@ fn where_everything_is_needed_to_the_end_nothing_is_recommended() {
          --profile anthropic/claude-sonnet-5.5 --output tuned.ron --scenario",
     );
     let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
-    let output = ctxsim(folder.path(), &[args, loads].concat());
+    let output = ctxsim(folder.path(), [args, loads].concat());
 
     let text = one_line(&out(&output));
     let told = "Nothing is recommended: no variant costs less than identity; the best costs the same.";

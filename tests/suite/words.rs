@@ -1,6 +1,7 @@
 //! Counts the words and lines of the documents against `[documents]` of `benches/limits.toml`; `just speed --builds` prints them, too.
 
-use crate::support::*;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The kinds of pages in the book, each with its pages.
 const KINDS: [(&str, &str); 5] = [

@@ -199,7 +199,7 @@ fn a_bill_is_divided_by_what_is_asked_for_and_another_key_is_refused_by_name() {
 
     let text = out(&by("day", &["--width", "120"]));
     let rows = |text: &str| -> Vec<String> {
-        let lines = text.lines().map(|it| one_line(it));
+        let lines = text.lines().map(one_line);
         lines.filter(|it| it.starts_with("20") || it.starts_with("total ")).collect()
     };
     assert_eq!(

@@ -25,7 +25,7 @@ pub(super) fn scenario(scenario: &ScenarioFile, problems: &mut Problems) {
     problems.within("load", |problems| match &scenario.load {
         LoadSpec::Turns(turns) => problems.within("turns", |to| turns::written(scenario, turns, to)),
         LoadSpec::Sessions(load) => {
-            problems.within("sessions", |to| turns::check_sessions(scenario, load, to))
+            problems.within("sessions", |to| turns::check_sessions(scenario, load, to));
         }
         LoadSpec::Generate(load) => problems.within("generate", |to| turns::generated(scenario, load, to)),
         LoadSpec::Random { turns } => {

@@ -107,17 +107,12 @@ impl UserWriter<'_> {
     /// Asks questions of each type; what they need is said beside everything else.
     fn questions(&mut self) {
         let counts = self.made.questions;
-        let kinds: [(u64, fn(&mut Self, u64)); 6] = [
-            (counts.single_fact, Self::single_fact),
-            (counts.knowledge_update, Self::knowledge_update),
-            (counts.counting, Self::counting),
-            (counts.timeline, Self::timeline),
-            (counts.abstention, Self::abstention),
-            (counts.audit, Self::audit),
-        ];
-        for (count, ask) in kinds {
-            (0..count).for_each(|nth| ask(self, nth));
-        }
+        (0..counts.single_fact).for_each(|nth| self.single_fact(nth));
+        (0..counts.knowledge_update).for_each(|nth| self.knowledge_update(nth));
+        (0..counts.counting).for_each(|nth| self.counting(nth));
+        (0..counts.timeline).for_each(|nth| self.timeline(nth));
+        (0..counts.abstention).for_each(|nth| self.abstention(nth));
+        (0..counts.audit).for_each(|nth| self.audit(nth));
     }
 
     fn single_fact(&mut self, nth: u64) {
