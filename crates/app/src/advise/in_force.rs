@@ -154,7 +154,7 @@ impl AgentSetting {
 /// The values of settings, by key; what is not there is as recorded.
 pub(crate) type SettingValues = IndexMap<String, String>;
 
-/// What stands for a value where nobody has set it, of a setting whose policy says what then holds.
+/// The value of a setting that nobody has set, where the policy itself says what then holds.
 pub(crate) const UNSET: &str = "default";
 
 /// The policies of an agent's settings.

@@ -138,7 +138,7 @@ pub(super) struct LifetimeAxis {
 }
 
 impl LifetimeAxis {
-    /// Finds the settings of lifetimes; of an agent that has none there is no axis.
+    /// Finds an agent's settings of cache lifetimes; an agent without any has no such axis.
     pub(super) fn all(menu: &Menu<'_>) -> Vec<Self> {
         let settings = menu.agent.settings.iter().filter(|it| it.shown_by == Some(ShownBy::Lifetimes));
         let axis = |setting: &AgentSetting| {

@@ -31,8 +31,7 @@ impl Show {
 impl Act for Show {
     #[inline]
     fn touch(&self, slot: SlotIx, pool: Option<&mut Pool>, edit: &mut Editor<'_, '_>) -> u32 {
-        let item = *edit.prompt().item(slot);
-        let Some(rendered) = self.rows.at(&item, pool) else { return 0 };
+        let Some(rendered) = self.rows.at(edit.prompt().item(slot), pool) else { return 0 };
         u32::from(if self.grows { edit.resize(slot, rendered) } else { edit.shrink(slot, rendered) })
     }
 
