@@ -57,18 +57,17 @@ impl Simulations<'_> {
         progress: Progress<'_>,
     ) -> BTreeMap<(usize, usize), Vec<Arc<FoldedLedger>>> {
         let mut trials: Vec<DrawnTrial> = Vec::new();
-        for group in self.groups(&|_| false) {
+        // Sweeps have a thousand simulations and often none that is drawn, and looking for what is alike takes the square of their number.
+        let is_drawn = |nth: &usize| (0..self.all[*nth].recoveries.len()).any(|ledger| is_open(*nth, ledger));
+        for group in self.groups((0..self.all.len()).filter(is_drawn), &|_| false) {
             let Some(first) = group.first().map(|nth| &self.all[*nth]) else { continue };
             let Play::Items(timeline, _) = &first.play else { continue };
             for (ledger, recovery) in first.recoveries.iter().enumerate() {
-                if !recovery.terms().is_some_and(|terms| terms.is_declared) {
-                    continue;
-                }
-                let members: Vec<usize> = group.iter().copied().filter(|nth| is_open(*nth, ledger)).collect();
-                if members.is_empty() {
-                    continue;
-                }
-                for trial in 0..timeline.refetch.played_trials() {
+                let is_declared = recovery.terms().is_some_and(|terms| terms.is_declared);
+                let is_member = |nth: &usize| is_declared && is_open(*nth, ledger);
+                let members: Vec<usize> = group.iter().copied().filter(is_member).collect();
+                let n_trials = if members.is_empty() { 0 } else { timeline.refetch.played_trials() };
+                for trial in 0..n_trials {
                     trials.push(DrawnTrial { members: members.clone(), ledger, trial });
                 }
             }
@@ -105,7 +104,7 @@ impl Simulations<'_> {
         is_alone: impl Fn(usize) -> bool + Sync,
         alone: impl Fn(usize) -> Vec<L> + Sync,
     ) -> Ledgers<L> {
-        let groups = self.groups(&is_alone);
+        let groups = self.groups(0..self.all.len(), &is_alone);
         let trials = |it: &Vec<usize>| it.first().map_or(0, |first| self.all[*first].n_trials);
         let pieces = groups.iter().flat_map(|it| (0..trials(it)).map(move |trial| (&it[..], trial)));
         let pieces: Vec<(&[usize], usize)> = pieces.collect();
@@ -145,13 +144,16 @@ impl Simulations<'_> {
         Recovering { ways, drawn_from: None }
     }
 
-    /// Collects the simulations that share a play.
-    fn groups(&self, is_alone: &impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
+    /// Collects those of some simulations that share a play.
+    fn groups(
+        &self,
+        among: impl Iterator<Item = usize>,
+        is_alone: &impl Fn(usize) -> bool,
+    ) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        for (nth, one) in self.all.iter().enumerate() {
-            let is_like = |it: &usize| !is_alone(*it) && self.all[*it].plays_like(one);
-            let group = groups.iter_mut().find(|it| !is_alone(nth) && it.first().is_some_and(is_like));
-            match group {
+        for nth in among {
+            let is_like = |first: &usize| !is_alone(*first) && self.all[*first].plays_like(&self.all[nth]);
+            match groups.iter_mut().find(|group| !is_alone(nth) && group.first().is_some_and(is_like)) {
                 Some(group) => group.push(nth),
                 None => groups.push(vec![nth]),
             }
