@@ -1,10 +1,10 @@
-//! Stops child programs and removes temporary files when the command is interrupted.
+//! Stops child programs and removes temporary files when the command is interrupted, and when a defect makes it panic.
 
 use crate::prelude::*;
 use std::collections::BTreeSet;
 use std::io;
-use std::process;
 use std::sync::{Mutex, Once, PoisonError};
+use std::{panic, process};
 
 use ctxsim_engine::own::process::end_all;
 
@@ -20,6 +20,17 @@ pub(super) fn watch() {
     HANDLER.call_once(|| {
         // Without the handler, an interrupt may leave a temporary file behind. That is no reason to write no output.
         let _ = ctrlc::set_handler(interrupted);
+        // A release aborts where it panics, so nothing is dropped that would remove its file.
+        if cfg!(panic = "abort") {
+            let report = panic::take_hook();
+            panic::set_hook(Box::new(move |info| {
+                report(info);
+                // This thread may hold the lock itself.
+                if let Ok(temporary) = TEMPORARY.try_lock() {
+                    end(&temporary);
+                }
+            }));
+        }
     });
 }
 
@@ -50,13 +61,18 @@ pub(super) fn made(path: &Path) {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
 }
 
-/// Stops all child programs, removes all temporary files and exits.
+/// Ends what the command has begun, and the command.
 fn interrupted() {
     // Hold the lock until the process exits, so that no other temporary file is created.
     let all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    end(&all);
+    process::exit(INTERRUPTED);
+}
+
+/// Stops all child programs and removes all temporary files.
+fn end(temporary: &BTreeSet<PathBuf>) {
     end_all();
-    for path in all.iter() {
+    for path in temporary {
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
     }
-    process::exit(INTERRUPTED);
 }
