@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use super::rules::canonical;
+use super::canonical;
 use super::{ListContents, ListEntry};
 use crate::profile::calendar;
 use crate::profile::written::PriceSpec;
