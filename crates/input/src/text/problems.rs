@@ -7,12 +7,12 @@
 //! was skipped, or a misspelling of it. This needs no list of fields, so a new field is covered as soon as its type exists. `text/fault`
 //! has one wording and one set of codes for both formats. A key that is set twice is a problem in both, though serde would take the last
 //! one in a map. If the syntax is broken, only the first error is reported, because the rest may follow from it. serde names the first
-//! field that a struct lacks; `problems::required` names the others, from the schemas in `schema/`, which are made from the same types. A
+//! field that a struct lacks; `missing` names the others, from the schemas in `schema/`, which are made from the same types. A
 //! fix shows what to write in RON within backticks, and `text/spelling` shows it in TOML if the file is TOML.
 //!
 //! The rules of a kind push problems with a field path in which list elements are addressed by name (`stages.clear#2` is the second of that
 //! name) and variants are path segments (`until.prompt.at_most`). A problem of a table, ladder or parameter that a stage uses is reported
-//! where it is declared. `text/tree/place` finds the value's bytes with the same tree; a problem of a merged policy is reported in the file
+//! where it is declared. `Tree::find` finds the value's bytes with the same tree; a problem of a merged policy is reported in the file
 //! of the chain that sets the field. A ratio above 1 is rejected, because 80 for 80% is the likelier intention: more than the limit is
 //! `times(1.5, limit)`.
 
