@@ -11,7 +11,7 @@ use ctxsim_base::quantity::Cost;
 use ctxsim_engine::explain::breaks::Break;
 use ctxsim_engine::ledger::pairing::{RequestId, paired};
 use ctxsim_engine::ledger::{NeedRow, Rows};
-use ctxsim_engine::price::by_request::RequestCost;
+use ctxsim_engine::price::RequestCost;
 use ctxsim_engine::take::{FailedRuns, Progress, Sinks, Taken, TrialQuestion};
 use ctxsim_input::text::Encode;
 use ctxsim_input::text::decode::to_json;

@@ -20,12 +20,9 @@
 //! **Firings.** A program counts per stage how often its trigger held and how often it then edited anything (`Outcome::firings`);
 //! `report/firings.rs` says which did nothing and why.
 
-mod compiled;
 mod drawn;
 mod lanes;
 mod moments;
-mod needs;
-mod seen;
 mod send;
 mod users;
 
@@ -33,20 +30,19 @@ use crate::builtin;
 use crate::cache::{CacheRule, Overseen, OwnMark, RequestView};
 use crate::ledger::{Firing, RunFault};
 use crate::memory::{AnyMemory, MemoryRun, PolicyMemory};
-use crate::own::PlayDigests;
+use crate::own::{CodeInputs, Own, PlayDigests};
 use crate::prelude::*;
-use crate::projection::{Ambient, Chain, ChangeLog};
-use crate::recovery::{Carried, CompiledRecovery, Removed};
+use crate::projection::{Ambient, Chain, ChangeLog, Known, Program};
+use crate::recovery::{Carried, CompiledRecovery, End, Removed, Terms};
+use ctxsim_base::counts::count_one;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::{DynamicPlace, LayoutSpec, Settings, TtlClass};
+use ctxsim_input::policy::memory::FactMemory;
+use ctxsim_input::{Builtin, DynamicPlace, LayoutSpec, Setting, Settings, TtlClass};
 use ctxsim_timeline::Event;
 use ctxsim_timeline::shared::Chance;
 use drawn::DrawnNeeds;
 use lanes::Lanes;
-use seen::{ImagesSeen, Seen};
 use users::Users;
-
-pub use compiled::CompiledPolicy;
 
 /// A play of a timeline that is about to begin; [`run`](Self::run) plays it.
 ///
@@ -370,5 +366,162 @@ impl Projector for Watched<'_, '_> {
 
     fn firings(&self) -> Vec<Firing> {
         self.policy.firings()
+    }
+}
+
+// A declarative policy compiled for one timeline and one set of limits: two that are equal play alike, whatever their names.
+
+/// A declarative policy compiled for one timeline and one set of limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompiledPolicy<'p> {
+    program: Program,
+    layout: &'p LayoutSpec,
+    memory: Option<&'p FactMemory>,
+    code: Option<Builtin>,
+    limits: Limits,
+    recovery: CompiledRecovery,
+}
+
+impl<'p> CompiledPolicy<'p> {
+    /// Prepares a policy.
+    pub fn new(timeline: &Timeline, policy: &'p Policy, limits: &Limits) -> Self {
+        Self::recovering(timeline, policy, limits, timeline.refetch.terms(End::Value))
+    }
+
+    /// The same, where the timeline's terms of recovery are at hand: many policies of one load share them.
+    pub fn recovering(timeline: &Timeline, policy: &'p Policy, limits: &Limits, terms: Terms) -> Self {
+        count_one(|it| &mut it.compiled);
+        let known = Known::of(timeline, *limits);
+        Self {
+            program: Program::new(policy, timeline, &known),
+            layout: policy.layout(),
+            memory: policy.fact_memory(),
+            code: policy.code.clone(),
+            limits: *limits,
+            recovery: CompiledRecovery::new(policy.recovery(), &known, timeline.stable_tokens(), Some(terms))
+                // Who knows what will be needed removes nothing that anyone would look for.
+                .exploring(!policy.code.as_ref().is_some_and(Builtin::looks_ahead)),
+        }
+    }
+
+    /// Puts other code in the place of the policy's, or none.
+    #[must_use]
+    pub fn with_code(self, code: Option<Builtin>) -> Self {
+        Self { code, ..self }
+    }
+
+    /// Puts other limits in the place of its own, of which its stages make the same.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
+    pub fn shows_like(&self, other: &Self) -> bool {
+        self.code == other.code
+            && self.program == other.program
+            && self.layout == other.layout
+            && self.memory == other.memory
+    }
+
+    /// Returns whether its prompts are the same whichever of these caches answers, of a timeline without facts and drawn needs.
+    pub fn plays_alike_under(&self, one: &CacheRules, other: &CacheRules) -> bool {
+        self.code.is_none()
+            && !one.has_code()
+            && !other.has_code()
+            && (one.ttl_ms() == other.ttl_ms() || !self.program.asks_lifetime())
+    }
+
+    /// Returns the code outside this crate that it runs, if it does.
+    fn own(&self) -> Option<&Own> {
+        match &self.code {
+            Some(Builtin::Own(code)) => Own::of(code),
+            _ => None,
+        }
+    }
+
+    /// Returns what code is made for, in the n-th play of a timeline.
+    fn made<'t>(&self, timeline: &'t Timeline, play: u8) -> CodeInputs<'t> {
+        CodeInputs { timeline, limits: self.limits, play }
+    }
+
+    /// Begins to remember what a timeline says, and to answer what it asks.
+    fn memory_run<'t>(&self, timeline: &'t Timeline) -> MemoryRun<'t>
+    where
+        'p: 't,
+    {
+        let plane = timeline.facts.as_ref();
+        if let Some(memory) = self.own().and_then(|it| it.memory(self.made(timeline, 0))) {
+            return MemoryRun::new(plane, Some(AnyMemory::Code(memory)));
+        }
+        MemoryRun::new(plane, plane.zip(self.memory).map(|(plane, rules)| AnyMemory::declared(rules, plane)))
+    }
+
+    /// Returns how the agent gets back what it cannot see.
+    pub fn recovery(&self) -> CompiledRecovery {
+        self.recovery
+    }
+}
+
+// Which results some request has shown whole: what was measured of recovery is measured of these.
+//
+// **Images** are items (`Kind::Image`) with a size in pixels (`Timeline::images`), behind the message or the result that they are in. A
+// profile's rule (`assumptions/images.toml`, `profile/images.rs`) says how many tokens that is; `take/counted.rs` counts them anew as it
+// does texts, and `ImagesSeen` tells caches whether a prompt shows any.
+
+/// What the requests so far have shown.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Results that their first request did not show whole, in order.
+    cut: Vec<SlotIx>,
+    /// Where the items begin that no request has shown yet.
+    until: SlotIx,
+}
+
+impl Seen {
+    /// Looks at what a request shows for the first time.
+    #[inline]
+    fn look(&mut self, prompt: &Prompt<'_>) {
+        let is_cut = |it: &SlotIx| {
+            let slot = prompt.slot(*it);
+            prompt.item(*it).kind == Kind::ToolResult
+                && !(slot.is_visible() && slot.rendition == ShownAs::Raw)
+        };
+        self.cut.extend((self.until..prompt.len()).filter(is_cut));
+        self.until = prompt.len();
+    }
+
+    /// Returns whether some request has shown a result whole.
+    fn has(&self, result: SlotIx) -> bool {
+        result < self.until && self.cut.binary_search(&result).is_err()
+    }
+}
+
+// Whether a prompt holds images, for caches whose provider looks at that.
+
+/// The images that have come, where any cache asks.
+#[derive(Debug)]
+struct ImagesSeen {
+    slots: Vec<SlotIx>,
+    /// The first slot that has not been looked at.
+    next: SlotIx,
+}
+
+impl ImagesSeen {
+    /// Begins before the first item; `None` where a load has no images, or no cache asks for them.
+    fn new<'r>(timeline: &Timeline, rules: impl Iterator<Item = &'r CacheRules>) -> Option<Self> {
+        let mut rules = rules;
+        let is_asked = !timeline.images.items.is_empty() && rules.any(|it| it.heeds(Setting::Images));
+        is_asked.then(|| Self { slots: Vec::new(), next: 0 })
+    }
+
+    /// Returns whether a prompt shows one; the newest are the likeliest to be there.
+    fn are_shown(&mut self, prompt: &Prompt<'_>) -> bool {
+        self.slots.extend((self.next..prompt.len()).filter(|it| prompt.kind(*it) == Kind::Image));
+        self.next = prompt.len();
+        self.slots.iter().rev().any(|it| {
+            let slot = prompt.slot(*it);
+            slot.state == State::Shown && slot.rendition == ShownAs::Raw && slot.content.is_none()
+        })
     }
 }

@@ -31,18 +31,15 @@
 
 mod declared;
 pub mod export;
-mod memory_run;
-pub mod requests;
-mod store;
 
-use crate::ledger::{KeptRow, Loss, MemoryKind};
+use self::declared::Declared;
+use crate::ledger::{KeptRow, Loss, MemoryKind, MemoryRow, ProbeRow};
 use crate::prelude::*;
 use crate::projection::{Left, State as ItemState};
 use ctxsim_input::policy::memory::{FactMemory as Rules, MemoryPart, State};
-use ctxsim_timeline::Lifecycle;
-use ctxsim_timeline::facts::{ItemShare, Plant};
-
-pub use memory_run::{AnyMemory, MemoryRun};
+use ctxsim_timeline::build::{NewItem, TimelineBuilder};
+use ctxsim_timeline::facts::{FactForm, FactPlane, ItemShare, Plant, Probe};
+use ctxsim_timeline::{Lifecycle, When};
 
 /// A policy's memory beside the window; only `recall` is required.
 pub trait PolicyMemory {
@@ -206,6 +203,317 @@ impl<P: Projector + ?Sized> MemoryView for Edited<'_, '_, P> {
             Some(left) if left.has_handle => State::Recoverable,
             Some(_) => State::Lost,
             None => standing,
+        }
+    }
+}
+
+// Requests prepared before a run, each with the memory's content in its prompt and the calls made by then.
+
+/// The largest item, so that sums of a few items fit into 32 bits.
+pub const ITEM_MAX: u32 = (1 << 31) - 1;
+/// From one request to the next.
+const REQUEST_MS: i64 = 20_000;
+
+/// Requests, with the memory as played.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// Whether each request is its own session after the same system prompt, or all are one.
+    pub timeline: Timeline,
+    /// By session of the timeline: the memory's content in its prompts.
+    recalled: Vec<Option<Recalled>>,
+    /// By session of the timeline: the calls made by then; one more list follows the last session.
+    calls: Vec<Vec<MemoryServiceCall>>,
+}
+
+/// Appends requests.
+pub struct RequestWriter {
+    builder: TimelineBuilder,
+    is_one_session: bool,
+    n_requests: u64,
+    at_ms: i64,
+    recalled: Vec<Option<Recalled>>,
+    calls: Vec<Vec<MemoryServiceCall>>,
+    /// Calls since the last request.
+    open: Vec<MemoryServiceCall>,
+}
+
+/// Replays the memory's contents as played.
+struct MemoryReplay {
+    recalled: Vec<Option<Recalled>>,
+    calls: Vec<Vec<MemoryServiceCall>>,
+    session: usize,
+}
+
+impl RequestWriter {
+    /// Begins to append requests after a system prompt.
+    pub fn new(name: &str, system_tokens: u32, is_one_session: bool) -> Self {
+        let mut builder = TimelineBuilder::new(name, &[]);
+        builder.stable(Kind::System, system_tokens);
+        Self {
+            builder,
+            is_one_session,
+            n_requests: 0,
+            at_ms: 0,
+            recalled: Vec::new(),
+            calls: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// Records a call for the next request.
+    pub fn call(&mut self, call: MemoryServiceCall) {
+        self.open.push(call);
+    }
+
+    /// Appends a request with its text, its answer, and the memory's content in it.
+    pub fn request(&mut self, said: u32, answered: u32, memory: Option<Recalled>) {
+        if self.n_requests > 0 && !self.is_one_session {
+            self.builder.begin_session(&format!("request {}", self.n_requests), None);
+        }
+        if self.recalled.is_empty() || !self.is_one_session {
+            self.recalled.push(memory.filter(|_| !self.is_one_session));
+            self.calls.push(Vec::new());
+        }
+        if let Some(calls) = self.calls.last_mut() {
+            calls.append(&mut self.open);
+        }
+        let [said, answered] = [said, answered].map(|it| it.min(ITEM_MAX));
+        self.builder.begin_turn(&[NewItem::plain(Kind::User, said)]);
+        self.builder.step(self.at_ms, answered.into(), &[NewItem::plain(Kind::Assistant, answered)], &[]);
+        self.n_requests += 1;
+        self.pause(REQUEST_MS);
+    }
+
+    /// Lets time pass.
+    pub fn pause(&mut self, ms: i64) {
+        self.at_ms = self.at_ms.saturating_add(ms);
+    }
+
+    /// Ends the requests.
+    pub fn finish(mut self) -> Replayed {
+        self.calls.push(self.open);
+        Replayed { timeline: self.builder.finish(), recalled: self.recalled, calls: self.calls }
+    }
+}
+
+impl Replayed {
+    /// Returns the memory as played.
+    pub fn memory(&self) -> Box<dyn PolicyMemory> {
+        Box::new(MemoryReplay { recalled: self.recalled.clone(), calls: self.calls.clone(), session: 0 })
+    }
+}
+
+impl PolicyMemory for MemoryReplay {
+    fn recall(&mut self) -> Option<Recalled> {
+        self.recalled.get(self.session).copied().flatten()
+    }
+
+    fn session_end(&mut self, session: usize) {
+        self.session = session + 1;
+    }
+
+    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
+        self.calls.get_mut(self.session).map(std::mem::take).unwrap_or_default()
+    }
+}
+
+// Follows a run with its memory, and answers its probes.
+
+/// A memory in use.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a run has one, and the declared one is asked at every request"
+)]
+pub enum AnyMemory<'t> {
+    /// Declared by a policy.
+    Declared(Declared<'t>),
+    /// Written in code.
+    Code(Box<dyn PolicyMemory + 't>),
+}
+
+/// Follows a run and answers its probes.
+pub struct MemoryRun<'t> {
+    plants: &'t [Plant],
+    probes: &'t [Probe],
+    places: &'t [Option<ItemShare>],
+    repeats: &'t [(u32, ItemIx)],
+    memory: Option<AnyMemory<'t>>,
+    /// The number of probes answered so far.
+    n_asked: usize,
+}
+
+impl<'t> AnyMemory<'t> {
+    /// Starts a memory of a load's facts, as a policy declares it.
+    pub fn declared(rules: &'t Rules, plane: &'t FactPlane) -> Self {
+        Self::Declared(Declared::new(rules, plane))
+    }
+
+    /// Returns the memory of either kind.
+    fn any(&mut self) -> &mut (dyn PolicyMemory + 't) {
+        match self {
+            Self::Declared(it) => it,
+            Self::Code(it) => &mut **it,
+        }
+    }
+}
+
+impl<'t> MemoryRun<'t> {
+    /// Starts without or with a memory; without one, only what the prompt shows is known.
+    pub fn new(plane: Option<&'t FactPlane>, memory: Option<AnyMemory<'t>>) -> Self {
+        let mut run = Self { plants: &[], probes: &[], places: &[], repeats: &[], memory, n_asked: 0 };
+        if let Some(plane) = plane {
+            (run.plants, run.probes) = (&plane.plants, &plane.probes);
+            (run.places, run.repeats) = (&plane.places, &plane.repeats);
+        }
+        run
+    }
+
+    /// Returns whether there is a memory.
+    pub fn remembers(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    /// Searches new items, or items that the prompt no longer shows in full.
+    // Nearly always there is nothing to look through: the test belongs where it is asked, the work does not.
+    #[inline(always)]
+    pub fn observe(&mut self, view: &impl MemoryView) {
+        match &mut self.memory {
+            None => {}
+            Some(AnyMemory::Declared(memory)) => memory.look(view),
+            Some(AnyMemory::Code(memory)) => memory.observe(view),
+        }
+    }
+
+    /// Returns why a memory in code cannot go on, once.
+    #[inline]
+    pub fn fault(&mut self) -> Option<String> {
+        match &mut self.memory {
+            Some(AnyMemory::Code(memory)) => memory.fault(),
+            _ => None,
+        }
+    }
+
+    /// Returns the memory's size in the prompt.
+    #[inline]
+    pub fn tokens(&mut self) -> Tokens {
+        match &mut self.memory {
+            None => 0,
+            Some(AnyMemory::Declared(memory)) if !memory.has_service() => memory.tokens(),
+            _ => self.recall().map_or(0, |it| it.tokens.into()),
+        }
+    }
+
+    /// Returns the memory's content in the prompt.
+    pub fn recall(&mut self) -> Option<Recalled> {
+        self.memory.as_mut()?.any().recall()
+    }
+
+    /// Reports the end of a turn to the memory.
+    pub fn turn_end(&mut self, view: &impl MemoryView, turn: TurnIx) {
+        if let Some(AnyMemory::Code(memory)) = &mut self.memory {
+            memory.observe(view);
+            memory.turn_end(turn);
+        }
+    }
+
+    /// Reports the end of a session to the memory.
+    pub fn session_end(&mut self, view: &impl MemoryView, session: usize) {
+        if let Some(AnyMemory::Code(memory)) = &mut self.memory {
+            memory.observe(view);
+            memory.session_end(session);
+        }
+    }
+
+    /// Applies an event to the memory.
+    pub fn event(&mut self, event: Lifecycle) {
+        if let Some(memory) = &mut self.memory {
+            memory.any().event(event);
+        }
+    }
+
+    /// Returns the calls that the memory has made, in a turn.
+    #[inline(always)]
+    pub fn settle(&mut self, turn_ix: TurnIx, sinks: &mut [impl Sink]) {
+        if self.memory.is_some() {
+            self.hand_out(turn_ix, sinks);
+        }
+    }
+
+    fn hand_out(&mut self, turn_ix: TurnIx, sinks: &mut [impl Sink]) {
+        let Some(memory) = &mut self.memory else { return };
+        for it in memory.any().take_calls() {
+            let row = MemoryRow {
+                turn_ix,
+                kind: it.kind,
+                service: &it.service,
+                calls: it.calls,
+                tokens: it.tokens,
+            };
+            sinks.iter_mut().for_each(|sink| sink.memory(&row));
+        }
+    }
+
+    /// Returns whether probes up to a moment are still unanswered.
+    #[inline]
+    pub fn is_asked(&self, until: When) -> bool {
+        self.probes.get(self.n_asked).is_some_and(|it| it.at <= until)
+    }
+
+    /// Answers the probes up to a moment; a run that stopped before a question answers nothing.
+    pub fn probe(&mut self, view: &impl MemoryView, until: When, has_stopped: bool, sinks: &mut [impl Sink]) {
+        let due = self.probes.get(self.n_asked..).unwrap_or_default();
+        let n_due = due.partition_point(|it| it.at <= until);
+        for probe in &due[..n_due] {
+            let row = self.answer(probe, view, has_stopped);
+            sinks.iter_mut().for_each(|sink| sink.probe(&row));
+        }
+        self.n_asked += n_due;
+    }
+
+    fn answer(&mut self, probe: &Probe, view: &impl MemoryView, has_stopped: bool) -> ProbeRow {
+        let plant = &self.plants[probe.plant as usize];
+        let mut state = self.standing(probe.plant, view);
+        let mut loss = None;
+        let mut is_found = answers(None, state);
+        if let Some(memory) = self.memory.as_mut().map(AnyMemory::any) {
+            let (remembered, lost_in) = memory.answer(plant);
+            state = nearer(state, remembered);
+            loss = lost_in;
+            is_found = memory.answers(state);
+        }
+        is_found &= !has_stopped;
+        let loss = match (is_found, has_stopped, state) {
+            (true, ..) => None,
+            (_, true, _) => Some(Loss::Stopped),
+            (_, _, State::Lost) => Some(loss.unwrap_or(Loss::Write)),
+            _ => Some(Loss::Use),
+        };
+        ProbeRow {
+            fact: plant.fact,
+            item: plant.item,
+            quartile: probe.quartile,
+            is_explicit: plant.form == FactForm::Explicit,
+            state: if has_stopped { State::Lost } else { state },
+            is_found,
+            loss,
+        }
+    }
+
+    /// Returns how the prompt shows a plant's fact, there or where it is repeated.
+    fn standing(&self, plant: u32, view: &impl MemoryView) -> State {
+        let item = self.plants[plant as usize].item;
+        let first = match self.places.get(plant as usize).copied().flatten() {
+            Some(place) => view.standing_at(item, place),
+            None => view.standing(item),
+        };
+        let again = self.repeats.iter().filter(|it| it.0 == plant);
+        again.fold(first, |state, (_, item)| nearer(state, view.standing(*item)))
+    }
+
+    /// Reports what the memory holds at the end of the load.
+    pub fn tell(&mut self, sinks: &mut [impl Sink]) {
+        if let Some(memory) = &mut self.memory {
+            memory.any().tell(&mut |row| sinks.iter_mut().for_each(|sink| sink.kept(row)));
         }
     }
 }

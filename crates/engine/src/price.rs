@@ -4,19 +4,16 @@
 //! (`app/check.rs`), `Policy` holds it, and its requests find nothing in the cache of the session's model. The ledger knows no prices, so
 //! `price::Models` maps each role to the prices at which it is billed.
 
-pub mod bill;
-pub mod by_request;
 pub mod index;
 
 use std::ops::AddAssign;
 
 use self::index::Side;
-use crate::ledger::{ExplicitCacheSums, NeedSums, RequestSums, TokenUse};
+use crate::ledger::{ExplicitCacheSums, NeedSums, RequestSums, Rows, TokenUse};
 use crate::prelude::*;
 use ctxsim_base::quantity::{Rate, UNLIMITED};
-use ctxsim_input::{Assumptions, Prices, Rates, RecoveryPrice, VariedRate};
+use ctxsim_input::{Assumptions, PriceList, Prices, Rates, RecoveryPrice, TierReach, VariedRate, WaitModel};
 
-pub use bill::{Bill, storage};
 pub use index::{PriceIndex, PriceRows};
 
 /// The cost of a run, by part.
@@ -190,7 +187,7 @@ impl Costs {
         let summariser = billed(&summariser.prices, &sums.summariser, index.map(|it| &it.summariser));
         let stored = match (profile.prices.flat(), index) {
             _ if sums.stored == ExplicitCacheSums::default() => Some(Cost::default()),
-            (Some(rates), _) => bill::stored(rates, sums.stored.tokens, sums.stored.token_ms),
+            (Some(rates), _) => stored(rates, sums.stored.tokens, sums.stored.token_ms),
             (None, index) => index.and_then(|it| it.stored(&profile.prices)),
         };
         let recovery = recovery(&sums.needs, profile);
@@ -312,6 +309,228 @@ pub fn charged(tokens: &TokenUse<Expected>, rates: &Rates) -> Option<Amount> {
             + tokens.uncached.at(rates.input)
             + priced(tokens.output, rates.output)?,
     )
+}
+
+// What tokens cost under one price list, exactly; a price that nobody gives makes the sum unknown.
+
+/// What requests cost, by what their tokens are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bill {
+    /// Reads from the cache.
+    pub read: Cost,
+    pub write: Cost,
+    /// Plain input.
+    pub uncached: Cost,
+    pub output: Cost,
+    /// Whether some token has no price; the amounts then leave it out.
+    pub is_incomplete: bool,
+}
+
+ctxsim_base::quantity::packed!(Bill: [read, write, uncached, output, is_incomplete]);
+
+impl Bill {
+    /// Prices tokens at one set of rates.
+    pub fn at(rates: &Rates, tokens: &TokenUse) -> Self {
+        let mut is_incomplete = false;
+        let mut cost = |tokens: Tokens, rate: Option<Rate>| {
+            is_incomplete |= tokens > 0 && rate.is_none();
+            rate.map_or(Cost::default(), |it| tokens * it)
+        };
+        let write = cost(tokens.write[0], rates.write(0)) + cost(tokens.write[1], rates.write(1));
+        let output = cost(tokens.output, rates.output);
+        Self {
+            read: tokens.read * rates.read(),
+            write,
+            uncached: tokens.uncached * rates.input,
+            output,
+            is_incomplete,
+        }
+    }
+
+    /// Prices one request, whose length may decide.
+    pub fn of_request(list: &PriceList, request: &TokenUse) -> Self {
+        match list.reach {
+            TierReach::WholeRequest => Self::at(list.of_prompt(request.prompt()), request),
+            TierReach::Bracket => Self::in_brackets(list, request, 0),
+        }
+    }
+
+    /// Prices the tokens of a request's prompt between two places, and returns them; parts that follow one another cost together what the
+    /// whole does. A prompt is reads first, then long writes, short writes, plain input.
+    pub fn of_part(list: &PriceList, request: &TokenUse, [from, to]: [Tokens; 2]) -> (TokenUse, Self) {
+        let part = request.up_to(to).zip(request.up_to(from), Tokens::saturating_sub);
+        let bill = match list.reach {
+            TierReach::WholeRequest => Self::at(list.of_prompt(request.prompt()), &part),
+            TierReach::Bracket => Self::in_brackets(list, &part, from),
+        };
+        (part, bill)
+    }
+
+    /// Prices each token where it stands, so many tokens behind the beginning: reads first, then long writes, short writes, plain input,
+    /// output.
+    fn in_brackets(list: &PriceList, request: &TokenUse, from: Tokens) -> Self {
+        let mut bill = Self::default();
+        let starts = list.tiers.iter().map(|it| it.from_tokens.saturating_sub(1));
+        let ends = starts.chain([Tokens::MAX]);
+        let rates = std::iter::once(&list.base).chain(list.tiers.iter().map(|it| &it.rates));
+        let mut left = *request;
+        let mut start = from;
+        for (rates, end) in rates.zip(ends) {
+            let mut room = end.saturating_sub(start);
+            let mut take = |tokens: &mut Tokens| {
+                let taken = (*tokens).min(room);
+                room -= taken;
+                *tokens -= taken;
+                taken
+            };
+            let read = take(&mut left.read);
+            let long = take(&mut left.write[1]);
+            let short = take(&mut left.write[0]);
+            let uncached = take(&mut left.uncached);
+            let output = if left.prompt() == 0 { std::mem::take(&mut left.output) } else { 0 };
+            bill += Self::at(rates, &TokenUse { read, write: [short, long], uncached, output });
+            start = start.max(end);
+        }
+        bill
+    }
+
+    /// Returns the sum, or nothing if some token has no price.
+    pub fn total(&self) -> Option<Cost> {
+        (!self.is_incomplete).then(|| self.known())
+    }
+
+    /// Returns the sum of what has a price.
+    fn known(&self) -> Cost {
+        self.read + self.write + self.uncached + self.output
+    }
+}
+
+ctxsim_base::quantity::sums!(Bill: read, write, uncached, output; or is_incomplete);
+
+/// Returns what it costs to keep tokens for some time, to the nearest picodollar, or nothing if nobody says.
+pub fn storage(rates: &Rates, tokens: Tokens, ms: u64) -> Option<Cost> {
+    storage_of(rates, u128::from(tokens).checked_mul(u128::from(ms))?)
+}
+
+/// Returns what so many tokens times milliseconds of storage cost.
+fn storage_of(rates: &Rates, token_ms: u128) -> Option<Cost> {
+    const HOUR_MS: u128 = 3_600_000;
+    let per_hour = u128::from(rates.storage?.0);
+    let product = token_ms.checked_mul(per_hour)?.checked_add(HOUR_MS / 2)?;
+    Some(Cost(product / HOUR_MS))
+}
+
+/// Returns what stored contents cost: made at the price of a write, else of input, then kept, or nothing if
+/// nobody says.
+fn stored(rates: &Rates, tokens: Tokens, token_ms: u128) -> Option<Cost> {
+    Some(tokens * rates.write(0)? + storage_of(rates, token_ms)?)
+}
+
+// What a run costs, request by request: its rows add up to its total, to the picodollar.
+//
+// Expected amounts are rounded once for the run. A request pays what that amount grows by when its rows are added, so that no rounding is
+// lost between rows, under any price list.
+
+/// What a request costs, and what is expected beside it; `None` where some token has no price.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RequestCost {
+    /// The request itself, by what its tokens are.
+    pub bill: Bill,
+    /// Recovery of what was due with it, and what it carries of what was fetched again.
+    pub recovery: Option<Amount>,
+    /// What is looked up anew before it, and what it carries of that.
+    pub exploration: Option<Amount>,
+    /// The expected change because other sessions may have left its front in the cache.
+    pub left: Amount,
+    /// Of the run as a whole, in its last request: what the policy's edits of fetched results change.
+    pub reaction: Amount,
+    /// Likewise: stored contents, calls of memories, and penalties of requests.
+    pub rest: Amount,
+    /// What is known of how long its model takes.
+    pub waits: Option<&'static WaitModel>,
+}
+
+impl RequestCost {
+    /// Returns the cost of the request itself.
+    pub fn request(&self) -> Option<Cost> {
+        self.bill.total()
+    }
+
+    /// Returns the sum.
+    pub fn total(&self) -> Option<Amount> {
+        let expected = self.recovery? + self.exploration? + self.left + self.reaction;
+        Some(Amount::from(self.request()?) + expected + self.rest)
+    }
+}
+
+/// Returns the agent's last request of a turn up to a step.
+pub fn request_of(rows: &Rows, turn_ix: TurnIx, step: StepIx) -> Option<usize> {
+    let all = &rows.requests;
+    let end = all.partition_point(|it| (it.turn_ix, it.step) <= (turn_ix, step));
+    (0..end).rev().take_while(|at| all[*at].turn_ix == turn_ix).find(|before| all[*before].role == Role::Main)
+}
+
+/// What is expected beside requests, of which each adds its own to the sums.
+struct Growing<'a> {
+    profile: &'a Profile,
+    sums: Sums,
+    before: [Option<Amount>; 3],
+}
+
+impl Growing<'_> {
+    fn amounts(&self) -> [Option<Amount>; 3] {
+        let (sums, rates) = (&self.sums, self.profile.prices.usual());
+        let left = charged(&sums.left.expected, rates).unwrap_or_default();
+        [recovery(&sums.needs, self.profile), charged(&sums.explored.tokens, rates), Some(left)]
+    }
+
+    /// Returns by how much the amounts have grown since it was asked last.
+    fn growth(&mut self) -> [Option<Amount>; 3] {
+        let now = self.amounts();
+        let before = std::mem::replace(&mut self.before, now);
+        [0, 1, 2].map(|it| Some(now[it]? - before[it]?))
+    }
+}
+
+/// Prices the requests of a run under the profile of its session, each at the prices of the model that it goes to, with what is known of
+/// the run as a whole. What is due in a turn without a request stands with the last request, too.
+pub fn by_request<'a>(
+    rows: &Rows,
+    profile: &Profile,
+    model: impl Fn(&RequestRow) -> &'a Profile,
+    whole: &Costs,
+) -> Vec<RequestCost> {
+    let Some(last) = rows.requests.len().checked_sub(1) else { return Vec::new() };
+    let mut due: BTreeMap<usize, Sums> = BTreeMap::new();
+    let place = |turn, step| request_of(rows, turn, step).unwrap_or(last);
+    for need in &rows.needs {
+        let step = need.inferred.map_or(StepIx::MAX, |it| it.step);
+        due.entry(place(need.turn_ix, step)).or_default().need(need);
+    }
+    for row in &rows.explored {
+        due.entry(place(row.turn_ix, row.step)).or_default().explored(row);
+    }
+    for (at, beside) in &rows.expected {
+        due.entry(*at).or_default().expected(&rows.requests[*at], beside);
+    }
+    let mut growing = Growing { profile, sums: Sums::default(), before: [None; 3] };
+    growing.growth();
+    let cost = |(at, row): (usize, &RequestRow)| {
+        let grown = due.get(&at).map_or([Some(Amount::ZERO); 3], |more| {
+            growing.sums += *more;
+            growing.growth()
+        });
+        let [recovery, exploration, left] = grown;
+        let (mut reaction, mut rest) = (Amount::ZERO, Amount::ZERO);
+        if at == last {
+            reaction = whole.reaction;
+            rest = Amount::from(whole.storage + whole.memory + whole.penalty);
+        }
+        let (model, left) = (model(row), left.unwrap_or_default());
+        let bill = Bill::of_request(model.prices.at(row.at_ms), &row.tokens());
+        RequestCost { bill, recovery, exploration, left, reaction, rest, waits: model.waiting }
+    };
+    rows.requests.iter().enumerate().map(cost).collect()
 }
 
 #[cfg(test)]

@@ -10,45 +10,36 @@
 //! | trackers: sums over a scope whose ends move, updated from the journal | rescanning for `scope`, `count`, `reclaimable` | `projection/tracker.rs` |
 
 pub mod chain;
-mod counter;
-pub mod change;
 pub mod edit;
-pub mod num;
 pub mod filter;
 pub mod history;
 pub mod prompt;
-pub mod reach;
 pub mod rendition;
 pub mod scope;
 pub mod test;
 pub mod tracker;
 mod act;
-mod slot;
 pub mod text;
 pub mod program;
 mod rung;
 pub mod window;
-mod writer;
 
 use crate::prelude::*;
 use act::{Act, CompiledAction};
-use counter::Counter;
 use ctxsim_timeline::Texts;
-use rung::{CompiledRung, RungParts};
-use writer::Writer;
+use rung::{CompiledRung, Counter, RungParts};
+use text::Writer;
 
 pub use chain::{Chain, Link};
-pub use change::{Change, ChangeLog, Purpose, SideRequest};
-pub use edit::{Editor, Manner};
+pub use edit::{Change, ChangeLog, Editor, Manner, Purpose, SideRequest};
 pub use filter::{ClassMask, Filter, ToolMask};
-pub use num::{Env, Known, Num};
 pub use program::{Firing, Program, StageMark, Threshold};
-pub use prompt::{Arrived, Author, Edit, Prompt, ShownAs, Slot, SlotIx, State, ToolResults, TurnState, UNDO};
-pub use reach::Reach;
+pub use prompt::{
+    Arrived, Author, Edit, Prompt, Region, ShownAs, Slot, SlotIx, State, ToolResults, TurnState, UNDO,
+};
 pub use rendition::{Pool, Rendered, TableRows};
-pub use scope::{CompiledScope, UnitSize};
-pub use slot::Region;
-pub use test::{Activation, ActivationProgress, Context, Look, Measure, Test};
+pub use scope::{CompiledScope, Reach, UnitSize};
+pub use test::{Activation, ActivationProgress, Context, Env, Known, Look, Measure, Num, Test};
 pub use text::{PromptText, TextContent};
 pub use tracker::{ScopeTotals, Tracker};
 pub use window::Window;

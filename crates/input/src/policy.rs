@@ -5,7 +5,7 @@
 //! `Policy::stages` returns the merged stages. `Size`, `Cond`, `Extent`, `Rendition`, `TableRow` and `Scope` are each defined once, in
 //! `policy/written.rs` and its folder. `Policy::new` replaces every parameter with its value, so nothing downstream handles parameters.
 //! `Program::new` compiles the stages for one timeline and one set of limits. A second type exists only where the checked form differs from
-//! the written one: a profile's cache rules (`profile/cache/`, a file each) and price lists. The meaning of a written value (the
+//! the written one: a profile's cache rules (`profile/cache.rs`) and price lists. The meaning of a written value (the
 //! breakpoints of a default layout, the threshold of a draw) is a method of its type. One check needs a higher floor, because only the
 //! catalog knows which names exist. It reports in the same run.
 //!
@@ -14,26 +14,23 @@
 //! session: `harness(…)`), scopes are filters. There is no other mechanism: trimming at entry, fallback, decay and compaction are stages.
 //! `docs/reference/stages.md` has the definitions that decide exact results.
 
-pub mod apply;
 mod check;
-mod family;
 pub mod law;
 pub mod lint;
 pub mod memory;
-mod merge;
 mod render;
 mod settable;
-mod template;
 pub mod written;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
+use self::render::{HAS_ENGINE, RenderFault, fill, undeclared};
 use crate::Profile;
 use crate::prelude::*;
 use crate::text::set::Override;
+use serde_json::{Map, Value, json};
 
-pub use self::family::PolicyFamily;
 pub use self::settable::SearchUse;
 pub use self::written::*;
 
@@ -224,9 +221,300 @@ pub fn wildcard(pattern: &str, name: &str) -> bool {
     rest.ends_with(end)
 }
 
+// Texts written by templates.
+
+/// Checks a policy's templates. Without the engine, prompts would lack what they write, so a policy with templates is refused.
+fn check_templates(templates: &IndexMap<String, Template>, problems: &mut Problems) {
+    if !HAS_ENGINE && !templates.is_empty() {
+        let help = "enable its feature `templates`";
+        let message = "this build of ctxsim has no text templates";
+        problems.push_at(Code("templates-missing"), "templates", message, help);
+        return;
+    }
+    for (name, template) in templates {
+        problems.within(format_args!("templates.{name}"), |to| template.check(to));
+    }
+}
+
+impl Template {
+    /// Checks a template by rendering it with empty values.
+    fn check(&self, problems: &mut Problems) {
+        let nothing = json!({ "tool": "", "input": {}, "output": "", "shown": "raw", "head": 1 });
+        for (field, text) in [("write", Some(&self.write)), ("exact", self.exact.as_ref())] {
+            let Some(Err(fault)) = text.map(|it| render::try_out(it, &nothing)) else { continue };
+            let line = fault.line.map(|it| format!(" on line {it}")).unwrap_or_default();
+            problems.within(field, |problems| {
+                let help =
+                    "`{{ … }}` inserts a value, `{% … %}` is a condition; the schema lists the variables";
+                let message = format!("invalid template{line}: {}", fault.why);
+                problems.push(Code("template-broken"), message, help);
+            });
+        }
+    }
+
+    /// Returns the rendered text without blank lines, or `None` if rendering fails.
+    pub fn write(&self, context: &Value) -> Option<String> {
+        let text = render::write(&self.write, context).ok()?;
+        let lines: Vec<&str> = text.lines().filter(|it| !it.trim().is_empty()).collect();
+        Some(lines.join("\n"))
+    }
+
+    /// Returns the part of a tool result that is exact evidence, or `None` if all of it is.
+    pub fn exact(&self, context: &Value) -> Option<String> {
+        render::write(self.exact.as_ref()?, context).ok()
+    }
+}
+
+// A setting of a real agent, with its numbers filled in.
+
+/// What every setting can read, besides the parameters of its policy.
+pub const LIMITS: [&str; 3] = ["limit", "window", "output_limit"];
+
+impl Apply {
+    /// Returns the setting with all names replaced by numbers, or `None` if a name is unknown or this build has no engine.
+    pub fn filled(&self, numbers: Map<String, Value>) -> Option<Self> {
+        let write = self.rendered(numbers).ok()?;
+        Some(Self { at: self.at.clone(), write })
+    }
+
+    fn rendered(&self, numbers: Map<String, Value>) -> Result<String, RenderFault> {
+        fill(&self.write, &Value::Object(numbers))
+    }
+}
+
+/// Checks that a policy's setting reads only its parameters and limits.
+fn check_apply(policy: &PolicyFile, problems: &mut Problems) {
+    // Advice is not needed to play: a build without the engine gives none.
+    let Some(apply) = policy.apply.as_ref().filter(|_| HAS_ENGINE) else { return };
+    let known: Vec<&str> = policy.params.keys().map(String::as_str).chain(LIMITS).collect();
+    let numbers = known.iter().map(|it| ((*it).to_owned(), Value::from(1))).collect();
+    let Err(fault) = apply.rendered(numbers) else { return };
+    let asked = undeclared(&apply.write);
+    let mut unknown: Vec<&String> = asked.iter().filter(|it| !known.contains(&it.as_str())).collect();
+    unknown.sort();
+    let (message, help) = match unknown.first() {
+        Some(name) => (
+            format!("unknown parameter `{name}` in this setting"),
+            nearest(name, known).map(|it| format!("did you mean `{it}`?")),
+        ),
+        None => (format!("this setting cannot be written: {}", fault.why), None),
+    };
+    let usual = "`{{ trigger }}` inserts the parameter `trigger`; `limit`, `window` and `output_limit` are \
+            available too";
+    let help = help.unwrap_or_else(|| usual.to_owned());
+    problems.within("write", |to| to.push(Code("apply-broken"), message, help));
+}
+
+// Merges a variant with its base.
+
+impl PolicyFile {
+    /// Merges this policy with its base: `allows`, `params`, `settable`, `tables`, `ladders` and `templates` by key, `stages` by
+    /// name and then field by field, and every other field as a whole.
+    #[must_use]
+    pub fn over(self, base: Self) -> Self {
+        let mut merged = base;
+        merged.name = self.name;
+        // A variant does something else than its base.
+        merged.title = self.title;
+        merged.about = self.about;
+        merged.base = None;
+        if !self.sources.is_empty() {
+            merged.sources = self.sources;
+        }
+        merged.as_of = self.as_of.or(merged.as_of);
+        merged.applies_to = self.applies_to.or(merged.applies_to);
+        merged.counter = self.counter.or(merged.counter);
+        merged.summariser = self.summariser.or(merged.summariser);
+        merged.apply = self.apply.or(merged.apply);
+        merged.layout = self.layout.or(merged.layout);
+        merged.recovery = self.recovery.or(merged.recovery);
+        merged.memory = self.memory.or(merged.memory);
+        merged.code = self.code.or(merged.code);
+        merged.process = self.process.or(merged.process);
+        merged.allows.extend(self.allows);
+        merged.params.extend(self.params);
+        if let Some(settable) = self.settable {
+            merged.settable.get_or_insert_default().extend(settable);
+        }
+        merged.tables.extend(self.tables);
+        merged.ladders.extend(self.ladders);
+        merged.templates.extend(self.templates);
+        // A stage is laid over an inherited one once; what a file says twice stays twice, for the check to refuse.
+        let mut inherited: Vec<bool> = vec![true; merged.stages.len()];
+        for stage in self.stages {
+            let of_base =
+                (0..inherited.len()).find(|it| inherited[*it] && merged.stages[*it].name == stage.name);
+            match of_base {
+                Some(index) => {
+                    let base = std::mem::take(&mut merged.stages[index]);
+                    merged.stages[index] = stage.over(base);
+                    inherited[index] = false;
+                }
+                None => merged.stages.push(stage),
+            }
+        }
+        merged
+    }
+
+    /// Writes out the defaults of stages, so that an override finds the same fields in every policy.
+    #[must_use]
+    pub fn filled(mut self) -> Self {
+        for stage in &mut self.stages {
+            stage.at.get_or_insert_with(|| vec![Moment::Request]);
+            stage.scope.get_or_insert_default();
+            stage.lasts.get_or_insert_default();
+            stage.prefix.get_or_insert_default();
+        }
+        self
+    }
+}
+
+impl StageFile {
+    /// Merges this stage with the base's stage of the same name. A field that is removed although neither has
+    /// it, or although this stage sets it, stays in `remove`, where the check reports it.
+    fn over(self, mut base: Self) -> Self {
+        let mut remove = base.remove.clone();
+        for field in self.remove.iter().copied() {
+            if self.gives(field) || !base.gives(field) {
+                remove.push(field);
+            } else {
+                base.clear(field);
+            }
+        }
+        Self {
+            name: self.name,
+            at: self.at.or(base.at),
+            pause: self.pause.or(base.pause),
+            when: self.when.or(base.when),
+            scope: self.scope.or(base.scope),
+            apply: self.apply.or(base.apply),
+            until: self.until.or(base.until),
+            then: if self.then.is_empty() { base.then } else { self.then },
+            ladder: self.ladder.or(base.ladder),
+            lasts: self.lasts.or(base.lasts),
+            prefix: self.prefix.or(base.prefix),
+            remove,
+        }
+    }
+
+    /// Returns whether a field is set.
+    pub fn gives(&self, field: StageField) -> bool {
+        match field {
+            StageField::At => self.at.is_some(),
+            StageField::Pause => self.pause.is_some(),
+            StageField::When => self.when.is_some(),
+            StageField::Scope => self.scope.is_some(),
+            StageField::Until => self.until.is_some(),
+            StageField::Then => !self.then.is_empty(),
+            StageField::Ladder => self.ladder.is_some(),
+            StageField::Lasts => self.lasts.is_some(),
+            StageField::Prefix => self.prefix.is_some(),
+        }
+    }
+
+    fn clear(&mut self, field: StageField) {
+        match field {
+            StageField::At => self.at = None,
+            StageField::Pause => self.pause = None,
+            StageField::When => self.when = None,
+            StageField::Scope => self.scope = None,
+            StageField::Until => self.until = None,
+            StageField::Then => self.then.clear(),
+            StageField::Ladder => self.ladder = None,
+            StageField::Lasts => self.lasts = None,
+            StageField::Prefix => self.prefix = None,
+        }
+    }
+}
+
+// The families by which published comparisons group policies, and the smallest window of newest results that a policy leaves.
+
+/// What a policy does to history, as published comparisons group it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyFamily {
+    /// Shows all results but the newest as placeholders, at each request.
+    Mask,
+    /// Has a model write a summary in the place of history.
+    Summary,
+    /// Shows older results as placeholders once a size is reached.
+    Clear,
+    /// Drops all messages but the newest.
+    Window,
+    /// Cuts long results as they enter.
+    Cap,
+}
+
+impl PolicyFamily {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Mask, Self::Summary, Self::Clear, Self::Window, Self::Cap];
+
+    /// Returns what such policies do, in words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Mask => "hiding all but the newest results",
+            Self::Summary => "replacing history by a summary",
+            Self::Clear => "clearing older results at a size",
+            Self::Window => "dropping all but the newest messages",
+            Self::Cap => "cutting long results",
+        }
+    }
+}
+
+/// Returns whether a stage acts at each request, whatever the size.
+fn always(stage: &Stage) -> bool {
+    stage.when.as_ref().is_none_or(|it| *it == Cond::Always) && stage.scope.part == PromptPart::History
+}
+
+impl Policy {
+    /// Returns the families that its stages belong to.
+    pub fn families(&self) -> Vec<PolicyFamily> {
+        Self::families_of(self.stages().iter())
+    }
+
+    /// Returns the families that another policy does not have, or those of stages that it has otherwise.
+    pub fn families_beside(&self, base: &Self) -> Vec<PolicyFamily> {
+        let of_base = base.families();
+        let mut new = self.families();
+        new.retain(|it| !of_base.contains(it));
+        if new.is_empty() {
+            return Self::families_of(self.stages().iter().filter(|it| !base.stages().contains(it)));
+        }
+        new
+    }
+
+    fn families_of<'s>(stages: impl Iterator<Item = &'s Stage>) -> Vec<PolicyFamily> {
+        let of = |stage: &Stage| match &stage.apply {
+            Action::Summarise(_) | Action::Fold(_) => Some(PolicyFamily::Summary),
+            Action::Drop => Some(PolicyFamily::Window),
+            Action::Show(_) | Action::Table { .. } if stage.at == [Moment::Entry] => Some(PolicyFamily::Cap),
+            Action::Show(_) | Action::Table { .. } if always(stage) => Some(PolicyFamily::Mask),
+            Action::Show(_) | Action::Table { .. } => Some(PolicyFamily::Clear),
+            Action::Ping { .. } => None,
+        };
+        let mut families: Vec<PolicyFamily> = stages.filter_map(of).collect();
+        families.sort();
+        families.dedup();
+        families
+    }
+
+    /// Returns to how many of the newest requests it cuts history at each of them, where it does: of results and steps, one a request.
+    pub fn newest_requests(&self) -> Option<u64> {
+        let cut = |stage: &&Stage| {
+            always(stage) && matches!(stage.apply, Action::Show(_) | Action::Table { .. } | Action::Drop)
+        };
+        let kept = |stage: &Stage| match stage.scope.keep_recent.as_ref().and_then(Extent::units)? {
+            (Unit::Messages, n) => Some(n / 2),
+            (Unit::ToolUses | Unit::Groups | Unit::Steps, n) => Some(n),
+            _ => None,
+        };
+        self.stages().iter().filter(cut).filter_map(kept).min()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::wildcard;
+    use super::*;
 
     #[test]
     fn a_star_stands_for_any_run_of_characters() {
@@ -236,5 +524,61 @@ mod tests {
         assert!(!wildcard("process_*", "read_file"));
         assert!(!wildcard("read", "read_file"));
         assert!(!wildcard("a*b", "ab-"));
+    }
+
+    use crate::Format;
+    use crate::Policy;
+    use crate::text::decode::decode;
+
+    fn policy(name: &str, stage: &str) -> PolicyFile {
+        let text = format!("(name: \"{name}\", about: \"A stage.\", stages: [({stage})])");
+        decode(&text, Format::Ron).unwrap()
+    }
+
+    fn base() -> PolicyFile {
+        policy(
+            "base",
+            "name: \"cut\", at: [turn_end], when: prompt(above: limit), apply: drop, until: prompt(at_most: ratio(0.5))",
+        )
+    }
+
+    #[test]
+    fn a_stage_keeps_what_its_variant_does_not_say() {
+        let merged =
+            policy("v", "name: \"cut\", scope: (keep_recent: turns(2)), apply: show(handle)").over(base());
+
+        let expected = policy(
+            "v",
+            "name: \"cut\", at: [turn_end], when: prompt(above: limit), scope: (keep_recent: turns(2)), apply: show(handle),
+             until: prompt(at_most: ratio(0.5))",
+        );
+        assert_eq!(merged, expected);
+    }
+
+    #[test]
+    fn a_variant_says_what_it_removes_and_needs_not_repeat_what_the_stage_does() {
+        let merged = policy("v", "name: \"cut\", remove: [when, until]").over(base());
+
+        assert_eq!(merged, policy("v", "name: \"cut\", at: [turn_end], apply: drop"));
+    }
+
+    #[test]
+    fn what_the_nearer_base_removes_the_farther_does_not_bring_back() {
+        let middle = policy("m", "name: \"cut\", when: prompt(above: tokens(9))");
+        let merged = policy("v", "name: \"cut\", remove: [when]").over(middle.over(base()));
+
+        assert_eq!(merged.stages[0].when, None);
+    }
+
+    #[test]
+    fn a_removal_that_removes_nothing_is_refused() {
+        let told = |stage: &str| {
+            let problems = Policy::new(&policy("v", stage).over(base())).unwrap_err();
+            problems.into_iter().map(|it| (it.code.name(), it.place.field)).collect::<Vec<_>>()
+        };
+
+        let expected = [("stage-remove", "stages.cut.remove.0".to_owned())];
+        assert_eq!(told("name: \"cut\", remove: [ladder]"), expected);
+        assert_eq!(told("name: \"cut\", when: prompt(above: tokens(9)), remove: [when]"), expected);
     }
 }

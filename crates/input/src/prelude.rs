@@ -8,6 +8,5 @@ pub(crate) use ctxsim_base::quantity::{Decimal, Tokens};
 pub(crate) use indexmap::IndexMap;
 pub(crate) use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::Policy;
 pub(crate) use crate::policy::Size;
 pub(crate) use crate::text::decode::declared;

@@ -5,7 +5,7 @@
 //! - `tree` parses a text of either format, once, into values with their bytes. `toml` parses TOML. `ron` gives no places, so RON has a
 //!   reader of its own, which also reads on behind an error; `tests/suite/trees.rs` holds it against the crate, which cannot read sound
 //!   documents in its place: it takes a map's key twice, ranges and suffixes of Rust's types, refuses attributes, and loses the names of
-//!   variants in values without a type. `tree/place` turns a field path into bytes.
+//!   variants in values without a type. `Tree::find` turns a field path into bytes.
 //! - `read` reads types from a tree. It is the only deserializer that types are compiled for, and an error knows the way to its value.
 //! - `problems` finds everything that is wrong with a text, and `fault` says it in words.
 //! - `said` is the only serializer that types are compiled for; all formats are written from what it makes. `comments` carries comments

@@ -8,7 +8,7 @@ use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{ExploredRow, NeedRow, RequestRow, RequestSums, Role, Rows as Ledger};
 use ctxsim_engine::measure::missed::Miss;
 use ctxsim_engine::measure::waiting::Waited;
-use ctxsim_engine::price::by_request::{RequestCost, request_of};
+use ctxsim_engine::price::{RequestCost, request_of};
 use ctxsim_engine::price::{self, Models};
 use ctxsim_engine::take::{MemoryCall, RunName, drawn_heads};
 use ctxsim_input::Policy;

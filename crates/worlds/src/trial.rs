@@ -10,7 +10,7 @@ use ctxsim_base::quantity::Cost;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Sums;
 use ctxsim_engine::measure::{Beside, Statistic, Tally};
-use ctxsim_engine::memory::requests::Replayed;
+use ctxsim_engine::memory::Replayed;
 use ctxsim_engine::price::PriceRows;
 use ctxsim_engine::take::{
     Curve, Findings, FoldedLedger, Keys, Load, MemoryRepair, Progress, Run, StageRepair, in_order,

@@ -11,8 +11,8 @@
 use crate::prelude::*;
 use indexmap::IndexSet;
 
-use super::asked::{LastAsked, REQUEST, Time, asked};
 use super::hindsight::{cheapest_cost, deaths, first_shown, gone};
+use super::{LastAsked, REQUEST, Time, asked};
 use ctxsim_input::profile::cache::Invalidates;
 use ctxsim_input::{PromptLevel, Rates, ScheduleFor, Settings, TtlClass};
 use ctxsim_timeline::TurnRow;

@@ -6,8 +6,8 @@
 
 use crate::prelude::*;
 
-use super::asked::{LastAsked, asked};
 use super::schedule::{Clear, SchedulePrices, ScheduledItem, cheapest, cost};
+use super::{LastAsked, asked};
 use crate::projection::Ambient;
 use ctxsim_input::ScheduleFor;
 

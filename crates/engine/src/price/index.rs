@@ -1,6 +1,6 @@
 //! Requests in the order of their prompts' length with sums from the front, so that a tier is priced by two look-ups.
 
-use super::bill::{self, Bill};
+use super::Bill;
 use crate::ledger::{ExplicitCacheRow, NeedRow, TokenUse};
 use crate::prelude::*;
 use ctxsim_input::{PriceList, Prices, TierReach};
@@ -70,7 +70,7 @@ impl PriceIndex {
     pub fn stored(&self, prices: &Prices) -> Option<Cost> {
         let mut sum = Cost::default();
         for row in &self.stored {
-            sum += bill::stored(prices.at(row.at_ms).of_prompt(row.tokens), row.tokens, row.token_ms)?;
+            sum += super::stored(prices.at(row.at_ms).of_prompt(row.tokens), row.tokens, row.token_ms)?;
         }
         Some(sum)
     }

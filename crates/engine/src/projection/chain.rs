@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::change::Identities;
+use super::edit::Identities;
 use super::{Prompt, ShownAs, Slot, SlotIx};
 use crate::prelude::*;
 

@@ -6,7 +6,7 @@
 
 use crate::prelude::*;
 
-use super::writer::{RenderedSizes, WrittenSizes};
+use super::text::{RenderedSizes, WrittenSizes};
 use super::{
     ClassMask, Env, Known, Left, Num, Prompt, PromptText, ShownAs, SlotIx, TextContent, ToolMask, Writer,
 };

@@ -1,18 +1,12 @@
 //! The rules of a policy. Checking also replaces every parameter by its value.
 
-mod action;
 mod memory;
 mod size;
-mod summary;
 
 use crate::prelude::*;
 
 use self::size::Resolver;
-use super::{
-    Action, Changes, Cond, DynamicPlace, EditsLast, LayoutSpec, Moment, Policy, PolicyFile, ProcessFile,
-    PromptPlace, RecoverySpec, Scope, Size, Stage, StageFile, StageStep, TableRow, Template, apply, lint,
-    template,
-};
+use super::*;
 
 /// The most stages and steps of a policy; each one is the author of its edits.
 const RUNGS_MAX: usize = 250;
@@ -35,13 +29,13 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     }
     problems.within("layout", |to| layout(file.layout.as_ref(), to));
     recovery(&mut file, problems);
-    problems.within("apply", |to| apply::check(&file, to));
+    problems.within("apply", |to| check_apply(&file, to));
     file.params = resolved(&file.params);
     if let Some(it) = &file.process {
         check_process(&file, it, problems);
     }
     let policy = Policy { file, stages, summariser_model: None };
-    summary::summariser(&policy, problems);
+    check_summariser(&policy, problems);
     policy
 }
 
@@ -81,7 +75,7 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
             problems.within(format_args!("tables.{name}.{index}"), |to| resolver.row(row, to));
         }
     }
-    template::check(templates, problems);
+    check_templates(templates, problems);
     let check = StageCheck { tables, templates, resolver };
     let mut names: IndexMap<String, usize> = IndexMap::new();
     let mut n_rungs = 0;
@@ -366,4 +360,219 @@ fn asks_stage(size: &Size) -> bool {
         Size::Times(_, part) | Size::Harness { or: part, .. } => asks_stage(part),
         Size::ByWindow { then, otherwise, .. } => asks_stage(then) || asks_stage(otherwise),
     }
+}
+
+// The rules of actions: renditions, tables, budgets, summaries.
+
+impl StageCheck<'_> {
+    fn action(&self, action: &mut Action, scope: &Scope, problems: &mut Problems) {
+        match action {
+            Action::Show(rendition) => {
+                problems.within("show", |to| self.resolver.rendition(rendition, to));
+            }
+            Action::Table { rows, budget, template, .. } => problems.within("table", |problems| {
+                problems.within("rows", |to| named("table", rows, self.tables, to));
+                self.budget(budget.as_mut(), scope, problems);
+                self.template(template.as_ref(), problems);
+            }),
+            Action::Ping { output } => self.resolver.size_in("ping.output", output.as_mut(), problems),
+            Action::Summarise(it) => check_summary(it, scope, &self.resolver, problems),
+            Action::Fold(it) => problems.within("fold", |problems| {
+                check_fold(it, scope, problems);
+                self.resolver.item_in("frame", it.frame.as_mut(), problems);
+                self.resolver.size_in("each", it.each.as_mut(), problems);
+                self.template(it.template.as_ref(), problems);
+                if let Some(FoldedResults { rows, template, budget }) = &mut it.results {
+                    problems.within("results", |problems| {
+                        problems.within("rows", |to| named("table", rows, self.tables, to));
+                        self.budget(budget.as_mut(), scope, problems);
+                        self.template(template.as_ref(), problems);
+                    });
+                }
+            }),
+            // What has no field needs no check.
+            _ => {}
+        }
+    }
+
+    fn template(&self, name: Option<&String>, problems: &mut Problems) {
+        if let Some(name) = name {
+            problems.within("template", |to| named("template", name, self.templates, to));
+        }
+    }
+
+    fn budget(&self, budget: Option<&mut Budget>, scope: &Scope, problems: &mut Problems) {
+        let Some(budget) = budget else { return };
+        problems.within("budget", |problems| {
+            problems.within("per", |problems| {
+                self.resolver.extent(&mut budget.per, problems);
+                if budget.per != Extent::All && budget.per.units() != Some((Unit::Turns, 1)) {
+                    let help = "write `per: turns(1)` or `per: all`";
+                    let message = "a token budget resets per turn or never";
+                    problems.push(Code("budget-per-unknown"), message, help);
+                }
+            });
+            if scope.order != Order::Oldest {
+                let help = "leave `order` out";
+                problems.push(Code("budget-order"), "a token budget is spent on the oldest item first", help);
+            }
+            self.resolver.size_in("tokens", Some(&mut budget.tokens), problems);
+        });
+    }
+}
+
+impl Resolver<'_> {
+    /// Checks a row of a table.
+    fn row(&self, row: &mut TableRow, problems: &mut Problems) {
+        problems.within("as", |to| self.rendition(&mut row.shown_as, to));
+        if let Some(rendition) = &mut row.over_budget {
+            problems.within("over_budget", |to| self.rendition(rendition, to));
+        }
+        self.size_in("larger_than", row.larger_than.as_mut(), problems);
+    }
+
+    fn rendition(&self, rendition: &mut Rendition, problems: &mut Problems) {
+        match rendition {
+            Rendition::Preview(size) => self.size(size, problems),
+            Rendition::Truncate { head, tail } | Rendition::Offload { head, tail } => {
+                self.size(head, problems);
+                tail.iter_mut().for_each(|it| self.size(it, problems));
+            }
+            Rendition::Raw
+            | Rendition::Exact
+            | Rendition::Summary
+            | Rendition::Gist
+            | Rendition::Handle
+            | Rendition::Marker(_) => {}
+        }
+    }
+}
+
+// The rules of folds.
+
+/// Reports scopes that a fold cannot have; turns are folded as a whole, oldest first.
+fn check_fold(fold: &Fold, scope: &Scope, problems: &mut Problems) {
+    let by = scope.by.as_ref().map(Extent::units);
+    if by.is_some_and(|it| !matches!(it, Some((Unit::Turns | Unit::Items, 1)))) {
+        problems.push(Code("fold-by"), "a fold works on one turn at a time", "remove `by` from the scope");
+    }
+    if scope.order != Order::Oldest {
+        let help = "remove `order` from the scope";
+        problems.push(Code("fold-order"), "a fold starts with the oldest turn", help);
+    }
+    if let Some(kind) = fold.copy.iter().find(|it| fold.quote.contains(it)) {
+        let message = format!("`{}` is in both `copy` and `quote`", kind.name());
+        let help = "keep each kind in only one of the two lists";
+        problems.push_at(Code("fold-kind-twice"), "quote", message, help);
+    }
+    if fold.quote.contains(&Kind::ToolResult) {
+        problems.within("quote", |problems| {
+            let message = "tool results cannot be quoted: `results` says how the summary shows them";
+            problems.push(Code("fold-quotes-results"), message, "remove `tool_result` from `quote`");
+        });
+    }
+}
+
+// The rules of summaries, of what stays beside them, and of the model that writes them.
+
+/// Checks a summary.
+fn check_summary(summary: &mut Summarise, scope: &Scope, resolver: &Resolver<'_>, problems: &mut Problems) {
+    if scope.order != Order::Oldest {
+        let message = "a summary takes the place of its first item, so it starts with the oldest unit";
+        let help = "leave `order` out";
+        problems.push(Code("summary-order"), message, help);
+    }
+    problems.within("summarise", |problems| {
+        resolver.size_in("output", Some(&mut summary.output), problems);
+        resolver.size_in("overhead", summary.overhead.as_mut(), problems);
+        if let Some(count) = &mut summary.at_least {
+            problems.within("at_least", |to| resolver.count(count, to));
+        }
+        resolver.size_in("reads", summary.reads.as_mut(), problems);
+        check_words(summary, problems);
+        check_request(summary, problems);
+        check_kept(summary, problems);
+        resolve_sizes(summary, resolver, problems);
+    });
+}
+
+/// Checks that a policy that names a model for its summaries has a model write one.
+fn check_summariser(policy: &Policy, problems: &mut Problems) {
+    let asks = |it: &Action| matches!(it, Action::Summarise(it) if it.prompt != SummaryPrompt::Free);
+    let mut rungs = policy.stages().iter().flat_map(|it| policy.rungs(it));
+    if policy.summariser.is_some() && !rungs.any(|it| asks(it.action)) {
+        let message = "no stage of this policy asks a model for a summary";
+        let help = "remove `summariser`, or give a stage `apply: summarise(…)` without `prompt: free`";
+        problems.push_at(Code("summariser-idle"), "summariser", message, help);
+    }
+}
+
+/// Checks the number of summaries and what is known of their words.
+fn check_words(summary: &Summarise, problems: &mut Problems) {
+    if summary.per == SummaryPer::Unit && summary.at_least.is_some() {
+        let message = "one summary per unit always replaces exactly one unit";
+        let help = "leave out `at_least` or `per`";
+        problems.push_at(Code("summary-at-least-of-one"), "at_least", message, help);
+    }
+    if summary.says == SummaryWords::Head && summary.prompt != SummaryPrompt::Free {
+        let message = "a model-written summary cannot repeat the beginnings of results";
+        let help = "write `prompt: free`, or leave `says` out";
+        problems.push_at(Code("summary-head-of-a-model"), "says", message, help);
+    }
+}
+
+/// Checks that settings of a request come with a request.
+fn check_request(summary: &Summarise, problems: &mut Problems) {
+    let is_free = summary.prompt == SummaryPrompt::Free;
+    if summary.reads.is_some() && summary.prompt != SummaryPrompt::Separate {
+        problems.push_at(
+            Code("summary-reads-all"),
+            "reads",
+            if is_free {
+                "`reads` has no effect: no request is made"
+            } else {
+                "an aligned summariser reads the agent's own prompt"
+            },
+            "leave `reads` out, or write `prompt: separate`",
+        );
+    }
+    if summary.again.is_some() && is_free {
+        let message = "`again` has no effect: no request is made";
+        let help = "leave `again` out, or write `prompt: separate`";
+        problems.push_at(Code("summary-again-free"), "again", message, help);
+    }
+}
+
+/// Checks what stays beside a summary.
+fn check_kept(summary: &Summarise, problems: &mut Problems) {
+    let Some(kept) = &summary.keeps else { return };
+    let is_cut = |kind: &Kind| *kind != Kind::Summary && !summary.copy.contains(kind);
+    if kept.kinds.is_empty() || !kept.kinds.iter().all(is_cut) {
+        let message = "`kinds` cannot contain copied kinds, or summaries, because these cannot be cut";
+        let help = "write `kinds: [user]`";
+        problems.push_at(Code("summary-keeps"), "keeps.kinds", message, help);
+    }
+}
+
+/// Resolves the sizes that belong to a summary.
+fn resolve_sizes(summary: &mut Summarise, resolver: &Resolver<'_>, problems: &mut Problems) {
+    if let Some(kept) = &mut summary.keeps {
+        resolver.size_in("keeps.tokens", Some(&mut kept.tokens), problems);
+    }
+    if let Some(again) = &mut summary.again {
+        resolver.size_in("again.overhead", again.overhead.as_mut(), problems);
+        resolver.size_in("again.output", again.output.as_mut(), problems);
+    }
+    let Some(restore) = &mut summary.restore else { return };
+    problems.within("restore", |problems| {
+        problems.within("files", |to| resolver.count(&mut restore.files, to));
+        if restore.files == Count::Fixed(0) {
+            let help = "write `files: 5`, or leave `restore` out";
+            problems.push_at(Code("restore-nothing"), "files", "restoring 0 files has no effect", help);
+        }
+        resolver.size_in("each", restore.each.as_mut(), problems);
+        resolver.size_in("all", restore.all.as_mut(), problems);
+        resolver.item_in("name", restore.name.as_mut(), problems);
+        resolver.size_in("more", restore.more.as_mut(), problems);
+    });
 }

@@ -2,9 +2,9 @@
 
 use indexmap::IndexSet;
 
-use super::rules::{self, canonical};
-use super::services::{served, unpriced};
-use super::{ListContents, ListEntry, NoProfileReason, Unplaced};
+use super::{
+    ListContents, ListEntry, NoProfileReason, Unplaced, assumptions, cache_rules, canonical, served, unpriced,
+};
 use crate::prelude::*;
 use crate::profile::cache::Cache;
 use crate::profile::written::PriceSpec;
@@ -135,7 +135,7 @@ fn text(
         limits: entry.limits,
         cache,
         prices,
-        assumptions: rules::assumptions(),
+        assumptions: assumptions(),
     };
     let doubt = doubt.map_or_else(String::new, |it| format!("# Cache: {it}.\n"));
     let unpriced = unpriced.iter().map(|it| format!("# Without a price: {it}.\n")).collect::<String>();
@@ -144,7 +144,7 @@ fn text(
 
 /// Returns the cache rules, what they leave open, and where they are told.
 fn cache(entry: &ListEntry) -> (Cache, Option<&'static str>, Option<&'static str>) {
-    if let Some((cache, row)) = rules::rules(entry) {
+    if let Some((cache, row)) = cache_rules(entry) {
         return (cache, Some(&row.doubt), Some(&row.source));
     }
     let has_discount = entry.prices.iter().any(|it| it.cache_read.is_some());

@@ -2,8 +2,7 @@
 
 use crate::prelude::*;
 
-use super::rules::canonical;
-use super::{ListContents, ListEntry};
+use super::{ListContents, ListEntry, canonical};
 use crate::profile::calendar;
 use crate::profile::written::PriceSpec;
 use crate::text::decode;

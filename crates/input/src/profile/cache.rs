@@ -1,29 +1,22 @@
-//! A provider's cache rules: all of them, as written and as checked; the fields and numbers of each stand in the file of its kind.
+//! A provider's cache rules: all of them, as written and as checked; the fields and numbers of each stand here or in a file of their own.
 
-mod blocks;
 mod breakpoints;
 mod effects;
 mod refuses;
-mod steps;
-mod stored;
 mod times;
-mod units;
 
 use crate::prelude::*;
 
 use crate::policy::OwnCode;
 
-pub use self::blocks::{Blocks, BlocksFields, Touch};
 pub use self::breakpoints::{Automatic, Breakpoints, BreakpointsFields, Clock, LookbackUnit, Lookup};
 use self::effects::qualified;
 pub use self::effects::{
     Hits, HitsFields, Invalidates, InvalidatesFields, PromptLevel, Qualified, SETTINGS, Setting, Settings,
 };
 pub use self::refuses::Refusal;
-pub use self::steps::{CachedEnd, LoggedCache, PrefixCapFields, PrefixIntervalFields, Steps};
-pub use self::stored::{ExplicitCache, StoredFields};
 pub use self::times::{Lifetimes, Readable, Renewal, TtlClass, Ttls};
-pub use self::units::{UnitEnd, UnitRules, UnitsFields};
+use crate::text::duration::Duration;
 
 /// Cache rules as written: which, with their fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -285,4 +278,303 @@ pub enum Reads {
     Stored,
     /// All of it.
     Prefixes,
+}
+
+// Contents that the harness stores for a time and pays for by the token-hour.
+
+/// The fields of these rules.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StoredFields {
+    /// Shorter contents cannot be stored.
+    pub min_tokens: Option<Tokens>,
+    /// How long a content is kept.
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
+    pub ttl: Ttls,
+    /// Whether the harness renews a content's lifetime whenever it uses the content. Default: never.
+    pub renewal: Option<Renewal>,
+    /// For each setting: the first level of the prompt that a change invalidates.
+    pub invalidates: Option<InvalidatesFields>,
+}
+
+impl StoredFields {
+    fn check(&self, problems: &mut Problems) -> CacheRules {
+        let ttl_ms = self.ttl.only(problems).filter(|it| *it > 0);
+        if ttl_ms.is_none() {
+            let help = "add one, such as `ttl: \"1h\"`";
+            problems.push_at(Code("ttl-missing"), "ttl", "explicitly stored content needs a lifetime", help);
+        }
+        let rules = ExplicitCache {
+            min_tokens: self.min_tokens.unwrap_or(0),
+            ttl_ms: ttl_ms.unwrap_or(1),
+            renews: self.renewal == Some(Renewal::OnUse),
+        };
+        qualified(CacheRules::ExplicitCache(rules), self.invalidates.as_ref(), None, problems)
+    }
+}
+
+/// The numbers of explicitly stored contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ExplicitCache {
+    /// Shorter contents cannot be stored.
+    pub min_tokens: Tokens,
+    /// How long a content is kept, in milliseconds.
+    pub ttl_ms: u64,
+    /// Whether the harness renews a content's lifetime whenever it uses the content.
+    pub renews: bool,
+}
+
+// Fixed blocks in a store of limited size; the least recently used leave first.
+
+/// The fields of these rules.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BlocksFields {
+    /// Tokens per block.
+    pub block_tokens: Option<Tokens>,
+    /// Blocks in the store. Default: unlimited.
+    pub capacity_blocks: Option<u32>,
+    /// Which end of a prompt counts as used first, and so leaves first. Default: its tail.
+    pub touch: Option<Touch>,
+    /// For each setting: the first level of the prompt that a change invalidates.
+    pub invalidates: Option<InvalidatesFields>,
+    /// How often a request is served by a machine that has the entries. Default: always.
+    pub hits: Option<HitsFields>,
+}
+
+impl BlocksFields {
+    fn check(&self, problems: &mut Problems) -> CacheRules {
+        let block_tokens = self.block_tokens.unwrap_or(0);
+        if block_tokens == 0 {
+            let message = "`block_tokens` must be at least 1";
+            let help = "write `block_tokens: 16`, or another number of at least 1";
+            problems.push_at(Code("block-size-missing"), "block_tokens", message, help);
+        }
+        if self.capacity_blocks == Some(0) {
+            let message = "a store of 0 blocks holds nothing";
+            let help = "write `cache: none` for no cache";
+            problems.push_at(Code("capacity-zero"), "capacity_blocks", message, help);
+        }
+        let touch = self.touch.unwrap_or_default();
+        let rules = CacheRules::Blocks(Blocks { block_tokens, capacity_blocks: self.capacity_blocks, touch });
+        qualified(rules, self.invalidates.as_ref(), self.hits.as_ref(), problems)
+    }
+}
+
+/// A store of fixed blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Blocks {
+    /// Tokens per block, at least 1.
+    pub block_tokens: Tokens,
+    /// Blocks in the store, at least 1; unlimited if `None`.
+    pub capacity_blocks: Option<u32>,
+    /// The order in which the blocks of a prompt count as used.
+    pub touch: Touch,
+}
+
+/// The order in which the blocks of a prompt count as used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Touch {
+    /// From the head on, so that the head leaves first.
+    HeadFirst,
+    /// From the tail on, so that the tail leaves first.
+    #[default]
+    TailFirst,
+}
+
+// The longest common prefix with an earlier prompt, in steps.
+
+/// The fields of rules that cap a prefix where the policy edited.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PrefixCapFields {
+    /// Shorter prefixes are not cached.
+    pub min_tokens: Option<Tokens>,
+    /// The step, in tokens, by which cached prefixes grow beyond the minimum.
+    pub step_tokens: Option<Tokens>,
+}
+
+impl PrefixCapFields {
+    fn check(&self, problems: &mut Problems) -> CacheRules {
+        CacheRules::PrefixCap(Steps::of(self.min_tokens, self.step_tokens, problems))
+    }
+}
+
+/// The fields of rules that compare prefixes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PrefixIntervalFields {
+    /// Shorter prefixes are not cached.
+    pub min_tokens: Option<Tokens>,
+    /// The step, in tokens, by which cached prefixes grow beyond the minimum.
+    pub step_tokens: Option<Tokens>,
+    /// How long an entry lives after its last use.
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
+    pub ttl: Ttls,
+    /// For each setting: the first level of the prompt that a change invalidates.
+    pub invalidates: Option<InvalidatesFields>,
+    /// How often a request is served by a machine that has the entries. Default: always.
+    pub hits: Option<HitsFields>,
+}
+
+impl PrefixIntervalFields {
+    fn check(&self, problems: &mut Problems) -> CacheRules {
+        let steps = Steps::of(self.min_tokens, self.step_tokens, problems);
+        let rules = CacheRules::prefix_interval(steps, self.ttl.only(problems));
+        qualified(rules, self.invalidates.as_ref(), self.hits.as_ref(), problems)
+    }
+}
+
+/// What logs of a client show of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LoggedCache {
+    /// Up to where a request is cached.
+    pub end: CachedEnd,
+    /// So many tokens at the front outlive the session's own entries, because other sessions send them.
+    pub front: Tokens,
+}
+
+impl LoggedCache {
+    /// Nothing that the provider does not document.
+    pub const NONE: Self = Self { end: CachedEnd::Prompt, front: 0 };
+}
+
+/// Up to where a request is cached that a later one begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CachedEnd {
+    /// Its prompt.
+    #[default]
+    Prompt,
+    /// Its prompt, but for the last tokens, as many as the client's log shows.
+    BeforeEnd,
+    /// Its prompt and the reply, but for the last tokens.
+    BeforeReplyEnd,
+}
+
+/// The prefix lengths that a cache keeps: a minimum, then whole steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Steps {
+    /// Shorter prefixes are not cached.
+    pub min: Tokens,
+    /// The step by which prefixes grow beyond the minimum, at least 1.
+    pub step: Tokens,
+}
+
+impl Steps {
+    fn of(min: Option<Tokens>, step: Option<Tokens>, problems: &mut Problems) -> Self {
+        not_zero("step_tokens", step, "a step of 0 tokens is not possible", problems);
+        Self { min: min.unwrap_or(0), step: step.unwrap_or(1).max(1) }
+    }
+
+    /// Returns steps beyond an offset, of which none is shorter than a minimum.
+    pub fn beyond(offset: Tokens, step: Tokens, min: Tokens) -> Self {
+        let step = step.max(1);
+        Self { min: offset + min.saturating_sub(offset).div_ceil(step) * step, step }
+    }
+
+    /// Returns the longest cached length within a common prefix.
+    #[inline]
+    pub fn floor(&self, common: Tokens) -> Tokens {
+        match common.checked_sub(self.min) {
+            None => 0,
+            Some(extra) => self.min + extra / self.step * self.step,
+        }
+    }
+}
+
+// Whole units left by earlier requests; a prompt reads the longest with which it begins.
+
+/// The fields of these rules.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct UnitsFields {
+    /// Shorter prefixes are not cached.
+    pub min_tokens: Option<Tokens>,
+    /// The step, in tokens, by which cached prefixes grow beyond the minimum.
+    pub step_tokens: Option<Tokens>,
+    /// The places at which a request leaves units.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub units: Vec<UnitEnd>,
+    /// A request also leaves a unit at every multiple of this number of tokens.
+    pub interval_tokens: Option<Tokens>,
+    /// How long a unit lives after its last use.
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
+    pub ttl: Ttls,
+    /// From when a unit can be read.
+    pub readable: Option<Readable>,
+    /// How long after that, because a unit must be built first.
+    pub readable_after: Option<Duration>,
+    /// For each setting: the first level of the prompt that a change invalidates.
+    pub invalidates: Option<InvalidatesFields>,
+    /// How often a request is served by a machine that has the units. Default: always.
+    pub hits: Option<HitsFields>,
+}
+
+impl UnitsFields {
+    fn check(&self, problems: &mut Problems) -> CacheRules {
+        not_zero(
+            "interval_tokens",
+            self.interval_tokens,
+            "an interval of 0 tokens is not possible",
+            problems,
+        );
+        if self.units.is_empty() && self.interval_tokens.is_none() {
+            let message = "without units there is nothing to read later";
+            let help = "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`";
+            problems.push_at(Code("units-nowhere"), "units", message, help);
+        }
+        let leaves = |at: UnitEnd| self.units.contains(&at);
+        let rules = UnitRules {
+            steps: Steps::of(self.min_tokens, self.step_tokens, problems),
+            at_input_end: leaves(UnitEnd::InputEnd),
+            at_output_end: leaves(UnitEnd::OutputEnd),
+            at_common_prefix: leaves(UnitEnd::CommonPrefix),
+            interval_tokens: self.interval_tokens.map(|it| it.max(1)),
+            ttl_ms: self.ttl.only(problems),
+            readable: self.readable.unwrap_or_default(),
+            readable_after_ms: self.readable_after.map_or(0, |it| it.0),
+        };
+        qualified(CacheRules::Units(rules), self.invalidates.as_ref(), self.hits.as_ref(), problems)
+    }
+}
+
+/// The numbers of a cache of whole units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UnitRules {
+    /// The lengths that units have.
+    pub steps: Steps,
+    /// Whether a request leaves a unit at the end of its prompt.
+    pub at_input_end: bool,
+    /// Whether it leaves a unit at the end of the model's output.
+    pub at_output_end: bool,
+    /// Whether it leaves a unit at the end of the prefix that it shares with an earlier prompt.
+    pub at_common_prefix: bool,
+    /// A request also leaves a unit at every multiple of this number of tokens, at least 1.
+    pub interval_tokens: Option<Tokens>,
+    /// How long a unit lives after its last use, in milliseconds.
+    pub ttl_ms: Option<u64>,
+    /// From when a unit can be read.
+    pub readable: Readable,
+    /// How long after that, in milliseconds.
+    pub readable_after_ms: u64,
+}
+
+/// A place at which a request leaves a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum UnitEnd {
+    /// At the end of its prompt.
+    InputEnd,
+    /// At the end of the model's output.
+    OutputEnd,
+    /// At the end of the prefix that it shares with an earlier prompt.
+    CommonPrefix,
 }

@@ -1,11 +1,14 @@
 //! The rules of a profile.
 
-mod price;
-
-use super::written::RecoveryPrice;
+use super::calendar::{WEEK_MINUTES, instant, minute_of_day, parse_day};
+use super::price::{Period, PriceList, PriceWindow, Prices, Rates, Tier, TierReach};
+use super::written::{PriceSpec, RecoveryPrice, ServicePrices};
 use super::{Assumptions, Family, ImageRule, Limits, Profile, ProfileFile, WaitModel, written};
+use crate::TtlClass;
 use crate::prelude::*;
-use ctxsim_base::quantity::{Cost, UNLIMITED};
+use crate::text::duration::Duration;
+use ctxsim_base::order::InOrder as _;
+use ctxsim_base::quantity::{Cost, Rate, UNLIMITED};
 
 /// Checks a profile.
 pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
@@ -25,7 +28,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         problems.push_at(Code("tokenizer-unknown"), "tokenizer", message, help);
     }
     let assumed = &spec.assumptions;
-    let start_ms = price::start(assumed.starts_at.as_deref(), &spec.as_of, problems);
+    let start_ms = start(assumed.starts_at.as_deref(), &spec.as_of, problems);
     Profile {
         name: spec.name.clone(),
         about: spec.about.clone(),
@@ -38,7 +41,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         refuses: spec.cache.refuses().to_vec(),
         cache: problems.within("cache", |problems| spec.cache.check(problems)),
         prices: problems
-            .within("prices", |problems| price::prices(&spec.prices, start_ms, &assumed.services, problems)),
+            .within("prices", |problems| prices(&spec.prices, start_ms, &assumed.services, problems)),
         waiting: WaitModel::of_profile(spec),
         assumptions: problems.within("assumptions", |problems| assumptions(&spec.assumptions, problems)),
     }
@@ -98,4 +101,345 @@ fn assumptions(spec: &written::AssumptionsSpec, problems: &mut Problems) -> Assu
         latency_ms_per_uncached_token: spec.latency_ms_per_uncached_token.to_f64(),
         latency_ms_per_output_token: spec.latency_ms_per_output_token.to_f64(),
     }
+}
+
+// Makes price lists from written prices: every rate exact, every threshold, date and hour checked.
+
+/// Rates of any part of a price list.
+struct GivenRates<'a> {
+    input: Option<Decimal>,
+    output: Option<Decimal>,
+    cache_read: Option<Decimal>,
+    cache_write: &'a IndexMap<String, Decimal>,
+}
+
+/// Reads the rates of a part that may omit any of them.
+macro_rules! given {
+    ($spec:expr) => {
+        GivenRates {
+            input: $spec.input,
+            output: $spec.output,
+            cache_read: $spec.cache_read,
+            cache_write: &$spec.cache_write,
+        }
+    };
+}
+
+impl GivenRates<'_> {
+    fn is_empty(&self) -> bool {
+        self.input.is_none()
+            && self.output.is_none()
+            && self.cache_read.is_none()
+            && self.cache_write.is_empty()
+    }
+}
+
+/// Makes the price list of a timeline with a start and services.
+pub(crate) fn prices(
+    specs: &[PriceSpec],
+    start_ms: i64,
+    services: &[String],
+    problems: &mut Problems,
+) -> Prices {
+    if specs.is_empty() {
+        let help = "write `prices: [(input: 3.0, output: 15.0)]`";
+        problems.push(Code("price-missing"), "a profile needs at least one price", help);
+    }
+    let mut periods: Vec<Period> = Vec::with_capacity(specs.len());
+    for (index, spec) in specs.iter().enumerate() {
+        let period = problems.within(index, |problems| period(spec, services, problems));
+        if periods.iter().any(|it| it.from_ms == period.from_ms) {
+            let help = "give each its own `from`";
+            let message = "two price lists start on the same date";
+            problems.push_at(Code("price-date-duplicate"), index, message, help);
+        }
+        periods.push(period);
+    }
+    periods.order_by_key(|it| it.from_ms);
+    let n_begun = periods.partition_point(|it| it.from_ms <= start_ms);
+    if n_begun == 0 && !periods.is_empty() {
+        let help = "set `assumptions.starts_at` to a later date, or add the earlier prices";
+        problems.push(Code("price-not-yet"), "the timeline starts before the first price", help);
+    }
+    let later = periods.split_off(n_begun);
+    let first = periods.pop().unwrap_or_else(free);
+    Prices { start_ms, earlier: periods, first, later }
+}
+
+/// Replaces missing prices so that the check can go on.
+fn free() -> Period {
+    let usual = PriceList { base: Rates::default(), tiers: Vec::new(), reach: TierReach::WholeRequest };
+    Period { from_ms: i64::MIN, usual, windows: Vec::new() }
+}
+
+fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Period {
+    let from_ms = spec.from.as_deref().map_or(i64::MIN, |text| {
+        parse_day(text).unwrap_or_else(|| {
+            let message = format!("`{text}` is not a date (YYYY-MM-DD)");
+            problems.push_at(Code("date-format"), "from", message, "write it like \"2026-10-07\"");
+            i64::MIN
+        })
+    });
+    let given = GivenRates {
+        input: Some(spec.input),
+        output: spec.output,
+        cache_read: spec.cache_read,
+        cache_write: &spec.cache_write,
+    };
+    let mut base = over(&Rates::default(), &given, problems);
+    base.storage = spec.storage.map(|it| rate("storage", it, problems));
+    let mut usual = list(base, &spec.tiers, problems);
+    let mut windows: Vec<PriceWindow> = Vec::with_capacity(spec.windows.len());
+    for (index, window) in spec.windows.iter().enumerate() {
+        let field = format!("windows.{index}");
+        windows.extend(problems.within(field, |problems| self::window(window, &usual, problems)));
+    }
+    check_services(spec, problems);
+    for (index, name) in services.iter().enumerate() {
+        let Some(service) = spec.services.get(name) else {
+            problems.elsewhere(format_args!("assumptions.services.{index}"), |it| {
+                unknown_service(name, spec, it);
+            });
+            continue;
+        };
+        let has_own = !given!(service).is_empty();
+        if has_own && spec.windows.iter().any(|it| it.factor.is_none()) {
+            let message = format!("both `{name}` and a time window set their own prices");
+            problems.push_at(
+                Code("price-ambiguous"),
+                "windows",
+                message,
+                "replace the prices of one of them with \
+                a `factor`",
+            );
+        }
+        problems.within(format!("services.{name}"), |problems| {
+            usual = serve(&usual, service, problems);
+            for (window, spec) in windows.iter_mut().zip(&spec.windows) {
+                window.prices = match (has_own, spec.factor) {
+                    (true, Some(factor)) => times(&usual, factor, problems),
+                    _ => serve(&window.prices, service, problems),
+                };
+            }
+        });
+    }
+    Period { from_ms, usual, windows }
+}
+
+/// Also checks services that are not used.
+fn check_services(spec: &PriceSpec, problems: &mut Problems) {
+    for (name, service) in &spec.services {
+        let is_empty = given!(service).is_empty() && service.tiers.is_empty();
+        if service.factor.is_some() != is_empty {
+            problems.within(format!("services.{name}"), |it| {
+                let message = "a service needs either a `factor` or its own prices";
+                it.push(Code("service-form"), message, "write `factor: 0.5`, or `input` and `output`");
+            });
+        }
+    }
+}
+
+fn unknown_service(name: &str, spec: &PriceSpec, problems: &mut Problems) {
+    let help = match nearest(name, spec.services.keys().map(String::as_str)) {
+        Some(known) => format!("did you mean `{known}`?"),
+        None => "add it under the prices' `services`, or remove it".to_owned(),
+    };
+    problems.push(Code("service-unknown"), format!("no price is known for `{name}`"), help);
+}
+
+/// Returns a list under a service.
+fn serve(list: &PriceList, service: &ServicePrices, problems: &mut Problems) -> PriceList {
+    match service.factor {
+        Some(factor) => times(list, factor, problems),
+        None => {
+            let given = given!(service);
+            let below = if given.input.is_some() { unsaid(&list.base) } else { list.base };
+            self::list(over(&below, &given, problems), &service.tiers, problems)
+        }
+    }
+}
+
+/// Returns the known prices of a part that replaces the standard ones: a write with a standard price loses
+/// it, and its new price is unknown.
+fn unsaid(usual: &Rates) -> Rates {
+    Rates { cache_write: usual.cache_write.map(|_| [None; 2]), storage: usual.storage, ..Rates::default() }
+}
+
+fn list(base: Rates, specs: &[written::TierSpec], problems: &mut Problems) -> PriceList {
+    let mut tiers: Vec<(Tier, &written::TierSpec)> = Vec::with_capacity(specs.len());
+    for (index, spec) in specs.iter().enumerate() {
+        problems.within(format!("tiers.{index}"), |problems| {
+            let from_tokens = match (spec.above_prompt_tokens, spec.from_prompt_tokens) {
+                (Some(above), None) => above.saturating_add(1),
+                (None, Some(from)) => from,
+                _ => {
+                    let help = "write either `above_prompt_tokens` or `from_prompt_tokens`, not both";
+                    let message = "a tier needs the prompt length at which it starts";
+                    problems.push(Code("tier-threshold"), message, help);
+                    return;
+                }
+            };
+            if tiers.iter().any(|(it, _)| it.from_tokens == from_tokens) {
+                let help = "remove one";
+                problems.push(Code("tier-duplicate"), "two tiers start at the same prompt length", help);
+            }
+            if spec.reach != specs[0].reach {
+                let help = "give all of them the same `reach`";
+                problems.push(Code("tier-mixed"), "the tiers have different values of `reach`", help);
+            }
+            tiers.push((Tier { from_tokens, rates: base }, spec));
+        });
+    }
+    tiers.order_by_key(|(it, _)| it.from_tokens);
+    let mut below = base;
+    for (tier, spec) in &mut tiers {
+        tier.rates = problems.within("tiers", |problems| over(&below, &given!(spec), problems));
+        below = tier.rates;
+    }
+    let reach = specs.first().map_or(TierReach::WholeRequest, |it| it.reach);
+    PriceList { base, tiers: tiers.into_iter().map(|(it, _)| it).collect(), reach }
+}
+
+fn window(spec: &written::WindowSpec, usual: &PriceList, problems: &mut Problems) -> Option<PriceWindow> {
+    let given = given!(spec);
+    let prices = match (spec.factor, given.is_empty()) {
+        (Some(factor), true) => times(usual, factor, problems),
+        (None, false) => PriceList { base: over(&usual.base, &given, problems), ..usual.clone() },
+        _ => {
+            let message = "a window needs either a `factor` or its own prices";
+            problems.push(Code("window-form"), message, "write `factor: 0.5`, or `input` and `output`");
+            return None;
+        }
+    };
+    if spec.factor.is_none() && !usual.tiers.is_empty() {
+        let message = "a window with its own prices does not say what longer prompts cost";
+        problems.push(Code("window-tiers"), message, "give the window a `factor`");
+    }
+    let mut minutes = Vec::new();
+    let all_days = 0..7;
+    let days: Vec<u32> = if spec.weekdays.is_empty() {
+        all_days.collect()
+    } else {
+        spec.weekdays.iter().map(|it| *it as u32).collect()
+    };
+    for hours in &spec.hours {
+        let Some((start, length)) = span(hours) else {
+            let message = format!("`{hours}` is not a range of hours");
+            problems.push_at(Code("window-hours"), "hours", message, "write it like \"01:00-04:00\"");
+            continue;
+        };
+        days.iter().for_each(|day| push_minutes(day * 1_440 + start, length, &mut minutes));
+    }
+    if spec.hours.is_empty() {
+        days.iter().for_each(|day| push_minutes(day * 1_440, 1_440, &mut minutes));
+    }
+    Some(PriceWindow { minutes, prices })
+}
+
+/// Parses `01:00-04:00` as a minute of the day and a length; an end at or before the start is on the next
+/// day.
+fn span(text: &str) -> Option<(u32, u32)> {
+    let (start, end) = text.split_once('-')?;
+    let (start, end) = (minute_of_day(start)?, minute_of_day(end)?);
+    let length = if end > start { end - start } else { end + 1_440 - start };
+    (start < 1_440).then_some((start, length))
+}
+
+/// Adds minutes of the week, wrapping at its end.
+fn push_minutes(start: u32, length: u32, minutes: &mut Vec<Range<u32>>) {
+    let end = start + length;
+    minutes.push(start..end.min(WEEK_MINUTES));
+    if end > WEEK_MINUTES {
+        minutes.push(0..end - WEEK_MINUTES);
+    }
+}
+
+/// Overrides rates.
+fn over(below: &Rates, given: &GivenRates<'_>, problems: &mut Problems) -> Rates {
+    let mut rates = *below;
+    if let Some(price) = given.input {
+        rates.input = rate("input", price, problems);
+    }
+    if let Some(price) = given.output {
+        rates.output = Some(rate("output", price, problems));
+    }
+    if let Some(price) = given.cache_read {
+        rates.cache_read = Some(rate("cache_read", price, problems));
+    }
+    let mut is_given = [false; 2];
+    for (ttl, price) in given.cache_write {
+        problems.within("cache_write", |problems| {
+            let Some(class) = Duration::parse(ttl).map(|it| TtlClass::of(it.0) as usize) else {
+                let help = "write `\"5m\"`, `\"30m\"`, `\"1h\"` or `\"12h\"`";
+                problems.push_at(Code("ttl-class"), ttl, format!("`{ttl}` is not a lifetime"), help);
+                return;
+            };
+            if std::mem::replace(&mut is_given[class], true) {
+                problems.within(ttl, |it| {
+                    let message = "two prices for lifetimes of the same class";
+                    it.push(
+                        Code("ttl-class"),
+                        message,
+                        "give one price for lifetimes below an hour and one for lifetimes of an hour or more",
+                    );
+                });
+            }
+            rates.cache_write.get_or_insert([None; 2])[class] = Some(rate(ttl, *price, problems));
+        });
+    }
+    rates
+}
+
+/// Multiplies every rate of a list.
+fn times(list: &PriceList, factor: Decimal, problems: &mut Problems) -> PriceList {
+    let mut product = |rate: Rate| {
+        let exact =
+            Decimal::parse(&rate.0.to_string()).and_then(|it| it.times(factor)).and_then(|it| it.scaled(0));
+        exact.map(Rate).unwrap_or_else(|| {
+            problems.within("factor", |it| {
+                let message = format!("the factor {factor} yields a price with more than six decimals");
+                it.push(Code("price-too-fine"), message, "write the prices instead");
+            });
+            rate
+        })
+    };
+    let mut all = |rates: &Rates| Rates {
+        input: product(rates.input),
+        output: rates.output.map(&mut product),
+        cache_read: rates.cache_read.map(&mut product),
+        cache_write: rates.cache_write.map(|it| it.map(|it| it.map(&mut product))),
+        storage: rates.storage,
+    };
+    PriceList {
+        base: all(&list.base),
+        tiers: list.tiers.iter().map(|it| Tier { rates: all(&it.rates), ..*it }).collect(),
+        reach: list.reach,
+    }
+}
+
+fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
+    Rate::from_usd_per_million(price).unwrap_or_else(|| {
+        problems.within(field, |it| {
+            let message = format!("{price} USD per million tokens has more than six decimals");
+            it.push(Code("price-too-fine"), message, "round it to six decimals");
+        });
+        Rate::default()
+    })
+}
+
+/// Returns the assumed start of a timeline, in milliseconds since 1970: as written, else the date of the
+/// sources.
+pub(crate) fn start(starts_at: Option<&str>, as_of: &str, problems: &mut Problems) -> i64 {
+    let of_sources = parse_day(as_of);
+    if of_sources.is_none() {
+        let message = format!("`{as_of}` is not a date (YYYY-MM-DD)");
+        problems.push_at(Code("date-format"), "as_of", message, "write it like \"2026-10-07\"");
+    }
+    let Some(text) = starts_at else { return of_sources.unwrap_or(0) };
+    instant(text).unwrap_or_else(|| {
+        let message = format!("`{text}` is not a date or a time");
+        let help = "write it like \"2026-10-07\" or \"2026-10-07T09:30Z\"";
+        problems.push_at(Code("date-format"), "assumptions.starts_at", message, help);
+        of_sources.unwrap_or(0)
+    })
 }

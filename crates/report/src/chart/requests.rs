@@ -11,7 +11,7 @@ use crate::prelude::*;
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{CacheUse, RequestRow, Role};
 use ctxsim_engine::measure::missed::{MISS_MIN, Miss, all_misses};
-use ctxsim_engine::price::by_request::RequestCost;
+use ctxsim_engine::price::RequestCost;
 use ctxsim_engine::take::{Load, Take};
 use ctxsim_input::Policy;
 

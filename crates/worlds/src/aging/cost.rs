@@ -5,7 +5,7 @@ use super::play::{AgingLog, SessionLog};
 use super::stream::AgingStream;
 use crate::prelude::*;
 use ctxsim_engine::memory::Recalled;
-use ctxsim_engine::memory::requests::{ITEM_MAX, Replayed, RequestWriter};
+use ctxsim_engine::memory::{ITEM_MAX, Replayed, RequestWriter};
 use ctxsim_input::policy::memory::SessionStore;
 
 /// The requests of a stream under one memory.

@@ -14,7 +14,7 @@ use ctxsim_base::quantity::{Cost, sums};
 use ctxsim_engine::ledger::{Loss, MemoryKind};
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
-use ctxsim_engine::memory::requests::{ITEM_MAX, Replayed, RequestWriter};
+use ctxsim_engine::memory::{ITEM_MAX, Replayed, RequestWriter};
 use ctxsim_engine::memory::{MemoryServiceCall, Recalled};
 use ctxsim_engine::take::{MemoryRepair, StageRepair};
 use ctxsim_input::policy::memory::{Cap, ServiceCall, ServiceMemory};

@@ -11,7 +11,7 @@ use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_engine::ledger::{CacheUse, Firing, Outcome, RequestRow, Role, Sink, ToolResults};
 use ctxsim_engine::memory::{AnyMemory, MemoryRun, MemoryView};
 use ctxsim_engine::projection::Window;
-use ctxsim_engine::projection::num::Known;
+use ctxsim_engine::projection::test::Known;
 use ctxsim_input::policy::memory::{FactMemory, State};
 use ctxsim_input::policy::{MemoryPlace, Moment};
 use ctxsim_input::{CacheRules, Limits};

@@ -4,8 +4,8 @@ use crate::prelude::*;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::pool::{CompiledBudget, OpenPool};
-use crate::projection::writer::Passage;
+use super::{CompiledBudget, OpenPool};
+use crate::projection::text::Passage;
 use crate::projection::{
     Act, Activation, ClassMask, CompiledRung, Num, Region, Rendered, RungParts, Slot, TableRows, TextContent,
     UnitSize, Writer,

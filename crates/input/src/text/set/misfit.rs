@@ -2,8 +2,7 @@
 
 use indexmap::IndexSet;
 
-use super::call::factor;
-use super::{Format, Node, Override, TreeEntry, Why, child, fault, names, quoted};
+use super::{Format, Node, Override, TreeEntry, Why, child, factor, fault, names, quoted};
 use crate::prelude::*;
 use crate::text::fault::TextFault;
 
