@@ -118,32 +118,32 @@ impl Assembler {
     }
 
     /// Appends a part of the user's side: to a new turn, or to the results when the turn goes on and nobody typed it.
-    pub(super) fn said(&mut self, line: usize, at_ms: Option<i64>, part: Part, is_typed: bool) {
+    pub(super) fn said(&mut self, stamp: Stamp, part: Part, is_typed: bool) {
         let (said, images) = part.apart();
         for part in said.into_iter().chain(images) {
-            self.said_alone(line, at_ms, part, is_typed);
+            self.said_alone(stamp, part, is_typed);
         }
     }
 
-    fn said_alone(&mut self, line: usize, at_ms: Option<i64>, mut part: Part, is_typed: bool) {
+    fn said_alone(&mut self, stamp: Stamp, mut part: Part, is_typed: bool) {
         self.n_parts += 1;
         part.stands_in |= !is_typed && self.pending.is_replacing();
         match self.transcript.exchanges.last_mut().filter(|it| it.has_calls()) {
             Some(last) if !is_typed && self.pending.parts.is_empty() => {
                 last.results.push(part);
-                self.after_ms = self.after_ms.max(at_ms);
+                self.after_ms = self.after_ms.max(stamp.ms);
             }
             _ => {
-                self.pending.line = line;
-                self.pending.at_ms = self.pending.at_ms.max(at_ms);
+                self.pending.line = stamp.line;
+                self.pending.at_ms = self.pending.at_ms.max(stamp.ms);
                 self.pending.parts.push(part);
             }
         }
     }
 
     /// Appends a part that the harness put in the place of history; it begins a turn.
-    pub(super) fn stood_in(&mut self, line: usize, at_ms: Option<i64>, part: Part) {
-        self.said(line, at_ms, Part { stands_in: true, ..part }, true);
+    pub(super) fn stood_in(&mut self, stamp: Stamp, part: Part) {
+        self.said(stamp, Part { stands_in: true, ..part }, true);
     }
 
     /// Records that the history was removed; only parts from this index on stay.
@@ -160,13 +160,13 @@ impl Assembler {
     }
 
     /// Puts something in the place of the history.
-    pub(super) fn replaced(&mut self, line: usize, at_ms: Option<i64>, summary: HistorySummary) {
+    pub(super) fn replaced(&mut self, stamp: Stamp, summary: HistorySummary) {
         self.compacted(summary.stays_from, summary.cause);
         for part in summary.parts {
-            self.stood_in(line, at_ms, part);
+            self.stood_in(stamp, part);
         }
         if let Some(bill) = summary.bill {
-            self.summarised(line, bill);
+            self.summarised(stamp.line, bill);
         }
     }
 
@@ -200,18 +200,11 @@ impl Assembler {
     }
 
     /// Appends a result; one that answers no call of the last reply stands without its call.
-    pub(super) fn answered(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        call: &str,
-        part: Part,
-        losses: &mut Losses,
-    ) {
+    pub(super) fn answered(&mut self, stamp: Stamp, call: &str, part: Part, losses: &mut Losses) {
         let n_exchanges = self.transcript.exchanges.len();
         let Some(last) = self.transcript.exchanges.last_mut() else {
-            losses.add(line, "results before the first request, which count as user text");
-            return self.said(line, at_ms, part.with_kind(Kind::User), true);
+            losses.add(stamp.line, "results before the first request, which count as user text");
+            return self.said(stamp, part.with_kind(Kind::User), true);
         };
         let named = call;
         let call = self.calls.get(call);
@@ -220,7 +213,7 @@ impl Assembler {
             Some(call) if call.exchange + 1 == n_exchanges => call.nth,
             _ => {
                 losses.add(
-                    line,
+                    stamp.line,
                     "results that answer no call of the previous reply; they are kept without a call",
                 );
                 usize::MAX
@@ -231,7 +224,7 @@ impl Assembler {
         self.n_parts += images.len() + usize::from(result.is_some());
         last.results.extend(result.into_iter().chain(images));
         self.results.insert(named.to_owned(), first..self.n_parts);
-        self.after_ms = self.after_ms.max(at_ms);
+        self.after_ms = self.after_ms.max(stamp.ms);
     }
 
     /// Appends what the last reply brought about as a whole, and no call of it.

@@ -2,7 +2,6 @@
 
 use super::content::Arguments;
 use super::spread::{BillTotals, RequestPlace, spread, text_tokens};
-use super::times;
 use super::transcript::named_apart;
 use super::usage::Shaped;
 use super::values::Text;
@@ -94,7 +93,7 @@ struct GeminiStreamWalk {
 
 impl GeminiStreamWalk {
     fn take(&mut self, line: usize, event: StreamEvent<'_>, losses: &mut Losses) {
-        let at_ms = times::noted(&event.timestamp.0, line, losses);
+        let stamp = Stamp::noted(line, &event.timestamp.0, losses);
         match event.kind.0.as_ref() {
             "init" => {
                 self.id = event.session_id.0.into_owned();
@@ -103,14 +102,14 @@ impl GeminiStreamWalk {
             "message" if event.role.0 == "user" => {
                 self.close();
                 let said = Part::of(Kind::User, event.content.unwrap_or_default());
-                self.assembler.said(line, at_ms, said, true);
+                self.assembler.said(stamp, said, true);
             }
             "message" => {
-                self.moment(at_ms);
+                self.moment(stamp.ms);
                 self.text += event.content.and_then(|it| it.text).as_deref().unwrap_or_default();
             }
             "tool_use" => {
-                self.moment(at_ms);
+                self.moment(stamp.ms);
                 self.text_is_complete();
                 let asked = event.parameters.unwrap_or_default().0;
                 self.open.push(Named::call(&event.tool_id.0, &event.tool_name.0, asked));
@@ -119,7 +118,7 @@ impl GeminiStreamWalk {
                 self.close();
                 let why = event.error.object().and_then(|it| it.message);
                 let part = Part::of(Kind::ToolResult, event.output.or(why).unwrap_or_default());
-                self.assembler.answered(line, at_ms, &event.tool_id.0, part, losses);
+                self.assembler.answered(stamp, &event.tool_id.0, part, losses);
             }
             "result" => {
                 self.close();

@@ -10,6 +10,7 @@ pub(super) use super::harness::{HarnessRules, Version};
 pub(super) use super::json;
 pub(super) use super::lines::LogLines;
 pub(super) use super::losses::Losses;
+pub(super) use super::times::Stamp;
 pub(super) use super::transcript::{Exchange, Named, Part, Remover, Transcript};
 pub(super) use super::usage::{BillReader, Shaped};
 pub(super) use super::values::{Count, Members, MessageContent, Text};

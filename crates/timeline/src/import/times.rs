@@ -24,13 +24,22 @@ pub(super) fn milliseconds(text: &str) -> Option<i64> {
     is_in_range.then_some((minutes * 60 + second) * 1_000 + ms)
 }
 
-/// Parses a time of a record; one that is written and is none is told.
-pub(super) fn noted(text: &str, line: usize, losses: &mut Losses) -> Option<i64> {
-    let ms = milliseconds(text);
-    if ms.is_none() && !text.is_empty() {
-        losses.add(line, NOT_TIMES);
+/// A record's line, from 1, and when it was written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stamp {
+    pub(super) line: usize,
+    pub(super) ms: Option<i64>,
+}
+
+impl Stamp {
+    /// Parses the time of a record; one that is written and is none is told.
+    pub(super) fn noted(line: usize, text: &str, losses: &mut Losses) -> Self {
+        let ms = milliseconds(text);
+        if ms.is_none() && !text.is_empty() {
+            losses.add(line, NOT_TIMES);
+        }
+        Self { line, ms }
     }
-    ms
 }
 
 /// Returns by how many minutes a zone is ahead of UTC: `+02:00`, `-0400`.

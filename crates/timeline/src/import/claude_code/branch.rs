@@ -38,7 +38,7 @@ pub(super) fn follow(nodes: &[ClaudeNode], losses: &mut Losses) -> Vec<usize> {
         if next.is_none() {
             next = before(&is_taken, index);
             if node.parent.is_some() || next.is_some() {
-                losses.add(node.line, missing);
+                losses.add(node.stamp.line, missing);
             }
         }
     }
@@ -50,7 +50,7 @@ pub(super) fn follow(nodes: &[ClaudeNode], losses: &mut Losses) -> Vec<usize> {
 fn end(nodes: &[ClaudeNode], by_name: &IndexMap<&str, usize>) -> Option<usize> {
     let is_message = |it: &usize| !matches!(nodes[*it].said, ClaudeParts::Nothing);
     let last = (0..nodes.len()).rfind(is_message)?;
-    let latest = (0..nodes.len()).filter(is_message).max_by_key(|it| nodes[*it].at_ms).unwrap_or(last);
+    let latest = (0..nodes.len()).filter(is_message).max_by_key(|it| nodes[*it].stamp.ms).unwrap_or(last);
     let parent = |it: &usize| by_name.get(nodes[*it].parent.as_deref()?).copied();
     let follows = std::iter::successors(Some(latest), parent).take(nodes.len()).any(|it| it == last);
     Some(if follows { latest } else { last })

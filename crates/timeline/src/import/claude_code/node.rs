@@ -4,21 +4,18 @@ use super::lane_name;
 use super::record::{ClaudeRecord, ClaudeUsage};
 use super::totals::ToldAgents;
 use crate::import::prelude::*;
-use crate::import::times;
 use crate::import::values::MessageBlock;
 use crate::{AgentTotals, Diagnosis, InjectedText};
 
 /// A record that is in the tree.
 #[derive(Debug)]
 pub(super) struct ClaudeNode {
-    /// Its line, from 1.
-    pub(super) line: usize,
+    /// Its line, and when it was written.
+    pub(super) stamp: Stamp,
     /// Its name; empty when it has none.
     pub(super) uuid: String,
     /// The record that it follows; `None` when it does not say.
     pub(super) parent: Option<String>,
-    /// When it was written.
-    pub(super) at_ms: Option<i64>,
     /// The version of the harness that wrote it.
     pub(super) version: Version,
     /// What it says about the session besides messages.
@@ -126,9 +123,9 @@ pub(super) fn read(
     lanes.retain(|name, it| {
         let is_kept = if has_any { is_answered(it) } else { name.is_empty() };
         if !is_kept && !name.is_empty() {
-            it.nodes
-                .iter()
-                .for_each(|it| losses.add(it.line, "records of sub-agents that no model answered"));
+            for node in &it.nodes {
+                losses.add(node.stamp.line, "records of sub-agents that no model answered");
+            }
         }
         is_kept
     });
@@ -160,7 +157,7 @@ impl ClaudeLane {
         let Some(node) = node else { return };
         self.has_progress = true;
         if !node.uuid.is_empty() && !self.told.insert(node.uuid.clone()) {
-            return losses.add(node.line, "repeated records of sub-agents");
+            return losses.add(node.stamp.line, "repeated records of sub-agents");
         }
         self.follow(node);
     }
@@ -209,14 +206,14 @@ const SYNTHETIC: &str = "<synthetic>";
 fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<ClaudeNode> {
     let parent = [&record.parent_uuid, &record.logical_parent_uuid].into_iter().find(|it| !it.0.is_empty());
     let parent = parent.map(|it| it.0.clone().into_owned());
-    let at_ms = times::noted(&record.timestamp.0, line, losses);
+    let stamp = Stamp::noted(line, &record.timestamp.0, losses);
     let uuid = record.uuid.0.clone().into_owned();
     let version = Version::parse(&record.version.0);
-    let told = noted(&record, at_ms).unwrap_or_else(|| told(&record));
+    let told = noted(&record, stamp.ms).unwrap_or_else(|| told(&record));
     let said = said(line, record, losses);
     let told = command(&said).unwrap_or(told);
     let is_link = !matches!(said, ClaudeParts::Nothing) || !uuid.is_empty();
-    is_link.then_some(ClaudeNode { line, uuid, parent, at_ms, version, told, said })
+    is_link.then_some(ClaudeNode { stamp, uuid, parent, version, told, said })
 }
 
 /// What the records are called with which the harness sums up for a user who was away.

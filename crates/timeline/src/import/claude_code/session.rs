@@ -76,11 +76,11 @@ impl<'n> Replies<'n> {
         for (node, is_on_path) in nodes.iter().zip(on_path) {
             let ClaudeParts::Reply { id, parts, model, usage, diagnosis } = &node.said else { continue };
             let Some(reply_ix) = replies.by_id.get_index_of(id.as_str()) else {
-                losses.add(node.line, "reply lines on abandoned branches");
+                losses.add(node.stamp.line, "reply lines on abandoned branches");
                 continue;
             };
             if !node.uuid.is_empty() && !names.insert(node.uuid.as_str()) {
-                losses.add(node.line, "repeated reply lines");
+                losses.add(node.stamp.line, "repeated reply lines");
                 continue;
             }
             let Some(reply) = &mut replies.by_id[reply_ix] else { continue };
@@ -121,7 +121,7 @@ impl<'n> Replies<'n> {
                 }
             }
             if n_left > 0 {
-                losses.add(node.line, "user records on abandoned branches");
+                losses.add(node.stamp.line, "user records on abandoned branches");
             }
         }
         aside
@@ -130,11 +130,14 @@ impl<'n> Replies<'n> {
 
 /// Takes what a line says was billed: lines repeat it, and only the output grows.
 fn bill(reply: &mut Reply, node: &ClaudeNode, usage: Option<&Usage>, losses: &mut Losses) {
-    reply.response_ms = reply.response_ms.or(node.at_ms);
-    reply.end_ms = reply.end_ms.max(node.at_ms);
+    reply.response_ms = reply.response_ms.or(node.stamp.ms);
+    reply.end_ms = reply.end_ms.max(node.stamp.ms);
     let Some(usage) = usage else { return };
     if reply.usage.is_some_and(|it| it.prompt != usage.prompt) {
-        losses.add(node.line, "reply lines whose usage contradicts an earlier line; the last one is used");
+        losses.add(
+            node.stamp.line,
+            "reply lines whose usage contradicts an earlier line; the last one is used",
+        );
     }
     let output = reply.usage.map_or(0, |it| it.output).max(usage.output);
     reply.usage = Some(Usage { output, ..*usage });
@@ -199,7 +202,7 @@ impl BranchWalk<'_, '_> {
             ClaudeParts::Nothing => {}
             ClaudeParts::Reply { id, .. } => self.reply(id),
             ClaudeParts::User { parts, is_meta, is_summary } => {
-                self.results_before(node.line);
+                self.results_before(node.stamp.line);
                 if *is_summary {
                     let is_asked = std::mem::take(&mut self.is_asked);
                     let cause = if is_asked { Remover::Asked } else { Remover::Harness };
@@ -210,9 +213,9 @@ impl BranchWalk<'_, '_> {
                     if named.part.kind == Kind::ToolResult {
                         self.result(node, named);
                     } else if *is_summary {
-                        self.assembler.stood_in(node.line, node.at_ms, named.part.clone());
+                        self.assembler.stood_in(node.stamp, named.part.clone());
                     } else {
-                        self.assembler.said(node.line, node.at_ms, named.part.clone(), is_typed);
+                        self.assembler.said(node.stamp, named.part.clone(), is_typed);
                     }
                 }
             }
@@ -264,14 +267,14 @@ impl BranchWalk<'_, '_> {
 
     /// Brings results on side branches to the last request, in the order of the file.
     fn results_before(&mut self, line: usize) {
-        let n_due = self.late.iter().take_while(|(node, _)| node.line < line).count();
+        let n_due = self.late.iter().take_while(|(node, _)| node.stamp.line < line).count();
         for (node, named) in self.late.drain(..n_due).collect::<Vec<_>>() {
             self.result(node, named);
         }
     }
 
     fn result(&mut self, node: &ClaudeNode, named: &Named) {
-        self.assembler.answered(node.line, node.at_ms, &named.call, named.part.clone(), self.losses);
+        self.assembler.answered(node.stamp, &named.call, named.part.clone(), self.losses);
     }
 
     fn finish(mut self) -> Transcript {

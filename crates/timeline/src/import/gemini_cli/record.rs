@@ -104,18 +104,17 @@ impl Spoken {
     /// Takes it as something on the user's side.
     pub(in crate::import) fn hear(
         self,
-        line: usize,
-        at_ms: Option<i64>,
+        stamp: Stamp,
         is_typed: bool,
         assembler: &mut Assembler,
         losses: &mut Losses,
     ) {
         let part = match self {
-            Self::Result(named) => return assembler.answered(line, at_ms, &named.call, named.part, losses),
+            Self::Result(named) => return assembler.answered(stamp, &named.call, named.part, losses),
             Self::Said(content) | Self::Thought(content) => Part::of(Kind::User, content),
             Self::Call(named) => named.part.with_kind(Kind::User),
         };
-        assembler.said(line, at_ms, part, is_typed);
+        assembler.said(stamp, part, is_typed);
     }
 
     /// Returns it as a part of a reply, if it can be one.

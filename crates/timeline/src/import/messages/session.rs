@@ -220,12 +220,12 @@ impl MessageSession {
         let Ok(message) = serde_json::from_str::<MessageRecord<'_>>(value) else {
             return losses.add(line, "invalid messages");
         };
-        let at_ms = message.at_ms().or(self.at_ms);
+        let stamp = Stamp { line, ms: message.at_ms().or(self.at_ms) };
         match message.role.0.as_ref() {
             "assistant" | "model" => self.assistant(line, message, losses),
             "user" => {
                 self.close();
-                self.user(line, at_ms, message.content, losses);
+                self.user(stamp, message.content, losses);
             }
             "system" | "developer" => {
                 self.close();
@@ -233,14 +233,14 @@ impl MessageSession {
                 if self.assembler.is_empty() {
                     self.assembler.stable(Part::of(Kind::System, content));
                 } else {
-                    self.assembler.said(line, at_ms, Part::of(Kind::User, content), false);
+                    self.assembler.said(stamp, Part::of(Kind::User, content), false);
                 }
             }
             "tool" | "function" => {
                 self.close();
                 let mut part = Part::of(Kind::ToolResult, message.content.to_content());
                 message.name.0.as_ref().clone_into(&mut part.tool);
-                self.assembler.answered(line, at_ms, &message.tool_call_id.0, part, losses);
+                self.assembler.answered(stamp, &message.tool_call_id.0, part, losses);
             }
             other => losses.add(line, format!("messages of the unknown role `{other}`")),
         }
@@ -250,7 +250,8 @@ impl MessageSession {
     fn item(&mut self, line: usize, item: &ItemRecord<'_>, losses: &mut Losses) {
         if let Some(result) = item_output(item) {
             self.close();
-            return self.assembler.answered(line, self.at_ms, &result.call, result.part, losses);
+            let stamp = Stamp { line, ms: self.at_ms };
+            return self.assembler.answered(stamp, &result.call, result.part, losses);
         }
         let named = item_call(item).unwrap_or_else(|| Named::plain(item_reasoning(item)));
         if !self.is_replied {
@@ -353,13 +354,13 @@ impl MessageSession {
     }
 
     /// Takes what is on the user's side: text, and results of calls.
-    fn user(&mut self, line: usize, at_ms: Option<i64>, content: MessageContent<'_>, losses: &mut Losses) {
+    fn user(&mut self, stamp: Stamp, content: MessageContent<'_>, losses: &mut Losses) {
         let blocks = match content {
             MessageContent::Plain(text) if self.has_commands && self.commands.0 > 0 => {
-                return self.printed(line, at_ms, text, losses);
+                return self.printed(stamp, text, losses);
             }
             MessageContent::Plain(text) => {
-                return self.assembler.said(line, at_ms, Part::of(Kind::User, text), true);
+                return self.assembler.said(stamp, Part::of(Kind::User, text), true);
             }
             MessageContent::Blocks(blocks) => blocks,
         };
@@ -368,25 +369,25 @@ impl MessageSession {
             match block.kind.0.as_ref() {
                 "tool_result" => {
                     let part = Part::of(Kind::ToolResult, block.content.to_content());
-                    self.assembler.answered(line, at_ms, &block.tool_use_id.0, part, losses);
+                    self.assembler.answered(stamp, &block.tool_use_id.0, part, losses);
                 }
                 "text" | "input_text" | "image" | "image_url" | "input_image" | "document" | "input_file" => {
                     let part = Part::of(Kind::User, block.to_content());
-                    self.assembler.said(line, at_ms, part, !has_results);
+                    self.assembler.said(stamp, part, !has_results);
                 }
                 other => {
-                    losses.add(line, format!("blocks of the unknown type `{other}` in user messages"));
+                    losses.add(stamp.line, format!("blocks of the unknown type `{other}` in user messages"));
                 }
             }
         }
     }
 
     /// Takes what a command printed, or what the harness says where a reply has none.
-    fn printed(&mut self, line: usize, at_ms: Option<i64>, text: Content, losses: &mut Losses) {
+    fn printed(&mut self, stamp: Stamp, text: Content, losses: &mut Losses) {
         let part = Part::of(Kind::ToolResult, text);
         match std::mem::take(&mut self.commands.1) {
-            true => self.assembler.answered(line, at_ms, &(self.commands.0 - 1).to_string(), part, losses),
-            false => self.assembler.observed(at_ms, part),
+            true => self.assembler.answered(stamp, &(self.commands.0 - 1).to_string(), part, losses),
+            false => self.assembler.observed(stamp.ms, part),
         }
     }
 
