@@ -4,8 +4,8 @@
 //! (`timeline/import/refused.rs`), and reads the rest one line at a time; it keeps the texts and a few words per record. A JSON document is
 //! read by `timeline/import/document.rs`, which opens the members that a format names and hands over what is in them piece by piece: one
 //! document may have any length, one piece at most 64 MiB, and what breaks off is read up to there. A format declares itself in a
-//! `LogFormat`, and fills a `Transcript`. All formats but the usage table do so through `timeline/import/assemble.rs`, which assembles
-//! requests from the messages in order. `timeline/import/sizes.rs` then divides the growth from one billed prompt to the next among the
+//! `LogFormat`, and fills a `Transcript`. All formats but the usage table do so through the `Assembler` of
+//! `timeline/import/transcript.rs`, which assembles requests from the messages in order. `timeline/import/sizes.rs` then divides the growth from one billed prompt to the next among the
 //! parts between them. If output counts are reliable (`counts_output`), a reply has the size that was billed for it. Codex drops the
 //! reasoning of a turn once the user speaks again (`forgets_reasoning`): in the available rollouts, the next prompt is the previous one,
 //! plus its output and the new message, minus the billed reasoning, to within some tokens. So these items leave by a `Reset`, and the
@@ -17,8 +17,6 @@
 //! into the order of their times, and a response that is recorded again counts once. OpenTelemetry and logs of messages, whose objects may
 //! stand on several lines, are read as a whole, up to 1 GiB.
 
-mod among;
-mod assemble;
 mod assumed;
 mod atif;
 mod bedrock;
@@ -27,7 +25,6 @@ mod claude_code;
 mod codex;
 mod content;
 mod copilot_cli;
-mod counting;
 mod database;
 mod document;
 mod documents;
@@ -35,10 +32,8 @@ mod dsh;
 mod format;
 mod gemini_cli;
 mod gemini_stream;
-mod glance;
 mod harness;
 pub use harness::hit_share;
-mod identity;
 mod image;
 mod index;
 mod inspect_ai;
@@ -53,7 +48,6 @@ mod opencode;
 mod otel;
 mod own_cases;
 mod pi;
-mod places;
 mod prelude;
 mod provider_export;
 mod redacted;
@@ -63,15 +57,12 @@ mod rows;
 mod side_requests;
 mod sizes;
 mod spread;
-mod surrogates;
-mod times;
 mod transcript;
 mod tree;
 mod undo;
 mod usage;
 mod usage_csv;
 mod values;
-mod wrapped;
 
 use prelude::*;
 use std::io::{self, BufRead};
@@ -84,21 +75,18 @@ use ctxsim_base::foreign::Foreign;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 
-pub use among::Among;
 pub use database::{is_database, with_log};
 pub use format::{Checked, LogFormat};
-pub use glance::{Glance, glances};
-pub use index::{Indexed, hear, hear_siblings, index, neighbours};
+pub use index::{Glance, Indexed, glances, hear, hear_siblings, index, neighbours, user_of};
 use lay_out::LayOut;
 use lines::LogLines;
 pub use lines::{LINE_BYTES_MAX, read_line};
 use losses::Losses;
 pub use losses::{LossReason, may_be_billed};
-pub use places::user_of;
 pub use provider_export::{ExportedDay, ProviderExport, provider_export};
 pub use rows::table::csv_records;
 use transcript::Transcript;
-pub use undo::CompactedSession;
+pub use undo::{Among, CompactedSession};
 
 /// All formats; the first one that recognises a text reads it.
 #[rustfmt::skip]

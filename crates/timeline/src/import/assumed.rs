@@ -4,10 +4,10 @@ use ctxsim_input::policy::wildcard;
 use ctxsim_input::scenario::{Assume, ExactExcerpt, HiddenRequest, ToolAssume};
 use ctxsim_input::tokens;
 
-use super::counting::SizeAssumptions;
 use super::harness::Conduct;
 use super::side_requests::{SideRequestEvidence, SideRequests};
 use super::sizes::Allotment;
+use super::sizes::SizeAssumptions;
 use crate::evidence::Recover;
 use crate::import::prelude::*;
 use crate::{Harness, ItemSizes, NewItem, Preserve, tool_form};

@@ -1,6 +1,6 @@
 //! Codex rollouts: JSON lines of response items, with a token count after every response.
 
-use super::assemble::HistorySummary;
+use super::transcript::HistorySummary;
 use crate::FixedPart;
 use crate::import::content::Arguments;
 use crate::import::prelude::*;

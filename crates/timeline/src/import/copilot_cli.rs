@@ -1,8 +1,8 @@
 //! Copilot CLI sessions: JSON lines of events with the texts of every message, and with the bills as totals of the session alone.
 
-use super::assemble::HistorySummary;
-use super::counting::apportion;
+use super::sizes::apportion;
 use super::spread::{BillTotals, RequestPlace, spread};
+use super::transcript::HistorySummary;
 use super::usage::Shaped;
 use super::values::CallRecord;
 use crate::import::prelude::*;

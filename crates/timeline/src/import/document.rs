@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::lines::mend;
 use super::losses::{NOT_JSON, REST_NOT_JSON, member};
-use super::surrogates;
 use crate::import::prelude::*;
 
 /// The longest piece, in bytes: what a line may have, in formats that have one record a line.
@@ -335,7 +335,7 @@ impl<'s> DocumentWalk<'s> {
         match self.read_value() {
             Ending::Whole => {
                 let mut value = std::mem::take(&mut self.value);
-                surrogates::mend(&mut value);
+                mend(&mut value);
                 let text = String::from_utf8_lossy(&value);
                 if matches!(text, Cow::Owned(_)) {
                     losses.add(line, "bytes that are not valid UTF-8, which count as one character each");

@@ -5,9 +5,9 @@ mod record;
 use self::record::{GeminiRecord, Spoken};
 use super::document;
 use super::document::FrontOutline;
-use super::times::milliseconds;
 use super::transcript::named_apart;
 use super::usage::Shaped;
+use super::values::milliseconds;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {

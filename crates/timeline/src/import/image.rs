@@ -9,7 +9,7 @@ use serde::de;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{Measured, measures};
-use super::counting::SizeAssumptions;
+use super::sizes::SizeAssumptions;
 use crate::import::prelude::*;
 
 /// What a document counts as, in characters; its encoding says nothing about its tokens.

@@ -1,8 +1,8 @@
 //! Kimi sessions: JSON lines of the wire between agent and interface, in the older and the newer protocol.
 
-use super::assemble::HistorySummary;
 use super::content::{Arguments, Measured};
 use super::losses::OrderWatch;
+use super::transcript::HistorySummary;
 use super::usage::Shaped;
 use crate::import::prelude::*;
 

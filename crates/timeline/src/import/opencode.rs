@@ -2,11 +2,11 @@
 
 use ctxsim_base::quantity::or_unlimited;
 
-use super::assemble::HistorySummary;
 use super::content::Arguments;
 use super::document;
 use super::document::{DocumentPiece, FrontOutline};
 use super::losses::order_by_time;
+use super::transcript::HistorySummary;
 use super::transcript::named_apart;
 use super::usage::{NO_OBJECT, Shaped};
 use super::values::{Flag, dollars};

@@ -2,7 +2,7 @@
 
 use ctxsim_base::quantity::or_unlimited;
 
-use super::assemble::HistorySummary;
+use super::transcript::HistorySummary;
 use super::tree::{TreeRecord, branch};
 use super::values::{MessageBlock, MessageContent, dollars};
 use crate::import::prelude::*;

@@ -2,7 +2,6 @@
 
 pub(super) use crate::prelude::*;
 
-pub(super) use super::assemble::{Assembler, Reply};
 pub(super) use super::bodies::list;
 pub(super) use super::content::{Content, Measured};
 pub(super) use super::format::{Checked, LogFormat};
@@ -10,7 +9,8 @@ pub(super) use super::harness::{HarnessRules, Version};
 pub(super) use super::json;
 pub(super) use super::lines::LogLines;
 pub(super) use super::losses::Losses;
-pub(super) use super::times::Stamp;
+pub(super) use super::transcript::{Assembler, Reply};
 pub(super) use super::transcript::{Exchange, Named, Part, Remover, Transcript};
 pub(super) use super::usage::{BillReader, Shaped};
+pub(super) use super::values::Stamp;
 pub(super) use super::values::{Count, Members, MessageContent, Text};

@@ -1,6 +1,6 @@
 //! Totals of a session spread over its requests: by the sizes of their prompts as the texts give them, so that the totals hold.
 
-use super::counting::apportion;
+use super::sizes::apportion;
 use crate::import::prelude::*;
 
 /// Characters to the token, for weights alone.

@@ -6,7 +6,7 @@ use super::lane::{InspectLane, InspectRequest};
 use super::record::{EventRecord, InspectMessageRecord, billed};
 use crate::import::document::DocumentPiece;
 use crate::import::prelude::*;
-use crate::import::times::milliseconds;
+use crate::import::values::milliseconds;
 use crate::import::values::{CallRecord, MessageBlock};
 
 /// How many spans may lie within one another.

@@ -9,9 +9,9 @@ use super::emitter::BillNames;
 use super::lanes::{Happened, OtelLane};
 use super::messages::OtelMessage;
 use super::record::OtelRecord;
-use crate::import::assemble::HistorySummary;
 use crate::import::bodies;
 use crate::import::prelude::*;
+use crate::import::transcript::HistorySummary;
 use crate::import::values::dollars;
 
 /// Makes a transcript of a lane. `is_apart` says which libraries' inputs are without what was read and written.

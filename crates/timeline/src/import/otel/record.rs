@@ -2,7 +2,7 @@
 
 use super::attributes::Attributes;
 use crate::import::prelude::*;
-use crate::import::times::milliseconds;
+use crate::import::values::milliseconds;
 
 /// A span, or a log record.
 #[derive(Clone, Debug, Default)]
