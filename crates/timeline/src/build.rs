@@ -151,13 +151,7 @@ impl TimelineBuilder {
     }
 
     /// Appends one model request with its reply and the results of its calls.
-    pub fn step(
-        &mut self,
-        at_ms: i64,
-        output_tokens: Tokens,
-        reply: &[NewItem<'_>],
-        results: &[NewItem<'_>],
-    ) {
+    pub fn step(&mut self, at_ms: i64, output: Tokens, reply: &[NewItem<'_>], results: &[NewItem<'_>]) {
         debug_assert!(self.open.is_open, "a step belongs to a turn");
         let first = self.next_item();
         for item in reply {
@@ -178,7 +172,7 @@ impl TimelineBuilder {
             end_ms: at_ms,
             reply: first..middle,
             results: middle..end,
-            output_tokens,
+            output_tokens: output,
         });
         self.usage.push(None);
         let n_steps = self.next_step();

@@ -66,6 +66,7 @@ mod values;
 
 use prelude::*;
 use std::io::{self, BufRead};
+use std::sync::Mutex;
 
 use super::Timeline;
 use super::shared::Neighbours;
@@ -170,12 +171,7 @@ pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box
 ///
 /// # Errors
 /// The text has no known format, contains no request or several sessions, or an assumption is invalid.
-pub fn import(
-    text: &str,
-    name: &str,
-    assume: &Assume,
-    file_tools: &[String],
-) -> Result<Imported, Vec<Diagnostic>> {
+pub fn import(text: &str, name: &str, assume: &Assume, file_tools: &[String]) -> ImportResult<Imported> {
     let mut all = import_all(text, name, assume, file_tools)?;
     match (all.pop(), all.len()) {
         (Some(one), 0) => Ok(one),
@@ -197,7 +193,7 @@ pub fn import_all(
     name: &str,
     assume: &Assume,
     file_tools: &[String],
-) -> Result<Vec<Imported>, Vec<Diagnostic>> {
+) -> ImportResult<Vec<Imported>> {
     // Reading from memory does not fail.
     import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|_| Err(vec![unknown("")]))
 }
@@ -211,9 +207,12 @@ pub fn import_from(
     name: &str,
     assume: &Assume,
     file_tools: &[String],
-) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<Vec<Imported>>> {
     import_beside(reader, name, assume, file_tools, &BySession::default())
 }
+
+/// What was read of a recording, or everything that is wrong with it.
+pub type ImportResult<T> = Result<T, Vec<Diagnostic>>;
 
 /// What the neighbours of a recording's sessions tell of each, by its name within the file.
 pub type BySession = IndexMap<String, Neighbours>;
@@ -228,7 +227,7 @@ pub fn import_beside(
     assume: &Assume,
     file_tools: &[String],
     beside: &BySession,
-) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<Vec<Imported>>> {
     let under = import_under(reader, name, std::slice::from_ref(assume), file_tools, beside)?;
     Ok(under.map(|it| it.into_iter().flatten().collect()))
 }
@@ -243,7 +242,7 @@ pub fn import_under(
     assumed: &[Assume],
     file_tools: &[String],
     beside: &BySession,
-) -> io::Result<Result<Vec<Vec<Imported>>, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<Vec<Vec<Imported>>>> {
     let (format, transcripts, losses) = match sessions(reader, assumed)? {
         Ok(read) => read,
         Err(problems) => return Ok(Err(problems)),
@@ -276,7 +275,7 @@ pub fn import_bytes(
     name: &str,
     assume: &Assume,
     file_tools: &[String],
-) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<Vec<Imported>>> {
     let indexed = index(&mut { bytes })?;
     let (format, transcripts, losses) = match sessions(&mut { bytes }, std::slice::from_ref(assume))? {
         Ok(read) => read,
@@ -288,8 +287,14 @@ pub fn import_bytes(
         let compacted = CompactedSession { transcript, layout };
         let mut timeline = compacted.among(&Neighbours::default());
         too_many(&timeline)?;
-        let indexed = indexed.iter().find(|it| it.session == session);
-        let among = indexed.map(|it| Among::new(it.clone(), compacted, name, &losses).of_length(bytes.len()));
+        let among = indexed.iter().find(|it| it.session == session).map(|indexed| Among {
+            indexed: indexed.clone(),
+            session: compacted,
+            file: name.to_owned(),
+            length: bytes.len(),
+            losses: losses.clone(),
+            told: Mutex::default(),
+        });
         if let Some(recorded) = &mut timeline.recorded {
             recorded.among = among.map(Arc::new);
         }
@@ -310,7 +315,7 @@ pub fn redact(
     file_tools: &[String],
     tools: &[String],
     public_name: &PublicName<'_>,
-) -> io::Result<Result<String, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<String>> {
     Ok(sessions(reader, std::slice::from_ref(assume))?.map(|(format, transcripts, _)| {
         let kept = transcripts.into_iter().map(|it| {
             let layout = layout(&it, format, name, assume, file_tools);
@@ -321,13 +326,7 @@ pub fn redact(
 }
 
 /// Returns how a session of a file is laid out, which is called after both.
-fn layout(
-    session: &Transcript,
-    format: &LogFormat,
-    file: &str,
-    assume: &Assume,
-    file_tools: &[String],
-) -> LayOut {
+fn layout(session: &Transcript, format: &LogFormat, file: &str, assume: &Assume, tools: &[String]) -> LayOut {
     LayOut {
         name: match session.name.as_str() {
             "" => file.to_owned(),
@@ -335,7 +334,7 @@ fn layout(
         },
         harness: session.tools_of.unwrap_or(format.name),
         assume: assume.clone(),
-        file_tools: file_tools.to_vec(),
+        file_tools: tools.to_vec(),
     }
 }
 
@@ -343,7 +342,7 @@ fn layout(
 type Sessions = (&'static LogFormat, Vec<Transcript>, Vec<LossReason>);
 
 /// Reads the sessions of a reader; there is at least one.
-fn sessions(reader: &mut dyn BufRead, assumed: &[Assume]) -> io::Result<Result<Sessions, Vec<Diagnostic>>> {
+fn sessions(reader: &mut dyn BufRead, assumed: &[Assume]) -> io::Result<ImportResult<Sessions>> {
     if let Some(problems) = assumed.iter().find_map(|it| it.check().err()) {
         return Ok(Err(problems));
     }
@@ -360,7 +359,7 @@ fn sessions(reader: &mut dyn BufRead, assumed: &[Assume]) -> io::Result<Result<S
 }
 
 /// Reads the sessions that have requests, whatever the format.
-fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<ReadLog, Vec<Diagnostic>>> {
+fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<ImportResult<ReadLog>> {
     let read = if inspect_ai::begins(reader)? {
         inspect_ai::read_archive(reader, losses)?.map(|it| (&inspect_ai::FORMAT, it))
     } else {
@@ -423,7 +422,7 @@ fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Resul
 const REQUESTS_MAX: usize = 100_000;
 
 /// Refuses what the numbers of a timeline cannot say, and what would take too long: too many tools or requests, or an item that is too large.
-fn too_many(timeline: &Timeline) -> Result<(), Vec<Diagnostic>> {
+fn too_many(timeline: &Timeline) -> ImportResult<()> {
     let (tools, items) = (&timeline.spine.tools, &timeline.spine.items);
     let n_requests = timeline.spine.steps.len();
     if n_requests > REQUESTS_MAX {

@@ -140,7 +140,7 @@ impl Trajectory {
         let not_read = bill.less(prompt, "cached_tokens", cache_read);
         // What was written is a part of the prompt; an agent that counts otherwise says more than fits.
         let cache_write = if written <= not_read { written } else { 0 };
-        let usage = bill.apart(not_read - cache_write, cache_read, cache_write, output);
+        let usage = bill.apart([not_read - cache_write, cache_read, cache_write, output]);
         self.n_replies += 1;
         let model =
             if step.model_name.0.is_empty() { self.model.clone() } else { step.model_name.0.into_owned() };

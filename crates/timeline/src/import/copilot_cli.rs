@@ -374,7 +374,7 @@ fn compaction_bill(line: usize, used: &Value, losses: &mut Losses) -> Option<(Us
     }
     let unread = bill.less(prompt, "cacheReadTokens", cache_read);
     let uncached = bill.less(unread, "cacheWriteTokens", cache_write);
-    bill.apart(uncached, cache_read, cache_write, output)
+    bill.apart([uncached, cache_read, cache_write, output])
         .map(|it| (it, used["model"].as_str().unwrap_or_default().to_owned()))
 }
 

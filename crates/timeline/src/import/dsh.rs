@@ -264,7 +264,7 @@ fn billed(line: usize, within: &'static str, usage: &Value, losses: &mut Losses)
     let cache_write = bill.tokens("cacheWriteTokens");
     let output = bill.tokens("outputTokens");
     let reasoning = bill.tokens("reasoningTokens").min(output);
-    bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, reasoning))
+    bill.apart([uncached, cache_read, cache_write, output]).map(|it| (it, reasoning))
 }
 
 // One line of a DeepSeek Harness session as written.

@@ -234,7 +234,7 @@ fn answer(line: usize, record: GeminiRecord<'_>, losses: &mut Losses) -> GeminiA
     let of_tools = bill.tokens("tool");
     let uncached = bill.less(input, "cached", cache_read) + of_tools;
     let has_numbers = bill.is_complete();
-    let usage = bill.apart(uncached, cache_read, 0, output + reasoning);
+    let usage = bill.apart([uncached, cache_read, 0, output + reasoning]);
     let mut parts = Vec::new();
     if let Some(thought) = record.thoughts.filter(|_| reasoning > 0) {
         parts.push(Named::plain(Part::of(Kind::Reasoning, thought)));

@@ -332,7 +332,7 @@ fn billed(line: usize, within: &'static str, usage: &Value, losses: &mut Losses)
     let uncached = bill.needed(names[0]);
     let [cache_read, cache_write] = [bill.tokens(names[1]), bill.tokens(names[2])];
     let output = bill.tokens("output");
-    bill.apart(uncached, cache_read, cache_write, output)
+    bill.apart([uncached, cache_read, cache_write, output])
 }
 
 // What lines of a Kimi session hold that is read as a whole.

@@ -322,7 +322,7 @@ fn answer(
     let sum = uncached + cache_read + cache_write + output;
     let is_inside = bill.number("total").is_some() && bill.tokens("total") == sum && reasoning <= output;
     let output = if is_inside { output } else { output + reasoning };
-    let usage = bill.apart(uncached, cache_read, cache_write, output);
+    let usage = bill.apart([uncached, cache_read, cache_write, output]);
     let mut reply = Reply {
         model: about.model.0.as_ref().to_owned(),
         usage,

@@ -202,7 +202,7 @@ fn billed(line: usize, record: &Value, losses: &mut Losses) -> Option<(Usage, Op
     let cache_write = bill.tokens("cacheWrite");
     // OpenClaw writes the cost under another name.
     let cost = dollars(&record["cost"]["total"]).or_else(|| dollars(&record["costUSD"]));
-    bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, cost))
+    bill.apart([uncached, cache_read, cache_write, output]).map(|it| (it, cost))
 }
 
 /// Makes a summary of the reply of the request that wrote it.

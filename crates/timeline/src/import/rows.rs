@@ -173,7 +173,7 @@ impl FoundRows {
         }
         let uncached = if shape.is_whole { bill.less(input, shape.read[0], cached) } else { input };
         let output = if shape.is_whole { output } else { output.saturating_add(reasoning) };
-        (bill.apart(uncached, cache_read, cache_write, output), reasoning.min(output))
+        (bill.apart([uncached, cache_read, cache_write, output]), reasoning.min(output))
     }
 
     /// Puts the rows into the order of their times, where all have one.

@@ -187,33 +187,18 @@ pub struct Among {
     /// What the index tells of it.
     pub indexed: Indexed,
     /// What it is made of, before it is laid out.
-    session: CompactedSession,
+    pub(super) session: CompactedSession,
     /// What its recording is called.
     pub file: String,
     /// The bytes of its recording.
     pub length: usize,
     /// What is left out of it.
-    losses: Vec<LossReason>,
+    pub(super) losses: Vec<LossReason>,
     /// What it was told last, and what it is then: the same sessions are compared often.
-    told: Mutex<Option<(Neighbours, Arc<Timeline>)>>,
+    pub(super) told: Mutex<Option<(Neighbours, Arc<Timeline>)>>,
 }
 
 impl Among {
-    pub(super) fn new(
-        indexed: Indexed,
-        session: CompactedSession,
-        file: &str,
-        losses: &[LossReason],
-    ) -> Self {
-        let (file, losses) = (file.to_owned(), losses.to_vec());
-        Self { indexed, session, file, length: 0, losses, told: Mutex::default() }
-    }
-
-    /// Notes how long its recording is.
-    pub(super) fn of_length(self, length: usize) -> Self {
-        Self { length, ..self }
-    }
-
     /// Lays it out with what others tell of it.
     pub fn beside(&self, neighbours: &Neighbours) -> Arc<Timeline> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

@@ -142,13 +142,7 @@ impl<'l> BillReader<'l> {
     }
 
     /// Returns the bill whose input is without what was read and written.
-    pub(super) fn apart(
-        self,
-        uncached: Tokens,
-        cache_read: Tokens,
-        cache_write: Tokens,
-        output: Tokens,
-    ) -> Option<Usage> {
+    pub(super) fn apart(self, [uncached, cache_read, cache_write, output]: [Tokens; 4]) -> Option<Usage> {
         let prompt = uncached + cache_read + cache_write;
         self.finish(Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output })
     }

@@ -257,15 +257,10 @@ impl ConversationLoad {
 }
 
 /// Adds up the trials of a run, and compares them with those of the other policies.
-fn retained(
-    load: &Load,
-    cell: Cell,
-    keys: &Keys<'_>,
-    played: &KeptTrials<PlayedTrial>,
-) -> (Tally, Retention) {
+fn retained(load: &Load, cell: Cell, keys: &Keys<'_>, kept: &KeptTrials<PlayedTrial>) -> (Tally, Retention) {
     let profile = &load.profiles[cell.profile];
-    let of = |policy| played.of(keys.within(Cell { policy, ..cell })).map(|it| &it.trial);
-    let tallies = played.of(keys.within(cell)).map(|one| {
+    let of = |policy| kept.of(keys.within(Cell { policy, ..cell })).map(|it| &it.trial);
+    let tallies = kept.of(keys.within(cell)).map(|one| {
         let (sums, index, outcome) = &one.folded;
         let beside = Beside { has_own_budgets: true, ..Beside::default() };
         Tally::beside(sums, index.as_ref(), outcome, load.models_of(cell), &beside)
