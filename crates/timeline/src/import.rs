@@ -73,20 +73,16 @@ use super::shared::Neighbours;
 use ctxsim_base::counts::count_one;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 
 pub use database::{is_database, with_log};
 pub use format::{Checked, LogFormat};
 pub use index::{Glance, Indexed, glances, hear, hear_siblings, index, neighbours, user_of};
 use lay_out::LayOut;
-use lines::LogLines;
 pub use lines::{LINE_BYTES_MAX, read_line};
-use losses::Losses;
 pub use losses::{LossReason, may_be_billed};
 pub use provider_export::{ExportedDay, ProviderExport, provider_export};
 pub use rows::table::csv_records;
-use transcript::Transcript;
 pub use undo::{Among, CompactedSession};
 
 /// All formats; the first one that recognises a text reads it.

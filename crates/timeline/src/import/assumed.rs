@@ -6,8 +6,7 @@ use ctxsim_input::tokens;
 
 use super::harness::Conduct;
 use super::side_requests::{SideRequestEvidence, SideRequests};
-use super::sizes::Allotment;
-use super::sizes::SizeAssumptions;
+use super::sizes::{Allotment, SizeAssumptions};
 use crate::evidence::Recover;
 use crate::import::prelude::*;
 use crate::{Harness, ItemSizes, NewItem, Preserve, tool_form};

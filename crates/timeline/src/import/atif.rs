@@ -1,10 +1,6 @@
 //! ATIF trajectories, which Harbor writes for many agents: one JSON document of steps, and sub-agents' trajectories inside it.
 
-use super::content::Measured;
 use super::document;
-use super::document::FrontOutline;
-use super::usage::Shaped;
-use super::values::{CallRecord, Flag, dollars};
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {

@@ -1,8 +1,6 @@
 //! Codex rollouts: JSON lines of response items, with a token count after every response.
 
-use super::transcript::HistorySummary;
 use crate::FixedPart;
-use crate::import::content::Arguments;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -34,8 +32,8 @@ fn is_record(record: &CodexRecord<'_>) -> bool {
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut rollout = Rollout::default();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: CodexRecord<'_>, losses| {
-            rollout.visit(line.number, record, losses);
+        json::each(line, losses, |record: CodexRecord<'_>, losses| {
+            rollout.visit(line.number, record, losses)
         });
     }
     vec![rollout.finish(losses)]

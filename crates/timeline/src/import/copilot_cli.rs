@@ -2,9 +2,6 @@
 
 use super::sizes::apportion;
 use super::spread::{BillTotals, RequestPlace, spread};
-use super::transcript::HistorySummary;
-use super::usage::Shaped;
-use super::values::CallRecord;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -36,8 +33,8 @@ fn is_event(record: &CopilotEvent<'_>) -> bool {
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut session = CopilotWalk::default();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: CopilotEvent<'_>, losses| {
-            session.visit(line.number, record, losses);
+        json::each(line, losses, |record: CopilotEvent<'_>, losses| {
+            session.visit(line.number, record, losses)
         });
     }
     session.finish(losses)

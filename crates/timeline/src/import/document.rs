@@ -1,7 +1,5 @@
 //! JSON documents piece by piece: the elements of a long list come one at a time, so that a document of any length can be read.
 
-use std::borrow::Cow;
-
 use super::lines::mend;
 use super::losses::{NOT_JSON, REST_NOT_JSON, member};
 use crate::import::prelude::*;

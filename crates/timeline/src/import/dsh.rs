@@ -1,8 +1,5 @@
 //! DeepSeek Harness sessions: JSON lines of events, with what was billed in the stream and again in the reply.
 
-use ctxsim_base::quantity::or_unlimited;
-
-use super::content::Measured;
 use super::losses::OrderWatch;
 use crate::import::prelude::*;
 
@@ -32,9 +29,7 @@ fn is_event(record: &DshRecord<'_>) -> bool {
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut session = DshWalk::default();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: DshRecord<'_>, losses| {
-            session.visit(line.number, record, losses);
-        });
+        json::each(line, losses, |record: DshRecord<'_>, losses| session.visit(line.number, record, losses));
     }
     vec![session.finish(losses)]
 }

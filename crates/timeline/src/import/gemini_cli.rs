@@ -4,10 +4,6 @@ mod record;
 
 use self::record::{GeminiRecord, Spoken};
 use super::document;
-use super::document::FrontOutline;
-use super::transcript::named_apart;
-use super::usage::Shaped;
-use super::values::milliseconds;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -64,8 +60,8 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
         });
     } else {
         while let Some(line) = lines.next_new(losses) {
-            json::each(line.number, line.text, losses, |record: GeminiRecord<'_>, losses| {
-                take(&mut chats, line.number, record, losses);
+            json::each(line, losses, |record: GeminiRecord<'_>, losses| {
+                take(&mut chats, line.number, record, losses)
             });
         }
     }

@@ -1,10 +1,6 @@
 //! What Gemini CLI prints with `--output-format stream-json`: one event per line, and the totals of the session in the last.
 
-use super::content::Arguments;
 use super::spread::{BillTotals, RequestPlace, spread, text_tokens};
-use super::transcript::named_apart;
-use super::usage::Shaped;
-use super::values::Text;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -62,13 +58,12 @@ fn detect(head: &str) -> bool {
 fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut sessions = vec![GeminiStreamWalk::default()];
     while let Some(line) = lines.next() {
-        let (number, text) = (line.number, line.text);
-        json::each(number, text, losses, |event: StreamEvent<'_>, losses| {
+        json::each(line, losses, |event: StreamEvent<'_>, losses| {
             if event.kind.0 == "init" && sessions.last().is_some_and(|it| !it.id.is_empty()) {
                 sessions.push(GeminiStreamWalk::default());
             }
             if let Some(session) = sessions.last_mut() {
-                session.take(number, event, losses);
+                session.take(line.number, event, losses);
             }
         });
     }

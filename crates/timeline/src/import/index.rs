@@ -1,13 +1,10 @@
 //! The index of recordings: what a scan of each log tells of its sessions, without reading what was said; which sessions a file holds, by
 //! the ids in its log; whose they are, as their working folders show; and which models answered in them.
 
-use std::borrow::Cow;
-use std::io;
-use std::io::BufRead;
+use std::io::{self, BufRead};
 
 use ctxsim_base::counts::count_one;
 
-use super::document::FrontOutline;
 use super::lay_out::{RecordingModels, SessionClock};
 use super::{claude_code, database, found, inspect_ai, read, usage_csv};
 use crate::import::prelude::*;

@@ -1,9 +1,6 @@
 //! Kimi sessions: JSON lines of the wire between agent and interface, in the older and the newer protocol.
 
-use super::content::{Arguments, Measured};
 use super::losses::OrderWatch;
-use super::transcript::HistorySummary;
-use super::usage::Shaped;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -37,9 +34,7 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
     let mut session = KimiSession::default();
     session.lane("");
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: Members<'_>, losses| {
-            session.visit(line.number, &record, losses);
-        });
+        json::each(line, losses, |record: Members<'_>, losses| session.visit(line.number, &record, losses));
     }
     session.finish(losses)
 }

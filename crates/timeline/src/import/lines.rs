@@ -2,9 +2,7 @@
 //!
 //! JavaScript writes halves of surrogate pairs where it cuts an emoji, and readers of JSON refuse all of a text with one: they are replaced.
 
-use std::borrow::Cow;
-use std::io;
-use std::io::BufRead;
+use std::io::{self, BufRead};
 use std::ops::Range;
 
 use memchr::{memchr, memmem};

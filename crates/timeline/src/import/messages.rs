@@ -4,13 +4,10 @@ mod record;
 mod session;
 mod walk;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use self::record::{ReplyRecord, RequestRecord};
 use self::session::MessageSession;
 use self::walk::{TextWalk, WalkStep};
 use super::losses::{LATE, member, order_by_time};
-use super::transcript::named_apart;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {

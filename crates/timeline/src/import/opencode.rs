@@ -1,16 +1,8 @@
 //! opencode sessions, and those of its forks, as `opencode export` writes them: one JSON document per session.
 
-use ctxsim_base::quantity::or_unlimited;
-
-use super::content::Arguments;
-use super::document;
-use super::document::{DocumentPiece, FrontOutline};
+use super::document::{self, DocumentPiece};
 use super::losses::order_by_time;
-use super::transcript::HistorySummary;
-use super::transcript::named_apart;
-use super::usage::{NO_OBJECT, Shaped};
-use super::values::{Flag, dollars};
-use crate::import::image::LoggedFile;
+use super::usage::NO_OBJECT;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {

@@ -1,10 +1,7 @@
 //! pi sessions: JSON lines of messages, a tree since version 2, with the cost of each request.
 
-use ctxsim_base::quantity::or_unlimited;
-
-use super::transcript::HistorySummary;
 use super::tree::{TreeRecord, branch};
-use super::values::{MessageBlock, MessageContent, dollars};
+use super::values::MessageBlock;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -33,8 +30,8 @@ fn is_message(record: &PiRecord<'_>) -> bool {
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut entries = Vec::new();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: PiRecord<'_>, losses| {
-            entries.extend(entry(line.number, record, losses));
+        json::each(line, losses, |record: PiRecord<'_>, losses| {
+            entries.extend(entry(line.number, record, losses))
         });
     }
     vec![gather(entries, losses)]

@@ -12,9 +12,6 @@ use self::shapes::{RowShape, SHAPES};
 use super::bodies::any;
 use super::documents::LineCount;
 use super::losses::{LATE, member, order_by_time};
-use super::transcript::named_apart;
-use super::values::dollars;
-use super::values::milliseconds;
 use super::{bodies, documents, messages};
 use crate::import::prelude::*;
 

@@ -1,8 +1,6 @@
 //! Sizes of recorded parts: the growth between two recorded prompts is split, user text by its characters,
 //! everything else in proportion.
 
-use ctxsim_base::quantity::or_unlimited;
-
 use crate::import::prelude::*;
 
 /// What the parts of a recording weigh.

@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use ctxsim_input::tokens;
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::content::Measured;
 use super::image::LoggedImage;
 use crate::import::prelude::*;
 use crate::shared::Neighbours;

@@ -4,8 +4,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use ctxsim_base::order::InOrder as _;
-
 use super::index::Indexed;
 use super::lay_out::LayOut;
 use super::losses::LossReason;

@@ -2,9 +2,8 @@
 
 use std::marker::PhantomData;
 
-use serde::de;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{ignores_the_rest, skip_list};
 use crate::import::prelude::*;

@@ -1,14 +1,11 @@
 //! Values of recordings as written: borrowed where possible, and tolerant of their contents.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use ctxsim_input::profile::calendar::days_since_1970;
-use serde::de;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::content::{Arguments, ignores_the_rest, skip_list, skip_map};
-use super::image::LoggedFile;
+use super::content::{ignores_the_rest, skip_list, skip_map};
 use super::losses::{NOT_RECORDS, NOT_TIMES};
 use crate::import::prelude::*;
 

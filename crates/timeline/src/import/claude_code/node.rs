@@ -98,7 +98,7 @@ pub(super) fn read(
     let mut has_progress = false;
     let mut told = ToldAgents::default();
     while let Some(line) = lines.next() {
-        json::each(line.number, line.text, losses, |mut record: ClaudeRecord<'_>, losses| {
+        json::each(line, losses, |mut record: ClaudeRecord<'_>, losses| {
             told.hear(line.number, &record, losses);
             let of_agent = record.of_agent(line.number, losses);
             record.is_read_as_agents = of_agent.is_some();

@@ -8,7 +8,6 @@ use crate::import::index::{HomeFolders, Indexed, Kin, home_folders};
 use crate::import::lay_out::RecordingModels;
 use crate::import::own_cases::OwnCases;
 use crate::import::prelude::*;
-use crate::import::values::milliseconds;
 use crate::own::OwnCounts;
 
 /// A record as the index asks for it: of a message, only where what was said stands is known.

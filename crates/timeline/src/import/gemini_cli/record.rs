@@ -1,13 +1,10 @@
 //! Messages as Gemini CLI records them, and contents as the Gemini interface writes them.
 
-use serde::de;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::import::content::{Arguments, ignores_the_rest};
-use crate::import::image::LoggedFile;
+use crate::import::content::ignores_the_rest;
 use crate::import::prelude::*;
-use crate::import::values::Flag;
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]

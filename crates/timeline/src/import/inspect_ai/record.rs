@@ -1,7 +1,6 @@
 //! What a log writes of its events and messages.
 
 use crate::import::prelude::*;
-use crate::import::values::Flag;
 
 /// An event.
 #[derive(Debug, Default, serde::Deserialize)]

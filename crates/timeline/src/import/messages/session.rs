@@ -1,7 +1,6 @@
 //! The messages of one conversation, whichever interface they were written for.
 
 use ctxsim_input::profile::cache::SETTINGS;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::record::{BilledUsage, MessageRecord, Raw, ReplyRecord, RequestRecord, billed, object};
 use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};

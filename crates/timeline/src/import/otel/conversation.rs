@@ -2,8 +2,6 @@
 
 use std::iter::Peekable;
 
-use ctxsim_base::quantity::or_unlimited;
-
 use super::attributes::{arguments, content};
 use super::emitter::BillNames;
 use super::lanes::{Happened, OtelLane};
@@ -11,8 +9,6 @@ use super::messages::OtelMessage;
 use super::record::OtelRecord;
 use crate::import::bodies;
 use crate::import::prelude::*;
-use crate::import::transcript::HistorySummary;
-use crate::import::values::dollars;
 
 /// Makes a transcript of a lane. `is_apart` says which libraries' inputs are without what was read and written.
 pub(super) fn transcript(
