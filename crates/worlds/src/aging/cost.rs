@@ -6,7 +6,6 @@ use super::stream::AgingStream;
 use crate::prelude::*;
 use ctxsim_engine::memory::Recalled;
 use ctxsim_engine::memory::requests::{ITEM_MAX, Replayed, RequestWriter};
-use ctxsim_input::policy::memory::SessionStore;
 
 /// The requests of a stream under one memory.
 #[derive(Clone, Debug)]
