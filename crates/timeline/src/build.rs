@@ -1,20 +1,20 @@
 //! Builds a timeline turn by turn; used by generators, scenario files and importers.
 
-mod facts;
-mod item;
-
 use std::ops::Range;
 
-use super::evidence::{Need, TurnEvidence};
-use super::{
-    Compaction, Due, Event, EventKind, FrontItem, Harness, Inferred, Item, ItemIx, Kind, Level, Lifecycle,
-    NO_ITEM, Phase, Session, SideRequest, StepIx, StepRow, Timeline, TurnIx, TurnRow, Usage, When,
-};
-use crate::prelude::*;
-use ctxsim_input::profile::ImageRule;
+use ctxsim_base::rng::Seed;
+use ctxsim_input::profile::{ImageRule, ImageSize};
 use ctxsim_input::scenario::TokenizerName;
 
-pub use item::{ItemSizes, NewItem};
+use super::evidence::{Need, Recover, TurnEvidence};
+use super::facts::{DrawSource, Fact, FactForm, FactPlane, ItemShare, Plant, Probe};
+use super::tool_form::ToolForm;
+use super::{
+    Capability, Compaction, Due, Event, EventKind, FrontItem, Harness, Inferred, Item, ItemIx, Kind, Level,
+    Lifecycle, NO_ITEM, Phase, Preserve, Session, SideRequest, StepIx, StepRow, Timeline, TurnIx, TurnRow,
+    Usage, When,
+};
+use crate::prelude::*;
 
 #[derive(Debug, Default)]
 pub struct TimelineBuilder {
@@ -29,7 +29,7 @@ pub struct TimelineBuilder {
     events: Vec<(StepIx, EventKind)>,
     /// Events at the start of a session.
     at_start: Vec<Event>,
-    facts: facts::OpenFacts,
+    facts: OpenFacts,
     /// The number of results in the session so far.
     n_results: u32,
 }
@@ -151,13 +151,7 @@ impl TimelineBuilder {
     }
 
     /// Appends one model request with its reply and the results of its calls.
-    pub fn step(
-        &mut self,
-        at_ms: i64,
-        output_tokens: Tokens,
-        reply: &[NewItem<'_>],
-        results: &[NewItem<'_>],
-    ) {
+    pub fn step(&mut self, at_ms: i64, output: Tokens, reply: &[NewItem<'_>], results: &[NewItem<'_>]) {
         debug_assert!(self.open.is_open, "a step belongs to a turn");
         let first = self.next_item();
         for item in reply {
@@ -178,7 +172,7 @@ impl TimelineBuilder {
             end_ms: at_ms,
             reply: first..middle,
             results: middle..end,
-            output_tokens,
+            output_tokens: output,
         });
         self.usage.push(None);
         let n_steps = self.next_step();
@@ -427,4 +421,171 @@ fn before_request(turns: &[TurnRow], step: StepIx) -> When {
     let is_first = turns.get(at).is_some_and(|it| it.steps.start >= step);
     let phase = if is_first { Phase::TurnStart } else { Phase::Request(step) };
     When { turn_ix: ix(at), phase }
+}
+
+/// The sizes of an item in its renditions, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ItemSizes {
+    /// As received.
+    pub raw: u32,
+    /// Its exact excerpt.
+    pub excerpt: u32,
+    pub summary: u32,
+    /// Its recovery handle.
+    pub handle: u32,
+}
+
+impl ItemSizes {
+    /// Sizes of an item with no other rendition than the full one.
+    pub fn whole(raw: u32) -> Self {
+        Self { raw, excerpt: raw, summary: raw, handle: 0 }
+    }
+}
+
+/// An item about to be appended.
+#[derive(Clone, Copy, Debug)]
+pub struct NewItem<'a> {
+    /// What it is.
+    pub kind: Kind,
+    pub sizes: ItemSizes,
+    /// The tool, for calls and results.
+    pub tool: &'a str,
+    /// Why it may be needed again.
+    pub preserve: Preserve,
+    /// What an agent needs to fetch it again.
+    pub recover: Recover,
+    /// For a result: the index of the call among the reply's calls.
+    pub answers: usize,
+    /// Of an image: its size, if it is known.
+    pub image: Option<ImageSize>,
+    /// A digest of its content. Default: from its index.
+    pub digest: Option<u64>,
+    /// Its text, if there is one; of a call, its input as JSON.
+    pub text: Option<&'a Arc<str>>,
+    /// Of a call without text: what stands for the file that it names.
+    pub file: Option<u64>,
+    /// How its harness writes it, if that is known.
+    pub form: Option<&'static ToolForm>,
+    /// Its tool's capability, if policies may use it.
+    pub capability: Option<Capability>,
+}
+
+impl<'a> NewItem<'a> {
+    /// An item with only a kind and a size.
+    pub fn plain(kind: Kind, tokens: u32) -> Self {
+        let sizes = ItemSizes::whole(tokens);
+        Self {
+            kind,
+            sizes,
+            tool: "",
+            preserve: Preserve::None,
+            recover: Recover::default(),
+            answers: 0,
+            image: None,
+            digest: None,
+            text: None,
+            file: None,
+            form: None,
+            capability: None,
+        }
+    }
+
+    /// An image, which takes so many tokens.
+    pub fn image(image: Option<ImageSize>, tokens: u32) -> Self {
+        Self { image, ..Self::plain(Kind::Image, tokens) }
+    }
+
+    /// A tool call.
+    pub fn call(tool: &'a str, tokens: u32) -> Self {
+        Self { tool, ..Self::plain(Kind::ToolCall, tokens) }
+    }
+
+    /// The result of the reply's n-th call.
+    pub fn result(
+        tool: &'a str,
+        answers: usize,
+        sizes: ItemSizes,
+        preserve: Preserve,
+        recover: Recover,
+    ) -> Self {
+        Self { kind: Kind::ToolResult, sizes, preserve, recover, answers, ..Self::call(tool, 0) }
+    }
+}
+
+/// Facts as they come.
+#[derive(Debug, Default)]
+struct OpenFacts {
+    /// By name: its last plant.
+    last: IndexMap<String, u32>,
+    plants: Vec<Plant>,
+    places: Vec<Option<ItemShare>>,
+    repeats: Vec<(u32, ItemIx)>,
+    /// Whether everything is asked for at the end of the load.
+    asks_at_end: bool,
+    /// The questions, each with the following step.
+    asked: Vec<(u32, StepIx)>,
+}
+
+impl TimelineBuilder {
+    /// Records that the last item states a fact, by name: its first version, or the next one, with the change
+    /// of a running total.
+    pub fn plant(&mut self, fact: &str, form: FactForm, delta: i32) {
+        let item = self.next_item().saturating_sub(1);
+        let facts = &mut self.facts;
+        let nth = ix(facts.plants.len());
+        let (fact, before) = facts.last.insert_full(fact.to_owned(), nth);
+        let version = before.map_or(0, |it| facts.plants[it as usize].version).saturating_add(1);
+        let fact = ix(fact);
+        facts.plants.push(Plant { version, delta, ..Plant::new(fact, item, form) });
+    }
+
+    /// Sets the position of the last planted fact within its item.
+    pub fn placed(&mut self, place: ItemShare) {
+        let facts = &mut self.facts;
+        facts.places.resize(facts.plants.len(), None);
+        if let Some(last) = facts.places.last_mut() {
+            *last = Some(place);
+        }
+    }
+
+    /// Records that the last item repeats a fact's last plant.
+    pub fn repeat(&mut self, fact: &str) {
+        let item = self.next_item().saturating_sub(1);
+        let facts = &mut self.facts;
+        facts.repeats.extend(facts.last.get(fact).map(|plant| (*plant, item)));
+    }
+
+    /// Asks for the newest version of every fact at the end of the load.
+    pub fn ask_at_end(&mut self) {
+        self.facts.asks_at_end = true;
+    }
+
+    /// Asks for the newest version of a fact before the next step's request; facts that were never stated are
+    /// not asked for.
+    pub fn ask(&mut self, fact: &str) {
+        let step = self.next_step();
+        self.facts.asked.extend(self.facts.last.get(fact).map(|it| (*it, step)));
+    }
+
+    /// Returns the plane of what was planted and asked, if anything was.
+    fn fact_plane(&self) -> Option<FactPlane> {
+        let facts = &self.facts;
+        let n_items = u64::from(self.next_item().max(1));
+        let quartile = |item: ItemIx| u8::try_from(u64::from(item) * 4 / n_items).unwrap_or(3);
+        let probe =
+            |plant: u32, at| Probe { plant, quartile: quartile(facts.plants[plant as usize].item), at };
+        let turns = &self.timeline.spine.turns;
+        let asked = facts.asked.iter().map(|(plant, step)| probe(*plant, before_request(turns, *step)));
+        let at_end = facts.last.values().filter(|_| facts.asks_at_end);
+        let probes = asked.chain(at_end.map(|it| probe(*it, When::END)));
+        (!facts.plants.is_empty()).then(|| FactPlane {
+            facts: vec![Fact { category: 0 }; facts.last.len()],
+            plants: facts.plants.clone(),
+            places: facts.places.clone(),
+            repeats: facts.repeats.clone(),
+            probes: probes.collect(),
+            categories: Arc::from(["facts".to_owned()]),
+            draws: DrawSource::Named(Seed(self.seed)),
+        })
+    }
 }

@@ -4,8 +4,8 @@
 //! (`timeline/import/refused.rs`), and reads the rest one line at a time; it keeps the texts and a few words per record. A JSON document is
 //! read by `timeline/import/document.rs`, which opens the members that a format names and hands over what is in them piece by piece: one
 //! document may have any length, one piece at most 64 MiB, and what breaks off is read up to there. A format declares itself in a
-//! `LogFormat`, and fills a `Transcript`. All formats but the usage table do so through `timeline/import/assemble.rs`, which assembles
-//! requests from the messages in order. `timeline/import/sizes.rs` then divides the growth from one billed prompt to the next among the
+//! `LogFormat`, and fills a `Transcript`. All formats but the usage table do so through the `Assembler` of
+//! `timeline/import/transcript.rs`, which assembles requests from the messages in order. `timeline/import/sizes.rs` then divides the growth from one billed prompt to the next among the
 //! parts between them. If output counts are reliable (`counts_output`), a reply has the size that was billed for it. Codex drops the
 //! reasoning of a turn once the user speaks again (`forgets_reasoning`): in the available rollouts, the next prompt is the previous one,
 //! plus its output and the new message, minus the billed reasoning, to within some tokens. So these items leave by a `Reset`, and the
@@ -17,8 +17,6 @@
 //! into the order of their times, and a response that is recorded again counts once. OpenTelemetry and logs of messages, whose objects may
 //! stand on several lines, are read as a whole, up to 1 GiB.
 
-mod among;
-mod assemble;
 mod assumed;
 mod atif;
 mod bedrock;
@@ -27,7 +25,6 @@ mod claude_code;
 mod codex;
 mod content;
 mod copilot_cli;
-mod counting;
 mod database;
 mod document;
 mod documents;
@@ -35,10 +32,8 @@ mod dsh;
 mod format;
 mod gemini_cli;
 mod gemini_stream;
-mod glance;
 mod harness;
 pub use harness::hit_share;
-mod identity;
 mod image;
 mod index;
 mod inspect_ai;
@@ -53,7 +48,6 @@ mod opencode;
 mod otel;
 mod own_cases;
 mod pi;
-mod places;
 mod prelude;
 mod provider_export;
 mod redacted;
@@ -63,42 +57,33 @@ mod rows;
 mod side_requests;
 mod sizes;
 mod spread;
-mod surrogates;
-mod times;
 mod transcript;
 mod tree;
 mod undo;
 mod usage;
 mod usage_csv;
 mod values;
-mod wrapped;
 
 use prelude::*;
 use std::io::{self, BufRead};
+use std::sync::Mutex;
 
 use super::Timeline;
 use super::shared::Neighbours;
 use ctxsim_base::counts::count_one;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 
-pub use among::Among;
 pub use database::{is_database, with_log};
 pub use format::{Checked, LogFormat};
-pub use glance::{Glance, glances};
-pub use index::{Indexed, hear, hear_siblings, index, neighbours};
+pub use index::{Glance, Indexed, glances, hear, hear_siblings, index, neighbours, user_of};
 use lay_out::LayOut;
-use lines::LogLines;
 pub use lines::{LINE_BYTES_MAX, read_line};
-use losses::Losses;
 pub use losses::{LossReason, may_be_billed};
-pub use places::user_of;
 pub use provider_export::{ExportedDay, ProviderExport, provider_export};
 pub use rows::table::csv_records;
-use transcript::Transcript;
-pub use undo::CompactedSession;
+pub use undo::{Among, CompactedSession};
 
 /// All formats; the first one that recognises a text reads it.
 #[rustfmt::skip]
@@ -182,12 +167,7 @@ pub fn detect_from(reader: &mut dyn BufRead) -> Result<Option<&'static str>, Box
 ///
 /// # Errors
 /// The text has no known format, contains no request or several sessions, or an assumption is invalid.
-pub fn import(
-    text: &str,
-    name: &str,
-    assume: &Assume,
-    file_tools: &[String],
-) -> Result<Imported, Vec<Diagnostic>> {
+pub fn import(text: &str, name: &str, assume: &Assume, file_tools: &[String]) -> ImportResult<Imported> {
     let mut all = import_all(text, name, assume, file_tools)?;
     match (all.pop(), all.len()) {
         (Some(one), 0) => Ok(one),
@@ -209,7 +189,7 @@ pub fn import_all(
     name: &str,
     assume: &Assume,
     file_tools: &[String],
-) -> Result<Vec<Imported>, Vec<Diagnostic>> {
+) -> ImportResult<Vec<Imported>> {
     // Reading from memory does not fail.
     import_from(&mut text.as_bytes(), name, assume, file_tools).unwrap_or_else(|_| Err(vec![unknown("")]))
 }
@@ -223,9 +203,12 @@ pub fn import_from(
     name: &str,
     assume: &Assume,
     file_tools: &[String],
-) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<Vec<Imported>>> {
     import_beside(reader, name, assume, file_tools, &BySession::default())
 }
+
+/// What was read of a recording, or everything that is wrong with it.
+pub type ImportResult<T> = Result<T, Vec<Diagnostic>>;
 
 /// What the neighbours of a recording's sessions tell of each, by its name within the file.
 pub type BySession = IndexMap<String, Neighbours>;
@@ -240,7 +223,7 @@ pub fn import_beside(
     assume: &Assume,
     file_tools: &[String],
     beside: &BySession,
-) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<Vec<Imported>>> {
     let under = import_under(reader, name, std::slice::from_ref(assume), file_tools, beside)?;
     Ok(under.map(|it| it.into_iter().flatten().collect()))
 }
@@ -255,7 +238,7 @@ pub fn import_under(
     assumed: &[Assume],
     file_tools: &[String],
     beside: &BySession,
-) -> io::Result<Result<Vec<Vec<Imported>>, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<Vec<Vec<Imported>>>> {
     let (format, transcripts, losses) = match sessions(reader, assumed)? {
         Ok(read) => read,
         Err(problems) => return Ok(Err(problems)),
@@ -288,7 +271,7 @@ pub fn import_bytes(
     name: &str,
     assume: &Assume,
     file_tools: &[String],
-) -> io::Result<Result<Vec<Imported>, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<Vec<Imported>>> {
     let indexed = index(&mut { bytes })?;
     let (format, transcripts, losses) = match sessions(&mut { bytes }, std::slice::from_ref(assume))? {
         Ok(read) => read,
@@ -300,8 +283,14 @@ pub fn import_bytes(
         let compacted = CompactedSession { transcript, layout };
         let mut timeline = compacted.among(&Neighbours::default());
         too_many(&timeline)?;
-        let indexed = indexed.iter().find(|it| it.session == session);
-        let among = indexed.map(|it| Among::new(it.clone(), compacted, name, &losses).of_length(bytes.len()));
+        let among = indexed.iter().find(|it| it.session == session).map(|indexed| Among {
+            indexed: indexed.clone(),
+            session: compacted,
+            file: name.to_owned(),
+            length: bytes.len(),
+            losses: losses.clone(),
+            told: Mutex::default(),
+        });
         if let Some(recorded) = &mut timeline.recorded {
             recorded.among = among.map(Arc::new);
         }
@@ -322,7 +311,7 @@ pub fn redact(
     file_tools: &[String],
     tools: &[String],
     public_name: &PublicName<'_>,
-) -> io::Result<Result<String, Vec<Diagnostic>>> {
+) -> io::Result<ImportResult<String>> {
     Ok(sessions(reader, std::slice::from_ref(assume))?.map(|(format, transcripts, _)| {
         let kept = transcripts.into_iter().map(|it| {
             let layout = layout(&it, format, name, assume, file_tools);
@@ -333,13 +322,7 @@ pub fn redact(
 }
 
 /// Returns how a session of a file is laid out, which is called after both.
-fn layout(
-    session: &Transcript,
-    format: &LogFormat,
-    file: &str,
-    assume: &Assume,
-    file_tools: &[String],
-) -> LayOut {
+fn layout(session: &Transcript, format: &LogFormat, file: &str, assume: &Assume, tools: &[String]) -> LayOut {
     LayOut {
         name: match session.name.as_str() {
             "" => file.to_owned(),
@@ -347,7 +330,7 @@ fn layout(
         },
         harness: session.tools_of.unwrap_or(format.name),
         assume: assume.clone(),
-        file_tools: file_tools.to_vec(),
+        file_tools: tools.to_vec(),
     }
 }
 
@@ -355,7 +338,7 @@ fn layout(
 type Sessions = (&'static LogFormat, Vec<Transcript>, Vec<LossReason>);
 
 /// Reads the sessions of a reader; there is at least one.
-fn sessions(reader: &mut dyn BufRead, assumed: &[Assume]) -> io::Result<Result<Sessions, Vec<Diagnostic>>> {
+fn sessions(reader: &mut dyn BufRead, assumed: &[Assume]) -> io::Result<ImportResult<Sessions>> {
     if let Some(problems) = assumed.iter().find_map(|it| it.check().err()) {
         return Ok(Err(problems));
     }
@@ -372,7 +355,7 @@ fn sessions(reader: &mut dyn BufRead, assumed: &[Assume]) -> io::Result<Result<S
 }
 
 /// Reads the sessions that have requests, whatever the format.
-fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Result<ReadLog, Vec<Diagnostic>>> {
+fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<ImportResult<ReadLog>> {
     let read = if inspect_ai::begins(reader)? {
         inspect_ai::read_archive(reader, losses)?.map(|it| (&inspect_ai::FORMAT, it))
     } else {
@@ -435,7 +418,7 @@ fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Resul
 const REQUESTS_MAX: usize = 100_000;
 
 /// Refuses what the numbers of a timeline cannot say, and what would take too long: too many tools or requests, or an item that is too large.
-fn too_many(timeline: &Timeline) -> Result<(), Vec<Diagnostic>> {
+fn too_many(timeline: &Timeline) -> ImportResult<()> {
     let (tools, items) = (&timeline.spine.tools, &timeline.spine.items);
     let n_requests = timeline.spine.steps.len();
     if n_requests > REQUESTS_MAX {

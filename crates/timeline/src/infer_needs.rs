@@ -64,11 +64,7 @@ struct ActiveRule<'a> {
 }
 
 /// Adds the needs that the calls of a timeline reveal; a timeline without text has none.
-pub(super) fn infer_needs(
-    timeline: &mut Timeline,
-    specs: &IndexMap<String, NeedRule>,
-    file_tools: &[String],
-) {
+pub(super) fn infer_needs(timeline: &mut Timeline, specs: &IndexMap<String, NeedRule>, tools: &[String]) {
     let mut rules: Vec<ActiveRule<'_>> = RULES
         .iter()
         .filter_map(|rule| {
@@ -101,7 +97,7 @@ pub(super) fn infer_needs(
             let need =
                 Need { interval: active.interval, ..Need::new(row.turn_ix, level, active.weight, None) };
             let mentions = history.mentions(item, &of_handles);
-            let is_file = timeline.spine.is_one_of(row.tool, file_tools);
+            let is_file = timeline.spine.is_one_of(row.tool, tools);
             needs.push_item(inferred, need, TurnEvidence::of_item(row, is_file), &mentions);
         }
     }

@@ -19,7 +19,21 @@ pub fn load(
     scenario: &Scenario,
     recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
 ) -> Result<Timeline, Error> {
-    Ok(with_settings_of(made(scenario, recorded)?, scenario))
+    let timeline = match &scenario.load {
+        LoadSpec::Turns(turns) => scripted::timeline(scenario, turns),
+        LoadSpec::Generate(generate) => scripted::generated(scenario, generate),
+        LoadSpec::Random { turns } => random::timeline(scenario, *turns),
+        LoadSpec::Recorded { path, assume } => {
+            let mut timeline = recorded(path, assume)?;
+            if !timeline.name.starts_with(&format!("{}/", scenario.name)) {
+                timeline.name.clone_from(&scenario.name);
+            }
+            timeline
+        }
+        // A world of its own makes what it plays; several sessions are several timelines.
+        _ => TimelineBuilder::new(&scenario.name, &[]).finish(),
+    };
+    Ok(with_settings_of(timeline, scenario))
 }
 
 /// Makes the timelines of several sessions; what they begin with stays in the cache between those of a user.
@@ -65,25 +79,5 @@ fn users(timeline: &Timeline, scenario: &ScenarioFile) -> Option<UserTerms> {
         Some(UserMessages::Ignored) => None,
         Some(UserMessages::Needed(it)) => Some(it.terms()),
         None => is_usual().then(|| UserNeeds::default().terms()),
-    }
-}
-
-fn made(
-    spec: &Scenario,
-    recorded: impl FnOnce(&str, &Assume) -> Result<Timeline, Error>,
-) -> Result<Timeline, Error> {
-    match &spec.load {
-        LoadSpec::Turns(turns) => Ok(scripted::timeline(spec, turns)),
-        LoadSpec::Generate(generate) => Ok(scripted::generated(spec, generate)),
-        LoadSpec::Random { turns } => Ok(random::timeline(spec, *turns)),
-        LoadSpec::Recorded { path, assume } => {
-            let mut timeline = recorded(path, assume)?;
-            if !timeline.name.starts_with(&format!("{}/", spec.name)) {
-                timeline.name.clone_from(&spec.name);
-            }
-            Ok(timeline)
-        }
-        // A world of its own makes what it plays; several sessions are several timelines.
-        _ => Ok(TimelineBuilder::new(&spec.name, &[]).finish()),
     }
 }

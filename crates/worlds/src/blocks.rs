@@ -9,10 +9,8 @@ pub mod trace;
 use crate::prelude::*;
 
 use crate::Registered;
-use ctxsim_engine::ledger::{Outcome, Sink};
-use ctxsim_engine::take::{Fixed, Load, LoadKind, Plays, World};
-use ctxsim_input::{CacheRules, Limits, Profile};
-use ctxsim_timeline::Timeline;
+use ctxsim_engine::take::Fixed;
+use ctxsim_input::{CacheRules, Profile};
 use trace::BlockTrace;
 
 /// What a block trace reads of a policy: nothing.

@@ -13,7 +13,7 @@ use crate::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use ctxsim_base::diag::{Problems, nearest};
+use ctxsim_base::diag::nearest;
 use ctxsim_input::text::decode::{Format, decode_table};
 
 /// The largest value of a number.

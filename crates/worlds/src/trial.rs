@@ -9,14 +9,11 @@ use rustc_hash::FxBuildHasher;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Sums;
-use ctxsim_engine::measure::{Beside, Statistic, Tally};
 use ctxsim_engine::memory::Replayed;
+use ctxsim_engine::measure::{Beside, Tally};
 use ctxsim_engine::price::PriceRows;
-use ctxsim_engine::take::{
-    Curve, Findings, FoldedLedger, Keys, Load, MemoryRepair, Progress, Run, StageRepair, in_order,
-    in_order_telling,
-};
-use ctxsim_input::{CacheRules, Limits};
+use ctxsim_engine::take::{Curve, FoldedLedger, Keys, in_order_telling};
+use ctxsim_input::CacheRules;
 
 /// Numbers by name; a dot parts a group from its member.
 pub type Numbered = IndexMap<String, Statistic>;

@@ -4,7 +4,7 @@
 //! recorded bill asks for them before the play (`Sinks`), and nobody plays again to learn more: reports, comparisons, pages and calibration
 //! read the same takes. A `Tally` is made once, of a ledger and of what is known beside it (`measure/beside.rs`). `tests/suite/nets.rs`
 //! counts scans, imports, compilations, layouts and plays (`counts.rs`). With `--since`, `--limit` and `--model`, the index or a glance
-//! (`timeline/import/glance.rs`) tells which recordings take part, and only these are laid out. The caches of a play stand on lanes
+//! (`timeline/import/index.rs`) tells which recordings take part, and only these are laid out. The caches of a play stand on lanes
 //! (`engine/lanes.rs`): each answers the same requests, and those whose rules differ in their steps alone share what they know.
 
 use crate::prelude::*;

@@ -4,10 +4,9 @@ use ctxsim_input::policy::wildcard;
 use ctxsim_input::scenario::{Assume, ExactExcerpt, HiddenRequest, ToolAssume};
 use ctxsim_input::tokens;
 
-use super::counting::SizeAssumptions;
 use super::harness::Conduct;
 use super::side_requests::{SideRequestEvidence, SideRequests};
-use super::sizes::Allotment;
+use super::sizes::{Allotment, SizeAssumptions};
 use crate::evidence::Recover;
 use crate::import::prelude::*;
 use crate::{Harness, ItemSizes, NewItem, Preserve, tool_form};
@@ -55,15 +54,10 @@ impl ScenarioAssumptions {
     }
 
     /// Returns how the harness uses the cache: as the scenario declares, else as is known of the format.
-    pub(super) fn harness(
-        &self,
-        transcript: &Transcript,
-        conduct: &Conduct,
-        side_requests: &SideRequests,
-    ) -> Harness {
+    pub(super) fn harness(&self, transcript: &Transcript, conduct: &Conduct, side: &SideRequests) -> Harness {
         Harness {
             ttl: conduct.ttl().or(transcript.ttl),
-            makes_side_requests: side_requests.delay_ms.is_some(),
+            makes_side_requests: side.delay_ms.is_some(),
             side_request_cold_tokens: self.inference.cold_tokens,
             unread_tokens: 0,
         }

@@ -1,10 +1,6 @@
 //! ATIF trajectories, which Harbor writes for many agents: one JSON document of steps, and sub-agents' trajectories inside it.
 
-use super::content::Measured;
-use super::document::FrontOutline;
-use super::usage::Shaped;
-use super::values::{CallRecord, Flag, dollars};
-use super::{document, times};
+use super::document;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -101,20 +97,20 @@ impl Trajectory {
     }
 
     fn step(&mut self, line: usize, step: StepRecord<'_>, losses: &mut Losses) {
-        let at_ms = times::noted(&step.timestamp.0, line, losses);
+        let stamp = Stamp::noted(line, &step.timestamp.0, losses);
         if step.compacts() {
             return self.compact();
         }
         if step.is_copied_context.0 {
-            return self.copy(line, at_ms, &step);
+            return self.copy(stamp, &step);
         }
         self.is_copying = false;
         match step.source.0.as_ref() {
-            "agent" if step.is_request() => self.reply(line, at_ms, step, losses),
+            "agent" if step.is_request() => self.reply(stamp, step, losses),
             "agent" => {
-                self.assembler.said(line, at_ms, Part::of(Kind::Assistant, step.message.to_content()), false);
+                self.assembler.said(stamp, Part::of(Kind::Assistant, step.message.to_content()), false);
             }
-            "user" => self.assembler.said(line, at_ms, Part::of(Kind::User, step.message.to_content()), true),
+            "user" => self.assembler.said(stamp, Part::of(Kind::User, step.message.to_content()), true),
             "system" if self.assembler.is_empty() => {
                 self.assembler.stable(Part::of(Kind::System, step.message.to_content()));
             }
@@ -126,13 +122,13 @@ impl Trajectory {
     }
 
     /// Takes a request with its reply, and what came back.
-    fn reply(&mut self, line: usize, at_ms: Option<i64>, step: StepRecord<'_>, losses: &mut Losses) {
+    fn reply(&mut self, stamp: Stamp, step: StepRecord<'_>, losses: &mut Losses) {
         let thought = Named::spoken(Kind::Reasoning, step.reasoning_content);
         let said = Named::spoken(Kind::Assistant, Some(step.message.to_content()));
         let mut parts: Vec<Named> = thought.into_iter().chain(said).collect();
         let calls = step.tool_calls.into_iter().flatten().filter_map(Shaped::object);
         parts.extend(calls.map(CallRecord::into_named));
-        let mut bill = BillReader::of(line, "metrics", &step.metrics, losses);
+        let mut bill = BillReader::of(stamp.line, "metrics", &step.metrics, losses);
         let prompt = bill.needed("prompt_tokens");
         let output = bill.tokens("completion_tokens");
         let cache_read = bill.tokens("cached_tokens");
@@ -140,7 +136,7 @@ impl Trajectory {
         let not_read = bill.less(prompt, "cached_tokens", cache_read);
         // What was written is a part of the prompt; an agent that counts otherwise says more than fits.
         let cache_write = if written <= not_read { written } else { 0 };
-        let usage = bill.apart(not_read - cache_write, cache_read, cache_write, output);
+        let usage = bill.apart([not_read - cache_write, cache_read, cache_write, output]);
         self.n_replies += 1;
         let model =
             if step.model_name.0.is_empty() { self.model.clone() } else { step.model_name.0.into_owned() };
@@ -149,8 +145,8 @@ impl Trajectory {
             model,
             usage,
             cost: dollars(&step.metrics["cost_usd"]).filter(|it| it.0 > 0),
-            response_ms: at_ms,
-            end_ms: at_ms,
+            response_ms: stamp.ms,
+            end_ms: stamp.ms,
             ..Reply::default()
         });
         let Shaped::Object(observation) = step.observation else { return };
@@ -158,9 +154,9 @@ impl Trajectory {
             let part = Part::of(Kind::ToolResult, result.content.to_content());
             match result.source_call_id.0.as_ref() {
                 // What a terminal shows answers the reply as a whole.
-                "" if part.characters > 0 => self.assembler.observed(at_ms, part),
+                "" if part.characters > 0 => self.assembler.observed(stamp.ms, part),
                 "" => {}
-                call => self.assembler.answered(line, at_ms, call, part, losses),
+                call => self.assembler.answered(stamp, call, part, losses),
             }
         }
     }
@@ -172,13 +168,13 @@ impl Trajectory {
     }
 
     /// Takes what another trajectory said: it stands in place of the history here.
-    fn copy(&mut self, line: usize, at_ms: Option<i64>, step: &StepRecord<'_>) {
+    fn copy(&mut self, stamp: Stamp, step: &StepRecord<'_>) {
         if !self.is_copying && self.n_replies > 0 {
             self.compact();
         }
         self.is_copying = true;
         let kind = if step.source.0 == "agent" { Kind::Assistant } else { Kind::User };
-        self.assembler.stood_in(line, at_ms, Part::of(kind, step.message.to_content()));
+        self.assembler.stood_in(stamp, Part::of(kind, step.message.to_content()));
     }
 
     fn finish(self, parent: Option<&str>, transcripts: &mut Vec<Transcript>, losses: &mut Losses) {

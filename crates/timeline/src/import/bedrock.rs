@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use super::bodies;
-use super::bodies::{any, count, sent};
+use super::bodies::{self, any, count, sent};
 use crate::import::prelude::*;
 
 /// The field of the bill.

@@ -1,9 +1,6 @@
 //! Codex rollouts: JSON lines of response items, with a token count after every response.
 
-use super::assemble::HistorySummary;
-use super::times;
 use crate::FixedPart;
-use crate::import::content::Arguments;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -35,8 +32,8 @@ fn is_record(record: &CodexRecord<'_>) -> bool {
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut rollout = Rollout::default();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: CodexRecord<'_>, losses| {
-            rollout.visit(line.number, record, losses);
+        json::each(line, losses, |record: CodexRecord<'_>, losses| {
+            rollout.visit(line.number, record, losses)
         });
     }
     vec![rollout.finish(losses)]
@@ -79,7 +76,7 @@ fn billed(mut bill: BillReader<'_>, says_written: bool) -> Option<(Usage, Tokens
 #[derive(Debug, Default)]
 struct OpenResponse {
     parts: Vec<Named>,
-    results: Vec<(usize, Option<i64>, Named)>,
+    results: Vec<(Stamp, Named)>,
     first_ms: Option<i64>,
     last_ms: Option<i64>,
 }
@@ -113,7 +110,7 @@ struct Rollout {
 
 impl Rollout {
     fn visit(&mut self, line: usize, record: CodexRecord<'_>, losses: &mut Losses) {
-        let at_ms = times::noted(&record.timestamp.0, line, losses);
+        let stamp = Stamp::noted(line, &record.timestamp.0, losses);
         let kind = record.kind.0;
         let Some(payload) = record.payload else {
             return losses.add(line, format!("records of type `{kind}` without a payload"));
@@ -121,15 +118,15 @@ impl Rollout {
         let is_replay = self.fork.as_deref().and_then(|it| payload.is_turn_before(it));
         self.is_replay = is_replay.unwrap_or(self.is_replay);
         match (kind.as_ref(), payload.kind.0.as_ref()) {
-            ("response_item", _) if self.is_replay => self.replay(line, at_ms, &payload),
-            ("compacted", _) if self.is_replay => self.replay_compacted(line, at_ms, payload),
-            ("response_item", _) => self.item(line, at_ms, payload, losses),
+            ("response_item", _) if self.is_replay => self.replay(stamp, &payload),
+            ("compacted", _) if self.is_replay => self.replay_compacted(stamp, payload),
+            ("response_item", _) => self.item(stamp, payload, losses),
             ("event_msg", "token_count") => {
                 let named = payload.rate_limits["plan_type"].as_str().unwrap_or_default();
                 self.plan = plan(named).unwrap_or(self.plan);
                 self.count(line, &payload.info, losses);
             }
-            ("compacted", _) => self.compact(line, at_ms, payload, losses),
+            ("compacted", _) => self.compact(stamp, payload, losses),
             ("session_meta", _) => {
                 if self.folder.is_empty() {
                     payload.cwd.0.as_ref().clone_into(&mut self.folder);
@@ -163,39 +160,39 @@ impl Rollout {
 
     /// Takes an item that the log repeats of the session that it is a fork of: it stands in the prompts of this one, but was
     /// billed there. No prompt holds the reasoning of earlier turns.
-    fn replay(&mut self, line: usize, at_ms: Option<i64>, item: &ItemRecord<'_>) {
+    fn replay(&mut self, stamp: Stamp, item: &ItemRecord<'_>) {
         if item.kind.0 != "reasoning" {
-            self.assembler.said(line, at_ms, item.to_history(), false);
+            self.assembler.said(stamp, item.to_history(), false);
         }
     }
 
     /// Takes what that session's harness put in the place of what it had said until then.
-    fn replay_compacted(&mut self, line: usize, at_ms: Option<i64>, payload: ItemRecord<'_>) {
+    fn replay_compacted(&mut self, stamp: Stamp, payload: ItemRecord<'_>) {
         self.assembler.rewound(self.n_stable);
         let history = payload.replacement_history.unwrap_or_default();
-        history.iter().for_each(|it| self.replay(line, at_ms, it));
+        history.iter().for_each(|it| self.replay(stamp, it));
         if let Some(message) = payload.message.filter(|_| history.is_empty()) {
-            self.assembler.said(line, at_ms, Part::of(Kind::Summary, message), false);
+            self.assembler.said(stamp, Part::of(Kind::Summary, message), false);
         }
     }
 
     /// Takes an item of the conversation.
-    fn item(&mut self, line: usize, at_ms: Option<i64>, item: ItemRecord<'_>, losses: &mut Losses) {
+    fn item(&mut self, stamp: Stamp, item: ItemRecord<'_>, losses: &mut Losses) {
         if item.kind.0 == "message" && item.role.0 != "assistant" {
             self.close(None, losses);
             // What the user does not type stands in messages of the harness, or in tags.
             let is_typed = item.role.0 == "user";
             let mut part = Part::of(Kind::User, item.content.to_content());
             part.fixed = fixed_part(is_typed, part.text.as_deref().unwrap_or_default());
-            return self.assembler.said(line, at_ms, part, is_typed);
+            return self.assembler.said(stamp, part, is_typed);
         }
         if item.kind.0 == "message" && std::mem::take(&mut self.ends_review) {
             // What the harness says as the model of a review that it had made elsewhere: no request of this session.
             self.close(None, losses);
-            return self.assembler.said(line, at_ms, item.to_history(), false);
+            return self.assembler.said(stamp, item.to_history(), false);
         }
         if let Some(result) = item_output(&item) {
-            return self.open.results.push((line, at_ms, result));
+            return self.open.results.push((stamp, result));
         }
         let part = match item.kind.0.as_ref() {
             "message" => Named::plain(Part::of(Kind::Assistant, item.content.to_content())),
@@ -203,15 +200,15 @@ impl Rollout {
             other => match item_call(&item) {
                 Some(call) => call,
                 None => {
-                    return losses.add(line, format!("items of the unknown type `{other}`"));
+                    return losses.add(stamp.line, format!("items of the unknown type `{other}`"));
                 }
             },
         };
         if !self.open.results.is_empty() {
             self.close(None, losses);
         }
-        self.open.first_ms = self.open.first_ms.or(at_ms);
-        self.open.last_ms = self.open.last_ms.max(at_ms);
+        self.open.first_ms = self.open.first_ms.or(stamp.ms);
+        self.open.last_ms = self.open.last_ms.max(stamp.ms);
         self.open.parts.push(part);
     }
 
@@ -267,21 +264,21 @@ impl Rollout {
                 ..Reply::default()
             });
         }
-        for (line, at_ms, result) in open.results {
-            self.assembler.answered(line, at_ms, &result.call, result.part, losses);
+        for (stamp, result) in open.results {
+            self.assembler.answered(stamp, &result.call, result.part, losses);
         }
     }
 
     /// Takes what the harness put in place of the history.
-    fn compact(&mut self, line: usize, at_ms: Option<i64>, payload: ItemRecord<'_>, losses: &mut Losses) {
+    fn compact(&mut self, stamp: Stamp, payload: ItemRecord<'_>, losses: &mut Losses) {
         self.close(None, losses);
         let history = payload.replacement_history.unwrap_or_default();
         if history.is_empty() {
             let message = payload.message.unwrap_or_default();
-            return self.assembler.replaced(line, at_ms, HistorySummary::of(message));
+            return self.assembler.replaced(stamp, HistorySummary::of(message));
         }
         let parts = history.iter().map(ItemRecord::to_history);
-        self.assembler.replaced(line, at_ms, HistorySummary::new(parts.collect()));
+        self.assembler.replaced(stamp, HistorySummary::new(parts.collect()));
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {

@@ -5,7 +5,6 @@ use std::fmt;
 
 use super::image::LoggedImage;
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A value of which only the length in characters and a digest are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

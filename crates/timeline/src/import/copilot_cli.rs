@@ -1,11 +1,7 @@
 //! Copilot CLI sessions: JSON lines of events with the texts of every message, and with the bills as totals of the session alone.
 
-use super::assemble::HistorySummary;
-use super::counting::apportion;
+use super::sizes::apportion;
 use super::spread::{BillTotals, RequestPlace, spread};
-use super::times;
-use super::usage::Shaped;
-use super::values::CallRecord;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -37,8 +33,8 @@ fn is_event(record: &CopilotEvent<'_>) -> bool {
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut session = CopilotWalk::default();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: CopilotEvent<'_>, losses| {
-            session.visit(line.number, record, losses);
+        json::each(line, losses, |record: CopilotEvent<'_>, losses| {
+            session.visit(line.number, record, losses)
         });
     }
     session.finish(losses)
@@ -101,7 +97,7 @@ impl CopilotWalk {
     }
 
     fn visit(&mut self, line: usize, record: CopilotEvent<'_>, losses: &mut Losses) {
-        let at_ms = times::noted(&record.timestamp.0, line, losses);
+        let stamp = Stamp::noted(line, &record.timestamp.0, losses);
         let Some(data) = record.data else {
             return losses.add(line, "records without data");
         };
@@ -119,11 +115,11 @@ impl CopilotWalk {
             "user.message" | "system.notification" => {
                 let is_typed = record.kind.0 == "user.message";
                 let said = data.transformed_content.or(data.content).unwrap_or_default();
-                self.lane(&agent).1.assembler.said(line, at_ms, Part::of(Kind::User, said), is_typed);
+                self.lane(&agent).1.assembler.said(stamp, Part::of(Kind::User, said), is_typed);
             }
-            "assistant.turn_start" => self.lane(&agent).1.begins_ms = at_ms,
-            "assistant.message" => self.replied(line, at_ms, &agent, data, losses),
-            "tool.execution_complete" => self.answered(line, at_ms, &agent, data, losses),
+            "assistant.turn_start" => self.lane(&agent).1.begins_ms = stamp.ms,
+            "assistant.message" => self.replied(stamp, &agent, data, losses),
+            "tool.execution_complete" => self.answered(stamp, &agent, data, losses),
             "session.usage_checkpoint" => {
                 let states = list(&data.model_cache_state).iter();
                 let seconds =
@@ -131,7 +127,7 @@ impl CopilotWalk {
                 self.ttl = seconds.map(|it| TtlClass::of(it.saturating_mul(1_000))).or(self.ttl);
             }
             "session.compaction_start" => self.front(line, &data, losses),
-            "session.compaction_complete" => self.compacted(line, at_ms, &agent, data, losses),
+            "session.compaction_complete" => self.compacted(stamp, &agent, data, losses),
             "session.shutdown" => {
                 self.front(line, &data, losses);
                 self.shut_down(line, &data, losses);
@@ -168,16 +164,9 @@ impl CopilotWalk {
         }
     }
 
-    fn replied(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        agent: &str,
-        data: CopilotData<'_>,
-        losses: &mut Losses,
-    ) {
+    fn replied(&mut self, stamp: Stamp, agent: &str, data: CopilotData<'_>, losses: &mut Losses) {
         if !data.message_id.0.is_empty() && !self.messages.insert(data.message_id.0.as_ref().to_owned()) {
-            return losses.add(line, "messages that are recorded again, which count once");
+            return losses.add(stamp.line, "messages that are recorded again, which count once");
         }
         let (session, lane) = self.lane(agent);
         data.model.replace(&mut lane.model);
@@ -188,7 +177,7 @@ impl CopilotWalk {
         if parts.is_empty() {
             parts.push(Named::plain(Part::new(Kind::Assistant, 0, 0)));
         }
-        let mut bill = BillReader::new(line, "data", losses);
+        let mut bill = BillReader::new(stamp.line, "data", losses);
         if let Some(output) = data.output_tokens.map(|it| bill.count("outputTokens", it)) {
             let weights: Vec<u64> = parts.iter().map(|it| it.part.characters).collect();
             let shares = apportion(output, &weights);
@@ -198,8 +187,8 @@ impl CopilotWalk {
         let reply = Reply {
             parts,
             at_ms: lane.begins_ms.take(),
-            response_ms: at_ms,
-            end_ms: at_ms,
+            response_ms: stamp.ms,
+            end_ms: stamp.ms,
             model: model.clone(),
             ..Reply::default()
         };
@@ -209,21 +198,14 @@ impl CopilotWalk {
         self.open.push(OpenRequest { model, place: Some(place), bill: None });
     }
 
-    fn answered(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        agent: &str,
-        data: CopilotData<'_>,
-        losses: &mut Losses,
-    ) {
+    fn answered(&mut self, stamp: Stamp, agent: &str, data: CopilotData<'_>, losses: &mut Losses) {
         let content = match (data.result, data.error) {
             (Shaped::Object(result), _) => result.content.to_content(),
             (_, Shaped::Object(error)) => error.message.to_content(),
             _ => Content::default(),
         };
         let part = Part::of(Kind::ToolResult, content);
-        self.lane(agent).1.assembler.answered(line, at_ms, &data.tool_call_id.0, part, losses);
+        self.lane(agent).1.assembler.answered(stamp, &data.tool_call_id.0, part, losses);
     }
 
     /// Takes what stands before every prompt and is in no text.
@@ -234,28 +216,21 @@ impl CopilotWalk {
     }
 
     /// Takes a compaction: the summary in the place of the history, and the bill of the request for it.
-    fn compacted(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        agent: &str,
-        data: CopilotData<'_>,
-        losses: &mut Losses,
-    ) {
+    fn compacted(&mut self, stamp: Stamp, agent: &str, data: CopilotData<'_>, losses: &mut Losses) {
         let Some(summary) = data.summary_content else {
-            return losses.add(line, "compactions that did not succeed");
+            return losses.add(stamp.line, "compactions that did not succeed");
         };
-        let (bill, model) = compaction_bill(line, &data.compaction_tokens_used, losses).unzip();
+        let (bill, model) = compaction_bill(stamp.line, &data.compaction_tokens_used, losses).unzip();
         let lane = self.lane(agent).1;
         let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| lane.model.clone());
         let mut part = Part::of(Kind::Summary, summary);
         part.tokens = bill.map(|it| it.output);
-        lane.assembler.replaced(line, at_ms, HistorySummary { bill, ..HistorySummary::new(vec![part]) });
+        lane.assembler.replaced(stamp, HistorySummary { bill, ..HistorySummary::new(vec![part]) });
         if bill.is_some() {
             return self.open.push(OpenRequest { model, place: None, bill });
         }
         losses.add(
-            line,
+            stamp.line,
             "compactions without a bill, whose share of the totals counts as that of other requests",
         );
     }
@@ -396,7 +371,7 @@ fn compaction_bill(line: usize, used: &Value, losses: &mut Losses) -> Option<(Us
     }
     let unread = bill.less(prompt, "cacheReadTokens", cache_read);
     let uncached = bill.less(unread, "cacheWriteTokens", cache_write);
-    bill.apart(uncached, cache_read, cache_write, output)
+    bill.apart([uncached, cache_read, cache_write, output])
         .map(|it| (it, used["model"].as_str().unwrap_or_default().to_owned()))
 }
 

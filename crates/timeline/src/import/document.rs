@@ -1,9 +1,7 @@
 //! JSON documents piece by piece: the elements of a long list come one at a time, so that a document of any length can be read.
 
-use std::borrow::Cow;
-
+use super::lines::mend;
 use super::losses::{NOT_JSON, REST_NOT_JSON, member};
-use super::surrogates;
 use crate::import::prelude::*;
 
 /// The longest piece, in bytes: what a line may have, in formats that have one record a line.
@@ -50,13 +48,13 @@ pub(super) fn each(
     losses: &mut Losses,
     mut take: impl FnMut(DocumentPiece<'_>, &mut Losses),
 ) {
-    let mut walk = DocumentWalk::new(lines);
     let is_opened = |path: &str| path.is_empty() || opened.contains(&path);
-    walk.go(&is_opened, losses, &mut |piece, column, losses| {
+    DocumentWalk::new(lines, &is_opened, losses, &mut |piece, column, losses| {
         take(piece, losses);
         let text = piece.text.unwrap_or_default();
         losses.locate_by(piece.line, |field| place(piece.line, column, text, member(text, field)));
-    });
+    })
+    .go();
 }
 
 /// The paths and the first values at the front of a recording, whatever is behind it.
@@ -71,15 +69,15 @@ impl FrontOutline {
             return outline;
         }
         let mut front = Front(head);
-        let mut walk = DocumentWalk::new(&mut front);
         // Deeper values say nothing about the format.
         let is_opened = |path: &str| path.matches(['.', '[']).count() < 4;
-        walk.go(&is_opened, &mut Losses::default(), &mut |piece, _, _| {
+        DocumentWalk::new(&mut front, &is_opened, &mut Losses::default(), &mut |piece, _, _| {
             let Some(text) = piece.text.filter(|_| !outline.has(piece.path)) else { return };
             let value = text.trim_matches('"');
             let end = value.char_indices().nth(OUTLINED_BYTES).map_or(value.len(), |it| it.0);
             outline.0.push((piece.path.to_owned(), value[..end].to_owned()));
-        });
+        })
+        .go();
         outline
     }
 
@@ -124,6 +122,9 @@ type TakePiece<'f> = dyn FnMut(DocumentPiece<'_>, usize, &mut Losses) + 'f;
 /// A walk along the bytes of documents.
 struct DocumentWalk<'s> {
     supply: &'s mut dyn Supply,
+    is_opened: &'s dyn Fn(&str) -> bool,
+    losses: &'s mut Losses,
+    take: &'s mut TakePiece<'s>,
     part: Vec<u8>,
     at: usize,
     line: usize,
@@ -136,9 +137,17 @@ struct DocumentWalk<'s> {
 }
 
 impl<'s> DocumentWalk<'s> {
-    fn new(supply: &'s mut dyn Supply) -> Self {
+    fn new(
+        supply: &'s mut dyn Supply,
+        is_opened: &'s dyn Fn(&str) -> bool,
+        losses: &'s mut Losses,
+        take: &'s mut TakePiece<'s>,
+    ) -> Self {
         Self {
             supply,
+            is_opened,
+            losses,
+            take,
             part: Vec::new(),
             at: 0,
             line: 1,
@@ -223,32 +232,31 @@ impl<'s> DocumentWalk<'s> {
         if depth == 0 && !in_string { ending(is_long) } else { Ending::CutOff }
     }
 
-    fn go(&mut self, opened: &dyn Fn(&str) -> bool, losses: &mut Losses, take: &mut TakePiece<'_>) {
+    fn go(mut self) {
         loop {
             let is_going = match self.levels.last().map(|it| it.is_list) {
-                None => self.top(opened, losses, take),
-                Some(true) => self.element(opened, losses, take),
-                Some(false) => self.member(opened, losses, take),
+                None => self.top(),
+                Some(is_list) => self.inside(is_list),
             };
             if !is_going {
                 break;
             }
         }
         if let Some(level) = self.levels.first() {
-            losses.add(
+            self.losses.add(
                 self.line,
                 format!("the rest of the document that begins on line {}, which is cut off", level.line),
             );
         }
-        self.close_all(losses, take);
+        self.close_all();
     }
 
     /// Begins the next document; what is none is skipped line by line.
-    fn top(&mut self, opened: &dyn Fn(&str) -> bool, losses: &mut Losses, take: &mut TakePiece<'_>) -> bool {
+    fn top(&mut self) -> bool {
         match self.skip(b"\xef\xbb\xbf,") {
-            Some(b'{' | b'[') => self.enter(String::new(), opened, losses, take),
+            Some(b'{' | b'[') => self.enter(String::new()),
             Some(_) => {
-                losses.add(self.line, NOT_JSON);
+                self.losses.add(self.line, NOT_JSON);
                 while let Some(byte) = self.peek().filter(|it| *it != b'\n') {
                     self.step(byte);
                 }
@@ -258,18 +266,19 @@ impl<'s> DocumentWalk<'s> {
         }
     }
 
-    /// Reads the next member of an object.
-    fn member(
-        &mut self,
-        opened: &dyn Fn(&str) -> bool,
-        losses: &mut Losses,
-        take: &mut TakePiece<'_>,
-    ) -> bool {
+    /// Reads the next member of an object, or the next element of a list.
+    fn inside(&mut self, is_list: bool) -> bool {
         match self.skip(b",") {
-            Some(b'}') => {
-                self.step(b'}');
-                self.close(losses, take);
+            Some(byte) if byte == if is_list { b']' } else { b'}' } => {
+                self.step(byte);
+                self.close();
                 true
+            }
+            Some(byte) if is_list && !matches!(byte, b'}' | b':') => {
+                let above = self.levels.last().map_or("", |it| &it.path);
+                // A list of documents is as good as one after the other.
+                let path = if above.is_empty() { String::new() } else { format!("{above}[]") };
+                self.enter(path)
             }
             Some(b'"') => {
                 if self.read_value() != Ending::Whole {
@@ -278,75 +287,46 @@ impl<'s> DocumentWalk<'s> {
                 let text = String::from_utf8_lossy(&self.value);
                 let key = serde_json::from_str::<String>(&text).unwrap_or_default();
                 if self.skip(b"") != Some(b':') {
-                    return self.give_up(losses, take);
+                    return self.give_up();
                 }
                 self.step(b':');
                 let above = self.levels.last().map_or("", |it| &it.path);
                 let path = if above.is_empty() { key } else { format!("{above}.{key}") };
-                self.enter(path, opened, losses, take)
+                self.enter(path)
             }
-            Some(_) => self.give_up(losses, take),
-            None => false,
-        }
-    }
-
-    /// Reads the next element of a list.
-    fn element(
-        &mut self,
-        opened: &dyn Fn(&str) -> bool,
-        losses: &mut Losses,
-        take: &mut TakePiece<'_>,
-    ) -> bool {
-        match self.skip(b",") {
-            Some(b']') => {
-                self.step(b']');
-                self.close(losses, take);
-                true
-            }
-            Some(b'}' | b':') => self.give_up(losses, take),
-            Some(_) => {
-                let above = self.levels.last().map_or("", |it| &it.path);
-                // A list of documents is as good as one after the other.
-                let path = if above.is_empty() { String::new() } else { format!("{above}[]") };
-                self.enter(path, opened, losses, take)
-            }
+            Some(_) => self.give_up(),
             None => false,
         }
     }
 
     /// Opens a value, or hands it over; returns whether there is more.
-    fn enter(
-        &mut self,
-        path: String,
-        opened: &dyn Fn(&str) -> bool,
-        losses: &mut Losses,
-        take: &mut TakePiece<'_>,
-    ) -> bool {
+    fn enter(&mut self, path: String) -> bool {
         let Some(byte) = self.skip(b"") else { return false };
         let (line, column) = (self.line, self.column + 1);
-        if matches!(byte, b'{' | b'[') && self.levels.len() < DEPTH_MAX && opened(&path) {
+        if matches!(byte, b'{' | b'[') && self.levels.len() < DEPTH_MAX && (self.is_opened)(&path) {
             self.step(byte);
             self.levels.push(OpenedLevel { path, is_list: byte == b'[', line });
             return true;
         }
         if matches!(byte, b'}' | b']' | b',' | b':') {
-            return self.give_up(losses, take);
+            return self.give_up();
         }
         match self.read_value() {
             Ending::Whole => {
                 let mut value = std::mem::take(&mut self.value);
-                surrogates::mend(&mut value);
+                mend(&mut value);
                 let text = String::from_utf8_lossy(&value);
                 if matches!(text, Cow::Owned(_)) {
-                    losses.add(line, "bytes that are not valid UTF-8, which count as one character each");
+                    self.losses
+                        .add(line, "bytes that are not valid UTF-8, which count as one character each");
                 }
                 self.has_elements |= path.contains("[]");
-                take(DocumentPiece { path: &path, line, text: Some(&text) }, column, losses);
+                (self.take)(DocumentPiece { path: &path, line, text: Some(&text) }, column, self.losses);
                 self.value = value;
                 true
             }
             Ending::TooLong => {
-                losses.add(line, format!("values of more than {} MiB", PIECE_BYTES_MAX >> 20));
+                self.losses.add(line, format!("values of more than {} MiB", PIECE_BYTES_MAX >> 20));
                 true
             }
             Ending::CutOff => false,
@@ -354,27 +334,31 @@ impl<'s> DocumentWalk<'s> {
     }
 
     /// Ends the innermost opened value.
-    fn close(&mut self, losses: &mut Losses, take: &mut TakePiece<'_>) {
+    fn close(&mut self) {
         if let Some(level) = self.levels.pop() {
             if level.path.is_empty() && !level.is_list && !std::mem::take(&mut self.has_elements) {
-                losses.add(level.line, "documents that hold nothing of this format");
+                self.losses.add(level.line, "documents that hold nothing of this format");
             }
-            take(DocumentPiece { path: &level.path, line: self.line, text: None }, self.column, losses);
+            (self.take)(
+                DocumentPiece { path: &level.path, line: self.line, text: None },
+                self.column,
+                self.losses,
+            );
         }
     }
 
     /// Ends a document that breaks off, which was told.
-    fn close_all(&mut self, losses: &mut Losses, take: &mut TakePiece<'_>) {
+    fn close_all(&mut self) {
         self.has_elements = true;
         while !self.levels.is_empty() {
-            self.close(losses, take);
+            self.close();
         }
     }
 
     /// Leaves a document whose structure is broken; the next one begins on a line of its own.
-    fn give_up(&mut self, losses: &mut Losses, take: &mut TakePiece<'_>) -> bool {
-        losses.add(self.line, REST_NOT_JSON);
-        self.close_all(losses, take);
+    fn give_up(&mut self) -> bool {
+        self.losses.add(self.line, REST_NOT_JSON);
+        self.close_all();
         loop {
             while let Some(byte) = self.peek().filter(|it| *it != b'\n') {
                 self.step(byte);

@@ -1,8 +1,5 @@
 //! DeepSeek Harness sessions: JSON lines of events, with what was billed in the stream and again in the reply.
 
-use ctxsim_base::quantity::or_unlimited;
-
-use super::content::Measured;
 use super::losses::OrderWatch;
 use crate::import::prelude::*;
 
@@ -32,9 +29,7 @@ fn is_event(record: &DshRecord<'_>) -> bool {
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut session = DshWalk::default();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: DshRecord<'_>, losses| {
-            session.visit(line.number, record, losses);
-        });
+        json::each(line, losses, |record: DshRecord<'_>, losses| session.visit(line.number, record, losses));
     }
     vec![session.finish(losses)]
 }
@@ -68,7 +63,8 @@ struct DshWalk {
 
 impl DshWalk {
     fn visit(&mut self, line: usize, record: DshRecord<'_>, losses: &mut Losses) {
-        let at_ms = record.time.and_then(Count::milliseconds).filter(|it| *it > 0);
+        let ms = record.time.and_then(Count::milliseconds).filter(|it| *it > 0);
+        let stamp = Stamp { line, ms };
         let seq = record.seq.and_then(Count::known);
         self.order.next(line, record.seq.and_then(Count::milliseconds), losses);
         self.begins.extend(seq.map(|it| (it, self.assembler.n_parts())));
@@ -84,13 +80,13 @@ impl DshWalk {
         match kind {
             "request/header" => self.header(line, data.header, losses),
             "request/context" => data.model.0.as_ref().clone_into(&mut self.model),
-            "user/message" => self.said(line, at_ms, &data),
+            "user/message" => self.said(stamp, &data),
             "step/start" | "turn/start" | "turn/end" => {
                 self.close();
-                (self.begins_ms, self.first_ms) = (at_ms, None);
+                (self.begins_ms, self.first_ms) = (ms, None);
             }
-            "assistant/chunk" => self.chunk(line, at_ms, data, losses),
-            "assistant/message" => self.replied(line, at_ms, data, is_seed, losses),
+            "assistant/chunk" => self.chunk(stamp, data, losses),
+            "assistant/message" => self.replied(stamp, data, is_seed, losses),
             "tool/call" => {
                 let call = data.call_id.0.into_owned();
                 self.calls.extend(seq.map(|it| (it, call)));
@@ -98,7 +94,7 @@ impl DshWalk {
             "tool/result" => {
                 let from = record.source_event_seqs.iter().flatten().find_map(|it| it.known());
                 let call = from.and_then(|it| self.calls.get(&it)).cloned().unwrap_or_default();
-                self.answered(line, at_ms, data, &call, losses);
+                self.answered(stamp, data, &call, losses);
             }
             "compaction/start" => self.is_compacting = true,
             "compaction/end" => self.is_compacting = false,
@@ -138,21 +134,21 @@ impl DshWalk {
         }
     }
 
-    fn said(&mut self, line: usize, at_ms: Option<i64>, data: &DshData<'_>) {
+    fn said(&mut self, stamp: Stamp, data: &DshData<'_>) {
         let content = data.content.to_content();
         if self.is_compacting {
-            return self.assembler.stood_in(line, at_ms, Part::of(Kind::Summary, content));
+            return self.assembler.stood_in(stamp, Part::of(Kind::Summary, content));
         }
         let is_typed = data.source["kind"] == "user";
-        self.assembler.said(line, at_ms, Part::of(Kind::User, content), is_typed);
+        self.assembler.said(stamp, Part::of(Kind::User, content), is_typed);
     }
 
     /// Notes what a stream was billed; its reply says it again.
-    fn chunk(&mut self, line: usize, at_ms: Option<i64>, data: DshData<'_>, losses: &mut Losses) {
-        self.first_ms = self.first_ms.or(at_ms);
+    fn chunk(&mut self, stamp: Stamp, data: DshData<'_>, losses: &mut Losses) {
+        self.first_ms = self.first_ms.or(stamp.ms);
         if data.chunk["type"] == "usage" {
-            let bill = billed(line, "data.chunk.usage", &data.chunk["usage"], losses);
-            self.streamed = Some(StreamedBill { bill, at_ms });
+            let bill = billed(stamp.line, "data.chunk.usage", &data.chunk["usage"], losses);
+            self.streamed = Some(StreamedBill { bill, at_ms: stamp.ms });
         }
     }
 
@@ -163,21 +159,17 @@ impl DshWalk {
         }
     }
 
-    fn replied(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        data: DshData<'_>,
-        is_seed: bool,
-        losses: &mut Losses,
-    ) {
+    fn replied(&mut self, stamp: Stamp, data: DshData<'_>, is_seed: bool, losses: &mut Losses) {
         let message = data.message.object().unwrap_or_default();
         if let Some(model) = Some(text(&message.source["model"])).filter(|it| !it.is_empty()) {
             model.clone_into(&mut self.model);
         }
         let streamed = self.streamed.take().and_then(|it| it.bill);
-        let bill =
-            if data.usage.is_null() { streamed } else { billed(line, "data.usage", &data.usage, losses) };
+        let bill = if data.usage.is_null() {
+            streamed
+        } else {
+            billed(stamp.line, "data.usage", &data.usage, losses)
+        };
         let mut parts = Vec::new();
         for piece in message.content.unwrap_or_default() {
             let text = piece.text.unwrap_or_default();
@@ -187,17 +179,17 @@ impl DshWalk {
                 "tool-call" => {
                     parts.push(Named::call(&piece.id.0, &piece.name.0, piece.arguments.unwrap_or_default()));
                 }
-                other => losses.add(line, format!("blocks of the unknown type `{other}` in replies")),
+                other => losses.add(stamp.line, format!("blocks of the unknown type `{other}` in replies")),
             }
         }
         if is_seed {
-            losses.add(line, "replies taken over from the parent session, which are its requests");
+            losses.add(stamp.line, "replies taken over from the parent session, which are its requests");
             for named in parts {
-                self.assembler.said(line, at_ms, named.part.with_kind(Kind::Assistant), false);
+                self.assembler.said(stamp, named.part.with_kind(Kind::Assistant), false);
             }
             return;
         }
-        self.reply(parts, bill, at_ms);
+        self.reply(parts, bill, stamp.ms);
     }
 
     fn reply(&mut self, parts: Vec<Named>, bill: Option<(Usage, Tokens)>, at_ms: Option<i64>) {
@@ -214,14 +206,7 @@ impl DshWalk {
         });
     }
 
-    fn answered(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        data: DshData<'_>,
-        call: &str,
-        losses: &mut Losses,
-    ) {
+    fn answered(&mut self, stamp: Stamp, data: DshData<'_>, call: &str, losses: &mut Losses) {
         let message = data.message.object().unwrap_or_default();
         let named = Some(text(&message.source["callId"])).filter(|it| !it.is_empty()).unwrap_or(call);
         let mut is_first = true;
@@ -230,11 +215,11 @@ impl DshWalk {
             let content = piece.content.to_content();
             let content =
                 if content.measured.characters > 0 { content } else { piece.text.unwrap_or_default() };
-            self.assembler.answered(line, at_ms, own, Part::of(Kind::ToolResult, content), losses);
+            self.assembler.answered(stamp, own, Part::of(Kind::ToolResult, content), losses);
             is_first = false;
         }
         if is_first {
-            self.assembler.answered(line, at_ms, named, Part::new(Kind::ToolResult, 0, 0), losses);
+            self.assembler.answered(stamp, named, Part::new(Kind::ToolResult, 0, 0), losses);
         }
     }
 
@@ -274,7 +259,7 @@ fn billed(line: usize, within: &'static str, usage: &Value, losses: &mut Losses)
     let cache_write = bill.tokens("cacheWriteTokens");
     let output = bill.tokens("outputTokens");
     let reasoning = bill.tokens("reasoningTokens").min(output);
-    bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, reasoning))
+    bill.apart([uncached, cache_read, cache_write, output]).map(|it| (it, reasoning))
 }
 
 // One line of a DeepSeek Harness session as written.

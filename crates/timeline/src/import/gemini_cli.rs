@@ -3,11 +3,7 @@
 mod record;
 
 use self::record::{GeminiRecord, Spoken};
-use super::document::FrontOutline;
-use super::times::milliseconds;
-use super::transcript::named_apart;
-use super::usage::Shaped;
-use super::{document, times};
+use super::document;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -64,8 +60,8 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
         });
     } else {
         while let Some(line) = lines.next_new(losses) {
-            json::each(line.number, line.text, losses, |record: GeminiRecord<'_>, losses| {
-                take(&mut chats, line.number, record, losses);
+            json::each(line, losses, |record: GeminiRecord<'_>, losses| {
+                take(&mut chats, line.number, record, losses)
             });
         }
     }
@@ -125,8 +121,7 @@ enum GeminiStep {
 
 #[derive(Debug)]
 struct GeminiMessage {
-    line: usize,
-    at_ms: Option<i64>,
+    stamp: Stamp,
     said: GeminiParts,
 }
 
@@ -150,7 +145,7 @@ struct GeminiAnswer {
 
 impl Chat {
     fn message(&mut self, line: usize, record: GeminiRecord<'_>, losses: &mut Losses) {
-        let at_ms = times::noted(&record.timestamp.0, line, losses);
+        let stamp = Stamp::noted(line, &record.timestamp.0, losses);
         let id = record.id.0.as_ref().to_owned();
         let said = match record.role.0.as_ref() {
             "user" => GeminiParts::User(record.content.0.into_iter().filter_map(|it| it.spoken()).collect()),
@@ -161,7 +156,7 @@ impl Chat {
             }
         };
         let key = if id.is_empty() { format!("#{}", self.messages.len()) } else { id };
-        if self.messages.insert(key.clone(), GeminiMessage { line, at_ms, said }).is_none() {
+        if self.messages.insert(key.clone(), GeminiMessage { stamp, said }).is_none() {
             self.acts.push(GeminiStep::Message(key));
         }
     }
@@ -198,27 +193,27 @@ impl Chat {
 
 /// Takes a message into the prompts.
 fn say(message: GeminiMessage, assembler: &mut Assembler, losses: &mut Losses) {
-    let GeminiMessage { line, at_ms, said } = message;
+    let GeminiMessage { stamp, said } = message;
     match said {
         GeminiParts::User(parts) => {
             for part in parts {
-                part.hear(line, at_ms, true, assembler, losses);
+                part.hear(stamp, true, assembler, losses);
             }
         }
         GeminiParts::Reply(answer) => {
             let GeminiAnswer { reply, results, has_numbers } = *answer;
             let is_cancelled = reply.usage.is_none() && has_numbers && results.is_empty();
             if is_cancelled {
-                losses.add(line, "replies without usage that were cancelled; what they say counts as context, not as a request");
+                losses.add(stamp.line, "replies without usage that were cancelled; what they say counts as context, not as a request");
                 let spoken = reply.parts.into_iter().map(|it| it.part);
                 for part in spoken.filter(|it| it.kind != Kind::Reasoning) {
-                    assembler.said(line, at_ms, part.with_kind(Kind::Assistant), false);
+                    assembler.said(stamp, part.with_kind(Kind::Assistant), false);
                 }
                 return;
             }
-            assembler.replied(Reply { response_ms: at_ms, end_ms: at_ms, ..reply });
-            for (at_ms, named) in results {
-                assembler.answered(line, at_ms, &named.call, named.part, losses);
+            assembler.replied(Reply { response_ms: stamp.ms, end_ms: stamp.ms, ..reply });
+            for (ms, named) in results {
+                assembler.answered(Stamp { ms, ..stamp }, &named.call, named.part, losses);
             }
         }
     }
@@ -235,7 +230,7 @@ fn answer(line: usize, record: GeminiRecord<'_>, losses: &mut Losses) -> GeminiA
     let of_tools = bill.tokens("tool");
     let uncached = bill.less(input, "cached", cache_read) + of_tools;
     let has_numbers = bill.is_complete();
-    let usage = bill.apart(uncached, cache_read, 0, output + reasoning);
+    let usage = bill.apart([uncached, cache_read, 0, output + reasoning]);
     let mut parts = Vec::new();
     if let Some(thought) = record.thoughts.filter(|_| reasoning > 0) {
         parts.push(Named::plain(Part::of(Kind::Reasoning, thought)));

@@ -1,11 +1,6 @@
 //! What Gemini CLI prints with `--output-format stream-json`: one event per line, and the totals of the session in the last.
 
-use super::content::Arguments;
 use super::spread::{BillTotals, RequestPlace, spread, text_tokens};
-use super::times;
-use super::transcript::named_apart;
-use super::usage::Shaped;
-use super::values::Text;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -63,13 +58,12 @@ fn detect(head: &str) -> bool {
 fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut sessions = vec![GeminiStreamWalk::default()];
     while let Some(line) = lines.next() {
-        let (number, text) = (line.number, line.text);
-        json::each(number, text, losses, |event: StreamEvent<'_>, losses| {
+        json::each(line, losses, |event: StreamEvent<'_>, losses| {
             if event.kind.0 == "init" && sessions.last().is_some_and(|it| !it.id.is_empty()) {
                 sessions.push(GeminiStreamWalk::default());
             }
             if let Some(session) = sessions.last_mut() {
-                session.take(number, event, losses);
+                session.take(line.number, event, losses);
             }
         });
     }
@@ -94,7 +88,7 @@ struct GeminiStreamWalk {
 
 impl GeminiStreamWalk {
     fn take(&mut self, line: usize, event: StreamEvent<'_>, losses: &mut Losses) {
-        let at_ms = times::noted(&event.timestamp.0, line, losses);
+        let stamp = Stamp::noted(line, &event.timestamp.0, losses);
         match event.kind.0.as_ref() {
             "init" => {
                 self.id = event.session_id.0.into_owned();
@@ -103,14 +97,14 @@ impl GeminiStreamWalk {
             "message" if event.role.0 == "user" => {
                 self.close();
                 let said = Part::of(Kind::User, event.content.unwrap_or_default());
-                self.assembler.said(line, at_ms, said, true);
+                self.assembler.said(stamp, said, true);
             }
             "message" => {
-                self.moment(at_ms);
+                self.moment(stamp.ms);
                 self.text += event.content.and_then(|it| it.text).as_deref().unwrap_or_default();
             }
             "tool_use" => {
-                self.moment(at_ms);
+                self.moment(stamp.ms);
                 self.text_is_complete();
                 let asked = event.parameters.unwrap_or_default().0;
                 self.open.push(Named::call(&event.tool_id.0, &event.tool_name.0, asked));
@@ -119,7 +113,7 @@ impl GeminiStreamWalk {
                 self.close();
                 let why = event.error.object().and_then(|it| it.message);
                 let part = Part::of(Kind::ToolResult, event.output.or(why).unwrap_or_default());
-                self.assembler.answered(line, at_ms, &event.tool_id.0, part, losses);
+                self.assembler.answered(stamp, &event.tool_id.0, part, losses);
             }
             "result" => {
                 self.close();

@@ -5,11 +5,10 @@ use base64::engine::GeneralPurposeConfig;
 use base64::engine::general_purpose::GeneralPurpose;
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_input::profile::{ImageRule, ImageSize, UnknownImage};
-use serde::de;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::content::{Measured, measures};
-use super::counting::SizeAssumptions;
+use super::content::measures;
+use super::sizes::SizeAssumptions;
 use crate::import::prelude::*;
 
 /// What a document counts as, in characters; its encoding says nothing about its tokens.

@@ -1,17 +1,16 @@
-//! The index of recordings: what a scan of each log tells of its sessions, without reading what was said.
+//! The index of recordings: what a scan of each log tells of its sessions, without reading what was said; which sessions a file holds, by
+//! the ids in its log; whose they are, as their working folders show; and which models answered in them.
 
-use std::io;
-use std::io::BufRead;
+use std::io::{self, BufRead};
 
 use ctxsim_base::counts::count_one;
 
-use super::glance::Glance;
-use super::identity::{HEAD_BYTES, Identity, identities};
-use super::{claude_code, database, found, inspect_ai, places};
+use super::lay_out::{RecordingModels, SessionClock};
+use super::{claude_code, database, found, inspect_ai, read, usage_csv};
 use crate::import::prelude::*;
 use crate::own::{OwnCounts, SeenCases};
 use crate::shared::Neighbours;
-use crate::{RecordedModel, StepRow, Timeline};
+use crate::{RecordedModel, StepRow, Timeline, main_model};
 
 /// The shortest lifetime of cache entries that any provider has: a shorter pause loses nothing.
 const PAUSE_MS: i64 = 300_000;
@@ -129,8 +128,8 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
     if found(lines.head()).is_some_and(|it| it.name == claude_code::FORMAT.name) {
         return Ok(claude_code::scan(&mut lines));
     }
-    let places::HomeFolders { user, project } =
-        lines.head().lines().find_map(folder_of).map(places::home_folders).unwrap_or_default();
+    let HomeFolders { user, project } =
+        lines.head().lines().find_map(folder_of).map(home_folders).unwrap_or_default();
     let named = |Identity { id, name, has_texts }: Identity| Indexed {
         id,
         session: name,
@@ -371,6 +370,141 @@ impl<'s> FrontGroup<'s> {
     }
 }
 
+/// What is known of a recorded session before it is laid out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glance {
+    /// Its name within the file; empty for a single session.
+    pub session: String,
+    /// When its last request started, in milliseconds since 1970, if the recording says so.
+    pub last_ms: Option<i64>,
+    /// The models that answered, in the order in which they come.
+    models: Vec<RecordedModel>,
+}
+
+impl Glance {
+    /// Takes what is known of a session.
+    pub(super) fn new(session: &str, last_ms: Option<i64>, models: Vec<RecordedModel>) -> Self {
+        Self { session: session.to_owned(), last_ms, models }
+    }
+
+    /// Returns the model that was billed for the most input.
+    pub fn main_model(&self) -> Option<&RecordedModel> {
+        main_model(&self.models)
+    }
+}
+
+/// Glances at the sessions of a recording; none where it cannot be used.
+///
+/// # Errors
+/// The reader fails.
+pub fn glances(reader: &mut dyn BufRead) -> io::Result<Vec<Glance>> {
+    count_one(|it| &mut it.glances);
+    let read = read(reader, &mut Losses::default())?;
+    Ok(read.map_or_else(|_| Vec::new(), |(_, transcripts)| transcripts.iter().map(glance).collect()))
+}
+
+fn glance(transcript: &Transcript) -> Glance {
+    let (mut clock, mut models) = (SessionClock::default(), RecordingModels::default());
+    for exchange in &transcript.exchanges {
+        clock.since_start(exchange.at_ms);
+        models.count(transcript.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt));
+    }
+    Glance::new(&transcript.name, clock.last_ms(), models.0)
+}
+
+/// How much of a file is searched for an id.
+pub(super) const HEAD_BYTES: usize = 128 << 10;
+
+/// A session of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// Its id in the log, with that of the sub-agent if it is one's session.
+    pub(super) id: String,
+    /// Its name within the file; empty for a single session.
+    pub(super) name: String,
+    /// Whether the recording has the texts of the session, and not only its usage.
+    pub(super) has_texts: bool,
+}
+
+/// Returns the sessions of a recording whose log names them.
+fn identities(lines: &mut LogLines<'_>) -> Vec<Identity> {
+    if usage_csv::detect(lines.head()) {
+        let sessions = usage_csv::sessions(lines).into_iter();
+        return sessions.map(|(name, id)| Identity { id, name, has_texts: false }).collect();
+    }
+    let mut of_agent = None;
+    for record in lines.head().lines().filter_map(json::first::<Members<'_>>) {
+        match id(&record) {
+            // A session's file may begin with what its sub-agents did.
+            Some(id) if record.get("isSidechain") == Some(true) => {
+                of_agent.get_or_insert_with(|| format!("{id}/{}", record.text("agentId")));
+            }
+            Some(id) => return vec![of_log(id.into_owned())],
+            None => {}
+        }
+    }
+    of_agent.or_else(|| of_document(lines.head())).map(of_log).into_iter().collect()
+}
+
+/// Returns the id at the front of a document.
+fn of_document(head: &str) -> Option<String> {
+    let outline = FrontOutline::of(head);
+    let id = ["info.id", "sessionId", "session_id"].iter().find_map(|it| outline.get(it));
+    id.filter(|it| !it.is_empty()).map(str::to_owned)
+}
+
+fn of_log(id: String) -> Identity {
+    Identity { id, name: String::new(), has_texts: true }
+}
+
+/// Returns the id of the session that a record names.
+fn id<'r>(record: &Members<'r>) -> Option<Cow<'r, str>> {
+    let id = match record.text("type").as_ref() {
+        "session_meta" => record.get::<Members<'_>>("payload")?.text("id"),
+        "session" => record.text("id"),
+        _ => record.text("sessionId"),
+    };
+    Some(id).filter(|it| !it.is_empty())
+}
+
+/// Folders that hold the worktrees of a checkout.
+const WORKTREES: [&str; 3] = ["/.claude/worktrees/", "/.worktrees/", "/.git/worktrees/"];
+
+/// A user and a project.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct HomeFolders {
+    /// The user's home; empty where the folder is in none.
+    pub(super) user: String,
+    /// The folder; that of the checkout, where it is a worktree of one.
+    pub(super) project: String,
+}
+
+/// Returns the user and the project of a working folder.
+pub(super) fn home_folders(folder: &str) -> HomeFolders {
+    let plain = folder.replace('\\', "/");
+    let checkout = WORKTREES.iter().filter_map(|it| plain.find(it)).min().unwrap_or(plain.len());
+    HomeFolders {
+        user: user_of(&plain).to_owned(),
+        project: plain[..checkout].trim_end_matches('/').to_owned(),
+    }
+}
+
+/// Returns the home that a folder is in; empty where it is in none.
+pub fn user_of(folder: &str) -> &str {
+    let is_in = |root: &str| folder == root || folder.starts_with(&format!("{root}/"));
+    if is_in("/root") {
+        return "/root";
+    }
+    // A drive may stand in front, as in `C:/Users/ann`.
+    let from = folder.find(':').filter(|it| *it == 1).map_or(0, |at| at + 1);
+    let Some(root) = ["/Users/", "/home/"].iter().find(|it| folder[from..].starts_with(**it)) else {
+        return "";
+    };
+    let start = from + root.len();
+    let end = folder[start..].find('/').map_or(folder.len(), |it| start + it);
+    if end == start { "" } else { &folder[..end] }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -480,5 +614,23 @@ mod tests {
         assert_eq!(forward, backward);
         assert_eq!(forward[1].sent_ms, [601_000]);
         assert_eq!(forward[1].front_tokens, Some(10));
+    }
+
+    #[test]
+    fn the_user_is_the_home_and_worktrees_are_of_their_checkout() {
+        let told = |folder| {
+            let HomeFolders { user, project } = home_folders(folder);
+            (user, project)
+        };
+        let pair = |user: &str, project: &str| (user.to_owned(), project.to_owned());
+
+        assert_eq!(told("/Users/ann/work/cli"), pair("/Users/ann", "/Users/ann/work/cli"));
+        assert_eq!(told("/home/bob/cli/.worktrees/2/src"), pair("/home/bob", "/home/bob/cli"));
+        assert_eq!(told("/home/bob/cli/.claude/worktrees/x"), pair("/home/bob", "/home/bob/cli"));
+        assert_eq!(told(r"C:\Users\eve\cli"), pair("C:/Users/eve", "C:/Users/eve/cli"));
+        assert_eq!(told("/root/x/"), pair("/root", "/root/x"));
+        assert_eq!(told("/workspace"), pair("", "/workspace"));
+        assert_eq!(told(""), pair("", ""));
+        assert_eq!(told("/Users/Users/x"), pair("/Users/Users", "/Users/Users/x"));
     }
 }

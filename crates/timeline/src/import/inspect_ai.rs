@@ -6,7 +6,7 @@ mod record;
 mod sample;
 
 use self::sample::InspectSample;
-use super::document::{self, DocumentPiece, FrontOutline};
+use super::document::{self, DocumentPiece};
 use crate::import::prelude::*;
 
 pub(super) use self::archive::{begins, read as read_archive};

@@ -1,7 +1,5 @@
 //! Records of JSON lines: every object of every line, with a report of everything else.
 
-use std::borrow::Cow;
-
 use serde::de::{Deserialize, IgnoredAny};
 
 use super::losses::{CUT_OFF, NOT_JSON, NOT_RECORDS};
@@ -9,11 +7,11 @@ use crate::import::prelude::*;
 
 /// Hands over the records of a line; two objects on one line are two records.
 pub(super) fn each<'l, R: Deserialize<'l>>(
-    line: usize,
-    text: &'l str,
+    line: RecordLine<'l>,
     losses: &mut Losses,
     mut take: impl FnMut(R, &mut Losses),
 ) {
+    let RecordLine { number, text } = line;
     let mut rest = text.trim_ascii();
     while !rest.is_empty() {
         let mut records = serde_json::Deserializer::from_str(rest).into_iter::<R>();
@@ -21,10 +19,10 @@ pub(super) fn each<'l, R: Deserialize<'l>>(
         let end = match record {
             Ok(record) => {
                 take(record, losses);
-                losses.locate(line, text);
+                losses.locate(number, text);
                 records.byte_offset()
             }
-            Err(error) => skip(line, rest, &error, losses),
+            Err(error) => skip(number, rest, &error, losses),
         };
         rest = rest.get(end..).unwrap_or_default().trim_ascii_start();
     }

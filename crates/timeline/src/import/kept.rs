@@ -1,9 +1,8 @@
 //! What the texts of a session reveal, kept without the texts: its needs, the files that its calls name, its draws.
 
-use super::lay_out::LayOut;
+use super::lay_out::{LayOut, unwrap};
 use super::transcript::PartNeed;
 use super::undo::Undo;
-use super::wrapped::unwrap;
 use crate::import::prelude::*;
 use crate::infer_needs::{Inference, rules, say};
 use crate::{EventKind, Inferred, ItemIx, Need, StepIx, Timeline, TurnEvidence};

@@ -1,9 +1,6 @@
 //! Kimi sessions: JSON lines of the wire between agent and interface, in the older and the newer protocol.
 
-use super::assemble::HistorySummary;
-use super::content::{Arguments, Measured};
 use super::losses::OrderWatch;
-use super::usage::Shaped;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -37,9 +34,7 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
     let mut session = KimiSession::default();
     session.lane("");
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: Members<'_>, losses| {
-            session.visit(line.number, &record, losses);
-        });
+        json::each(line, losses, |record: Members<'_>, losses| session.visit(line.number, &record, losses));
     }
     session.finish(losses)
 }
@@ -65,39 +60,32 @@ impl KimiSession {
                     .filter(|it| (0.0..1e11).contains(it))
                     .map(|seconds| (seconds * 1_000.0).round() as i64);
                 self.order.next(line, at_ms, losses);
-                self.older(line, at_ms, "", message, losses);
+                self.older(Stamp { line, ms: at_ms }, "", message, losses);
             }
             ("", None) => losses.add(line, "objects without a type"),
             (kind, _) => {
                 let at_ms = record.get("time").and_then(Count::milliseconds);
                 self.order.next(line, at_ms, losses);
-                self.lane("").newer(line, at_ms, kind, record, losses);
+                self.lane("").newer(Stamp { line, ms: at_ms }, kind, record, losses);
             }
         }
     }
 
     /// Takes a message of the older protocol, which may be a sub-agent's.
-    fn older(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        agent: &str,
-        message: &RawValue,
-        losses: &mut Losses,
-    ) {
+    fn older(&mut self, stamp: Stamp, agent: &str, message: &RawValue, losses: &mut Losses) {
         let Some(message) = Members::of(message) else {
-            return losses.add(line, "messages that are not objects");
+            return losses.add(stamp.line, "messages that are not objects");
         };
         let kind = message.text("type");
-        let payload: KimiPayload<'_> = message.read("payload", line, losses);
+        let payload: KimiPayload<'_> = message.read("payload", stamp.line, losses);
         if kind != "SubagentEvent" {
-            return self.lane(agent).older(line, at_ms, &kind, payload, losses);
+            return self.lane(agent).older(stamp, &kind, payload, losses);
         }
         let names = [payload.agent_id.0.as_ref(), payload.task_tool_call_id.0.as_ref()];
         let name = names.into_iter().find(|it| !it.is_empty()).unwrap_or("agent").to_owned();
         match payload.event.filter(|_| agent.is_empty()) {
-            Some(event) => self.older(line, at_ms, &name, event, losses),
-            None => losses.add(line, "messages of sub-agents of sub-agents, which are left out"),
+            Some(event) => self.older(stamp, &name, event, losses),
+            None => losses.add(stamp.line, "messages of sub-agents of sub-agents, which are left out"),
         }
     }
 
@@ -115,7 +103,7 @@ impl KimiSession {
 #[derive(Debug, Default)]
 struct OpenStep {
     parts: Vec<Named>,
-    results: Vec<(usize, Option<i64>, String, Part)>,
+    results: Vec<(Stamp, String, Part)>,
     /// A call whose arguments are not complete: its name, its tool, and what is there of them.
     call: Option<(String, String, String)>,
     usage: Option<Usage>,
@@ -151,26 +139,19 @@ struct KimiLane {
 }
 
 impl KimiLane {
-    fn older(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        kind: &str,
-        payload: KimiPayload<'_>,
-        losses: &mut Losses,
-    ) {
+    fn older(&mut self, stamp: Stamp, kind: &str, payload: KimiPayload<'_>, losses: &mut Losses) {
         match kind {
             "TurnBegin" | "SteerInput" => {
                 self.close(losses);
                 let said = Part::of(Kind::User, payload.user_input.to_content());
-                self.assembler.said(line, at_ms, said, true);
+                self.assembler.said(stamp, said, true);
             }
             "StepBegin" => {
                 self.close(losses);
-                self.open.begins_ms = at_ms;
+                self.open.begins_ms = stamp.ms;
             }
             "TurnEnd" => self.close(losses),
-            "ContentPart" => self.content(at_ms, payload),
+            "ContentPart" => self.content(stamp.ms, payload),
             "ToolCall" => {
                 self.open.call_is_complete();
                 if payload.function.is_object() {
@@ -185,19 +166,22 @@ impl KimiLane {
                 }
             }
             "StatusUpdate" => {
-                if let Some(usage) = billed(line, "message.payload.token_usage", &payload.token_usage, losses)
+                if let Some(usage) =
+                    billed(stamp.line, "message.payload.token_usage", &payload.token_usage, losses)
                     && self.open.usage.replace(usage).is_some_and(|before| before != usage)
                 {
-                    losses.add(line, "bills of a step that a later one of the same step replaces");
+                    losses.add(stamp.line, "bills of a step that a later one of the same step replaces");
                 }
             }
-            "ToolResult" => self.result(line, at_ms, &payload.tool_call_id.0, payload.return_value),
+            "ToolResult" => self.result(stamp, &payload.tool_call_id.0, payload.return_value),
             "CompactionBegin" => self.close(losses),
             "CompactionEnd" => {
                 self.close(losses);
-                self.assembler.replaced(line, at_ms, HistorySummary::of(Content::default()));
+                self.assembler.replaced(stamp, HistorySummary::of(Content::default()));
             }
-            other => losses.add(line, format!("messages of type `{other}`, which is never part of a prompt")),
+            other => {
+                losses.add(stamp.line, format!("messages of type `{other}`, which is never part of a prompt"))
+            }
         }
     }
 
@@ -209,30 +193,23 @@ impl KimiLane {
         self.open.said(at_ms, Named::plain(part));
     }
 
-    fn result(&mut self, line: usize, at_ms: Option<i64>, call: &str, value: Shaped<ReturnValue<'_>>) {
+    fn result(&mut self, stamp: Stamp, call: &str, value: Shaped<ReturnValue<'_>>) {
         self.open.call_is_complete();
         let shown = value
             .object()
             .map(|it| Content::join([it.output.to_content(), it.message.unwrap_or_default()].into_iter()));
         let part = Part::of(Kind::ToolResult, shown.unwrap_or_default());
-        self.open.results.push((line, at_ms, call.to_owned(), part));
+        self.open.results.push((stamp, call.to_owned(), part));
     }
 
-    fn newer(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        kind: &str,
-        record: &Members<'_>,
-        losses: &mut Losses,
-    ) {
+    fn newer(&mut self, stamp: Stamp, kind: &str, record: &Members<'_>, losses: &mut Losses) {
         match kind {
             "turn.prompt" | "turn.steer" => {
                 self.close(losses);
-                self.assembler.said(line, at_ms, Part::of(Kind::User, record.content("input")), true);
+                self.assembler.said(stamp, Part::of(Kind::User, record.content("input")), true);
             }
             "llm.tools_snapshot" if self.assembler.is_empty() => {
-                let tools: Vec<Measured> = record.read("tools", line, losses);
+                let tools: Vec<Measured> = record.read("tools", stamp.line, losses);
                 tools.into_iter().for_each(|it| self.assembler.stable(Part::of(Kind::ToolSchema, it)));
             }
             "profile.bind" | "config.update" | "llm.request" => {
@@ -244,64 +221,65 @@ impl KimiLane {
                     self.close(losses);
                     self.is_summarising = record.text("kind") == "compaction";
                     self.model = record.text("model").into_owned();
-                    self.open.begins_ms = at_ms;
+                    self.open.begins_ms = stamp.ms;
                 }
             }
             "context.append_message" => {
                 let message: Members<'_> = record.get("message").unwrap_or_default();
                 if matches!(message.text("role").as_ref(), "user" | "system") {
                     let said = Part::of(Kind::User, message.content("content"));
-                    self.assembler.said(line, at_ms, said, false);
+                    self.assembler.said(stamp, said, false);
                 }
             }
             "context.append_loop_event" => match record.get("event") {
-                Some(event) => self.event(line, at_ms, &event, losses),
-                None => losses.add(line, "loop events without an object"),
+                Some(event) => self.event(stamp, &event, losses),
+                None => losses.add(stamp.line, "loop events without an object"),
             },
             "usage.record" if record.text("usageScope") == "session" && !self.is_summarising => {
-                losses.add(line, "bills of the session beside those of its turns");
+                losses.add(stamp.line, "bills of the session beside those of its turns");
             }
             "usage.record" if self.is_summarising => {
-                let bill = billed(line, "usage", &record.get("usage").unwrap_or_default(), losses);
-                bill.into_iter().for_each(|it| self.assembler.summarised(line, it));
+                let bill = billed(stamp.line, "usage", &record.get("usage").unwrap_or_default(), losses);
+                bill.into_iter().for_each(|it| self.assembler.summarised(stamp.line, it));
             }
             "usage.record" => {
-                self.open.usage = billed(line, "usage", &record.get("usage").unwrap_or_default(), losses);
-                self.open.end_ms = at_ms.or(self.open.end_ms);
+                self.open.usage =
+                    billed(stamp.line, "usage", &record.get("usage").unwrap_or_default(), losses);
+                self.open.end_ms = stamp.ms.or(self.open.end_ms);
             }
             "context.apply_compaction" => {
                 self.close(losses);
                 let summaries = [record.content("contextSummary"), record.content("summary")];
                 let summary = summaries.into_iter().find(|it| it.measured.characters > 0).unwrap_or_default();
-                self.assembler.replaced(line, at_ms, HistorySummary::of(summary));
+                self.assembler.replaced(stamp, HistorySummary::of(summary));
             }
             "context.clear" => {
                 self.close(losses);
                 self.assembler.compacted(usize::MAX, Remover::Cleared);
             }
-            other => losses.never(line, other),
+            other => losses.never(stamp.line, other),
         }
     }
 
     /// Takes a step of the newer protocol's loop.
-    fn event(&mut self, line: usize, at_ms: Option<i64>, event: &Members<'_>, losses: &mut Losses) {
+    fn event(&mut self, stamp: Stamp, event: &Members<'_>, losses: &mut Losses) {
         match event.text("type").as_ref() {
             "step.begin" | "step.end" => {}
             "content.part" => {
                 if let Some(part) = event.get("part") {
-                    self.content(at_ms, part);
+                    self.content(stamp.ms, part);
                 }
             }
             "tool.call" => {
-                let asked: Arguments = event.read("args", line, losses);
+                let asked: Arguments = event.read("args", stamp.line, losses);
                 let call = Named::call(&event.text("toolCallId"), &event.text("name"), asked.0);
-                self.open.said(at_ms, call);
+                self.open.said(stamp.ms, call);
             }
             "tool.result" => {
                 let result = event.get("result").unwrap_or_default();
-                self.result(line, at_ms, &event.text("toolCallId"), result);
+                self.result(stamp, &event.text("toolCallId"), result);
             }
-            other => losses.add(line, format!("loop events of the unknown type `{other}`")),
+            other => losses.add(stamp.line, format!("loop events of the unknown type `{other}`")),
         }
     }
 
@@ -325,8 +303,8 @@ impl KimiLane {
                 ..Reply::default()
             });
         }
-        for (line, at_ms, call, part) in open.results {
-            self.assembler.answered(line, at_ms, &call, part, losses);
+        for (stamp, call, part) in open.results {
+            self.assembler.answered(stamp, &call, part, losses);
         }
     }
 
@@ -349,7 +327,7 @@ fn billed(line: usize, within: &'static str, usage: &Value, losses: &mut Losses)
     let uncached = bill.needed(names[0]);
     let [cache_read, cache_write] = [bill.tokens(names[1]), bill.tokens(names[2])];
     let output = bill.tokens("output");
-    bill.apart(uncached, cache_read, cache_write, output)
+    bill.apart([uncached, cache_read, cache_write, output])
 }
 
 // What lines of a Kimi session hold that is read as a whole.

@@ -2,20 +2,20 @@
 
 use std::iter::Peekable;
 
+use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::SETTINGS;
-use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName};
+use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName, ToolAssume};
 use ctxsim_input::tokens;
 
 use super::assumed::{ScenarioAssumptions, sentences};
 use super::harness::{Conduct, Leads};
+use super::index::home_folders;
 use super::kept::PartPlaces;
-use super::places;
 use super::side_requests::SideRequests;
 use super::sizes::{Allotment, Reset, allot};
 use super::transcript::{LoggedMark, RequestForm};
 use super::undo::{CompactedSession, Undo, Undone};
-use super::wrapped::unwrap;
 use crate::import::prelude::*;
 use crate::infer_needs::infer_needs;
 use crate::{
@@ -194,7 +194,7 @@ impl Transcript {
         recorded.newer_than = newest.and_then(|it| HarnessRules::newer_than(self.harness, it));
         recorded.harness_limits =
             newest.map(|it| self.harness_limits(it, &timeline.models)).unwrap_or_default();
-        recorded.project = places::home_folders(&self.folder).project;
+        recorded.project = home_folders(&self.folder).project;
         recorded.is_spread = self.is_spread;
         recorded.compactions = self.compacted().into_iter().map(ix).collect();
         recorded.before_compactions = recorded.compactions.iter().map(|it| it.saturating_sub(1)).collect();
@@ -433,4 +433,35 @@ impl LaidOutResets<'_> {
         builder.reset(start..end);
         self.left = &self.left[1..];
     }
+}
+
+/// Renames the calls of wrapping tools, and their results, to what a field of the input names.
+pub(super) fn unwrap(exchanges: &mut [Exchange], tools: &[ToolAssume]) {
+    if tools.iter().all(|it| it.name_from.is_none()) {
+        return;
+    }
+    for exchange in exchanges {
+        let calls = exchange.reply.iter_mut().filter(|it| it.kind == Kind::ToolCall);
+        let mut names: Vec<Option<String>> = Vec::new();
+        for call in calls {
+            let name = name(&call.tool, call.text.as_deref().unwrap_or_default(), tools);
+            if let Some(name) = &name {
+                call.tool.clone_from(name);
+            }
+            names.push(name);
+        }
+        for result in exchange.results.iter_mut().filter(|it| it.kind == Kind::ToolResult) {
+            if let Some(Some(name)) = names.get(result.answers) {
+                result.tool.clone_from(name);
+            }
+        }
+    }
+}
+
+/// Returns the name of what a call passes on, or none if its input does not say.
+fn name(tool: &str, input: &str, tools: &[ToolAssume]) -> Option<String> {
+    let field = tools.iter().find(|it| wildcard(&it.tool, tool))?.name_from.as_deref()?;
+    let input: serde_json::Value = serde_json::from_str(input).ok()?;
+    let name = input.get(field)?.as_str()?.trim();
+    (!name.is_empty()).then(|| name.to_owned())
 }

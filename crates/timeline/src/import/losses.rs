@@ -4,7 +4,6 @@ use std::fmt;
 
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
-use ctxsim_base::order::InOrder as _;
 
 use crate::import::prelude::*;
 

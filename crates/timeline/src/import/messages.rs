@@ -1,17 +1,13 @@
 //! Logs of messages in the formats of the providers' APIs: JSON, one conversation or one request after the other.
 
-mod commands;
 mod record;
 mod session;
 mod walk;
-
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::record::{ReplyRecord, RequestRecord};
 use self::session::MessageSession;
 use self::walk::{TextWalk, WalkStep};
 use super::losses::{LATE, member, order_by_time};
-use super::transcript::named_apart;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -219,7 +215,7 @@ impl<'t> MessageLog<'t> {
         let session = &mut self.sessions[index];
         session.front(&request);
         session.outcome = record.outcome().or(session.outcome.take());
-        session.has_commands |= commands::are_in(&record.0.text("trajectory_format"));
+        session.has_commands |= session::has_commands(&record.0.text("trajectory_format"));
         session.at_ms = record.at_ms();
         // Another request goes on behind the first messages of the conversation.
         session.ends.truncate(n_known);

@@ -1,16 +1,8 @@
 //! opencode sessions, and those of its forks, as `opencode export` writes them: one JSON document per session.
 
-use ctxsim_base::quantity::or_unlimited;
-
-use super::assemble::HistorySummary;
-use super::content::Arguments;
-use super::document;
-use super::document::{DocumentPiece, FrontOutline};
+use super::document::{self, DocumentPiece};
 use super::losses::order_by_time;
-use super::transcript::named_apart;
-use super::usage::{NO_OBJECT, Shaped};
-use super::values::{Flag, dollars};
-use crate::import::image::LoggedFile;
+use super::usage::NO_OBJECT;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -63,9 +55,8 @@ struct OpencodeExport {
 /// What a message says, and how it was billed.
 #[derive(Debug, Default)]
 struct OpencodeMessage {
-    line: usize,
+    stamp: Stamp,
     id: String,
-    at_ms: Option<i64>,
     end_ms: Option<i64>,
     said: OpencodeParts,
 }
@@ -129,13 +120,13 @@ impl OpencodeExport {
         for (number, message) in std::mem::take(&mut self.messages).into_iter().enumerate() {
             let key = if message.id.is_empty() { number.to_string() } else { message.id.clone() };
             if let Some(before) = by_id.get(&key) {
-                losses.add(before.line, "messages that stand twice; the last one is used");
+                losses.add(before.stamp.line, "messages that stand twice; the last one is used");
             }
             by_id.insert(key, message);
         }
         self.messages = by_id.into_values().collect();
         let late = "messages after later ones; they are ordered by time";
-        order_by_time(&mut self.messages, |it| (it.line, it.at_ms), late, losses);
+        order_by_time(&mut self.messages, |it| (it.stamp.line, it.stamp.ms), late, losses);
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
@@ -171,64 +162,51 @@ struct OpencodeWalk {
 
 impl OpencodeWalk {
     fn visit(&mut self, message: OpencodeMessage, losses: &mut Losses) {
-        let OpencodeMessage { line, id, at_ms, end_ms, said } = message;
+        let OpencodeMessage { stamp, id, end_ms, said } = message;
         self.begins.insert(id, self.assembler.n_parts());
         match said {
             OpencodeParts::Nothing => {}
             OpencodeParts::User(parts, is_typed) => {
                 for part in parts {
-                    self.assembler.said(line, at_ms, part, is_typed);
+                    self.assembler.said(stamp, part, is_typed);
                 }
             }
             OpencodeParts::Compaction { cause, stays } => (self.cause, self.stays) = (cause, stays),
-            OpencodeParts::Reply(answer) if answer.is_summary => self.compact(line, at_ms, *answer, losses),
-            OpencodeParts::Reply(answer) => self.reply(line, (at_ms, end_ms), *answer, losses),
+            OpencodeParts::Reply(answer) if answer.is_summary => self.compact(stamp, *answer, losses),
+            OpencodeParts::Reply(answer) => self.reply(stamp, end_ms, *answer, losses),
         }
     }
 
     /// Takes a reply with the results of its calls.
-    fn reply(
-        &mut self,
-        line: usize,
-        (at_ms, end_ms): (Option<i64>, Option<i64>),
-        answer: OpencodeAnswer,
-        losses: &mut Losses,
-    ) {
+    fn reply(&mut self, stamp: Stamp, end_ms: Option<i64>, answer: OpencodeAnswer, losses: &mut Losses) {
         let OpencodeAnswer { reply, results, is_finished, has_numbers, .. } = answer;
         if reply.usage.is_none() && has_numbers && !is_finished {
-            return self.aborted(line, at_ms, reply, results, losses);
+            return self.aborted(stamp, reply, results, losses);
         }
-        self.clear(at_ms);
-        self.assembler.replied(Reply { at_ms, end_ms, ..reply });
+        self.clear(stamp.ms);
+        self.assembler.replied(Reply { at_ms: stamp.ms, end_ms, ..reply });
         for CallOutcome { call, part, cleared_ms } in results {
-            self.assembler.answered(line, end_ms, &call, part, losses);
+            self.assembler.answered(Stamp { ms: end_ms, ..stamp }, &call, part, losses);
             self.to_clear.extend(cleared_ms.map(|it| (it, call)));
         }
     }
 
     /// Takes a reply that was not finished: it is not a request that anyone billed, but the later prompts hold what was said.
-    fn aborted(
-        &mut self,
-        line: usize,
-        at_ms: Option<i64>,
-        reply: Reply,
-        results: Vec<CallOutcome>,
-        losses: &mut Losses,
-    ) {
-        losses.add(line, "replies without usage that were aborted or not finished; what they say counts as context, not as a request");
+    fn aborted(&mut self, stamp: Stamp, reply: Reply, results: Vec<CallOutcome>, losses: &mut Losses) {
+        losses.add(stamp.line, "replies without usage that were aborted or not finished; what they say counts as context, not as a request");
         let spoken = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind != Kind::Reasoning);
         let parts = spoken.chain(results.into_iter().map(|it| it.part));
         for part in parts.filter(|it| it.characters > 0) {
-            self.assembler.said(line, at_ms, part.with_kind(Kind::Assistant), false);
+            self.assembler.said(stamp, part.with_kind(Kind::Assistant), false);
         }
     }
 
     /// Takes what stands in place of the history.
-    fn compact(&mut self, line: usize, at_ms: Option<i64>, answer: OpencodeAnswer, losses: &mut Losses) {
+    fn compact(&mut self, stamp: Stamp, answer: OpencodeAnswer, losses: &mut Losses) {
         let summary =
             answer.reply.parts.into_iter().map(|it| it.part).find(|part| part.kind == Kind::Assistant);
         let Some(summary) = summary else {
-            return losses.add(line, "compactions that were not finished");
+            return losses.add(stamp.line, "compactions that were not finished");
         };
         let stays = std::mem::take(&mut self.stays);
         let summary = HistorySummary {
@@ -237,7 +215,7 @@ impl OpencodeWalk {
             bill: answer.reply.usage,
             ..HistorySummary::new(vec![summary.with_kind(Kind::Summary)])
         };
-        self.assembler.replaced(line, at_ms, summary);
+        self.assembler.replaced(stamp, summary);
     }
 
     /// Takes the results out of the prompts that the harness had cleared by then.
@@ -279,7 +257,7 @@ fn message(line: usize, record: OpencodeMessageRecord<'_>, losses: &mut Losses) 
             OpencodeParts::Nothing
         }
     };
-    Some(OpencodeMessage { line, id, at_ms, end_ms, said })
+    Some(OpencodeMessage { stamp: Stamp { line, ms: at_ms }, id, end_ms, said })
 }
 
 /// Reads the user's message, or what the harness says in the user's place.
@@ -336,7 +314,7 @@ fn answer(
     let sum = uncached + cache_read + cache_write + output;
     let is_inside = bill.number("total").is_some() && bill.tokens("total") == sum && reasoning <= output;
     let output = if is_inside { output } else { output + reasoning };
-    let usage = bill.apart(uncached, cache_read, cache_write, output);
+    let usage = bill.apart([uncached, cache_read, cache_write, output]);
     let mut reply = Reply {
         model: about.model.0.as_ref().to_owned(),
         usage,

@@ -1,11 +1,7 @@
 //! pi sessions: JSON lines of messages, a tree since version 2, with the cost of each request.
 
-use ctxsim_base::quantity::or_unlimited;
-
-use super::assemble::HistorySummary;
-use super::times;
 use super::tree::{TreeRecord, branch};
-use super::values::{MessageBlock, MessageContent, dollars};
+use super::values::MessageBlock;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -34,8 +30,8 @@ fn is_message(record: &PiRecord<'_>) -> bool {
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let mut entries = Vec::new();
     while let Some(line) = lines.next_new(losses) {
-        json::each(line.number, line.text, losses, |record: PiRecord<'_>, losses| {
-            entries.extend(entry(line.number, record, losses));
+        json::each(line, losses, |record: PiRecord<'_>, losses| {
+            entries.extend(entry(line.number, record, losses))
         });
     }
     vec![gather(entries, losses)]
@@ -67,7 +63,7 @@ impl PiParts {
 
 /// Makes an entry of a record; the header is none.
 fn entry(line: usize, record: PiRecord<'_>, losses: &mut Losses) -> Option<TreeRecord<PiParts>> {
-    let at_ms = times::noted(&record.timestamp.0, line, losses);
+    let stamp = Stamp::noted(line, &record.timestamp.0, losses);
     let (id, parent) = (record.id.0.as_ref().to_owned(), record.parent_id.0.as_ref().to_owned());
     let summary = Part::of(Kind::Summary, record.summary.unwrap_or_default());
     let said = match record.kind.0.as_ref() {
@@ -91,7 +87,7 @@ fn entry(line: usize, record: PiRecord<'_>, losses: &mut Losses) -> Option<TreeR
             PiParts::Nothing
         }
     };
-    Some(TreeRecord { line, id, parent, at_ms, said })
+    Some(TreeRecord { stamp, id, parent, said })
 }
 
 /// Says what a message adds to the prompts.
@@ -203,7 +199,7 @@ fn billed(line: usize, record: &Value, losses: &mut Losses) -> Option<(Usage, Op
     let cache_write = bill.tokens("cacheWrite");
     // OpenClaw writes the cost under another name.
     let cost = dollars(&record["cost"]["total"]).or_else(|| dollars(&record["costUSD"]));
-    bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, cost))
+    bill.apart([uncached, cache_read, cache_write, output]).map(|it| (it, cost))
 }
 
 /// Makes a summary of the reply of the request that wrote it.
@@ -224,7 +220,7 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
     let mut has_breakpoints = false;
     let mut is_summarising = false;
     let (branch, left) = branch(entries, losses);
-    for (place, TreeRecord { line, id, at_ms, said, .. }) in branch {
+    for (place, TreeRecord { stamp, id, said, .. }) in branch {
         by_name.insert(id, assembler.n_parts());
         by_place.insert(place, assembler.n_parts());
         match said {
@@ -232,17 +228,17 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
             PiParts::Summarises(is_next) => is_summarising = is_next,
             PiParts::User { parts, is_typed } => {
                 for part in parts {
-                    assembler.said(line, at_ms, part, is_typed);
+                    assembler.said(stamp, part, is_typed);
                 }
             }
-            PiParts::Result { call, part } => assembler.answered(line, at_ms, &call, part, losses),
+            PiParts::Result { call, part } => assembler.answered(stamp, &call, part, losses),
             PiParts::Reply(reply, _) if std::mem::take(&mut is_summarising) => {
-                assembler.replaced(line, at_ms, summary_of(reply));
+                assembler.replaced(stamp, summary_of(reply));
             }
             PiParts::Reply(reply, is_cached) => {
                 has_breakpoints |= is_cached;
-                let response_ms = reply.response_ms.or(at_ms);
-                assembler.replied(Reply { response_ms, end_ms: at_ms, ..reply });
+                let response_ms = reply.response_ms.or(stamp.ms);
+                assembler.replied(Reply { response_ms, end_ms: stamp.ms, ..reply });
             }
             PiParts::Compaction { summary, kept, kept_index } => {
                 // In the first version, places count from the header.
@@ -251,13 +247,13 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
                 let stays = by_name.or_else(|| by_place.get(&place?).copied());
                 if stays.is_none() {
                     losses.add(
-                        line,
+                        stamp.line,
                         "compactions whose first kept entry is not on the branch; nothing is kept",
                     );
                 }
                 let summary =
                     HistorySummary { stays_from: or_unlimited(stays), ..HistorySummary::new(vec![summary]) };
-                assembler.replaced(line, at_ms, summary);
+                assembler.replaced(stamp, summary);
             }
         }
     }

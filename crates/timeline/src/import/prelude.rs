@@ -1,15 +1,25 @@
 //! What most importers write with, besides what the package does: records, losses, parts of a transcript.
 
-pub(super) use crate::prelude::*;
+pub(super) use std::borrow::Cow;
 
-pub(super) use super::assemble::{Assembler, Reply};
+pub(super) use crate::prelude::*;
+pub(super) use ctxsim_base::order::InOrder as _;
+pub(super) use ctxsim_base::quantity::or_unlimited;
+pub(super) use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 pub(super) use super::bodies::list;
-pub(super) use super::content::{Content, Measured};
+pub(super) use super::content::{Arguments, Content, Measured};
+pub(super) use super::document::FrontOutline;
 pub(super) use super::format::{Checked, LogFormat};
 pub(super) use super::harness::{HarnessRules, Version};
+pub(super) use super::image::LoggedFile;
 pub(super) use super::json;
-pub(super) use super::lines::LogLines;
+pub(super) use super::lines::{LogLines, RecordLine};
 pub(super) use super::losses::Losses;
-pub(super) use super::transcript::{Exchange, Named, Part, Remover, Transcript};
+pub(super) use super::transcript::{
+    Assembler, Exchange, HistorySummary, Named, Part, Remover, Reply, Transcript, named_apart,
+};
 pub(super) use super::usage::{BillReader, Shaped};
-pub(super) use super::values::{Count, Members, MessageContent, Text};
+pub(super) use super::values::{
+    CallRecord, Count, Flag, Members, MessageContent, Stamp, Text, dollars, milliseconds,
+};

@@ -8,7 +8,6 @@
 
 mod record;
 
-use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::Family;
 
@@ -45,7 +44,7 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
             continue;
         }
         let Some(session) = sessions.last_mut() else { continue };
-        json::each(number, text, losses, |record: RedactedRequest, losses| {
+        json::each(line, losses, |record: RedactedRequest, losses| {
             let expected = session.exchanges.len() as u64 + 1;
             if record.needs.is_none() && record.number < expected {
                 return losses

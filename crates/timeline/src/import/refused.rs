@@ -31,34 +31,32 @@ const OTHER_SOURCE: &str =
 /// What to do about what was made of another log.
 const FIRST_LOG: &str = "use the log that it was made of";
 
+/// What to do about a file of Kimi's that is not the log.
+const KIMI_WIRE: &str = "use `wire.jsonl` from the same folder";
+
+/// What to do about a conversation of OpenHands.
+const COMPLETIONS: &str = "switch on `log_completions`, and use the files in its folder";
+
+/// Why some formats have no reader.
+const NO_FILE: &str = "no file was available against which to check a reader";
+const NO_LOG: &str = "no log from use was available against which to check a reader";
+
 /// All of them; the first that fits is named.
 const REFUSED: [RefusedLog; 26] = [
-    RefusedLog {
-        why: "it has sums by day and no requests",
-        instead: "compare logs with it: `ctxsim import LOGS --against FILE`",
-        ..RefusedLog::of("a provider's usage", &["data", "has_more"])
-    },
-    RefusedLog {
-        says: &["_checkpoint", "_system_prompt"],
-        why: "`context.jsonl` has no usage",
-        instead: "use `wire.jsonl` from the same folder",
-        ..RefusedLog::of("Kimi", &["role"])
-    },
-    RefusedLog {
-        why: "`state.json` holds no requests",
-        instead: "use `wire.jsonl` from the same folder",
-        ..RefusedLog::of("Kimi", &["approval", "additional_dirs"])
-    },
-    RefusedLog {
-        lacks: &["type", "uuid", "sessionId", "usage"],
-        ..RefusedLog::of("Cursor", &["role", "message"])
-    },
-    RefusedLog { says: &["session_start"], ..RefusedLog::of("Droid", &["type", "id", "owner"]) },
-    RefusedLog {
-        lacks: &["usage", "response"],
-        ..RefusedLog::of("Hermes", &["session_id", "role", "content"])
-    },
-    RefusedLog { lacks: &["usage", "response"], ..RefusedLog::of("Hermes", &["session", "messages"]) },
+    RefusedLog::of("a provider's usage", &["data", "has_more"])
+        .because("it has sums by day and no requests")
+        .instead("compare logs with it: `ctxsim import LOGS --against FILE`"),
+    RefusedLog::of("Kimi", &["role"])
+        .says(&["_checkpoint", "_system_prompt"])
+        .because("`context.jsonl` has no usage")
+        .instead(KIMI_WIRE),
+    RefusedLog::of("Kimi", &["approval", "additional_dirs"])
+        .because("`state.json` holds no requests")
+        .instead(KIMI_WIRE),
+    RefusedLog::of("Cursor", &["role", "message"]).lacks(&["type", "uuid", "sessionId", "usage"]),
+    RefusedLog::of("Droid", &["type", "id", "owner"]).says(&["session_start"]),
+    RefusedLog::of("Hermes", &["session_id", "role", "content"]).lacks(&["usage", "response"]),
+    RefusedLog::of("Hermes", &["session", "messages"]).lacks(&["usage", "response"]),
     RefusedLog::of("Letta Code", &["kind", "captured_at"]),
     RefusedLog::of("Grok Build", &["method", "params", "timestamp"]),
     RefusedLog::of("Grok Build", &["primaryModelId", "contextTokensUsed"]),
@@ -66,66 +64,32 @@ const REFUSED: [RefusedLog; 26] = [
     RefusedLog::of("Antigravity", &["step_index", "source", "type"]),
     RefusedLog::of("Antigravity", &["conversationId", "rows"]),
     RefusedLog::of("Open Design", &["id", "event", "timestamp", "data"]),
-    RefusedLog {
-        instead: "switch on `github.copilot.chat.otel.enabled`, and use its export",
-        ..RefusedLog::of("GitHub Copilot Chat", &["requests"])
-    },
-    RefusedLog {
-        instead: "switch on `log_completions`, and use the files in its folder",
-        ..RefusedLog::of("an OpenHands conversation", &["kind", "source", "timestamp"])
-    },
-    RefusedLog {
-        instead: "switch on `log_completions`, and use the files in its folder",
-        ..RefusedLog::of("an OpenHands conversation", &["agent", "execution_status", "stats"])
-    },
-    RefusedLog {
-        why: "no file was available against which to check a reader",
-        ..RefusedLog::of("Cline or Roo Code", &["ts", "type", "say"])
-    },
-    RefusedLog {
-        why: "no file was available against which to check a reader",
-        ..RefusedLog::of("Cline or Roo Code", &["ts", "type", "ask"])
-    },
-    RefusedLog {
-        why: "no log from use was available against which to check a reader",
-        ..RefusedLog::of("Qwen Code", &["uuid", "parentUuid", "usageMetadata"])
-    },
-    RefusedLog {
-        why: "no log from use was available against which to check a reader",
-        ..RefusedLog::of("Amp", &["v", "id", "created", "messages"])
-    },
+    RefusedLog::of("GitHub Copilot Chat", &["requests"])
+        .instead("switch on `github.copilot.chat.otel.enabled`, and use its export"),
+    RefusedLog::of("an OpenHands conversation", &["kind", "source", "timestamp"]).instead(COMPLETIONS),
+    RefusedLog::of("an OpenHands conversation", &["agent", "execution_status", "stats"]).instead(COMPLETIONS),
+    RefusedLog::of("Cline or Roo Code", &["ts", "type", "say"]).because(NO_FILE),
+    RefusedLog::of("Cline or Roo Code", &["ts", "type", "ask"]).because(NO_FILE),
+    RefusedLog::of("Qwen Code", &["uuid", "parentUuid", "usageMetadata"]).because(NO_LOG),
+    RefusedLog::of("Amp", &["v", "id", "created", "messages"]).because(NO_LOG),
     RefusedLog::of("Goose", &["working_dir", "message_count"]),
     RefusedLog::of("Goose", &["working_dir", "conversation"]),
-    RefusedLog {
-        says: &["meta"],
-        instead: FIRST_LOG,
-        ..RefusedLog::of("letta's trajectories", &["role", "source"])
-    },
-    RefusedLog {
-        instead: FIRST_LOG,
-        ..RefusedLog::of("VibeCodingTracker", &["extensionName", "insightsVersion"])
-    },
-    RefusedLog {
-        says: &["mini-swe-agent"],
-        ..RefusedLog::of("mini-swe-agent", &["messages", "info", "trajectory_format"])
-    },
+    RefusedLog::of("letta's trajectories", &["role", "source"]).says(&["meta"]).instead(FIRST_LOG),
+    RefusedLog::of("VibeCodingTracker", &["extensionName", "insightsVersion"]).instead(FIRST_LOG),
+    RefusedLog::of("mini-swe-agent", &["messages", "info", "trajectory_format"]).says(&["mini-swe-agent"]),
 ];
 
 /// Databases, by a name that their tables or columns have.
 const DATABASES: [(&str, RefusedLog); 4] = [
     (
         "assistant_usage_events",
-        RefusedLog {
-            instead: "use `events.jsonl` from `~/.copilot/session-state/SESSION`, or the export that `COPILOT_OTEL_FILE_EXPORTER_PATH` switches on",
-            ..RefusedLog::database("Copilot CLI")
-        },
+        RefusedLog::database("Copilot CLI")
+            .instead("use `events.jsonl` from `~/.copilot/session-state/SESSION`, or the export that `COPILOT_OTEL_FILE_EXPORTER_PATH` switches on"),
     ),
     (
         "span_attributes",
-        RefusedLog {
-            instead: "switch on `github.copilot.chat.otel.enabled`, and use the file of `github.copilot.chat.otel.outfile`",
-            ..RefusedLog::database("VS Code's agent traces")
-        },
+        RefusedLog::database("VS Code's agent traces")
+            .instead("switch on `github.copilot.chat.otel.enabled`, and use the file of `github.copilot.chat.otel.outfile`"),
     ),
     ("cursorDiskKV", RefusedLog::of("Cursor", &[])),
     ("accumulated_total_tokens", RefusedLog::of("Goose", &[])),
@@ -144,7 +108,23 @@ impl RefusedLog {
     }
 
     const fn database(name: &'static str) -> Self {
-        Self { why: "none of the tables of its database is known to hold requests", ..Self::of(name, &[]) }
+        Self::of(name, &[]).because("none of the tables of its database is known to hold requests")
+    }
+
+    const fn lacks(self, lacks: &'static [&'static str]) -> Self {
+        Self { lacks, ..self }
+    }
+
+    const fn says(self, says: &'static [&'static str]) -> Self {
+        Self { says, ..self }
+    }
+
+    const fn because(self, why: &'static str) -> Self {
+        Self { why, ..self }
+    }
+
+    const fn instead(self, instead: &'static str) -> Self {
+        Self { instead, ..self }
     }
 
     fn fits(&self, record: &RefusedRecord) -> bool {

@@ -12,9 +12,6 @@ use self::shapes::{RowShape, SHAPES};
 use super::bodies::any;
 use super::documents::LineCount;
 use super::losses::{LATE, member, order_by_time};
-use super::times::milliseconds;
-use super::transcript::named_apart;
-use super::values::dollars;
 use super::{bodies, documents, messages};
 use crate::import::prelude::*;
 
@@ -173,7 +170,7 @@ impl FoundRows {
         }
         let uncached = if shape.is_whole { bill.less(input, shape.read[0], cached) } else { input };
         let output = if shape.is_whole { output } else { output.saturating_add(reasoning) };
-        (bill.apart(uncached, cache_read, cache_write, output), reasoning.min(output))
+        (bill.apart([uncached, cache_read, cache_write, output]), reasoning.min(output))
     }
 
     /// Puts the rows into the order of their times, where all have one.

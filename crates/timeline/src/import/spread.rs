@@ -1,6 +1,6 @@
 //! Totals of a session spread over its requests: by the sizes of their prompts as the texts give them, so that the totals hold.
 
-use super::counting::apportion;
+use super::sizes::apportion;
 use crate::import::prelude::*;
 
 /// Characters to the token, for weights alone.
@@ -44,17 +44,9 @@ impl BillTotals {
 
 /// Bills the requests at some places. `front` is what stands before the prompts of the first session and is in no text;
 /// outputs that are known stay.
-pub(super) fn spread(
-    totals: BillTotals,
-    transcripts: &mut [Transcript],
-    places: &[RequestPlace],
-    front: Tokens,
-) {
-    let estimates: Vec<Vec<Tokens>> = transcripts
-        .iter()
-        .enumerate()
-        .map(|(index, it)| prompts(it, if index == 0 { front } else { 0 }))
-        .collect();
+pub(super) fn spread(totals: BillTotals, lanes: &mut [Transcript], places: &[RequestPlace], front: Tokens) {
+    let estimates: Vec<Vec<Tokens>> =
+        lanes.iter().enumerate().map(|(index, it)| prompts(it, if index == 0 { front } else { 0 })).collect();
     let estimate = |place: &RequestPlace| estimates[place.0][place.1];
     let before = |(session, at): &RequestPlace| at.checked_sub(1).map_or(0, |it| estimates[*session][it]);
     let weights: Vec<Tokens> = places.iter().map(estimate).collect();
@@ -64,13 +56,13 @@ pub(super) fn spread(
     let read = fill(totals.read, &known, &prompts);
     let left: Vec<Tokens> = prompts.iter().zip(&read).map(|(prompt, read)| prompt - read).collect();
     let written = fill(totals.written, &left, &left);
-    let outputs = outputs(totals.output, transcripts, places);
+    let outputs = outputs(totals.output, lanes, places);
     for (at, (session, exchange)) in places.iter().enumerate() {
         let (prompt, cache_read, cache_write) = (prompts[at], read[at], written[at]);
         let uncached = prompt - cache_read - cache_write;
         let usage =
             Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output: outputs[at] };
-        transcripts[*session].exchanges[*exchange].usage = Some(usage).filter(|it| it.prompt > 0);
+        lanes[*session].exchanges[*exchange].usage = Some(usage).filter(|it| it.prompt > 0);
     }
 }
 

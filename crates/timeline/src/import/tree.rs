@@ -5,13 +5,12 @@ use crate::import::prelude::*;
 /// A record in a tree, and what it adds to the prompts.
 #[derive(Debug)]
 pub(super) struct TreeRecord<S> {
-    pub(super) line: usize,
+    /// Its line, and when it was written.
+    pub(super) stamp: Stamp,
     /// Its name; empty where records have none.
     pub(super) id: String,
     /// The one that it follows; empty for the first.
     pub(super) parent: String,
-    /// When it was written.
-    pub(super) at_ms: Option<i64>,
     /// What it says.
     pub(super) said: S,
 }
@@ -42,13 +41,13 @@ fn follow<S>(nodes: &[TreeRecord<S>], losses: &mut Losses) -> Vec<usize> {
             (true, true) => before,
             (false, true) => None,
             _ => by_name.get(node.parent.as_str()).copied().filter(|it| !is_taken[*it]).or_else(|| {
-                losses.add(node.line, "missing parents; the previous line is used instead");
+                losses.add(node.stamp.line, "missing parents; the previous line is used instead");
                 before
             }),
         };
     }
     for (node, _) in nodes.iter().zip(&is_taken).filter(|(_, is_taken)| !**is_taken) {
-        losses.add(node.line, "records on abandoned branches");
+        losses.add(node.stamp.line, "records on abandoned branches");
     }
     path.reverse();
     path

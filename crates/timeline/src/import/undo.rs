@@ -2,9 +2,11 @@
 //!
 //! Sizes are determined before that, with every reset in place, so that they follow the recorded prompts.
 
-use ctxsim_base::order::InOrder as _;
+use std::sync::{Mutex, PoisonError};
 
+use super::index::Indexed;
 use super::lay_out::LayOut;
+use super::losses::LossReason;
 use super::sizes::{Allotment, Reset};
 use crate::import::prelude::*;
 use crate::shared::Neighbours;
@@ -77,7 +79,7 @@ impl Undone {
 
 impl Exchange {
     /// Returns whether the harness compacted the history before it on its own account.
-    pub(super) fn follows_compaction(&self) -> bool {
+    fn follows_compaction(&self) -> bool {
         self.compacts.is_some_and(|it| it.cause == Remover::Harness)
     }
 }
@@ -174,5 +176,37 @@ impl Allotment {
         }
         self.forgotten.retain(|it| stays_at(it.1));
         self.forgotten.iter_mut().for_each(|it| it.1 = place(it.1));
+    }
+}
+
+/// A session that is not in a file: what the index tells of it, and the session itself.
+#[derive(Debug)]
+pub struct Among {
+    /// What the index tells of it.
+    pub indexed: Indexed,
+    /// What it is made of, before it is laid out.
+    pub(super) session: CompactedSession,
+    /// What its recording is called.
+    pub file: String,
+    /// The bytes of its recording.
+    pub length: usize,
+    /// What is left out of it.
+    pub(super) losses: Vec<LossReason>,
+    /// What it was told last, and what it is then: the same sessions are compared often.
+    pub(super) told: Mutex<Option<(Neighbours, Arc<Timeline>)>>,
+}
+
+impl Among {
+    /// Lays it out with what others tell of it.
+    pub fn beside(&self, neighbours: &Neighbours) -> Arc<Timeline> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, timeline)) = told.as_ref().filter(|it| it.0 == *neighbours) {
+            return Arc::clone(timeline);
+        }
+        let mut timeline = self.session.among(neighbours);
+        timeline.assumptions.extend(self.losses.iter().map(|it| it.sentence(&self.file)));
+        let timeline = Arc::new(timeline);
+        *told = Some((neighbours.clone(), Arc::clone(&timeline)));
+        timeline
     }
 }

@@ -2,9 +2,8 @@
 
 use std::marker::PhantomData;
 
-use serde::de;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{ignores_the_rest, skip_list};
 use crate::import::prelude::*;
@@ -142,13 +141,7 @@ impl<'l> BillReader<'l> {
     }
 
     /// Returns the bill whose input is without what was read and written.
-    pub(super) fn apart(
-        self,
-        uncached: Tokens,
-        cache_read: Tokens,
-        cache_write: Tokens,
-        output: Tokens,
-    ) -> Option<Usage> {
+    pub(super) fn apart(self, [uncached, cache_read, cache_write, output]: [Tokens; 4]) -> Option<Usage> {
         let prompt = uncached + cache_read + cache_write;
         self.finish(Usage { prompt, cache_read, cache_write, cache_write_long: None, uncached, output })
     }

@@ -1,7 +1,5 @@
 //! Usage of Claude Code sessions as comma-separated values: one request per line, with sizes and times but no text.
 
-use ctxsim_base::order::InOrder as _;
-
 use super::claude_code::HARNESS;
 use super::losses::column_of;
 use super::transcript::LoggedCompaction;

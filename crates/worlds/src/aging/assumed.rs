@@ -3,12 +3,9 @@
 use crate::prelude::*;
 use std::sync::OnceLock;
 
-use serde::Deserialize;
-
 use super::generate;
 use crate::numbers::{Naming, folder, named, within};
-use ctxsim_base::diag::Problems;
-use ctxsim_input::scenario::{AgingLoad, Happening};
+use ctxsim_input::scenario::Happening;
 use ctxsim_input::text::decode::{Format, decode_table};
 
 /// The files of `assumptions/aging`, by path.

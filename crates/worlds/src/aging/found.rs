@@ -9,10 +9,10 @@ use super::{AgingSummary, LAGS};
 use crate::trial::{self, FoundRun, curve, is_beside, subject, titled};
 use ctxsim_base::grid::numbers::{NONE, percent, plain_or_none as written, thousands};
 use ctxsim_base::grid::{Grid, Of};
-use ctxsim_engine::measure::{Better, Statistic};
-use ctxsim_engine::take::{Curve, CurvePlaces, Curves, Findings, FindingsKind, Number, Run, StageRepair};
+use ctxsim_engine::measure::Better;
+use ctxsim_engine::take::{Curve, CurvePlaces, Curves, FindingsKind, Number};
 use ctxsim_input::suite::Reference;
-use ctxsim_timeline::row::{Head, RowColumn, Value, listed, number_heads};
+use ctxsim_timeline::row::{RowColumn, Value, listed, number_heads};
 
 /// What is found of ageing memories.
 pub(super) static KIND: FindingsKind = FindingsKind {

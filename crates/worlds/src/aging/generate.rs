@@ -5,10 +5,9 @@ use crate::prelude::*;
 use super::assumed::AgingNumbers;
 use super::generators;
 use super::stream::{AgingProbe, AgingSession, AgingStream, Ask, StreamScore};
-use crate::graph::{Accumulator, FactRelation, Graph, RecordIx, Says, TotalChange};
-use ctxsim_base::order::InOrder as _;
+use crate::graph::{Accumulator, TotalChange};
 use ctxsim_base::rng::Stream as Draws;
-use ctxsim_input::scenario::{AgingLoad, PressurePreset};
+use ctxsim_input::scenario::PressurePreset;
 
 /// Writes the sessions of a draft.
 pub type Generator = fn(&mut StreamDraft<'_>);

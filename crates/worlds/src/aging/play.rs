@@ -9,7 +9,6 @@ use super::metric::StatedTotal;
 use super::rules::MemoryRules;
 use super::store::{AgingStore, StatedFacts};
 use super::stream::{Aging, AgingStream, Ask};
-use crate::graph::{RecordIx, Says};
 use ctxsim_base::rng::Stream as Draws;
 use ctxsim_input::policy::memory::SessionMemory as Spec;
 use ctxsim_input::scenario::AgingEvent;

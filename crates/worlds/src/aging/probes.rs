@@ -1,7 +1,6 @@
 //! A user's own agent: the write, read and use numbers of a declared memory that explain what it answered to questions.
 
 use crate::prelude::*;
-use std::collections::BTreeMap;
 
 use super::assumed::{AgingNumbers, Model};
 use super::generate;
@@ -11,9 +10,7 @@ use super::rules::MemoryRules;
 use super::stream::{AgingStream, Ask};
 use ctxsim_base::diag::nearest;
 use ctxsim_engine::measure::student;
-use ctxsim_engine::take::in_order;
-use ctxsim_input::policy::memory::{MemoryPart, SessionMemory, SessionRead, SessionStore};
-use ctxsim_input::scenario::AgingLoad;
+use ctxsim_input::policy::memory::{MemoryPart, SessionMemory};
 
 /// A number of a memory, as the answers show it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

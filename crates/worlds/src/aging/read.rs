@@ -4,7 +4,6 @@ use std::io::BufRead;
 
 use crate::prelude::*;
 use indexmap::IndexSet;
-use serde::Deserialize;
 
 use super::stream::AgingStream;
 use super::{told, written};

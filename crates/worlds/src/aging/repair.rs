@@ -6,9 +6,8 @@ use super::play::{AgingPlayer, AnsweredQuestion};
 use super::stream::{Aging, AgingStream, Ask};
 use crate::prelude::*;
 use crate::trial::LosingMemory;
-use ctxsim_engine::take::StageRepair;
-use ctxsim_input::policy::memory::{SessionMemory, SessionRead, SessionStore};
-use ctxsim_input::scenario::{AgingEvent, AgingLoad};
+use ctxsim_input::policy::memory::SessionMemory;
+use ctxsim_input::scenario::AgingEvent;
 use ctxsim_input::text::set::{Override, SetTarget};
 
 /// The stages in the order of the pipeline.

@@ -5,11 +5,7 @@ use crate::prelude::*;
 
 use super::assumed::{self, AgingNumbers, Exact, Model, SummariserPrompt};
 use crate::numbers;
-use ctxsim_base::diag::Problems;
-use ctxsim_input::policy::memory::MemoryPart;
-use ctxsim_input::policy::memory::{
-    SessionMemory, SessionRead, SessionStore, SessionWrite, SummaryLoss, TotalsSurvive,
-};
+use ctxsim_input::policy::memory::{MemoryPart, SessionMemory, SessionWrite, SummaryLoss, TotalsSurvive};
 
 /// A memory as it works.
 #[derive(Clone, Debug)]

@@ -8,11 +8,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::assumed::{AgingNumbers, Model};
 use super::rules::{MemoryRules, SummaryPass};
 use super::stream::AgingStream;
-use crate::graph::{RecordIx, Says};
 use crate::prelude::*;
 use crate::trial::normal;
 use ctxsim_base::rng::Stream as Draws;
-use ctxsim_input::policy::memory::{MemoryPart, SessionStore, SummaryLoss, TotalsSurvive};
+use ctxsim_input::policy::memory::{MemoryPart, SummaryLoss, TotalsSurvive};
 use ctxsim_input::scenario::Happening;
 
 /// What sessions say: where the facts and the records of each begin, and after the last where they end.

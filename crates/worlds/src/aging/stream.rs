@@ -6,10 +6,9 @@ use crate::prelude::*;
 use super::assumed::{AgingNumbers, Model};
 use super::read::ReadStreams;
 use super::{assumed, generate, written};
-use crate::graph::Graph;
-use ctxsim_input::scenario::{AgingEvent, AgingLoad, BeforeFirst, LoadSpec};
+use ctxsim_input::ScenarioFile;
+use ctxsim_input::scenario::{AgingEvent, BeforeFirst, LoadSpec};
 use ctxsim_input::text::set::Override;
-use ctxsim_input::{Scenario, ScenarioFile};
 
 pub use ctxsim_input::scenario::StreamScore;
 

@@ -1,7 +1,5 @@
 //! A memory's numbers over all streams of a load, each with mean, standard deviation and confidence interval.
 
-use std::collections::BTreeMap;
-
 use crate::prelude::*;
 
 use super::assumed::AgingNumbers;
@@ -11,11 +9,8 @@ use super::metric::{self, Binding, Chained, ScoreCurve, StatedTotal, flag, mean,
 use super::play::{AgingLog, AnsweredQuestion, Oracle};
 use super::repair::losses;
 use super::stream::{AgingStream, Ask, StreamScore};
-use crate::graph::FactRelation;
 use crate::trial::{NumberName, Numbered, Observed};
-use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
-use ctxsim_engine::take::{MemoryRepair, StageRepair};
 
 /// A memory's results over one stream, with their context.
 #[derive(Clone, Copy)]

@@ -7,7 +7,6 @@ use super::stream::{AgingProbe, AgingSession, AgingStream, Ask, StreamScore};
 use crate::chats::{
     ChatNumbers, FactWording, NeededVersion, Question, QuestionKind, StatementKind, User, UserDraft,
 };
-use crate::graph::{FactRelation, Graph, Says};
 use crate::prelude::*;
 
 /// Returns a stream's one user. What a stream tracks is a fact, what it says beside that is said in passing.

@@ -13,13 +13,9 @@ use crate::aging::{
 use crate::chats::{self, Chats, Writing};
 use crate::trial::{self, Replay};
 use crate::{MadeWorlds, NamedFile, Registered, aging};
-use ctxsim_engine::take::{
-    Cell, Load, LoadKind, Progress, RowsOf, Run, Sinks, Take, World, in_order, of_run,
-};
-use ctxsim_input::Scenario;
-use ctxsim_input::policy::memory::{MemorySpec, SessionRead, SessionStore};
-use ctxsim_input::scenario::{AgingLoad, LoadSpec as Form};
-use ctxsim_timeline::row::{Rows, heads};
+use ctxsim_engine::take::of_run;
+use ctxsim_input::policy::memory::MemorySpec;
+use ctxsim_input::scenario::LoadSpec as Form;
 
 /// What streams of sessions read of a policy.
 pub(super) static KIND: LoadKind = LoadKind {

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 use super::stream::{AgingProbe, AgingSession, AgingStream, Ask};
-use crate::graph::{Accumulator, FactRelation, Graph, RecordIx, Says, TotalChange};
+use crate::graph::{Accumulator, TotalChange};
 use ctxsim_input::scenario::{
     StreamFact, StreamFile, StreamQuestion, StreamRecord, StreamSession, StreamTotal,
 };

@@ -4,16 +4,15 @@ use std::ops::Range;
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use serde::Deserializer;
 use serde::de::{self, Error as _, Unexpected};
-use serde::{Deserialize, Deserializer};
 
 use crate::prelude::*;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::cache::HitDraws;
 use ctxsim_engine::cache::lru::{BLOCKS_MAX, Lru};
-use ctxsim_engine::ledger::{BlockHits, CacheUse, Failure, FailureKind, Outcome, RequestRow, Sink};
+use ctxsim_engine::ledger::{BlockHits, CacheUse, Failure, FailureKind, RequestRow};
+use ctxsim_input::CacheRules;
 use ctxsim_input::text::source::json_problem;
-use ctxsim_input::{CacheRules, Limits};
 
 /// All formats; the first one that recognises a text reads it.
 const FORMATS: [TraceFormat; 2] = [MOONCAKE, KV_CACHE_TESTER];

@@ -9,7 +9,7 @@ use crate::prelude::*;
 use crate::trial::{best, normal};
 use ctxsim_base::rng::Stream;
 use ctxsim_engine::ledger::Loss;
-use ctxsim_input::policy::memory::{SearchPass, ServiceCall};
+use ctxsim_input::policy::memory::SearchPass;
 
 struct QuestionDraws {
     /// By fact: what the model makes of it.

@@ -1,15 +1,12 @@
 //! The declared numbers of memory runners, the services that they call, and a policy's runner with both filled in.
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::prelude::*;
-use serde::Deserialize;
 
 use crate::numbers::{Naming, folder, named, within};
-use ctxsim_base::diag::Problems;
 use ctxsim_base::quantity::{Cost, Decimal};
-use ctxsim_input::policy::memory::{Cap, ServiceCall, ServiceMemory};
+use ctxsim_input::policy::memory::Cap;
 
 /// The files of `assumptions/memory_runners`, by path.
 const FILES: &[(&str, &str)] = ctxsim_assumptions::MEMORY_RUNNERS;

@@ -8,7 +8,7 @@ use super::service::Service;
 use super::users::{ChatSession, Chats, StatementKind, User};
 use crate::prelude::*;
 use ctxsim_base::rng::Stream;
-use ctxsim_input::policy::memory::{DocSection, ServiceCall, ServiceMemory};
+use ctxsim_input::policy::memory::DocSection;
 
 /// Plays runners over chats.
 pub struct ChatPlayer<'a> {

@@ -1,6 +1,5 @@
 //! The numbers of a runner over all chats of a load: calls and time of the first, accuracy with its confidence over all.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::prelude::*;
@@ -12,12 +11,10 @@ use super::rows::is_context_only;
 use crate::trial::{Numbered, Observed};
 use ctxsim_base::quantity::{Cost, sums};
 use ctxsim_engine::ledger::{Loss, MemoryKind};
-use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
 use ctxsim_engine::memory::{ITEM_MAX, Replayed, RequestWriter};
 use ctxsim_engine::memory::{MemoryServiceCall, Recalled};
-use ctxsim_engine::take::{MemoryRepair, StageRepair};
-use ctxsim_input::policy::memory::{Cap, ServiceCall, ServiceMemory};
+use ctxsim_input::policy::memory::Cap;
 
 /// How many times as much of something is tried.
 const MORE: u64 = 4;

@@ -4,16 +4,13 @@ mod generate;
 pub mod long_mem_eval;
 
 use crate::prelude::*;
-use std::collections::BTreeMap;
 
 use super::ChatNumbers;
 use super::summary::TYPES;
-use crate::graph::{Graph, Says};
-use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::memory::DocSection;
 use ctxsim_input::scenario::GeneratedChats;
 use ctxsim_timeline::facts::{FactForm, FactPlane};
-use ctxsim_timeline::{ItemIx, Kind, Timeline, TurnIx};
+use ctxsim_timeline::{ItemIx, Kind, TurnIx};
 
 /// Chats of several users of one service, ready to be played.
 #[derive(Clone, Debug)]

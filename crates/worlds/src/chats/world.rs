@@ -14,15 +14,10 @@ use super::tables;
 use super::users::{ChatOrigin, ChatSession, Chats, User, long_mem_eval};
 use crate::trial::{self, Ordering, Replay};
 use crate::{NamedFile, Registered};
-use ctxsim_engine::take::{
-    Cell, Load, LoadKind, MemoryRepair, Progress, RowsOf, Run, RunName, Sinks, Take, World, in_order,
-    in_order_telling,
-};
-use ctxsim_input::Scenario;
-use ctxsim_input::policy::memory::{MemorySpec, ServiceMemory};
+use ctxsim_engine::take::{RunName, in_order_telling};
+use ctxsim_input::policy::memory::MemorySpec;
 use ctxsim_input::scenario::{ChatLoad, ChatSource, LoadSpec as Form};
 use ctxsim_input::text::set::Override;
-use ctxsim_timeline::row::Rows;
 
 /// Where a scenario names a file of chats.
 const PATH: &str = "load.chats.from.long_mem_eval.path";

@@ -5,13 +5,12 @@ mod trial;
 
 use crate::prelude::*;
 
-use ctxsim_base::quantity::{Decimal, Tokens};
+use ctxsim_base::quantity::Decimal;
 use ctxsim_base::rng::{Cpython, Draw, StrHash};
-use ctxsim_input::Scenario;
 use ctxsim_input::scenario::{Conversations, FactValues, Random};
 use ctxsim_timeline::facts::{DrawSource, FactForm, FactIx};
 use ctxsim_timeline::scripted::{self, narrow};
-use ctxsim_timeline::{Kind, NewItem, Timeline};
+use ctxsim_timeline::{Kind, NewItem};
 use trial::TrialWriter;
 
 pub use trial::{Dialogue, MessageStep, TrialMessage};

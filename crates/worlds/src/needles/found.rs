@@ -342,11 +342,11 @@ impl ScenarioRuns<'_> {
     fn rows(
         &self,
         places: &[&str],
-        cells: impl Fn(&str, &Run, &Retention) -> Vec<String>,
+        written: impl Fn(&str, &Run, &Retention) -> Vec<String>,
     ) -> Vec<Vec<String>> {
         let pairs = places.iter().flat_map(|place| self.runs.iter().map(move |it| (*place, it)));
         let row = |(place, (run, retention)): (&str, &(&Run, &Retention))| {
-            [vec![place.to_owned(), name(run)], cells(place, run, retention)].concat()
+            [vec![place.to_owned(), name(run)], written(place, run, retention)].concat()
         };
         pairs.map(row).collect()
     }

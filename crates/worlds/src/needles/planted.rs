@@ -6,13 +6,10 @@ use super::Retention;
 use super::conversation::FactInWords;
 use super::trial::{LoadTrial, QUARTILES, loss_name, state_name};
 use crate::chats::{Chats, Writing};
-use ctxsim_engine::ledger::{Outcome, ProbeRow, Rows as Ledger, Sink};
-use ctxsim_engine::take::{
-    Load, LoadKind, Plays, Progress, RowsOf, Sinks, Take, TrialQuestion, World, of_run,
-};
+use ctxsim_engine::ledger::{ProbeRow, Rows as Ledger};
+use ctxsim_engine::take::{TrialQuestion, of_run};
+use ctxsim_timeline::ItemIx;
 use ctxsim_timeline::facts::FactPlane;
-use ctxsim_timeline::row::{Rows, columns};
-use ctxsim_timeline::{ItemIx, Timeline};
 
 /// A timeline with planted facts, which memories keep and questions ask for.
 #[derive(Debug)]

@@ -2,11 +2,10 @@
 
 use crate::prelude::*;
 
-use ctxsim_base::quantity::Tokens;
-use ctxsim_engine::ledger::{Loss, NeedRow, Outcome, ProbeRow, RequestRow, Sink, Sums};
+use ctxsim_engine::ledger::{Loss, NeedRow, ProbeRow, RequestRow, Sums};
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE, Statistic};
 use ctxsim_input::policy::memory::State;
-use ctxsim_timeline::row::{ColumnUnit, Value, columns, heads_named};
+use ctxsim_timeline::row::{ColumnUnit, Value, heads_named};
 
 /// The quarters of a load, as named by the Context Decay Benchmark.
 pub const QUARTILES: [&str; 4] =

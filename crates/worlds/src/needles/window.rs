@@ -7,14 +7,14 @@
 //! checks that sums, probes and outcome equal those of the loop. If the policy is anything else or a request exceeds a limit, the fast path
 //! gives up and the loop runs.
 
-use ctxsim_base::quantity::{Decimal, Tokens};
-use ctxsim_engine::ledger::{CacheUse, Firing, Outcome, RequestRow, Role, Sink, ToolResults};
+use ctxsim_base::quantity::Decimal;
+use ctxsim_engine::ledger::{CacheUse, Firing, RequestRow, Role, ToolResults};
 use ctxsim_engine::memory::{AnyMemory, MemoryRun, MemoryView};
 use ctxsim_engine::projection::Window;
 use ctxsim_engine::projection::test::Known;
+use ctxsim_input::CacheRules;
 use ctxsim_input::policy::memory::{FactMemory, State};
 use ctxsim_input::policy::{MemoryPlace, Moment};
-use ctxsim_input::{CacheRules, Limits};
 use ctxsim_timeline::{ItemIx, Kind, When};
 
 use crate::needles::conversation::{Dialogue, MessageStep, TrialMessage};

@@ -16,19 +16,13 @@ use crate::chats::{Chats, Writing};
 use crate::{Registered, trial};
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::hindsight;
-use ctxsim_engine::ledger::{KeptRow, NeedRow, Outcome, ProbeRow, RequestRow, Rows as Ledger, Sink};
+use ctxsim_engine::ledger::{KeptRow, NeedRow, ProbeRow, RequestRow, Rows as Ledger};
 use ctxsim_engine::measure::{Beside, Tally};
 use ctxsim_engine::memory::export::{Banks, ExportedFact};
 use ctxsim_engine::price::PriceRows;
-use ctxsim_engine::take::{
-    self, Cell, FoldedLedger, Keys, Load, LoadKind, Progress, RowsOf, Run, SimulationKey, Sinks, Take,
-    TrialLedger, World, in_order, in_order_telling, of_run,
-};
-use ctxsim_input::Limits;
+use ctxsim_engine::take::{self, FoldedLedger, Keys, SimulationKey, TrialLedger, in_order_telling, of_run};
 use ctxsim_input::scenario::LoadSpec as Form;
-use ctxsim_timeline::Timeline;
 use ctxsim_timeline::facts::FactIx;
-use ctxsim_timeline::row::{Rows, heads};
 
 /// A trial's result under one policy.
 #[derive(Clone, Debug)]
@@ -257,15 +251,10 @@ impl ConversationLoad {
 }
 
 /// Adds up the trials of a run, and compares them with those of the other policies.
-fn retained(
-    load: &Load,
-    cell: Cell,
-    keys: &Keys<'_>,
-    played: &KeptTrials<PlayedTrial>,
-) -> (Tally, Retention) {
+fn retained(load: &Load, cell: Cell, keys: &Keys<'_>, kept: &KeptTrials<PlayedTrial>) -> (Tally, Retention) {
     let profile = &load.profiles[cell.profile];
-    let of = |policy| played.of(keys.within(Cell { policy, ..cell })).map(|it| &it.trial);
-    let tallies = played.of(keys.within(cell)).map(|one| {
+    let of = |policy| kept.of(keys.within(Cell { policy, ..cell })).map(|it| &it.trial);
+    let tallies = kept.of(keys.within(cell)).map(|one| {
         let (sums, index, outcome) = &one.folded;
         let beside = Beside { has_own_budgets: true, ..Beside::default() };
         Tally::beside(sums, index.as_ref(), outcome, load.models_of(cell), &beside)

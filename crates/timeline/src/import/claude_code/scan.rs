@@ -2,15 +2,12 @@
 
 use memchr::memmem::Finder;
 
-use super::HARNESS;
 use super::record::{AGENT_TOTALS, ClaudeMessage, ClaudeRecord};
-use super::session::SKILL_TOOL;
-use crate::import::index::{Indexed, Kin};
+use super::{HARNESS, SKILL_TOOL};
+use crate::import::index::{HomeFolders, Indexed, Kin, home_folders};
 use crate::import::lay_out::RecordingModels;
 use crate::import::own_cases::OwnCases;
-use crate::import::places;
 use crate::import::prelude::*;
-use crate::import::times::milliseconds;
 use crate::own::OwnCounts;
 
 /// A record as the index asks for it: of a message, only where what was said stands is known.
@@ -262,7 +259,7 @@ impl ScannedLane {
         let is_of_agent = !name.is_empty();
         let id = if is_of_agent { format!("{}/{name}", self.id) } else { self.id.clone() };
         let life_ms = self.life_ms();
-        let places::HomeFolders { user, project } = places::home_folders(&self.cwd);
+        let HomeFolders { user, project } = home_folders(&self.cwd);
         let first = self.usages.first().map(|it| it.prompt).filter(|_| is_of_agent);
         Indexed {
             id: if self.id.is_empty() { String::new() } else { id },

@@ -1,13 +1,10 @@
 //! Messages as Gemini CLI records them, and contents as the Gemini interface writes them.
 
-use serde::de;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::import::content::{Arguments, ignores_the_rest};
-use crate::import::image::LoggedFile;
+use crate::import::content::ignores_the_rest;
 use crate::import::prelude::*;
-use crate::import::values::Flag;
 
 /// A record: what is said of the session, a message, or a change of either.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -104,18 +101,17 @@ impl Spoken {
     /// Takes it as something on the user's side.
     pub(in crate::import) fn hear(
         self,
-        line: usize,
-        at_ms: Option<i64>,
+        stamp: Stamp,
         is_typed: bool,
         assembler: &mut Assembler,
         losses: &mut Losses,
     ) {
         let part = match self {
-            Self::Result(named) => return assembler.answered(line, at_ms, &named.call, named.part, losses),
+            Self::Result(named) => return assembler.answered(stamp, &named.call, named.part, losses),
             Self::Said(content) | Self::Thought(content) => Part::of(Kind::User, content),
             Self::Call(named) => named.part.with_kind(Kind::User),
         };
-        assembler.said(line, at_ms, part, is_typed);
+        assembler.said(stamp, part, is_typed);
     }
 
     /// Returns it as a part of a reply, if it can be one.

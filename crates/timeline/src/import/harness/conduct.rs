@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::grid::{ClientCache, GridRule};
-use super::{AfterExpiry, Cases, HarnessRewrite, HarnessRules, Version, is_of_models};
+use super::{AfterExpiry, Cases, HarnessRewrite, is_of_models};
 use crate::import::prelude::*;
 use crate::import::sizes::{Allotment, Reset};
 use crate::odds::{Foreseen, Odds, Trigger};

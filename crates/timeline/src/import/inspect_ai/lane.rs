@@ -107,7 +107,7 @@ impl InspectLane {
         losses: &mut Losses,
     ) {
         let Some(message) = message(all, place) else { return };
-        let (line, at_ms) = (message.line, request.asked.at_ms);
+        let stamp = Stamp { line: message.line, ms: request.asked.at_ms };
         // Those at the front are before everything.
         if message.role == "system" && self.assembler.is_empty() && self.known.len() <= 1 {
             return;
@@ -117,27 +117,27 @@ impl InspectLane {
             "tool" if !is_replaced => {
                 let mut part = Part::of(Kind::ToolResult, content);
                 message.tool.clone_into(&mut part.tool);
-                self.assembler.answered(line, at_ms, &message.call, part, losses);
+                self.assembler.answered(stamp, &message.call, part, losses);
             }
             "assistant" => {
                 let said = Part::of(Kind::Assistant, content);
                 let calls = message.calls.iter().map(|it| it.part.clone().with_kind(Kind::Assistant));
                 for part in std::iter::once(said).chain(calls).filter(|it| it.characters > 0) {
-                    self.put(line, at_ms, part, is_replaced);
+                    self.put(stamp, part, is_replaced);
                 }
             }
-            "tool" => self.put(line, at_ms, Part::of(Kind::User, content), is_replaced),
-            "user" => self.assembler.said(line, at_ms, Part::of(Kind::User, content), true),
-            _ => self.assembler.said(line, at_ms, Part::of(Kind::User, content), false),
+            "tool" => self.put(stamp, Part::of(Kind::User, content), is_replaced),
+            "user" => self.assembler.said(stamp, Part::of(Kind::User, content), true),
+            _ => self.assembler.said(stamp, Part::of(Kind::User, content), false),
         }
     }
 
     /// Appends what nobody typed.
-    fn put(&mut self, line: usize, at_ms: Option<i64>, part: Part, is_replaced: bool) {
+    fn put(&mut self, stamp: Stamp, part: Part, is_replaced: bool) {
         if is_replaced {
-            self.assembler.stood_in(line, at_ms, part);
+            self.assembler.stood_in(stamp, part);
         } else {
-            self.assembler.said(line, at_ms, part, false);
+            self.assembler.said(stamp, part, false);
         }
     }
 

@@ -1,7 +1,6 @@
 //! What a log writes of its events and messages.
 
 use crate::import::prelude::*;
-use crate::import::values::Flag;
 
 /// An event.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -103,5 +102,5 @@ pub(super) fn billed(mut bill: BillReader<'_>) -> (Option<Usage>, Tokens) {
     let cached = cache_read + cache_write;
     let is_beside = cached > input || cached > 0 && total == input + cached + output;
     let uncached = if is_beside { input } else { input - cached };
-    (bill.apart(uncached, cache_read, cache_write, output), reasoning.min(output))
+    (bill.apart([uncached, cache_read, cache_write, output]), reasoning.min(output))
 }

@@ -1,13 +1,10 @@
 //! One sample in one epoch: its events, and the messages and texts that they name.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use super::lane::{InspectLane, InspectRequest};
 use super::record::{EventRecord, InspectMessageRecord, billed};
 use crate::import::document::DocumentPiece;
 use crate::import::prelude::*;
-use crate::import::times::milliseconds;
-use crate::import::values::{CallRecord, MessageBlock};
+use crate::import::values::MessageBlock;
 
 /// How many spans may lie within one another.
 const SPANS_MAX: usize = 1_000;

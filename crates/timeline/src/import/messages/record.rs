@@ -4,8 +4,6 @@ use super::session::is_item;
 use super::walk::{HOLDERS, LISTS};
 use crate::LoggedOutcome;
 use crate::import::prelude::*;
-use crate::import::times::milliseconds;
-use crate::import::values::dollars;
 
 /// How many values may hold one another around a list of messages.
 const HOLDERS_MAX: usize = 4;

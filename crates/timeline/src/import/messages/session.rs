@@ -1,9 +1,7 @@
 //! The messages of one conversation, whichever interface they were written for.
 
 use ctxsim_input::profile::cache::SETTINGS;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::commands;
 use super::record::{BilledUsage, MessageRecord, Raw, ReplyRecord, RequestRecord, billed, object};
 use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
 use crate::import::prelude::*;
@@ -220,12 +218,12 @@ impl MessageSession {
         let Ok(message) = serde_json::from_str::<MessageRecord<'_>>(value) else {
             return losses.add(line, "invalid messages");
         };
-        let at_ms = message.at_ms().or(self.at_ms);
+        let stamp = Stamp { line, ms: message.at_ms().or(self.at_ms) };
         match message.role.0.as_ref() {
             "assistant" | "model" => self.assistant(line, message, losses),
             "user" => {
                 self.close();
-                self.user(line, at_ms, message.content, losses);
+                self.user(stamp, message.content, losses);
             }
             "system" | "developer" => {
                 self.close();
@@ -233,14 +231,14 @@ impl MessageSession {
                 if self.assembler.is_empty() {
                     self.assembler.stable(Part::of(Kind::System, content));
                 } else {
-                    self.assembler.said(line, at_ms, Part::of(Kind::User, content), false);
+                    self.assembler.said(stamp, Part::of(Kind::User, content), false);
                 }
             }
             "tool" | "function" => {
                 self.close();
                 let mut part = Part::of(Kind::ToolResult, message.content.to_content());
                 message.name.0.as_ref().clone_into(&mut part.tool);
-                self.assembler.answered(line, at_ms, &message.tool_call_id.0, part, losses);
+                self.assembler.answered(stamp, &message.tool_call_id.0, part, losses);
             }
             other => losses.add(line, format!("messages of the unknown role `{other}`")),
         }
@@ -250,7 +248,8 @@ impl MessageSession {
     fn item(&mut self, line: usize, item: &ItemRecord<'_>, losses: &mut Losses) {
         if let Some(result) = item_output(item) {
             self.close();
-            return self.assembler.answered(line, self.at_ms, &result.call, result.part, losses);
+            let stamp = Stamp { line, ms: self.at_ms };
+            return self.assembler.answered(stamp, &result.call, result.part, losses);
         }
         let named = item_call(item).unwrap_or_else(|| Named::plain(item_reasoning(item)));
         if !self.is_replied {
@@ -279,7 +278,7 @@ impl MessageSession {
         self.bill(line, usage, &mut reply, losses);
         if self.has_commands {
             let number = self.commands.0;
-            let is_asked = commands::divide(&mut reply.parts, &number.to_string());
+            let is_asked = divide(&mut reply.parts, &number.to_string());
             self.commands = (number + usize::from(is_asked), is_asked);
             if reply.reasoning > 0 {
                 // It was billed, and is in no log: the next request is sent without it.
@@ -353,13 +352,13 @@ impl MessageSession {
     }
 
     /// Takes what is on the user's side: text, and results of calls.
-    fn user(&mut self, line: usize, at_ms: Option<i64>, content: MessageContent<'_>, losses: &mut Losses) {
+    fn user(&mut self, stamp: Stamp, content: MessageContent<'_>, losses: &mut Losses) {
         let blocks = match content {
             MessageContent::Plain(text) if self.has_commands && self.commands.0 > 0 => {
-                return self.printed(line, at_ms, text, losses);
+                return self.printed(stamp, text, losses);
             }
             MessageContent::Plain(text) => {
-                return self.assembler.said(line, at_ms, Part::of(Kind::User, text), true);
+                return self.assembler.said(stamp, Part::of(Kind::User, text), true);
             }
             MessageContent::Blocks(blocks) => blocks,
         };
@@ -368,25 +367,25 @@ impl MessageSession {
             match block.kind.0.as_ref() {
                 "tool_result" => {
                     let part = Part::of(Kind::ToolResult, block.content.to_content());
-                    self.assembler.answered(line, at_ms, &block.tool_use_id.0, part, losses);
+                    self.assembler.answered(stamp, &block.tool_use_id.0, part, losses);
                 }
                 "text" | "input_text" | "image" | "image_url" | "input_image" | "document" | "input_file" => {
                     let part = Part::of(Kind::User, block.to_content());
-                    self.assembler.said(line, at_ms, part, !has_results);
+                    self.assembler.said(stamp, part, !has_results);
                 }
                 other => {
-                    losses.add(line, format!("blocks of the unknown type `{other}` in user messages"));
+                    losses.add(stamp.line, format!("blocks of the unknown type `{other}` in user messages"));
                 }
             }
         }
     }
 
     /// Takes what a command printed, or what the harness says where a reply has none.
-    fn printed(&mut self, line: usize, at_ms: Option<i64>, text: Content, losses: &mut Losses) {
+    fn printed(&mut self, stamp: Stamp, text: Content, losses: &mut Losses) {
         let part = Part::of(Kind::ToolResult, text);
         match std::mem::take(&mut self.commands.1) {
-            true => self.assembler.answered(line, at_ms, &(self.commands.0 - 1).to_string(), part, losses),
-            false => self.assembler.observed(at_ms, part),
+            true => self.assembler.answered(stamp, &(self.commands.0 - 1).to_string(), part, losses),
+            false => self.assembler.observed(stamp.ms, part),
         }
     }
 
@@ -466,4 +465,40 @@ fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Op
             None
         }
     }
+}
+
+/// What trajectories of such agents say of their format.
+const FORMATS: [&str; 1] = ["mini-swe-agent"];
+
+/// The tool by which such a command runs.
+const TOOL: &str = "bash";
+
+/// How a command begins and ends.
+const FENCES: [&str; 2] = ["```bash", "\n```"];
+
+/// Returns whether replies of a trajectory of this format hold commands.
+pub(super) fn has_commands(format: &str) -> bool {
+    FORMATS.iter().any(|it| format.starts_with(it))
+}
+
+/// Divides the text of a reply into what is said and the command in it, as a call of this name; returns whether there is one.
+fn divide(parts: &mut Vec<Named>, call: &str) -> bool {
+    let Some(nth) = parts.iter().rposition(|it| it.part.kind == Kind::Assistant) else { return false };
+    let Some(text) = parts[nth].part.text.clone() else { return false };
+    let Some((said, block)) = command(&text) else { return false };
+    let input =
+        serde_json::json!({ "command": block.trim_start_matches(FENCES[0]).trim_matches(['\n', '`']) });
+    let asked = Content { text: Some(Arc::from(input.to_string())), ..Content::from(Measured::text(block)) };
+    parts[nth] = Named::plain(Part::of(Kind::Assistant, Content::new(&said)));
+    parts.insert(nth + 1, Named::call(call, TOOL, asked));
+    true
+}
+
+/// Returns what is around the one command of a text, and the command with its fences; none where there are several or none.
+fn command(text: &str) -> Option<(String, &str)> {
+    let begins = text.find(FENCES[0])?;
+    let ends = begins + text[begins..].find(FENCES[1])? + FENCES[1].len();
+    let (before, rest) = text.split_at(begins);
+    let (block, after) = rest.split_at(ends - begins);
+    (!after.contains(FENCES[0])).then(|| (format!("{before}{after}"), block))
 }

@@ -2,17 +2,13 @@
 
 use std::iter::Peekable;
 
-use ctxsim_base::quantity::or_unlimited;
-
 use super::attributes::{arguments, content};
 use super::emitter::BillNames;
 use super::lanes::{Happened, OtelLane};
 use super::messages::OtelMessage;
 use super::record::OtelRecord;
-use crate::import::assemble::HistorySummary;
 use crate::import::bodies;
 use crate::import::prelude::*;
-use crate::import::values::dollars;
 
 /// Makes a transcript of a lane. `is_apart` says which libraries' inputs are without what was read and written.
 pub(super) fn transcript(
@@ -177,7 +173,7 @@ impl Conversation {
             self.known.push((message.digest, self.assembler.n_parts()));
             for named in &message.parts {
                 let part = named.part.clone().with_kind(Kind::Summary);
-                self.assembler.stood_in(record.line, record.start_ms, part);
+                self.assembler.stood_in(Stamp { line: record.line, ms: record.start_ms }, part);
             }
         }
         self.known.extend(stay);
@@ -186,32 +182,32 @@ impl Conversation {
 
     /// Takes a message that no request had before.
     fn message(&mut self, record: &OtelRecord, message: OtelMessage, losses: &mut Losses) {
-        let (line, at_ms) = (record.line, record.start_ms);
+        let stamp = Stamp { line: record.line, ms: record.start_ms };
         let is_user = message.role == "user";
         for Named { call, part } in message.parts {
             match part.kind {
                 Kind::ToolResult if self.has_replied => {
-                    self.assembler.answered(line, at_ms, &call, part, losses);
+                    self.assembler.answered(stamp, &call, part, losses);
                 }
                 Kind::ToolCall | Kind::ToolResult => {
                     let kind = if part.kind == Kind::ToolCall { Kind::Assistant } else { Kind::User };
-                    self.assembler.said(line, at_ms, part.with_kind(kind), false);
+                    self.assembler.said(stamp, part.with_kind(kind), false);
                 }
-                _ => self.assembler.said(line, at_ms, part, is_user),
+                _ => self.assembler.said(stamp, part, is_user),
             }
         }
     }
 
     /// Takes a request whose messages are not exported: a new turn where it is about another message of the user's.
     fn unseen(&mut self, record: &OtelRecord, turn: &str, is_compacted: bool) {
-        let (line, at_ms) = (record.line, record.start_ms);
+        let stamp = Stamp { line: record.line, ms: record.start_ms };
         if is_compacted {
-            self.assembler.replaced(line, at_ms, HistorySummary::of(Content::default()));
+            self.assembler.replaced(stamp, HistorySummary::of(Content::default()));
         }
         let typed = self.typed.take();
         if typed.is_some() || self.turn.as_deref() != Some(turn) {
             let text = typed.as_ref().and_then(|it| it.attributes.any(&["prompt"]).cloned());
-            self.assembler.said(line, at_ms, Part::of(Kind::User, content(text.as_ref())), true);
+            self.assembler.said(stamp, Part::of(Kind::User, content(text.as_ref())), true);
         }
     }
 
@@ -258,7 +254,12 @@ impl Conversation {
         self.assembler.replied(reply);
         self.has_replied = true;
         for (tool, id, part) in results.into_iter().filter(|_| !shows_results) {
-            self.assembler.answered(tool.line, tool.end_ms.or(tool.start_ms), &id, part, losses);
+            self.assembler.answered(
+                Stamp { line: tool.line, ms: tool.end_ms.or(tool.start_ms) },
+                &id,
+                part,
+                losses,
+            );
         }
     }
 

@@ -186,7 +186,7 @@ impl OtelRecord {
             false => input,
         };
         let output = if names.holds_reasoning { output } else { output.saturating_add(reasoning) };
-        bill.apart(uncached, cache_read, cache_write, output).map(|it| (it, reasoning.min(output)))
+        bill.apart([uncached, cache_read, cache_write, output]).map(|it| (it, reasoning.min(output)))
     }
 
     /// Returns which conversation it is of; empty if it does not say.

@@ -1,7 +1,5 @@
 //! Which requests belong together: one lane per agent of a conversation, in the order of their times.
 
-use ctxsim_base::order::InOrder as _;
-
 use super::emitter::{BillNames, Rank, RecordRole};
 use super::record::OtelRecord;
 use crate::import::prelude::*;

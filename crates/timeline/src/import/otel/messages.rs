@@ -2,7 +2,6 @@
 
 use super::attributes::{Attributes, arguments, content};
 use super::record::OtelRecord;
-use crate::import::image::LoggedFile;
 use crate::import::prelude::*;
 
 #[derive(Clone, Debug)]

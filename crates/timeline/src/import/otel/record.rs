@@ -2,7 +2,6 @@
 
 use super::attributes::Attributes;
 use crate::import::prelude::*;
-use crate::import::times::milliseconds;
 
 /// A span, or a log record.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,5 @@
 //! Records of ctxsim's own form of sessions.
 
-use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::profile::ImageSize;
 use serde::Serialize;
 

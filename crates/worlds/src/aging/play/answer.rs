@@ -4,10 +4,9 @@
 use super::{AgingRun, Answer, AnsweredQuestion, Oracle, SessionLog, Tracked, asking};
 use crate::aging::metric::share;
 use crate::aging::stream::{Ask, StreamScore};
-use crate::graph::{FactRelation, RecordIx};
 use crate::prelude::*;
 use crate::trial::{best, normal};
-use ctxsim_input::policy::memory::{MemoryPart, SessionRead, SessionStore, TotalsSurvive};
+use ctxsim_input::policy::memory::{MemoryPart, TotalsSurvive};
 
 impl AgingRun<'_> {
     /// Answers a question as the agent is, and with each oracle, or nothing if what it asks for is not true

@@ -5,14 +5,11 @@ use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::marker::PhantomData;
 
-use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer as _, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::{FactWording, Question, QuestionKind, StatementKind, User, UserDraft};
 use crate::chats::ChatNumbers;
-use ctxsim_base::diag::Problems;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_input::text::source::json_problem;
 
 /// A question with its user's sessions.

@@ -1,12 +1,10 @@
 //! One conversation: its messages, the requests that they belong to, and its facts.
 
 use crate::prelude::*;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use super::{ConversationLoad, Needle, NumberShare, message};
-use ctxsim_base::quantity::Tokens;
 use ctxsim_timeline::facts::{DrawSource, Fact, FactForm, FactIx, FactPlane, Plant, Probe};
 use ctxsim_timeline::{ItemIx, Kind, When};
 
