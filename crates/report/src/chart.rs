@@ -154,14 +154,14 @@ fn signed_dollars(usd: f64, decimals: usize) -> String {
 }
 
 /// Makes a chart of a picture.
-pub fn figure(name: &str, it: &dyn Picture) -> PageChart {
+pub fn figure(name: &str, picture: &dyn Picture) -> PageChart {
     PageChart {
         name: name.to_owned(),
-        title: it.title(),
-        subject: it.subject(),
-        summary: it.summary(),
-        table: it.table(),
-        scene: it.scene(),
+        title: picture.title(),
+        subject: picture.subject(),
+        summary: picture.summary(),
+        table: picture.table(),
+        scene: picture.scene(),
     }
 }
 

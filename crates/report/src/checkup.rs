@@ -101,8 +101,8 @@ impl NewerPrices {
             by_days.entry(days.each_ref().map(String::as_str)).or_default().push(profile);
         }
         let one = |([old, new], profiles): (&[&str; 2], &Vec<&str>)| {
-            let of = if by_days.len() > 1 { format!(" ({})", profiles.join(", ")) } else { String::new() };
-            format!("prices of {old}; newer: {new}{of}")
+            let whose = if by_days.len() > 1 { format!(" ({})", profiles.join(", ")) } else { String::new() };
+            format!("prices of {old}; newer: {new}{whose}")
         };
         let all: Vec<String> = by_days.iter().map(one).listed();
         format!("{}, {}", all.join("; "), self.adopted_by)
@@ -168,9 +168,9 @@ impl SnapshotCheck {
 
     /// Returns what else differs, and the changed numbers, one per line.
     pub fn lines(&self) -> Vec<String> {
-        let lines = |it: MovedGroup| {
-            let head = (!it.because.is_empty()).then(|| format!("because of {}:", it.because));
-            head.into_iter().chain(it.lines).listed()
+        let lines = |group: MovedGroup| {
+            let head = (!group.because.is_empty()).then(|| format!("because of {}:", group.because));
+            head.into_iter().chain(group.lines).listed()
         };
         self.groups().into_iter().flat_map(lines).listed()
     }
@@ -315,9 +315,9 @@ fn at(error: &Diagnostic) -> String {
 }
 
 /// Writes a place: file, line and column.
-fn place(it: &Place) -> String {
-    let line = it.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-    format!("{}{line}", it.file)
+fn place(place: &Place) -> String {
+    let line = place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+    format!("{}{line}", place.file)
 }
 
 /// Returns the first line of a problem's message.
@@ -331,44 +331,44 @@ fn with_help(error: &Diagnostic) -> String {
     error.message.clone() + &help.collect::<String>()
 }
 
-fn error_json(it: &Diagnostic) -> Value {
+fn error_json(error: &Diagnostic) -> Value {
     group! {
-        "code": it.code.name(),
-        "file": it.place.file.clone(),
-        "line": it.place.line_column.map(|at| at.0),
-        "column": it.place.line_column.map(|at| at.1),
-        "field": it.place.field.clone(),
-        "message": it.message.clone(),
-        "help": it.help.clone(),
+        "code": error.code.name(),
+        "file": error.place.file.clone(),
+        "line": error.place.line_column.map(|at| at.0),
+        "column": error.place.line_column.map(|at| at.1),
+        "field": error.place.field.clone(),
+        "message": error.message.clone(),
+        "help": error.help.clone(),
     }
 }
 
 /// Returns a verdict after its run and the guard's position.
-fn verdict_json(it: &GuardVerdict) -> Value {
-    let [policy, scenario, profile] = it.run.clone();
-    let of = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": it.at() };
-    of.and(Value::of(it))
+fn verdict_json(verdict: &GuardVerdict) -> Value {
+    let [policy, scenario, profile] = verdict.run.clone();
+    let run = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": verdict.at() };
+    run.and(Value::of(verdict))
 }
 
-fn suite_json(it: &CheckUp) -> Value {
+fn suite_json(checkup: &CheckUp) -> Value {
     let all = group! {
-        "suite": it.suite.clone(),
-        "file": it.file.clone(),
-        "holds": it.holds(),
-        "guards": it.verdicts.iter().map(verdict_json).listed(),
-        "snapshots": Value::of(&it.snapshots),
-        "made": it.made.value(),
-        "assumed": Value::Fields(it.assumed.iter().map(|(name, number)| (name.clone().into(), number.clone().into())).listed()),
-        "notes": it.notes.clone(),
+        "suite": checkup.suite.clone(),
+        "file": checkup.file.clone(),
+        "holds": checkup.holds(),
+        "guards": checkup.verdicts.iter().map(verdict_json).listed(),
+        "snapshots": Value::of(&checkup.snapshots),
+        "made": checkup.made.value(),
+        "assumed": Value::Fields(checkup.assumed.iter().map(|(name, number)| (name.clone().into(), number.clone().into())).listed()),
+        "notes": checkup.notes.clone(),
     };
-    let all = match &it.newer {
+    let all = match &checkup.newer {
         Some(newer) => all.and(group! { "newer_prices": newer.value() }),
         None => all,
     };
-    if it.errors.is_empty() {
+    if checkup.errors.is_empty() {
         return all;
     }
-    all.and(group! { "errors": it.errors.iter().map(error_json).listed() })
+    all.and(group! { "errors": checkup.errors.iter().map(error_json).listed() })
 }
 
 /// The schema; fields are added, never renamed without a new version.

@@ -71,80 +71,84 @@ struct EntryJson<'a> {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(it: &Explanation, context: RowContext<'_>, has_texts: bool) -> Result<String, serde_json::Error> {
+pub fn json(
+    explanation: &Explanation,
+    context: RowContext<'_>,
+    has_texts: bool,
+) -> Result<String, serde_json::Error> {
     let (policy, rules) = (context.policy, &context.profile.cache);
     let entry = |it| EntryJson { entry: it, says: words::entry(it, rules) };
     let cost = |it: Cost| Some(it.0);
-    let finding = it.finding.as_ref();
+    let finding = explanation.finding.as_ref();
     let document = ExplainDocument {
         schema: "ctxsim.explanation/1",
         policy: &policy.name,
         scenario: context.scenario,
         profile: &context.profile.name,
-        request: it.n,
-        requests: it.of,
-        asked_by: it.asked_by.map(|it| words::by(it, policy)),
+        request: explanation.n,
+        requests: explanation.of,
+        asked_by: explanation.asked_by.map(|it| words::by(it, policy)),
         row: fields(&RequestInContext {
-            row: &it.row,
-            id: it.id,
+            row: &explanation.row,
+            id: explanation.id,
             due: None,
             cost: None,
-            explored: it.explored.as_ref().map(ExploredCalls::of),
-            context: RowContext { misses: it.missed.as_slice(), ..context },
+            explored: explanation.explored.as_ref().map(ExploredCalls::of),
+            context: RowContext { misses: explanation.missed.as_slice(), ..context },
         }),
         cost_picodollars: IndexMap::from([
-            ("cache_read", cost(it.bill.read)),
-            ("cache_write", cost(it.bill.write)),
-            ("uncached", cost(it.bill.uncached)),
-            ("output", cost(it.bill.output)),
-            ("total", it.bill.total().map(|it| it.0)),
+            ("cache_read", cost(explanation.bill.read)),
+            ("cache_write", cost(explanation.bill.write)),
+            ("uncached", cost(explanation.bill.uncached)),
+            ("output", cost(explanation.bill.output)),
+            ("total", explanation.bill.total().map(|it| it.0)),
         ]),
         cache: CacheJson {
-            says: words::verdict(it, rules),
+            says: words::verdict(explanation, rules),
             marks: finding.map_or(&[], |it| it.marks.as_slice()),
             entries: finding.map_or(Vec::new(), |it| it.entries.iter().map(entry).listed()),
         },
-        prefix: prefix(it, context),
-        stages: it.since.iter().map(|it| done(it, policy)).listed(),
-        recoveries: it.needs.iter().map(need).listed(),
-        tokens_beside_items: it.beside,
-        tokens_unread: it.unread,
-        items: it.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts)).listed(),
+        prefix: prefix(explanation, context),
+        stages: explanation.since.iter().map(|it| done(it, policy)).listed(),
+        recoveries: explanation.needs.iter().map(need).listed(),
+        tokens_beside_items: explanation.beside,
+        tokens_unread: explanation.unread,
+        items: explanation.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts)).listed(),
     };
     json_text(&document)
 }
 
 /// Returns what a stage did since the previous request.
-fn done(it: &Done, policy: &Policy) -> Value {
+fn done(done: &Done, policy: &Policy) -> Value {
     group! {
-        "by": words::by(it.by, policy),
-        "items": it.n_items,
-        "tokens_before": it.tokens[0],
-        "tokens_after": it.tokens[1],
+        "by": words::by(done.by, policy),
+        "items": done.n_items,
+        "tokens_before": done.tokens[0],
+        "tokens_after": done.tokens[1],
     }
 }
 
 /// Returns something that was due.
-fn need(it: &NeedRow) -> Value {
+fn need(need: &NeedRow) -> Value {
     group! {
-        "level": Value::of(&it.level),
-        "weight": it.weight,
-        "met": it.met,
-        "expected_calls": it.calls,
-        "fetched_tokens": it.fetched,
-        "expected_failures": it.failed,
+        "level": Value::of(&need.level),
+        "weight": need.weight,
+        "met": need.met,
+        "expected_calls": need.calls,
+        "fetched_tokens": need.fetched,
+        "expected_failures": need.failed,
     }
 }
 
 /// Returns where the prefix differs.
-fn prefix(it: &Explanation, context: RowContext<'_>) -> Value {
-    let prefix = it.prefix.as_ref();
-    let differs = prefix.and_then(|it| match &it.same {
+fn prefix(explanation: &Explanation, context: RowContext<'_>) -> Value {
+    let prefix = explanation.prefix.as_ref();
+    let differs = prefix.and_then(|compared| match &compared.same {
         Same::Until { item, causes } => Some((*item, changes(causes, context))),
         _ => None,
     });
     group! {
-        "says": words::prefix(it, context.policy),
+        "says": words::prefix(explanation, context.policy),
         "compared_with_request": prefix.map(|it| it.of),
         "previous_tokens": prefix.map(|it| it.tokens),
         "same_tokens": prefix.map(|it| it.same_tokens),
@@ -155,12 +159,12 @@ fn prefix(it: &Explanation, context: RowContext<'_>) -> Value {
 
 /// Returns the changes of an item.
 fn changes(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value> {
-    let change = |it: &EditCause| {
-        let [before, after] = it.change;
+    let change = |cause: &EditCause| {
+        let [before, after] = cause.change;
         group! {
-            "by": words::by(it.by, context.policy),
-            "at": it.at.map(words::word),
-            "request": it.request,
+            "by": words::by(cause.by, context.policy),
+            "at": cause.at.map(words::word),
+            "request": cause.request,
             "from": words::stood(&before),
             "from_tokens": before.tokens,
             "to": words::stood(&after),
@@ -170,25 +174,25 @@ fn changes(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value> {
     causes.iter().map(change).listed()
 }
 
-fn item(it: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
+fn item(item: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
     let all = group! {
-        "item": it.item,
-        "kind": words::word(it.kind),
-        "tool": it.tool.clone(),
-        "turn": it.turn_ix,
-        "step": it.step,
-        "is_new": it.is_new,
-        "raw_tokens": it.raw,
-        "shown": words::stood(&it.now),
-        "shown_tokens": it.now.tokens,
-        "behind_summary_at": it.behind,
-        "cache_read_tokens": it.cached.read,
-        "cache_write_tokens": it.cached.written,
-        "uncached_tokens": it.cached.uncached,
+        "item": item.item,
+        "kind": words::word(item.kind),
+        "tool": item.tool.clone(),
+        "turn": item.turn_ix,
+        "step": item.step,
+        "is_new": item.is_new,
+        "raw_tokens": item.raw,
+        "shown": words::stood(&item.now),
+        "shown_tokens": item.now.tokens,
+        "behind_summary_at": item.behind,
+        "cache_read_tokens": item.cached.read,
+        "cache_write_tokens": item.cached.written,
+        "uncached_tokens": item.cached.uncached,
         "changes": changes,
     };
-    if !has_text || it.now.tokens == 0 {
+    if !has_text || item.now.tokens == 0 {
         return all;
     }
-    all.and(group! { "text": words::of_item(it) })
+    all.and(group! { "text": words::of_item(item) })
 }

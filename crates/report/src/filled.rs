@@ -61,12 +61,12 @@ impl Filled {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
             by_tool: CarriedShare::by_tool(timeline, &carried_items(timeline, prices)),
             missed: missed
-                .map(|it| Missed {
-                    request: number(it.step),
-                    cause: it.cause,
-                    because: it.cause.about(),
-                    tokens: it.tokens,
-                    usd: it.usd,
+                .map(|miss| Missed {
+                    request: number(miss.step),
+                    cause: miss.cause,
+                    because: miss.cause.about(),
+                    tokens: miss.tokens,
+                    usd: miss.usd,
                 })
                 .listed(),
             front_usd: at_front(timeline, prices, MEMORY_TOKENS),
@@ -135,8 +135,8 @@ impl BilledSessions<'_> {
         })
     }
 
-    fn sum(&self, of: impl Fn(&Filled) -> f64) -> f64 {
-        self.weighed().map(|(_, filled, weight)| of(filled) * weight).sum()
+    fn sum(&self, number: impl Fn(&Filled) -> f64) -> f64 {
+        self.weighed().map(|(_, filled, weight)| number(filled) * weight).sum()
     }
 
     /// Returns whether its dollars are those of a month, not those of its sessions.
@@ -211,8 +211,8 @@ impl BilledSessions<'_> {
         let decimals = decimals_of_usd(input);
         let columns: [Of<'_, Missing<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
-            (self.heading(["requests", "requests a month"]), &|it| {
-                fixed(it.requests, if is_scaled { 1 } else { 0 })
+            (self.heading(["requests", "requests a month"]), &|missing| {
+                fixed(missing.requests, if is_scaled { 1 } else { 0 })
             }),
             (self.heading(["tokens", "tokens a month"]), &|it| numbers::short(it.tokens.round() as u64)),
             (self.heading(["USD", "USD a month"]), &|it| fixed(it.usd, decimals)),

@@ -104,8 +104,10 @@ fn interval(numbers: &RunNumbers<'_>, metric: &str) -> Option<[f64; 2]> {
 impl Judge<'_> {
     /// Returns the run with which a run is compared.
     fn other(&self, own: &RunNumbers<'_>, over: &str) -> Result<&RunNumbers<'_>, String> {
-        let is_other = |it: &&RunNumbers<'_>| {
-            it.run.policy == *over && it.run.scenario == own.run.scenario && it.run.profile == own.run.profile
+        let is_other = |numbers: &&RunNumbers<'_>| {
+            numbers.run.policy == *over
+                && numbers.run.scenario == own.run.scenario
+                && numbers.run.profile == own.run.profile
         };
         self.runs.iter().find(is_other).ok_or_else(|| format!("{over} has no such run"))
     }
@@ -185,9 +187,9 @@ impl Judge<'_> {
                 GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
                     let is_lower = matches!(rule, GuardRule::MaxDecrease(_));
                     let found = self.increase(own, metric);
-                    let holds = found.as_ref().is_ok_and(|it| match is_lower {
-                        true => self.end(it, true) >= -share.share(),
-                        false => self.end(it, false) <= share.share(),
+                    let holds = found.as_ref().is_ok_and(|number| match is_lower {
+                        true => self.end(number, true) >= -share.share(),
+                        false => self.end(number, false) <= share.share(),
                     });
                     let (word, most) =
                         if is_lower { ("at least", -share.number) } else { ("at most", share.number) };
@@ -396,9 +398,9 @@ impl Report {
 
     /// Returns the verdicts on a run as one cell of a table.
     pub(super) fn verdicts_in_a_cell(&self, run: &Run) -> Option<String> {
-        let word = |it: &GuardVerdict| match it.holds {
-            true => format!("holds: {}", it.title()),
-            false => format!("fails: {} ({})", it.title(), it.finding()),
+        let word = |verdict: &GuardVerdict| match verdict.holds {
+            true => format!("holds: {}", verdict.title()),
+            false => format!("fails: {} ({})", verdict.title(), verdict.finding()),
         };
         Some(self.verdicts_on(run)?.into_iter().map(word).listed().join("; "))
     }
@@ -518,17 +520,17 @@ impl Best {
 }
 
 /// Returns whether a number is still as good as the best one.
-fn against(of: &GuardVerdict, value: f64, best: f64, tolerance: f64, rises: bool) -> GuardVerdict {
+fn against(verdict: &GuardVerdict, value: f64, best: f64, tolerance: f64, rises: bool) -> GuardVerdict {
     let worse = if rises { best - value } else { value - best };
-    let allowed = if of.is_change { tolerance } else { tolerance * best.abs() };
-    let shown = if of.is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
+    let allowed = if verdict.is_change { tolerance } else { tolerance * best.abs() };
+    let shown = if verdict.is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
     let give = if tolerance > 0.0 { format!(" or {} worse", percent(tolerance)) } else { String::new() };
     GuardVerdict {
-        guard: format!("{} (ratchet)", of.title()),
+        guard: format!("{} (ratchet)", verdict.title()),
         bound: format!("as good as the best so far, {shown}{give}"),
         holds: worse <= allowed,
         interval: None,
-        ..of.clone()
+        ..verdict.clone()
     }
 }
 

@@ -100,15 +100,18 @@ impl Drawn {
 /// Returns the tables; a row of policies has the command that explains what costs the change.
 fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
     let figures = report.figures_grid().into_iter().map(PagePiece::table);
-    let sections = report.sections(detail).into_iter().map(|it| {
-        let mut grid = it.grid(numbers::short);
-        for (row, line) in grid.rows.iter_mut().zip(&it.lines) {
+    let sections = report.sections(detail).into_iter().map(|section| {
+        let mut grid = section.grid(numbers::short);
+        for (row, line) in grid.rows.iter_mut().zip(&section.lines) {
             let title = report.titles.get(&line.policy).cloned();
             row.note =
                 title.into_iter().chain(row.note.take()).reduce(|one, other| format!("{one}; {other}"));
         }
         let grid = if report.columns.is_empty() { answer_first(grid) } else { grid };
-        (PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy)), it.is_part)
+        (
+            PagePiece::table_with(grid, |policy| report.explains.command(report, &section, policy)),
+            section.is_part,
+        )
     });
     let others = report.grids().into_iter().map(|it| (PagePiece::table(it), false));
     let (mut open, mut folded) = (Vec::new(), Vec::new());
@@ -189,13 +192,15 @@ fn answers(report: &Report) -> Vec<Card> {
     let sections = report.sections(Detail::Groups);
     let verdicts = report.verdicts_of(&sections);
     let is_several = verdicts.len() > 1;
-    let of_tables = verdicts.iter().map(|it| {
-        let section =
-            sections.iter().find(|section| section.load == it.load && section.profile == it.profile);
+    let of_tables = verdicts.iter().map(|verdict| {
+        let section = sections
+            .iter()
+            .find(|section| section.load == verdict.load && section.profile == verdict.profile);
         Card {
-            of: is_several
-                .then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
-            ..Card::of(it, section)
+            of: is_several.then(|| {
+                format!("{} under {}", verdict.load.split(" (").next().unwrap_or_default(), verdict.profile)
+            }),
+            ..Card::of(verdict, section)
         }
     });
     let repairs = report.repair_lines().into_iter();
@@ -244,8 +249,8 @@ pub(super) fn cost_verdict(change: f64, is_sure: bool) -> (String, Tone) {
 
 impl Card {
     /// Says why the first policy is kept: what the only other one costs, or the next.
-    fn keeping(it: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
-        let kept = percent_round(it.min_evidence);
+    fn keeping(verdict: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
+        let kept = percent_round(verdict.min_evidence);
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
         let next = next.filter(|line| section.is_some_and(|it| it.change(line).is_some_and(|it| it > 0.0)));
@@ -259,7 +264,7 @@ impl Card {
         });
         match told {
             Some((line, (number, tone), instead)) if lines.len() == 2 => {
-                let what = format!("{instead}, with {}: keep {}", line.policy, it.baseline);
+                let what = format!("{instead}, with {}: keep {}", line.policy, verdict.baseline);
                 Self { number, what, tone, sure: None, ..plain }
             }
             told => {
@@ -270,7 +275,7 @@ impl Card {
                 let title = title.map_or_else(String::new, |it| format!("{it}: "));
                 let none = if title.is_empty() { "Nothing" } else { "nothing" };
                 Self {
-                    number: format!("Keep {}", it.baseline),
+                    number: format!("Keep {}", verdict.baseline),
                     what: format!(
                         "{title}{none} that keeps at least {kept} of the evidence is cheaper{next}"
                     ),
@@ -281,35 +286,35 @@ impl Card {
         }
     }
 
-    fn of(it: &Verdict, section: Option<&Section>) -> Self {
-        let Some(best) = &it.cheapest else {
-            return Self { number: "No verdict".to_owned(), what: it.words(), ..Self::default() };
+    fn of(verdict: &Verdict, section: Option<&Section>) -> Self {
+        let Some(best) = &verdict.cheapest else {
+            return Self { number: "No verdict".to_owned(), what: verdict.words(), ..Self::default() };
         };
-        let doubts = it.trust.doubts();
+        let doubts = verdict.trust.doubts();
         let doubts = doubts.strip_prefix(", ").map(|it| format!("{}{}.", it[..1].to_uppercase(), &it[1..]));
         let mut words: Vec<String> = doubts.into_iter().listed();
-        let more = [it.on_compactions(best), it.but(best)].map(|it| it.trim().to_owned());
+        let more = [verdict.on_compactions(best), verdict.but(best)].map(|it| it.trim().to_owned());
         words.extend(more.into_iter().filter(|it| !it.is_empty()));
-        let apply = best.apply.as_ref().filter(|_| it.knows_evidence);
+        let apply = best.apply.as_ref().filter(|_| verdict.knows_evidence);
         words.extend(apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at)));
         let plain = Self {
             words,
             code: apply.map(|it| it.write.clone()),
-            sure: it.sure(best).filter(|_| is_moved(best)),
+            sure: verdict.sure(best).filter(|_| is_moved(best)),
             ..Self::default()
         };
         let named = best.named();
-        if !it.knows_evidence {
+        if !verdict.knows_evidence {
             return Self {
                 number: best.change.map_or_else(|| "No recommendation".to_owned(), signed),
                 what: format!("{named} costs least, but what it forgets is unknown: no recommendation"),
                 ..plain
             };
         }
-        let kept = percent_round(it.min_evidence);
+        let kept = percent_round(verdict.min_evidence);
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
         match best.change {
-            None => Self::keeping(it, section, best.title.as_ref(), plain),
+            None => Self::keeping(verdict, section, best.title.as_ref(), plain),
             Some(change) => {
                 let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
                 let (number, tone) = cost_verdict(change, is_sure(best));
@@ -323,14 +328,14 @@ impl Card {
 }
 
 /// Returns whether an interval of a change is wide enough to be told.
-fn is_moved(it: &Choice) -> bool {
-    it.interval.is_some() || it.assumed.is_some_and(|[low, high]| signed(low) != signed(high))
+fn is_moved(choice: &Choice) -> bool {
+    choice.interval.is_some() || choice.assumed.is_some_and(|[low, high]| signed(low) != signed(high))
 }
 
 /// Returns whether the interval of a change lies on one side of nothing.
-fn is_sure(it: &Choice) -> bool {
+fn is_sure(choice: &Choice) -> bool {
     let lies = |ends: Option<[f64; 2]>| ends.is_none_or(|[low, high]| low * high > 0.0);
-    lies(it.interval) && lies(it.assumed) && !it.is_open
+    lies(choice.interval) && lies(choice.assumed) && !choice.is_open
 }
 
 /// Says how many of the published figures are reproduced.
@@ -373,8 +378,8 @@ fn remembered(report: &Report) -> Vec<Card> {
 /// Says which memory costs least over all loads.
 fn of_all(loads: &[&[&Run]]) -> Option<Card> {
     let total = |policy: &str| {
-        let of = |it: &&[&Run]| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
-        loads.iter().map(of).sum::<Option<f64>>()
+        let cost_of = |it: &&[&Run]| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
+        loads.iter().map(cost_of).sum::<Option<f64>>()
     };
     let base = &loads.first()?.first()?.policy;
     let usd = total(base).filter(|it| *it > 0.0)?;
@@ -399,8 +404,8 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
     let sign = |it: Better| if it == Better::Lower { 1.0 } else { -1.0 };
     let in_order = |one: &&(&Run, ctxsim_engine::measure::Remembered),
                     other: &&(&Run, ctxsim_engine::measure::Remembered)| {
-        let of = |it: &(&Run, ctxsim_engine::measure::Remembered)| sign(it.1.better) * it.1.number.mean;
-        of(one).total_cmp(&of(other)).then(usd(one.0).total_cmp(&usd(other.0)))
+        let badness = |it: &(&Run, ctxsim_engine::measure::Remembered)| sign(it.1.better) * it.1.number.mean;
+        badness(one).total_cmp(&badness(other)).then(usd(one.0).total_cmp(&usd(other.0)))
     };
     let (best, most) = known.iter().filter(|it| !it.0.looks_ahead).min_by(in_order)?;
     let written = |it: f64| if most.is_share { percent(it) } else { fixed(it, 2) };
@@ -421,9 +426,9 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
     let cheapest =
         known.iter().filter(|it| !it.0.looks_ahead).min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
     let cheapest =
-        cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best)).map(|(run, it)| {
-            let (name, usd, kept) = (shown(&run.policy), cost(run), written(it.number.mean));
-            format!("Cheapest is {name} at {usd}, with {} {kept}.", it.heading)
+        cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best)).map(|(run, number)| {
+            let (name, usd, kept) = (shown(&run.policy), cost(run), written(number.number.mean));
+            format!("Cheapest is {name} at {usd}, with {} {kept}.", number.heading)
         });
     let alike = known.iter().filter(|it| (it.1.number.mean - most.number.mean).abs() < 1e-12).count() - 1;
     let alike = match alike {
@@ -467,8 +472,8 @@ fn title(report: &Report) -> String {
 
 /// Describes what was compared.
 fn about(report: &Report) -> String {
-    let count = |of: for<'r> fn(&Brief<'r>) -> &'r str, one: &str, many: &str| {
-        let n = distinct(report.briefs().map(|it| of(&it))).len();
+    let count = |name: for<'r> fn(&Brief<'r>) -> &'r str, one: &str, many: &str| {
+        let n = distinct(report.briefs().map(|it| name(&it))).len();
         format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
     };
     let first = report.briefs().next().map(|it| format!("; changes are relative to {}", it.policy));

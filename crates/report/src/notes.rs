@@ -200,9 +200,9 @@ pub struct Estimated {
 impl Estimated {
     /// Adds sessions up; `None` if all their requests have recorded usage.
     fn new<'s>(sessions: impl Iterator<Item = &'s SessionReport>) -> Option<Self> {
-        let (requests, of) = sessions
+        let (requests, all) = sessions
             .fold((0, 0), |(estimated, all), it| (estimated + it.requests_estimated, all + it.requests));
-        (requests > 0).then_some(Self { requests, of })
+        (requests > 0).then_some(Self { requests, of: all })
     }
 
     /// Says it in a sentence, if it matters to a verdict.
@@ -212,10 +212,10 @@ impl Estimated {
     }
 
     fn fact(self) -> String {
-        let (requests, of) = (thousands(self.requests), thousands(self.of));
+        let (requests, all) = (thousands(self.requests), thousands(self.of));
         let (have, their) =
             if self.requests == 1 { ("has", "its size is") } else { ("have", "their sizes are") };
-        format!("{requests} of {of} requests {have} no recorded usage, so {their} estimated from the text")
+        format!("{requests} of {all} requests {have} no recorded usage, so {their} estimated from the text")
     }
 }
 
@@ -233,9 +233,9 @@ impl Report {
         let all = Estimated::new(self.sessions.iter())?;
         let affected: Vec<&SessionReport> =
             self.sessions.iter().filter(|it| it.requests_estimated > 0).listed();
-        let named = |it: &&SessionReport| match it.requests_estimated {
-            n if n == it.requests => format!("{} (all)", it.name),
-            n => format!("{} ({})", it.name, thousands(n)),
+        let named = |session: &&SessionReport| match session.requests_estimated {
+            n if n == session.requests => format!("{} (all)", session.name),
+            n => format!("{} ({})", session.name, thousands(n)),
         };
         let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).listed();
         if let Some(more) = affected.len().checked_sub(NAMES_MAX).filter(|it| *it > 0) {

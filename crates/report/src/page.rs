@@ -253,10 +253,10 @@ fn in_line(text: String) -> String {
 
 impl PageTable {
     fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
-        let row = |it: grid::Row| PageRow {
-            command: it.cells.first().and_then(|it| command(it)),
-            cells: it.cells.into_iter().map(in_line).listed(),
-            note: it.note.map(in_line),
+        let row = |row: grid::Row| PageRow {
+            command: row.cells.first().and_then(|it| command(it)),
+            cells: row.cells.into_iter().map(in_line).listed(),
+            note: row.note.map(in_line),
             id: String::new(),
         };
         let rows: Vec<PageRow> = grid.rows.into_iter().map(row).listed();

@@ -277,8 +277,8 @@ impl Report {
     /// Adds up the runs of one table.
     fn section(&self, group: &Group<'_>, profile: Option<&str>) -> Section {
         let members: IndexSet<&str> = group.scenarios.iter().copied().collect();
-        let is_in = |scenario: &str, of: &str| {
-            profile.is_none_or(|profile| of == profile) && members.contains(scenario)
+        let is_in = |scenario: &str, under: &str| {
+            profile.is_none_or(|profile| under == profile) && members.contains(scenario)
         };
         let runs: Vec<&Run> = self.runs.iter().filter(|it| is_in(&it.scenario, &it.profile)).listed();
         let sums = match &self.folded {

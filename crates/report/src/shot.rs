@@ -210,8 +210,8 @@ pub fn is_same(old: &str, new: &str) -> bool {
 
 /// Returns what a table says of its policies' files: the first digits of their digests, by policy; nothing in tables of earlier versions.
 pub fn files(table: &str) -> IndexMap<String, String> {
-    let of = |(policy, line): (String, IndexMap<String, String>)| Some((policy, line.get(FILE)?.clone()));
-    cells(table).into_iter().filter_map(of).collect()
+    let file = |(policy, line): (String, IndexMap<String, String>)| Some((policy, line.get(FILE)?.clone()));
+    cells(table).into_iter().filter_map(file).collect()
 }
 
 /// Returns the cells of a table by policy and column.

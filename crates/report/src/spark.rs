@@ -45,19 +45,19 @@ pub(super) fn prompts(all: &[RunRequests], advised: Option<&str>, on: Terminal) 
 const AXIS: usize = 12;
 
 /// Returns the prompt sizes of a run's requests.
-fn sizes(it: &RunRequests) -> impl Iterator<Item = Tokens> + '_ {
-    it.sent.iter().map(|it| it.tokens[..3].iter().sum())
+fn sizes(run: &RunRequests) -> impl Iterator<Item = Tokens> + '_ {
+    run.sent.iter().map(|it| it.tokens[..3].iter().sum())
 }
 
-fn heights_max(it: &RunRequests) -> Tokens {
-    sizes(it).max().unwrap_or_default()
+fn heights_max(run: &RunRequests) -> Tokens {
+    sizes(run).max().unwrap_or_default()
 }
 
 /// Returns so many columns at most: of the requests that share one, the largest prompt.
 fn columns(sizes: &[Tokens], most: usize) -> Vec<Tokens> {
     let n = sizes.len().min(most);
-    let of = |nth: usize| &sizes[nth * sizes.len() / n..((nth + 1) * sizes.len() / n)];
-    (0..n).map(|it| of(it).iter().copied().max().unwrap_or_default()).listed()
+    let part = |nth: usize| &sizes[nth * sizes.len() / n..((nth + 1) * sizes.len() / n)];
+    (0..n).map(|it| part(it).iter().copied().max().unwrap_or_default()).listed()
 }
 
 impl RunRequests {

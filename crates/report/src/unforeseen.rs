@@ -37,34 +37,34 @@ fn surprise_words(surprise: Surprise) -> String {
 }
 
 /// Returns whether users' own sessions moved what was expected.
-fn is_narrowed(it: &UnforeseenTally) -> bool {
-    (it.expected - it.expected_declared).abs() > 1e-9
+fn is_narrowed(tally: &UnforeseenTally) -> bool {
+    (tally.expected - tally.expected_declared).abs() > 1e-9
 }
 
 /// Returns the values of each kind.
-pub(super) fn values(of: &Calibration) -> Vec<Value> {
+pub(super) fn values(calibration: &Calibration) -> Vec<Value> {
     let known = |is_known: bool, value: f64| is_known.then_some(value);
-    let value = |(what, is_known, it): (Surprise, bool, &UnforeseenTally)| {
+    let value = |(what, is_known, tally): (Surprise, bool, &UnforeseenTally)| {
         group! {
             "what": surprise_name(what),
             "because": surprise_because(what),
-            "requests": it.requests,
-            "happened": it.happened,
-            "expected": known(is_known, it.expected),
-            "expected_declared": known(is_known, it.expected_declared),
-            "expected_low": known(is_known, it.expected_low),
-            "expected_high": known(is_known, it.expected_high),
-            "happened_usd": it.happened_usd,
-            "expected_usd": known(is_known, it.expected_usd),
-            "expected_usd_low": known(is_known, it.expected_usd_low),
-            "expected_usd_high": known(is_known, it.expected_usd_high),
-            "happened_read_tokens": it.happened_read,
-            "expected_read_tokens": known(is_known, it.expected_read),
-            "expected_read_tokens_low": known(is_known, it.expected_read_low),
-            "expected_read_tokens_high": known(is_known, it.expected_read_high),
+            "requests": tally.requests,
+            "happened": tally.happened,
+            "expected": known(is_known, tally.expected),
+            "expected_declared": known(is_known, tally.expected_declared),
+            "expected_low": known(is_known, tally.expected_low),
+            "expected_high": known(is_known, tally.expected_high),
+            "happened_usd": tally.happened_usd,
+            "expected_usd": known(is_known, tally.expected_usd),
+            "expected_usd_low": known(is_known, tally.expected_usd_low),
+            "expected_usd_high": known(is_known, tally.expected_usd_high),
+            "happened_read_tokens": tally.happened_read,
+            "expected_read_tokens": known(is_known, tally.expected_read),
+            "expected_read_tokens_low": known(is_known, tally.expected_read_low),
+            "expected_read_tokens_high": known(is_known, tally.expected_read_high),
         }
     };
-    of.unforeseen.iter().map(value).listed()
+    calibration.unforeseen.iter().map(value).listed()
 }
 
 /// Returns the predicted cost of input with all that is expected: as declared, and the least and the most.
@@ -73,12 +73,12 @@ pub(super) fn expected_input_usd(of: &Calibration) -> [f64; 3] {
 }
 
 /// Returns how often each was expected and how often it happened; nothing where nothing may happen.
-pub(super) fn table(of: &Calibration) -> Option<String> {
+pub(super) fn table(calibration: &Calibration) -> Option<String> {
     type Kind<'k> = (Surprise, bool, &'k UnforeseenTally);
-    let expected = |it: &UnforeseenTally| {
-        let declared = format!("; declared {:.1}", it.expected_declared);
-        let declared = if is_narrowed(it) { declared.as_str() } else { "" };
-        format!("{:.1} ({:.1} to {:.1}){declared}", it.expected, it.expected_low, it.expected_high)
+    let expected = |tally: &UnforeseenTally| {
+        let declared = format!("; declared {:.1}", tally.expected_declared);
+        let declared = if is_narrowed(tally) { declared.as_str() } else { "" };
+        format!("{:.1} ({:.1} to {:.1}){declared}", tally.expected, tally.expected_low, tally.expected_high)
     };
     let known = |it: &Kind<'_>, number: &dyn Fn(&UnforeseenTally) -> String| it.1.then(|| number(it.2));
     let columns: [Of<'_, Kind<'_>>; 8] = [
@@ -86,19 +86,19 @@ pub(super) fn table(of: &Calibration) -> Option<String> {
         ("requests", &|it| it.2.requests.to_string()),
         ("expected", &|it| known(it, &expected).unwrap_or_else(|| "not known".to_owned())),
         ("happened", &|it| it.2.happened.to_string()),
-        ("expected tokens read", &|it| {
-            or_none(known(it, &|it| thousands(it.expected_read.round())), |it| it)
+        ("expected tokens read", &|kind| {
+            or_none(known(kind, &|it| thousands(it.expected_read.round())), |it| it)
         }),
         ("tokens read", &|it| thousands(it.2.happened_read)),
         ("expected USD", &|it| or_none(known(it, &|it| dollars(it.expected_usd)), |it| it)),
         ("USD", &|it| dollars(it.2.happened_usd)),
     ];
-    let mut kinds: Vec<Kind<'_>> = of.unforeseen.iter().listed();
+    let mut kinds: Vec<Kind<'_>> = calibration.unforeseen.iter().listed();
     kinds.order_by_key(|it| (it.0, it.1));
-    let [expected, low, high] = expected_input_usd(of);
+    let [expected, low, high] = expected_input_usd(calibration);
     let sum = format!(
         "With what is expected, input comes to {expected:.4} USD ({low:.4} to {high:.4}); billed {:.4}. No request's tokens change.\n",
-        of.billed_cost.usd()
+        calibration.billed_cost.usd()
     );
     (!kinds.is_empty()).then(|| draw_whole(&Grid::of("", 1, &kinds, &columns)) + &sum)
 }

@@ -114,11 +114,11 @@ impl CurveLines {
     /// Makes a chart of curves.
     fn new(curves: Curves, names: &PolicyLabels) -> Self {
         let Curves { axis, title, subject, places, curves } = curves;
-        let line = |it: Curve| CurveLine {
-            policy: names.of(&it.policy),
-            name: it.name,
-            is_beside: it.is_beside,
-            numbers: it.numbers,
+        let line = |curve: Curve| CurveLine {
+            policy: names.of(&curve.policy),
+            name: curve.name,
+            is_beside: curve.is_beside,
+            numbers: curve.numbers,
         };
         Self { axis, title, subject, places, lines: curves.into_iter().map(line).listed() }
     }
@@ -222,16 +222,16 @@ impl Picture for CurveLines {
     }
 
     fn summary(&self) -> String {
-        let ends = |it: &CurveLine| {
+        let ends = |curve: &CurveLine| {
             let known =
-                it.numbers.iter().zip(&self.places).filter_map(|(it, place)| Some((place, (*it)?.mean)));
+                curve.numbers.iter().zip(&self.places).filter_map(|(it, place)| Some((place, (*it)?.mean)));
             let known: Vec<(&String, f64)> = known.listed();
             match (known.first(), known.last()) {
                 (Some((from, first)), Some((to, last))) if known.len() > 1 => {
-                    format!("{} {first:.3} at {from}, {last:.3} at {to}", it.name)
+                    format!("{} {first:.3} at {from}, {last:.3} at {to}", curve.name)
                 }
-                (Some((from, first)), _) => format!("{} {first:.3} at {from}", it.name),
-                _ => format!("{} has none", it.name),
+                (Some((from, first)), _) => format!("{} {first:.3} at {from}", curve.name),
+                _ => format!("{} has none", curve.name),
             }
         };
         let said: Vec<String> = self.lines.iter().map(ends).listed();
@@ -242,8 +242,8 @@ impl Picture for CurveLines {
     fn table(&self) -> Grid {
         let columns: Vec<&str> =
             ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
-        let rows = self.lines.iter().map(|it| {
-            [it.name.clone()].into_iter().chain(it.numbers.iter().map(|it| said(it.as_ref()))).listed()
+        let rows = self.lines.iter().map(|curve| {
+            [curve.name.clone()].into_iter().chain(curve.numbers.iter().map(|it| said(it.as_ref()))).listed()
         });
         Grid::new("", 1, &columns, rows)
     }
@@ -254,8 +254,8 @@ impl Picture for CurveLines {
         let bottom = top + HEIGHT;
         let up = Axis::new(0.0, 1.0, [bottom, top], 5.0);
         let bounds = if self.lines.len() <= MOST_BANDS { " (shaded: 95%)" } else { "" };
-        up.beside(&mut scene, [left, right], &format!("{}{bounds}", number_name(self.axis)), |it| {
-            format!("{it:.1}")
+        up.beside(&mut scene, [left, right], &format!("{}{bounds}", number_name(self.axis)), |share| {
+            format!("{share:.1}")
         });
         let pitch = (right - left) / self.places.len().max(1) as f64;
         let middle = |at: usize| left + (at as f64 + 0.5) * pitch;
@@ -280,8 +280,8 @@ impl Picture for CurveLines {
             self.draw(&mut scene, it, middle, &up);
         }
         self.draw_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
-        let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |it| {
-            let words = it.name.split_once(": ").map_or(it.name.as_str(), |it| it.1);
+        let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |curve| {
+            let words = curve.name.split_once(": ").map_or(curve.name.as_str(), |it| it.1);
             scene.add(
                 SceneText::new(left, foot + 2.0 * LINE, cut(&format!("dotted: {words}"), WIDTH - left))
                     .faint(),

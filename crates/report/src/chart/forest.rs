@@ -123,9 +123,9 @@ impl Picture for Forest {
     }
 
     fn table(&self) -> Grid {
-        let rows = self.lines.iter().map(|it| {
-            let ends = or_none(it.interval, |it| format!("{}%", interval(it)));
-            vec![it.name.clone(), it.written(), ends, it.says.clone()]
+        let rows = self.lines.iter().map(|change| {
+            let ends = or_none(change.interval, |it| format!("{}%", interval(it)));
+            vec![change.name.clone(), change.written(), ends, change.says.clone()]
         });
         let interval = self.lines.first().map_or_else(Sampled::default, |it| it.interval_over).heading();
         Grid::new("", 1, &[self.of, "change", interval, ""], rows)

@@ -204,12 +204,14 @@ impl Frontier {
     }
 
     /// Returns what a point is called in the drawing.
-    fn name(&self, it: &Point) -> String {
-        match it.mark {
-            Some(BASE) => it.name(),
-            mark if self.is_numbered => mark
-                .map_or_else(|| format!("#{}", it.policy.nth), |mark| format!("#{} ({mark})", it.policy.nth)),
-            _ => it.name(),
+    fn name(&self, point: &Point) -> String {
+        match point.mark {
+            Some(BASE) => point.name(),
+            mark if self.is_numbered => mark.map_or_else(
+                || format!("#{}", point.policy.nth),
+                |mark| format!("#{} ({mark})", point.policy.nth),
+            ),
+            _ => point.name(),
         }
     }
 
@@ -301,9 +303,9 @@ impl Picture for Frontier {
 
     fn summary(&self) -> String {
         let decimals = self.decimals();
-        let said = |it: &&Point| {
-            let usd = fixed(it.usd, decimals);
-            format!("{} (${usd}, {} kept)", it.name(), percent(it.kept))
+        let said = |point: &&Point| {
+            let usd = fixed(point.usd, decimals);
+            format!("{} (${usd}, {} kept)", point.name(), percent(point.kept))
         };
         let (n, efficient) = (self.points.len(), self.efficient().iter().map(said).listed().join(", "));
         let mut words = format!("{n} points; no other is cheaper and keeps as much as {efficient}.");
@@ -321,24 +323,24 @@ impl Picture for Frontier {
         let decimals = self.decimals();
         let mut points: Vec<&Point> = self.points.iter().listed();
         points.order_by(|one, other| one.usd.total_cmp(&other.usd));
-        let rows = points.into_iter().map(|it| {
+        let rows = points.into_iter().map(|point| {
             let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
                 or_none(ends, |it| it.map(written).join(" … "))
             };
-            let number = if self.is_numbered && it.mark != Some(BASE) {
-                format!("#{} ", it.policy.nth)
+            let number = if self.is_numbered && point.mark != Some(BASE) {
+                format!("#{} ", point.policy.nth)
             } else {
                 String::new()
             };
             let cells = [
-                number + &it.policy.label,
-                fixed(it.usd, decimals),
-                percent(it.kept),
-                if it.is_efficient { "yes" } else { "no" }.to_owned(),
-                reach(it.usd_interval, &|it| fixed(it, decimals)),
-                reach(it.kept_interval, &percent),
+                number + &point.policy.label,
+                fixed(point.usd, decimals),
+                percent(point.kept),
+                if point.is_efficient { "yes" } else { "no" }.to_owned(),
+                reach(point.usd_interval, &|it| fixed(it, decimals)),
+                reach(point.kept_interval, &percent),
             ];
-            Row { cells: cells.to_vec(), note: it.mark.map(str::to_owned) }
+            Row { cells: cells.to_vec(), note: point.mark.map(str::to_owned) }
         });
         let columns = ["policy", "cost USD", self.kept, "unbeaten", "USD from … to", "kept, 95%"];
         let mut grid = Grid::new("", 1, &columns, rows);
@@ -371,8 +373,8 @@ impl Picture for Frontier {
         let begins = up.ticks.first().filter(|it| **it > 0.0);
         let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
         across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
-        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), |it| {
-            format!("{:.0}%", it * 100.0)
+        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), |share| {
+            format!("{:.0}%", share * 100.0)
         });
         let corners = self.draw_frontier(&mut scene, &across, &up, right);
         let placed = self.points.iter().map(|point| {
@@ -393,8 +395,12 @@ impl Picture for Frontier {
         let unnamed = self.draw_names(&mut scene, &placed, taken, frame);
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
         plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
-        let sample = |it: &Point| {
-            if it.policy.looks_ahead { Swatch::Ring(it.policy.nth) } else { Swatch::Shape(it.policy.nth) }
+        let sample = |point: &Point| {
+            if point.policy.looks_ahead {
+                Swatch::Ring(point.policy.nth)
+            } else {
+                Swatch::Shape(point.policy.nth)
+            }
         };
         let is_told = |it: &Point| self.is_numbered && is_coloured(it) && it.mark != Some(BASE);
         let numbered = self.points.iter().filter(|it| is_told(it));
@@ -451,7 +457,7 @@ mod tests {
         let areas: Vec<_> = scene
             .marks
             .iter()
-            .filter_map(|it| match it {
+            .filter_map(|mark| match mark {
                 DrawnMark::Text(text) => Some(text.area()),
                 DrawnMark::Path(_) => None,
             })

@@ -111,7 +111,7 @@ impl RunRequests {
         let missed = |it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it));
         let misses = load.profiles.iter().map(missed).listed();
         let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::of(it));
-        let of = |take: &Take| {
+        let traced = |take: &Take| {
             let rows = take.rows.as_ref().filter(|it| it.fault.is_none())?;
             let costs = load.costs_by_request(take).unwrap_or_default();
             let policy = &load.policies[take.cell.policy];
@@ -129,7 +129,7 @@ impl RunRequests {
                 filled: if take.cell.policy == 0 && take.cell.profile == 0 { filled() } else { Vec::new() },
             })
         };
-        takes.into_iter().filter_map(of).listed()
+        takes.into_iter().filter_map(traced).listed()
     }
 }
 
@@ -231,9 +231,9 @@ impl Panel {
     }
 
     /// Returns how often some reason was there, in the order of their first time.
-    fn counted<'a>(&'a self, of: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
+    fn counted<'a>(&'a self, reason: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
         let mut n: IndexMap<&str, usize> = IndexMap::new();
-        self.trace.sent.iter().filter_map(of).for_each(|it| *n.entry(it).or_default() += 1);
+        self.trace.sent.iter().filter_map(reason).for_each(|it| *n.entry(it).or_default() += 1);
         n.iter().map(|(why, n)| format!("{why} {n}×")).listed()
     }
 
@@ -370,11 +370,15 @@ impl Picture for RequestBars {
     }
 
     fn summary(&self) -> String {
-        let said = self.drawn().map(|it| {
-            let (n, longest) = (it.trace.sent.len(), numbers::short(it.longest()));
-            let cost = self.cost(it).map_or_else(String::new, |it| format!("{it}, "));
+        let said = self.drawn().map(|panel| {
+            let (n, longest) = (panel.trace.sent.len(), numbers::short(panel.longest()));
+            let cost = self.cost(panel).map_or_else(String::new, |it| format!("{it}, "));
             let requests = numbers::counted(n, "request");
-            format!("{}: {cost}{requests}, longest prompt {longest} tokens, {}", it.policy.label, it.breaks())
+            format!(
+                "{}: {cost}{requests}, longest prompt {longest} tokens, {}",
+                panel.policy.label,
+                panel.breaks()
+            )
         });
         format!("{}.", said.listed().join("; "))
     }
@@ -445,22 +449,22 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(of: &RequestBars) -> Self {
-        let sent = || of.drawn().flat_map(|it| &it.trace.sent);
+    fn new(bars: &RequestBars) -> Self {
+        let sent = || bars.drawn().flat_map(|it| &it.trace.sent);
         let places: BTreeSet<RequestId> = sent().map(|it| it.id).collect();
-        let is_priced = of.is_priced();
+        let is_priced = bars.is_priced();
         let highest = |of: &dyn Fn(&RequestBar) -> f64| sent().map(of).fold(0.0, f64::max);
-        let mut it = Self {
+        let mut frame = Self {
             is_priced,
             across: Axis::exact(places.len() as f64, [LEFT, RIGHT], 6.0),
             places: places.into_iter().zip(0..).collect(),
             highest: [0.0; 2],
             has: [false; 6],
         };
-        it.has =
-            [0, 1, 2, 3, 4, 5].map(|part| sent().any(|bar| it.up_to(bar, part + 1) > it.up_to(bar, part)));
-        it.highest = [highest(&|bar| it.up_to(bar, PARTS.len())), highest(&|bar| bar.prompt() as f64)];
-        it
+        frame.has = [0, 1, 2, 3, 4, 5]
+            .map(|part| sent().any(|bar| frame.up_to(bar, part + 1) > frame.up_to(bar, part)));
+        frame.highest = [highest(&|bar| frame.up_to(bar, PARTS.len())), highest(&|bar| bar.prompt() as f64)];
+        frame
     }
 
     /// Returns the first parts of a request together.

@@ -87,8 +87,9 @@ fn leveled(level: &'static str, rule: String, text: String, place: &Place) -> Va
     }
 }
 
-fn broken(rule: String, it: &GuardVerdict) -> Value {
-    result(rule, it.to_string(), it.marked()).and(group! { "relatedLocations": vec![location(&it.place)] })
+fn broken(rule: String, verdict: &GuardVerdict) -> Value {
+    result(rule, verdict.to_string(), verdict.marked())
+        .and(group! { "relatedLocations": vec![location(&verdict.place)] })
 }
 
 fn location(place: &Place) -> Value {

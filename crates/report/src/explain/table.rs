@@ -23,23 +23,23 @@ const ENTRIES_MAX: usize = 6;
 const RUN_MIN: usize = 4;
 
 /// Returns an explanation as text.
-pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
+pub fn explanation(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
     let mut text = String::new();
-    head(it, context, style, &mut text);
+    head(explanation, context, style, &mut text);
     section("Cost", style, &mut text);
-    cost(it, context.profile.cache.lifetimes(), &mut text);
+    cost(explanation, context.profile.cache.lifetimes(), &mut text);
     section("Cache", style, &mut text);
-    cache(it, context, style, &mut text);
+    cache(explanation, context, style, &mut text);
     section("Prefix", style, &mut text);
-    wrap(&words::prefix(it, context.policy), "  ", style.on.width, &mut text);
+    wrap(&words::prefix(explanation, context.policy), "  ", style.on.width, &mut text);
     section("Stages", style, &mut text);
-    stages(it, context, style, &mut text);
-    if !it.needs.is_empty() || it.explored.is_some() {
+    stages(explanation, context, style, &mut text);
+    if !explanation.needs.is_empty() || explanation.explored.is_some() {
         section("Recovery before this request", style, &mut text);
-        recovery(it, style, &mut text);
+        recovery(explanation, style, &mut text);
     }
     section("Items", style, &mut text);
-    items(it, context, style, &mut text);
+    items(explanation, context, style, &mut text);
     text
 }
 
@@ -48,29 +48,29 @@ fn section(name: &str, style: ExplainStyle, text: &mut String) {
 }
 
 /// Writes which request it is.
-fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+fn head(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
     let RowContext { policy, scenario, profile, .. } = context;
-    let (n, all) = (thousands(it.n as u64), thousands(it.of as u64));
+    let (n, all) = (thousands(explanation.n as u64), thousands(explanation.of as u64));
     let title =
         format!("Request {n} of {all} · {} · {scenario} · {} ({})", policy.name, profile.name, profile.as_of);
     let mut lines = String::new();
     wrap(&title, "", style.on.width, &mut lines);
     *text += &format!("{}\n", style.on.paint(Tint::Strong, lines.trim_end()));
-    let who = match (it.row.role, it.asked_by) {
+    let who = match (explanation.row.role, explanation.asked_by) {
         (Role::Main, _) => "of the agent".to_owned(),
         (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
         (Role::Summariser, None) => "of a summariser".to_owned(),
         (Role::Summariser, Some(by)) => format!("of a summariser for {}", words::by(by, context.policy)),
     };
-    let n_visible = it.items.iter().filter(|it| it.now.tokens > 0).count();
-    let beside = match (it.beside, it.unread) {
+    let n_visible = explanation.items.iter().filter(|it| it.now.tokens > 0).count();
+    let beside = match (explanation.beside, explanation.unread) {
         (0, 0) => String::new(),
         (0, n) => format!(", {} of which it does not read", words::tokens(n)),
         (n, _) => format!(" plus {} that belong to no item", words::tokens(n)),
     };
-    let (turn, step) = (it.row.turn_ix.saturating_add(1), it.row.step.saturating_add(1));
-    let at = words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0));
-    let [prompt, output] = [it.row.prompt, it.row.output].map(words::tokens);
+    let (turn, step) = (explanation.row.turn_ix.saturating_add(1), explanation.row.step.saturating_add(1));
+    let at = words::seconds(u64::try_from(explanation.row.at_ms).unwrap_or(0));
+    let [prompt, output] = [explanation.row.prompt, explanation.row.output].map(words::tokens);
     let items = words::count(n_visible, "item", "items");
     let place = format!(
         "{who}, turn {turn}, step {step}, at {at}: {prompt} in {items}{beside}; answered with {output}"
@@ -79,8 +79,8 @@ fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &m
 }
 
 /// Writes what each part costs.
-fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
-    let usage = &it.row.usage;
+fn cost(explanation: &Explanation, lifetimes: Lifetimes, text: &mut String) {
+    let usage = &explanation.row.usage;
     let all_written = usage.write[0] + usage.write[1];
     let names = lifetimes.names();
     let written = names.iter().zip(usage.write).filter(|(_, tokens)| *tokens > 0);
@@ -90,13 +90,13 @@ fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
     });
     let written = written.listed().join(", ");
     let label = if written.is_empty() { "written".to_owned() } else { format!("written ({written})") };
-    let bill = &it.bill;
+    let bill = &explanation.bill;
     let lines = [
         ("read".to_owned(), usage.read, Some(bill.read)),
         (label, all_written, Some(bill.write)),
         ("uncached".to_owned(), usage.uncached, Some(bill.uncached)),
-        ("output".to_owned(), it.row.output, Some(bill.output)),
-        ("all".to_owned(), it.row.prompt + it.row.output, bill.total()),
+        ("output".to_owned(), explanation.row.output, Some(bill.output)),
+        ("all".to_owned(), explanation.row.prompt + explanation.row.output, bill.total()),
     ];
     let rows = lines.map(|(name, tokens, cost)| {
         let usd = match cost {
@@ -110,14 +110,14 @@ fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
         ]
     });
     *text += &draw_whole(&Grid::new("", 1, &[""; 3], rows));
-    if let Some(billed) = it.recorded {
+    if let Some(billed) = explanation.recorded {
         let [read, written, uncached, output] =
             [billed.cache_read, billed.cache_write, billed.uncached, billed.output].map(thousands);
         *text += &format!(
             "  Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output.\n"
         );
     }
-    if let Some(missed) = it.missed {
+    if let Some(missed) = explanation.missed {
         let (tokens, why) = (thousands(missed.tokens), missed.cause.about());
         *text += &format!("  Of it, {tokens} tokens were cached and not read, because: {why}.\n");
     }
@@ -143,10 +143,10 @@ fn usd(cost: Cost) -> String {
 }
 
 /// Writes what the cache did and what it knew.
-fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+fn cache(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
     let rules = &context.profile.cache;
-    wrap(&words::verdict(it, rules), "  ", style.on.width, text);
-    let Some(finding) = &it.finding else { return };
+    wrap(&words::verdict(explanation, rules), "  ", style.on.width, text);
+    let Some(finding) = &explanation.finding else { return };
     for mark in &finding.marks {
         let why = match mark.too_short_for {
             Some(min) => format!(": ignored, the minimum is {}", words::tokens(min)),
@@ -169,12 +169,13 @@ fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
 }
 
 /// Writes what stages did since the request before.
-fn stages(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
-    if it.since.is_empty() {
-        let since = it.prefix.as_ref().map_or(String::new(), |it| format!(" since request {}", it.of));
+fn stages(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+    if explanation.since.is_empty() {
+        let since =
+            explanation.prefix.as_ref().map_or(String::new(), |it| format!(" since request {}", it.of));
         wrap(&format!("No stage changed anything{since}."), "  ", style.on.width, text);
     }
-    for done in &it.since {
+    for done in &explanation.since {
         let [before, after] = done.tokens;
         let (by, items) = (words::by(done.by, context.policy), words::count(done.n_items, "item", "items"));
         let (before, after) = (words::tokens(before), thousands(after));
@@ -184,8 +185,8 @@ fn stages(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: 
 }
 
 /// Writes what was due, and how it was met.
-fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
-    for need in &it.needs {
+fn recovery(explanation: &Explanation, style: ExplainStyle, text: &mut String) {
+    for need in &explanation.needs {
         let unmet = match (need.calls > 0.0, need.failed > 0.0) {
             (_, true) => {
                 format!("; {} expected failures, nothing to recover with", numbers::expected(need.failed))
@@ -201,7 +202,7 @@ fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
         let line = format!("{level} with weight {weight}: {met} met{unmet}");
         wrap(&line, "  - ", style.on.width, text);
     }
-    if let Some(explored) = &it.explored {
+    if let Some(explored) = &explanation.explored {
         let calls = numbers::expected(explored.calls);
         let tokens = words::tokens(explored.fetched.round() as u64);
         let line = format!("looked up anew because context was removed: {calls} expected calls for {tokens}");
@@ -210,8 +211,8 @@ fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
 }
 
 /// Writes a line an item; runs of items that stand alike share one.
-fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
-    let broken = it.prefix.as_ref().and_then(|it| match &it.same {
+fn items(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+    let broken = explanation.prefix.as_ref().and_then(|prefix| match &prefix.same {
         Same::Until { item, .. } => Some(*item),
         Same::All => None,
     });
@@ -224,7 +225,7 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
     };
     let head = ["", "item", "what", "raw tok", "shown tok", "cache", "how", "why"];
     let mut lines = Vec::new();
-    for run in it.items.chunk_by(alike) {
+    for run in explanation.items.chunk_by(alike) {
         let is_short = style.lists_all || run.len() < RUN_MIN;
         let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
         lines.extend(parts.map(|it| line(it, broken, context.policy)));
@@ -232,7 +233,7 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
     let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
     let grid = grid.hued(Hue::Cache, &["", "cache"]);
     *text += &format!("{}\n", draw_with_note(&grid, style.on));
-    let legend = match (&it.prefix, broken) {
+    let legend = match (&explanation.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {
             format!("+ new since request {}, ≠ the first difference from it", prefix.of)
@@ -270,8 +271,9 @@ fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy) -> [String; 
 }
 
 /// Returns what the cache did with an item.
-fn cached(it: &StandingItem) -> String {
-    let parts = [(it.cached.read, "read"), (it.cached.written, "written"), (it.cached.uncached, "uncached")];
+fn cached(item: &StandingItem) -> String {
+    let parts =
+        [(item.cached.read, "read"), (item.cached.written, "written"), (item.cached.uncached, "uncached")];
     let mut some = parts.into_iter().filter(|it| it.0 > 0);
     match (some.next(), some.next()) {
         (None, _) => String::new(),
@@ -281,8 +283,8 @@ fn cached(it: &StandingItem) -> String {
 }
 
 /// Returns why an item is shown as it is: its last change.
-fn why(it: &StandingItem, policy: &Policy) -> String {
-    let Some(cause) = it.causes.last() else { return String::new() };
+fn why(item: &StandingItem, policy: &Policy) -> String {
+    let Some(cause) = item.causes.last() else { return String::new() };
     let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
     format!("{}{request}", words::by(cause.by, policy))
 }

@@ -39,9 +39,10 @@ pub(super) fn all(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind
             forms.entry(form).or_default().add(found, name);
         }
         let lines = forms.iter().map(|(form, it)| it.written(form)).listed();
-        let of = if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
+        let of_kinds =
+            if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
         let n = counted(own.len(), "sentence");
-        AssumedKind { heading: format!("{heading}: {n}{of}"), lines }
+        AssumedKind { heading: format!("{heading}: {n}{of_kinds}"), lines }
     };
     kinds.into_iter().map(kind).listed()
 }

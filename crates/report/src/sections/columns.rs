@@ -99,7 +99,7 @@ impl TableColumn {
 
     /// Returns its cells, line by line.
     pub(super) fn cells(self, section: &Section, digits: Digits) -> Vec<String> {
-        let of = |cell: &dyn Fn(&TableLine) -> Option<String>| {
+        let cells = |cell: &dyn Fn(&TableLine) -> Option<String>| {
             section.lines.iter().map(|it| cell(it).unwrap_or_else(|| NONE.to_owned())).listed()
         };
         match self {
@@ -111,11 +111,12 @@ impl TableColumn {
                 let changes = changes.map(|it| or_none(section.change(it), signed));
                 std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).listed()
             }
-            Self::Spread(SpreadPart::Interval) => of(&|it| it.spread?.interval.map(numbers::interval)),
-            Self::Spread(SpreadPart::Median) => of(&|it| Some(signed(it.spread?.median))),
-            Self::Spread(SpreadPart::Shares) => of(&|it| {
-                let it = it.spread?;
-                let shares = [it.cheaper, it.same, it.dearer].map(|it| format!("{:.0}", it * 100.0));
+            Self::Spread(SpreadPart::Interval) => cells(&|it| it.spread?.interval.map(numbers::interval)),
+            Self::Spread(SpreadPart::Median) => cells(&|it| Some(signed(it.spread?.median))),
+            Self::Spread(SpreadPart::Shares) => cells(&|line| {
+                let spread = line.spread?;
+                let shares =
+                    [spread.cheaper, spread.same, spread.dearer].map(|it| format!("{:.0}", it * 100.0));
                 Some(shares.join("/"))
             }),
         }

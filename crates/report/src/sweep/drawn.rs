@@ -88,8 +88,8 @@ fn answer(sweep: &Sweep) -> String {
     let base = &sweep.head.base;
     if let Some(knee) = sweep.knee {
         let point = &sweep.points[knee];
-        let bound = point.bound.map_or_else(String::new, |it| {
-            format!("; if every assumption erred the same way, {}%", interval(it))
+        let bound = point.bound.map_or_else(String::new, |ends| {
+            format!("; if every assumption erred the same way, {}%", interval(ends))
         });
         let sure = point.interval.map_or_else(String::new, |ends| {
             let ends = point.interval_over.named(&format!("{}%", interval(ends)));

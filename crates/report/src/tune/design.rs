@@ -180,9 +180,9 @@ impl Designed {
         };
         let last = |parts: &[TunePart]| parts.last().and_then(TunePart::change);
         let best = self.best_preset.as_ref().filter(|it| it.name != self.name);
-        let best = best.zip(last(&self.tuned.parts)).and_then(|(it, own)| {
-            let change = (1.0 + own) / (1.0 + last(&it.parts)?) - 1.0;
-            let name = &it.name;
+        let best = best.zip(last(&self.tuned.parts)).and_then(|(preset, own)| {
+            let change = (1.0 + own) / (1.0 + last(&preset.parts)?) - 1.0;
+            let name = &preset.name;
             let against = signed(change);
             Some(format!("; against {name}, which would have been chosen from the presets, {against}"))
         });
@@ -191,11 +191,11 @@ impl Designed {
 
     /// Says how much there is to gain.
     fn ceiling_words(&self) -> Option<String> {
-        let it = self.ceiling.last()?;
+        let ceiling = self.ceiling.last()?;
         let hindsight =
-            format!("Ceiling there: hindsight, which knows the future, {}", signed(it.hindsight?));
-        let bound = it.bound.map_or_else(String::new, |it| {
-            format!("; no policy that keeps every needed item can save more than {}", percent(-it))
+            format!("Ceiling there: hindsight, which knows the future, {}", signed(ceiling.hindsight?));
+        let bound = ceiling.bound.map_or_else(String::new, |bound| {
+            format!("; no policy that keeps every needed item can save more than {}", percent(-bound))
         });
         Some(format!("{hindsight}{bound}."))
     }

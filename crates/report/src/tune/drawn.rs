@@ -169,9 +169,9 @@ fn card(tuned: &Tuned) -> Card {
 
 /// Says what was varied, and what was not.
 fn tried(tuned: &Tuned) -> Vec<String> {
-    let one = |it: &super::Varied| {
-        let path = it.path.split_once("params.").map_or(it.path.as_str(), |it| it.1);
-        format!("{path} ({}; {})", it.values.join(", "), it.rule)
+    let one = |varied: &super::Varied| {
+        let path = varied.path.split_once("params.").map_or(varied.path.as_str(), |it| it.1);
+        format!("{path} ({}; {})", varied.values.join(", "), varied.rule)
     };
     let mut lines = vec![format!("Varies {}.", listed(&tuned.varied.iter().map(one).listed()))];
     if !tuned.fixed.is_empty() {
