@@ -9,14 +9,14 @@ use serde::Serializer;
 use serde::ser::SerializeMap as _;
 
 use super::ALL;
+use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::prelude::*;
-use ctxsim_base::grid::terminal;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
 use ctxsim_input::profile::price::VariedRate;
 use ctxsim_timeline::row::json::{EachOf, write_json};
 use ctxsim_timeline::row::{Columns as _, Fields, columns, fields, row_fields};
-use grids::{heading, letters, notes, tables};
+use grids::{heading, lettered, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sensitivity/1";
@@ -179,47 +179,22 @@ pub fn rows(comparison: &Sensitivity) -> Rows {
 
 /// Returns the comparison as Markdown; `is_detailed` shows every scenario and every policy's elasticities.
 pub fn markdown(comparison: &Sensitivity, is_detailed: bool) -> Markdown {
-    let mut text = Markdown::default();
-    page::answer_in_words(comparison).iter().for_each(|it| text.paragraph(it));
-    text.paragraph(&heading(comparison));
-    letters(comparison)
-        .iter()
-        .zip(&comparison.policies)
-        .for_each(|(letter, policy)| text.lettered(letter, policy));
-    text.end();
-    for grid in tables(comparison, is_detailed) {
-        text.table(&grid);
-        grids::legend(&grid, &[]).iter().for_each(|it| text.paragraph(it));
-    }
-    notes(comparison).iter().for_each(|it| text.item(it));
-    text
+    in_markdown(&blocks(comparison, is_detailed))
 }
 
-/// Returns the comparison as tables for people, notes wrapped at the width of a terminal; `is_detailed` shows every scenario and every policy's elasticities.
+/// Returns the comparison for a terminal; `is_detailed` shows every scenario and every policy's elasticities.
 pub fn table(comparison: &Sensitivity, is_detailed: bool, on: impl Into<Terminal>) -> String {
-    let on = on.into();
-    let mut text = String::new();
-    on.paragraphs(Tint::Strong, "", page::answer_in_words(comparison), &mut text);
-    text.push('\n');
-    on.paragraph(Tint::Plain, "", &heading(comparison), &mut text);
-    for (letter, policy) in letters(comparison).iter().zip(&comparison.policies) {
-        text += &format!("  {letter}  {policy}\n");
-    }
-    let mut hidden = Vec::new();
-    for grid in tables(comparison, is_detailed) {
-        let drawn = terminal::draw(&grid, on);
-        text += &format!("\n{}\n{}\n", on.paint(Tint::Strong, &grid.title), drawn.text);
-        on.paragraphs(Tint::Faint, "", grids::legend(&grid, &drawn.hidden), &mut text);
-        hidden.extend(drawn.hidden);
-    }
-    if on.is_quiet {
-        return text;
-    }
-    text.push('\n');
-    on.paragraphs(Tint::Faint, "Note: ", terminal::hidden_note(hidden), &mut text);
-    on.paragraphs(Tint::Faint, "Note: ", notes(comparison), &mut text);
-    let more = "--details for each scenario and policy, --sort and --top for fewer price lists, --format \
-        json or csv for each number.";
-    on.paragraph(Tint::Faint, "More: ", more, &mut text);
-    text
+    on_terminal(&blocks(comparison, is_detailed), "", on.into())
+}
+
+/// The answer, what the policies are called, every table with what its columns mean, and what else to know.
+fn blocks(comparison: &Sensitivity, is_detailed: bool) -> Vec<Block> {
+    let mut blocks = page::answer_in_words(comparison).map(Block::Answer).into_iter().listed();
+    blocks.extend(Block::list(&heading(comparison), lettered(comparison)));
+    blocks.extend(tables(comparison, is_detailed).into_iter().map(Block::Table));
+    blocks.push(Block::Notes(notes(comparison)));
+    let more = "More: --details for each scenario and policy, --sort and --top for fewer price lists, \
+                --format json or csv for each number.";
+    blocks.push(Block::Aside(more.to_owned()));
+    blocks
 }

@@ -43,7 +43,7 @@ pub(super) fn several(n: usize, one: &str, many: &str) -> String {
 }
 
 /// Returns a short name for each policy: A to Z, then A2 and so on.
-pub(super) fn letters(comparison: &Sensitivity) -> Vec<String> {
+fn letters(comparison: &Sensitivity) -> Vec<String> {
     let letter = |index: usize| {
         let letter = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
         if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26 + 1) }
@@ -51,7 +51,13 @@ pub(super) fn letters(comparison: &Sensitivity) -> Vec<String> {
     (0..comparison.policies.len()).map(letter).listed()
 }
 
-/// Returns all tables in order.
+/// Each policy behind its short name.
+pub(super) fn lettered(comparison: &Sensitivity) -> Vec<String> {
+    let named = letters(comparison).into_iter().zip(&comparison.policies);
+    named.map(|(letter, policy)| format!("{letter}: {policy}")).listed()
+}
+
+/// Returns all tables in order, what their columns mean below them.
 pub(super) fn tables(comparison: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
     let shown = if is_detailed { comparison.grids.len() } else { 1 };
     let mut grids = Vec::new();
@@ -63,10 +69,10 @@ pub(super) fn tables(comparison: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
         grids.push(elasticities(comparison, grid, is_detailed));
     }
     grids.extend(break_even(comparison));
-    grids.into_iter().map(|it| it.leaving(&LEAVING)).listed()
+    grids.into_iter().map(|grid| Grid { more: legend(&grid), ..grid.leaving(&LEAVING) }).listed()
 }
 
-pub(super) fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
+fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
     let load =
         if grid.load == ALL { format!("all {} scenarios", all.grids.len() - 1) } else { grid.load.clone() };
     format!("{what} · {load}")
@@ -256,14 +262,13 @@ const LEGEND: [(&str, &str); 9] = [
     ("compact after", "tokens of growth after which a compaction costs least"),
 ];
 
-/// Explains the columns of a table that are shown; `None` if they all say it themselves.
-pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
-    let shown = |heading: &str| {
-        grid.columns.iter().any(|it| it.heading == heading) && !hidden.iter().any(|name| name == heading)
-    };
-    let told = LEGEND.iter().filter(|(heading, _)| shown(heading));
-    let told: Vec<String> = told.map(|(heading, means)| format!("{heading}: {means}")).listed();
-    (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
+/// Explains the columns of a table; `None` if they all say it themselves.
+fn legend(grid: &Grid) -> Option<String> {
+    let is_shown = |heading: &str| grid.columns.iter().any(|it| it.heading == heading);
+    let told =
+        LEGEND.iter().filter(|it| is_shown(it.0)).map(|(heading, means)| format!("{heading}: {means}"));
+    let told = told.listed().join("; ");
+    (!told.is_empty()).then(|| format!("{told}."))
 }
 
 /// Returns the notes of a comparison.
@@ -320,7 +325,7 @@ pub(super) fn notes(comparison: &Sensitivity) -> Vec<String> {
 }
 
 /// The labels and their names.
-pub(super) const LABELS: [(Label, &str); 5] = [
+const LABELS: [(Label, &str); 5] = [
     (Label::Dominates, "dominates"),
     (Label::SafeCostWin, "safe cost win"),
     (Label::CostOnly, "cost only"),
@@ -329,12 +334,12 @@ pub(super) const LABELS: [(Label, &str); 5] = [
 ];
 
 /// Returns a label's name; `None` for the baseline and for runs that cannot be compared.
-pub(super) fn word(label: Option<Label>) -> &'static str {
+fn word(label: Option<Label>) -> &'static str {
     LABELS.iter().find(|(it, _)| Some(*it) == label).map_or(NONE, |(_, word)| word)
 }
 
 /// Returns a line for each policy.
-pub(super) fn savings(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
+fn savings(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
     let mut cells = grid.rows.iter().flat_map(|it| &it.cells);
     let remembered = cells.find_map(|it| it.remembered.as_ref()).map(|main| main.heading);
     let is_priced = |row: &&PriceRow| !row.is_free() && row.cells.iter().any(|cell| cell.rank.is_some());
@@ -372,17 +377,12 @@ fn range(
     }
 }
 
-/// Returns whether two policies did the same work under a price list.
-pub(super) fn same_work(cell: &PriceCell, first: &PriceCell) -> bool {
-    cell.did_as_much_as(first)
-}
-
 /// Writes the median of the changes of cost against the first policy.
 fn median_change(grid: &Compared, policy: usize) -> String {
     let share = |cells: &[PriceCell]| {
         let (cell, first) = (cells.get(policy)?, cells.first()?);
         let share = cell.cost()? / first.cost()?;
-        Some(share).filter(|it| same_work(cell, first) && it.is_finite())
+        Some(share).filter(|it| cell.did_as_much_as(first) && it.is_finite())
     };
     let mut shares: Vec<f64> = grid.rows.iter().filter_map(|it| share(&it.cells)).listed();
     shares.sort_by(f64::total_cmp);

@@ -1,7 +1,6 @@
 //! A comparison across profiles as a page: who is cheapest under most lists, the changes under them, and the effect of each rate.
 
-use super::grids::same_work;
-use super::grids::{heading, legend, letters, notes, several, tables};
+use super::grids::{heading, lettered, notes, several, tables};
 use super::{ALL, Compared};
 use crate::chart::figure;
 use crate::chart::names::PolicyLabel;
@@ -28,10 +27,8 @@ pub fn page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let more = first
         .into_iter()
         .flat_map(|grid| changes(comparison, grid).into_iter().chain(by_rate(comparison, grid)));
-    let letter = |(letter, policy): (&String, &String)| format!("{letter}: {policy}");
-    let policies = letters(comparison).iter().zip(&comparison.policies).map(letter).listed();
-    let tables = tables(comparison, false).into_iter().chain(more).flat_map(|grid| {
-        let words = legend(&grid, &[]).map(PagePiece::Text);
+    let tables = tables(comparison, false).into_iter().chain(more).flat_map(|mut grid| {
+        let words = grid.more.take().map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
     });
     let n_policies = several(comparison.policies.len(), "policy", "policies");
@@ -44,7 +41,9 @@ pub fn page(comparison: &Sensitivity) -> Result<String, template::Error> {
         rests_on: notes(comparison),
         parts: vec![
             PagePart::picture(PagePiece::pictures(won.into_iter().listed())),
-            PagePart::tables(PagePiece::list("Policies", policies).into_iter().chain(tables).listed()),
+            PagePart::tables(
+                PagePiece::list("Policies", lettered(comparison)).into_iter().chain(tables).listed(),
+            ),
         ],
     };
     page.write()
@@ -145,7 +144,7 @@ fn changes(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
 fn change(row: &PriceRow, policy: usize) -> Option<f64> {
     let (own, first) = (row.cells.get(policy)?, row.cells.first()?);
     let change = own.cost()? / first.cost()? - 1.0;
-    (!row.is_free() && same_work(own, first) && change.is_finite()).then_some(change)
+    (!row.is_free() && own.did_as_much_as(first) && change.is_finite()).then_some(change)
 }
 
 /// Returns the effect of each rate, a tenth lower and a tenth higher, on what the policy saves that is cheapest most often.

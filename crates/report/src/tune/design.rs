@@ -4,8 +4,9 @@ use ctxsim_engine::measure::floor::Floor;
 
 use super::drawn::COLUMNS;
 use super::{SessionSplit, Tried, TunePart, Tuned, TunedSession};
+use crate::blocks::{Block, ListBlock};
 use crate::found;
-use crate::found::{AnswerLine, FoundText};
+use crate::found::FoundText;
 use crate::prelude::*;
 
 /// The search's method, as reports name it.
@@ -140,7 +141,7 @@ impl Designed {
     /// Returns what a policy file says of how it was found: one paragraph each.
     pub fn evidence(&self) -> Vec<String> {
         let mut lines = vec![self.best(), self.answer()];
-        lines.extend(self.on_parts().map(|(head, words)| format!("{}{words}.", head.trim_start())));
+        lines.extend(self.on_parts().map(|words| words + "."));
         lines.extend(self.beat());
         lines.extend(self.ceiling_words());
         lines.push(self.searched());
@@ -164,11 +165,11 @@ impl Designed {
     }
 
     /// Says how it did on each part of the sessions.
-    fn on_parts(&self) -> impl Iterator<Item = (&'static str, String)> {
+    fn on_parts(&self) -> impl Iterator<Item = String> {
         let heads: &[&str] =
-            if self.tuned.parts.len() > 1 { &["  Chosen on ", "  Held out: "] } else { &["  All "] };
-        let words = |part: &TunePart| format!("{}: {}", counted(part.sessions, "session"), part.words());
-        heads.iter().copied().zip(self.tuned.parts.iter().map(words))
+            if self.tuned.parts.len() > 1 { &["Chosen on ", "Held out: "] } else { &["All "] };
+        let parts = heads.iter().zip(&self.tuned.parts);
+        parts.map(|(head, part)| format!("{head}{}: {}", counted(part.sessions, "session"), part.words()))
     }
 
     /// Says what the choice beat on the sessions that it was not chosen on.
@@ -216,14 +217,13 @@ impl Designed {
 
 /// Returns what was found as text.
 pub fn table(designed: &Designed, on: impl Into<Terminal>) -> String {
-    let plain = |it: String| AnswerLine::Plain("", it);
-    let mut answer = vec![AnswerLine::Strong(designed.answer()), plain(designed.best())];
-    answer.extend(designed.stages.iter().map(|it| AnswerLine::Plain("  ", it.clone())));
-    answer.extend(designed.on_parts().map(|(head, words)| AnswerLine::Plain(head, words)));
-    answer.extend(designed.beat().into_iter().chain(designed.ceiling_words()).map(plain));
+    let stages = designed.stages.clone();
+    let best = ListBlock { heading: designed.best(), lines: stages, most: Some(usize::MAX) };
+    let mut answer = vec![Block::Answer(designed.answer()), Block::List(best)];
+    let said = designed.on_parts().chain(designed.beat()).chain(designed.ceiling_words());
+    answer.extend(said.map(Block::Text));
     let text = FoundText {
         answer,
-        head: String::new(),
         table: front(designed),
         has_base: false,
         most: DESIGNS_SHOWN,
