@@ -5,10 +5,11 @@ mod words;
 
 use super::rows::{ExploredCalls, RequestInContext, RowContext};
 use crate::prelude::*;
-use ctxsim_engine::cache::{EntryFound, MarkFound};
+use ctxsim_engine::cache::EntryFound;
 use ctxsim_engine::explain::{By, Done, EditCause, Explanation, Same, StandingItem};
 use ctxsim_engine::ledger::NeedRow;
 use ctxsim_input::Policy;
+use ctxsim_input::profile::CacheRules;
 use ctxsim_timeline::row::fields;
 
 pub use words::rendered;
@@ -24,49 +25,6 @@ pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct ExplainDocument<'a> {
-    schema: &'static str,
-    policy: &'a str,
-    scenario: &'a str,
-    profile: &'a str,
-    request: usize,
-    requests: usize,
-    asked_by: Option<String>,
-    row: Value,
-    cost_picodollars: IndexMap<&'static str, Option<u128>>,
-    cache: CacheJson<'a>,
-    prefix: Value,
-    stages: Vec<Value>,
-    recoveries: Vec<Value>,
-    tokens_beside_items: Tokens,
-    #[serde(skip_serializing_if = "is_none")]
-    tokens_unread: Tokens,
-    items: Vec<Value>,
-}
-
-/// Returns whether there are no tokens.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_none(tokens: &Tokens) -> bool {
-    *tokens == 0
-}
-
-/// What the cache did.
-#[derive(Debug, Serialize)]
-struct CacheJson<'a> {
-    says: String,
-    marks: &'a [MarkFound],
-    entries: Vec<EntryJson<'a>>,
-}
-
-/// An entry, and what happened to it.
-#[derive(Debug, Serialize)]
-struct EntryJson<'a> {
-    #[serde(flatten)]
-    entry: &'a EntryFound,
-    says: String,
-}
-
 /// Returns an explanation as one JSON document, with the texts of the prompt if requested.
 ///
 /// # Errors
@@ -76,19 +34,18 @@ pub fn json(
     context: RowContext<'_>,
     has_texts: bool,
 ) -> Result<String, serde_json::Error> {
-    let (policy, rules) = (context.policy, &context.profile.cache);
-    let entry = |it| EntryJson { entry: it, says: words::entry(it, rules) };
-    let cost = |it: Cost| Some(it.0);
-    let finding = explanation.finding.as_ref();
-    let document = ExplainDocument {
-        schema: "ctxsim.explanation/1",
-        policy: &policy.name,
-        scenario: context.scenario,
-        profile: &context.profile.name,
-        request: explanation.n,
-        requests: explanation.of,
-        asked_by: explanation.asked_by.map(|it| words::by(it, policy)),
-        row: fields(&RequestInContext {
+    let (policy, bill) = (context.policy, &explanation.bill);
+    let cost = |cost: Option<Cost>| Value::of(&cost.map(|it| it.0));
+    let items = explanation.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts));
+    let head = group! {
+        "schema": "ctxsim.explanation/1",
+        "policy": policy.name.clone(),
+        "scenario": context.scenario.to_owned(),
+        "profile": context.profile.name.clone(),
+        "request": explanation.n,
+        "requests": explanation.of,
+        "asked_by": explanation.asked_by.map(|it| words::by(it, policy)),
+        "row": fields(&RequestInContext {
             row: &explanation.row,
             id: explanation.id,
             due: None,
@@ -96,26 +53,35 @@ pub fn json(
             explored: explanation.explored.as_ref().map(ExploredCalls::of),
             context: RowContext { misses: explanation.missed.as_slice(), ..context },
         }),
-        cost_picodollars: IndexMap::from([
-            ("cache_read", cost(explanation.bill.read)),
-            ("cache_write", cost(explanation.bill.write)),
-            ("uncached", cost(explanation.bill.uncached)),
-            ("output", cost(explanation.bill.output)),
-            ("total", explanation.bill.total().map(|it| it.0)),
-        ]),
-        cache: CacheJson {
-            says: words::verdict(explanation, rules),
-            marks: finding.map_or(&[], |it| it.marks.as_slice()),
-            entries: finding.map_or(Vec::new(), |it| it.entries.iter().map(entry).listed()),
+        "cost_picodollars": group! {
+            "cache_read": cost(Some(bill.read)),
+            "cache_write": cost(Some(bill.write)),
+            "uncached": cost(Some(bill.uncached)),
+            "output": cost(Some(bill.output)),
+            "total": cost(bill.total()),
         },
-        prefix: prefix(explanation, context),
-        stages: explanation.since.iter().map(|it| done(it, policy)).listed(),
-        recoveries: explanation.needs.iter().map(need).listed(),
-        tokens_beside_items: explanation.beside,
-        tokens_unread: explanation.unread,
-        items: explanation.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts)).listed(),
+        "cache": cache(explanation, &context.profile.cache),
+        "prefix": prefix(explanation, context),
+        "stages": explanation.since.iter().map(|it| done(it, policy)).listed(),
+        "recoveries": explanation.needs.iter().map(need).listed(),
+        "tokens_beside_items": explanation.beside,
     };
-    json_text(&document)
+    let head = match explanation.unread {
+        0 => head,
+        tokens => head.and(group! { "tokens_unread": tokens }),
+    };
+    json_text(&head.and(group! { "items": items.listed() }))
+}
+
+/// Returns what the cache did, its marks, and each entry with what happened to it.
+fn cache(explanation: &Explanation, rules: &CacheRules) -> Value {
+    let finding = explanation.finding.as_ref();
+    let entry = |it: &EntryFound| Value::of(it).and(group! { "says": words::entry(it, rules) });
+    group! {
+        "says": words::verdict(explanation, rules),
+        "marks": Value::of(finding.map_or(&[][..], |it| &it.marks)),
+        "entries": finding.map_or(Vec::new(), |it| it.entries.iter().map(entry).listed()),
+    }
 }
 
 /// Returns what a stage did since the previous request.

@@ -1,11 +1,12 @@
 //! An explained request for people: its cost, the cache, where the prefix broke, every item.
 
 use super::words;
+use crate::blocks::{Block, on_terminal};
 use crate::prelude::*;
 use crate::rows::RowContext;
 use ctxsim_engine::cache::Fate;
-use ctxsim_engine::explain::{Explanation, Same, StandingItem};
-use ctxsim_engine::ledger::Role;
+use ctxsim_engine::explain::{Done, Explanation, Same, StandingItem};
+use ctxsim_engine::ledger::{NeedRow, Role};
 use ctxsim_input::Policy;
 use ctxsim_input::profile::Lifetimes;
 
@@ -24,38 +25,25 @@ const RUN_MIN: usize = 4;
 
 /// Returns an explanation as text.
 pub fn explanation(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
-    let mut text = String::new();
-    head(explanation, context, style, &mut text);
-    section("Cost", style, &mut text);
-    cost(explanation, context.profile.cache.lifetimes(), &mut text);
-    section("Cache", style, &mut text);
-    cache(explanation, context, style, &mut text);
-    section("Prefix", style, &mut text);
-    wrap(&words::prefix(explanation, context.policy), "  ", style.on.width, &mut text);
-    section("Stages", style, &mut text);
-    stages(explanation, context, style, &mut text);
-    if !explanation.needs.is_empty() || explanation.explored.is_some() {
-        section("Recovery before this request", style, &mut text);
-        recovery(explanation, style, &mut text);
-    }
-    section("Items", style, &mut text);
-    items(explanation, context, style, &mut text);
-    text
+    let [title, place] = head(explanation, context);
+    let cost = Block::Table(cost(explanation, context.profile.cache.lifetimes()));
+    let mut blocks = vec![Block::Answer(title), Block::Text(place), cost];
+    blocks.extend(billed(explanation).into_iter().map(Block::Text));
+    blocks.extend(Block::list("Cache", cache(explanation, context)));
+    blocks.extend(Block::list("Prefix", vec![words::prefix(explanation, context.policy)]));
+    blocks.extend(Block::list("Stages", stages(explanation, context.policy)));
+    blocks.extend(Block::list("Recovery before this request", recovery(explanation)));
+    let front = on_terminal(&blocks, "", style.on);
+    let items = items(explanation, context.policy, style.lists_all);
+    format!("{}\n{}", front.trim_end(), on_terminal(&items, "", style.on))
 }
 
-fn section(name: &str, style: ExplainStyle, text: &mut String) {
-    *text += &format!("\n{}\n", style.on.paint(Tint::Strong, name));
-}
-
-/// Writes which request it is.
-fn head(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+/// Says which request it is, and where it stands.
+fn head(explanation: &Explanation, context: RowContext<'_>) -> [String; 2] {
     let RowContext { policy, scenario, profile, .. } = context;
     let (n, all) = (thousands(explanation.n as u64), thousands(explanation.of as u64));
     let title =
         format!("Request {n} of {all} · {} · {scenario} · {} ({})", policy.name, profile.name, profile.as_of);
-    let mut lines = String::new();
-    wrap(&title, "", style.on.width, &mut lines);
-    *text += &format!("{}\n", style.on.paint(Tint::Strong, lines.trim_end()));
     let who = match (explanation.row.role, explanation.asked_by) {
         (Role::Main, _) => "of the agent".to_owned(),
         (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
@@ -75,11 +63,11 @@ fn head(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle,
     let place = format!(
         "{who}, turn {turn}, step {step}, at {at}: {prompt} in {items}{beside}; answered with {output}"
     );
-    wrap(&place, "", style.on.width, text);
+    [title, place]
 }
 
-/// Writes what each part costs.
-fn cost(explanation: &Explanation, lifetimes: Lifetimes, text: &mut String) {
+/// Returns what each part costs.
+fn cost(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
     let usage = &explanation.row.usage;
     let all_written = usage.write[0] + usage.write[1];
     let names = lifetimes.names();
@@ -103,24 +91,25 @@ fn cost(explanation: &Explanation, lifetimes: Lifetimes, text: &mut String) {
             Some(cost) if !unknown(bill, &name, tokens) => usd(cost),
             _ => NONE.to_owned(),
         };
-        [
-            format!("  {name}"),
-            format!("{:>18}", thousands(tokens) + " tokens"),
-            format!("{:>20}", usd + " USD"),
-        ]
+        [name, thousands(tokens) + " tokens", usd + " USD"]
     });
-    *text += &draw_whole(&Grid::new("", 1, &[""; 3], rows));
-    if let Some(billed) = explanation.recorded {
+    Grid::new("Cost", 1, &[""; 3], rows)
+}
+
+/// Says what the provider billed, and what of it was cached and not read.
+fn billed(explanation: &Explanation) -> Vec<String> {
+    let billed = explanation.recorded.map(|billed| {
         let [read, written, uncached, output] =
             [billed.cache_read, billed.cache_write, billed.uncached, billed.output].map(thousands);
-        *text += &format!(
-            "  Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output.\n"
-        );
-    }
-    if let Some(missed) = explanation.missed {
+        format!(
+            "Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output."
+        )
+    });
+    let missed = explanation.missed.map(|missed| {
         let (tokens, why) = (thousands(missed.tokens), missed.cause.about());
-        *text += &format!("  Of it, {tokens} tokens were cached and not read, because: {why}.\n");
-    }
+        format!("Of it, {tokens} tokens were cached and not read, because: {why}.")
+    });
+    billed.into_iter().chain(missed).listed()
 }
 
 /// Returns whether a part has tokens but no known price.
@@ -142,51 +131,48 @@ fn usd(cost: Cost) -> String {
     format!("{short}{}", "0".repeat(2_usize.saturating_sub(n_decimals)))
 }
 
-/// Writes what the cache did and what it knew.
-fn cache(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+/// Says what the cache did and what it knew.
+fn cache(explanation: &Explanation, context: RowContext<'_>) -> Vec<String> {
     let rules = &context.profile.cache;
-    wrap(&words::verdict(explanation, rules), "  ", style.on.width, text);
-    let Some(finding) = &explanation.finding else { return };
+    let mut lines = vec![words::verdict(explanation, rules)];
+    let Some(finding) = &explanation.finding else { return lines };
     for mark in &finding.marks {
         let why = match mark.too_short_for {
             Some(min) => format!(": ignored, the minimum is {}", words::tokens(min)),
             None => format!(", for {}", words::seconds(mark.life_ms)),
         };
-        let line = format!("breakpoint after item {}, {}{why}", mark.slot, words::tokens(mark.tokens));
-        wrap(&line, "  - ", style.on.width, text);
+        lines.push(format!("breakpoint after item {}, {}{why}", mark.slot, words::tokens(mark.tokens)));
     }
     let read = finding.entries.iter().position(|it| matches!(it.fate, Fate::Read(_)));
     let (told, rest) = finding.entries.split_at(read.map_or(finding.entries.len(), |it| it + 1));
-    for entry in told.iter().take(ENTRIES_MAX) {
-        wrap(&format!("entry of {}", words::entry(entry, rules)), "  - ", style.on.width, text);
-    }
+    let shown = told.iter().take(ENTRIES_MAX);
+    lines.extend(shown.map(|entry| format!("entry of {}", words::entry(entry, rules))));
     let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
     if n_shorter > 0 {
         let n = words::count(n_shorter, "shorter entry", "shorter entries");
-        let line = format!("{n}: --format json lists all");
-        wrap(&line, "  - ", style.on.width, text);
+        lines.push(format!("{n}: --format json lists all"));
     }
+    lines
 }
 
-/// Writes what stages did since the request before.
-fn stages(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+/// Says what stages did since the request before.
+fn stages(explanation: &Explanation, policy: &Policy) -> Vec<String> {
     if explanation.since.is_empty() {
-        let since =
-            explanation.prefix.as_ref().map_or(String::new(), |it| format!(" since request {}", it.of));
-        wrap(&format!("No stage changed anything{since}."), "  ", style.on.width, text);
+        let since = explanation.prefix.as_ref();
+        let since = since.map_or(String::new(), |it| format!(" since request {}", it.of));
+        return vec![format!("No stage changed anything{since}.")];
     }
-    for done in &explanation.since {
-        let [before, after] = done.tokens;
-        let (by, items) = (words::by(done.by, context.policy), words::count(done.n_items, "item", "items"));
-        let (before, after) = (words::tokens(before), thousands(after));
-        let line = format!("{by}: {items}, {before} before and {after} after");
-        wrap(&line, "  - ", style.on.width, text);
-    }
+    let line = |done: &Done| {
+        let (by, items) = (words::by(done.by, policy), words::count(done.n_items, "item", "items"));
+        let (before, after) = (words::tokens(done.tokens[0]), thousands(done.tokens[1]));
+        format!("{by}: {items}, {before} before and {after} after")
+    };
+    explanation.since.iter().map(line).listed()
 }
 
-/// Writes what was due, and how it was met.
-fn recovery(explanation: &Explanation, style: ExplainStyle, text: &mut String) {
-    for need in &explanation.needs {
+/// Says what was due, and how it was met.
+fn recovery(explanation: &Explanation) -> Vec<String> {
+    let need = |need: &NeedRow| {
         let unmet = match (need.calls > 0.0, need.failed > 0.0) {
             (_, true) => {
                 format!("; {} expected failures, nothing to recover with", numbers::expected(need.failed))
@@ -199,19 +185,18 @@ fn recovery(explanation: &Explanation, style: ExplainStyle, text: &mut String) {
         };
         let (level, weight, met) =
             (words::word(need.level), numbers::expected(need.weight), percent(need.met));
-        let line = format!("{level} with weight {weight}: {met} met{unmet}");
-        wrap(&line, "  - ", style.on.width, text);
-    }
-    if let Some(explored) = &explanation.explored {
+        format!("{level} with weight {weight}: {met} met{unmet}")
+    };
+    let explored = explanation.explored.as_ref().map(|explored| {
         let calls = numbers::expected(explored.calls);
         let tokens = words::tokens(explored.fetched.round() as u64);
-        let line = format!("looked up anew because context was removed: {calls} expected calls for {tokens}");
-        wrap(&line, "  - ", style.on.width, text);
-    }
+        format!("looked up anew because context was removed: {calls} expected calls for {tokens}")
+    });
+    explanation.needs.iter().map(need).chain(explored).listed()
 }
 
-/// Writes a line an item; runs of items that stand alike share one.
-fn items(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+/// Lists every item; runs of items that stand alike share a line, unless every item has its own.
+fn items(explanation: &Explanation, policy: &Policy, lists_all: bool) -> Vec<Block> {
     let broken = explanation.prefix.as_ref().and_then(|prefix| match &prefix.same {
         Same::Until { item, .. } => Some(*item),
         Same::All => None,
@@ -220,19 +205,18 @@ fn items(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle
         a.is_new == b.is_new
             && cached(a) == cached(b)
             && words::how(a) == words::how(b)
-            && why(a, context.policy) == why(b, context.policy)
+            && why(a, policy) == why(b, policy)
             && broken != Some(b.item)
     };
     let head = ["", "item", "what", "raw tok", "shown tok", "cache", "how", "why"];
     let mut lines = Vec::new();
     for run in explanation.items.chunk_by(alike) {
-        let is_short = style.lists_all || run.len() < RUN_MIN;
+        let is_short = lists_all || run.len() < RUN_MIN;
         let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
-        lines.extend(parts.map(|it| line(it, broken, context.policy)));
+        lines.extend(parts.map(|it| line(it, broken, policy)));
     }
-    let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
-    let grid = grid.hued(Hue::Cache, &["", "cache"]);
-    *text += &format!("{}\n", draw_with_note(&grid, style.on));
+    let grid =
+        Grid::new("Items", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
     let legend = match (&explanation.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {
@@ -240,7 +224,7 @@ fn items(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle
         }
         (None, _) => "+ new since the previous request".to_owned(),
     };
-    wrap(&legend, "  ", style.on.width, text);
+    vec![Block::Table(grid.hued(Hue::Cache, &["", "cache"])), Block::Text(legend)]
 }
 
 /// Returns the line of items that stand alike.
