@@ -184,7 +184,7 @@ impl Report {
                 told.entry(why).or_default().push(format!("`{stage}`"));
             }
             let n_told: usize = told.values().map(Vec::len).sum();
-            let sentences: Vec<String> =
+            let sentences =
                 told.into_iter().map(|(why, stages)| format!("{} {why}", listed(&stages))).listed();
             let is_whole = sum.stages.n == Some(n_told);
             let lead = if is_whole { format!("{policy} changed nothing") } else { policy.to_owned() };

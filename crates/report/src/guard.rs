@@ -159,8 +159,7 @@ impl Judge<'_> {
                 let at_ms = self.ended_ms.get(own.run.scenario.as_str()).copied();
                 pair.map(|pair| RatioSample { pair, project: "", at_ms })
             };
-            let samples: Vec<RatioSample<'_>> =
-                pairs.filter_map(sample).filter(|it| it.pair.1 > 0.0).listed();
+            let samples = pairs.filter_map(sample).filter(|it| it.pair.1 > 0.0).listed();
             return ratio_interval_for_later(&samples, own.run.tally.assumed_reach(&other.run.tally));
         }
         let pairs: Vec<[Tally; 2]> = pairs.map(|it| it.map(|it| it.run.tally.clone())).listed();
@@ -187,14 +186,12 @@ impl Judge<'_> {
                 GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
                     let is_lower = matches!(rule, GuardRule::MaxDecrease(_));
                     let found = self.increase(own, metric);
-                    let holds = found.as_ref().is_ok_and(|number| match is_lower {
-                        true => self.end(number, true) >= -share.share(),
-                        false => self.end(number, false) <= share.share(),
-                    });
-                    let (word, most) =
-                        if is_lower { ("at least", -share.number) } else { ("at most", share.number) };
+                    let (word, sign) = if is_lower { ("at least", -1.0) } else { ("at most", 1.0) };
+                    // By how much it differs in the direction that is bounded.
+                    let holds = |number| sign * self.end(number, is_lower) <= share.share();
+                    let holds = found.as_ref().is_ok_and(holds);
                     let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = format!("{word} {} against {over}", change(most));
+                    let bound = format!("{word} {} against {over}", change(sign * share.number));
                     verdicts.push(GuardVerdict {
                         is_change: true,
                         is_better_higher: Some(is_lower),
@@ -398,9 +395,13 @@ impl Report {
 
     /// Returns the verdicts on a run as one cell of a table.
     pub(super) fn verdicts_in_a_cell(&self, run: &Run) -> Option<String> {
-        let word = |verdict: &GuardVerdict| match verdict.holds {
-            true => format!("holds: {}", verdict.title()),
-            false => format!("fails: {} ({})", verdict.title(), verdict.finding()),
+        let word = |verdict: &GuardVerdict| {
+            let title = verdict.title();
+            if verdict.holds {
+                format!("holds: {title}")
+            } else {
+                format!("fails: {title} ({})", verdict.finding())
+            }
         };
         Some(self.verdicts_on(run)?.into_iter().map(word).listed().join("; "))
     }

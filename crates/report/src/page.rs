@@ -216,9 +216,7 @@ impl PagePiece {
             _ => Vec::new(),
         }
     }
-}
 
-impl PagePiece {
     /// Lays a block out.
     fn of(block: Block) -> Vec<Self> {
         match block {
@@ -324,8 +322,7 @@ impl Page {
         for (table, nth) in tables.zip(1..) {
             table.name(format!("t{nth}"));
         }
-        let tables: Vec<PageTable> =
-            pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).listed();
+        let tables = pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).listed();
         for drawn in pieces.iter_mut().flat_map(|it| it.drawn_mut()) {
             drawn.draw(&tables)?;
         }

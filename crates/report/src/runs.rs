@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::ALL;
 use super::firings::{stages_in_a_cell, stages_json};
-use super::guard::GuardVerdict;
 use crate::prelude::*;
 use ctxsim_engine::ledger::MemorySums;
 use ctxsim_engine::measure::Label;
@@ -32,11 +31,11 @@ impl<'a> RunOf<'a> {
     }
 
     fn guards(&self) -> Value {
-        let verdicts = |report: &&Report| match self.in_words {
-            true => report.verdicts_in_a_cell(self.run).into(),
-            false => report.verdicts_on(self.run).map(|it: Vec<&GuardVerdict>| Value::of(&it)).into(),
-        };
-        self.judged.as_ref().map_or(Value::Null, verdicts)
+        let Some(report) = self.judged else { return Value::Null };
+        if self.in_words {
+            return report.verdicts_in_a_cell(self.run).into();
+        }
+        report.verdicts_on(self.run).map(|verdicts| Value::of(&verdicts)).into()
     }
 }
 

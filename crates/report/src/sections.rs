@@ -88,8 +88,7 @@ pub struct TableLine {
 impl TableLine {
     /// Returns the line's note: where it stopped, and why its cost differs from the first policy's.
     pub fn note(&self) -> Option<String> {
-        let notes: Vec<&str> =
-            [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).listed();
+        let notes = [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).listed();
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 }

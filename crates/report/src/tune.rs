@@ -186,8 +186,7 @@ impl Tuned {
         let part = |of: Vec<usize>| of.into_iter().map(|it| all[it]).listed();
         let parts: Vec<Vec<&TunedSession>> = split.parts().into_iter().map(part).listed();
         let n_variants = tried.points.len();
-        let by_part: Vec<Vec<TunePart>> =
-            parts.iter().map(|it| TunePart::of_variants(it, n_variants)).listed();
+        let by_part = parts.iter().map(|it| TunePart::of_variants(it, n_variants)).listed();
         let point = |(nth, set): (usize, Vec<String>)| TunedPoint {
             set,
             parts: by_part.iter().map(|it| it[nth].clone()).listed(),

@@ -240,8 +240,7 @@ impl Picture for CurveLines {
     }
 
     fn table(&self) -> Grid {
-        let columns: Vec<&str> =
-            ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
+        let columns = ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
         let rows = self.lines.iter().map(|curve| {
             [curve.name.clone()].into_iter().chain(curve.numbers.iter().map(|it| said(it.as_ref()))).listed()
         });

@@ -70,7 +70,7 @@ impl Picture for BillByDay {
 
     fn table(&self) -> Grid {
         let shown = self.shown();
-        let columns: Vec<&str> =
+        let columns =
             ["day"].into_iter().chain(shown.iter().map(|it| self.parts[*it])).chain(["USD"]).listed();
         let rows = self.days.iter().rev().map(|(day, parts)| {
             let amounts = shown.iter().map(|it| parts[*it]).chain([Self::total(parts)]);
@@ -104,9 +104,10 @@ impl Picture for BillByDay {
                     marks.push(Path::filled(bar, ink::part(*part)).into());
                 }
             }
-            match is_told {
-                true => scene.spot(format!("{}: ${}", date(*day), fixed(sum, 2)), false, marks),
-                false => scene.marks.extend(marks),
+            if is_told {
+                scene.spot(format!("{}: ${}", date(*day), fixed(sum, 2)), false, marks);
+            } else {
+                scene.marks.extend(marks);
             }
         }
         let ends = [(left, Anchor::Start, first), (right, Anchor::End, last)];

@@ -89,7 +89,7 @@ pub const KEPT: &str = "needed evidence kept";
 /// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
 fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
     let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).listed();
-    let groups: Vec<Vec<&Run>> =
+    let groups =
         runs.chunk_by(|one, other| one.is_beside(other)).map(<[_]>::to_vec).take(super::MOST_TABLES).listed();
     groups.into_iter().map(|group| {
         let known = |run: &Run| {
@@ -112,7 +112,7 @@ fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> 
 
 /// Marks the points that no other beats.
 fn mark_efficient(points: &mut [Point]) {
-    let real: Vec<(f64, f64)> =
+    let real =
         points.iter().filter(|it| !it.policy.looks_ahead).map(|point| (point.usd, point.kept)).listed();
     for point in points.iter_mut().filter(|it| !it.policy.looks_ahead) {
         point.is_efficient = !real.iter().any(|(usd, kept)| {

@@ -508,10 +508,8 @@ impl Frame {
         for tick in &bars.ticks {
             let y = bars.at(*tick);
             scene.add(Path::drawn(line([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
-            let written = match self.is_priced {
-                true => format!("${}", bars.written(*tick)),
-                false => numbers::short(*tick as u64).replace(".0", ""),
-            };
+            let tokens = || numbers::short(*tick as u64).replace(".0", "");
+            let written = if self.is_priced { format!("${}", bars.written(*tick)) } else { tokens() };
             scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).anchored(Anchor::End).faint());
         }
         let line = drawn(&self.steps(panel, |it| it.prompt() as f64), &prompts, None);
@@ -526,7 +524,7 @@ impl Frame {
     /// Marks where the prefix broke, and says why where most was left unread.
     fn mark(&self, panel: &Panel, scene: &mut Scene, y: f64) {
         let sent = &panel.trace.sent;
-        let mut broken: Vec<(usize, Tokens)> =
+        let mut broken =
             sent.iter().enumerate().filter_map(|(nth, it)| Some((nth, it.broke.as_ref()?.1))).listed();
         broken.order_by_key(|it| std::cmp::Reverse(it.1));
         let at = |nth: usize| {

@@ -69,8 +69,7 @@ fn forest(suite: &CheckUp, nth: usize) -> Option<PageChart> {
             ..ForestLine::of_cost(name, moved.relative?, None, String::new())
         })
     };
-    let mut lines: Vec<ForestLine> =
-        suite.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).listed();
+    let mut lines = suite.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).listed();
     lines.order_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
     let forest = Forest {
         title: "Numbers that moved".to_owned(),

@@ -72,9 +72,8 @@ fn cost(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
     let all_written = usage.write[0] + usage.write[1];
     let names = lifetimes.names();
     let written = names.iter().zip(usage.write).filter(|(_, tokens)| *tokens > 0);
-    let written = written.map(|(name, tokens)| match tokens == all_written {
-        true => (*name).to_owned(),
-        false => format!("{} for {name}", thousands(tokens)),
+    let written = written.map(|(name, tokens)| {
+        if tokens == all_written { (*name).to_owned() } else { format!("{} for {name}", thousands(tokens)) }
     });
     let written = written.listed().join(", ");
     let label = if written.is_empty() { "written".to_owned() } else { format!("written ({written})") };

@@ -175,8 +175,7 @@ pub(super) fn prefix(explanation: &Explanation, policy: &Policy) -> String {
             }
         };
     };
-    let new: Vec<&StandingItem> =
-        explanation.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
+    let new = explanation.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
     let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
     let new = if_any(new.len(), |n| format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)));
     let settings: String = prefix.settings.iter().map(|it| format!(" {}", setting(*it))).collect();

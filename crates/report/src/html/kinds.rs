@@ -68,12 +68,11 @@ fn form<'s>(sentence: &'s str, scenarios: &[&'s str]) -> (String, Vec<&'s str>, 
             // A digit in a word is none of its own.
             let is_alone = !rest[..at].ends_with(|it: char| it.is_alphanumeric() || matches!(it, '_' | '-'));
             form.push_str(&rest[..at]);
-            match is_alone {
-                true => {
-                    form.push(NUMBER);
-                    found.push(number);
-                }
-                false => form.push_str(number),
+            if is_alone {
+                form.push(NUMBER);
+                found.push(number);
+            } else {
+                form.push_str(number);
             }
             rest = &rest[at + number.len()..];
         }

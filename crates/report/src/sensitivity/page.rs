@@ -75,7 +75,7 @@ fn answer(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
             |row: &&PriceRow| row.cells.get(*nth).is_some_and(|it| !FLOOR.passes(it.evidence_kept()));
         *nth > 0 && grid.rows.iter().any(|row| is_below(&row) && row.cheapest() == Some(*nth))
     };
-    let below: Vec<String> =
+    let below =
         (0..comparison.policies.len()).filter(below).map(|nth| comparison.policies[nth].clone()).listed();
     let floor = percent(FLOOR.0).replace(".0%", "%");
     let below = (!below.is_empty()).then(|| {

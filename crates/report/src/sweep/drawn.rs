@@ -171,8 +171,7 @@ fn grid(sweep: &Sweep, points: &[usize]) -> Grid {
     }
     objectives.retain(|of| sweep.points.iter().any(|it| of.number(&it.numbers).is_some()));
     let of_objectives = objectives.iter().map(|of| of.heading(has));
-    let headings: Vec<&str> =
-        [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
+    let headings = [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
     let row = |name: String, numbers: &PointNumbers, change: Option<f64>, label: String| {
         let cell = |of: &Objective| or_none(of.number(numbers), |it| of.shown(it, decimals));
         let cells = objectives.iter().map(cell).chain([or_none(change, signed), label]);

@@ -165,9 +165,7 @@ impl Tuned {
         };
         Reason { why: WhyNot::TooFewSessions, text }
     }
-}
 
-impl Tuned {
     /// Returns why the choice does not hold: on the sessions held out, then with each project held out in turn. The one place that decides.
     pub(super) fn forbids(&self, out: &TunePart) -> Option<Reason> {
         let in_turn = self.by_project.as_ref();
