@@ -6,12 +6,13 @@ use super::carried::FilledKind;
 use super::chart::requests::{RequestBars, RunRequests};
 use super::chart::{self, ChartData, PageChart};
 use super::effects::{by_assumption, by_session};
+use super::names::short_names;
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
 use super::verdict::{Choice, Verdict, percent_round};
 use super::{ALL, Brief, distinct, template};
 use crate::prelude::*;
-use ctxsim_engine::measure::Better;
+use ctxsim_engine::measure::{Better, Remembered};
 
 /// The requests that a page can chart.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -169,17 +170,13 @@ fn effects(source: &ChartData<'_>) -> Vec<PagePiece> {
     grids.into_iter().map(PagePiece::table).listed()
 }
 
-/// Returns a list, if there is anything in it.
-fn list_of(lines: Vec<String>) -> Vec<PagePiece> {
-    if lines.is_empty() { Vec::new() } else { vec![PagePiece::List(lines)] }
-}
-
 /// Returns what is assumed, and what else a reader must know.
 fn assumptions(report: &Report) -> Vec<PagePiece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let mut notes = report.all_notes().into_iter().chain(references).listed();
     let more = notes.split_off(notes.len().min(NOTES));
-    let more = PagePiece::fold(counted(more.len(), "more note"), list_of(more));
+    let n_more = counted(more.len(), "more note");
+    let more = PagePiece::fold(n_more, PagePiece::list("", more));
     let scenarios = distinct(report.briefs().map(|it| it.scenario));
     let kinds = kinds::all(report.assumptions(), &scenarios);
     let folded =
@@ -215,9 +212,9 @@ fn numbers_only(report: &Report) -> Card {
     let n_policies = distinct(report.briefs().map(|it| it.policy)).len();
     let costs: Option<Vec<f64>> = report.briefs().map(|it| it.figures.cost).collect();
     let usd = costs.filter(|_| n_policies == 1).map(|it| it.iter().sum::<f64>());
+    let number = usd.map(|it| format!("${}", fixed(it, numbers::decimals(it))));
     Card {
-        number: usd
-            .map_or_else(|| "No verdict".to_owned(), |it| format!("${}", fixed(it, numbers::decimals(it)))),
+        number: number.unwrap_or_else(|| "No verdict".to_owned()),
         what: "Nothing is compared: a verdict takes two policies that do the same work.".to_owned(),
         ..Card::default()
     }
@@ -356,23 +353,23 @@ fn published(report: &Report) -> Option<Card> {
 /// Says of each load on which something is remembered who remembers most, and what that costs; loads that differ only in prices
 /// have one verdict.
 fn remembered(report: &Report) -> Vec<Card> {
-    let runs: Vec<&Run> = report.runs.iter().filter(|it| it.findings.is_some()).listed();
-    let loads: Vec<&[&Run]> = runs.chunk_by(|one, other| one.is_beside(other)).listed();
+    let runs = report.runs.iter().filter(|it| it.findings.is_some()).listed();
+    let loads = runs.chunk_by(|one, other| one.is_beside(other)).listed();
     // Where the base has nothing to remember, what counts is what memories cost and spare.
     if loads.len() > 1 && loads.iter().all(|it| it[0].remembered().next().is_none()) {
         return of_all(&loads).into_iter().listed();
     }
-    let mut answers: Vec<(String, Card)> = Vec::new();
-    for (scenario, answer) in loads.iter().filter_map(|it| of_load(it)) {
-        let is_said = answers
-            .iter()
-            .any(|(of, it)| *of == scenario && it.number == answer.number && it.what == answer.what);
-        if !is_said {
-            answers.push((scenario, answer));
+    let mut cards: Vec<Card> = Vec::new();
+    for card in loads.iter().filter_map(|it| of_load(it)) {
+        let is_said = |it: &Card| it.of == card.of && it.number == card.number && it.what == card.what;
+        if !cards.iter().any(is_said) {
+            cards.push(card);
         }
     }
-    let is_several = answers.len() > 1;
-    answers.into_iter().map(|(of, it)| Card { of: is_several.then_some(of), ..it }).listed()
+    if let [only] = cards.as_mut_slice() {
+        only.of = None;
+    }
+    cards
 }
 
 /// Says which memory costs least over all loads.
@@ -398,38 +395,32 @@ fn of_all(loads: &[&[&Run]]) -> Option<Card> {
 }
 
 /// Says of a load who remembers most.
-fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
-    let known: Vec<_> = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).listed();
+fn of_load(runs: &[&Run]) -> Option<Card> {
+    let known = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).listed();
     let usd = |it: &Run| it.tally.costs.total().unwrap_or(f64::INFINITY);
-    let sign = |it: Better| if it == Better::Lower { 1.0 } else { -1.0 };
-    let in_order = |one: &&(&Run, ctxsim_engine::measure::Remembered),
-                    other: &&(&Run, ctxsim_engine::measure::Remembered)| {
-        let badness = |it: &(&Run, ctxsim_engine::measure::Remembered)| sign(it.1.better) * it.1.number.mean;
-        badness(one).total_cmp(&badness(other)).then(usd(one.0).total_cmp(&usd(other.0)))
-    };
-    let (best, most) = known.iter().filter(|it| !it.0.looks_ahead).min_by(in_order)?;
+    let real = || known.iter().filter(|it| !it.0.looks_ahead);
+    let badness = |it: &Remembered| if it.better == Better::Lower { it.number.mean } else { -it.number.mean };
+    let (best, most) = real().min_by(|one, other| {
+        badness(&one.1).total_cmp(&badness(&other.1)).then(usd(one.0).total_cmp(&usd(other.0)))
+    })?;
     let written = |it: f64| if most.is_share { percent(it) } else { fixed(it, 2) };
-    let names: Vec<&str> = runs.iter().map(|it| it.policy.as_str()).listed();
-    let shown = |policy: &str| {
-        let at = names.iter().position(|it| *it == policy).unwrap_or_default();
-        super::names::short_names(&names).get(at).map_or_else(String::new, |it| (*it).to_owned())
-    };
-    let trials = thousands(most.number.n);
-    let sure = most.number.ci95.map(|ends| ends.map(written));
-    let sure = sure.map(|[low, high]| format!("95% interval {low} to {high}, {trials} trials"));
+    let names = runs.iter().map(|it| it.policy.as_str()).listed();
+    let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
+    let sure = most.number.ci95.map(|ends| {
+        let ([low, high], trials) = (ends.map(written), thousands(most.number.n));
+        format!("95% interval {low} to {high}, {trials} trials")
+    });
+    let dearest = runs.iter().map(|run| usd(run)).filter(|it| it.is_finite()).fold(0.0, f64::max);
     let cost = |run: &Run| {
-        let decimals = numbers::decimals(
-            runs.iter().map(|run| usd(run)).filter(|it| it.is_finite()).fold(0.0, f64::max),
-        );
-        run.tally.costs.total().map_or_else(String::new, |it| format!("${}", fixed(it, decimals)))
+        let written = |usd| format!("${}", fixed(usd, numbers::decimals(dearest)));
+        run.tally.costs.total().map_or_else(String::new, written)
     };
-    let cheapest =
-        known.iter().filter(|it| !it.0.looks_ahead).min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
-    let cheapest =
-        cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best)).map(|(run, number)| {
-            let (name, usd, kept) = (shown(&run.policy), cost(run), written(number.number.mean));
-            format!("Cheapest is {name} at {usd}, with {} {kept}.", number.heading)
-        });
+    let cheapest = real().min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
+    let cheapest = cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best));
+    let cheapest = cheapest.map(|(run, most)| {
+        let (name, usd, kept) = (shown[&*run.policy], cost(run), written(most.number.mean));
+        format!("Cheapest is {name} at {usd}, with {} {kept}.", most.heading)
+    });
     let alike = known.iter().filter(|it| (it.1.number.mean - most.number.mean).abs() < 1e-12).count() - 1;
     let alike = match alike {
         0 => String::new(),
@@ -438,14 +429,14 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
     };
     let is_priced = usd(best) > 0.0 && usd(best).is_finite();
     let price = is_priced.then(|| format!("It costs {} under {}.", cost(best), best.profile));
-    let answer = Card {
+    Some(Card {
+        of: Some(best.scenario.clone()),
         number: written(most.number.mean),
-        what: format!("{}: {} has the best{alike}", most.heading, shown(&best.policy)),
+        what: format!("{}: {} has the best{alike}", most.heading, shown[&*best.policy]),
         sure,
         words: price.into_iter().chain(cheapest).listed(),
         ..Card::default()
-    };
-    Some((best.scenario.clone(), answer))
+    })
 }
 
 /// Returns whether all that was run are memories.

@@ -173,9 +173,11 @@ impl PagePiece {
         Self::Lead(Box::new(PagePicture::new(figure)))
     }
 
-    /// Lists sentences under a heading, if there are any.
+    /// Lists sentences under a heading, if it has words, and if there are any.
     pub(super) fn list(heading: &str, lines: Vec<String>) -> Vec<Self> {
-        if lines.is_empty() { Vec::new() } else { vec![Self::Head(heading.to_owned()), Self::List(lines)] }
+        let head = Some(heading).filter(|it| !it.is_empty() && !lines.is_empty());
+        let list = (!lines.is_empty()).then_some(Self::List(lines));
+        head.map(|words| Self::Head(words.to_owned())).into_iter().chain(list).listed()
     }
 
     /// Pictures: one with its numbers beside it, several side by side.
@@ -193,11 +195,8 @@ impl PagePiece {
 
     /// Pictures side by side.
     pub(super) fn charts(figures: Vec<PageChart>) -> Vec<Self> {
-        if figures.is_empty() {
-            Vec::new()
-        } else {
-            vec![Self::Charts(figures.into_iter().map(PagePicture::new).listed())]
-        }
+        let pictures = figures.into_iter().map(PagePicture::new).listed();
+        if pictures.is_empty() { Vec::new() } else { vec![Self::Charts(pictures)] }
     }
 
     fn tables_mut(&mut self) -> Vec<&mut PageTable> {
@@ -221,6 +220,7 @@ impl PagePiece {
     fn of(block: Block) -> Vec<Self> {
         match block {
             Block::Head(words) => vec![Self::Head(in_line(words))],
+            Block::Checked(check) | Block::Part(check) => vec![Self::Text(in_line(check.words))],
             Block::Answer(words) | Block::Text(words) | Block::Aside(words) | Block::Made(words) => {
                 vec![Self::Text(in_line(words))]
             }

@@ -1,6 +1,6 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
-use super::{CheckUp, NewerPrices, at, with_help};
+use super::{CheckUp, NewerPrices, SnapshotCheck, at, with_help};
 use crate::blocks::Block;
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
@@ -95,8 +95,9 @@ fn tables(suite: &CheckUp) -> Vec<Grid> {
         &["guard", "verdict", "found", "on", "at"],
         guards,
     );
-    let snapshots = suite.snapshots.iter().map(|it| vec![it.file.clone(), it.words()]);
-    let snapshots = Grid::new(format!("Snapshots of {}", suite.suite), 2, &["snapshot", "state"], snapshots);
+    let snapshots: [Of<'_, SnapshotCheck>; 2] =
+        [("snapshot", &|it| it.file.clone()), ("state", &|it| it.words())];
+    let snapshots = Grid::of(format!("Snapshots of {}", suite.suite), 2, &suite.snapshots, &snapshots);
     let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).map(|moved| {
         let [old, new] = moved.values.each_ref().map(|it| it.clone().unwrap_or_else(|| NONE.to_owned()));
         let relative = or_none(moved.relative, signed);
