@@ -293,11 +293,6 @@ fn place(place: &Place) -> String {
     format!("{}{line}", place.file)
 }
 
-/// Returns the first line of a problem's message.
-fn first_line(error: &Diagnostic) -> &str {
-    error.message.lines().next().unwrap_or_default()
-}
-
 /// Returns a problem's message with its fix.
 fn with_help(error: &Diagnostic) -> String {
     let help = error.help.iter().map(|it| format!("\nhelp: {it}"));

@@ -104,15 +104,12 @@ fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
     let sections = report.sections(detail).into_iter().map(|section| {
         let mut grid = section.grid(numbers::short);
         for (row, line) in grid.rows.iter_mut().zip(&section.lines) {
-            let title = report.titles.get(&line.policy).cloned();
-            row.note =
-                title.into_iter().chain(row.note.take()).reduce(|one, other| format!("{one}; {other}"));
+            let notes = report.titles.get(&line.policy).cloned().into_iter().chain(row.note.take());
+            row.note = notes.reduce(|one, other| format!("{one}; {other}"));
         }
         let grid = if report.columns.is_empty() { answer_first(grid) } else { grid };
-        (
-            PagePiece::table_with(grid, |policy| report.explains.command(report, &section, policy)),
-            section.is_part,
-        )
+        let command = |policy: &str| report.explains.command(report, &section, policy);
+        (PagePiece::table_with(grid, command), section.is_part)
     });
     let others = report.grids().into_iter().map(|it| (PagePiece::table(it), false));
     let (mut open, mut folded) = (Vec::new(), Vec::new());
@@ -251,36 +248,27 @@ impl Card {
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
         let next = next.filter(|line| section.is_some_and(|it| it.change(line).is_some_and(|it| it > 0.0)));
-        let next = next.min_by(|one, other| {
-            let usd = |it: &TableLine| it.tally.costs.total().unwrap_or(f64::INFINITY);
-            usd(one).total_cmp(&usd(other))
-        });
+        let usd = |it: &TableLine| it.tally.costs.total().unwrap_or(f64::INFINITY);
+        let next = next.min_by(|one, other| usd(one).total_cmp(&usd(other)));
         let told = next.and_then(|line| {
             let change = section?.change(line)?;
             Some((line, cost_verdict(change, true), instead(section, &line.policy)?))
         });
-        match told {
+        let plain = Self { sure: None, ..plain };
+        let next = match told {
             Some((line, (number, tone), instead)) if lines.len() == 2 => {
                 let what = format!("{instead}, with {}: keep {}", line.policy, verdict.baseline);
-                Self { number, what, tone, sure: None, ..plain }
+                return Self { number, what, tone, ..plain };
             }
-            told => {
-                let next = told.map_or_else(String::new, |(line, (number, _), instead)| {
-                    let number = number.to_lowercase().replace("costs ", "");
-                    format!("; the next, {}, costs {number}: {instead}", line.policy)
-                });
-                let title = title.map_or_else(String::new, |it| format!("{it}: "));
-                let none = if title.is_empty() { "Nothing" } else { "nothing" };
-                Self {
-                    number: format!("Keep {}", verdict.baseline),
-                    what: format!(
-                        "{title}{none} that keeps at least {kept} of the evidence is cheaper{next}"
-                    ),
-                    sure: None,
-                    ..plain
-                }
+            Some((line, (number, _), instead)) => {
+                let number = number.to_lowercase().replace("costs ", "");
+                format!("; the next, {}, costs {number}: {instead}", line.policy)
             }
-        }
+            None => String::new(),
+        };
+        let title = title.map_or_else(|| "Nothing".to_owned(), |it| format!("{it}: nothing"));
+        let what = format!("{title} that keeps at least {kept} of the evidence is cheaper{next}");
+        Self { number: format!("Keep {}", verdict.baseline), what, ..plain }
     }
 
     fn of(verdict: &Verdict, section: Option<&Section>) -> Self {
@@ -289,15 +277,17 @@ impl Card {
         };
         let doubts = verdict.trust.doubts();
         let doubts = doubts.strip_prefix(", ").map(|it| format!("{}{}.", it[..1].to_uppercase(), &it[1..]));
-        let mut words: Vec<String> = doubts.into_iter().listed();
         let more = [verdict.on_compactions(best), verdict.but(best)].map(|it| it.trim().to_owned());
-        words.extend(more.into_iter().filter(|it| !it.is_empty()));
         let apply = best.apply.as_ref().filter(|_| verdict.knows_evidence);
-        words.extend(apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at)));
+        let how = apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at));
+        let words = doubts.into_iter().chain(more.into_iter().filter(|it| !it.is_empty())).chain(how);
         let plain = Self {
-            words,
+            words: words.listed(),
             code: apply.map(|it| it.write.clone()),
-            sure: verdict.sure(best).filter(|_| is_moved(best)),
+            // An interval that would look like one number is not told.
+            sure: verdict.sure(best).filter(|_| {
+                best.interval.is_some() || best.assumed.is_some_and(|ends| signed(ends[0]) != signed(ends[1]))
+            }),
             ..Self::default()
         };
         let named = best.named();
@@ -310,23 +300,15 @@ impl Card {
         }
         let kept = percent_round(verdict.min_evidence);
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
-        match best.change {
-            None => Self::keeping(verdict, section, best.title.as_ref(), plain),
-            Some(change) => {
-                let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
-                let (number, tone) = cost_verdict(change, is_sure(best));
-                let what = format!(
-                    "{instead}with {named}, the cheapest that keeps at least {kept} of the evidence{holds}"
-                );
-                Self { number, what, tone, ..plain }
-            }
-        }
+        let Some(change) = best.change else {
+            return Self::keeping(verdict, section, best.title.as_ref(), plain);
+        };
+        let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
+        let (number, tone) = cost_verdict(change, is_sure(best));
+        let what =
+            format!("{instead}with {named}, the cheapest that keeps at least {kept} of the evidence{holds}");
+        Self { number, what, tone, ..plain }
     }
-}
-
-/// Returns whether an interval of a change is wide enough to be told.
-fn is_moved(choice: &Choice) -> bool {
-    choice.interval.is_some() || choice.assumed.is_some_and(|[low, high]| signed(low) != signed(high))
 }
 
 /// Returns whether the interval of a change lies on one side of nothing.

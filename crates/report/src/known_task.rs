@@ -32,7 +32,9 @@ pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
     let source = known.sources.get(&whole[0].source)?;
     let smaller = known.contrasts.iter().filter(|it| it.family == Some(family)).count() - whole.len();
     let smaller = if smaller > 0 { format!("; {smaller} more with fewer tasks") } else { String::new() };
-    Some(format!("{text} ({}, {} to {} tasks each{smaller}).", source.title, least(&whole), most(&whole)))
+    let tasks = || whole.iter().map(|it| it.n);
+    let [least, most] = [tasks().min(), tasks().max()].map(Option::unwrap_or_default);
+    Some(format!("{text} ({}, {least} to {most} tasks each{smaller}).", source.title))
 }
 
 /// Returns how many times the turns agents took at most with a window that is small by this measure.
@@ -42,14 +44,6 @@ fn worst_turns(known: &KnownTask) -> Option<f64> {
     };
     let masks = whole(known, PolicyFamily::Mask).into_iter().filter(is_small);
     masks.filter_map(|it| Some(it.turns?.value)).reduce(f64::max)
-}
-
-fn least(all: &[&TaskContrast]) -> u64 {
-    all.iter().map(|it| it.n).min().unwrap_or_default()
-}
-
-fn most(all: &[&TaskContrast]) -> u64 {
-    all.iter().map(|it| it.n).max().unwrap_or_default()
 }
 
 /// Writes a number with its interval, signed.

@@ -298,7 +298,7 @@ impl PagePicture {
         let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
         let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
         let href = |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
-        self.svg = self.figure.inline(&href)?;
+        self.svg = self.figure.svg(Some(&href))?;
         Ok(())
     }
 }

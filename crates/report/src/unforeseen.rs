@@ -4,50 +4,28 @@ use crate::prelude::*;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::calibrate::unforeseen::{Surprise, UnforeseenTally};
 
-/// Returns its name in JSON.
-fn surprise_name(surprise: Surprise) -> &'static str {
-    match surprise {
-        Surprise::Rewritten(_) => "rewritten",
-        Surprise::TurnFell => "turn_fell",
-        Surprise::WithinTurnFell => "within_turn_fell",
-        Surprise::SideRequest => "side_request",
-        Surprise::UnexpectedSideRequest => "unexpected_side_request",
-        Surprise::Behind => "behind",
-    }
-}
-
-/// Returns the reason that a rule gives.
-fn surprise_because(surprise: Surprise) -> Option<&'static str> {
-    match surprise {
-        Surprise::Rewritten(because) => Some(because),
-        _ => None,
-    }
-}
-
-/// Says it in words.
-fn surprise_words(surprise: Surprise) -> String {
-    match surprise {
-        Surprise::Rewritten(because) => format!("rewrite: {because}"),
-        Surprise::TurnFell => "fall at a new turn".to_owned(),
-        Surprise::WithinTurnFell => "fall within a turn".to_owned(),
-        Surprise::SideRequest => "side request, expected".to_owned(),
-        Surprise::UnexpectedSideRequest => "side request, not expected".to_owned(),
-        Surprise::Behind => "what the request before wrote, not there yet".to_owned(),
-    }
-}
-
-/// Returns whether users' own sessions moved what was expected.
-fn is_narrowed(tally: &UnforeseenTally) -> bool {
-    (tally.expected - tally.expected_declared).abs() > 1e-9
+/// Returns its name in JSON, and what it is in words.
+fn named(surprise: Surprise) -> [String; 2] {
+    let [name, words] = match surprise {
+        Surprise::Rewritten(because) => return ["rewritten".to_owned(), format!("rewrite: {because}")],
+        Surprise::TurnFell => ["turn_fell", "fall at a new turn"],
+        Surprise::WithinTurnFell => ["within_turn_fell", "fall within a turn"],
+        Surprise::SideRequest => ["side_request", "side request, expected"],
+        Surprise::UnexpectedSideRequest => ["unexpected_side_request", "side request, not expected"],
+        Surprise::Behind => ["behind", "what the request before wrote, not there yet"],
+    };
+    [name, words].map(str::to_owned)
 }
 
 /// Returns the values of each kind.
 pub(super) fn values(calibration: &Calibration) -> Vec<Value> {
     let known = |is_known: bool, value: f64| is_known.then_some(value);
     let value = |(what, is_known, tally): (Surprise, bool, &UnforeseenTally)| {
+        let [name, _] = named(what);
+        let because = if let Surprise::Rewritten(because) = what { Some(because) } else { None };
         group! {
-            "what": surprise_name(what),
-            "because": surprise_because(what),
+            "what": name,
+            "because": because,
             "requests": tally.requests,
             "happened": tally.happened,
             "expected": known(is_known, tally.expected),
@@ -77,12 +55,14 @@ pub(super) fn table(calibration: &Calibration) -> Option<String> {
     type Kind<'k> = (Surprise, bool, &'k UnforeseenTally);
     let expected = |tally: &UnforeseenTally| {
         let declared = format!("; declared {:.1}", tally.expected_declared);
-        let declared = if is_narrowed(tally) { declared.as_str() } else { "" };
+        // Users' own sessions may have moved what was expected.
+        let is_narrowed = (tally.expected - tally.expected_declared).abs() > 1e-9;
+        let declared = if is_narrowed { declared.as_str() } else { "" };
         format!("{:.1} ({:.1} to {:.1}){declared}", tally.expected, tally.expected_low, tally.expected_high)
     };
     let known = |it: &Kind<'_>, number: &dyn Fn(&UnforeseenTally) -> String| it.1.then(|| number(it.2));
     let columns: [Of<'_, Kind<'_>>; 8] = [
-        ("what no record tells", &|it| surprise_words(it.0)),
+        ("what no record tells", &|it| named(it.0)[1].clone()),
         ("requests", &|it| it.2.requests.to_string()),
         ("expected", &|it| known(it, &expected).unwrap_or_else(|| "not known".to_owned())),
         ("happened", &|it| it.2.happened.to_string()),

@@ -51,19 +51,14 @@ impl BillByDay {
 }
 
 impl Picture for BillByDay {
-    fn title(&self) -> String {
-        "The bill by day".to_owned()
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        ["The bill by day".to_owned(), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
         let usd: f64 = self.days.values().map(|it| Self::total(it)).sum();
-        let high = self
-            .highest()
-            .map_or_else(String::new, |(day, usd)| format!("; most on {}: ${}", date(day), fixed(usd, 2)));
+        let most = |(day, usd)| format!("; most on {}: ${}", date(day), fixed(usd, 2));
+        let high = self.highest().map_or_else(String::new, most);
         let n = counted(self.days.len(), "day");
         format!("${} on {n} with requests{high}.", fixed(usd, 2))
     }

@@ -109,17 +109,12 @@ fn arrow([x, y]: [f64; 2]) -> String {
 }
 
 impl Picture for Forest {
-    fn title(&self) -> String {
-        self.title.clone()
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        [self.title.clone(), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
-        let told: Vec<String> = self.shown().iter().map(ForestLine::told).listed();
-        format!("{}.", told.join("; "))
+        format!("{}.", self.shown().iter().map(ForestLine::told).listed().join("; "))
     }
 
     fn table(&self) -> Grid {

@@ -205,14 +205,11 @@ impl Frontier {
 
     /// Returns what a point is called in the drawing.
     fn name(&self, point: &Point) -> String {
-        match point.mark {
-            Some(BASE) => point.name(),
-            mark if self.is_numbered => mark.map_or_else(
-                || format!("#{}", point.policy.nth),
-                |mark| format!("#{} ({mark})", point.policy.nth),
-            ),
-            _ => point.name(),
+        if !self.is_numbered || point.mark == Some(BASE) {
+            return point.name();
         }
+        let mark = point.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
+        format!("#{}{mark}", point.policy.nth)
     }
 
     /// Returns whether there are several points and something costs anything.
@@ -264,8 +261,8 @@ impl Frontier {
         let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).listed();
         in_order.order_by_key(|it| (it.point.mark.is_none(), !it.point.is_efficient));
         let names = in_order.iter().map(|it| self.name(it.point)).listed();
-        let names = names.iter().cloned().zip(shortened(&names, SHORT));
-        for (it, (name, short)) in in_order.into_iter().zip(names) {
+        let shorts = shortened(&names, SHORT);
+        for ((it, name), short) in in_order.into_iter().zip(names).zip(shorts) {
             if named.iter().any(|at| is_near(*at, it.at)) {
                 unnamed.push(it.point);
                 continue;
@@ -289,16 +286,9 @@ impl Frontier {
 }
 
 impl Picture for Frontier {
-    fn title(&self) -> String {
-        if self.kept == KEPT {
-            "Cost against evidence kept".to_owned()
-        } else {
-            format!("Cost against {}", self.kept)
-        }
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        let kept = if self.kept == KEPT { "evidence kept" } else { self.kept };
+        [format!("Cost against {kept}"), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
@@ -327,11 +317,8 @@ impl Picture for Frontier {
             let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
                 or_none(ends, |it| it.map(written).join(" … "))
             };
-            let number = if self.is_numbered && point.mark != Some(BASE) {
-                format!("#{} ", point.policy.nth)
-            } else {
-                String::new()
-            };
+            let is_numbered = self.is_numbered && point.mark != Some(BASE);
+            let number = if is_numbered { format!("#{} ", point.policy.nth) } else { String::new() };
             let cells = [
                 number + &point.policy.label,
                 fixed(point.usd, decimals),
@@ -373,9 +360,8 @@ impl Picture for Frontier {
         let begins = up.ticks.first().filter(|it| **it > 0.0);
         let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
         across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
-        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), |share| {
-            format!("{:.0}%", share * 100.0)
-        });
+        let written = |share: f64| format!("{:.0}%", share * 100.0);
+        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), written);
         let corners = self.draw_frontier(&mut scene, &across, &up, right);
         let placed = self.points.iter().map(|point| {
             let [usd, kept] = ends(point);
@@ -396,11 +382,8 @@ impl Picture for Frontier {
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
         plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
         let sample = |point: &Point| {
-            if point.policy.looks_ahead {
-                Swatch::Ring(point.policy.nth)
-            } else {
-                Swatch::Shape(point.policy.nth)
-            }
+            let kind = if point.policy.looks_ahead { Swatch::Ring } else { Swatch::Shape };
+            kind(point.policy.nth)
         };
         let is_told = |it: &Point| self.is_numbered && is_coloured(it) && it.mark != Some(BASE);
         let numbered = self.points.iter().filter(|it| is_told(it));

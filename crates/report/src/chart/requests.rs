@@ -146,7 +146,6 @@ fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[M
             beside += own + expected;
             continue;
         }
-        let CutPrompt { edited_by, broke } = cut_prompt(policy, row, all.last(), misses);
         let bill = cost.bill;
         let [read, write, uncached, output] =
             [bill.read, bill.write, bill.uncached, bill.output].map(|it| it.usd());
@@ -154,9 +153,9 @@ fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[M
             id,
             tokens: [row.usage.read, row.usage.write.iter().sum(), row.usage.uncached, row.output],
             usd: [read, write, uncached, output, expected, std::mem::take(&mut beside)],
-            edited_by,
+            edited_by: edited_by(policy, row),
             n_edits: row.change.n_edits,
-            broke,
+            broke: broke(policy, row, all.last(), misses),
         });
     }
     if let Some(last) = all.last_mut() {
@@ -165,31 +164,34 @@ fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[M
     all
 }
 
-/// Who edited a prompt, and why less of it was read than of the one before.
-struct CutPrompt {
-    edited_by: Option<String>,
-    broke: Option<(String, Tokens)>,
-}
-
-fn cut_prompt(policy: &Policy, row: &RequestRow, before: Option<&RequestBar>, misses: &[Miss]) -> CutPrompt {
-    let stage = row.change.by.and_then(|by| policy.stages.get(usize::from(by)));
+/// Returns who edited a prompt.
+fn edited_by(policy: &Policy, row: &RequestRow) -> Option<String> {
     let editor = match row.change.by {
         Some(u16::MAX) => OUTSIDE,
-        _ => stage.map_or(&policy.name, |it| &it.name),
+        by => by.and_then(|by| policy.stages.get(usize::from(by))).map_or(&policy.name, |it| &it.name),
     };
-    let edited_by = (row.change.n_edits > 0).then(|| editor.to_owned());
+    (row.change.n_edits > 0).then(|| editor.to_owned())
+}
+
+/// Returns why less of a prompt was read than of the one before, and how many tokens less.
+fn broke(
+    policy: &Policy,
+    row: &RequestRow,
+    before: Option<&RequestBar>,
+    misses: &[Miss],
+) -> Option<(String, Tokens)> {
     // Where writes are not billed, all of a prompt is cached.
     let cached =
         before.map_or(0, |it| if it.tokens[1] > 0 { it.tokens[0] + it.tokens[1] } else { it.prompt() });
     let less = cached.saturating_sub(row.usage.read);
     let recorded = || misses.iter().find(|it| it.step == row.step).map(|it| it.cause.about());
-    let why = || match (&edited_by, stage) {
-        (Some(by), Some(_)) => format!("stage {by}"),
-        (Some(by), None) => by.clone(),
-        (None, _) => recorded().unwrap_or("the entries were gone").to_owned(),
+    let is_stage = row.change.by.is_some_and(|by| usize::from(by) < policy.stages.len());
+    let why = || match edited_by(policy, row) {
+        Some(by) if is_stage => format!("stage {by}"),
+        Some(by) => by,
+        None => recorded().unwrap_or("the entries were gone").to_owned(),
     };
-    let broke = (less >= MISS_MIN && row.usage != CacheUse::default()).then(|| (why(), less));
-    CutPrompt { edited_by, broke }
+    (less >= MISS_MIN && row.usage != CacheUse::default()).then(|| (why(), less))
 }
 
 /// Returns a chart for each scenario and profile.
@@ -235,12 +237,6 @@ impl Panel {
         let mut n: IndexMap<&str, usize> = IndexMap::new();
         self.trace.sent.iter().filter_map(reason).for_each(|it| *n.entry(it).or_default() += 1);
         n.iter().map(|(why, n)| format!("{why} {n}×")).listed()
-    }
-
-    /// Says who edited, and before how many requests first.
-    fn fired(&self) -> String {
-        let said = self.counted(|it| it.edited_by.as_deref());
-        if said.is_empty() { "none".to_owned() } else { said.join(", ") }
     }
 
     /// Says how often its cached prefix broke, and why.
@@ -360,13 +356,9 @@ impl RequestBars {
 }
 
 impl Picture for RequestBars {
-    fn title(&self) -> String {
+    fn titles(&self) -> [String; 2] {
         let what = if self.is_priced() { "costs" } else { "sends" };
-        format!("What each request {what}, and where the cache broke")
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+        [format!("What each request {what}, and where the cache broke"), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
@@ -387,7 +379,10 @@ impl Picture for RequestBars {
         let sum = |it: &Panel, part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
         let columns: [Of<'_, Panel>; 9] = [
             ("policy", &|it| it.policy.label.clone()),
-            ("edited by", &|it| it.fired()),
+            ("edited by", &|it| {
+                let said = it.counted(|it| it.edited_by.as_deref());
+                if said.is_empty() { "none".to_owned() } else { said.join(", ") }
+            }),
             ("cost", &|it| self.cost(it).unwrap_or_else(|| NONE.to_owned())),
             ("requests", &|it| numbers::thousands(it.trace.sent.len() as u64)),
             ("longest prompt tokens", &|it| numbers::thousands(it.longest())),

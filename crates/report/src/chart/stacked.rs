@@ -146,11 +146,6 @@ impl StackedBar {
         let mark = if self.stopped.is_some() { " (stopped)" } else { "" };
         format!("{}{mark}", self.policy.label)
     }
-
-    /// Returns all parts that add to it.
-    fn gross(&self) -> f64 {
-        self.amounts.iter().filter(|amount| **amount > 0.0).sum()
-    }
 }
 
 impl Stacked {
@@ -204,12 +199,8 @@ impl Stacked {
 }
 
 impl Picture for Stacked {
-    fn title(&self) -> String {
-        self.of.title.to_owned()
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        [self.of.title.to_owned(), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
@@ -250,7 +241,8 @@ impl Picture for Stacked {
         let top = legend::legend(&mut scene, entries.chain(hollow)) + 4.0;
         let (left, right) = (12.0, WIDTH - 24.0);
         let (bars, more) = fewest(&self.bars, 1, |it| it.total);
-        let high = bars.iter().map(|it| it.interval.map_or(0.0, |ends| ends[1]).max(it.gross()));
+        let gross = |bar: &StackedBar| bar.amounts.iter().filter(|it| **it > 0.0).sum();
+        let high = bars.iter().map(|it| it.interval.map_or(0.0, |ends| ends[1]).max(gross(it)));
         let across = Axis::new(0.0, high.fold(0.0, f64::max), [left, right], 5.0);
         let pitch = LINE + BAR + 10.0;
         let bottom = top + pitch * bars.len() as f64 + 2.0;

@@ -63,7 +63,7 @@ fn error(error: &Diagnostic) -> Case {
     Case {
         name: super::at(error),
         class: "errors".to_owned(),
-        error: Some(super::first_line(error).to_owned()),
+        error: Some(error.message.lines().next().unwrap_or_default().to_owned()),
         r#type: error.code.name(),
         text: super::with_help(error),
         ..Case::default()

@@ -69,14 +69,10 @@ pub(super) fn change(cause: &EditCause, policy: &Policy) -> String {
     format!("{by}: {was} ({before}) → {is} ({after})")
 }
 
-/// Returns the place of an entry.
-fn place(entry: &EntryFound) -> String {
-    entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"))
-}
-
 /// Returns what happened to an entry, and why.
 pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
-    let what = format!("{}{}", tokens(entry.tokens), place(entry));
+    let place = entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"));
+    let what = format!("{}{place}", tokens(entry.tokens));
     let since =
         if matches!(rules, CacheRules::ExplicitCache(it) if !it.renews) { "stored" } else { "last used" };
     let age = entry.age_ms.map_or(String::new(), |it| format!(", {since} {} ago", seconds(it)));
