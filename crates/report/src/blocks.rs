@@ -14,6 +14,10 @@ pub(super) enum Block {
     /// An answer on one subject, and the numbers behind it.
     Compared(ComparedBlock),
     Head(String),
+    /// What a check came to, in a line.
+    Checked(CheckedBlock),
+    /// One part of a check.
+    Part(CheckedBlock),
     /// A paragraph.
     Text(String),
     /// What may be skipped.
@@ -37,6 +41,13 @@ pub(super) struct ComparedBlock {
     /// What else there is to say.
     pub(super) more: String,
     pub(super) numbers: Grid,
+}
+
+/// Whether something holds, and what else there is to say of it, a paragraph each.
+pub(super) struct CheckedBlock {
+    pub(super) holds: bool,
+    pub(super) words: String,
+    pub(super) more: Vec<String>,
 }
 
 /// Sentences under a heading.
@@ -76,6 +87,12 @@ fn draw(block: &Block, gap: &str, terminal: Terminal, text: &mut String) {
             terminal.paragraph(Tint::Strong, "", &in_one_line(head), text);
         }
         Block::Answer(words) => terminal.paragraph(Tint::Strong, "", &in_one_line(words), text),
+        Block::Checked(check) => terminal.paragraph(Tint::Strong, "", &check.words, text),
+        Block::Part(CheckedBlock { holds, words, more }) => {
+            let (tint, mark) = if *holds { (Tint::Good, "  ok   ") } else { (Tint::Bad, "  FAIL ") };
+            wrap(words, &terminal.paint(tint, mark), terminal.width, text);
+            terminal.paragraphs(Tint::Plain, "       ", more, text);
+        }
         Block::Compared(ComparedBlock { subject, answer, more, numbers }) => {
             text.push_str(if is_first { "" } else { "\n" });
             terminal.answer(answer, more, text);
@@ -146,6 +163,13 @@ fn write(block: &Block, text: &mut Markdown) {
     match block {
         Block::Head(head) => text.heading(2, head),
         Block::Answer(words) | Block::Text(words) | Block::Aside(words) => text.paragraph(words),
+        Block::Checked(CheckedBlock { holds, words, .. }) => {
+            text.heading(3, &format!("{} {words}", if *holds { "✅" } else { "❌" }));
+        }
+        Block::Part(CheckedBlock { holds, words, more }) => {
+            let said = std::iter::once(words).chain(more).map(String::as_str).listed().join("\n");
+            text.items([if *holds { said } else { format!("❌ {said}") }]);
+        }
         Block::Compared(ComparedBlock { subject, answer, more, numbers }) => {
             text.heading(3, subject);
             text.strong(&format!("{answer}{more}"));

@@ -37,13 +37,17 @@ pub struct ChartKind {
 
 /// The kinds, in display order.
 pub const KINDS: [ChartKind; 7] = [
-    kind("frontier", frontier::NEEDS, |it| boxed(frontier::all(it))),
-    kind("cost", stacked::NEEDS, |it| boxed(stacked::all(it))),
-    kind("waiting", stacked::NEEDS_WAITING, |it| boxed(stacked::all_of_waiting(it))),
-    kind("requests", requests::NEEDS, |it| boxed(requests::all(it))),
-    kind("depth", curves::NEEDS, |it| boxed(curves::by_depth(it))),
-    kind("length", curves::NEEDS, |it| boxed(curves::by_length(it))),
-    kind("aging", curves::NEEDS_SESSIONS, |it| boxed(curves::by_session(it))),
+    ChartKind { name: "frontier", needs: frontier::NEEDS, all: |it| boxed(frontier::all(it)) },
+    ChartKind { name: "cost", needs: stacked::NEEDS, all: |it| boxed(stacked::all(it)) },
+    ChartKind {
+        name: "waiting",
+        needs: stacked::NEEDS_WAITING,
+        all: |it| boxed(stacked::all_of_waiting(it)),
+    },
+    ChartKind { name: "requests", needs: requests::NEEDS, all: |it| boxed(requests::all(it)) },
+    ChartKind { name: "depth", needs: curves::NEEDS, all: |it| boxed(curves::by_depth(it)) },
+    ChartKind { name: "length", needs: curves::NEEDS, all: |it| boxed(curves::by_length(it)) },
+    ChartKind { name: "aging", needs: curves::NEEDS_SESSIONS, all: |it| boxed(curves::by_session(it)) },
 ];
 
 /// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.
@@ -81,10 +85,8 @@ pub struct ChartData<'r> {
 
 /// A chart before it is drawn.
 pub trait Picture {
-    /// What it shows.
-    fn title(&self) -> String;
-    /// Its subject and profile.
-    fn subject(&self) -> String;
+    /// What it shows, and its subject with the profile.
+    fn titles(&self) -> [String; 2];
     /// Its key numbers in words.
     fn summary(&self) -> String;
     /// Its numbers.
@@ -154,34 +156,19 @@ fn signed_dollars(usd: f64, decimals: usize) -> String {
 }
 
 /// Makes a chart of a picture.
-pub fn figure(name: &str, it: &dyn Picture) -> PageChart {
+pub fn figure(name: &str, picture: &dyn Picture) -> PageChart {
+    let [title, subject] = picture.titles();
     PageChart {
         name: name.to_owned(),
-        title: it.title(),
-        subject: it.subject(),
-        summary: it.summary(),
-        table: it.table(),
-        scene: it.scene(),
+        title,
+        subject,
+        summary: picture.summary(),
+        table: picture.table(),
+        scene: picture.scene(),
     }
-}
-
-const fn kind(
-    name: &'static str,
-    needs: &'static str,
-    all: fn(&ChartData<'_>) -> Vec<Box<dyn Picture>>,
-) -> ChartKind {
-    ChartKind { name, needs, all }
 }
 
 impl PageChart {
-    /// Returns the drawing as a part of a page, with links to what its parts may be called.
-    ///
-    /// # Errors
-    /// What the template says.
-    pub(super) fn inline(&self, href: Href<'_>) -> Result<String, template::Error> {
-        self.svg(Some(href))
-    }
-
     /// Returns the drawing as a file of its own, with its title.
     ///
     /// # Errors
@@ -190,7 +177,8 @@ impl PageChart {
         self.svg(None)
     }
 
-    fn svg(&self, href: Option<Href<'_>>) -> Result<String, template::Error> {
+    /// Returns the drawing: as a part of a page, with links to what its parts may be called, or as a file of its own.
+    pub(super) fn svg(&self, href: Option<Href<'_>>) -> Result<String, template::Error> {
         let is_alone = href.is_none();
         let link = |it: &scene::Spot| href.filter(|_| !it.keys.is_empty()).and_then(|of| of(&it.keys));
         let drawing = Drawing {

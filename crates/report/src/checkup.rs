@@ -19,6 +19,7 @@ use super::contrast::points;
 use super::guard::GuardVerdict;
 use super::made::{MadeWith, VERSION};
 use super::shot::Moved;
+use crate::blocks::{Block, CheckedBlock, on_terminal};
 use crate::prelude::*;
 use ctxsim_base::diag::{Diagnostic, Place};
 
@@ -101,8 +102,8 @@ impl NewerPrices {
             by_days.entry(days.each_ref().map(String::as_str)).or_default().push(profile);
         }
         let one = |([old, new], profiles): (&[&str; 2], &Vec<&str>)| {
-            let of = if by_days.len() > 1 { format!(" ({})", profiles.join(", ")) } else { String::new() };
-            format!("prices of {old}; newer: {new}{of}")
+            let whose = if by_days.len() > 1 { format!(" ({})", profiles.join(", ")) } else { String::new() };
+            format!("prices of {old}; newer: {new}{whose}")
         };
         let all: Vec<String> = by_days.iter().map(one).listed();
         format!("{}, {}", all.join("; "), self.adopted_by)
@@ -166,18 +167,9 @@ impl SnapshotCheck {
         }
     }
 
-    /// Returns what else differs, and the changed numbers, one per line.
+    /// Returns what else differs, and the changed numbers by what they are because of, one per line.
     pub fn lines(&self) -> Vec<String> {
-        let lines = |it: MovedGroup| {
-            let head = (!it.because.is_empty()).then(|| format!("because of {}:", it.because));
-            head.into_iter().chain(it.lines).listed()
-        };
-        self.groups().into_iter().flat_map(lines).listed()
-    }
-
-    /// Returns what else differs, and the changed numbers by what they are because of.
-    fn groups(&self) -> Vec<MovedGroup> {
-        let mut groups = vec![MovedGroup { because: String::new(), lines: self.differs.clone() }];
+        let mut lines = self.differs.clone();
         let mut by: IndexMap<String, Vec<&Moved>> = IndexMap::new();
         for it in &self.moved {
             by.entry(causes::words(&it.by)).or_default().push(it);
@@ -185,22 +177,13 @@ impl SnapshotCheck {
         for (because, moved) in by {
             // What was asked of each number is shown of each.
             let n_shown = if because.is_empty() { MOVED_SHOWN } else { moved.len() };
-            let mut lines = moved.iter().take(n_shown).map(|it| it.words()).listed();
+            lines.extend((!because.is_empty()).then(|| format!("because of {because}:")));
+            lines.extend(moved.iter().take(n_shown).map(|it| it.words()));
             let more = moved.len().saturating_sub(n_shown);
             lines.extend((more > 0).then(|| format!("and {more} more")));
-            match groups.last_mut().filter(|it| it.because == because) {
-                Some(before) => before.lines.extend(lines),
-                None => groups.push(MovedGroup { because, lines }),
-            }
         }
-        groups
+        lines
     }
-}
-
-/// Numbers that changed for one reason; empty where that is not known.
-struct MovedGroup {
-    because: String,
-    lines: Vec<String>,
 }
 
 impl Moved {
@@ -267,46 +250,36 @@ impl CheckUp {
         let checks = counted(self.verdicts.len(), "guard check");
         format!("{} {word}: {n_held} of {checks} passed, {snapshots}", self.suite)
     }
+
+    /// What there is to say, failures first.
+    fn blocks(&self) -> Vec<Block> {
+        let part = |holds, words, more| Block::Part(CheckedBlock { holds, words, more });
+        let heading = CheckedBlock { holds: self.holds(), words: self.heading(), more: Vec::new() };
+        let mut blocks = vec![Block::Checked(heading)];
+        let errors = self.errors.iter();
+        blocks
+            .extend(errors.map(|it| part(false, at(it), with_help(it).lines().map(str::to_owned).listed())));
+        let failed = self.verdicts.iter().filter(|it| !it.holds);
+        blocks.extend(failed.map(|it| part(false, it.to_string(), vec![it.at()])));
+        let (same, moved): (Vec<_>, Vec<_>) = self.snapshots.iter().partition(|it| it.holds());
+        blocks.extend(moved.iter().map(|it| part(false, format!("{}: {}", it.file, it.words()), it.lines())));
+        let held = self.verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
+        let same = (!same.is_empty()).then(|| counted(same.len(), "snapshot"));
+        let passed = held.chain(same).map(|words| part(true, words, Vec::new())).listed();
+        blocks.extend((!passed.is_empty()).then(|| Block::Fold("What passed", passed)));
+        if !moved.is_empty() {
+            blocks.push(Block::text("Run `ctxsim check --bless` to accept these numbers."));
+        }
+        let notes = self.notes.iter().map(|note| format!("{note}."));
+        blocks.push(Block::Notes(notes.chain(self.newer.iter().flat_map(NewerPrices::lines)).listed()));
+        blocks.push(Block::Made(format!("With {}.", self.made.words())));
+        blocks
+    }
 }
 
-/// Returns the results of suites as text: failures first, then successes.
+/// Returns the results of suites for a terminal: failures first, then successes.
 pub fn text(all: &[CheckUp], on: impl Into<Terminal>) -> String {
-    let on = on.into();
-    let mut text = String::new();
-    let (bad, good) = (on.paint(Tint::Bad, "  FAIL "), on.paint(Tint::Good, "  ok   "));
-    for it in all {
-        text += &format!("{}\n", on.paint(Tint::Strong, &it.heading()));
-        for error in &it.errors {
-            on.paragraph(Tint::Bad, "  ERROR ", &format!("{}: {}", at(error), first_line(error)), &mut text);
-        }
-        for verdict in it.verdicts.iter().filter(|it| !it.holds) {
-            wrap(&verdict.to_string(), &bad, on.width, &mut text);
-            text += &format!("       {}\n", verdict.at());
-        }
-        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
-            wrap(&format!("{}: {}", snapshot.file, snapshot.words()), &bad, on.width, &mut text);
-            on.paragraphs(Tint::Plain, "       ", snapshot.lines(), &mut text);
-        }
-        let held = it.verdicts.iter().filter(|it| it.holds);
-        held.for_each(|it| wrap(&it.to_string(), &good, on.width, &mut text));
-        let n_same = it.snapshots.iter().filter(|it| it.holds()).count();
-        if n_same > 0 {
-            text += &format!("{good}{}\n", counted(n_same, "snapshot"));
-        }
-        if it.snapshots.iter().any(|it| !it.holds()) {
-            let bless = "Run `ctxsim check --bless` to accept these numbers.";
-            on.paragraph(Tint::Plain, "  ", bless, &mut text);
-        }
-        for note in it.notes.iter().filter(|_| !on.is_quiet) {
-            on.paragraph(Tint::Faint, "  note ", &format!("{note}."), &mut text);
-        }
-        if let Some(newer) = it.newer.as_ref().filter(|_| !on.is_quiet) {
-            on.paragraph(Tint::Faint, "  note ", &newer.sentence(), &mut text);
-            on.paragraphs(Tint::Faint, "       ", newer.lines().into_iter().skip(1), &mut text);
-        }
-        on.paragraph(Tint::Faint, "  ", &format!("with {}", it.made.words()), &mut text);
-    }
-    text
+    on_terminal(&all.iter().flat_map(CheckUp::blocks).listed(), "", on.into())
 }
 
 /// Returns a problem's file, line and column.
@@ -315,14 +288,9 @@ fn at(error: &Diagnostic) -> String {
 }
 
 /// Writes a place: file, line and column.
-fn place(it: &Place) -> String {
-    let line = it.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-    format!("{}{line}", it.file)
-}
-
-/// Returns the first line of a problem's message.
-fn first_line(error: &Diagnostic) -> &str {
-    error.message.lines().next().unwrap_or_default()
+fn place(place: &Place) -> String {
+    let line = place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+    format!("{}{line}", place.file)
 }
 
 /// Returns a problem's message with its fix.
@@ -331,44 +299,44 @@ fn with_help(error: &Diagnostic) -> String {
     error.message.clone() + &help.collect::<String>()
 }
 
-fn error_json(it: &Diagnostic) -> Value {
+fn error_json(error: &Diagnostic) -> Value {
     group! {
-        "code": it.code.name(),
-        "file": it.place.file.clone(),
-        "line": it.place.line_column.map(|at| at.0),
-        "column": it.place.line_column.map(|at| at.1),
-        "field": it.place.field.clone(),
-        "message": it.message.clone(),
-        "help": it.help.clone(),
+        "code": error.code.name(),
+        "file": error.place.file.clone(),
+        "line": error.place.line_column.map(|at| at.0),
+        "column": error.place.line_column.map(|at| at.1),
+        "field": error.place.field.clone(),
+        "message": error.message.clone(),
+        "help": error.help.clone(),
     }
 }
 
 /// Returns a verdict after its run and the guard's position.
-fn verdict_json(it: &GuardVerdict) -> Value {
-    let [policy, scenario, profile] = it.run.clone();
-    let of = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": it.at() };
-    of.and(Value::of(it))
+fn verdict_json(verdict: &GuardVerdict) -> Value {
+    let [policy, scenario, profile] = verdict.run.clone();
+    let run = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": verdict.at() };
+    run.and(Value::of(verdict))
 }
 
-fn suite_json(it: &CheckUp) -> Value {
+fn suite_json(checkup: &CheckUp) -> Value {
     let all = group! {
-        "suite": it.suite.clone(),
-        "file": it.file.clone(),
-        "holds": it.holds(),
-        "guards": it.verdicts.iter().map(verdict_json).listed(),
-        "snapshots": Value::of(&it.snapshots),
-        "made": it.made.value(),
-        "assumed": Value::Fields(it.assumed.iter().map(|(name, number)| (name.clone().into(), number.clone().into())).listed()),
-        "notes": it.notes.clone(),
+        "suite": checkup.suite.clone(),
+        "file": checkup.file.clone(),
+        "holds": checkup.holds(),
+        "guards": checkup.verdicts.iter().map(verdict_json).listed(),
+        "snapshots": Value::of(&checkup.snapshots),
+        "made": checkup.made.value(),
+        "assumed": Value::Fields(checkup.assumed.iter().map(|(name, number)| (name.clone().into(), number.clone().into())).listed()),
+        "notes": checkup.notes.clone(),
     };
-    let all = match &it.newer {
+    let all = match &checkup.newer {
         Some(newer) => all.and(group! { "newer_prices": newer.value() }),
         None => all,
     };
-    if it.errors.is_empty() {
+    if checkup.errors.is_empty() {
         return all;
     }
-    all.and(group! { "errors": it.errors.iter().map(error_json).listed() })
+    all.and(group! { "errors": checkup.errors.iter().map(error_json).listed() })
 }
 
 /// The schema; fields are added, never renamed without a new version.

@@ -11,49 +11,49 @@ use ctxsim_engine::calibrate::{Calibration, sum_of_sessions};
 const GOOD_RATIO: [f64; 2] = [0.8, 1.25];
 
 /// Returns how well predictions fit.
-fn fit(it: &ForecastScores) -> Value {
+fn fit(scores: &ForecastScores) -> Value {
     group! {
-        "compactions": it.events,
-        "files": it.chances,
-        "predicted": it.predicted,
-        "actual": it.actual,
-        "ratio": it.ratio(),
-        "poisson_deviance": it.deviance,
-        "brier": it.brier,
+        "compactions": scores.events,
+        "files": scores.chances,
+        "predicted": scores.predicted,
+        "actual": scores.actual,
+        "ratio": scores.ratio(),
+        "poisson_deviance": scores.deviance,
+        "brier": scores.brier,
     }
 }
 
 /// Returns a file that a compaction hid.
-fn file(it: &HiddenFile) -> Value {
+fn file(file: &HiddenFile) -> Value {
     group! {
-        "path": it.path.to_string(),
-        "idle_requests": it.idle_requests,
-        "probability": it.chance.after[0],
-        "baseline": it.chance.baseline,
-        "read_again_at": it.read_at,
-        "read_or_searched_at": it.fetched_at,
+        "path": file.path.to_string(),
+        "idle_requests": file.idle_requests,
+        "probability": file.chance.after[0],
+        "baseline": file.chance.baseline,
+        "read_again_at": file.read_at,
+        "read_or_searched_at": file.fetched_at,
     }
 }
 
-fn compaction((session, it): (&str, &Aftermath)) -> Value {
-    let [predicted, low, high] = it.predicted(ReadOutcome::Read);
+fn compaction((session, after): (&str, &Aftermath)) -> Value {
+    let [predicted, low, high] = after.predicted(ReadOutcome::Read);
     group! {
         "session": session.to_owned(),
-        "step": it.step,
-        "prompt_tokens_before": it.prompt_before,
-        "predicted_prompt_tokens": it.predicted_prompt,
-        "prompt_tokens": it.prompt_after,
+        "step": after.step,
+        "prompt_tokens_before": after.prompt_before,
+        "predicted_prompt_tokens": after.predicted_prompt,
+        "prompt_tokens": after.prompt_after,
         "predicted_read_again": predicted,
         "predicted_read_again_low": low,
         "predicted_read_again_high": high,
-        "read_again": it.actual(ReadOutcome::Read),
-        "read_or_searched_again": it.actual(ReadOutcome::Fetched),
-        "requests_followed": it.followed,
-        "scored": it.is_scored(),
-        "not_scored_because": why_not_scored(it),
-        "predicted_usd": it.predicted_usd,
-        "usd": it.actual_usd,
-        "files": it.files.iter().map(file).listed(),
+        "read_again": after.actual(ReadOutcome::Read),
+        "read_or_searched_again": after.actual(ReadOutcome::Fetched),
+        "requests_followed": after.followed,
+        "scored": after.is_scored(),
+        "not_scored_because": why_not_scored(after),
+        "predicted_usd": after.predicted_usd,
+        "usd": after.actual_usd,
+        "files": after.files.iter().map(file).listed(),
     }
 }
 
@@ -62,7 +62,7 @@ fn compaction((session, it): (&str, &Aftermath)) -> Value {
 pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
     let window_requests = each(sessions).next()?.1.window;
     let all = sum_of_sessions(sessions);
-    let of = |outcome| {
+    let scored = |outcome| {
         let [model, baseline] = all.scores(outcome).map(|it| fit(&it));
         let [low, high] = all.predicted_interval(outcome);
         group! { "predicted_low": low, "predicted_high": high, "model": model, "baseline": baseline }
@@ -70,8 +70,8 @@ pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
     Some(group! {
         "window_requests": window_requests,
         "compactions": each(sessions).map(compaction).listed(),
-        "read_again": of(ReadOutcome::Read),
-        "read_or_searched_again": of(ReadOutcome::Fetched),
+        "read_again": scored(ReadOutcome::Read),
+        "read_or_searched_again": scored(ReadOutcome::Fetched),
         "trust": trust(&all.scores(ReadOutcome::Read)[0]),
     })
 }
@@ -104,27 +104,29 @@ pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
 fn lines(sessions: &[Calibration]) -> String {
     let head = ["session", "step", "before", "prompt tokens", "files", "read again", "searched", "USD"];
     let tokens = |it: Option<Tokens>| or_none(it, thousands);
-    let row = |(session, it): (&str, &Aftermath)| {
-        let read_again = match (it.files.is_empty(), it.is_scored()) {
+    let row = |(session, after): (&str, &Aftermath)| {
+        let read_again = match (after.files.is_empty(), after.is_scored()) {
             (true, _) => NONE.to_owned(),
             (false, true) => {
-                format!("{:.1} → {}", it.predicted(ReadOutcome::Read)[0], it.actual(ReadOutcome::Read))
+                format!("{:.1} → {}", after.predicted(ReadOutcome::Read)[0], after.actual(ReadOutcome::Read))
             }
-            (false, false) => format!("{:.1} → {NONE}", it.predicted(ReadOutcome::Read)[0]),
+            (false, false) => format!("{:.1} → {NONE}", after.predicted(ReadOutcome::Read)[0]),
         };
-        let searched = it.actual(ReadOutcome::Fetched) - it.actual(ReadOutcome::Read);
-        let usd = match it.files.is_empty() {
+        let searched = after.actual(ReadOutcome::Fetched) - after.actual(ReadOutcome::Read);
+        let usd = match after.files.is_empty() {
             true => NONE.to_owned(),
-            false => format!("{} → {}", fixed_or_none(it.predicted_usd, 3), fixed_or_none(it.actual_usd, 3)),
+            false => {
+                format!("{} → {}", fixed_or_none(after.predicted_usd, 3), fixed_or_none(after.actual_usd, 3))
+            }
         };
         [
             session.to_owned(),
-            it.step.to_string(),
-            tokens(it.prompt_before),
-            format!("{} → {}", tokens(it.predicted_prompt), tokens(it.prompt_after)),
-            it.files.len().to_string(),
+            after.step.to_string(),
+            tokens(after.prompt_before),
+            format!("{} → {}", tokens(after.predicted_prompt), tokens(after.prompt_after)),
+            after.files.len().to_string(),
             read_again,
-            if it.is_scored() { searched.to_string() } else { NONE.to_owned() },
+            if after.is_scored() { searched.to_string() } else { NONE.to_owned() },
             usd,
         ]
     };
@@ -133,49 +135,49 @@ fn lines(sessions: &[Calibration]) -> String {
 
 /// Returns why some cells hold a dash.
 fn notes(sessions: &[Calibration]) -> Option<String> {
-    let note = |(session, it): (&str, &Aftermath)| {
-        let reasons: Vec<String> = why_not_scored(it).into_iter().chain(why_unknown(it)).listed();
-        (!reasons.is_empty()).then(|| format!("{session}, step {}: {}\n", it.step, reasons.join("; ")))
+    let note = |(session, after): (&str, &Aftermath)| {
+        let reasons: Vec<String> = why_not_scored(after).into_iter().chain(why_unknown(after)).listed();
+        (!reasons.is_empty()).then(|| format!("{session}, step {}: {}\n", after.step, reasons.join("; ")))
     };
     let notes: String = each(sessions).filter_map(note).collect();
     (!notes.is_empty()).then_some(notes)
 }
 
 /// Says why a compaction is not scored.
-fn why_not_scored(it: &Aftermath) -> Option<String> {
-    if it.files.is_empty() {
+fn why_not_scored(after: &Aftermath) -> Option<String> {
+    if after.files.is_empty() {
         return Some("not scored: no file read by a file-reading tool was hidden".to_owned());
     }
-    (it.followed < it.window).then(|| {
+    (after.followed < after.window).then(|| {
         format!(
             "not scored: {} of {} requests followed before the end of the session or its history",
-            it.followed, it.window
+            after.followed, after.window
         )
     })
 }
 
 /// Explains why a prompt or a cost is unknown.
-fn why_unknown(it: &Aftermath) -> Option<String> {
-    if it.prompt_before.is_none() || it.prompt_after.is_none() {
+fn why_unknown(after: &Aftermath) -> Option<String> {
+    if after.prompt_before.is_none() || after.prompt_after.is_none() {
         return Some("a request has no recorded bill".to_owned());
     }
-    if it.predicted_prompt.is_none() {
+    if after.predicted_prompt.is_none() {
         return Some("no policy is known by which its agent compacts".to_owned());
     }
-    it.predicted_usd.is_none().then(|| "the profile lacks a price".to_owned())
+    after.predicted_usd.is_none().then(|| "the profile lacks a price".to_owned())
 }
 
 /// Returns the scores of all compactions, each beside the baseline's.
 fn scores(all: &Calibration) -> String {
     let head = ["all scored", "predicted", "actual", "predicted / actual", "Poisson deviance", "Brier score"];
-    let row = |name: &str, interval: &str, it: &ForecastScores| {
+    let row = |name: &str, interval: &str, scores: &ForecastScores| {
         [
             name.to_owned(),
-            format!("{:.1}{interval}", it.predicted),
-            it.actual.to_string(),
-            fixed_or_none(it.ratio(), 2),
-            format!("{:.2}", it.deviance),
-            format!("{:.3}", it.brier),
+            format!("{:.1}{interval}", scores.predicted),
+            scores.actual.to_string(),
+            fixed_or_none(scores.ratio(), 2),
+            format!("{:.2}", scores.deviance),
+            format!("{:.3}", scores.brier),
         ]
     };
     let mut rows = Vec::new();

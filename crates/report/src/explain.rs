@@ -5,10 +5,11 @@ mod words;
 
 use super::rows::{ExploredCalls, RequestInContext, RowContext};
 use crate::prelude::*;
-use ctxsim_engine::cache::{EntryFound, MarkFound};
+use ctxsim_engine::cache::EntryFound;
 use ctxsim_engine::explain::{By, Done, EditCause, Explanation, Same, StandingItem};
 use ctxsim_engine::ledger::NeedRow;
 use ctxsim_input::Policy;
+use ctxsim_input::profile::CacheRules;
 use ctxsim_timeline::row::fields;
 
 pub use words::rendered;
@@ -24,127 +25,96 @@ pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct ExplainDocument<'a> {
-    schema: &'static str,
-    policy: &'a str,
-    scenario: &'a str,
-    profile: &'a str,
-    request: usize,
-    requests: usize,
-    asked_by: Option<String>,
-    row: Value,
-    cost_picodollars: IndexMap<&'static str, Option<u128>>,
-    cache: CacheJson<'a>,
-    prefix: Value,
-    stages: Vec<Value>,
-    recoveries: Vec<Value>,
-    tokens_beside_items: Tokens,
-    #[serde(skip_serializing_if = "is_none")]
-    tokens_unread: Tokens,
-    items: Vec<Value>,
-}
-
-/// Returns whether there are no tokens.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_none(tokens: &Tokens) -> bool {
-    *tokens == 0
-}
-
-/// What the cache did.
-#[derive(Debug, Serialize)]
-struct CacheJson<'a> {
-    says: String,
-    marks: &'a [MarkFound],
-    entries: Vec<EntryJson<'a>>,
-}
-
-/// An entry, and what happened to it.
-#[derive(Debug, Serialize)]
-struct EntryJson<'a> {
-    #[serde(flatten)]
-    entry: &'a EntryFound,
-    says: String,
-}
-
 /// Returns an explanation as one JSON document, with the texts of the prompt if requested.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(it: &Explanation, context: RowContext<'_>, has_texts: bool) -> Result<String, serde_json::Error> {
-    let (policy, rules) = (context.policy, &context.profile.cache);
-    let entry = |it| EntryJson { entry: it, says: words::entry(it, rules) };
-    let cost = |it: Cost| Some(it.0);
-    let finding = it.finding.as_ref();
-    let document = ExplainDocument {
-        schema: "ctxsim.explanation/1",
-        policy: &policy.name,
-        scenario: context.scenario,
-        profile: &context.profile.name,
-        request: it.n,
-        requests: it.of,
-        asked_by: it.asked_by.map(|it| words::by(it, policy)),
-        row: fields(&RequestInContext {
-            row: &it.row,
-            id: it.id,
+pub fn json(
+    explanation: &Explanation,
+    context: RowContext<'_>,
+    has_texts: bool,
+) -> Result<String, serde_json::Error> {
+    let (policy, bill) = (context.policy, &explanation.bill);
+    let cost = |cost: Option<Cost>| Value::of(&cost.map(|it| it.0));
+    let items = explanation.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts));
+    let head = group! {
+        "schema": "ctxsim.explanation/1",
+        "policy": policy.name.clone(),
+        "scenario": context.scenario.to_owned(),
+        "profile": context.profile.name.clone(),
+        "request": explanation.n,
+        "requests": explanation.of,
+        "asked_by": explanation.asked_by.map(|it| words::by(it, policy)),
+        "row": fields(&RequestInContext {
+            row: &explanation.row,
+            id: explanation.id,
             due: None,
             cost: None,
-            explored: it.explored.as_ref().map(ExploredCalls::of),
-            context: RowContext { misses: it.missed.as_slice(), ..context },
+            explored: explanation.explored.as_ref().map(ExploredCalls::of),
+            context: RowContext { misses: explanation.missed.as_slice(), ..context },
         }),
-        cost_picodollars: IndexMap::from([
-            ("cache_read", cost(it.bill.read)),
-            ("cache_write", cost(it.bill.write)),
-            ("uncached", cost(it.bill.uncached)),
-            ("output", cost(it.bill.output)),
-            ("total", it.bill.total().map(|it| it.0)),
-        ]),
-        cache: CacheJson {
-            says: words::verdict(it, rules),
-            marks: finding.map_or(&[], |it| it.marks.as_slice()),
-            entries: finding.map_or(Vec::new(), |it| it.entries.iter().map(entry).listed()),
+        "cost_picodollars": group! {
+            "cache_read": cost(Some(bill.read)),
+            "cache_write": cost(Some(bill.write)),
+            "uncached": cost(Some(bill.uncached)),
+            "output": cost(Some(bill.output)),
+            "total": cost(bill.total()),
         },
-        prefix: prefix(it, context),
-        stages: it.since.iter().map(|it| done(it, policy)).listed(),
-        recoveries: it.needs.iter().map(need).listed(),
-        tokens_beside_items: it.beside,
-        tokens_unread: it.unread,
-        items: it.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts)).listed(),
+        "cache": cache(explanation, &context.profile.cache),
+        "prefix": prefix(explanation, context),
+        "stages": explanation.since.iter().map(|it| done(it, policy)).listed(),
+        "recoveries": explanation.needs.iter().map(need).listed(),
+        "tokens_beside_items": explanation.beside,
     };
-    json_text(&document)
+    let head = match explanation.unread {
+        0 => head,
+        tokens => head.and(group! { "tokens_unread": tokens }),
+    };
+    json_text(&head.and(group! { "items": items.listed() }))
+}
+
+/// Returns what the cache did, its marks, and each entry with what happened to it.
+fn cache(explanation: &Explanation, rules: &CacheRules) -> Value {
+    let finding = explanation.finding.as_ref();
+    let entry = |it: &EntryFound| Value::of(it).and(group! { "says": words::entry(it, rules) });
+    group! {
+        "says": words::verdict(explanation, rules),
+        "marks": Value::of(finding.map_or(&[][..], |it| &it.marks)),
+        "entries": finding.map_or(Vec::new(), |it| it.entries.iter().map(entry).listed()),
+    }
 }
 
 /// Returns what a stage did since the previous request.
-fn done(it: &Done, policy: &Policy) -> Value {
+fn done(done: &Done, policy: &Policy) -> Value {
     group! {
-        "by": words::by(it.by, policy),
-        "items": it.n_items,
-        "tokens_before": it.tokens[0],
-        "tokens_after": it.tokens[1],
+        "by": words::by(done.by, policy),
+        "items": done.n_items,
+        "tokens_before": done.tokens[0],
+        "tokens_after": done.tokens[1],
     }
 }
 
 /// Returns something that was due.
-fn need(it: &NeedRow) -> Value {
+fn need(need: &NeedRow) -> Value {
     group! {
-        "level": Value::of(&it.level),
-        "weight": it.weight,
-        "met": it.met,
-        "expected_calls": it.calls,
-        "fetched_tokens": it.fetched,
-        "expected_failures": it.failed,
+        "level": Value::of(&need.level),
+        "weight": need.weight,
+        "met": need.met,
+        "expected_calls": need.calls,
+        "fetched_tokens": need.fetched,
+        "expected_failures": need.failed,
     }
 }
 
 /// Returns where the prefix differs.
-fn prefix(it: &Explanation, context: RowContext<'_>) -> Value {
-    let prefix = it.prefix.as_ref();
-    let differs = prefix.and_then(|it| match &it.same {
+fn prefix(explanation: &Explanation, context: RowContext<'_>) -> Value {
+    let prefix = explanation.prefix.as_ref();
+    let differs = prefix.and_then(|compared| match &compared.same {
         Same::Until { item, causes } => Some((*item, changes(causes, context))),
         _ => None,
     });
     group! {
-        "says": words::prefix(it, context.policy),
+        "says": words::prefix(explanation, context.policy),
         "compared_with_request": prefix.map(|it| it.of),
         "previous_tokens": prefix.map(|it| it.tokens),
         "same_tokens": prefix.map(|it| it.same_tokens),
@@ -155,12 +125,12 @@ fn prefix(it: &Explanation, context: RowContext<'_>) -> Value {
 
 /// Returns the changes of an item.
 fn changes(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value> {
-    let change = |it: &EditCause| {
-        let [before, after] = it.change;
+    let change = |cause: &EditCause| {
+        let [before, after] = cause.change;
         group! {
-            "by": words::by(it.by, context.policy),
-            "at": it.at.map(words::word),
-            "request": it.request,
+            "by": words::by(cause.by, context.policy),
+            "at": cause.at.map(words::word),
+            "request": cause.request,
             "from": words::stood(&before),
             "from_tokens": before.tokens,
             "to": words::stood(&after),
@@ -170,25 +140,25 @@ fn changes(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value> {
     causes.iter().map(change).listed()
 }
 
-fn item(it: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
+fn item(item: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
     let all = group! {
-        "item": it.item,
-        "kind": words::word(it.kind),
-        "tool": it.tool.clone(),
-        "turn": it.turn_ix,
-        "step": it.step,
-        "is_new": it.is_new,
-        "raw_tokens": it.raw,
-        "shown": words::stood(&it.now),
-        "shown_tokens": it.now.tokens,
-        "behind_summary_at": it.behind,
-        "cache_read_tokens": it.cached.read,
-        "cache_write_tokens": it.cached.written,
-        "uncached_tokens": it.cached.uncached,
+        "item": item.item,
+        "kind": words::word(item.kind),
+        "tool": item.tool.clone(),
+        "turn": item.turn_ix,
+        "step": item.step,
+        "is_new": item.is_new,
+        "raw_tokens": item.raw,
+        "shown": words::stood(&item.now),
+        "shown_tokens": item.now.tokens,
+        "behind_summary_at": item.behind,
+        "cache_read_tokens": item.cached.read,
+        "cache_write_tokens": item.cached.written,
+        "uncached_tokens": item.cached.uncached,
         "changes": changes,
     };
-    if !has_text || it.now.tokens == 0 {
+    if !has_text || item.now.tokens == 0 {
         return all;
     }
-    all.and(group! { "text": words::of_item(it) })
+    all.and(group! { "text": words::of_item(item) })
 }

@@ -15,17 +15,17 @@ pub struct Explains {
 impl Explains {
     /// Returns the command that explains a policy's last request, in the scenario of a table where its cost changes most.
     pub fn command(&self, report: &Report, section: &Section, policy: &str) -> Option<String> {
-        let of = |policy: &str| -> Vec<&Run> {
+        let runs_of = |policy: &str| -> Vec<&Run> {
             let runs = report.runs.iter().filter(|it| it.policy == policy);
             runs.filter(|it| section.members.contains(&it.scenario) && section.has_profile(&it.profile))
                 .listed()
         };
-        let first = of(&section.lines.first()?.policy);
+        let first = runs_of(&section.lines.first()?.policy);
         let usd = |it: &Run| it.tally.costs.total().unwrap_or_default();
         let change = |run: &&Run| {
             first.iter().find(|it| it.is_beside(run)).map_or(0.0, |base| (usd(run) - usd(base)).abs())
         };
-        let runs = of(policy);
+        let runs = runs_of(policy);
         // The first policy changes nothing, so that its dearest run is the one to look at.
         let is_first = section.lines.first().is_some_and(|it| it.policy == policy);
         let weight = |it: &&Run| if is_first { usd(it) } else { change(it) };

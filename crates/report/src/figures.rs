@@ -100,19 +100,19 @@ impl Report {
     pub fn figures_grid(&self) -> Option<Grid> {
         let lines = self.figure_lines();
         let written = |it| plain_or_none(it, 3);
-        let rows = lines.iter().map(|it| {
-            let reach = it.ci95.map(|[low, high]| (high - low) / 2.0);
-            let band = match it.band {
+        let rows = lines.iter().map(|line| {
+            let reach = line.ci95.map(|[low, high]| (high - low) / 2.0);
+            let band = match line.band {
                 [None, None] => NONE.to_owned(),
                 [low, high] => format!("{} to {}", written(low), written(high)),
             };
-            let within = it.within.map_or(NONE, |it| if it { "yes" } else { "no" });
-            let difference = or_none(it.difference, |it| format!("{it:+.3}"));
+            let within = line.within.map_or(NONE, |it| if it { "yes" } else { "no" });
+            let difference = or_none(line.difference, |it| format!("{it:+.3}"));
             vec![
-                it.name.clone(),
-                it.kind.word().to_owned(),
-                written(it.paper),
-                written(it.ours),
+                line.name.clone(),
+                line.kind.word().to_owned(),
+                written(line.paper),
+                written(line.ours),
                 written(reach),
                 difference,
                 band,

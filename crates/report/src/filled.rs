@@ -5,7 +5,7 @@ use super::carried::{CarriedShare, together};
 use crate::prelude::*;
 use ctxsim_base::quantity::ix;
 use ctxsim_engine::measure::carried::{at_front, carried_items};
-use ctxsim_engine::measure::missed::all_misses;
+use ctxsim_engine::measure::missed::{Miss, all_misses};
 use ctxsim_engine::measure::month::{Basis, Calendar};
 use ctxsim_timeline::{EventKind, StepIx};
 
@@ -57,18 +57,17 @@ impl Filled {
         let compactions: Vec<StepIx> = compactions.map(|it| timeline.spine.step_at(it.at)).listed();
         // Summaries are requests, too, so that a request has another number than its step.
         let number = |step: StepIx| step + 1 + ix::<u32>(compactions.partition_point(|it| *it <= step));
+        let missed_by_number = |miss: Miss| Missed {
+            request: number(miss.step),
+            cause: miss.cause,
+            because: miss.cause.about(),
+            tokens: miss.tokens,
+            usd: miss.usd,
+        };
         Some(Self {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
             by_tool: CarriedShare::by_tool(timeline, &carried_items(timeline, prices)),
-            missed: missed
-                .map(|it| Missed {
-                    request: number(it.step),
-                    cause: it.cause,
-                    because: it.cause.about(),
-                    tokens: it.tokens,
-                    usd: it.usd,
-                })
-                .listed(),
+            missed: missed.map(missed_by_number).listed(),
             front_usd: at_front(timeline, prices, MEMORY_TOKENS),
         })
     }
@@ -135,19 +134,13 @@ impl BilledSessions<'_> {
         })
     }
 
-    fn sum(&self, of: impl Fn(&Filled) -> f64) -> f64 {
-        self.weighed().map(|(_, filled, weight)| of(filled) * weight).sum()
+    fn sum(&self, number: impl Fn(&Filled) -> f64) -> f64 {
+        self.weighed().map(|(_, filled, weight)| number(filled) * weight).sum()
     }
 
     /// Returns whether its dollars are those of a month, not those of its sessions.
     fn is_scaled(&self) -> bool {
         self.calendar.basis != Basis::AllSessions
-    }
-
-    /// Says whose dollars they are, where they are not those of a month.
-    fn of_sessions(&self) -> String {
-        let these = if self.sessions.len() == 1 { "this session" } else { "these sessions" };
-        format!("in {these}")
     }
 
     /// Returns the second of two headings where dollars are those of a month.
@@ -175,7 +168,11 @@ impl BilledSessions<'_> {
             ("% of input", &|it| percent(it.1 / total.max(f64::MIN_POSITIVE))),
             ("", &|it| "█".repeat((it.1 / largest * BAR).round() as usize)),
         ];
-        let basis = if self.is_scaled() { self.calendar.words() } else { self.of_sessions() };
+        let basis = match self.sessions.len() {
+            _ if self.is_scaled() => self.calendar.words(),
+            1 => "in this session".to_owned(),
+            _ => "in these sessions".to_owned(),
+        };
         let title = format!("What fills the prompts, and what sending it again and again costs ({basis})");
         Grid::of(&title, 1, &rows, &columns).with(CellKind::Text, &[3])
     }
@@ -185,13 +182,8 @@ impl BilledSessions<'_> {
         let mut all: IndexMap<MissCause, Missing<'_>> = IndexMap::new();
         for (session, filled, weight) in self.weighed() {
             for miss in filled.missed.iter().filter(|_| weight > 0.0) {
-                let nothing = Missing {
-                    cause: miss.cause,
-                    requests: 0.0,
-                    tokens: 0.0,
-                    usd: 0.0,
-                    dearest: (session, *miss),
-                };
+                let dearest = (session, *miss);
+                let nothing = Missing { cause: miss.cause, requests: 0.0, tokens: 0.0, usd: 0.0, dearest };
                 let sum = all.entry(miss.cause).or_insert(nothing);
                 sum.requests += weight;
                 sum.tokens += miss.tokens as f64 * weight;
@@ -211,8 +203,8 @@ impl BilledSessions<'_> {
         let decimals = decimals_of_usd(input);
         let columns: [Of<'_, Missing<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
-            (self.heading(["requests", "requests a month"]), &|it| {
-                fixed(it.requests, if is_scaled { 1 } else { 0 })
+            (self.heading(["requests", "requests a month"]), &|missing| {
+                fixed(missing.requests, if is_scaled { 1 } else { 0 })
             }),
             (self.heading(["tokens", "tokens a month"]), &|it| numbers::short(it.tokens.round() as u64)),
             (self.heading(["USD", "USD a month"]), &|it| fixed(it.usd, decimals)),

@@ -101,8 +101,8 @@ impl Stages {
         };
         if let Some(place) = place(|it| it.fired == 0) {
             let all = chosen(|it| it.fired == 0).map(|stage| *stage.1);
-            let all = all.reduce(|mut all, it| {
-                all.add(&it);
+            let all = all.reduce(|mut all, more| {
+                all.add(&more);
                 all
             });
             return Some(format!("never fired{place}: {}", all?.reason()));
@@ -117,8 +117,10 @@ impl Stages {
 impl StageFirings {
     fn new(facts: &StageFacts, firing: Firing, run: &Run) -> Self {
         let longest = run.tally.sums.main.prompt_max;
-        let falls_short = |it: &Threshold| {
-            it.is_of_body || longest < it.tokens || (longest == it.tokens && !it.is_inclusive)
+        let falls_short = |threshold: &Threshold| {
+            threshold.is_of_body
+                || longest < threshold.tokens
+                || (longest == threshold.tokens && !threshold.is_inclusive)
         };
         let is_swayed = run.tally.outcome.is_swayed;
         let threshold = facts.threshold.filter(falls_short);
@@ -182,7 +184,7 @@ impl Report {
                 told.entry(why).or_default().push(format!("`{stage}`"));
             }
             let n_told: usize = told.values().map(Vec::len).sum();
-            let sentences: Vec<String> =
+            let sentences =
                 told.into_iter().map(|(why, stages)| format!("{} {why}", listed(&stages))).listed();
             let is_whole = sum.stages.n == Some(n_told);
             let lead = if is_whole { format!("{policy} changed nothing") } else { policy.to_owned() };

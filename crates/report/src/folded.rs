@@ -72,12 +72,12 @@ impl Folded {
 
     /// Returns the runs in brief.
     pub(super) fn briefs(&self) -> impl Iterator<Item = Brief<'_>> {
-        self.runs.iter().map(|it| Brief {
-            policy: &self.policies[it.policy as usize],
-            scenario: &self.scenarios[it.scenario as usize],
-            profile: &self.profiles[it.profile as usize],
-            as_of: &self.days[it.day as usize],
-            figures: it.figures,
+        self.runs.iter().map(|run| Brief {
+            policy: &self.policies[run.policy as usize],
+            scenario: &self.scenarios[run.scenario as usize],
+            profile: &self.profiles[run.profile as usize],
+            as_of: &self.days[run.day as usize],
+            figures: run.figures,
         })
     }
 

@@ -1,9 +1,8 @@
 //! What a search found, drawn in one way whichever verb searched: an answer above a table of candidates, and pictures of what these cost and keep.
 
-use std::fmt::Write as _;
-
 use ctxsim_base::grid::tint::ROWS_LEAST;
 
+use crate::blocks::{Block, on_terminal};
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::frontier::Frontier;
 use crate::chart::names::PolicyLabel;
@@ -12,23 +11,9 @@ use crate::page::kept;
 use crate::prelude::*;
 use crate::sampled::Sampled;
 
-/// A paragraph of an answer.
-#[derive(Debug)]
-pub(crate) enum AnswerLine {
-    /// What is read first.
-    Strong(String),
-    /// What stands behind a mark.
-    Plain(&'static str, String),
-    /// What is to be copied, in one line.
-    Code(String),
-}
-
 /// What a search found, as a terminal shows it.
-#[derive(Debug)]
 pub(crate) struct FoundText {
-    pub(crate) answer: Vec<AnswerLine>,
-    /// What stands above the table.
-    pub(crate) head: String,
+    pub(crate) answer: Vec<Block>,
     /// Every candidate, below the base if it is among them.
     pub(crate) table: Grid,
     pub(crate) has_base: bool,
@@ -46,35 +31,19 @@ impl FoundText {
         if !shows_all {
             return on.fitted(ROWS_LEAST..=self.most, |on, n_shown| self.with_candidates(n_shown, on));
         }
-        let mut text = self.with_candidates(self.table.rows.len(), on);
-        for grid in &self.details {
-            let _ = write!(text, "\n{}\n{}\n", on.paint(Tint::Strong, &grid.title), draw_with_note(grid, on));
-        }
-        text
+        let details = self.details.iter().cloned().map(Block::Table).listed();
+        self.with_candidates(self.table.rows.len(), on) + &on_terminal(&details, "", on)
     }
 
     fn with_candidates(&self, n_shown: usize, on: Terminal) -> String {
-        let mut text = String::new();
-        for line in &self.answer {
-            match line {
-                AnswerLine::Strong(words) => on.paragraph(Tint::Strong, "", words, &mut text),
-                AnswerLine::Plain(mark, words) => on.paragraph(Tint::Plain, mark, words, &mut text),
-                AnswerLine::Code(code) => text += &format!("  {code}\n"),
-            }
-        }
-        text.push('\n');
-        if !self.head.is_empty() {
-            on.paragraph(Tint::Strong, "", &self.head, &mut text);
-        }
         let n_rows = n_shown + usize::from(self.has_base);
         let mut table = self.table.clone();
         table.rows.truncate(n_rows);
         let table = table.leaving_out(self.table.rows.len().saturating_sub(n_rows), self.shows_all_by);
-        let _ = writeln!(text, "{}", draw_with_note(&table, on));
-        if !on.is_quiet {
-            on.paragraphs(Tint::Faint, "", &self.notes, &mut text);
-        }
-        text
+        let notes = self.notes.iter().cloned().map(Block::Aside);
+        let below = std::iter::once(Block::Table(table)).chain(notes).listed();
+        let answer = on_terminal(&self.answer, "", on);
+        format!("{}\n{}", answer.trim_end(), on_terminal(&below, "", on))
     }
 }
 

@@ -104,8 +104,10 @@ fn interval(numbers: &RunNumbers<'_>, metric: &str) -> Option<[f64; 2]> {
 impl Judge<'_> {
     /// Returns the run with which a run is compared.
     fn other(&self, own: &RunNumbers<'_>, over: &str) -> Result<&RunNumbers<'_>, String> {
-        let is_other = |it: &&RunNumbers<'_>| {
-            it.run.policy == *over && it.run.scenario == own.run.scenario && it.run.profile == own.run.profile
+        let is_other = |numbers: &&RunNumbers<'_>| {
+            numbers.run.policy == *over
+                && numbers.run.scenario == own.run.scenario
+                && numbers.run.profile == own.run.profile
         };
         self.runs.iter().find(is_other).ok_or_else(|| format!("{over} has no such run"))
     }
@@ -157,8 +159,7 @@ impl Judge<'_> {
                 let at_ms = self.ended_ms.get(own.run.scenario.as_str()).copied();
                 pair.map(|pair| RatioSample { pair, project: "", at_ms })
             };
-            let samples: Vec<RatioSample<'_>> =
-                pairs.filter_map(sample).filter(|it| it.pair.1 > 0.0).listed();
+            let samples = pairs.filter_map(sample).filter(|it| it.pair.1 > 0.0).listed();
             return ratio_interval_for_later(&samples, own.run.tally.assumed_reach(&other.run.tally));
         }
         let pairs: Vec<[Tally; 2]> = pairs.map(|it| it.map(|it| it.run.tally.clone())).listed();
@@ -185,14 +186,12 @@ impl Judge<'_> {
                 GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
                     let is_lower = matches!(rule, GuardRule::MaxDecrease(_));
                     let found = self.increase(own, metric);
-                    let holds = found.as_ref().is_ok_and(|it| match is_lower {
-                        true => self.end(it, true) >= -share.share(),
-                        false => self.end(it, false) <= share.share(),
-                    });
-                    let (word, most) =
-                        if is_lower { ("at least", -share.number) } else { ("at most", share.number) };
+                    let (word, sign) = if is_lower { ("at least", -1.0) } else { ("at most", 1.0) };
+                    // By how much it differs in the direction that is bounded.
+                    let holds = |number| sign * self.end(number, is_lower) <= share.share();
+                    let holds = found.as_ref().is_ok_and(holds);
                     let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = format!("{word} {} against {over}", change(most));
+                    let bound = format!("{word} {} against {over}", change(sign * share.number));
                     verdicts.push(GuardVerdict {
                         is_change: true,
                         is_better_higher: Some(is_lower),
@@ -396,9 +395,13 @@ impl Report {
 
     /// Returns the verdicts on a run as one cell of a table.
     pub(super) fn verdicts_in_a_cell(&self, run: &Run) -> Option<String> {
-        let word = |it: &GuardVerdict| match it.holds {
-            true => format!("holds: {}", it.title()),
-            false => format!("fails: {} ({})", it.title(), it.finding()),
+        let word = |verdict: &GuardVerdict| {
+            let title = verdict.title();
+            if verdict.holds {
+                format!("holds: {title}")
+            } else {
+                format!("fails: {title} ({})", verdict.finding())
+            }
         };
         Some(self.verdicts_on(run)?.into_iter().map(word).listed().join("; "))
     }
@@ -518,17 +521,17 @@ impl Best {
 }
 
 /// Returns whether a number is still as good as the best one.
-fn against(of: &GuardVerdict, value: f64, best: f64, tolerance: f64, rises: bool) -> GuardVerdict {
+fn against(verdict: &GuardVerdict, value: f64, best: f64, tolerance: f64, rises: bool) -> GuardVerdict {
     let worse = if rises { best - value } else { value - best };
-    let allowed = if of.is_change { tolerance } else { tolerance * best.abs() };
-    let shown = if of.is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
+    let allowed = if verdict.is_change { tolerance } else { tolerance * best.abs() };
+    let shown = if verdict.is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
     let give = if tolerance > 0.0 { format!(" or {} worse", percent(tolerance)) } else { String::new() };
     GuardVerdict {
-        guard: format!("{} (ratchet)", of.title()),
+        guard: format!("{} (ratchet)", verdict.title()),
         bound: format!("as good as the best so far, {shown}{give}"),
         holds: worse <= allowed,
         interval: None,
-        ..of.clone()
+        ..verdict.clone()
     }
 }
 
@@ -537,31 +540,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_says_the_number_or_why_there_is_none() {
-        let verdict = GuardVerdict {
-            guard: "it is kept".to_owned(),
-            run: ["p", "s", "m"].map(str::to_owned),
-            metric: "retention.gap".to_owned(),
-            over: None,
-            value: None,
-            interval: None,
-            is_change: false,
-            is_better_higher: Some(true),
-            bound: "above 0.5".to_owned(),
-            holds: false,
-            reason: Some("no fact is said in passing".to_owned()),
-            place: Place::default(),
-            policy_place: Place::default(),
-        };
-
-        let told = "it is kept: `retention.gap` has no value, so it cannot be above 0.5: no fact is said in passing (p on s under m)";
-        assert_eq!(verdict.to_string(), told);
-        let low = GuardVerdict { value: Some(0.25), reason: None, ..verdict };
-        assert_eq!(low.to_string(), "it is kept: 0.25 is not above 0.5 (p on s under m)");
-        let high = GuardVerdict { value: Some(0.75), holds: true, ..low };
-        assert_eq!(high.to_string(), "it is kept: 0.75 is above 0.5 (p on s under m)");
-        let near = GuardVerdict { value: Some(0.500_01), ..high.clone() };
-        assert_eq!(near.finding(), "0.50001 is above 0.5");
-        assert_eq!(GuardVerdict { value: Some(0.712_345_6), ..high }.finding(), "0.7123 is above 0.5");
+    fn a_number_has_four_decimals_or_all_where_its_bound_would_look_the_same() {
+        assert_eq!(short(0.712_345_6, "above 0.5"), "0.7123");
+        assert_eq!(short(0.500_01, "above 0.5"), "0.50001");
     }
 }

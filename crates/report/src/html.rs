@@ -6,12 +6,13 @@ use super::carried::FilledKind;
 use super::chart::requests::{RequestBars, RunRequests};
 use super::chart::{self, ChartData, PageChart};
 use super::effects::{by_assumption, by_session};
+use super::names::short_names;
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
 use super::verdict::{Choice, Verdict, percent_round};
 use super::{ALL, Brief, distinct, template};
 use crate::prelude::*;
-use ctxsim_engine::measure::Better;
+use ctxsim_engine::measure::{Better, Remembered};
 
 /// The requests that a page can chart.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,15 +101,15 @@ impl Drawn {
 /// Returns the tables; a row of policies has the command that explains what costs the change.
 fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
     let figures = report.figures_grid().into_iter().map(PagePiece::table);
-    let sections = report.sections(detail).into_iter().map(|it| {
-        let mut grid = it.grid(numbers::short);
-        for (row, line) in grid.rows.iter_mut().zip(&it.lines) {
-            let title = report.titles.get(&line.policy).cloned();
-            row.note =
-                title.into_iter().chain(row.note.take()).reduce(|one, other| format!("{one}; {other}"));
+    let sections = report.sections(detail).into_iter().map(|section| {
+        let mut grid = section.grid(numbers::short);
+        for (row, line) in grid.rows.iter_mut().zip(&section.lines) {
+            let notes = report.titles.get(&line.policy).cloned().into_iter().chain(row.note.take());
+            row.note = notes.reduce(|one, other| format!("{one}; {other}"));
         }
         let grid = if report.columns.is_empty() { answer_first(grid) } else { grid };
-        (PagePiece::table_with(grid, |policy| report.explains.command(report, &it, policy)), it.is_part)
+        let command = |policy: &str| report.explains.command(report, &section, policy);
+        (PagePiece::table_with(grid, command), section.is_part)
     });
     let others = report.grids().into_iter().map(|it| (PagePiece::table(it), false));
     let (mut open, mut folded) = (Vec::new(), Vec::new());
@@ -166,17 +167,13 @@ fn effects(source: &ChartData<'_>) -> Vec<PagePiece> {
     grids.into_iter().map(PagePiece::table).listed()
 }
 
-/// Returns a list, if there is anything in it.
-fn list_of(lines: Vec<String>) -> Vec<PagePiece> {
-    if lines.is_empty() { Vec::new() } else { vec![PagePiece::List(lines)] }
-}
-
 /// Returns what is assumed, and what else a reader must know.
 fn assumptions(report: &Report) -> Vec<PagePiece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let mut notes = report.all_notes().into_iter().chain(references).listed();
     let more = notes.split_off(notes.len().min(NOTES));
-    let more = PagePiece::fold(counted(more.len(), "more note"), list_of(more));
+    let n_more = counted(more.len(), "more note");
+    let more = PagePiece::fold(n_more, PagePiece::list("", more));
     let scenarios = distinct(report.briefs().map(|it| it.scenario));
     let kinds = kinds::all(report.assumptions(), &scenarios);
     let folded =
@@ -189,13 +186,15 @@ fn answers(report: &Report) -> Vec<Card> {
     let sections = report.sections(Detail::Groups);
     let verdicts = report.verdicts_of(&sections);
     let is_several = verdicts.len() > 1;
-    let of_tables = verdicts.iter().map(|it| {
-        let section =
-            sections.iter().find(|section| section.load == it.load && section.profile == it.profile);
+    let of_tables = verdicts.iter().map(|verdict| {
+        let section = sections
+            .iter()
+            .find(|section| section.load == verdict.load && section.profile == verdict.profile);
         Card {
-            of: is_several
-                .then(|| format!("{} under {}", it.load.split(" (").next().unwrap_or_default(), it.profile)),
-            ..Card::of(it, section)
+            of: is_several.then(|| {
+                format!("{} under {}", verdict.load.split(" (").next().unwrap_or_default(), verdict.profile)
+            }),
+            ..Card::of(verdict, section)
         }
     });
     let repairs = report.repair_lines().into_iter();
@@ -210,9 +209,9 @@ fn numbers_only(report: &Report) -> Card {
     let n_policies = distinct(report.briefs().map(|it| it.policy)).len();
     let costs: Option<Vec<f64>> = report.briefs().map(|it| it.figures.cost).collect();
     let usd = costs.filter(|_| n_policies == 1).map(|it| it.iter().sum::<f64>());
+    let number = usd.map(|it| format!("${}", fixed(it, numbers::decimals(it))));
     Card {
-        number: usd
-            .map_or_else(|| "No verdict".to_owned(), |it| format!("${}", fixed(it, numbers::decimals(it)))),
+        number: number.unwrap_or_else(|| "No verdict".to_owned()),
         what: "Nothing is compared: a verdict takes two policies that do the same work.".to_owned(),
         ..Card::default()
     }
@@ -244,93 +243,78 @@ pub(super) fn cost_verdict(change: f64, is_sure: bool) -> (String, Tone) {
 
 impl Card {
     /// Says why the first policy is kept: what the only other one costs, or the next.
-    fn keeping(it: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
-        let kept = percent_round(it.min_evidence);
+    fn keeping(verdict: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
+        let kept = percent_round(verdict.min_evidence);
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
         let next = next.filter(|line| section.is_some_and(|it| it.change(line).is_some_and(|it| it > 0.0)));
-        let next = next.min_by(|one, other| {
-            let usd = |it: &TableLine| it.tally.costs.total().unwrap_or(f64::INFINITY);
-            usd(one).total_cmp(&usd(other))
-        });
+        let usd = |it: &TableLine| it.tally.costs.total().unwrap_or(f64::INFINITY);
+        let next = next.min_by(|one, other| usd(one).total_cmp(&usd(other)));
         let told = next.and_then(|line| {
             let change = section?.change(line)?;
             Some((line, cost_verdict(change, true), instead(section, &line.policy)?))
         });
-        match told {
+        let plain = Self { sure: None, ..plain };
+        let next = match told {
             Some((line, (number, tone), instead)) if lines.len() == 2 => {
-                let what = format!("{instead}, with {}: keep {}", line.policy, it.baseline);
-                Self { number, what, tone, sure: None, ..plain }
+                let what = format!("{instead}, with {}: keep {}", line.policy, verdict.baseline);
+                return Self { number, what, tone, ..plain };
             }
-            told => {
-                let next = told.map_or_else(String::new, |(line, (number, _), instead)| {
-                    let number = number.to_lowercase().replace("costs ", "");
-                    format!("; the next, {}, costs {number}: {instead}", line.policy)
-                });
-                let title = title.map_or_else(String::new, |it| format!("{it}: "));
-                let none = if title.is_empty() { "Nothing" } else { "nothing" };
-                Self {
-                    number: format!("Keep {}", it.baseline),
-                    what: format!(
-                        "{title}{none} that keeps at least {kept} of the evidence is cheaper{next}"
-                    ),
-                    sure: None,
-                    ..plain
-                }
+            Some((line, (number, _), instead)) => {
+                let number = number.to_lowercase().replace("costs ", "");
+                format!("; the next, {}, costs {number}: {instead}", line.policy)
             }
-        }
+            None => String::new(),
+        };
+        let title = title.map_or_else(|| "Nothing".to_owned(), |it| format!("{it}: nothing"));
+        let what = format!("{title} that keeps at least {kept} of the evidence is cheaper{next}");
+        Self { number: format!("Keep {}", verdict.baseline), what, ..plain }
     }
 
-    fn of(it: &Verdict, section: Option<&Section>) -> Self {
-        let Some(best) = &it.cheapest else {
-            return Self { number: "No verdict".to_owned(), what: it.words(), ..Self::default() };
+    fn of(verdict: &Verdict, section: Option<&Section>) -> Self {
+        let Some(best) = &verdict.cheapest else {
+            return Self { number: "No verdict".to_owned(), what: verdict.words(), ..Self::default() };
         };
-        let doubts = it.trust.doubts();
+        let doubts = verdict.trust.doubts();
         let doubts = doubts.strip_prefix(", ").map(|it| format!("{}{}.", it[..1].to_uppercase(), &it[1..]));
-        let mut words: Vec<String> = doubts.into_iter().listed();
-        let more = [it.on_compactions(best), it.but(best)].map(|it| it.trim().to_owned());
-        words.extend(more.into_iter().filter(|it| !it.is_empty()));
-        let apply = best.apply.as_ref().filter(|_| it.knows_evidence);
-        words.extend(apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at)));
+        let more = [verdict.on_compactions(best), verdict.but(best)].map(|it| it.trim().to_owned());
+        let apply = best.apply.as_ref().filter(|_| verdict.knows_evidence);
+        let how = apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at));
+        let words = doubts.into_iter().chain(more.into_iter().filter(|it| !it.is_empty())).chain(how);
         let plain = Self {
-            words,
+            words: words.listed(),
             code: apply.map(|it| it.write.clone()),
-            sure: it.sure(best).filter(|_| is_moved(best)),
+            // An interval that would look like one number is not told.
+            sure: verdict.sure(best).filter(|_| {
+                best.interval.is_some() || best.assumed.is_some_and(|ends| signed(ends[0]) != signed(ends[1]))
+            }),
             ..Self::default()
         };
         let named = best.named();
-        if !it.knows_evidence {
+        if !verdict.knows_evidence {
             return Self {
                 number: best.change.map_or_else(|| "No recommendation".to_owned(), signed),
                 what: format!("{named} costs least, but what it forgets is unknown: no recommendation"),
                 ..plain
             };
         }
-        let kept = percent_round(it.min_evidence);
+        let kept = percent_round(verdict.min_evidence);
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
-        match best.change {
-            None => Self::keeping(it, section, best.title.as_ref(), plain),
-            Some(change) => {
-                let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
-                let (number, tone) = cost_verdict(change, is_sure(best));
-                let what = format!(
-                    "{instead}with {named}, the cheapest that keeps at least {kept} of the evidence{holds}"
-                );
-                Self { number, what, tone, ..plain }
-            }
-        }
+        let Some(change) = best.change else {
+            return Self::keeping(verdict, section, best.title.as_ref(), plain);
+        };
+        let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
+        let (number, tone) = cost_verdict(change, is_sure(best));
+        let what =
+            format!("{instead}with {named}, the cheapest that keeps at least {kept} of the evidence{holds}");
+        Self { number, what, tone, ..plain }
     }
 }
 
-/// Returns whether an interval of a change is wide enough to be told.
-fn is_moved(it: &Choice) -> bool {
-    it.interval.is_some() || it.assumed.is_some_and(|[low, high]| signed(low) != signed(high))
-}
-
 /// Returns whether the interval of a change lies on one side of nothing.
-fn is_sure(it: &Choice) -> bool {
+fn is_sure(choice: &Choice) -> bool {
     let lies = |ends: Option<[f64; 2]>| ends.is_none_or(|[low, high]| low * high > 0.0);
-    lies(it.interval) && lies(it.assumed) && !it.is_open
+    lies(choice.interval) && lies(choice.assumed) && !choice.is_open
 }
 
 /// Says how many of the published figures are reproduced.
@@ -351,30 +335,30 @@ fn published(report: &Report) -> Option<Card> {
 /// Says of each load on which something is remembered who remembers most, and what that costs; loads that differ only in prices
 /// have one verdict.
 fn remembered(report: &Report) -> Vec<Card> {
-    let runs: Vec<&Run> = report.runs.iter().filter(|it| it.findings.is_some()).listed();
-    let loads: Vec<&[&Run]> = runs.chunk_by(|one, other| one.is_beside(other)).listed();
+    let runs = report.runs.iter().filter(|it| it.findings.is_some()).listed();
+    let loads = runs.chunk_by(|one, other| one.is_beside(other)).listed();
     // Where the base has nothing to remember, what counts is what memories cost and spare.
     if loads.len() > 1 && loads.iter().all(|it| it[0].remembered().next().is_none()) {
         return of_all(&loads).into_iter().listed();
     }
-    let mut answers: Vec<(String, Card)> = Vec::new();
-    for (scenario, answer) in loads.iter().filter_map(|it| of_load(it)) {
-        let is_said = answers
-            .iter()
-            .any(|(of, it)| *of == scenario && it.number == answer.number && it.what == answer.what);
-        if !is_said {
-            answers.push((scenario, answer));
+    let mut cards: Vec<Card> = Vec::new();
+    for card in loads.iter().filter_map(|it| of_load(it)) {
+        let is_said = |it: &Card| it.of == card.of && it.number == card.number && it.what == card.what;
+        if !cards.iter().any(is_said) {
+            cards.push(card);
         }
     }
-    let is_several = answers.len() > 1;
-    answers.into_iter().map(|(of, it)| Card { of: is_several.then_some(of), ..it }).listed()
+    if let [only] = cards.as_mut_slice() {
+        only.of = None;
+    }
+    cards
 }
 
 /// Says which memory costs least over all loads.
 fn of_all(loads: &[&[&Run]]) -> Option<Card> {
     let total = |policy: &str| {
-        let of = |it: &&[&Run]| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
-        loads.iter().map(of).sum::<Option<f64>>()
+        let cost_of = |it: &&[&Run]| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
+        loads.iter().map(cost_of).sum::<Option<f64>>()
     };
     let base = &loads.first()?.first()?.policy;
     let usd = total(base).filter(|it| *it > 0.0)?;
@@ -393,38 +377,32 @@ fn of_all(loads: &[&[&Run]]) -> Option<Card> {
 }
 
 /// Says of a load who remembers most.
-fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
-    let known: Vec<_> = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).listed();
+fn of_load(runs: &[&Run]) -> Option<Card> {
+    let known = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).listed();
     let usd = |it: &Run| it.tally.costs.total().unwrap_or(f64::INFINITY);
-    let sign = |it: Better| if it == Better::Lower { 1.0 } else { -1.0 };
-    let in_order = |one: &&(&Run, ctxsim_engine::measure::Remembered),
-                    other: &&(&Run, ctxsim_engine::measure::Remembered)| {
-        let of = |it: &(&Run, ctxsim_engine::measure::Remembered)| sign(it.1.better) * it.1.number.mean;
-        of(one).total_cmp(&of(other)).then(usd(one.0).total_cmp(&usd(other.0)))
-    };
-    let (best, most) = known.iter().filter(|it| !it.0.looks_ahead).min_by(in_order)?;
+    let real = || known.iter().filter(|it| !it.0.looks_ahead);
+    let badness = |it: &Remembered| if it.better == Better::Lower { it.number.mean } else { -it.number.mean };
+    let (best, most) = real().min_by(|one, other| {
+        badness(&one.1).total_cmp(&badness(&other.1)).then(usd(one.0).total_cmp(&usd(other.0)))
+    })?;
     let written = |it: f64| if most.is_share { percent(it) } else { fixed(it, 2) };
-    let names: Vec<&str> = runs.iter().map(|it| it.policy.as_str()).listed();
-    let shown = |policy: &str| {
-        let at = names.iter().position(|it| *it == policy).unwrap_or_default();
-        super::names::short_names(&names).get(at).map_or_else(String::new, |it| (*it).to_owned())
-    };
-    let trials = thousands(most.number.n);
-    let sure = most.number.ci95.map(|ends| ends.map(written));
-    let sure = sure.map(|[low, high]| format!("95% interval {low} to {high}, {trials} trials"));
+    let names = runs.iter().map(|it| it.policy.as_str()).listed();
+    let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
+    let sure = most.number.ci95.map(|ends| {
+        let ([low, high], trials) = (ends.map(written), thousands(most.number.n));
+        format!("95% interval {low} to {high}, {trials} trials")
+    });
+    let dearest = runs.iter().map(|run| usd(run)).filter(|it| it.is_finite()).fold(0.0, f64::max);
     let cost = |run: &Run| {
-        let decimals = numbers::decimals(
-            runs.iter().map(|run| usd(run)).filter(|it| it.is_finite()).fold(0.0, f64::max),
-        );
-        run.tally.costs.total().map_or_else(String::new, |it| format!("${}", fixed(it, decimals)))
+        let written = |usd| format!("${}", fixed(usd, numbers::decimals(dearest)));
+        run.tally.costs.total().map_or_else(String::new, written)
     };
-    let cheapest =
-        known.iter().filter(|it| !it.0.looks_ahead).min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
-    let cheapest =
-        cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best)).map(|(run, it)| {
-            let (name, usd, kept) = (shown(&run.policy), cost(run), written(it.number.mean));
-            format!("Cheapest is {name} at {usd}, with {} {kept}.", it.heading)
-        });
+    let cheapest = real().min_by(|one, other| usd(one.0).total_cmp(&usd(other.0)));
+    let cheapest = cheapest.filter(|it| it.0.policy != best.policy && usd(it.0) < usd(best));
+    let cheapest = cheapest.map(|(run, most)| {
+        let (name, usd, kept) = (shown[&*run.policy], cost(run), written(most.number.mean));
+        format!("Cheapest is {name} at {usd}, with {} {kept}.", most.heading)
+    });
     let alike = known.iter().filter(|it| (it.1.number.mean - most.number.mean).abs() < 1e-12).count() - 1;
     let alike = match alike {
         0 => String::new(),
@@ -433,14 +411,14 @@ fn of_load(runs: &[&Run]) -> Option<(String, Card)> {
     };
     let is_priced = usd(best) > 0.0 && usd(best).is_finite();
     let price = is_priced.then(|| format!("It costs {} under {}.", cost(best), best.profile));
-    let answer = Card {
+    Some(Card {
+        of: Some(best.scenario.clone()),
         number: written(most.number.mean),
-        what: format!("{}: {} has the best{alike}", most.heading, shown(&best.policy)),
+        what: format!("{}: {} has the best{alike}", most.heading, shown[&*best.policy]),
         sure,
         words: price.into_iter().chain(cheapest).listed(),
         ..Card::default()
-    };
-    Some((best.scenario.clone(), answer))
+    })
 }
 
 /// Returns whether all that was run are memories.
@@ -467,8 +445,8 @@ fn title(report: &Report) -> String {
 
 /// Describes what was compared.
 fn about(report: &Report) -> String {
-    let count = |of: for<'r> fn(&Brief<'r>) -> &'r str, one: &str, many: &str| {
-        let n = distinct(report.briefs().map(|it| of(&it))).len();
+    let count = |name: for<'r> fn(&Brief<'r>) -> &'r str, one: &str, many: &str| {
+        let n = distinct(report.briefs().map(|it| name(&it))).len();
         format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
     };
     let first = report.briefs().next().map(|it| format!("; changes are relative to {}", it.policy));

@@ -26,37 +26,31 @@ pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
     let mut pooled = known.pooled.iter().filter(|it| it.family == family && it.contrasts > 1).listed();
     pooled.sort_by_key(|it| std::cmp::Reverse(it.contrasts));
     for it in pooled {
-        let of = format!("; pooled over {} under {}", counted(it.contrasts, "run"), it.scaffold);
-        text += &format!("{of}, {}", points(it.points));
+        let over = format!("; pooled over {} under {}", counted(it.contrasts, "run"), it.scaffold);
+        text += &format!("{over}, {}", points(it.points));
     }
     let source = known.sources.get(&whole[0].source)?;
     let smaller = known.contrasts.iter().filter(|it| it.family == Some(family)).count() - whole.len();
     let smaller = if smaller > 0 { format!("; {smaller} more with fewer tasks") } else { String::new() };
-    Some(format!("{text} ({}, {} to {} tasks each{smaller}).", source.title, least(&whole), most(&whole)))
+    let tasks = || whole.iter().map(|it| it.n);
+    let [least, most] = [tasks().min(), tasks().max()].map(Option::unwrap_or_default);
+    Some(format!("{text} ({}, {least} to {most} tasks each{smaller}).", source.title))
 }
 
 /// Returns how many times the turns agents took at most with a window that is small by this measure.
 fn worst_turns(known: &KnownTask) -> Option<f64> {
-    let is_small = |it: &&TaskContrast| {
-        it.window.zip(it.raw_turns).is_some_and(|(n, all)| (n as f64) < known.window.share * all)
+    let is_small = |contrast: &&TaskContrast| {
+        contrast.window.zip(contrast.raw_turns).is_some_and(|(n, all)| (n as f64) < known.window.share * all)
     };
     let masks = whole(known, PolicyFamily::Mask).into_iter().filter(is_small);
     masks.filter_map(|it| Some(it.turns?.value)).reduce(f64::max)
 }
 
-fn least(all: &[&TaskContrast]) -> u64 {
-    all.iter().map(|it| it.n).min().unwrap_or_default()
-}
-
-fn most(all: &[&TaskContrast]) -> u64 {
-    all.iter().map(|it| it.n).max().unwrap_or_default()
-}
-
 /// Writes a number with its interval, signed.
-pub fn points(it: TaskNumber) -> String {
-    match it.low.zip(it.high) {
-        Some((low, high)) => format!("{} ({} to {})", signed(it.value), signed(low), signed(high)),
-        None => signed(it.value),
+pub fn points(number: TaskNumber) -> String {
+    match number.low.zip(number.high) {
+        Some((low, high)) => format!("{} ({} to {})", signed(number.value), signed(low), signed(high)),
+        None => signed(number.value),
     }
 }
 

@@ -73,6 +73,8 @@ use ctxsim_engine::take::FailedRun;
 use ctxsim_input::suite::{Figure, Reference};
 use ctxsim_timeline::import::{LossReason, may_be_billed};
 
+use indexmap::map::Entry;
+
 use crate::prelude::*;
 
 pub use as_logged::BillAsLogged;
@@ -351,11 +353,6 @@ impl Report {
         if self.next.is_some() { self.filled_grids() } else { Vec::new() }
     }
 
-    /// Returns the tables of what worlds found, and those of the first report on recorded sessions.
-    pub fn grids_of_first(&self) -> Vec<Grid> {
-        self.grids().into_iter().chain(self.filled_of_first()).listed()
-    }
-
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.
     pub fn assumptions(&self) -> Vec<String> {
         let mut by_sentence: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
@@ -378,29 +375,23 @@ impl Report {
 
 /// Adds up the scenarios, per profile and policy; a policy that failed on one of them has no sum.
 fn sums(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
-    let profiles = distinct(runs.iter().map(|it| it.profile.as_str()));
-    let mut sums: Vec<Run> = Vec::new();
-    for profile in profiles {
-        let first = sums.len();
-        let failed = |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
-        for run in runs.iter().filter(|it| it.profile == profile && !failed(it)) {
-            match sums[first..].iter_mut().find(|it| it.policy == run.policy) {
-                Some(sum) => {
-                    sum.tally.add(&run.tally);
-                    let assumed = Arc::make_mut(&mut sum.assumed);
-                    for sentence in &run.assumed.sentences {
-                        if !assumed.sentences.contains(sentence) {
-                            assumed.sentences.push(sentence.clone());
-                        }
-                    }
-                }
-                None => {
-                    sums.push(Run { scenario: ALL.to_owned(), findings: None, ..run.clone() });
-                }
+    let failed = |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
+    let mut by_profile: IndexMap<&str, IndexMap<&str, Run>> = IndexMap::new();
+    for run in runs.iter().filter(|it| !failed(it)) {
+        match by_profile.entry(&run.profile).or_default().entry(&run.policy) {
+            Entry::Vacant(none) => {
+                none.insert(Run { scenario: ALL.to_owned(), findings: None, ..run.clone() });
+            }
+            Entry::Occupied(sum) => {
+                let sum = sum.into_mut();
+                sum.tally.add(&run.tally);
+                let sentences = &mut Arc::make_mut(&mut sum.assumed).sentences;
+                let new = run.assumed.sentences.iter().filter(|it| !sentences.contains(it)).cloned().listed();
+                sentences.extend(new);
             }
         }
     }
-    sums
+    by_profile.into_values().flat_map(IndexMap::into_values).listed()
 }
 
 /// Returns values in order, each once.

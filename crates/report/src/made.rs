@@ -74,8 +74,8 @@ impl MadeWith {
 
     /// Returns one input; a session's is its recording.
     pub fn input(&self, kind: &str, name: &str) -> Option<&InputDigest> {
-        let is_of = |it: &InputDigest| {
-            name.strip_prefix(it.name.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        let is_of = |input: &InputDigest| {
+            name.strip_prefix(input.name.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'))
         };
         self.inputs.iter().find(|it| it.kind == kind && is_of(it))
     }
@@ -99,15 +99,15 @@ impl MadeWith {
 
     /// Returns it as JSON has it.
     pub fn value(&self) -> Value {
-        let of = |(name, text): (&String, &String)| (name.clone().into(), text.clone().into());
+        let field = |(name, text): (&String, &String)| (name.clone().into(), text.clone().into());
         let kinds = distinct(self.inputs.iter().map(|it| it.kind));
         let inputs = kinds.into_iter().map(|kind| {
             let own = self.inputs.iter().filter(|it| it.kind == kind);
-            (kind.into(), Value::Fields(own.map(|it| of((&it.name, &it.digest))).listed()))
+            (kind.into(), Value::Fields(own.map(|it| field((&it.name, &it.digest))).listed()))
         });
         group! {
             "ctxsim": self.version.to_owned(),
-            "prices": Value::Fields(self.prices.iter().map(of).listed()),
+            "prices": Value::Fields(self.prices.iter().map(field).listed()),
             "inputs": Value::Fields(inputs.listed()),
         }
     }

@@ -54,5 +54,5 @@ fn write_tables(report: &Report, sections: &[Section], detail: Detail, text: &mu
             None => text.table(&section.grid(thousands)),
         }
     }
-    report.grids_of_first().iter().for_each(|grid| text.table(grid));
+    report.grids().iter().chain(&report.filled_of_first()).for_each(|grid| text.table(grid));
 }

@@ -81,49 +81,27 @@ pub type Digits = fn(Tokens) -> String;
 
 /// How a number of a run is shown.
 pub trait ShownMetric {
+    fn metric(&self) -> &Metric;
+
     /// Returns its better direction.
-    fn better(&self) -> Better;
+    fn better(&self) -> Better {
+        let also = || ALSO_COMPARED.iter().find(|it| it.0 == self.metric().name).map(|(_, better)| *better);
+        style_of(self.metric()).and_then(|it| it.better).or_else(also).unwrap_or(Better::Neither)
+    }
 
     /// Returns its value in a tally; `None` if unknown.
-    fn number(&self, tally: &Tally) -> Option<f64>;
+    fn number(&self, tally: &Tally) -> Option<f64> {
+        self.metric().value(tally).number()
+    }
 
     /// Returns whether it is a share, whose differences are in percentage points.
-    fn is_share(&self) -> bool;
+    fn is_share(&self) -> bool {
+        self.metric().unit == ColumnUnit::Share
+    }
 
     /// Returns a value as text, with a number of decimals for dollars.
-    fn written(&self, number: f64, decimals: usize) -> String;
-
-    /// Returns its order of hiding; `None` if it is never hidden.
-    fn leaving(&self) -> Option<u8>;
-
-    /// Returns the heading of its column.
-    fn heading(&self) -> &'static str;
-
-    /// Returns its cells, all with as many decimals; dollars with the given number of them.
-    fn cells<'t>(
-        &self,
-        tallies: impl Iterator<Item = &'t Tally>,
-        digits: Digits,
-        decimals: usize,
-    ) -> Vec<String>;
-}
-
-impl ShownMetric for Metric {
-    fn better(&self) -> Better {
-        let also = || ALSO_COMPARED.iter().find(|it| it.0 == self.name).map(|(_, better)| *better);
-        style_of(self).and_then(|it| it.better).or_else(also).unwrap_or(Better::Neither)
-    }
-
-    fn number(&self, tally: &Tally) -> Option<f64> {
-        self.value(tally).number()
-    }
-
-    fn is_share(&self) -> bool {
-        self.unit == ColumnUnit::Share
-    }
-
     fn written(&self, number: f64, decimals: usize) -> String {
-        match written_as(self) {
+        match written_as(self.metric()) {
             Some(ColumnUnit::Share) => percent(number),
             Some(ColumnUnit::Usd) => fixed(number, decimals),
             Some(ColumnUnit::Count | ColumnUnit::Tokens) => fixed(number, 0),
@@ -132,23 +110,26 @@ impl ShownMetric for Metric {
         }
     }
 
+    /// Returns its order of hiding; `None` if it is never hidden.
     fn leaving(&self) -> Option<u8> {
-        style_of(self).and_then(|it| it.leaves)
+        style_of(self.metric()).and_then(|it| it.leaves)
     }
 
+    /// Returns the heading of its column.
     fn heading(&self) -> &'static str {
-        style_of(self).map_or(self.name, |it| it.heading)
+        style_of(self.metric()).map_or(self.metric().name, |it| it.heading)
     }
 
+    /// Returns its cells, all with as many decimals; dollars with the given number of them.
     fn cells<'t>(
         &self,
         tallies: impl Iterator<Item = &'t Tally>,
         digits: Digits,
         decimals: usize,
     ) -> Vec<String> {
-        let values: Vec<Value> = tallies.map(|it| self.value(it)).listed();
+        let values: Vec<Value> = tallies.map(|it| self.metric().value(it)).listed();
         let has_fraction = values.iter().filter_map(Value::number).any(|it| it.fract() != 0.0);
-        let unit = written_as(self);
+        let unit = written_as(self.metric());
         let cell = |value: &Value| match (unit, value) {
             (Some(ColumnUnit::Tokens), Value::Count(count)) => digits(*count),
             (_, Value::Count(count)) => thousands(*count),
@@ -162,6 +143,12 @@ impl ShownMetric for Metric {
             _ => NONE.to_owned(),
         };
         values.iter().map(cell).listed()
+    }
+}
+
+impl ShownMetric for Metric {
+    fn metric(&self) -> &Metric {
+        self
     }
 }
 

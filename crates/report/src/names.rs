@@ -45,10 +45,7 @@ mod tests {
     #[test]
     fn a_name_without_its_folder_stands_where_no_other_ends_so() {
         assert_eq!(short_names(&["a/x", "b/x", "b/y", "z", "z"]), ["a/x", "b/x", "y", "z", "z"]);
-    }
-
-    #[test]
-    fn a_preset_keeps_the_name_of_its_agent() {
+        // A preset keeps the name of its agent.
         assert_eq!(
             short_names(&["agents/codex/auto_compact", "identity"]),
             ["codex/auto_compact", "identity"]

@@ -6,6 +6,15 @@ use crate::prelude::*;
 use ctxsim_engine::measure::Resets;
 use ctxsim_engine::take::FailedRun;
 
+/// What the numbers on waiting begin with.
+const WAITING_PLACE: &str = "waiting_minutes.";
+/// The most profiles that are named.
+const PROFILES_NAMED: usize = 6;
+/// The most policies listed per profile.
+const POLICIES: usize = 12;
+/// The most profiles listed.
+const PROFILES: usize = 6;
+
 impl Report {
     /// Takes the runs out that came to no result, of a list in the order of a report.
     pub fn without_failed(runs: Vec<Run>) -> (Vec<Run>, Vec<FailedRun>) {
@@ -41,9 +50,7 @@ impl Report {
         }
         notes
     }
-}
 
-impl Report {
     /// Returns a sentence for each policy that sends the summarising model more than it takes.
     pub fn notes_on_summarisers(&self) -> Vec<String> {
         let mut worst: IndexMap<String, (Tokens, Tokens)> = IndexMap::new();
@@ -68,14 +75,7 @@ impl Report {
         };
         worst.into_iter().map(note).listed()
     }
-}
 
-/// What the numbers on waiting begin with.
-const WAITING_PLACE: &str = "waiting_minutes.";
-/// The most profiles that are named.
-const PROFILES_NAMED: usize = 6;
-
-impl Report {
     /// Returns a note that names profiles without data on waiting; nothing where no column asks for it.
     pub(super) fn note_on_waiting(&self) -> Option<String> {
         let is_of_waiting = |it: &TableColumn| matches!(it, TableColumn::Number(metric) if metric.name.starts_with(WAITING_PLACE));
@@ -92,23 +92,7 @@ impl Report {
             format!("Waiting is unknown under {names}: there are no timings of their models, and those of another model are not used.")
         })
     }
-}
 
-/// The most policies listed per profile.
-const POLICIES: usize = 12;
-
-/// The most profiles listed.
-const PROFILES: usize = 6;
-
-/// The runs under one profile, or under any.
-#[derive(Default)]
-struct ResetRuns<'r> {
-    profile: Option<&'r str>,
-    /// The sessions that were compacted.
-    sessions: IndexSet<&'r str>,
-}
-
-impl Report {
     /// Describes by profile which recorded compactions the policies avoid, and what each policy costs with all
     /// of them and with none; empty if nothing was compacted.
     pub fn notes_on_resets(&self) -> Vec<String> {
@@ -127,6 +111,37 @@ impl Report {
         }
         notes
     }
+
+    /// Returns how many requests of a scenario or, for a group, of all sessions are estimated.
+    pub(super) fn estimated_in(&self, load: &str) -> Option<Estimated> {
+        if self.briefs().any(|it| it.scenario == load) {
+            return Estimated::new(self.sessions.iter().filter(|it| it.name == load));
+        }
+        Estimated::new(self.sessions.iter())
+    }
+
+    /// Says how many requests of which sessions are estimated, or nothing if none is.
+    pub(super) fn estimated_line(&self) -> Option<String> {
+        let all = Estimated::new(self.sessions.iter())?;
+        let affected = self.sessions.iter().filter(|it| it.requests_estimated > 0).listed();
+        let named = |session: &&SessionReport| match session.requests_estimated {
+            n if n == session.requests => format!("{} (all)", session.name),
+            n => format!("{} ({})", session.name, thousands(n)),
+        };
+        let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).listed();
+        if let Some(more) = affected.len().checked_sub(NAMES_MAX).filter(|it| *it > 0) {
+            names.push(format!("and {} more", thousands(more as u64)));
+        }
+        Some(format!("{}: {}.", all.fact(), names.join(", ")))
+    }
+}
+
+/// The runs under one profile, or under any.
+#[derive(Default)]
+struct ResetRuns<'r> {
+    profile: Option<&'r str>,
+    /// The sessions that were compacted.
+    sessions: IndexSet<&'r str>,
 }
 
 impl ResetRuns<'_> {
@@ -200,9 +215,9 @@ pub struct Estimated {
 impl Estimated {
     /// Adds sessions up; `None` if all their requests have recorded usage.
     fn new<'s>(sessions: impl Iterator<Item = &'s SessionReport>) -> Option<Self> {
-        let (requests, of) = sessions
+        let (requests, all) = sessions
             .fold((0, 0), |(estimated, all), it| (estimated + it.requests_estimated, all + it.requests));
-        (requests > 0).then_some(Self { requests, of })
+        (requests > 0).then_some(Self { requests, of: all })
     }
 
     /// Says it in a sentence, if it matters to a verdict.
@@ -212,35 +227,9 @@ impl Estimated {
     }
 
     fn fact(self) -> String {
-        let (requests, of) = (thousands(self.requests), thousands(self.of));
+        let (requests, all) = (thousands(self.requests), thousands(self.of));
         let (have, their) =
             if self.requests == 1 { ("has", "its size is") } else { ("have", "their sizes are") };
-        format!("{requests} of {of} requests {have} no recorded usage, so {their} estimated from the text")
-    }
-}
-
-impl Report {
-    /// Returns how many requests of a scenario or, for a group, of all sessions are estimated.
-    pub(super) fn estimated_in(&self, load: &str) -> Option<Estimated> {
-        if self.briefs().any(|it| it.scenario == load) {
-            return Estimated::new(self.sessions.iter().filter(|it| it.name == load));
-        }
-        Estimated::new(self.sessions.iter())
-    }
-
-    /// Says how many requests of which sessions are estimated, or nothing if none is.
-    pub(super) fn estimated_line(&self) -> Option<String> {
-        let all = Estimated::new(self.sessions.iter())?;
-        let affected: Vec<&SessionReport> =
-            self.sessions.iter().filter(|it| it.requests_estimated > 0).listed();
-        let named = |it: &&SessionReport| match it.requests_estimated {
-            n if n == it.requests => format!("{} (all)", it.name),
-            n => format!("{} ({})", it.name, thousands(n)),
-        };
-        let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).listed();
-        if let Some(more) = affected.len().checked_sub(NAMES_MAX).filter(|it| *it > 0) {
-            names.push(format!("and {} more", thousands(more as u64)));
-        }
-        Some(format!("{}: {}.", all.fact(), names.join(", ")))
+        format!("{requests} of {all} requests {have} no recorded usage, so {their} estimated from the text")
     }
 }

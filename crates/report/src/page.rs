@@ -173,9 +173,11 @@ impl PagePiece {
         Self::Lead(Box::new(PagePicture::new(figure)))
     }
 
-    /// Lists sentences under a heading, if there are any.
+    /// Lists sentences under a heading, if it has words, and if there are any.
     pub(super) fn list(heading: &str, lines: Vec<String>) -> Vec<Self> {
-        if lines.is_empty() { Vec::new() } else { vec![Self::Head(heading.to_owned()), Self::List(lines)] }
+        let head = Some(heading).filter(|it| !it.is_empty() && !lines.is_empty());
+        let list = (!lines.is_empty()).then_some(Self::List(lines));
+        head.map(|words| Self::Head(words.to_owned())).into_iter().chain(list).listed()
     }
 
     /// Pictures: one with its numbers beside it, several side by side.
@@ -193,11 +195,8 @@ impl PagePiece {
 
     /// Pictures side by side.
     pub(super) fn charts(figures: Vec<PageChart>) -> Vec<Self> {
-        if figures.is_empty() {
-            Vec::new()
-        } else {
-            vec![Self::Charts(figures.into_iter().map(PagePicture::new).listed())]
-        }
+        let pictures = figures.into_iter().map(PagePicture::new).listed();
+        if pictures.is_empty() { Vec::new() } else { vec![Self::Charts(pictures)] }
     }
 
     fn tables_mut(&mut self) -> Vec<&mut PageTable> {
@@ -216,13 +215,12 @@ impl PagePiece {
             _ => Vec::new(),
         }
     }
-}
 
-impl PagePiece {
     /// Lays a block out.
     fn of(block: Block) -> Vec<Self> {
         match block {
             Block::Head(words) => vec![Self::Head(in_line(words))],
+            Block::Checked(check) | Block::Part(check) => vec![Self::Text(in_line(check.words))],
             Block::Answer(words) | Block::Text(words) | Block::Aside(words) | Block::Made(words) => {
                 vec![Self::Text(in_line(words))]
             }
@@ -253,10 +251,10 @@ fn in_line(text: String) -> String {
 
 impl PageTable {
     fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
-        let row = |it: grid::Row| PageRow {
-            command: it.cells.first().and_then(|it| command(it)),
-            cells: it.cells.into_iter().map(in_line).listed(),
-            note: it.note.map(in_line),
+        let row = |row: grid::Row| PageRow {
+            command: row.cells.first().and_then(|it| command(it)),
+            cells: row.cells.into_iter().map(in_line).listed(),
+            note: row.note.map(in_line),
             id: String::new(),
         };
         let rows: Vec<PageRow> = grid.rows.into_iter().map(row).listed();
@@ -300,7 +298,7 @@ impl PagePicture {
         let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
         let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
         let href = |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
-        self.svg = self.figure.inline(&href)?;
+        self.svg = self.figure.svg(Some(&href))?;
         Ok(())
     }
 }
@@ -324,8 +322,7 @@ impl Page {
         for (table, nth) in tables.zip(1..) {
             table.name(format!("t{nth}"));
         }
-        let tables: Vec<PageTable> =
-            pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).listed();
+        let tables = pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).listed();
         for drawn in pieces.iter_mut().flat_map(|it| it.drawn_mut()) {
             drawn.draw(&tables)?;
         }

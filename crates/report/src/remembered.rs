@@ -21,13 +21,13 @@ pub(super) fn mains() -> impl Iterator<Item = &'static Number> {
 
 /// Compares what two policies remember, number by number over pairs of runs on the same loads.
 pub(super) fn both<'r>(pairs: impl Iterator<Item = &'r [Run; 2]> + Clone) -> Vec<Both> {
-    let of = |it: &Run, number: &Number| it.findings.as_ref()?.number(number.name);
-    let is_of = |it: &Run, number: &Number| {
-        it.findings.as_ref().is_some_and(|it| it.kind().numbers.iter().any(|own| own.place == number.place))
+    let statistic = |it: &Run, number: &Number| it.findings.as_ref()?.number(number.name);
+    let is_of = |run: &Run, number: &Number| {
+        run.findings.as_ref().is_some_and(|it| it.kind().numbers.iter().any(|own| own.place == number.place))
     };
     let both = |number: &'static Number| {
         let pairs = pairs.clone().filter(|it| it.iter().all(|run| is_of(run, number)));
-        let known = pairs.filter_map(|it| Some((it, of(&it[0], number)?, of(&it[1], number)?)));
+        let known = pairs.filter_map(|it| Some((it, statistic(&it[0], number)?, statistic(&it[1], number)?)));
         let sum = |all: Vec<Statistic>| all.into_iter().reduce(|sum, it| sum.pooled(&it));
         let numbers = [
             sum(known.clone().map(|it| it.1).listed())?,

@@ -38,8 +38,8 @@ impl Report {
         type Repairs<'r> = Vec<(&'r Run, &'r StageRepair)>;
         let mut groups: IndexMap<(Vec<&str>, Option<&str>), Repairs<'_>> = IndexMap::new();
         for run in &self.runs {
-            let Some(it) = run.findings.as_ref().and_then(|it| it.repair()) else { continue };
-            groups.entry((it.stages.clone(), it.change.as_deref())).or_default().push((run, it));
+            let Some(repair) = run.findings.as_ref().and_then(|it| it.repair()) else { continue };
+            groups.entry((repair.stages.clone(), repair.change.as_deref())).or_default().push((run, repair));
         }
         let mut groups = groups.into_values().listed();
         groups.sort_by_key(|it| std::cmp::Reverse(distinct(it, |run| &run.policy).len()));
@@ -59,13 +59,13 @@ fn line(group: &[(&Run, &StageRepair)]) -> String {
     let others = policies.len().saturating_sub(NAMED);
     let whom = if others > 0 { format!("{named} and {others} more") } else { named };
     let loses = if policies.len() == 1 { "loses" } else { "lose" };
-    let it = group[0].1;
-    let stage = match it.stages.as_slice() {
+    let repair = group[0].1;
+    let stage = match repair.stages.as_slice() {
         [one] => format!("most answers in {one}"),
         several => format!("most answers in {}: cannot tell which", several.join(" or ")),
     };
     let recovered = range(group.iter().map(|it| it.1.recovers.mean));
-    let recovers = match it.recovers.ci95 {
+    let recovers = match repair.recovers.ci95 {
         Some([from, to]) if recovered.len() == 1 => {
             format!("{} ({} to {})", recovered[0], percent(from), percent(to))
         }
@@ -77,10 +77,10 @@ fn line(group: &[(&Run, &StageRepair)]) -> String {
 
 /// Says what the best change of those that were tried brings.
 fn best(group: &[(&Run, &StageRepair)]) -> String {
-    let (run, it) = group[0];
+    let (run, repair) = group[0];
     let what = run.remembered().next().map_or("score", |it| it.heading);
     let scores = range(group.iter().map(|it| it.1.score)).join(" to ");
-    match (&it.change, it.tried) {
+    match (&repair.change, repair.tried) {
         (Some(change), _) => {
             let brings = range(group.iter().filter_map(|it| it.1.brings)).join(" to ");
             format!("With `--set '{change}'`: {what} {brings}, without it {scores}.")

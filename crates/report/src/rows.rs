@@ -247,8 +247,8 @@ impl RequestInContext<'_> {
     }
 
     /// Returns an amount beside it.
-    fn beside(&self, of: impl Fn(&RequestCost) -> Option<Amount>) -> Option<f64> {
-        self.cost.as_ref().and_then(of).map(Amount::usd)
+    fn beside(&self, amount: impl Fn(&RequestCost) -> Option<Amount>) -> Option<f64> {
+        self.cost.as_ref().and_then(amount).map(Amount::usd)
     }
 }
 
@@ -265,7 +265,7 @@ columns! { RequestInContext<'_>;
     /// needs), `summariser` or `keep_alive`, and how many of these came before it in the step.
     "pair": Text = |it| it.id.to_string(),
     /// Who asks: `main` is the agent, `summariser` writes summaries, `keep_alive` keeps the prompt in the cache.
-    "role": Text = |it| match it.row.role {
+    "role": Text = |request| match request.row.role {
         Role::Main => "main",
         Role::Summariser => "summariser",
         Role::KeepAlive => "keep_alive",

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::ALL;
 use super::firings::{stages_in_a_cell, stages_json};
-use super::guard::GuardVerdict;
 use crate::prelude::*;
 use ctxsim_engine::ledger::MemorySums;
 use ctxsim_engine::measure::Label;
@@ -32,11 +31,11 @@ impl<'a> RunOf<'a> {
     }
 
     fn guards(&self) -> Value {
-        let verdicts = |it: &&Report| match self.in_words {
-            true => it.verdicts_in_a_cell(self.run).into(),
-            false => it.verdicts_on(self.run).map(|it: Vec<&GuardVerdict>| Value::of(&it)).into(),
-        };
-        self.judged.as_ref().map_or(Value::Null, verdicts)
+        let Some(report) = self.judged else { return Value::Null };
+        if self.in_words {
+            return report.verdicts_in_a_cell(self.run).into();
+        }
+        report.verdicts_on(self.run).map(|verdicts| Value::of(&verdicts)).into()
     }
 }
 
@@ -80,9 +79,9 @@ impl Columns for RunOf<'_> {
         "guards": List sparse = |it| it.guards(),
             ];
         let of_worlds = ctxsim_worlds::findings().flat_map(|it| it.columns);
-        let found = |it: &Self, name: &'static str| {
-            let mut all = it.run.findings.iter().flat_map(|it| it.kind().columns);
-            all.find(|it| it.name == name).map_or(Value::Null, |column| column.value(it.run))
+        let found = |own: &Self, name: &'static str| {
+            let mut all = own.run.findings.iter().flat_map(|it| it.kind().columns);
+            all.find(|it| it.name == name).map_or(Value::Null, |column| column.value(own.run))
         };
         front.into_iter().chain(of_worlds.map(|it| it.of(found))).chain(back).collect()
     }

@@ -88,8 +88,7 @@ pub struct TableLine {
 impl TableLine {
     /// Returns the line's note: where it stopped, and why its cost differs from the first policy's.
     pub fn note(&self) -> Option<String> {
-        let notes: Vec<&str> =
-            [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).listed();
+        let notes = [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).listed();
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 }
@@ -277,8 +276,8 @@ impl Report {
     /// Adds up the runs of one table.
     fn section(&self, group: &Group<'_>, profile: Option<&str>) -> Section {
         let members: IndexSet<&str> = group.scenarios.iter().copied().collect();
-        let is_in = |scenario: &str, of: &str| {
-            profile.is_none_or(|profile| of == profile) && members.contains(scenario)
+        let is_in = |scenario: &str, under: &str| {
+            profile.is_none_or(|profile| under == profile) && members.contains(scenario)
         };
         let runs: Vec<&Run> = self.runs.iter().filter(|it| is_in(&it.scenario, &it.profile)).listed();
         let sums = match &self.folded {

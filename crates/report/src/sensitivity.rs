@@ -9,14 +9,14 @@ use serde::Serializer;
 use serde::ser::SerializeMap as _;
 
 use super::ALL;
+use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::prelude::*;
-use ctxsim_base::grid::terminal;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
 use ctxsim_input::profile::price::VariedRate;
 use ctxsim_timeline::row::json::{EachOf, write_json};
 use ctxsim_timeline::row::{Columns as _, Fields, columns, fields, row_fields};
-use grids::{heading, letters, notes, tables};
+use grids::{heading, lettered, notes, tables};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sensitivity/1";
@@ -74,16 +74,16 @@ impl One<'_> {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn document(it: &Sensitivity) -> Result<String, serde_json::Error> {
-    json_text(&Document(it))
+pub fn document(comparison: &Sensitivity) -> Result<String, serde_json::Error> {
+    json_text(&Document(comparison))
 }
 
 /// Writes the comparison as one JSON document, load by load.
 ///
 /// # Errors
 /// A value that JSON cannot hold, or it cannot be written.
-pub fn write_document(it: &Sensitivity, to: impl io::Write) -> Result<(), serde_json::Error> {
-    write_json(&Document(it), to)
+pub fn write_document(comparison: &Sensitivity, to: impl io::Write) -> Result<(), serde_json::Error> {
+    write_json(&Document(comparison), to)
 }
 
 /// The comparison as a JSON document: the loads have a row for each policy under each profile, so they are made one by one.
@@ -91,23 +91,23 @@ struct Document<'a>(&'a Sensitivity);
 
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let it = self.0;
-        let profiles = it.profiles.iter().map(|it| {
+        let comparison = self.0;
+        let profiles = comparison.profiles.iter().map(|profile| {
             group! {
-                "profile": it.name.clone(),
-                "as_of": it.as_of.clone(),
-                "tokens": it.counts(),
-                "break_even": Value::of(&it.break_even),
+                "profile": profile.name.clone(),
+                "as_of": profile.as_of.clone(),
+                "tokens": profile.counts(),
+                "break_even": Value::of(&profile.break_even),
             }
         });
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("schema", SCHEMA)?;
-        map.serialize_entry("policies", &it.policies)?;
-        map.serialize_entry("distinct_rules_and_limits", &it.n_distinct)?;
-        map.serialize_entry("simulations", &it.n_simulations)?;
-        map.serialize_entry("asked", &it.asked.as_ref().map(Value::of))?;
+        map.serialize_entry("policies", &comparison.policies)?;
+        map.serialize_entry("distinct_rules_and_limits", &comparison.n_distinct)?;
+        map.serialize_entry("simulations", &comparison.n_simulations)?;
+        map.serialize_entry("asked", &comparison.asked.as_ref().map(Value::of))?;
         map.serialize_entry("profiles", &profiles.listed())?;
-        map.serialize_entry("loads", &EachOf(|| it.grids.iter().map(|grid| load(it, grid))))?;
+        map.serialize_entry("loads", &EachOf(|| comparison.grids.iter().map(|grid| load(comparison, grid))))?;
         map.end()
     }
 }
@@ -155,13 +155,16 @@ fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = O
 }
 
 /// Returns the comparison as rows: one per policy, profile and scenario, with the profile's break-even points.
-pub fn rows(it: &Sensitivity) -> Rows {
+pub fn rows(comparison: &Sensitivity) -> Rows {
     let columns = One::columns();
     let mut rows = Vec::new();
     // Whoever adds up a column counts each scenario once.
-    for grid in it.grids.iter().filter(|it| it.load != ALL) {
-        let profiles = it.profiles.iter().flat_map(|profile| std::iter::repeat_n(profile, it.policies.len()));
-        for (one, profile) in cells(it, grid).zip(profiles) {
+    for grid in comparison.grids.iter().filter(|it| it.load != ALL) {
+        let profiles = comparison
+            .profiles
+            .iter()
+            .flat_map(|profile| std::iter::repeat_n(profile, comparison.policies.len()));
+        for (one, profile) in cells(comparison, grid).zip(profiles) {
             let mut fields: Fields = vec![
                 ("scenario".into(), grid.load.clone().into()),
                 ("as_of".into(), profile.as_of.clone().into()),
@@ -175,45 +178,23 @@ pub fn rows(it: &Sensitivity) -> Rows {
 }
 
 /// Returns the comparison as Markdown; `is_detailed` shows every scenario and every policy's elasticities.
-pub fn markdown(it: &Sensitivity, is_detailed: bool) -> Markdown {
-    let mut text = Markdown::default();
-    page::answer_in_words(it).iter().for_each(|it| text.paragraph(it));
-    text.paragraph(&heading(it));
-    letters(it).iter().zip(&it.policies).for_each(|(letter, policy)| text.lettered(letter, policy));
-    text.end();
-    for grid in tables(it, is_detailed) {
-        text.table(&grid);
-        grids::legend(&grid, &[]).iter().for_each(|it| text.paragraph(it));
-    }
-    notes(it).iter().for_each(|it| text.item(it));
-    text
+pub fn markdown(comparison: &Sensitivity, is_detailed: bool) -> Markdown {
+    in_markdown(&blocks(comparison, is_detailed))
 }
 
-/// Returns the comparison as tables for people, notes wrapped at the width of a terminal; `is_detailed` shows every scenario and every policy's elasticities.
-pub fn table(it: &Sensitivity, is_detailed: bool, on: impl Into<Terminal>) -> String {
-    let on = on.into();
-    let mut text = String::new();
-    on.paragraphs(Tint::Strong, "", page::answer_in_words(it), &mut text);
-    text.push('\n');
-    on.paragraph(Tint::Plain, "", &heading(it), &mut text);
-    for (letter, policy) in letters(it).iter().zip(&it.policies) {
-        text += &format!("  {letter}  {policy}\n");
-    }
-    let mut hidden = Vec::new();
-    for grid in tables(it, is_detailed) {
-        let drawn = terminal::draw(&grid, on);
-        text += &format!("\n{}\n{}\n", on.paint(Tint::Strong, &grid.title), drawn.text);
-        on.paragraphs(Tint::Faint, "", grids::legend(&grid, &drawn.hidden), &mut text);
-        hidden.extend(drawn.hidden);
-    }
-    if on.is_quiet {
-        return text;
-    }
-    text.push('\n');
-    on.paragraphs(Tint::Faint, "Note: ", terminal::hidden_note(hidden), &mut text);
-    on.paragraphs(Tint::Faint, "Note: ", notes(it), &mut text);
-    let more = "--details for each scenario and policy, --sort and --top for fewer price lists, --format \
-        json or csv for each number.";
-    on.paragraph(Tint::Faint, "More: ", more, &mut text);
-    text
+/// Returns the comparison for a terminal; `is_detailed` shows every scenario and every policy's elasticities.
+pub fn table(comparison: &Sensitivity, is_detailed: bool, on: impl Into<Terminal>) -> String {
+    on_terminal(&blocks(comparison, is_detailed), "", on.into())
+}
+
+/// The answer, what the policies are called, every table with what its columns mean, and what else to know.
+fn blocks(comparison: &Sensitivity, is_detailed: bool) -> Vec<Block> {
+    let mut blocks = page::answer_in_words(comparison).map(Block::Answer).into_iter().listed();
+    blocks.extend(Block::list(&heading(comparison), lettered(comparison)));
+    blocks.extend(tables(comparison, is_detailed).into_iter().map(Block::Table));
+    blocks.push(Block::Notes(notes(comparison)));
+    let more = "More: --details for each scenario and policy, --sort and --top for fewer price lists, \
+                --format json or csv for each number.";
+    blocks.push(Block::Aside(more.to_owned()));
+    blocks
 }

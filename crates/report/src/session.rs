@@ -196,7 +196,7 @@ impl Report {
             let mut versions: Vec<&str> = newer.iter().map(|it| it.version.as_str()).listed();
             versions.order_by_key(|it| it.split('.').map(|part| part.parse().unwrap_or(0)).listed());
             versions.dedup();
-            let of = match versions.as_slice() {
+            let which_versions = match versions.as_slice() {
                 [first, .., last] => format!("{first} to {last}"),
                 _ => versions.concat(),
             };
@@ -207,7 +207,7 @@ impl Report {
             };
             let described = newer.first().map_or("", |it| it.described_to.as_str());
             format!(
-                "{which} of {harness} {of}, newer than {described}, the newest version that is described here: \
+                "{which} of {harness} {which_versions}, newer than {described}, the newest version that is described here: \
                  when it compacts, and what it does to the cache, may have changed."
             )
         };
@@ -247,13 +247,13 @@ impl Report {
 
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.
     fn neighbours_line(&self) -> Option<String> {
-        let it = self.first_requests()?;
+        let first = self.first_requests()?;
         let counted = |n: usize, one: &str, many: &str| match n {
             1 => format!("1 session {one}"),
             n => format!("{} sessions {many}", thousands(n as u64)),
         };
-        let FirstRequests { known, known_worth_usd, known_reads, unknown_reads, .. } = it;
-        let FirstRequests { expected_reads, expected_reads_low, expected_reads_high, .. } = it;
+        let FirstRequests { known, known_worth_usd, known_reads, unknown_reads, .. } = first;
+        let FirstRequests { expected_reads, expected_reads_low, expected_reads_high, .. } = first;
         let mut line =
             "No session begins with tools and system prompt that another one had left in the cache."
                 .to_owned();
@@ -264,7 +264,7 @@ impl Report {
                  by the bills {known_reads} of them read something)."
             );
         }
-        let n_unknown = it.requests - known;
+        let n_unknown = first.requests - known;
         if n_unknown > 0 && expected_reads > 0.0 {
             let sessions = counted(n_unknown, "without a known neighbour", "without a known neighbour");
             line += &format!(
@@ -326,12 +326,12 @@ impl Report {
             lines.push(format!("No session read{skipped}."));
         }
         lines.extend(self.neighbours_line());
-        lines.extend(self.bill().map(|it| {
-            let gross = percent(it.gross_error_usd / it.billed_usd.max(f64::MIN_POSITIVE));
+        lines.extend(self.bill().map(|bill| {
+            let gross = percent(bill.gross_error_usd / bill.billed_usd.max(f64::MIN_POSITIVE));
             format!(
                 "{} Request by request, cache-read tokens are off by {} and input cost by {gross}.",
-                it.in_short(),
-                percent(it.token_error as f64 / it.read_tokens.max(1) as f64)
+                bill.in_short(),
+                percent(bill.token_error as f64 / bill.read_tokens.max(1) as f64)
             )
         }));
         lines
@@ -370,8 +370,8 @@ pub(super) const COMMAND: usize = 90;
 
 /// Adds up what some sessions have; nothing where none has it.
 fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
-    all.reduce(|mut sum, it| {
-        sum += it;
+    all.reduce(|mut sum, more| {
+        sum += more;
         sum
     })
 }

@@ -122,8 +122,7 @@ fn laid_out(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, least]: [usiz
     };
     let remembered: Vec<IndexMap<&str, f64>> = runs.iter().map(|it| of_memories(it)).listed();
     let more = super::distinct(remembered.iter().flat_map(|it| it.keys().copied()));
-    let heads: Vec<&str> =
-        heads.into_iter().chain(more.iter().copied()).chain(behind.iter().map(|it| it.0)).listed();
+    let heads = heads.into_iter().chain(more.iter().copied()).chain(behind.iter().map(|it| it.0)).listed();
     let lines = runs.iter().zip(&remembered).enumerate().map(|(nth, (run, of_run))| {
         let more = more.iter().map(|it| fixed_or_none(of_run.get(it).copied(), DECIMALS));
         line(run).into_iter().chain(more).chain(behind.iter().map(|it| it.1[nth].clone())).listed()
@@ -210,8 +209,8 @@ pub fn is_same(old: &str, new: &str) -> bool {
 
 /// Returns what a table says of its policies' files: the first digits of their digests, by policy; nothing in tables of earlier versions.
 pub fn files(table: &str) -> IndexMap<String, String> {
-    let of = |(policy, line): (String, IndexMap<String, String>)| Some((policy, line.get(FILE)?.clone()));
-    cells(table).into_iter().filter_map(of).collect()
+    let file = |(policy, line): (String, IndexMap<String, String>)| Some((policy, line.get(FILE)?.clone()));
+    cells(table).into_iter().filter_map(file).collect()
 }
 
 /// Returns the cells of a table by policy and column.

@@ -13,7 +13,10 @@ const COLUMNS: usize = 80;
 
 /// Draws the prompts of the first policy and of one that is advised; nothing where the requests are not those of a single load.
 pub(super) fn prompts(all: &[RunRequests], advised: Option<&str>, on: Terminal) -> String {
-    let Some(first) = all.first().filter(|first| all.iter().all(|it| it.is_beside(first))) else {
+    let Some(first) = all
+        .first()
+        .filter(|first| all.iter().all(|it| it.scenario == first.scenario && it.profile == first.profile))
+    else {
         return String::new();
     };
     let own = |it: &&RunRequests| Some(it.policy.as_str()) == advised && it.policy != first.policy;
@@ -32,7 +35,7 @@ pub(super) fn prompts(all: &[RunRequests], advised: Option<&str>, on: Terminal) 
         let row = |low: u64| {
             heights.iter().map(|it| BLOCKS[it.saturating_sub(low).min(8) as usize]).collect::<String>()
         };
-        let last = short(heights_max(it));
+        let last = short(sizes(it).max().unwrap_or_default());
         for (line, label) in [(row(8), last.as_str()), (row(0), "")] {
             text += format!("  {line} {label}").trim_end();
             text.push('\n');
@@ -45,26 +48,15 @@ pub(super) fn prompts(all: &[RunRequests], advised: Option<&str>, on: Terminal) 
 const AXIS: usize = 12;
 
 /// Returns the prompt sizes of a run's requests.
-fn sizes(it: &RunRequests) -> impl Iterator<Item = Tokens> + '_ {
-    it.sent.iter().map(|it| it.tokens[..3].iter().sum())
-}
-
-fn heights_max(it: &RunRequests) -> Tokens {
-    sizes(it).max().unwrap_or_default()
+fn sizes(run: &RunRequests) -> impl Iterator<Item = Tokens> + '_ {
+    run.sent.iter().map(|it| it.tokens[..3].iter().sum())
 }
 
 /// Returns so many columns at most: of the requests that share one, the largest prompt.
 fn columns(sizes: &[Tokens], most: usize) -> Vec<Tokens> {
     let n = sizes.len().min(most);
-    let of = |nth: usize| &sizes[nth * sizes.len() / n..((nth + 1) * sizes.len() / n)];
-    (0..n).map(|it| of(it).iter().copied().max().unwrap_or_default()).listed()
-}
-
-impl RunRequests {
-    /// Returns whether it is a run of the same load under the same profile.
-    fn is_beside(&self, other: &Self) -> bool {
-        (&self.scenario, &self.profile) == (&other.scenario, &other.profile)
-    }
+    let part = |nth: usize| &sizes[nth * sizes.len() / n..((nth + 1) * sizes.len() / n)];
+    (0..n).map(|it| part(it).iter().copied().max().unwrap_or_default()).listed()
 }
 
 #[cfg(test)]

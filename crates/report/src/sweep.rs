@@ -117,10 +117,10 @@ impl SweepPoint {
         if asks_cost && cost < 1.0 {
             return true;
         }
-        let gains = objectives.iter().filter(|it| it.is_found()).filter_map(|of| {
-            let (own, base) = known(*of)?;
-            let ends = of.place(&self.numbers).and_then(|it| self.more.get(it));
-            let [one, other] = ends.map_or([own - base; 2], |it| *it).map(|it| -of.badness(it));
+        let gains = objectives.iter().filter(|it| it.is_found()).filter_map(|objective| {
+            let (own, base) = known(*objective)?;
+            let ends = objective.place(&self.numbers).and_then(|it| self.more.get(it));
+            let [one, other] = ends.map_or([own - base; 2], |it| *it).map(|it| -objective.badness(it));
             Some((one.min(other), base))
         });
         gains
@@ -177,8 +177,8 @@ impl Sweep {
             .iter()
             .enumerate()
             .filter(|(_, it)| it.does_the_work() && head.guards.iter().all(|guard| guard.keeps(&it.numbers)))
-            .filter_map(|(nth, it)| {
-                let numbers = objectives.iter().map(|of| Some(of.badness(of.number(&it.numbers)?)));
+            .filter_map(|(nth, point)| {
+                let numbers = objectives.iter().map(|of| Some(of.badness(of.number(&point.numbers)?)));
                 Some((nth, numbers.collect::<Option<Vec<f64>>>()?))
             })
             .listed();
@@ -226,9 +226,9 @@ fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
     };
     let ends: Vec<[f64; 2]> = (0..n).map(ends).listed();
     let distance = |numbers: &[f64]| -> f64 {
-        let parts = numbers.iter().zip(&ends).map(|(it, [low, high])| {
+        let parts = numbers.iter().zip(&ends).map(|(number, [low, high])| {
             let scale = (high - low).max(low.abs());
-            if scale > 0.0 { (it - low) / scale } else { 0.0 }
+            if scale > 0.0 { (number - low) / scale } else { 0.0 }
         });
         parts.map(|it| it * it).sum()
     };

@@ -42,18 +42,32 @@ struct TableText<'r> {
 
 impl TableText<'_> {
     fn written(mut self, n_notes: usize) -> String {
-        self.verdicts();
-        self.sessions();
-        self.tables();
-        self.grids(&self.report.grids());
-        if self.is_whole() {
-            self.causes();
+        let (report, on) = (self.report, self.layout.on);
+        for [answer, more] in report.verdict_parts() {
+            on.answer(&answer, &more, &mut self.text);
         }
-        self.prompts();
+        self.paragraphs(Tint::Plain, "Repair: ", report.repair_lines());
+        self.gap();
+        let sessions = if self.is_brief() { report.sessions_in_short() } else { report.on_sessions() };
+        self.paragraphs(Tint::Plain, "", sessions);
+        self.gap();
+        self.tables();
+        self.grids(&report.grids());
+        if self.is_whole() {
+            self.grids(&report.filled_of_first());
+            for line in report.filled_lines() {
+                self.paragraphs(Tint::Plain, "", [line]);
+                self.gap();
+            }
+        }
+        // The prompts of a single run: as it was, and under what is advised.
+        let advised = report.verdicts().into_iter().find_map(|it| it.cheapest).map(|it| it.policy);
+        self.text += &spark::prompts(self.layout.traces, advised.as_deref(), on);
+        self.gap();
         self.guards();
-        if !self.layout.on.is_quiet {
+        if !on.is_quiet {
             self.notes(n_notes);
-            self.next();
+            self.paragraphs(Tint::Plain, "Next: ", report.next_lines(self.is_whole()));
         }
         self.text.truncate(self.text.trim_end().len());
         self.text.push('\n');
@@ -70,33 +84,14 @@ impl TableText<'_> {
         !self.is_whole() && !self.report.sessions.is_empty()
     }
 
-    fn paragraph(&mut self, tint: Tint, mark: &str, words: &str) {
-        self.layout.on.paragraph(tint, mark, words, &mut self.text);
+    fn paragraphs(&mut self, tint: Tint, mark: &str, all: impl IntoIterator<Item = impl AsRef<str>>) {
+        self.layout.on.paragraphs(tint, mark, all, &mut self.text);
     }
 
     fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
-    }
-
-    /// Writes what the tables say: the answer in bold, and what stands against it.
-    fn verdicts(&mut self) {
-        let on = self.layout.on;
-        for [answer, more] in self.report.verdict_parts() {
-            on.answer(&answer, &more, &mut self.text);
-        }
-        for line in self.report.repair_lines() {
-            self.paragraph(Tint::Plain, "Repair: ", &line);
-        }
-        self.gap();
-    }
-
-    /// Writes what was read, and how well its bill is predicted.
-    fn sessions(&mut self) {
-        let lines = if self.is_brief() { self.report.sessions_in_short() } else { self.report.on_sessions() };
-        lines.iter().for_each(|it| self.paragraph(Tint::Plain, "", it));
-        self.gap();
     }
 
     fn tables(&mut self) {
@@ -113,7 +108,7 @@ impl TableText<'_> {
             let shortened = section.shortened().filter(|_| !self.is_whole());
             self.table(&title, fitted(shortened.as_ref().map_or(&section, |it| &it.0), layout.on));
             if let Some((_, others)) = shortened {
-                self.paragraph(Tint::Faint, "", &others);
+                self.paragraphs(Tint::Faint, "", [others]);
             }
             self.gap();
         }
@@ -128,34 +123,19 @@ impl TableText<'_> {
 
     fn table(&mut self, title: &str, drawn: DrawnTable) {
         self.hidden.extend(drawn.hidden);
-        self.paragraph(Tint::Strong, "", title);
+        self.paragraphs(Tint::Strong, "", [title]);
         self.text += &drawn.text;
         self.text += "\n";
     }
 
-    /// Writes what fills the prompts of recorded sessions, and what was not read from the cache.
-    fn causes(&mut self) {
-        self.grids(&self.report.filled_of_first());
-        for line in self.report.filled_lines() {
-            self.paragraph(Tint::Plain, "", &line);
-            self.gap();
-        }
-    }
-
-    /// Draws the prompts of a single run: as it was, and under what is advised.
-    fn prompts(&mut self) {
-        let advised = self.report.verdicts().into_iter().find_map(|it| it.cheapest).map(|it| it.policy);
-        self.text += &spark::prompts(self.layout.traces, advised.as_deref(), self.layout.on);
-        self.gap();
-    }
-
     fn guards(&mut self) {
         let Some(heading) = self.report.guards_heading() else { return };
-        self.paragraph(Tint::Strong, "", &format!("{heading}:"));
+        self.paragraphs(Tint::Strong, "", [format!("{heading}:")]);
         let n_failed = self.report.guard_verdicts.iter().filter(|it| !it.holds).count();
-        for (nth, line) in self.report.guard_lines(self.layout.detail).iter().enumerate() {
-            self.paragraph(if nth < n_failed { Tint::Bad } else { Tint::Plain }, "  ", line);
-        }
+        let lines = self.report.guard_lines(self.layout.detail);
+        let (failed, held) = lines.split_at(n_failed);
+        self.paragraphs(Tint::Bad, "  ", failed);
+        self.paragraphs(Tint::Plain, "  ", held);
         self.gap();
     }
 
@@ -164,19 +144,19 @@ impl TableText<'_> {
         let all = self.report.all_notes();
         let assumptions = self.report.assumptions();
         if self.is_whole() && !assumptions.is_empty() {
-            self.paragraph(Tint::Strong, "", "Assumed:");
-            assumptions.iter().for_each(|it| self.paragraph(Tint::Faint, "  - ", it));
+            self.paragraphs(Tint::Strong, "", ["Assumed:"]);
+            self.paragraphs(Tint::Faint, "  - ", &assumptions);
             self.gap();
         }
         let shown = if self.is_whole() { all.len() } else { most };
-        all.iter().take(shown).for_each(|it| self.paragraph(Tint::Faint, "Note: ", it));
+        self.paragraphs(Tint::Faint, "Note: ", all.iter().take(shown));
         if self.is_whole() {
             let hidden = hidden_note(std::mem::take(&mut self.hidden));
-            hidden.iter().for_each(|it| self.paragraph(Tint::Faint, "Note: ", it));
+            self.paragraphs(Tint::Faint, "Note: ", hidden);
         }
-        self.paragraph(Tint::Faint, "Simulated: ", &limits(self.report, self.is_whole()));
+        self.paragraphs(Tint::Faint, "Simulated: ", [limits(self.report, self.is_whole())]);
         let more = self.more(all.len().saturating_sub(shown), assumptions.len());
-        self.paragraph(Tint::Faint, "More: ", &more);
+        self.paragraphs(Tint::Faint, "More: ", [more]);
     }
 
     /// Says where what is left out is shown.
@@ -189,17 +169,11 @@ impl TableText<'_> {
         let assumptions = (n_assumptions > 0).then(|| counted(n_assumptions, "assumption"));
         let parts = if self.is_brief() { "each model and session" } else { "each scenario" };
         let all = [notes, assumptions, Some(parts.to_owned())].into_iter().flatten().listed();
-        let hidden: indexmap::IndexSet<&str> = self.hidden.iter().map(String::as_str).collect();
-        let columns = match hidden.len() {
+        let columns = match super::distinct(self.hidden.iter()).len() {
             0 => "--columns for other numbers".to_owned(),
             n => format!("--columns or --width for {} that did not fit", counted(n, "column")),
         };
         format!("--details for {}; {columns}.", listed(&all))
-    }
-
-    fn next(&mut self) {
-        let next = self.report.next_lines(self.is_whole());
-        next.iter().for_each(|it| self.paragraph(Tint::Plain, "Next: ", it));
     }
 }
 

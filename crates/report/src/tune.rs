@@ -186,8 +186,7 @@ impl Tuned {
         let part = |of: Vec<usize>| of.into_iter().map(|it| all[it]).listed();
         let parts: Vec<Vec<&TunedSession>> = split.parts().into_iter().map(part).listed();
         let n_variants = tried.points.len();
-        let by_part: Vec<Vec<TunePart>> =
-            parts.iter().map(|it| TunePart::of_variants(it, n_variants)).listed();
+        let by_part = parts.iter().map(|it| TunePart::of_variants(it, n_variants)).listed();
         let point = |(nth, set): (usize, Vec<String>)| TunedPoint {
             set,
             parts: by_part.iter().map(|it| it[nth].clone()).listed(),
@@ -200,7 +199,8 @@ impl Tuned {
         let best = order.first().copied().unwrap_or_default();
         let judged =
             parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
-        let is_turned = split.by == SplitBy::Time && n_named_projects(&all) >= PROJECTS_MIN;
+        let is_turned = split.by == SplitBy::Time
+            && projects(&all).iter().filter(|it| !it.is_empty()).count() >= PROJECTS_MIN;
         let in_turn = if is_turned { in_turn(&all, n_variants, min_evidence) } else { Vec::new() };
         let mut tuned = Self {
             base: base.to_owned(),
@@ -265,10 +265,7 @@ impl Tuned {
     }
 
     fn split_words(&self) -> &'static str {
-        match self.split {
-            SplitBy::Project => "whole projects held out",
-            SplitBy::Time => "the newest held out",
-        }
+        if self.split == SplitBy::Time { "the newest held out" } else { "whole projects held out" }
     }
 }
 
@@ -344,11 +341,6 @@ fn never_fired(stages: &[String], sessions: &[TunedSession]) -> Vec<String> {
     stages.iter().enumerate().filter(|(nth, _)| !fired(*nth)).map(|(_, name)| name.clone()).listed()
 }
 
-/// Returns how many projects of sessions are known.
-fn n_named_projects(sessions: &[&TunedSession]) -> usize {
-    projects(sessions).iter().filter(|it| !it.is_empty()).count()
-}
-
 /// Sessions to choose on, and sessions to test the choice on.
 pub struct SessionSplit {
     by: SplitBy,
@@ -391,10 +383,8 @@ impl SessionSplit {
 /// Draws which projects are held out; returns it by session.
 fn projects_held_out(sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
     let stream = Seed(seed).stream(PURPOSE, 0);
-    let mut drawn: Vec<(u64, &str)> = (0..)
-        .zip(projects(sessions))
-        .map(|(nth, it)| (stream.nth(0, nth).next_between(0, u64::MAX), it))
-        .listed();
+    let draw = |(nth, project)| (stream.nth(0, nth).next_between(0, u64::MAX), project);
+    let mut drawn: Vec<(u64, &str)> = (0..).zip(projects(sessions)).map(draw).listed();
     drawn.sort_unstable();
     // Each project goes to the smaller part, so that both have as many sessions as can be.
     let (mut n, mut held_out) = ([0_usize; 2], Vec::new());

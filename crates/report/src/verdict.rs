@@ -111,11 +111,11 @@ impl Report {
     /// Returns what these tables say.
     pub fn verdicts_of(&self, sections: &[Section]) -> Vec<Verdict> {
         let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
-        let verdict = |it: &Section| {
+        let verdict = |section: &Section| {
             let mut verdict = Verdict {
-                estimated: self.estimated_in(&it.load),
-                is_uncounted: self.is_uncounted(&it.profile),
-                ..Verdict::new(it, &self.oracles, self.min_evidence).judged(&self.judged(it))
+                estimated: self.estimated_in(&section.load),
+                is_uncounted: self.is_uncounted(&section.profile),
+                ..Verdict::new(section, &self.oracles, self.min_evidence).judged(&self.judged(section))
             };
             let Verdict { cheapest, keep_more, lossy, .. } = &mut verdict;
             for choice in cheapest.iter_mut().chain(keep_more).chain(lossy) {
@@ -132,13 +132,13 @@ impl Report {
         let names = section.lines.iter().skip(1).map(|it| it.policy.clone());
         let names = names.filter(|it| !self.oracles.contains(it)).listed();
         let Some(base) = section.lines.first().filter(|_| !names.is_empty()) else { return IndexMap::new() };
-        let mut of: IndexMap<&str, IndexMap<&str, &Run>> = IndexMap::new();
+        let mut by_scenario: IndexMap<&str, IndexMap<&str, &Run>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| section.has_profile(&it.profile)) {
-            of.entry(&run.scenario).or_default().insert(&run.policy, run);
+            by_scenario.entry(&run.scenario).or_default().insert(&run.policy, run);
         }
         let at_ms = |name: &str| self.sessions.iter().find(|it| it.name == name).map(|it| it.last_ms);
         let session = |name: &String| {
-            let (runs, last_ms) = (of.get(name.as_str())?, at_ms(name)?);
+            let (runs, last_ms) = (by_scenario.get(name.as_str())?, at_ms(name)?);
             let effect = |it: &str| Some(SessionEffect::of(&runs.get(it)?.tally));
             let others = names.iter().map(|it| effect(it)).collect::<Option<Vec<_>>>()?;
             Some(ComparedSession { project: "", last_ms, base: effect(&base.policy)?, others })
@@ -171,11 +171,11 @@ impl Report {
     /// Returns the verdicts, each as its answer and what stands behind it.
     pub fn verdict_parts(&self) -> Vec<[String; 2]> {
         let verdicts = self.verdicts();
-        let one = |it: &Verdict| {
-            let [answer, more] = it.parts();
-            let joint = if it.profile == OWN { ", " } else { " under " };
-            let load = it.load.split(" (").next().unwrap_or_default();
-            let about = format!("{load}{joint}{}: ", it.profile);
+        let one = |verdict: &Verdict| {
+            let [answer, more] = verdict.parts();
+            let joint = if verdict.profile == OWN { ", " } else { " under " };
+            let load = verdict.load.split(" (").next().unwrap_or_default();
+            let about = format!("{load}{joint}{}: ", verdict.profile);
             [if verdicts.len() == 1 { answer } else { about + &answer }, more]
         };
         verdicts.iter().map(one).listed()
@@ -185,14 +185,14 @@ impl Report {
     pub fn note_on_summaries(&self) -> Option<String> {
         let sections = self.sections(Detail::Groups);
         let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
-        let of = |it: &TableLine| {
-            let ([told, low, high], kept) = (it.tally.evidence_told()?, it.tally.evidence_kept()?);
+        let told_of = |line: &TableLine| {
+            let ([told, low, high], kept) = (line.tally.evidence_told()?, line.tally.evidence_kept()?);
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
             // Where nothing is behind a summary, there is nothing to tell.
             (told != kept || low != high)
-                .then(|| format!("{} {told} ({low} to {high}) in place of {kept}", it.policy))
+                .then(|| format!("{} {told} ({low} to {high}) in place of {kept}", line.policy))
         };
-        let all: Vec<String> = whole.filter_map(of).listed();
+        let all: Vec<String> = whole.filter_map(told_of).listed();
         (!all.is_empty()).then(|| {
             format!(
                 "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {}.",
@@ -206,12 +206,12 @@ impl Report {
         let floor = Floor(self.min_evidence);
         let sections = self.sections(Detail::Groups);
         let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
-        let of = |it: &TableLine| {
-            let ends = it.tally.evidence_ends().filter(|_| it.tally.knows_needs())?;
+        let open_of = |line: &TableLine| {
+            let ends = line.tally.evidence_ends().filter(|_| line.tally.knows_needs())?;
             let [low, high] = ends.map(|it| floor.passes(Some(it)));
-            (low != high).then(|| format!("{} ({} to {})", it.policy, percent(ends[0]), percent(ends[1])))
+            (low != high).then(|| format!("{} ({} to {})", line.policy, percent(ends[0]), percent(ends[1])))
         };
-        let all: Vec<String> = whole.filter_map(of).listed();
+        let all: Vec<String> = whole.filter_map(open_of).listed();
         (!all.is_empty()).then(|| {
             format!(
                 "Whether at least {} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {}.",
@@ -225,10 +225,12 @@ impl Report {
     pub fn notes_on_facts(&self) -> Vec<String> {
         let mut left: IndexMap<&str, IndexMap<&str, [u64; 2]>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| it.is_in_sections()) {
-            let Some([found, of]) = run.findings.as_ref().and_then(|it| it.facts_left()) else { continue };
+            let Some([found, planted]) = run.findings.as_ref().and_then(|it| it.facts_left()) else {
+                continue;
+            };
             let of_policy = left.entry(&run.profile).or_default().entry(&run.policy).or_default();
             of_policy[0] += found;
-            of_policy[1] += of;
+            of_policy[1] += planted;
         }
         let note = |(profile, policies): (&str, IndexMap<&str, [u64; 2]>)| {
             let each = policies.iter().map(|(policy, [found, of])| format!("{policy} {found} of {of}"));
@@ -272,8 +274,8 @@ impl Verdict {
         let is_below = knows_evidence && baseline.is_some_and(|it| !keeps(&it));
         let baseline_keeps = of_baseline.map(|it| it.min(task)).filter(|_| is_below);
         let is_first = |it: &TableLine| baseline.is_some_and(|first| first.policy == it.policy);
-        let can_be_taken = |it: &&TableLine| {
-            !oracles.contains(&it.policy) && it.stopped.is_none() && it.tally.costs.total().is_some()
+        let can_be_taken = |line: &&TableLine| {
+            !oracles.contains(&line.policy) && line.stopped.is_none() && line.tally.costs.total().is_some()
         };
         let changes = section.lines.iter().filter(can_be_taken);
         let changes = changes.map(|it| Some((if is_first(it) { 0.0 } else { section.change(it)? }, it)));
@@ -282,25 +284,25 @@ impl Verdict {
         known.order_by(|one, other| one.0.total_cmp(&other.0));
         let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).listed();
         let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
-        let choice = |it: &&TableLine| {
-            let own = !is_first(it);
-            let change = own.then(|| section.change(it)).flatten();
+        let choice = |line: &&TableLine| {
+            let own = !is_first(line);
+            let change = own.then(|| section.change(line)).flatten();
             Choice {
-                policy: it.policy.clone(),
+                policy: line.policy.clone(),
                 title: None,
-                shown: shown.get(it.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
+                shown: shown.get(line.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
                 change,
-                change_as_recorded: own.then(|| section.change_as_recorded(it)).flatten(),
-                interval: it.spread.and_then(|it| it.interval),
-                assumed: own.then(|| section.change_assumed(it)).flatten(),
-                bound: baseline.filter(|_| own).and_then(|first| it.tally.assumed_bound(&first.tally)),
-                cheaper: it.spread.map(|it| it.cheaper),
-                evidence_kept: it.tally.evidence_kept(),
-                task_kept: it.tally.task_kept().filter(|it| *it < 1.0),
-                is_open: change.is_some_and(|change| it.assumed.turns(change)),
+                change_as_recorded: own.then(|| section.change_as_recorded(line)).flatten(),
+                interval: line.spread.and_then(|it| it.interval),
+                assumed: own.then(|| section.change_assumed(line)).flatten(),
+                bound: baseline.filter(|_| own).and_then(|first| line.tally.assumed_bound(&first.tally)),
+                cheaper: line.spread.map(|it| it.cheaper),
+                evidence_kept: line.tally.evidence_kept(),
+                task_kept: line.tally.task_kept().filter(|it| *it < 1.0),
+                is_open: change.is_some_and(|change| line.assumed.turns(change)),
                 word: None,
                 why: None,
-                apply: it.apply.as_deref().cloned(),
+                apply: line.apply.as_deref().cloned(),
             }
         };
         let mut keep_more: Vec<&TableLine> = known.iter().map(|it| it.1).listed();
@@ -363,9 +365,9 @@ impl Verdict {
 
     /// Says that the first policy keeps too little to be a measure, and what keeps more.
     pub(super) fn below_floor(&self, kept: f64) -> String {
-        let said = |it: &Choice| {
-            let kept = it.evidence_kept.map_or_else(String::new, percent);
-            format!("{} ({kept}, {})", it.shown, it.change.map_or_else(String::new, signed))
+        let said = |choice: &Choice| {
+            let kept = choice.evidence_kept.map_or_else(String::new, percent);
+            format!("{} ({kept}, {})", choice.shown, choice.change.map_or_else(String::new, signed))
         };
         let others = match self.keep_more.as_slice() {
             [] => "No other policy here keeps more.".to_owned(),
@@ -441,10 +443,10 @@ impl Verdict {
     pub(super) fn sure(&self, best: &Choice) -> Option<String> {
         let assumed = best.assumed.filter(|_| best.interval.is_none());
         let [low, high] = assumed.or(best.interval)?;
-        let of = if assumed.is_some() { "from" } else { "95% interval" };
+        let what = if assumed.is_some() { "from" } else { "95% interval" };
         let by = if assumed.is_some() { " by what is assumed" } else { "" };
-        let cheaper = best.cheaper.map_or_else(String::new, |it| {
-            let n = (it * self.scenarios as f64).round();
+        let cheaper = best.cheaper.map_or_else(String::new, |share| {
+            let n = (share * self.scenarios as f64).round();
             format!("; cheaper in {n} of {}", self.scenarios)
         });
         let opposite = if assumed.is_some() {
@@ -453,18 +455,22 @@ impl Verdict {
             "; other sessions may show the opposite"
         };
         let zero = if low < 0.0 && high > 0.0 { opposite } else { "" };
-        Some(format!("{of} {} to {}{by}{cheaper}{zero}", signed(low), signed(high)))
+        Some(format!("{what} {} to {}{by}{cheaper}{zero}", signed(low), signed(high)))
     }
 
     /// Names the policies that save by losing evidence.
     fn lossy_words(&self) -> Option<String> {
-        let said = |it: &Choice| {
-            let kept = it.evidence_kept.map_or_else(String::new, percent);
-            let open = if it.is_open { "; savings uncertain" } else { "" };
-            let task = it.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it)));
+        let said = |choice: &Choice| {
+            let kept = choice.evidence_kept.map_or_else(String::new, percent);
+            let open = if choice.is_open { "; savings uncertain" } else { "" };
+            let task = choice.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it)));
             let task = task
                 .map_or_else(String::new, |it| format!("; {} of its requests show their task", percent(it)));
-            format!("{} ({}, {kept} kept{task}{open})", it.shown, it.change.map_or_else(String::new, signed))
+            format!(
+                "{} ({}, {kept} kept{task}{open})",
+                choice.shown,
+                choice.change.map_or_else(String::new, signed)
+            )
         };
         let lossy = first_few(&self.lossy, said);
         (!lossy.is_empty()).then(|| format!(" Cheaper by losing evidence: {lossy}."))

@@ -50,11 +50,6 @@ impl Markdown {
         self.0 += &format!("- {}\n", paragraph(words, "  "));
     }
 
-    /// Adds an item of a list that begins with a letter in bold type.
-    pub fn lettered(&mut self, letter: &str, words: &str) {
-        self.0 += &format!("- **{letter}** {}\n", sentence(words, None, false));
-    }
-
     /// Adds the items of a list and what ends it, if there are any.
     pub fn items(&mut self, items: impl IntoIterator<Item = impl AsRef<str>>) {
         let mut items = items.into_iter().peekable();

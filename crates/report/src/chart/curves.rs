@@ -71,10 +71,7 @@ fn all(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
         // What prices do not move is drawn once for all of them.
         match drawn.iter_mut().find(|(it, _)| it.is_alike(&one)) {
             Some((_, subjects)) => subjects.push(one.subject),
-            None => {
-                let subjects = vec![one.subject.clone()];
-                drawn.push((one, subjects));
-            }
+            None => drawn.push((one.clone(), vec![one.subject])),
         }
     }
     drawn.into_iter().map(|(it, subjects)| CurveLines { subject: joined(&subjects), ..it }).listed()
@@ -94,19 +91,13 @@ fn joined(subjects: &[String]) -> String {
 /// What stands between a load and its profile.
 const UNDER: &str = " under ";
 
-fn axis_name(places: CurvePlaces) -> &'static str {
+/// Returns what places are, and what the numbers over them are.
+fn axis_names(places: CurvePlaces) -> [&'static str; 2] {
+    let found = "share of facts found";
     match places {
-        CurvePlaces::Depth => "depth of the fact; an empty quarter counts as 0, as published",
-        CurvePlaces::Length => "messages of the conversation",
-        CurvePlaces::Session => "session",
-    }
-}
-
-/// Returns what the numbers over places are.
-fn number_name(places: CurvePlaces) -> &'static str {
-    match places {
-        CurvePlaces::Depth | CurvePlaces::Length => "share of facts found",
-        CurvePlaces::Session => "score",
+        CurvePlaces::Depth => ["depth of the fact; an empty quarter counts as 0, as published", found],
+        CurvePlaces::Length => ["messages of the conversation", found],
+        CurvePlaces::Session => ["session", "score"],
     }
 }
 
@@ -114,11 +105,11 @@ impl CurveLines {
     /// Makes a chart of curves.
     fn new(curves: Curves, names: &PolicyLabels) -> Self {
         let Curves { axis, title, subject, places, curves } = curves;
-        let line = |it: Curve| CurveLine {
-            policy: names.of(&it.policy),
-            name: it.name,
-            is_beside: it.is_beside,
-            numbers: it.numbers,
+        let line = |curve: Curve| CurveLine {
+            policy: names.of(&curve.policy),
+            name: curve.name,
+            is_beside: curve.is_beside,
+            numbers: curve.numbers,
         };
         Self { axis, title, subject, places, lines: curves.into_iter().map(line).listed() }
     }
@@ -213,37 +204,30 @@ fn said(number: Option<&Statistic>) -> String {
 }
 
 impl Picture for CurveLines {
-    fn title(&self) -> String {
-        self.title.clone()
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        [self.title.clone(), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
-        let ends = |it: &CurveLine| {
-            let known =
-                it.numbers.iter().zip(&self.places).filter_map(|(it, place)| Some((place, (*it)?.mean)));
-            let known: Vec<(&String, f64)> = known.listed();
+        let ends = |curve: &CurveLine| {
+            let known = curve.known().map(|(at, it)| (&self.places[at], it.mean)).listed();
             match (known.first(), known.last()) {
                 (Some((from, first)), Some((to, last))) if known.len() > 1 => {
-                    format!("{} {first:.3} at {from}, {last:.3} at {to}", it.name)
+                    format!("{} {first:.3} at {from}, {last:.3} at {to}", curve.name)
                 }
-                (Some((from, first)), _) => format!("{} {first:.3} at {from}", it.name),
-                _ => format!("{} has none", it.name),
+                (Some((from, first)), _) => format!("{} {first:.3} at {from}", curve.name),
+                _ => format!("{} has none", curve.name),
             }
         };
         let said: Vec<String> = self.lines.iter().map(ends).listed();
-        let number = number_name(self.axis);
-        format!("{}{}: {}.", number[..1].to_uppercase(), &number[1..], said.join("; "))
+        let [_, number] = axis_names(self.axis);
+        format!("{}: {}.", capital(number), said.join("; "))
     }
 
     fn table(&self) -> Grid {
-        let columns: Vec<&str> =
-            ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
-        let rows = self.lines.iter().map(|it| {
-            [it.name.clone()].into_iter().chain(it.numbers.iter().map(|it| said(it.as_ref()))).listed()
+        let columns = ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
+        let rows = self.lines.iter().map(|curve| {
+            [curve.name.clone()].into_iter().chain(curve.numbers.iter().map(|it| said(it.as_ref()))).listed()
         });
         Grid::new("", 1, &columns, rows)
     }
@@ -254,9 +238,9 @@ impl Picture for CurveLines {
         let bottom = top + HEIGHT;
         let up = Axis::new(0.0, 1.0, [bottom, top], 5.0);
         let bounds = if self.lines.len() <= MOST_BANDS { " (shaded: 95%)" } else { "" };
-        up.beside(&mut scene, [left, right], &format!("{}{bounds}", number_name(self.axis)), |it| {
-            format!("{it:.1}")
-        });
+        let [places, number] = axis_names(self.axis);
+        let written = |share| format!("{share:.1}");
+        up.beside(&mut scene, [left, right], &format!("{number}{bounds}"), written);
         let pitch = (right - left) / self.places.len().max(1) as f64;
         let middle = |at: usize| left + (at as f64 + 0.5) * pitch;
         let mut foot = bottom;
@@ -266,26 +250,21 @@ impl Picture for CurveLines {
         for (at, name) in self.places.iter().enumerate().step_by(every) {
             for (nth, part) in in_two(name, pitch_of_names - 4.0).into_iter().enumerate() {
                 let y = bottom + 15.0 + LINE * nth as f64;
-                scene.add(
-                    SceneText::new(middle(at), y, fit(part, pitch_of_names - 4.0))
-                        .anchored(Anchor::Middle)
-                        .faint(),
-                );
+                let name = SceneText::new(middle(at), y, fit(part, pitch_of_names - 4.0));
+                scene.add(name.anchored(Anchor::Middle).faint());
                 foot = y.max(foot);
             }
         }
-        let across = SceneText::new(WIDTH / 2.0, foot + LINE, axis_name(self.axis));
+        let across = SceneText::new(WIDTH / 2.0, foot + LINE, places);
         scene.add(across.anchored(Anchor::Middle));
         for it in &self.lines {
             self.draw(&mut scene, it, middle, &up);
         }
         self.draw_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
-        let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |it| {
-            let words = it.name.split_once(": ").map_or(it.name.as_str(), |it| it.1);
-            scene.add(
-                SceneText::new(left, foot + 2.0 * LINE, cut(&format!("dotted: {words}"), WIDTH - left))
-                    .faint(),
-            );
+        let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |curve| {
+            let words = curve.name.split_once(": ").map_or(curve.name.as_str(), |it| it.1);
+            let words = cut(&format!("dotted: {words}"), WIDTH - left);
+            scene.add(SceneText::new(left, foot + 2.0 * LINE, words).faint());
             foot + LINE
         });
         scene.height = foot + LINE + 29.0;

@@ -51,26 +51,21 @@ impl BillByDay {
 }
 
 impl Picture for BillByDay {
-    fn title(&self) -> String {
-        "The bill by day".to_owned()
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        ["The bill by day".to_owned(), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
         let usd: f64 = self.days.values().map(|it| Self::total(it)).sum();
-        let high = self
-            .highest()
-            .map_or_else(String::new, |(day, usd)| format!("; most on {}: ${}", date(day), fixed(usd, 2)));
+        let most = |(day, usd)| format!("; most on {}: ${}", date(day), fixed(usd, 2));
+        let high = self.highest().map_or_else(String::new, most);
         let n = counted(self.days.len(), "day");
         format!("${} on {n} with requests{high}.", fixed(usd, 2))
     }
 
     fn table(&self) -> Grid {
         let shown = self.shown();
-        let columns: Vec<&str> =
+        let columns =
             ["day"].into_iter().chain(shown.iter().map(|it| self.parts[*it])).chain(["USD"]).listed();
         let rows = self.days.iter().rev().map(|(day, parts)| {
             let amounts = shown.iter().map(|it| parts[*it]).chain([Self::total(parts)]);
@@ -104,9 +99,10 @@ impl Picture for BillByDay {
                     marks.push(Path::filled(bar, ink::part(*part)).into());
                 }
             }
-            match is_told {
-                true => scene.spot(format!("{}: ${}", date(*day), fixed(sum, 2)), false, marks),
-                false => scene.marks.extend(marks),
+            if is_told {
+                scene.spot(format!("{}: ${}", date(*day), fixed(sum, 2)), false, marks);
+            } else {
+                scene.marks.extend(marks);
             }
         }
         let ends = [(left, Anchor::Start, first), (right, Anchor::End, last)];

@@ -109,23 +109,18 @@ fn arrow([x, y]: [f64; 2]) -> String {
 }
 
 impl Picture for Forest {
-    fn title(&self) -> String {
-        self.title.clone()
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        [self.title.clone(), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
-        let told: Vec<String> = self.shown().iter().map(ForestLine::told).listed();
-        format!("{}.", told.join("; "))
+        format!("{}.", self.shown().iter().map(ForestLine::told).listed().join("; "))
     }
 
     fn table(&self) -> Grid {
-        let rows = self.lines.iter().map(|it| {
-            let ends = or_none(it.interval, |it| format!("{}%", interval(it)));
-            vec![it.name.clone(), it.written(), ends, it.says.clone()]
+        let rows = self.lines.iter().map(|change| {
+            let ends = or_none(change.interval, |it| format!("{}%", interval(it)));
+            vec![change.name.clone(), change.written(), ends, change.says.clone()]
         });
         let interval = self.lines.first().map_or_else(Sampled::default, |it| it.interval_over).heading();
         Grid::new("", 1, &[self.of, "change", interval, ""], rows)

@@ -89,7 +89,7 @@ pub const KEPT: &str = "needed evidence kept";
 /// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
 fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
     let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).listed();
-    let groups: Vec<Vec<&Run>> =
+    let groups =
         runs.chunk_by(|one, other| one.is_beside(other)).map(<[_]>::to_vec).take(super::MOST_TABLES).listed();
     groups.into_iter().map(|group| {
         let known = |run: &Run| {
@@ -112,7 +112,7 @@ fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> 
 
 /// Marks the points that no other beats.
 fn mark_efficient(points: &mut [Point]) {
-    let real: Vec<(f64, f64)> =
+    let real =
         points.iter().filter(|it| !it.policy.looks_ahead).map(|point| (point.usd, point.kept)).listed();
     for point in points.iter_mut().filter(|it| !it.policy.looks_ahead) {
         point.is_efficient = !real.iter().any(|(usd, kept)| {
@@ -204,13 +204,12 @@ impl Frontier {
     }
 
     /// Returns what a point is called in the drawing.
-    fn name(&self, it: &Point) -> String {
-        match it.mark {
-            Some(BASE) => it.name(),
-            mark if self.is_numbered => mark
-                .map_or_else(|| format!("#{}", it.policy.nth), |mark| format!("#{} ({mark})", it.policy.nth)),
-            _ => it.name(),
+    fn name(&self, point: &Point) -> String {
+        if !self.is_numbered || point.mark == Some(BASE) {
+            return point.name();
         }
+        let mark = point.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
+        format!("#{}{mark}", point.policy.nth)
     }
 
     /// Returns whether there are several points and something costs anything.
@@ -262,8 +261,8 @@ impl Frontier {
         let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).listed();
         in_order.order_by_key(|it| (it.point.mark.is_none(), !it.point.is_efficient));
         let names = in_order.iter().map(|it| self.name(it.point)).listed();
-        let names = names.iter().cloned().zip(shortened(&names, SHORT));
-        for (it, (name, short)) in in_order.into_iter().zip(names) {
+        let shorts = shortened(&names, SHORT);
+        for ((it, name), short) in in_order.into_iter().zip(names).zip(shorts) {
             if named.iter().any(|at| is_near(*at, it.at)) {
                 unnamed.push(it.point);
                 continue;
@@ -287,23 +286,16 @@ impl Frontier {
 }
 
 impl Picture for Frontier {
-    fn title(&self) -> String {
-        if self.kept == KEPT {
-            "Cost against evidence kept".to_owned()
-        } else {
-            format!("Cost against {}", self.kept)
-        }
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        let kept = if self.kept == KEPT { "evidence kept" } else { self.kept };
+        [format!("Cost against {kept}"), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
         let decimals = self.decimals();
-        let said = |it: &&Point| {
-            let usd = fixed(it.usd, decimals);
-            format!("{} (${usd}, {} kept)", it.name(), percent(it.kept))
+        let said = |point: &&Point| {
+            let usd = fixed(point.usd, decimals);
+            format!("{} (${usd}, {} kept)", point.name(), percent(point.kept))
         };
         let (n, efficient) = (self.points.len(), self.efficient().iter().map(said).listed().join(", "));
         let mut words = format!("{n} points; no other is cheaper and keeps as much as {efficient}.");
@@ -321,24 +313,21 @@ impl Picture for Frontier {
         let decimals = self.decimals();
         let mut points: Vec<&Point> = self.points.iter().listed();
         points.order_by(|one, other| one.usd.total_cmp(&other.usd));
-        let rows = points.into_iter().map(|it| {
+        let rows = points.into_iter().map(|point| {
             let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
                 or_none(ends, |it| it.map(written).join(" … "))
             };
-            let number = if self.is_numbered && it.mark != Some(BASE) {
-                format!("#{} ", it.policy.nth)
-            } else {
-                String::new()
-            };
+            let is_numbered = self.is_numbered && point.mark != Some(BASE);
+            let number = if is_numbered { format!("#{} ", point.policy.nth) } else { String::new() };
             let cells = [
-                number + &it.policy.label,
-                fixed(it.usd, decimals),
-                percent(it.kept),
-                if it.is_efficient { "yes" } else { "no" }.to_owned(),
-                reach(it.usd_interval, &|it| fixed(it, decimals)),
-                reach(it.kept_interval, &percent),
+                number + &point.policy.label,
+                fixed(point.usd, decimals),
+                percent(point.kept),
+                if point.is_efficient { "yes" } else { "no" }.to_owned(),
+                reach(point.usd_interval, &|it| fixed(it, decimals)),
+                reach(point.kept_interval, &percent),
             ];
-            Row { cells: cells.to_vec(), note: it.mark.map(str::to_owned) }
+            Row { cells: cells.to_vec(), note: point.mark.map(str::to_owned) }
         });
         let columns = ["policy", "cost USD", self.kept, "unbeaten", "USD from … to", "kept, 95%"];
         let mut grid = Grid::new("", 1, &columns, rows);
@@ -371,9 +360,8 @@ impl Picture for Frontier {
         let begins = up.ticks.first().filter(|it| **it > 0.0);
         let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
         across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
-        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), |it| {
-            format!("{:.0}%", it * 100.0)
-        });
+        let written = |share: f64| format!("{:.0}%", share * 100.0);
+        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), written);
         let corners = self.draw_frontier(&mut scene, &across, &up, right);
         let placed = self.points.iter().map(|point| {
             let [usd, kept] = ends(point);
@@ -393,8 +381,9 @@ impl Picture for Frontier {
         let unnamed = self.draw_names(&mut scene, &placed, taken, frame);
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
         plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
-        let sample = |it: &Point| {
-            if it.policy.looks_ahead { Swatch::Ring(it.policy.nth) } else { Swatch::Shape(it.policy.nth) }
+        let sample = |point: &Point| {
+            let kind = if point.policy.looks_ahead { Swatch::Ring } else { Swatch::Shape };
+            kind(point.policy.nth)
         };
         let is_told = |it: &Point| self.is_numbered && is_coloured(it) && it.mark != Some(BASE);
         let numbered = self.points.iter().filter(|it| is_told(it));
@@ -451,7 +440,7 @@ mod tests {
         let areas: Vec<_> = scene
             .marks
             .iter()
-            .filter_map(|it| match it {
+            .filter_map(|mark| match mark {
                 DrawnMark::Text(text) => Some(text.area()),
                 DrawnMark::Path(_) => None,
             })

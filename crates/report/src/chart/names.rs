@@ -95,8 +95,8 @@ impl PolicyLabels {
     /// Collects the policies of a report.
     pub fn new(report: &Report) -> Self {
         let mut first: IndexMap<&str, Brief<'_>> = IndexMap::new();
-        report.briefs().for_each(|it| {
-            first.entry(it.policy).or_insert(it);
+        report.briefs().for_each(|brief| {
+            first.entry(brief.policy).or_insert(brief);
         });
         let mut policies = Self::named(&first.keys().copied().listed());
         for (policy, run) in policies.0.values_mut().zip(first.values()) {

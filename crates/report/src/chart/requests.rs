@@ -111,7 +111,7 @@ impl RunRequests {
         let missed = |it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it));
         let misses = load.profiles.iter().map(missed).listed();
         let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::of(it));
-        let of = |take: &Take| {
+        let traced = |take: &Take| {
             let rows = take.rows.as_ref().filter(|it| it.fault.is_none())?;
             let costs = load.costs_by_request(take).unwrap_or_default();
             let policy = &load.policies[take.cell.policy];
@@ -129,7 +129,7 @@ impl RunRequests {
                 filled: if take.cell.policy == 0 && take.cell.profile == 0 { filled() } else { Vec::new() },
             })
         };
-        takes.into_iter().filter_map(of).listed()
+        takes.into_iter().filter_map(traced).listed()
     }
 }
 
@@ -146,7 +146,6 @@ fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[M
             beside += own + expected;
             continue;
         }
-        let CutPrompt { edited_by, broke } = cut_prompt(policy, row, all.last(), misses);
         let bill = cost.bill;
         let [read, write, uncached, output] =
             [bill.read, bill.write, bill.uncached, bill.output].map(|it| it.usd());
@@ -154,9 +153,9 @@ fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[M
             id,
             tokens: [row.usage.read, row.usage.write.iter().sum(), row.usage.uncached, row.output],
             usd: [read, write, uncached, output, expected, std::mem::take(&mut beside)],
-            edited_by,
+            edited_by: edited_by(policy, row),
             n_edits: row.change.n_edits,
-            broke,
+            broke: broke(policy, row, all.last(), misses),
         });
     }
     if let Some(last) = all.last_mut() {
@@ -165,31 +164,34 @@ fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[M
     all
 }
 
-/// Who edited a prompt, and why less of it was read than of the one before.
-struct CutPrompt {
-    edited_by: Option<String>,
-    broke: Option<(String, Tokens)>,
-}
-
-fn cut_prompt(policy: &Policy, row: &RequestRow, before: Option<&RequestBar>, misses: &[Miss]) -> CutPrompt {
-    let stage = row.change.by.and_then(|by| policy.stages.get(usize::from(by)));
+/// Returns who edited a prompt.
+fn edited_by(policy: &Policy, row: &RequestRow) -> Option<String> {
     let editor = match row.change.by {
         Some(u16::MAX) => OUTSIDE,
-        _ => stage.map_or(&policy.name, |it| &it.name),
+        by => by.and_then(|by| policy.stages.get(usize::from(by))).map_or(&policy.name, |it| &it.name),
     };
-    let edited_by = (row.change.n_edits > 0).then(|| editor.to_owned());
+    (row.change.n_edits > 0).then(|| editor.to_owned())
+}
+
+/// Returns why less of a prompt was read than of the one before, and how many tokens less.
+fn broke(
+    policy: &Policy,
+    row: &RequestRow,
+    before: Option<&RequestBar>,
+    misses: &[Miss],
+) -> Option<(String, Tokens)> {
     // Where writes are not billed, all of a prompt is cached.
     let cached =
         before.map_or(0, |it| if it.tokens[1] > 0 { it.tokens[0] + it.tokens[1] } else { it.prompt() });
     let less = cached.saturating_sub(row.usage.read);
     let recorded = || misses.iter().find(|it| it.step == row.step).map(|it| it.cause.about());
-    let why = || match (&edited_by, stage) {
-        (Some(by), Some(_)) => format!("stage {by}"),
-        (Some(by), None) => by.clone(),
-        (None, _) => recorded().unwrap_or("the entries were gone").to_owned(),
+    let is_stage = row.change.by.is_some_and(|by| usize::from(by) < policy.stages.len());
+    let why = || match edited_by(policy, row) {
+        Some(by) if is_stage => format!("stage {by}"),
+        Some(by) => by,
+        None => recorded().unwrap_or("the entries were gone").to_owned(),
     };
-    let broke = (less >= MISS_MIN && row.usage != CacheUse::default()).then(|| (why(), less));
-    CutPrompt { edited_by, broke }
+    (less >= MISS_MIN && row.usage != CacheUse::default()).then(|| (why(), less))
 }
 
 /// Returns a chart for each scenario and profile.
@@ -231,16 +233,10 @@ impl Panel {
     }
 
     /// Returns how often some reason was there, in the order of their first time.
-    fn counted<'a>(&'a self, of: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
+    fn counted<'a>(&'a self, reason: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
         let mut n: IndexMap<&str, usize> = IndexMap::new();
-        self.trace.sent.iter().filter_map(of).for_each(|it| *n.entry(it).or_default() += 1);
+        self.trace.sent.iter().filter_map(reason).for_each(|it| *n.entry(it).or_default() += 1);
         n.iter().map(|(why, n)| format!("{why} {n}×")).listed()
-    }
-
-    /// Says who edited, and before how many requests first.
-    fn fired(&self) -> String {
-        let said = self.counted(|it| it.edited_by.as_deref());
-        if said.is_empty() { "none".to_owned() } else { said.join(", ") }
     }
 
     /// Says how often its cached prefix broke, and why.
@@ -360,21 +356,21 @@ impl RequestBars {
 }
 
 impl Picture for RequestBars {
-    fn title(&self) -> String {
+    fn titles(&self) -> [String; 2] {
         let what = if self.is_priced() { "costs" } else { "sends" };
-        format!("What each request {what}, and where the cache broke")
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+        [format!("What each request {what}, and where the cache broke"), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
-        let said = self.drawn().map(|it| {
-            let (n, longest) = (it.trace.sent.len(), numbers::short(it.longest()));
-            let cost = self.cost(it).map_or_else(String::new, |it| format!("{it}, "));
+        let said = self.drawn().map(|panel| {
+            let (n, longest) = (panel.trace.sent.len(), numbers::short(panel.longest()));
+            let cost = self.cost(panel).map_or_else(String::new, |it| format!("{it}, "));
             let requests = numbers::counted(n, "request");
-            format!("{}: {cost}{requests}, longest prompt {longest} tokens, {}", it.policy.label, it.breaks())
+            format!(
+                "{}: {cost}{requests}, longest prompt {longest} tokens, {}",
+                panel.policy.label,
+                panel.breaks()
+            )
         });
         format!("{}.", said.listed().join("; "))
     }
@@ -383,7 +379,10 @@ impl Picture for RequestBars {
         let sum = |it: &Panel, part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
         let columns: [Of<'_, Panel>; 9] = [
             ("policy", &|it| it.policy.label.clone()),
-            ("edited by", &|it| it.fired()),
+            ("edited by", &|it| {
+                let said = it.counted(|it| it.edited_by.as_deref());
+                if said.is_empty() { "none".to_owned() } else { said.join(", ") }
+            }),
             ("cost", &|it| self.cost(it).unwrap_or_else(|| NONE.to_owned())),
             ("requests", &|it| numbers::thousands(it.trace.sent.len() as u64)),
             ("longest prompt tokens", &|it| numbers::thousands(it.longest())),
@@ -445,22 +444,22 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(of: &RequestBars) -> Self {
-        let sent = || of.drawn().flat_map(|it| &it.trace.sent);
+    fn new(bars: &RequestBars) -> Self {
+        let sent = || bars.drawn().flat_map(|it| &it.trace.sent);
         let places: BTreeSet<RequestId> = sent().map(|it| it.id).collect();
-        let is_priced = of.is_priced();
+        let is_priced = bars.is_priced();
         let highest = |of: &dyn Fn(&RequestBar) -> f64| sent().map(of).fold(0.0, f64::max);
-        let mut it = Self {
+        let mut frame = Self {
             is_priced,
             across: Axis::exact(places.len() as f64, [LEFT, RIGHT], 6.0),
             places: places.into_iter().zip(0..).collect(),
             highest: [0.0; 2],
             has: [false; 6],
         };
-        it.has =
-            [0, 1, 2, 3, 4, 5].map(|part| sent().any(|bar| it.up_to(bar, part + 1) > it.up_to(bar, part)));
-        it.highest = [highest(&|bar| it.up_to(bar, PARTS.len())), highest(&|bar| bar.prompt() as f64)];
-        it
+        frame.has = [0, 1, 2, 3, 4, 5]
+            .map(|part| sent().any(|bar| frame.up_to(bar, part + 1) > frame.up_to(bar, part)));
+        frame.highest = [highest(&|bar| frame.up_to(bar, PARTS.len())), highest(&|bar| bar.prompt() as f64)];
+        frame
     }
 
     /// Returns the first parts of a request together.
@@ -504,10 +503,8 @@ impl Frame {
         for tick in &bars.ticks {
             let y = bars.at(*tick);
             scene.add(Path::drawn(line([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
-            let written = match self.is_priced {
-                true => format!("${}", bars.written(*tick)),
-                false => numbers::short(*tick as u64).replace(".0", ""),
-            };
+            let tokens = || numbers::short(*tick as u64).replace(".0", "");
+            let written = if self.is_priced { format!("${}", bars.written(*tick)) } else { tokens() };
             scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).anchored(Anchor::End).faint());
         }
         let line = drawn(&self.steps(panel, |it| it.prompt() as f64), &prompts, None);
@@ -522,7 +519,7 @@ impl Frame {
     /// Marks where the prefix broke, and says why where most was left unread.
     fn mark(&self, panel: &Panel, scene: &mut Scene, y: f64) {
         let sent = &panel.trace.sent;
-        let mut broken: Vec<(usize, Tokens)> =
+        let mut broken =
             sent.iter().enumerate().filter_map(|(nth, it)| Some((nth, it.broke.as_ref()?.1))).listed();
         broken.order_by_key(|it| std::cmp::Reverse(it.1));
         let at = |nth: usize| {

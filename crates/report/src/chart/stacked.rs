@@ -101,8 +101,8 @@ pub fn all(source: &ChartData<'_>) -> Vec<Stacked> {
 
 /// Returns a chart for each table whose model has data on waiting.
 pub fn all_of_waiting(source: &ChartData<'_>) -> Vec<Stacked> {
-    let bar = |it: &Tally| {
-        let (waiting, all) = (&it.waiting, it.waiting.total());
+    let bar = |tally: &Tally| {
+        let (waiting, all) = (&tally.waiting, tally.waiting.total());
         let parts = [waiting.main, waiting.recovery, waiting.compaction];
         let parts: Option<Vec<f64>> = parts.iter().map(Waited::minutes).collect();
         Some((parts?, all.minutes()?, all.interval()))
@@ -113,7 +113,7 @@ pub fn all_of_waiting(source: &ChartData<'_>) -> Vec<Stacked> {
 /// Returns a chart for each table in which something has a number: its parts, all of them, and the ends of that.
 fn of_kind(
     source: &ChartData<'_>,
-    of: &'static StackedKind,
+    kind: &'static StackedKind,
     bar: impl Fn(&Tally) -> Option<(Vec<f64>, f64, Option<[f64; 2]>)>,
 ) -> Vec<Stacked> {
     let of_section = source.sections.iter().map(|section| {
@@ -126,7 +126,7 @@ fn of_kind(
             let (policy, stopped) = (source.names.of(&line.policy), line.stopped.clone());
             bars.push(StackedBar { policy, amounts, total, interval, stopped });
         }
-        Stacked { of, subject: section.subject(), bars, left_out }
+        Stacked { of: kind, subject: section.subject(), bars, left_out }
     });
     of_section.filter(|it| it.bars.iter().any(|bar| bar.total > 0.0)).listed()
 }
@@ -145,11 +145,6 @@ impl StackedBar {
     fn name(&self) -> String {
         let mark = if self.stopped.is_some() { " (stopped)" } else { "" };
         format!("{}{mark}", self.policy.label)
-    }
-
-    /// Returns all parts that add to it.
-    fn gross(&self) -> f64 {
-        self.amounts.iter().filter(|amount| **amount > 0.0).sum()
     }
 }
 
@@ -204,23 +199,19 @@ impl Stacked {
 }
 
 impl Picture for Stacked {
-    fn title(&self) -> String {
-        self.of.title.to_owned()
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        [self.of.title.to_owned(), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
         let parts = self.of.parts;
-        let said = self.bars.iter().map(|it| {
-            let amounts = &it.amounts;
+        let said = self.bars.iter().map(|bar| {
+            let amounts = &bar.amounts;
             let largest = (0..parts.len()).max_by(|one, other| amounts[*one].total_cmp(&amounts[*other]));
-            let of = largest
-                .filter(|_| it.total > 0.0)
-                .map(|part| format!(", {} of it {}", percent(amounts[part] / it.total), parts[part]));
-            format!("{} {}{}", it.name(), self.written(it.total), of.unwrap_or_default())
+            let share = largest
+                .filter(|_| bar.total > 0.0)
+                .map(|part| format!(", {} of it {}", percent(amounts[part] / bar.total), parts[part]));
+            format!("{} {}{}", bar.name(), self.written(bar.total), share.unwrap_or_default())
         });
         let mut words = format!("{}.", said.listed().join("; "));
         if !self.left_out.is_empty() {
@@ -233,10 +224,10 @@ impl Picture for Stacked {
         let (shown, decimals) = (self.shown(), self.decimals());
         let parts = shown.iter().map(|it| self.of.parts[*it]);
         let columns: Vec<&str> = ["policy"].into_iter().chain(parts).chain([self.of.column]).listed();
-        let rows = self.bars.iter().map(|it| {
-            let amounts = shown.iter().map(|part| it.amounts[*part]).chain([it.total]);
+        let rows = self.bars.iter().map(|bar| {
+            let amounts = shown.iter().map(|part| bar.amounts[*part]).chain([bar.total]);
             let amounts = amounts.map(|it| fixed(it, decimals));
-            [it.policy.label.clone()].into_iter().chain(amounts).listed()
+            [bar.policy.label.clone()].into_iter().chain(amounts).listed()
         });
         Grid::new("", 1, &columns, rows)
     }
@@ -250,7 +241,8 @@ impl Picture for Stacked {
         let top = legend::legend(&mut scene, entries.chain(hollow)) + 4.0;
         let (left, right) = (12.0, WIDTH - 24.0);
         let (bars, more) = fewest(&self.bars, 1, |it| it.total);
-        let high = bars.iter().map(|it| it.interval.map_or(0.0, |ends| ends[1]).max(it.gross()));
+        let gross = |bar: &StackedBar| bar.amounts.iter().filter(|it| **it > 0.0).sum();
+        let high = bars.iter().map(|it| it.interval.map_or(0.0, |ends| ends[1]).max(gross(it)));
         let across = Axis::new(0.0, high.fold(0.0, f64::max), [left, right], 5.0);
         let pitch = LINE + BAR + 10.0;
         let bottom = top + pitch * bars.len() as f64 + 2.0;

@@ -47,12 +47,8 @@ impl Winners {
 }
 
 impl Picture for Winners {
-    fn title(&self) -> String {
-        "The cheapest policy under each price list".to_owned()
-    }
-
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn titles(&self) -> [String; 2] {
+        ["The cheapest policy under each price list".to_owned(), self.subject.clone()]
     }
 
     fn summary(&self) -> String {
@@ -63,7 +59,7 @@ impl Picture for Winners {
     }
 
     fn table(&self) -> Grid {
-        let row = |it: &WonList| vec![it.name.clone(), it.policy.label.clone(), or_none(it.change, signed)];
+        let row = |it: &WonList| [it.name.clone(), it.policy.label.clone(), or_none(it.change, signed)];
         Grid::new("", 2, &["price list", "cheapest", "Δ cost"], self.lists.iter().map(row))
     }
 

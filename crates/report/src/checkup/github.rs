@@ -1,6 +1,7 @@
 //! Results of suites in a GitHub workflow: the summary in Markdown, and commands that annotate lines of files.
 
 use super::{CheckUp, SnapshotState};
+use crate::blocks::in_markdown;
 use crate::guard::GuardVerdict;
 use crate::prelude::*;
 use ctxsim_base::diag::Place;
@@ -8,44 +9,7 @@ use ctxsim_base::foreign::runner;
 
 /// Returns the summary.
 pub fn summary(all: &[CheckUp]) -> Markdown {
-    let mut text = Markdown::default();
-    for it in all {
-        let mark = if it.holds() { "✅" } else { "❌" };
-        text.heading(3, &format!("{mark} {}", it.heading()));
-        for error in &it.errors {
-            text.paragraph(&format!("`{}`", super::at(error)));
-            text.code(&super::with_help(error));
-        }
-        let failed: Vec<_> = it.verdicts.iter().filter(|it| !it.holds).listed();
-        if !failed.is_empty() {
-            let row =
-                |it: &&GuardVerdict| [it.guard.clone(), it.finding(), it.on(), format!("`{}`", it.at())];
-            let rows = failed.iter().map(row);
-            text.table(&Grid::new("", 4, &["guard", "found", "run", "place"], rows));
-        }
-        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
-            text.paragraph(&format!("`{}`: {}", snapshot.file, snapshot.words()));
-            for group in snapshot.groups() {
-                match group.because.as_str() {
-                    "" => group.lines.iter().for_each(|it| text.item(it)),
-                    because => text.list(&format!("Because of {because}"), group.lines),
-                }
-                text.end();
-            }
-        }
-        let held: Vec<_> = it.verdicts.iter().filter(|it| it.holds).listed();
-        if !held.is_empty() {
-            text.folded("What passed", |text| text.items(held.iter().map(ToString::to_string)));
-            text.end();
-        }
-        it.notes.iter().for_each(|note| text.paragraph(&format!("⚠️ {note}.")));
-        if let Some(newer) = &it.newer {
-            text.paragraph(&format!("⚠️ {}", newer.sentence()));
-            text.items(newer.failed().map(|it| it.to_string()));
-        }
-        text.small(&format!("With {}.", it.made.words()));
-    }
-    text
+    in_markdown(&all.iter().flat_map(CheckUp::blocks).listed())
 }
 
 /// Returns the commands that annotate failing lines, for the standard output of a workflow step.

@@ -36,59 +36,60 @@ pub fn document(all: &[CheckUp]) -> Result<String, template::Error> {
 }
 
 /// Counts what does not hold.
-fn failures(it: &CheckUp) -> usize {
-    let failed = it.verdicts.iter().filter(|it| !it.holds).count();
-    failed + it.snapshots.iter().filter(|it| !it.holds()).count()
+fn failures(checkup: &CheckUp) -> usize {
+    let failed = checkup.verdicts.iter().filter(|it| !it.holds).count();
+    failed + checkup.snapshots.iter().filter(|it| !it.holds()).count()
 }
 
-fn suite(it: &CheckUp) -> Value {
-    let checked = it.verdicts.iter().map(guard).chain(it.snapshots.iter().map(snapshot));
-    let cases: Vec<Case> = it.errors.iter().map(error).chain(checked).listed();
-    let notes = it.notes.iter().cloned().chain(it.newer.iter().flat_map(NewerPrices::lines)).listed();
+fn suite(checkup: &CheckUp) -> Value {
+    let checked = checkup.verdicts.iter().map(guard).chain(checkup.snapshots.iter().map(snapshot));
+    let cases: Vec<Case> = checkup.errors.iter().map(error).chain(checked).listed();
+    let notes =
+        checkup.notes.iter().cloned().chain(checkup.newer.iter().flat_map(NewerPrices::lines)).listed();
     group! {
-        "name": it.suite.clone(),
-        "file": it.file.clone(),
-        "failures": failures(it),
-        "errors": it.errors.len(),
+        "name": checkup.suite.clone(),
+        "file": checkup.file.clone(),
+        "failures": failures(checkup),
+        "errors": checkup.errors.len(),
         // What the results were made with, by name.
-        "properties": Value::of(&it.made.properties()),
+        "properties": Value::of(&checkup.made.properties()),
         "cases": Value::of(&cases),
         // What is said beside the cases.
         "note": (!notes.is_empty()).then(|| notes.join("\n")),
     }
 }
 
-fn error(it: &Diagnostic) -> Case {
+fn error(error: &Diagnostic) -> Case {
     Case {
-        name: super::at(it),
+        name: super::at(error),
         class: "errors".to_owned(),
-        error: Some(super::first_line(it).to_owned()),
-        r#type: it.code.name(),
-        text: super::with_help(it),
+        error: Some(error.message.lines().next().unwrap_or_default().to_owned()),
+        r#type: error.code.name(),
+        text: super::with_help(error),
         ..Case::default()
     }
 }
 
-fn guard(it: &GuardVerdict) -> Case {
-    let marked = super::place(it.marked());
-    let [policy, scenario, profile] = &it.run;
+fn guard(verdict: &GuardVerdict) -> Case {
+    let marked = super::place(verdict.marked());
+    let [policy, scenario, profile] = &verdict.run;
     Case {
-        name: format!("{} ({})", it.title(), it.on()),
+        name: format!("{} ({})", verdict.title(), verdict.on()),
         class: format!("{scenario}.{profile}.{policy}"),
-        failure: (!it.holds).then(|| it.finding()),
+        failure: (!verdict.holds).then(|| verdict.finding()),
         r#type: "guard",
-        text: format!("{marked}: {} ({}); the guard is at {}", it.finding(), it.on(), it.at()),
+        text: format!("{marked}: {} ({}); the guard is at {}", verdict.finding(), verdict.on(), verdict.at()),
         ..Case::default()
     }
 }
 
-fn snapshot(it: &SnapshotCheck) -> Case {
+fn snapshot(snapshot: &SnapshotCheck) -> Case {
     Case {
-        name: it.file.clone(),
+        name: snapshot.file.clone(),
         class: "snapshots".to_owned(),
-        failure: (!it.holds()).then(|| it.words()),
+        failure: (!snapshot.holds()).then(|| snapshot.words()),
         r#type: "snapshot",
-        text: it.lines().join("\n"),
+        text: snapshot.lines().join("\n"),
         ..Case::default()
     }
 }

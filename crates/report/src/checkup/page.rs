@@ -1,6 +1,6 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
-use super::{CheckUp, NewerPrices, at, with_help};
+use super::{CheckUp, NewerPrices, SnapshotCheck, at, with_help};
 use crate::blocks::Block;
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
@@ -17,9 +17,9 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
     let is_several = all.len() > 1;
     let answer = |it: &CheckUp| Card { of: is_several.then(|| it.suite.clone()), ..answer(it) };
     let figures = all.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
-    let causes = all.iter().flat_map(|it| {
-        let errors = it.errors.iter().map(|it| format!("{}: {}", at(it), with_help(it))).listed();
-        Block::list(&format!("{} could not be checked", it.suite), errors)
+    let causes = all.iter().flat_map(|suite| {
+        let errors = suite.errors.iter().map(|it| format!("{}: {}", at(it), with_help(it))).listed();
+        Block::list(&format!("{} could not be checked", suite.suite), errors)
     });
     let page = Page {
         command: "check",
@@ -33,10 +33,10 @@ pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
 }
 
 /// Says what the results of a suite rest on: its file, what they were made with, and whether there are newer prices.
-fn rests_on(it: &CheckUp) -> Vec<String> {
-    let mut lines = vec![format!("{}: {}", it.suite, it.file), format!("With {}.", it.made.words())];
-    lines.extend(it.notes.iter().map(|note| format!("{note}.")));
-    lines.extend(it.newer.iter().flat_map(NewerPrices::lines));
+fn rests_on(suite: &CheckUp) -> Vec<String> {
+    let mut lines = vec![format!("{}: {}", suite.suite, suite.file), format!("With {}.", suite.made.words())];
+    lines.extend(suite.notes.iter().map(|note| format!("{note}.")));
+    lines.extend(suite.newer.iter().flat_map(NewerPrices::lines));
     lines
 }
 
@@ -59,21 +59,21 @@ fn answer(suite: &CheckUp) -> Card {
 }
 
 /// Draws the numbers that moved.
-fn forest(it: &CheckUp, nth: usize) -> Option<PageChart> {
-    let line = |it: &Moved| {
-        let says = it.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
-        let name = format!("{}, {}", it.policy, it.column);
+fn forest(suite: &CheckUp, nth: usize) -> Option<PageChart> {
+    let line = |moved: &Moved| {
+        let says = moved.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
+        let name = format!("{}, {}", moved.policy, moved.column);
         Some(ForestLine {
             says,
             tone: Tone::Plain,
-            ..ForestLine::of_cost(name, it.relative?, None, String::new())
+            ..ForestLine::of_cost(name, moved.relative?, None, String::new())
         })
     };
-    let mut lines: Vec<ForestLine> = it.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).listed();
+    let mut lines = suite.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).listed();
     lines.order_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
     let forest = Forest {
         title: "Numbers that moved".to_owned(),
-        subject: it.suite.clone(),
+        subject: suite.suite.clone(),
         base: "the snapshot".to_owned(),
         of: "number",
         lines,
@@ -82,24 +82,29 @@ fn forest(it: &CheckUp, nth: usize) -> Option<PageChart> {
 }
 
 /// Returns the guards, those that fail first, the snapshots, and what moved.
-fn tables(it: &CheckUp) -> Vec<Grid> {
-    let mut verdicts: Vec<_> = it.verdicts.iter().listed();
+fn tables(suite: &CheckUp) -> Vec<Grid> {
+    let mut verdicts: Vec<_> = suite.verdicts.iter().listed();
     verdicts.order_by_key(|it| it.holds);
-    let guards = verdicts.into_iter().map(|it| {
-        let holds = if it.holds { "holds" } else { "fails" }.to_owned();
-        vec![it.title().to_owned(), holds, it.finding(), it.on(), it.at()]
+    let guards = verdicts.into_iter().map(|verdict| {
+        let holds = if verdict.holds { "holds" } else { "fails" }.to_owned();
+        vec![verdict.title().to_owned(), holds, verdict.finding(), verdict.on(), verdict.at()]
     });
-    let guards =
-        Grid::new(format!("Guards of {}", it.suite), 5, &["guard", "verdict", "found", "on", "at"], guards);
-    let snapshots = it.snapshots.iter().map(|it| vec![it.file.clone(), it.words()]);
-    let snapshots = Grid::new(format!("Snapshots of {}", it.suite), 2, &["snapshot", "state"], snapshots);
-    let moved = it.snapshots.iter().flat_map(|shot| &shot.moved).map(|it| {
-        let [old, new] = it.values.each_ref().map(|it| it.clone().unwrap_or_else(|| NONE.to_owned()));
-        let relative = or_none(it.relative, signed);
-        vec![format!("{}, {}", it.policy, it.column), old, new, relative]
+    let guards = Grid::new(
+        format!("Guards of {}", suite.suite),
+        5,
+        &["guard", "verdict", "found", "on", "at"],
+        guards,
+    );
+    let snapshots: [Of<'_, SnapshotCheck>; 2] =
+        [("snapshot", &|it| it.file.clone()), ("state", &|it| it.words())];
+    let snapshots = Grid::of(format!("Snapshots of {}", suite.suite), 2, &suite.snapshots, &snapshots);
+    let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).map(|moved| {
+        let [old, new] = moved.values.each_ref().map(|it| it.clone().unwrap_or_else(|| NONE.to_owned()));
+        let relative = or_none(moved.relative, signed);
+        vec![format!("{}, {}", moved.policy, moved.column), old, new, relative]
     });
     let moved = Grid::new(
-        format!("Numbers of {} that moved", it.suite),
+        format!("Numbers of {} that moved", suite.suite),
         1,
         &["number", "was", "is", "change"],
         moved,

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use super::CheckUp;
-use crate::guard::GuardVerdict;
 use crate::made::VERSION;
 use crate::prelude::*;
 use ctxsim_base::diag::Place;
@@ -31,7 +30,9 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
         for verdict in &it.verdicts {
             let id = format!("{}/{}", it.suite, verdict.guard);
             rules.insert(id.clone(), &verdict.guard);
-            results.extend((!verdict.holds).then(|| broken(id, verdict)));
+            let broken = || result(id, verdict.to_string(), verdict.marked());
+            let guard = group! { "relatedLocations": vec![location(&verdict.place)] };
+            results.extend((!verdict.holds).then(|| broken().and(guard)));
         }
         for note in &it.notes {
             rules.insert(NOTE.to_owned(), "Nothing else needs to be known.");
@@ -85,10 +86,6 @@ fn leveled(level: &'static str, rule: String, text: String, place: &Place) -> Va
         "message": message(text),
         "locations": vec![location(place)],
     }
-}
-
-fn broken(rule: String, it: &GuardVerdict) -> Value {
-    result(rule, it.to_string(), it.marked()).and(group! { "relatedLocations": vec![location(&it.place)] })
 }
 
 fn location(place: &Place) -> Value {

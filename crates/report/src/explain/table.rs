@@ -1,11 +1,12 @@
 //! An explained request for people: its cost, the cache, where the prefix broke, every item.
 
 use super::words;
+use crate::blocks::{Block, on_terminal};
 use crate::prelude::*;
 use crate::rows::RowContext;
 use ctxsim_engine::cache::Fate;
-use ctxsim_engine::explain::{Explanation, Same, StandingItem};
-use ctxsim_engine::ledger::Role;
+use ctxsim_engine::explain::{Done, Explanation, Same, StandingItem};
+use ctxsim_engine::ledger::{NeedRow, Role};
 use ctxsim_input::Policy;
 use ctxsim_input::profile::Lifetimes;
 
@@ -23,104 +24,91 @@ const ENTRIES_MAX: usize = 6;
 const RUN_MIN: usize = 4;
 
 /// Returns an explanation as text.
-pub fn explanation(it: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
-    let mut text = String::new();
-    head(it, context, style, &mut text);
-    section("Cost", style, &mut text);
-    cost(it, context.profile.cache.lifetimes(), &mut text);
-    section("Cache", style, &mut text);
-    cache(it, context, style, &mut text);
-    section("Prefix", style, &mut text);
-    wrap(&words::prefix(it, context.policy), "  ", style.on.width, &mut text);
-    section("Stages", style, &mut text);
-    stages(it, context, style, &mut text);
-    if !it.needs.is_empty() || it.explored.is_some() {
-        section("Recovery before this request", style, &mut text);
-        recovery(it, style, &mut text);
-    }
-    section("Items", style, &mut text);
-    items(it, context, style, &mut text);
-    text
+pub fn explanation(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
+    let [title, place] = head(explanation, context);
+    let cost = Block::Table(cost(explanation, context.profile.cache.lifetimes()));
+    let mut blocks = vec![Block::Answer(title), Block::Text(place), cost];
+    blocks.extend(billed(explanation).into_iter().map(Block::Text));
+    blocks.extend(Block::list("Cache", cache(explanation, context)));
+    blocks.extend(Block::list("Prefix", vec![words::prefix(explanation, context.policy)]));
+    blocks.extend(Block::list("Stages", stages(explanation, context.policy)));
+    blocks.extend(Block::list("Recovery before this request", recovery(explanation)));
+    let front = on_terminal(&blocks, "", style.on);
+    let items = items(explanation, context.policy, style.lists_all);
+    format!("{}\n{}", front.trim_end(), on_terminal(&items, "", style.on))
 }
 
-fn section(name: &str, style: ExplainStyle, text: &mut String) {
-    *text += &format!("\n{}\n", style.on.paint(Tint::Strong, name));
-}
-
-/// Writes which request it is.
-fn head(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+/// Says which request it is, and where it stands.
+fn head(explanation: &Explanation, context: RowContext<'_>) -> [String; 2] {
     let RowContext { policy, scenario, profile, .. } = context;
-    let (n, all) = (thousands(it.n as u64), thousands(it.of as u64));
+    let (n, all) = (thousands(explanation.n as u64), thousands(explanation.of as u64));
     let title =
         format!("Request {n} of {all} · {} · {scenario} · {} ({})", policy.name, profile.name, profile.as_of);
-    let mut lines = String::new();
-    wrap(&title, "", style.on.width, &mut lines);
-    *text += &format!("{}\n", style.on.paint(Tint::Strong, lines.trim_end()));
-    let who = match (it.row.role, it.asked_by) {
+    let who = match (explanation.row.role, explanation.asked_by) {
         (Role::Main, _) => "of the agent".to_owned(),
         (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
         (Role::Summariser, None) => "of a summariser".to_owned(),
         (Role::Summariser, Some(by)) => format!("of a summariser for {}", words::by(by, context.policy)),
     };
-    let n_visible = it.items.iter().filter(|it| it.now.tokens > 0).count();
-    let beside = match (it.beside, it.unread) {
+    let n_visible = explanation.items.iter().filter(|it| it.now.tokens > 0).count();
+    let beside = match (explanation.beside, explanation.unread) {
         (0, 0) => String::new(),
         (0, n) => format!(", {} of which it does not read", words::tokens(n)),
         (n, _) => format!(" plus {} that belong to no item", words::tokens(n)),
     };
-    let (turn, step) = (it.row.turn_ix.saturating_add(1), it.row.step.saturating_add(1));
-    let at = words::seconds(u64::try_from(it.row.at_ms).unwrap_or(0));
-    let [prompt, output] = [it.row.prompt, it.row.output].map(words::tokens);
+    let (turn, step) = (explanation.row.turn_ix.saturating_add(1), explanation.row.step.saturating_add(1));
+    let at = words::seconds(u64::try_from(explanation.row.at_ms).unwrap_or(0));
+    let [prompt, output] = [explanation.row.prompt, explanation.row.output].map(words::tokens);
     let items = words::count(n_visible, "item", "items");
     let place = format!(
         "{who}, turn {turn}, step {step}, at {at}: {prompt} in {items}{beside}; answered with {output}"
     );
-    wrap(&place, "", style.on.width, text);
+    [title, place]
 }
 
-/// Writes what each part costs.
-fn cost(it: &Explanation, lifetimes: Lifetimes, text: &mut String) {
-    let usage = &it.row.usage;
+/// Returns what each part costs.
+fn cost(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
+    let usage = &explanation.row.usage;
     let all_written = usage.write[0] + usage.write[1];
     let names = lifetimes.names();
     let written = names.iter().zip(usage.write).filter(|(_, tokens)| *tokens > 0);
-    let written = written.map(|(name, tokens)| match tokens == all_written {
-        true => (*name).to_owned(),
-        false => format!("{} for {name}", thousands(tokens)),
+    let written = written.map(|(name, tokens)| {
+        if tokens == all_written { (*name).to_owned() } else { format!("{} for {name}", thousands(tokens)) }
     });
     let written = written.listed().join(", ");
     let label = if written.is_empty() { "written".to_owned() } else { format!("written ({written})") };
-    let bill = &it.bill;
+    let bill = &explanation.bill;
     let lines = [
         ("read".to_owned(), usage.read, Some(bill.read)),
         (label, all_written, Some(bill.write)),
         ("uncached".to_owned(), usage.uncached, Some(bill.uncached)),
-        ("output".to_owned(), it.row.output, Some(bill.output)),
-        ("all".to_owned(), it.row.prompt + it.row.output, bill.total()),
+        ("output".to_owned(), explanation.row.output, Some(bill.output)),
+        ("all".to_owned(), explanation.row.prompt + explanation.row.output, bill.total()),
     ];
     let rows = lines.map(|(name, tokens, cost)| {
         let usd = match cost {
             Some(cost) if !unknown(bill, &name, tokens) => usd(cost),
             _ => NONE.to_owned(),
         };
-        [
-            format!("  {name}"),
-            format!("{:>18}", thousands(tokens) + " tokens"),
-            format!("{:>20}", usd + " USD"),
-        ]
+        [name, thousands(tokens) + " tokens", usd + " USD"]
     });
-    *text += &draw_whole(&Grid::new("", 1, &[""; 3], rows));
-    if let Some(billed) = it.recorded {
+    Grid::new("Cost", 1, &[""; 3], rows)
+}
+
+/// Says what the provider billed, and what of it was cached and not read.
+fn billed(explanation: &Explanation) -> Vec<String> {
+    let billed = explanation.recorded.map(|billed| {
         let [read, written, uncached, output] =
             [billed.cache_read, billed.cache_write, billed.uncached, billed.output].map(thousands);
-        *text += &format!(
-            "  Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output.\n"
-        );
-    }
-    if let Some(missed) = it.missed {
+        format!(
+            "Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output."
+        )
+    });
+    let missed = explanation.missed.map(|missed| {
         let (tokens, why) = (thousands(missed.tokens), missed.cause.about());
-        *text += &format!("  Of it, {tokens} tokens were cached and not read, because: {why}.\n");
-    }
+        format!("Of it, {tokens} tokens were cached and not read, because: {why}.")
+    });
+    billed.into_iter().chain(missed).listed()
 }
 
 /// Returns whether a part has tokens but no known price.
@@ -142,50 +130,48 @@ fn usd(cost: Cost) -> String {
     format!("{short}{}", "0".repeat(2_usize.saturating_sub(n_decimals)))
 }
 
-/// Writes what the cache did and what it knew.
-fn cache(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
+/// Says what the cache did and what it knew.
+fn cache(explanation: &Explanation, context: RowContext<'_>) -> Vec<String> {
     let rules = &context.profile.cache;
-    wrap(&words::verdict(it, rules), "  ", style.on.width, text);
-    let Some(finding) = &it.finding else { return };
+    let mut lines = vec![words::verdict(explanation, rules)];
+    let Some(finding) = &explanation.finding else { return lines };
     for mark in &finding.marks {
         let why = match mark.too_short_for {
             Some(min) => format!(": ignored, the minimum is {}", words::tokens(min)),
             None => format!(", for {}", words::seconds(mark.life_ms)),
         };
-        let line = format!("breakpoint after item {}, {}{why}", mark.slot, words::tokens(mark.tokens));
-        wrap(&line, "  - ", style.on.width, text);
+        lines.push(format!("breakpoint after item {}, {}{why}", mark.slot, words::tokens(mark.tokens)));
     }
     let read = finding.entries.iter().position(|it| matches!(it.fate, Fate::Read(_)));
     let (told, rest) = finding.entries.split_at(read.map_or(finding.entries.len(), |it| it + 1));
-    for entry in told.iter().take(ENTRIES_MAX) {
-        wrap(&format!("entry of {}", words::entry(entry, rules)), "  - ", style.on.width, text);
-    }
+    let shown = told.iter().take(ENTRIES_MAX);
+    lines.extend(shown.map(|entry| format!("entry of {}", words::entry(entry, rules))));
     let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
     if n_shorter > 0 {
         let n = words::count(n_shorter, "shorter entry", "shorter entries");
-        let line = format!("{n}: --format json lists all");
-        wrap(&line, "  - ", style.on.width, text);
+        lines.push(format!("{n}: --format json lists all"));
     }
+    lines
 }
 
-/// Writes what stages did since the request before.
-fn stages(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
-    if it.since.is_empty() {
-        let since = it.prefix.as_ref().map_or(String::new(), |it| format!(" since request {}", it.of));
-        wrap(&format!("No stage changed anything{since}."), "  ", style.on.width, text);
+/// Says what stages did since the request before.
+fn stages(explanation: &Explanation, policy: &Policy) -> Vec<String> {
+    if explanation.since.is_empty() {
+        let since = explanation.prefix.as_ref();
+        let since = since.map_or(String::new(), |it| format!(" since request {}", it.of));
+        return vec![format!("No stage changed anything{since}.")];
     }
-    for done in &it.since {
-        let [before, after] = done.tokens;
-        let (by, items) = (words::by(done.by, context.policy), words::count(done.n_items, "item", "items"));
-        let (before, after) = (words::tokens(before), thousands(after));
-        let line = format!("{by}: {items}, {before} before and {after} after");
-        wrap(&line, "  - ", style.on.width, text);
-    }
+    let line = |done: &Done| {
+        let (by, items) = (words::by(done.by, policy), words::count(done.n_items, "item", "items"));
+        let (before, after) = (words::tokens(done.tokens[0]), thousands(done.tokens[1]));
+        format!("{by}: {items}, {before} before and {after} after")
+    };
+    explanation.since.iter().map(line).listed()
 }
 
-/// Writes what was due, and how it was met.
-fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
-    for need in &it.needs {
+/// Says what was due, and how it was met.
+fn recovery(explanation: &Explanation) -> Vec<String> {
+    let need = |need: &NeedRow| {
         let unmet = match (need.calls > 0.0, need.failed > 0.0) {
             (_, true) => {
                 format!("; {} expected failures, nothing to recover with", numbers::expected(need.failed))
@@ -198,20 +184,19 @@ fn recovery(it: &Explanation, style: ExplainStyle, text: &mut String) {
         };
         let (level, weight, met) =
             (words::word(need.level), numbers::expected(need.weight), percent(need.met));
-        let line = format!("{level} with weight {weight}: {met} met{unmet}");
-        wrap(&line, "  - ", style.on.width, text);
-    }
-    if let Some(explored) = &it.explored {
+        format!("{level} with weight {weight}: {met} met{unmet}")
+    };
+    let explored = explanation.explored.as_ref().map(|explored| {
         let calls = numbers::expected(explored.calls);
         let tokens = words::tokens(explored.fetched.round() as u64);
-        let line = format!("looked up anew because context was removed: {calls} expected calls for {tokens}");
-        wrap(&line, "  - ", style.on.width, text);
-    }
+        format!("looked up anew because context was removed: {calls} expected calls for {tokens}")
+    });
+    explanation.needs.iter().map(need).chain(explored).listed()
 }
 
-/// Writes a line an item; runs of items that stand alike share one.
-fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &mut String) {
-    let broken = it.prefix.as_ref().and_then(|it| match &it.same {
+/// Lists every item; runs of items that stand alike share a line, unless every item has its own.
+fn items(explanation: &Explanation, policy: &Policy, lists_all: bool) -> Vec<Block> {
+    let broken = explanation.prefix.as_ref().and_then(|prefix| match &prefix.same {
         Same::Until { item, .. } => Some(*item),
         Same::All => None,
     });
@@ -219,27 +204,26 @@ fn items(it: &Explanation, context: RowContext<'_>, style: ExplainStyle, text: &
         a.is_new == b.is_new
             && cached(a) == cached(b)
             && words::how(a) == words::how(b)
-            && why(a, context.policy) == why(b, context.policy)
+            && why(a, policy) == why(b, policy)
             && broken != Some(b.item)
     };
     let head = ["", "item", "what", "raw tok", "shown tok", "cache", "how", "why"];
     let mut lines = Vec::new();
-    for run in it.items.chunk_by(alike) {
-        let is_short = style.lists_all || run.len() < RUN_MIN;
+    for run in explanation.items.chunk_by(alike) {
+        let is_short = lists_all || run.len() < RUN_MIN;
         let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
-        lines.extend(parts.map(|it| line(it, broken, context.policy)));
+        lines.extend(parts.map(|it| line(it, broken, policy)));
     }
-    let grid = Grid::new("", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
-    let grid = grid.hued(Hue::Cache, &["", "cache"]);
-    *text += &format!("{}\n", draw_with_note(&grid, style.on));
-    let legend = match (&it.prefix, broken) {
+    let grid =
+        Grid::new("Items", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
+    let legend = match (&explanation.prefix, broken) {
         (Some(prefix), None) => format!("+ new since request {}", prefix.of),
         (Some(prefix), Some(_)) => {
             format!("+ new since request {}, ≠ the first difference from it", prefix.of)
         }
         (None, _) => "+ new since the previous request".to_owned(),
     };
-    wrap(&legend, "  ", style.on.width, text);
+    vec![Block::Table(grid.hued(Hue::Cache, &["", "cache"])), Block::Text(legend)]
 }
 
 /// Returns the line of items that stand alike.
@@ -270,8 +254,9 @@ fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy) -> [String; 
 }
 
 /// Returns what the cache did with an item.
-fn cached(it: &StandingItem) -> String {
-    let parts = [(it.cached.read, "read"), (it.cached.written, "written"), (it.cached.uncached, "uncached")];
+fn cached(item: &StandingItem) -> String {
+    let parts =
+        [(item.cached.read, "read"), (item.cached.written, "written"), (item.cached.uncached, "uncached")];
     let mut some = parts.into_iter().filter(|it| it.0 > 0);
     match (some.next(), some.next()) {
         (None, _) => String::new(),
@@ -281,8 +266,8 @@ fn cached(it: &StandingItem) -> String {
 }
 
 /// Returns why an item is shown as it is: its last change.
-fn why(it: &StandingItem, policy: &Policy) -> String {
-    let Some(cause) = it.causes.last() else { return String::new() };
+fn why(item: &StandingItem, policy: &Policy) -> String {
+    let Some(cause) = item.causes.last() else { return String::new() };
     let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
     format!("{}{request}", words::by(cause.by, policy))
 }

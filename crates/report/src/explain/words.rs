@@ -9,8 +9,8 @@ use ctxsim_engine::projection::prompt::ShownAs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::{CacheRules, Policy};
 /// Returns a value's name in input files.
-pub(super) fn word(of: impl Serialize) -> String {
-    serde_json::to_value(of).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
+pub(super) fn word(value: impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Returns a time in seconds, exactly.
@@ -29,21 +29,21 @@ pub(super) fn tokens(n: u64) -> String {
 }
 
 /// Returns how something is shown.
-pub(super) fn stood(it: &Stood) -> String {
-    match (it.state, it.shown) {
+pub(super) fn stood(stood: &Stood) -> String {
+    match (stood.state, stood.shown) {
         (State::Shown, ShownAs::Raw) => "as received".to_owned(),
         (State::Shown, shown) => word(shown),
         (State::Dropped, _) => "dropped".to_owned(),
-        _ if it.tokens == 0 => "in a summary".to_owned(),
+        _ if stood.tokens == 0 => "in a summary".to_owned(),
         _ => "replaced by a summary".to_owned(),
     }
 }
 
 /// Returns how an item is shown.
-pub(super) fn how(it: &StandingItem) -> String {
-    match it.behind {
+pub(super) fn how(item: &StandingItem) -> String {
+    match item.behind {
         Some(host) => format!("in the summary at {host}"),
-        None => stood(&it.now),
+        None => stood(&item.now),
     }
 }
 
@@ -69,14 +69,10 @@ pub(super) fn change(cause: &EditCause, policy: &Policy) -> String {
     format!("{by}: {was} ({before}) → {is} ({after})")
 }
 
-/// Returns the place of an entry.
-fn place(entry: &EntryFound) -> String {
-    entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"))
-}
-
 /// Returns what happened to an entry, and why.
 pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
-    let what = format!("{}{}", tokens(entry.tokens), place(entry));
+    let place = entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"));
+    let what = format!("{}{place}", tokens(entry.tokens));
     let since =
         if matches!(rules, CacheRules::ExplicitCache(it) if !it.renews) { "stored" } else { "last used" };
     let age = entry.age_ms.map_or(String::new(), |it| format!(", {since} {} ago", seconds(it)));
@@ -111,21 +107,21 @@ pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
 /// Returns how the cache rules cut prefixes to whole steps.
 fn steps(rules: &CacheRules) -> String {
     let steps = rules.steps().filter(|it| it.step > 1);
-    steps.map_or_else(String::new, |it| {
-        format!(", prefixes end in steps of {} from {} on", thousands(it.step), thousands(it.min))
+    steps.map_or_else(String::new, |steps| {
+        format!(", prefixes end in steps of {} from {} on", thousands(steps.step), thousands(steps.min))
     })
 }
 
 /// Returns what the cache did, in one sentence.
-pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
-    let read = it.row.usage.read;
-    let Some(finding) = &it.finding else {
+pub(super) fn verdict(explanation: &Explanation, rules: &CacheRules) -> String {
+    let read = explanation.row.usage.read;
+    let Some(finding) = &explanation.finding else {
         return "The cache was not consulted: this prompt shares nothing with the agent's.".to_owned();
     };
     if *rules == CacheRules::None {
         return "This model has no cache.".to_owned();
     }
-    let share = if_any(it.row.prompt, |all| format!(" of {}", tokens(all)));
+    let share = if_any(explanation.row.prompt, |all| format!(" of {}", tokens(all)));
     let longest = finding.entries.first();
     let readable = finding.entries.iter().find(|it| matches!(it.fate, Fate::Read(_)));
     match (read, longest) {
@@ -136,7 +132,7 @@ pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
                     entry of {what}."
             )
         }
-        (0, None) => format!("Nothing was read: {}.", no_entry(it, rules)),
+        (0, None) => format!("Nothing was read: {}.", no_entry(explanation, rules)),
         (0, Some(longest)) => format!("Nothing was read: {}.", entry(longest, rules)),
         (_, Some(longest)) if !matches!(longest.fate, Fate::Read(_) | Fate::Stored(_)) => {
             format!("Read {}{share}, but no more: {}.", thousands(read), entry(longest, rules))
@@ -146,9 +142,9 @@ pub(super) fn verdict(it: &Explanation, rules: &CacheRules) -> String {
 }
 
 /// Returns why no cached prefix matches a prompt.
-fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
+fn no_entry(explanation: &Explanation, rules: &CacheRules) -> String {
     let min = rules.min_tokens().unwrap_or(0);
-    let Some(prefix) = &it.prefix else { return "no request came before".to_owned() };
+    let Some(prefix) = &explanation.prefix else { return "no request came before".to_owned() };
     if prefix.tokens < min {
         let [tokens, min] = [prefix.tokens, min].map(tokens);
         return format!(
@@ -166,16 +162,16 @@ fn no_entry(it: &Explanation, rules: &CacheRules) -> String {
 }
 
 /// Returns how the prompt compares with the previous one.
-pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
-    let Some(prefix) = &it.prefix else {
-        return match it.row.role {
+pub(super) fn prefix(explanation: &Explanation, policy: &Policy) -> String {
+    let Some(prefix) = &explanation.prefix else {
+        return match explanation.row.role {
             Role::Main => "This is the agent's first request.".to_owned(),
             Role::Summariser | Role::KeepAlive => {
                 "It is not compared with another request: it is the first, or has its own prompt.".to_owned()
             }
         };
     };
-    let new: Vec<&StandingItem> = it.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
+    let new = explanation.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
     let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
     let new = if_any(new.len(), |n| format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)));
     let settings: String = prefix.settings.iter().map(|it| format!(" {}", setting(*it))).collect();
@@ -185,7 +181,7 @@ pub(super) fn prefix(it: &Explanation, policy: &Policy) -> String {
             format!("Begins with the whole prompt of request {}, {tokens}.{settings}{new}", prefix.of)
         }
         Same::Until { item, causes } => {
-            let whose = it.items.iter().find(|it| it.item == *item);
+            let whose = explanation.items.iter().find(|it| it.item == *item);
             let kind = whose.map_or(String::new(), |it| format!(" ({})", named(it)));
             let cause =
                 causes.last().map_or(String::new(), |it| format!(" {}.", capital(&change(it, policy))));
@@ -211,15 +207,15 @@ fn setting(setting: Setting) -> &'static str {
 }
 
 /// Returns what an item is.
-pub(super) fn named(it: &StandingItem) -> String {
-    let kind = word(it.kind);
-    it.tool.as_ref().map_or(kind.clone(), |tool| format!("{kind} of {tool}"))
+pub(super) fn named(item: &StandingItem) -> String {
+    let kind = word(item.kind);
+    item.tool.as_ref().map_or(kind.clone(), |tool| format!("{kind} of {tool}"))
 }
 
 /// Returns the prompt of an explained request, each item under a line that names it.
-pub fn rendered(it: &Explanation) -> String {
+pub fn rendered(explanation: &Explanation) -> String {
     let mut text = String::new();
-    for item in it.items.iter().filter(|it| it.now.tokens > 0) {
+    for item in explanation.items.iter().filter(|it| it.now.tokens > 0) {
         let (what, how, tokens) = (named(item), how(item), tokens(item.now.tokens.into()));
         text += &format!(
             "──── {} · {what} · {how} · {tokens}\n{}\n\n",
@@ -227,8 +223,8 @@ pub fn rendered(it: &Explanation) -> String {
             of_item(item).trim_end_matches('\n')
         );
     }
-    if it.beside > 0 {
-        text += &format!("──── {} beside the items, without known text\n", tokens(it.beside));
+    if explanation.beside > 0 {
+        text += &format!("──── {} beside the items, without known text\n", tokens(explanation.beside));
     }
     text
 }

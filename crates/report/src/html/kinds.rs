@@ -39,9 +39,10 @@ pub(super) fn all(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind
             forms.entry(form).or_default().add(found, name);
         }
         let lines = forms.iter().map(|(form, it)| it.written(form)).listed();
-        let of = if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
+        let of_kinds =
+            if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
         let n = counted(own.len(), "sentence");
-        AssumedKind { heading: format!("{heading}: {n}{of}"), lines }
+        AssumedKind { heading: format!("{heading}: {n}{of_kinds}"), lines }
     };
     kinds.into_iter().map(kind).listed()
 }
@@ -67,12 +68,11 @@ fn form<'s>(sentence: &'s str, scenarios: &[&'s str]) -> (String, Vec<&'s str>, 
             // A digit in a word is none of its own.
             let is_alone = !rest[..at].ends_with(|it: char| it.is_alphanumeric() || matches!(it, '_' | '-'));
             form.push_str(&rest[..at]);
-            match is_alone {
-                true => {
-                    form.push(NUMBER);
-                    found.push(number);
-                }
-                false => form.push_str(number),
+            if is_alone {
+                form.push(NUMBER);
+                found.push(number);
+            } else {
+                form.push_str(number);
             }
             rest = &rest[at + number.len()..];
         }

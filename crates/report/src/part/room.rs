@@ -30,16 +30,6 @@ impl Default for SumRoom {
     }
 }
 
-impl SumRoom {
-    /// Takes the room of all numbers of a value.
-    ///
-    /// # Errors
-    /// One of them is too large, or there is no room left.
-    pub fn take(&mut self, value: &impl Serialize) -> Result<(), TooLarge> {
-        self.take_said(&Said::by(value).map_err(TooLarge::unsaid)?)
-    }
-}
-
 /// A number that cannot be added up, as it is written.
 #[derive(Debug)]
 pub struct TooLarge(String);
@@ -47,10 +37,6 @@ pub struct TooLarge(String);
 impl TooLarge {
     fn of(number: impl fmt::Display) -> Self {
         Self(format!("{number} is too large to be added up"))
-    }
-
-    fn unsaid(error: impl fmt::Display) -> Self {
-        Self(error.to_string())
     }
 }
 
@@ -63,6 +49,14 @@ impl fmt::Display for TooLarge {
 impl std::error::Error for TooLarge {}
 
 impl SumRoom {
+    /// Takes the room of all numbers of a value.
+    ///
+    /// # Errors
+    /// One of them is too large, or there is no room left.
+    pub fn take(&mut self, value: &impl Serialize) -> Result<(), TooLarge> {
+        self.take_said(&Said::by(value).map_err(|error| TooLarge(error.to_string()))?)
+    }
+
     /// Takes the room of what a value says of itself.
     fn take_said(&mut self, said: &Said) -> Result<(), TooLarge> {
         match said {

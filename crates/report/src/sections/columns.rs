@@ -14,14 +14,7 @@ pub enum TableColumn {
     Number(&'static Metric),
     /// The relative difference of the cost from the first policy's.
     Change,
-    /// How that difference varies over scenarios.
-    Spread(SpreadPart),
-}
-
-/// What is told of a difference that varies over scenarios.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpreadPart {
-    /// Its 95% interval.
+    /// Of how that difference varies over scenarios: its 95% interval.
     Interval,
     Median,
     /// The shares of scenarios that are cheaper, the same and dearer.
@@ -31,9 +24,9 @@ pub enum SpreadPart {
 /// The columns that are no number of a run: their names, their headings, and the order in which they are hidden.
 const DERIVED: [(TableColumn, &str, &str, Option<u8>); 4] = [
     (TableColumn::Change, "change", "Δ cost", None),
-    (TableColumn::Spread(SpreadPart::Interval), "interval", "95% interval", None),
-    (TableColumn::Spread(SpreadPart::Median), "median", "median session", Some(9)),
-    (TableColumn::Spread(SpreadPart::Shares), "shares", "% down / same / up", Some(8)),
+    (TableColumn::Interval, "interval", "95% interval", None),
+    (TableColumn::Median, "median", "median session", Some(9)),
+    (TableColumn::Shares, "shares", "% down / same / up", Some(8)),
 ];
 
 impl TableColumn {
@@ -77,9 +70,7 @@ impl TableColumn {
     pub fn heading(self) -> String {
         match self {
             Self::Number(metric) => metric.heading().replace(['_', '.'], " "),
-            other => {
-                DERIVED.iter().find(|it| it.0 == other).map(|found| found.2.to_owned()).unwrap_or_default()
-            }
+            other => DERIVED.iter().find(|it| it.0 == other).map_or("", |found| found.2).to_owned(),
         }
     }
 
@@ -90,16 +81,13 @@ impl TableColumn {
             other => DERIVED.iter().find(|it| it.0 == other).and_then(|found| found.3),
         };
         let leaves = leaves.filter(|_| !is_asked);
-        let hue = match self {
-            Self::Change | Self::Spread(SpreadPart::Median) => Hue::Less,
-            _ => Hue::None,
-        };
+        let hue = if matches!(self, Self::Change | Self::Median) { Hue::Less } else { Hue::None };
         grid::Column { leaves, hue, ..grid::Column::new(&self.heading(), CellKind::Number) }
     }
 
     /// Returns its cells, line by line.
     pub(super) fn cells(self, section: &Section, digits: Digits) -> Vec<String> {
-        let of = |cell: &dyn Fn(&TableLine) -> Option<String>| {
+        let cells = |cell: &dyn Fn(&TableLine) -> Option<String>| {
             section.lines.iter().map(|it| cell(it).unwrap_or_else(|| NONE.to_owned())).listed()
         };
         match self {
@@ -111,11 +99,12 @@ impl TableColumn {
                 let changes = changes.map(|it| or_none(section.change(it), signed));
                 std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).listed()
             }
-            Self::Spread(SpreadPart::Interval) => of(&|it| it.spread?.interval.map(numbers::interval)),
-            Self::Spread(SpreadPart::Median) => of(&|it| Some(signed(it.spread?.median))),
-            Self::Spread(SpreadPart::Shares) => of(&|it| {
-                let it = it.spread?;
-                let shares = [it.cheaper, it.same, it.dearer].map(|it| format!("{:.0}", it * 100.0));
+            Self::Interval => cells(&|it| it.spread?.interval.map(numbers::interval)),
+            Self::Median => cells(&|it| Some(signed(it.spread?.median))),
+            Self::Shares => cells(&|line| {
+                let spread = line.spread?;
+                let shares =
+                    [spread.cheaper, spread.same, spread.dearer].map(|it| format!("{:.0}", it * 100.0));
                 Some(shares.join("/"))
             }),
         }

@@ -64,10 +64,8 @@ impl Report {
             return Vec::new();
         }
         let recorded: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
-        let (mut sessions, others): (Vec<&str>, Vec<&str>) = match self.sums.is_empty() {
-            true => scenarios.iter().partition(|it| recorded.contains(**it)),
-            false => (Vec::new(), Vec::new()),
-        };
+        let (mut sessions, others): (Vec<&str>, Vec<&str>) =
+            scenarios.iter().filter(|_| self.sums.is_empty()).partition(|it| recorded.contains(**it));
         let mut groups = Vec::new();
         let mut singles: Vec<&str> = Vec::new();
         let is_whole = detail == Detail::Scenarios;
@@ -81,14 +79,14 @@ impl Report {
             singles.extend(sessions.iter().filter(|_| is_whole));
             sessions.clear();
         }
-        let rest: Vec<&str> =
-            scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).listed();
+        let rest = scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).listed();
         let mut folders: IndexMap<GroupKey, Vec<&str>> = IndexMap::new();
         for name in rest {
             // A recorded session that is the only one stands among the folders.
-            let key = match recorded.contains(name) {
-                true => GroupKey::Sessions { is_under_several: self.is_under_several(name) },
-                false => GroupKey::Folder(folder(name).to_owned()),
+            let key = if recorded.contains(name) {
+                GroupKey::Sessions { is_under_several: self.is_under_several(name) }
+            } else {
+                GroupKey::Folder(folder(name).to_owned())
             };
             folders.entry(key).or_default().push(name);
         }

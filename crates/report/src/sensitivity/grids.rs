@@ -23,16 +23,17 @@ const LEAVING: [&str; 9] = [
     "recovery tokens",
 ];
 
-pub(super) fn heading(it: &Sensitivity) -> String {
-    let n_loads = it.grids.iter().filter(|it| it.load != ALL).count();
-    let shown = if_any(it.n_left_out, |n| format!(" ({} more left out by --top)", thousands(n as u64)));
+pub(super) fn heading(comparison: &Sensitivity) -> String {
+    let n_loads = comparison.grids.iter().filter(|it| it.load != ALL).count();
+    let shown =
+        if_any(comparison.n_left_out, |n| format!(" ({} more left out by --top)", thousands(n as u64)));
     format!(
         "{} on {} under {}{shown}, {} of cache rules and limits: {}",
-        several(it.policies.len(), "policy", "policies"),
+        several(comparison.policies.len(), "policy", "policies"),
         several(n_loads, "scenario", "scenarios"),
-        several(it.profiles.len(), "profile", "profiles"),
-        several(it.n_distinct, "distinct pair", "distinct pairs"),
-        several(it.n_simulations, "simulation", "simulations"),
+        several(comparison.profiles.len(), "profile", "profiles"),
+        several(comparison.n_distinct, "distinct pair", "distinct pairs"),
+        several(comparison.n_simulations, "simulation", "simulations"),
     )
 }
 
@@ -42,30 +43,36 @@ pub(super) fn several(n: usize, one: &str, many: &str) -> String {
 }
 
 /// Returns a short name for each policy: A to Z, then A2 and so on.
-pub(super) fn letters(it: &Sensitivity) -> Vec<String> {
+fn letters(comparison: &Sensitivity) -> Vec<String> {
     let letter = |index: usize| {
         let letter = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
         if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26 + 1) }
     };
-    (0..it.policies.len()).map(letter).listed()
+    (0..comparison.policies.len()).map(letter).listed()
 }
 
-/// Returns all tables in order.
-pub(super) fn tables(it: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
-    let shown = if is_detailed { it.grids.len() } else { 1 };
+/// Each policy behind its short name.
+pub(super) fn lettered(comparison: &Sensitivity) -> Vec<String> {
+    let named = letters(comparison).into_iter().zip(&comparison.policies);
+    named.map(|(letter, policy)| format!("{letter}: {policy}")).listed()
+}
+
+/// Returns all tables in order, what their columns mean below them.
+pub(super) fn tables(comparison: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
+    let shown = if is_detailed { comparison.grids.len() } else { 1 };
     let mut grids = Vec::new();
-    for grid in it.grids.iter().take(shown) {
-        grids.push(savings(it, grid, &letters(it)));
-        grids.push(costs(it, grid));
-        grids.push(orders(it, grid));
-        grids.extend(flips(it, grid));
-        grids.push(elasticities(it, grid, is_detailed));
+    for grid in comparison.grids.iter().take(shown) {
+        grids.push(savings(comparison, grid, &letters(comparison)));
+        grids.push(costs(comparison, grid));
+        grids.push(orders(comparison, grid));
+        grids.extend(flips(comparison, grid));
+        grids.push(elasticities(comparison, grid, is_detailed));
     }
-    grids.extend(break_even(it));
-    grids.into_iter().map(|it| it.leaving(&LEAVING)).listed()
+    grids.extend(break_even(comparison));
+    grids.into_iter().map(|grid| Grid { more: legend(&grid), ..grid.leaving(&LEAVING) }).listed()
 }
 
-pub(super) fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
+fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
     let load =
         if grid.load == ALL { format!("all {} scenarios", all.grids.len() - 1) } else { grid.load.clone() };
     format!("{what} · {load}")
@@ -85,9 +92,9 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let mut line = vec![profile.name.clone(), profile.as_of.clone()];
         line.extend(is_counted.then(|| profile.counts().unwrap_or_else(|| NONE.to_owned())));
-        line.extend(row.cells.iter().map(|it| {
-            let cost = numbers::fixed_or_none(it.cost(), decimals);
-            if it.is_stopped() { format!("{cost} ×") } else { cost }
+        line.extend(row.cells.iter().map(|cell| {
+            let cost = numbers::fixed_or_none(cell.cost(), decimals);
+            if cell.is_stopped() { format!("{cost} ×") } else { cost }
         }));
         line
     });
@@ -217,8 +224,8 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
 }
 
 /// Says which price lists charge nothing.
-fn free(it: &Sensitivity) -> Option<String> {
-    let rows = it.profiles.iter().zip(&it.grids.first()?.rows);
+fn free(comparison: &Sensitivity) -> Option<String> {
+    let rows = comparison.profiles.iter().zip(&comparison.grids.first()?.rows);
     let names: Vec<&str> = rows.filter(|(_, row)| row.is_free()).map(|(it, _)| it.name.as_str()).listed();
     let (first, lists) =
         (names.first()?, if names.len() == 1 { "price list charges" } else { "price lists charge" });
@@ -255,26 +262,31 @@ const LEGEND: [(&str, &str); 9] = [
     ("compact after", "tokens of growth after which a compaction costs least"),
 ];
 
-/// Explains the columns of a table that are shown; `None` if they all say it themselves.
-pub(super) fn legend(grid: &Grid, hidden: &[String]) -> Option<String> {
-    let shown = |heading: &str| {
-        grid.columns.iter().any(|it| it.heading == heading) && !hidden.iter().any(|name| name == heading)
-    };
-    let told = LEGEND.iter().filter(|(heading, _)| shown(heading));
-    let told: Vec<String> = told.map(|(heading, means)| format!("{heading}: {means}")).listed();
-    (!told.is_empty()).then(|| format!("{}.", told.join("; ")))
+/// Explains the columns of a table; `None` if they all say it themselves.
+fn legend(grid: &Grid) -> Option<String> {
+    let is_shown = |heading: &str| grid.columns.iter().any(|it| it.heading == heading);
+    let told =
+        LEGEND.iter().filter(|it| is_shown(it.0)).map(|(heading, means)| format!("{heading}: {means}"));
+    let told = told.listed().join("; ");
+    (!told.is_empty()).then(|| format!("{told}."))
 }
 
 /// Returns the notes of a comparison.
-pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
-    let mut notes: Vec<String> = it.skipped.iter().cloned().chain(free(it)).listed();
-    if it.grids.iter().flat_map(|grid| &grid.rows).flat_map(|row| &row.cells).any(PriceCell::is_stopped) {
+pub(super) fn notes(comparison: &Sensitivity) -> Vec<String> {
+    let mut notes: Vec<String> = comparison.skipped.iter().cloned().chain(free(comparison)).listed();
+    if comparison
+        .grids
+        .iter()
+        .flat_map(|grid| &grid.rows)
+        .flat_map(|row| &row.cells)
+        .any(PriceCell::is_stopped)
+    {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
     // What users asked alone says nothing of results.
     let is_unknown = |cell: &PriceCell| cell.recovery_tokens().is_none() && cell.remembered.is_none();
     let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(is_unknown);
-    let silent: Vec<&str> = it.grids.iter().filter(is_silent).map(|it| it.load.as_str()).listed();
+    let silent: Vec<&str> = comparison.grids.iter().filter(is_silent).map(|it| it.load.as_str()).listed();
     if !silent.is_empty() {
         let names = silent.join(", ");
         notes.push(format!(
@@ -282,7 +294,7 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
             alone."
         ));
     }
-    if let Some(OpenOrders { neighbours, open, unknown }) = it.open_orders() {
+    if let Some(OpenOrders { neighbours, open, unknown }) = comparison.open_orders() {
         let unknown = if_any(unknown, |n| {
             format!(" Nobody has published how the models of {n} count: these stand with the recorded sizes.")
         });
@@ -291,7 +303,7 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
             (assumptions/tokenizers.toml). The order of {open} of {neighbours} pairs of neighbouring price lists depends on it.{unknown}"
         ));
     }
-    match &it.asked {
+    match &comparison.asked {
         Some(asked) => notes.push(format!(
             "break-even: a prune removes {} tokens and rewrites {}; a request after {} of a lifetime keeps \
                 an entry alive; {} requests share a prefix; compression makes a prompt {} times smaller; \
@@ -313,7 +325,7 @@ pub(super) fn notes(it: &Sensitivity) -> Vec<String> {
 }
 
 /// The labels and their names.
-pub(super) const LABELS: [(Label, &str); 5] = [
+const LABELS: [(Label, &str); 5] = [
     (Label::Dominates, "dominates"),
     (Label::SafeCostWin, "safe cost win"),
     (Label::CostOnly, "cost only"),
@@ -322,12 +334,12 @@ pub(super) const LABELS: [(Label, &str); 5] = [
 ];
 
 /// Returns a label's name; `None` for the baseline and for runs that cannot be compared.
-pub(super) fn word(label: Option<Label>) -> &'static str {
+fn word(label: Option<Label>) -> &'static str {
     LABELS.iter().find(|(it, _)| Some(*it) == label).map_or(NONE, |(_, word)| word)
 }
 
 /// Returns a line for each policy.
-pub(super) fn savings(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
+fn savings(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
     let mut cells = grid.rows.iter().flat_map(|it| &it.cells);
     let remembered = cells.find_map(|it| it.remembered.as_ref()).map(|main| main.heading);
     let is_priced = |row: &&PriceRow| !row.is_free() && row.cells.iter().any(|cell| cell.rank.is_some());
@@ -365,17 +377,12 @@ fn range(
     }
 }
 
-/// Returns whether two policies did the same work under a price list.
-pub(super) fn same_work(cell: &PriceCell, first: &PriceCell) -> bool {
-    cell.did_as_much_as(first)
-}
-
 /// Writes the median of the changes of cost against the first policy.
 fn median_change(grid: &Compared, policy: usize) -> String {
     let share = |cells: &[PriceCell]| {
         let (cell, first) = (cells.get(policy)?, cells.first()?);
         let share = cell.cost()? / first.cost()?;
-        Some(share).filter(|it| same_work(cell, first) && it.is_finite())
+        Some(share).filter(|it| cell.did_as_much_as(first) && it.is_finite())
     };
     let mut shares: Vec<f64> = grid.rows.iter().filter_map(|it| share(&it.cells)).listed();
     shares.sort_by(f64::total_cmp);
@@ -385,8 +392,9 @@ fn median_change(grid: &Compared, policy: usize) -> String {
 
 /// Counts the profiles by the policy's label.
 fn labels(grid: &Compared, policy: usize) -> String {
-    let of = |label| grid.rows.iter().filter(|it| !it.is_free() && it.label(policy) == Some(label)).count();
-    let counts = LABELS.iter().map(|(label, word)| (of(*label), word)).filter(|(n, _)| *n > 0);
+    let count =
+        |label| grid.rows.iter().filter(|it| !it.is_free() && it.label(policy) == Some(label)).count();
+    let counts = LABELS.iter().map(|(label, word)| (count(*label), word)).filter(|(n, _)| *n > 0);
     let words: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).listed();
     if words.is_empty() { NONE.to_owned() } else { words.join(", ") }
 }

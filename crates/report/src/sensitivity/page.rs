@@ -1,7 +1,6 @@
 //! A comparison across profiles as a page: who is cheapest under most lists, the changes under them, and the effect of each rate.
 
-use super::grids::same_work;
-use super::grids::{heading, legend, letters, notes, several, tables};
+use super::grids::{heading, lettered, notes, several, tables};
 use super::{ALL, Compared};
 use crate::chart::figure;
 use crate::chart::names::PolicyLabel;
@@ -22,27 +21,29 @@ const FLOOR: Floor = Floor(MIN_EVIDENCE);
 ///
 /// # Errors
 /// What the template says.
-pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
-    let first = it.grids.first();
-    let won = first.and_then(|grid| winners(it, grid)).map(|it| figure("cheapest", &it));
-    let more = first.into_iter().flat_map(|grid| changes(it, grid).into_iter().chain(by_rate(it, grid)));
-    let letter = |(letter, policy): (&String, &String)| format!("{letter}: {policy}");
-    let policies = letters(it).iter().zip(&it.policies).map(letter).listed();
-    let tables = tables(it, false).into_iter().chain(more).flat_map(|grid| {
-        let words = legend(&grid, &[]).map(PagePiece::Text);
+pub fn page(comparison: &Sensitivity) -> Result<String, template::Error> {
+    let first = comparison.grids.first();
+    let won = first.and_then(|grid| winners(comparison, grid)).map(|it| figure("cheapest", &it));
+    let more = first
+        .into_iter()
+        .flat_map(|grid| changes(comparison, grid).into_iter().chain(by_rate(comparison, grid)));
+    let tables = tables(comparison, false).into_iter().chain(more).flat_map(|mut grid| {
+        let words = grid.more.take().map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
     });
-    let n_policies = several(it.policies.len(), "policy", "policies");
-    let lists = counted(it.profiles.len(), "price list");
+    let n_policies = several(comparison.policies.len(), "policy", "policies");
+    let lists = counted(comparison.profiles.len(), "price list");
     let page = Page {
         command: "sensitivity",
         title: format!("{n_policies} under {lists}"),
-        about: format!("{}.", heading(it)),
-        answers: first.and_then(|grid| answer(it, grid)).into_iter().listed(),
-        rests_on: notes(it),
+        about: format!("{}.", heading(comparison)),
+        answers: first.and_then(|grid| answer(comparison, grid)).into_iter().listed(),
+        rests_on: notes(comparison),
         parts: vec![
             PagePart::picture(PagePiece::pictures(won.into_iter().listed())),
-            PagePart::tables(PagePiece::list("Policies", policies).into_iter().chain(tables).listed()),
+            PagePart::tables(
+                PagePiece::list("Policies", lettered(comparison)).into_iter().chain(tables).listed(),
+            ),
         ],
     };
     page.write()
@@ -52,16 +53,16 @@ pub fn page(it: &Sensitivity) -> Result<String, template::Error> {
 const UNKNOWN: &str = "Nothing says which evidence is needed, so what it loses is unknown.";
 
 /// Says it in a paragraph.
-pub(super) fn answer_in_words(it: &Sensitivity) -> Option<String> {
-    let Card { number, what, words, .. } = answer(it, it.grids.first()?)?;
+pub(super) fn answer_in_words(comparison: &Sensitivity) -> Option<String> {
+    let Card { number, what, words, .. } = answer(comparison, comparison.grids.first()?)?;
     let first = format!("{number} {what}.");
     Some(std::iter::once(first).chain(words).collect::<Vec<_>>().join(" "))
 }
 
 /// Says which policy is the cheapest under most price lists, of those that keep enough.
-fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
+fn answer(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
     let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).listed();
-    let (n, best) = winner(it, grid)?;
+    let (n, best) = winner(comparison, grid)?;
     let kept: Vec<f64> = rows.iter().filter_map(|it| it.cells.get(best)?.kept()).listed();
     let kept = kept.iter().copied().reduce(f64::min).zip(kept.iter().copied().reduce(f64::max));
     let kept = kept.map(|(low, high)| match (percent(low), percent(high)) {
@@ -74,8 +75,8 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
             |row: &&PriceRow| row.cells.get(*nth).is_some_and(|it| !FLOOR.passes(it.evidence_kept()));
         *nth > 0 && grid.rows.iter().any(|row| is_below(&row) && row.cheapest() == Some(*nth))
     };
-    let below: Vec<String> =
-        (0..it.policies.len()).filter(below).map(|nth| it.policies[nth].clone()).listed();
+    let below =
+        (0..comparison.policies.len()).filter(below).map(|nth| comparison.policies[nth].clone()).listed();
     let floor = percent(FLOOR.0).replace(".0%", "%");
     let below = (!below.is_empty()).then(|| {
         format!("Cheaper under some lists, but below {floor} of the evidence: {}.", below.join(", "))
@@ -86,31 +87,32 @@ fn answer(it: &Sensitivity, grid: &Compared) -> Option<Card> {
         kept.as_ref().map_or_else(String::new, |_| format!(" that keeps at least {floor} of the evidence"));
     Some(Card {
         number: format!("{n} of {n_lists}"),
-        what: format!("price list{plural}: {} is the cheapest{keeping}", it.policies[best]),
+        what: format!("price list{plural}: {} is the cheapest{keeping}", comparison.policies[best]),
         words: vec![kept.unwrap_or_else(|| UNKNOWN.to_owned())].into_iter().chain(below).listed(),
         ..Card::default()
     })
 }
 
 /// Returns under how many price lists the policy that is cheapest most often is, and which it is.
-fn winner(it: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
+fn winner(comparison: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
     let is_won = |row: &&PriceRow, policy| row.cheapest_keeping(FLOOR) == Some(policy);
     let wins = |policy: usize| grid.rows.iter().filter(|it| is_won(it, policy)).count();
-    (0..it.policies.len()).map(|nth| (wins(nth), nth)).rev().max_by_key(|it| it.0)
+    (0..comparison.policies.len()).map(|nth| (wins(nth), nth)).rev().max_by_key(|it| it.0)
 }
 
 /// Returns whom each price list is cheapest for.
-fn winners(it: &Sensitivity, grid: &Compared) -> Option<Winners> {
-    let label = |nth: usize| PolicyLabel::new(&it.policies[nth], nth);
+fn winners(comparison: &Sensitivity, grid: &Compared) -> Option<Winners> {
+    let label = |nth: usize| PolicyLabel::new(&comparison.policies[nth], nth);
     let won = |(profile, row): (&ProfileShare, &PriceRow)| {
         let best = row.cheapest_keeping(FLOOR)?;
         let change = row.cells[best].cost()? / row.cells[0].cost()? - 1.0;
         let change = Some(change).filter(|it| best > 0 && it.is_finite());
         Some((best, WonList { name: profile.name.clone(), policy: label(best), change }))
     };
-    let won: Vec<(usize, WonList)> = it.profiles.iter().zip(&grid.rows).filter_map(won).listed();
-    let policies =
-        (0..it.policies.len()).map(|nth| (label(nth), won.iter().filter(|it| it.0 == nth).count())).listed();
+    let won: Vec<(usize, WonList)> = comparison.profiles.iter().zip(&grid.rows).filter_map(won).listed();
+    let policies = (0..comparison.policies.len())
+        .map(|nth| (label(nth), won.iter().filter(|it| it.0 == nth).count()))
+        .listed();
     let floor = percent(FLOOR.0).replace(".0%", "%");
     (won.len() > 1).then(|| Winners {
         subject: format!("{}; of those that keep at least {floor} of the evidence", subject(grid)),
@@ -125,27 +127,30 @@ fn subject(grid: &Compared) -> String {
 }
 
 /// Returns the changes in cost that each policy makes under the price lists.
-fn changes(it: &Sensitivity, grid: &Compared) -> Option<Grid> {
+fn changes(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
     let under_lists = |nth: usize| PolicyChanges {
-        policy: it.policies[nth].clone(),
+        policy: comparison.policies[nth].clone(),
         changes: grid.rows.iter().filter_map(|row| change(row, nth)).listed(),
     };
-    let title =
-        format!("Change in cost against {} under the price lists · {}", it.policies[0], subject(grid));
-    spread(title, "price lists", (1..it.policies.len()).map(under_lists).listed())
+    let title = format!(
+        "Change in cost against {} under the price lists · {}",
+        comparison.policies[0],
+        subject(grid)
+    );
+    spread(title, "price lists", (1..comparison.policies.len()).map(under_lists).listed())
 }
 
 /// Returns the change in a policy's cost under a price list that is not free.
 fn change(row: &PriceRow, policy: usize) -> Option<f64> {
     let (own, first) = (row.cells.get(policy)?, row.cells.first()?);
     let change = own.cost()? / first.cost()? - 1.0;
-    (!row.is_free() && same_work(own, first) && change.is_finite()).then_some(change)
+    (!row.is_free() && own.did_as_much_as(first) && change.is_finite()).then_some(change)
 }
 
 /// Returns the effect of each rate, a tenth lower and a tenth higher, on what the policy saves that is cheapest most often.
-fn by_rate(it: &Sensitivity, grid: &Compared) -> Option<Grid> {
-    let best = winner(it, grid)?.1;
-    let lists = it.profiles.iter().zip(&grid.rows).filter_map(|(profile, row)| {
+fn by_rate(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
+    let best = winner(comparison, grid)?.1;
+    let lists = comparison.profiles.iter().zip(&grid.rows).filter_map(|(profile, row)| {
         let declared = change(row, best)?;
         let ends = |rate: &Rate| {
             let [own, first] = [&row.cells[best], &row.cells[0]].map(|cell| cell.cost_at(*rate));
@@ -157,7 +162,9 @@ fn by_rate(it: &Sensitivity, grid: &Compared) -> Option<Grid> {
     });
     let rates = Rate::ALL.into_iter().map(|rate| rate.name().replace('_', " "));
     let columns = ["profile", "as listed"].map(str::to_owned).into_iter().chain(rates).listed();
-    let title =
-        format!("Change in cost with {}, each rate a tenth lower … a tenth higher", it.policies[best]);
+    let title = format!(
+        "Change in cost with {}, each rate a tenth lower … a tenth higher",
+        comparison.policies[best]
+    );
     (best > 0).then(|| Grid::new(title, 1, &columns, lists))
 }

@@ -3,7 +3,8 @@
 use ctxsim_base::grid::shell::quoted;
 
 use super::{Objective, PointNumbers, Sweep, SweepPoint, short};
-use crate::found::{AnswerLine, Candidate, FoundPictures, FoundText};
+use crate::blocks::Block;
+use crate::found::{Candidate, FoundPictures, FoundText};
 use crate::metric::COST;
 use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
 use crate::prelude::*;
@@ -16,11 +17,13 @@ const SHOWN: usize = 20;
 /// Returns a sweep as text: the knee, the front, and counts of points.
 pub fn table(sweep: &Sweep, shows_all: bool, on: impl Into<Terminal>) -> String {
     let head = &sweep.head;
-    let mut answer = vec![AnswerLine::Strong(answer(sweep))];
+    let mut answer = vec![Block::Answer(answer(sweep))];
     if let Some(knee) = sweep.knee {
         let set = sweep.points[knee].set.iter().map(|it| format!("--set '{it}'")).listed().join(" ");
-        let command = format!("ctxsim compare --base {} --candidate {} {set}", head.base, head.policy);
-        answer.push(AnswerLine::Code(command));
+        answer.push(Block::Code(format!(
+            "ctxsim compare --base {} --candidate {} {set}",
+            head.base, head.policy
+        )));
     }
     let n_points = counted(sweep.points.len(), "point");
     let front = match sweep.front.len() {
@@ -31,10 +34,10 @@ pub fn table(sweep: &Sweep, shows_all: bool, on: impl Into<Terminal>) -> String 
     sweep.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
     counts.sort_by(|_, a, _, b| b.cmp(a));
     let counts = counts.iter().map(|(label, n)| format!("`{label}` {n}")).listed();
+    let title = format!("{} varied against {}: {n_points}, {front}", head.policy, head.base);
     let text = FoundText {
         answer,
-        head: format!("{} varied against {}: {n_points}, {front}", head.policy, head.base),
-        table: grid(sweep, &sweep.front),
+        table: Grid { title, ..grid(sweep, &sweep.front) },
         has_base: true,
         most: SHOWN,
         shows_all_by: "ctxsim sweep --details",
@@ -88,8 +91,8 @@ fn answer(sweep: &Sweep) -> String {
     let base = &sweep.head.base;
     if let Some(knee) = sweep.knee {
         let point = &sweep.points[knee];
-        let bound = point.bound.map_or_else(String::new, |it| {
-            format!("; if every assumption erred the same way, {}%", interval(it))
+        let bound = point.bound.map_or_else(String::new, |ends| {
+            format!("; if every assumption erred the same way, {}%", interval(ends))
         });
         let sure = point.interval.map_or_else(String::new, |ends| {
             let ends = point.interval_over.named(&format!("{}%", interval(ends)));
@@ -168,8 +171,7 @@ fn grid(sweep: &Sweep, points: &[usize]) -> Grid {
     }
     objectives.retain(|of| sweep.points.iter().any(|it| of.number(&it.numbers).is_some()));
     let of_objectives = objectives.iter().map(|of| of.heading(has));
-    let headings: Vec<&str> =
-        [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
+    let headings = [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
     let row = |name: String, numbers: &PointNumbers, change: Option<f64>, label: String| {
         let cell = |of: &Objective| or_none(of.number(numbers), |it| of.shown(it, decimals));
         let cells = objectives.iter().map(cell).chain([or_none(change, signed), label]);

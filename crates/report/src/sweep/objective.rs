@@ -69,8 +69,8 @@ impl Objective {
     }
 
     /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
-    pub fn number(self, of: &PointNumbers) -> Option<f64> {
-        of.get(self.place(of)?)
+    pub fn number(self, point: &PointNumbers) -> Option<f64> {
+        point.get(self.place(point)?)
     }
 
     /// Returns whether it is of what is remembered.
@@ -79,9 +79,9 @@ impl Objective {
     }
 
     /// Returns its place in reports; of the retention, that of the kind of memory that a point has.
-    pub(super) fn place(self, of: &PointNumbers) -> Option<&'static str> {
+    pub(super) fn place(self, point: &PointNumbers) -> Option<&'static str> {
         match self {
-            Self::Retention => remembered::mains().map(|it| it.place).find(|it| of.get(it).is_some()),
+            Self::Retention => remembered::mains().map(|it| it.place).find(|it| point.get(it).is_some()),
             other => Some(other.described().place),
         }
     }
@@ -113,9 +113,9 @@ impl TryFrom<String> for Objective {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let is_it = |it: &Self| {
-            let Number { name, place, heading, .. } = it.described();
-            let is_found = matches!(it, Self::Found(_));
+        let is_it = |objective: &Self| {
+            let Number { name, place, heading, .. } = objective.described();
+            let is_found = matches!(objective, Self::Found(_));
             let written = [place, heading, place.strip_suffix(".mean").unwrap_or(place)];
             name == text || is_found && written.contains(&text.as_str())
         };
@@ -130,8 +130,8 @@ impl TryFrom<String> for Objective {
 }
 
 impl From<Objective> for String {
-    fn from(it: Objective) -> Self {
-        it.name().to_owned()
+    fn from(objective: Objective) -> Self {
+        objective.name().to_owned()
     }
 }
 
@@ -181,7 +181,7 @@ impl TryFrom<String> for PointGuard {
 }
 
 impl From<PointGuard> for String {
-    fn from(it: PointGuard) -> Self {
-        it.to_string()
+    fn from(guard: PointGuard) -> Self {
+        guard.to_string()
     }
 }

@@ -4,8 +4,9 @@ use ctxsim_engine::measure::floor::Floor;
 
 use super::drawn::COLUMNS;
 use super::{SessionSplit, Tried, TunePart, Tuned, TunedSession};
+use crate::blocks::{Block, ListBlock};
 use crate::found;
-use crate::found::{AnswerLine, FoundText};
+use crate::found::FoundText;
 use crate::prelude::*;
 
 /// The search's method, as reports name it.
@@ -140,7 +141,7 @@ impl Designed {
     /// Returns what a policy file says of how it was found: one paragraph each.
     pub fn evidence(&self) -> Vec<String> {
         let mut lines = vec![self.best(), self.answer()];
-        lines.extend(self.on_parts().map(|(head, words)| format!("{}{words}.", head.trim_start())));
+        lines.extend(self.on_parts().map(|words| words + "."));
         lines.extend(self.beat());
         lines.extend(self.ceiling_words());
         lines.push(self.searched());
@@ -164,11 +165,11 @@ impl Designed {
     }
 
     /// Says how it did on each part of the sessions.
-    fn on_parts(&self) -> impl Iterator<Item = (&'static str, String)> {
+    fn on_parts(&self) -> impl Iterator<Item = String> {
         let heads: &[&str] =
-            if self.tuned.parts.len() > 1 { &["  Chosen on ", "  Held out: "] } else { &["  All "] };
-        let words = |part: &TunePart| format!("{}: {}", counted(part.sessions, "session"), part.words());
-        heads.iter().copied().zip(self.tuned.parts.iter().map(words))
+            if self.tuned.parts.len() > 1 { &["Chosen on ", "Held out: "] } else { &["All "] };
+        let parts = heads.iter().zip(&self.tuned.parts);
+        parts.map(|(head, part)| format!("{head}{}: {}", counted(part.sessions, "session"), part.words()))
     }
 
     /// Says what the choice beat on the sessions that it was not chosen on.
@@ -180,9 +181,9 @@ impl Designed {
         };
         let last = |parts: &[TunePart]| parts.last().and_then(TunePart::change);
         let best = self.best_preset.as_ref().filter(|it| it.name != self.name);
-        let best = best.zip(last(&self.tuned.parts)).and_then(|(it, own)| {
-            let change = (1.0 + own) / (1.0 + last(&it.parts)?) - 1.0;
-            let name = &it.name;
+        let best = best.zip(last(&self.tuned.parts)).and_then(|(preset, own)| {
+            let change = (1.0 + own) / (1.0 + last(&preset.parts)?) - 1.0;
+            let name = &preset.name;
             let against = signed(change);
             Some(format!("; against {name}, which would have been chosen from the presets, {against}"))
         });
@@ -191,11 +192,11 @@ impl Designed {
 
     /// Says how much there is to gain.
     fn ceiling_words(&self) -> Option<String> {
-        let it = self.ceiling.last()?;
+        let ceiling = self.ceiling.last()?;
         let hindsight =
-            format!("Ceiling there: hindsight, which knows the future, {}", signed(it.hindsight?));
-        let bound = it.bound.map_or_else(String::new, |it| {
-            format!("; no policy that keeps every needed item can save more than {}", percent(-it))
+            format!("Ceiling there: hindsight, which knows the future, {}", signed(ceiling.hindsight?));
+        let bound = ceiling.bound.map_or_else(String::new, |bound| {
+            format!("; no policy that keeps every needed item can save more than {}", percent(-bound))
         });
         Some(format!("{hindsight}{bound}."))
     }
@@ -216,14 +217,13 @@ impl Designed {
 
 /// Returns what was found as text.
 pub fn table(designed: &Designed, on: impl Into<Terminal>) -> String {
-    let plain = |it: String| AnswerLine::Plain("", it);
-    let mut answer = vec![AnswerLine::Strong(designed.answer()), plain(designed.best())];
-    answer.extend(designed.stages.iter().map(|it| AnswerLine::Plain("  ", it.clone())));
-    answer.extend(designed.on_parts().map(|(head, words)| AnswerLine::Plain(head, words)));
-    answer.extend(designed.beat().into_iter().chain(designed.ceiling_words()).map(plain));
+    let stages = designed.stages.clone();
+    let best = ListBlock { heading: designed.best(), lines: stages, most: Some(usize::MAX) };
+    let mut answer = vec![Block::Answer(designed.answer()), Block::List(best)];
+    let said = designed.on_parts().chain(designed.beat()).chain(designed.ceiling_words());
+    answer.extend(said.map(Block::Text));
     let text = FoundText {
         answer,
-        head: String::new(),
         table: front(designed),
         has_base: false,
         most: DESIGNS_SHOWN,

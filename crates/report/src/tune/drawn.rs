@@ -3,8 +3,9 @@
 use ctxsim_base::grid::numbers::{fixed_or_none, listed_code};
 
 use super::{BlockPart, TunePart, Tuned, TunedPoint, WhyNot, variant_name};
+use crate::blocks::Block;
 use crate::chart::frontier::ADVISED;
-use crate::found::{AnswerLine, Candidate, FoundPictures, FoundText};
+use crate::found::{Candidate, FoundPictures, FoundText};
 use crate::page::{Card, Page, PagePart, PagePiece, Tone};
 use crate::prelude::*;
 use crate::sampled::Sampled;
@@ -24,21 +25,17 @@ pub fn table(tuned: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String 
     let answer = match &tuned.goal {
         Some(goal) => {
             let mut lines = goal.lines(&tuned.base).into_iter();
-            let first = lines.next().map(AnswerLine::Strong);
-            first.into_iter().chain(lines.map(|it| AnswerLine::Plain("", it))).listed()
+            let first = lines.next().map(Block::Answer);
+            first.into_iter().chain(lines.map(Block::Text)).listed()
         }
         None => answer(tuned),
     };
+    let table = tuned.goal.as_ref().map_or_else(|| grid(tuned), |goal| goal.grid(&tuned.base));
+    let (sessions, variants) = (counted(tuned.n_sessions(), "session"), counted(tuned.variants, "variant"));
+    let title = format!("{} tuned against {} on {sessions}: {variants}", tuned.policy, tuned.base);
     let text = FoundText {
         answer,
-        head: format!(
-            "{} tuned against {} on {}: {}",
-            tuned.policy,
-            tuned.base,
-            counted(tuned.n_sessions(), "session"),
-            counted(tuned.variants, "variant")
-        ),
-        table: tuned.goal.as_ref().map_or_else(|| grid(tuned), |goal| goal.grid(&tuned.base)),
+        table: Grid { title, ..table },
         has_base: true,
         most: SHOWN,
         shows_all_by: "ctxsim tune --details",
@@ -53,10 +50,8 @@ pub fn table(tuned: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String 
 /// # Errors
 /// What the template says.
 pub fn page(tuned: &Tuned) -> Result<String, template::Error> {
-    let mut table = grid(tuned);
-    table.title = "Every variant, the best first".to_owned();
+    let table = Grid { title: "Every variant, the best first".to_owned(), ..grid(tuned) };
     let tables = std::iter::once(table).chain(block_grids(tuned));
-    let rests_on = rests_on(tuned, true).into_iter().map(|(mark, words)| format!("{} {words}", mark.trim()));
     let page = Page {
         command: "tune",
         title: format!("{} tuned against {}", tuned.policy, tuned.base),
@@ -66,7 +61,7 @@ pub fn page(tuned: &Tuned) -> Result<String, template::Error> {
             counted(tuned.n_sessions(), "session")
         ),
         answers: vec![card(tuned)],
-        rests_on: rests_on.map(|it| it.trim_start().to_owned()).listed(),
+        rests_on: rests_on(tuned, true),
         parts: vec![
             PagePart::picture(PagePiece::pictures(pictures(tuned).all())),
             PagePart::tables(tables.map(PagePiece::table).listed()),
@@ -88,18 +83,16 @@ fn verdict(tuned: &Tuned) -> String {
 }
 
 /// Says whether to use the best variant, which it is, and how it did.
-fn answer(tuned: &Tuned) -> Vec<AnswerLine> {
+fn answer(tuned: &Tuned) -> Vec<Block> {
     let is_set = tuned.reason.is_none() && !tuned.chosen.is_empty();
-    let mut lines = vec![AnswerLine::Strong(verdict(tuned) + if is_set { " To apply:" } else { "" })];
-    if is_set {
-        lines.extend(tuned.chosen.iter().cloned().map(AnswerLine::Code));
-    }
-    lines.extend(rests_on(tuned, false).into_iter().map(|(mark, words)| AnswerLine::Plain(mark, words)));
-    lines
+    let mut blocks = vec![Block::Answer(verdict(tuned) + if is_set { " To apply:" } else { "" })];
+    blocks.extend(is_set.then(|| Block::Code(tuned.chosen.join("\n"))));
+    blocks.extend(rests_on(tuned, false).into_iter().map(Block::Text));
+    blocks
 }
 
-/// Says which variant is the best and how it did on both parts, each sentence with its mark; in full, with the limits of each.
-fn rests_on(tuned: &Tuned, in_full: bool) -> Vec<(&'static str, String)> {
+/// Says which variant is the best and how it did on both parts; in full, with the limits of each.
+fn rests_on(tuned: &Tuned, in_full: bool) -> Vec<String> {
     let keeps = tuned.parts.first().is_some_and(|own| own.surely_keeps(tuned.min_evidence));
     let floor = percent(tuned.min_evidence);
     let what = match tuned.kept_of() {
@@ -107,7 +100,7 @@ fn rests_on(tuned: &Tuned, in_full: bool) -> Vec<(&'static str, String)> {
         None => format!("Cheapest that keeps {floor} of the evidence"),
         Some(number) => format!("Cheapest that has {number} of at least {floor}"),
     };
-    let mut lines = vec![("", format!("{what}: {}", variant_name(&tuned.chosen)))];
+    let mut lines = vec![format!("{what}: {}", variant_name(&tuned.chosen))];
     let words = |n: String, part: &TunePart, more: &str| {
         let limits = part.limits_words().filter(|_| in_full);
         let limits = limits.map_or_else(String::new, |it| format!(". Limits: {it}"));
@@ -116,25 +109,24 @@ fn rests_on(tuned: &Tuned, in_full: bool) -> Vec<(&'static str, String)> {
     let sessions = |part: &TunePart| counted(part.sessions, "session");
     match tuned.parts.as_slice() {
         [own, out] => {
-            lines.push(("  Chosen on  ", words(sessions(own), own, "")));
-            lines.push(("  Held out   ", words(sessions(out), out, &format!(" ({})", tuned.split_words()))));
-            lines.extend(out.limits_words().filter(|_| !in_full).map(|it| ("             ", it)));
+            let how = format!(" ({})", tuned.split_words());
+            lines.push(format!("Chosen on {}", words(sessions(own), own, "")));
+            lines.push(format!("Held out {}", words(sessions(out), out, &how)));
+            lines.extend(out.limits_words().filter(|_| !in_full));
         }
-        parts => lines.extend(parts.iter().map(|it| ("  ", words(sessions(it), it, "")))),
+        parts => lines.extend(parts.iter().map(|it| words(sessions(it), it, ""))),
     }
     if let Some(part) = &tuned.by_project {
         let projects = counted(part.projects, "project");
-        lines.push(("  In turn    ", words(projects, part, " (chosen anew without each)")));
+        lines.push(format!("In turn {}", words(projects, part, " (chosen anew without each)")));
     }
     if !tuned.cautions.is_empty() {
-        let is_held_out = tuned.parts.len() > 1;
-        let whom = if is_held_out { "Of the sessions held out:" } else { "Of these sessions:" };
-        lines.push(("", format!("{whom} {}.", tuned.cautions.join("; "))));
+        let whom = if tuned.parts.len() > 1 { "the sessions held out" } else { "these sessions" };
+        lines.push(format!("Of {whom}: {}.", tuned.cautions.join("; ")));
     }
-    lines.extend(tuned.optimism.map(|it| ("", against(it))));
+    lines.extend(tuned.optimism.map(against));
     // Where the word is the reason, it is told.
-    let word = tuned.word_rests_on.clone().filter(|_| tuned.why_not != Some(WhyNot::Word));
-    lines.extend(word.map(|it| ("", it)));
+    lines.extend(tuned.word_rests_on.clone().filter(|_| tuned.why_not != Some(WhyNot::Word)));
     lines
 }
 
@@ -169,9 +161,9 @@ fn card(tuned: &Tuned) -> Card {
 
 /// Says what was varied, and what was not.
 fn tried(tuned: &Tuned) -> Vec<String> {
-    let one = |it: &super::Varied| {
-        let path = it.path.split_once("params.").map_or(it.path.as_str(), |it| it.1);
-        format!("{path} ({}; {})", it.values.join(", "), it.rule)
+    let one = |varied: &super::Varied| {
+        let path = varied.path.split_once("params.").map_or(varied.path.as_str(), |it| it.1);
+        format!("{path} ({}; {})", varied.values.join(", "), varied.rule)
     };
     let mut lines = vec![format!("Varies {}.", listed(&tuned.varied.iter().map(one).listed()))];
     if !tuned.fixed.is_empty() {

@@ -81,8 +81,8 @@ impl GoalSearch<'_> {
     }
 
     fn means(&self, run: usize) -> Vec<Vec<Option<f64>>> {
-        let of = |part| (0..self.goal.objectives.len()).map(|it| self.mean(part, run, it)).listed();
-        (0..self.parts.len()).map(of).listed()
+        let means = |part| (0..self.goal.objectives.len()).map(|it| self.mean(part, run, it)).listed();
+        (0..self.parts.len()).map(means).listed()
     }
 
     /// Returns whether a variant keeps every guard on the seeds that are chosen on.
@@ -122,8 +122,8 @@ impl GoalSearch<'_> {
         let number = |(nth, of): (usize, &Objective)| self.held_out(out, best, nth, *of);
         let held_out = self.goal.objectives.iter().enumerate().filter_map(number).listed();
         let (word, why) = self.judged(best, &held_out);
-        let point = |(nth, it): (&usize, &TunedPoint)| GoalPoint {
-            set: it.set.clone(),
+        let point = |(nth, tuned): (&usize, &TunedPoint)| GoalPoint {
+            set: tuned.set.clone(),
             numbers: self.means(nth + 1),
             keeps: self.keeps(nth + 1),
         };
@@ -185,9 +185,9 @@ impl GoalSearch<'_> {
         if self.parts.len() < 2 {
             return (Word::CannotTell, "too few seeds to test the choice".to_owned());
         }
-        let side = |it: &GoalNumber| {
-            let ends = it.difference.ci95.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-            let [one, other] = ends.map(|end| it.objective.badness(end));
+        let side = |number: &GoalNumber| {
+            let ends = number.difference.ci95.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+            let [one, other] = ends.map(|end| number.objective.badness(end));
             (one.max(other) < 0.0, one.min(other) > 0.0)
         };
         let named = |wanted: fn(&(bool, bool)) -> bool| {
@@ -238,13 +238,18 @@ impl GoalFound {
     /// Returns what was chosen, how it did on the seeds held out, and the word for it.
     pub fn lines(&self, base: &str) -> Vec<String> {
         let Some(first) = self.points.first() else { return Vec::new() };
-        let one = |it: &GoalNumber| {
-            let shown = |number: f64| it.objective.shown(number, 4);
-            let ends = it.difference.ci95.map_or_else(String::new, |[low, high]| {
+        let one = |outcome: &GoalNumber| {
+            let shown = |number: f64| outcome.objective.shown(number, 4);
+            let ends = outcome.difference.ci95.map_or_else(String::new, |[low, high]| {
                 format!("; 95% interval of the difference {} to {}", shown(low), shown(high))
                     .replace(" -", " −")
             });
-            format!("{} {} against {} under {base}{ends}", it.heading, shown(it.chosen), shown(it.base))
+            format!(
+                "{} {} against {} under {base}{ends}",
+                outcome.heading,
+                shown(outcome.chosen),
+                shown(outcome.base)
+            )
         };
         let all = self.held_out.iter().map(one).listed().join(". ");
         let alike = match self.alike {

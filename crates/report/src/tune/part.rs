@@ -125,11 +125,11 @@ fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
 /// Returns what the rule says of the variant that sessions are under, on these alone: it was chosen elsewhere, so nothing is tried beside it.
 pub(super) fn word<'s>(all: &[Picked<'s>], floor: f64) -> Option<Judgement> {
     let effect = |run: &Tally, kept| SessionEffect { kept, ..SessionEffect::of(run) };
-    let session = |it: &Picked<'s>| ComparedSession {
-        project: &it.session.project,
-        last_ms: it.session.last_ms,
-        base: effect(&it.session.base, it.session.kept(&it.session.base, 0)),
-        others: vec![effect(it.run(), it.kept())],
+    let session = |picked: &Picked<'s>| ComparedSession {
+        project: &picked.session.project,
+        last_ms: picked.session.last_ms,
+        base: effect(&picked.session.base, picked.session.kept(&picked.session.base, 0)),
+        others: vec![effect(picked.run(), picked.kept())],
     };
     let sessions = all.iter().map(session).listed();
     judged(&sessions, &[String::new()], floor).pop().filter(|_| !all.is_empty())
@@ -211,13 +211,13 @@ impl TunePart {
     /// Describes its limits, each with the number of blocks that it rests on.
     pub fn limits_words(&self) -> Option<String> {
         let decisive = for_later(&self.cost_limits);
-        let words = |it: &Limit| {
-            let ends = it.interval?;
-            let kept = self.evidence_limits.iter().find(|kept| kept.over == it.over);
+        let words = |limit: &Limit| {
+            let ends = limit.interval?;
+            let kept = self.evidence_limits.iter().find(|kept| kept.over == limit.over);
             let kept = kept.and_then(|it| it.interval);
             let kept = kept.map_or_else(String::new, |it| format!(", at least {} kept", percent(it[0])));
-            let decides = if Some(it) == decisive { " (this decides)" } else { "" };
-            Some(format!("{} {}%{kept}{decides}", place(it), interval(ends)))
+            let decides = if Some(limit) == decisive { " (this decides)" } else { "" };
+            Some(format!("{} {}%{kept}{decides}", place(limit), interval(ends)))
         };
         let limits = self.cost_limits.iter().filter_map(words);
         let bound = self.bound.map(|it| format!("if every assumption erred the same way {}%", interval(it)));
@@ -269,15 +269,15 @@ pub(super) fn place(limit: &Limit) -> String {
 pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
     let samples = samples(all, Picked::costs);
     let needs: Vec<RatioSample<'_>> = self::samples(all, Picked::kept);
-    let of = |over: Over| {
+    let parts_over = |over: Over| {
         let kept = sample_blocks(over, &needs);
-        let part = |it: &SampleBlock<'_, '_>| {
-            let (own, base) = it.pair();
-            let kept = kept.iter().find(|kept| kept.name == it.name).map(|it| it.pair());
+        let part = |block: &SampleBlock<'_, '_>| {
+            let (own, base) = block.pair();
+            let kept = kept.iter().find(|kept| kept.name == block.name).map(|it| it.pair());
             BlockPart {
                 over,
-                name: it.name.clone(),
-                sessions: it.samples.len(),
+                name: block.name.clone(),
+                sessions: block.samples.len(),
                 base_cost: base,
                 change: (base > 0.0).then(|| own / base - 1.0),
                 evidence_kept: kept.map(|it| it.0 / it.1),
@@ -288,7 +288,7 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
     [Over::Projects]
         .into_iter()
         .chain(unit_of_blocks(&samples))
-        .flat_map(of)
+        .flat_map(parts_over)
         .filter(|it| !it.name.is_empty())
         .listed()
 }
@@ -318,11 +318,11 @@ type NumberPair = (f64, f64);
 /// Returns the change in a ratio without the project (or, for a single project, the session) without which it
 /// is largest; `None` for a single one.
 fn without_best(samples: &[RatioSample<'_>]) -> Option<f64> {
-    let mut of = sample_blocks(Over::Projects, samples);
-    if of.len() < 2 {
-        of = sample_blocks(Over::Sessions, samples);
+    let mut blocks = sample_blocks(Over::Projects, samples);
+    if blocks.len() < 2 {
+        blocks = sample_blocks(Over::Sessions, samples);
     }
-    let all = sum_of_pairs(of.iter().map(|it| it.pair()));
-    let rest = of.iter().map(|it| it.pair()).map(|(own, base)| (all.0 - own) / (all.1 - base) - 1.0);
+    let all = sum_of_pairs(blocks.iter().map(|it| it.pair()));
+    let rest = blocks.iter().map(|it| it.pair()).map(|(own, base)| (all.0 - own) / (all.1 - base) - 1.0);
     rest.filter(|it| it.is_finite()).max_by(f64::total_cmp)
 }

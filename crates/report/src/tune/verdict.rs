@@ -125,12 +125,12 @@ impl Tuned {
             (said, 0) => format!("these keep more: {}", said.join(", ")),
             (said, n) => format!("these keep more: {} and {n} more", said.join(", ")),
         };
-        let of = match self.kept_of() {
+        let keeps = match self.kept_of() {
             None => format!("keeps only {} of the evidence", percent(kept)),
             Some(number) => format!("comes to only {} ({number})", percent(kept)),
         };
         format!(
-            "{} itself {of}, less than the floor of {}, so nothing is recommended for being cheap; {others}",
+            "{} itself {keeps}, less than the floor of {}, so nothing is recommended for being cheap; {others}",
             self.base,
             percent(self.min_evidence)
         )
@@ -165,9 +165,7 @@ impl Tuned {
         };
         Reason { why: WhyNot::TooFewSessions, text }
     }
-}
 
-impl Tuned {
     /// Returns why the choice does not hold: on the sessions held out, then with each project held out in turn. The one place that decides.
     pub(super) fn forbids(&self, out: &TunePart) -> Option<Reason> {
         let in_turn = self.by_project.as_ref();
@@ -349,9 +347,9 @@ mod tests {
     #[test]
     fn what_only_a_project_of_its_own_chooses_is_not_promised_to_others() {
         // One value saves a lot for one project and nothing for the others; the other value saves a little for all.
-        let with_two = |it: TunedSession| {
-            let special = tally(if it.project == "p0" { 0.3 } else { 1.0 }, 1.0);
-            TunedSession { variants: vec![special, tally(0.95, 1.0)], ..it }
+        let with_two = |session: TunedSession| {
+            let special = tally(if session.project == "p0" { 0.3 } else { 1.0 }, 1.0);
+            TunedSession { variants: vec![special, tally(0.95, 1.0)], ..session }
         };
         let sessions: Vec<TunedSession> =
             sessions(|_, _| 1.0, |_, _| 1.0).into_iter().map(with_two).collect();
@@ -368,21 +366,21 @@ mod tests {
 
     #[test]
     fn what_blocks_cannot_tell_is_named() {
-        let of = |n_projects: usize, days: i64| {
+        let tuned_on = |n_projects: usize, days: i64| {
             let all = sessions(|m, p| 0.9 + 0.05 * noise(m, p), |_, _| 1.0);
-            let moved = |(nth, it): (usize, TunedSession)| TunedSession {
+            let moved = |(nth, session): (usize, TunedSession)| TunedSession {
                 project: format!("p{}", nth % n_projects),
-                last_ms: it.last_ms.map(|_| nth as i64 * days * DAY_MS / 48),
-                ..it
+                last_ms: session.last_ms.map(|_| nth as i64 * days * DAY_MS / 48),
+                ..session
             };
             tuned(&all.into_iter().enumerate().map(moved).collect::<Vec<_>>())
         };
 
-        let few = of(2, 150).cautions.join("; ");
+        let few = tuned_on(2, 150).cautions.join("; ");
         assert_eq!(few, "how 3 months differ is mostly assumed");
-        let told = of(1, 20).cautions.join("; ");
+        let told = tuned_on(1, 20).cautions.join("; ");
         assert!(told.contains("they are of one project") && told.contains("they span one month"), "{told}");
-        assert!(of(1, 1).cautions.join("; ").contains("they are of one day"));
-        assert_eq!(of(12, 240).cautions, Vec::<String>::new());
+        assert!(tuned_on(1, 1).cautions.join("; ").contains("they are of one day"));
+        assert_eq!(tuned_on(12, 240).cautions, Vec::<String>::new());
     }
 }
