@@ -3,13 +3,14 @@
 use crate::prelude::*;
 
 use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older};
-use super::advise::{SeenLog, SettingPolicies, SettingValues, UNSET, costs_with, no_recording, seen};
+use super::advise::{
+    CostedLog, SeenLog, SettingPolicies, SettingValues, UNSET, costs_with, no_recording, seen,
+};
 use super::{Comparison, Progress};
 use crate::outcomes::OutcomeTable;
 use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::forecast::Forecast;
-use ctxsim_engine::price::Costs;
 use ctxsim_input::profile::calendar;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, SCHEMA_BEFORE, Saved};
 use ctxsim_report::outcomes::{OutcomeReport, SessionOutcome};
@@ -90,7 +91,7 @@ pub fn realised(
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
     let since_ms = asked.changed.as_deref().map(day_of).transpose()?;
-    let all = sized(catalog, comparison, saved, agent, (threads, progress))?;
+    let all = sized(catalog, comparison, saved, agent, threads, progress)?;
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));
     }
@@ -255,7 +256,8 @@ fn sized(
     comparison: &Comparison,
     saved: &Saved,
     agent: Option<&'static Agent>,
-    watched: (Option<usize>, Progress<'_>),
+    threads: Option<usize>,
+    progress: Progress<'_>,
 ) -> Result<Vec<SizedSession>, Error> {
     let (Some(agent), true) = (agent, saved.is_by_cost()) else {
         let plain = |seen: SeenLog| SizedSession {
@@ -264,7 +266,7 @@ fn sized(
             change: None,
             seen,
         };
-        return Ok(seen(catalog, comparison, watched.0, watched.1)?.into_iter().map(plain).listed());
+        return Ok(seen(catalog, comparison, threads, progress)?.into_iter().map(plain).listed());
     };
     let values = |all: &[String]| -> SettingValues {
         all.iter().filter_map(|it| it.split_once('=')).map(|it| (it.0.into(), it.1.into())).collect()
@@ -274,36 +276,32 @@ fn sized(
     after.extend(values(&saved.set));
     let states = [before, after];
     let play = |comparison: &Comparison| {
-        costs_with(catalog, comparison, SettingPolicies { catalog, agent }, &states, watched)
+        costs_with(catalog, comparison, SettingPolicies { catalog, agent }, &states, threads, progress)
     };
     let mut played = play(comparison)?;
     let moves_compactions =
         settings(saved, Some(agent)).iter().any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
-    if moves_compactions && played.iter().any(|it| !it.0.compacted_at.is_empty()) {
+    if moves_compactions && played.iter().any(|log| !log.seen.compacted_at.is_empty()) {
         // Where a window had history compacted, both are played on all of the history.
         let mut whole = comparison.clone();
         whole.set.push(UNCOMPACTED.to_owned());
         let whole = play(&whole)?;
-        let has_compacted = |it: &(&mut (SeenLog, Vec<Costs>), _)| !it.0.0.compacted_at.is_empty();
-        played.iter_mut().zip(whole).filter(has_compacted).for_each(|(it, whole)| it.1 = whole.1);
+        for (log, whole) in played.iter_mut().zip(whole) {
+            if !log.seen.compacted_at.is_empty() {
+                log.costs = whole.costs;
+            }
+        }
     }
     // A forecast of the earlier schema counts whole bills, and has a change for each kind alone.
     let is_whole = saved.schema == SCHEMA_BEFORE;
-    let one = |(seen, costs): (SeenLog, Vec<Costs>)| {
-        let [Some(before), Some(after)] = [costs.first(), costs.get(1)] else {
-            return SizedSession { size: None, billed: [None; 2], change: None, seen };
-        };
+    let one = |CostedLog { seen, costs: [before, after] }| {
         let size = before.total();
-        let change = after.total().zip(size).filter(|it| it.1 > 0.0).map(|it| it.0 / it.1 - 1.0);
-        match is_whole {
-            true => SizedSession { size, billed: [seen.billed_usd; 2], change: None, seen },
-            false => SizedSession {
-                size,
-                billed: [seen.bill_beside(after), seen.bill_beside(before)],
-                change,
-                seen,
-            },
+        if is_whole {
+            return SizedSession { size, billed: [seen.billed_usd; 2], change: None, seen };
         }
+        let pair = after.total().zip(size).filter(|(_, size)| *size > 0.0);
+        let billed = [seen.bill_beside(&after), seen.bill_beside(&before)];
+        SizedSession { size, billed, change: pair.map(|(after, size)| after / size - 1.0), seen }
     };
     Ok(played.into_iter().map(one).listed())
 }

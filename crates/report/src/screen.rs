@@ -41,7 +41,7 @@ pub struct FirstScreen {
     /// What was billed in all, day by day, in UTC; what has no time is in none.
     pub by_day: Vec<DayBill>,
     /// What can be done about it, the largest saving first.
-    pub levers: Vec<AgentLever>,
+    pub levers: Vec<Lever>,
     /// How sure all of this is, in a sentence.
     pub certainty: String,
     /// The commands that go on from here, and what they do.
@@ -172,14 +172,6 @@ pub struct DayBill {
     pub usd: Cost,
 }
 
-/// A lever, and whose it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AgentLever {
-    pub agent: String,
-    #[serde(flatten)]
-    pub lever: Lever,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NextCommand {
     pub command: String,
@@ -191,28 +183,24 @@ fn in_usd<S: Serializer>(cost: &Cost, to: S) -> Result<S::Ok, S::Error> {
 }
 
 impl FirstScreen {
-    /// Adds sessions up, with the levers of each agent and a sentence on how sure these are.
+    /// Adds sessions up, with the levers of all agents and a sentence on how sure these are.
     pub fn new(
         sessions: &[SessionFacts],
         skipped: Vec<Skipped>,
-        levers: &[(String, Vec<Lever>)],
+        mut levers: Vec<Lever>,
         certainty: String,
     ) -> Self {
-        let check = sessions.iter().filter_map(|it| it.check).reduce(|mut sum, it| {
-            sum += it;
+        let predicted = sessions.iter().filter_map(|session| session.check).reduce(|mut sum, check| {
+            sum += check;
             sum
         });
-        let of = |(agent, levers): &(String, Vec<Lever>)| {
-            let told = levers.iter().filter(|it| it.word.is_some());
-            told.map(|it| AgentLever { agent: agent.clone(), lever: it.clone() }).listed()
-        };
-        let mut levers = levers.iter().flat_map(of).listed();
-        let calendar = Calendar::new(sessions.iter().map(|it| it.span_ms));
-        levers.sort_by(|one, other| other.lever.saved().total_cmp(&one.lever.saved()));
+        let calendar = Calendar::new(sessions.iter().map(|session| session.span_ms));
+        levers.retain(|lever| lever.word.is_some());
+        levers.sort_by(|one, other| other.saved().total_cmp(&one.saved()));
         Self {
             schema: SCHEMA,
             read: ReadSessions::new(sessions, skipped),
-            predicted: check,
+            predicted,
             bill: ScreenBill::new(sessions, &calendar),
             month: MonthBill::new(sessions, &calendar),
             waiting: ScreenWaiting::new(sessions, &calendar),

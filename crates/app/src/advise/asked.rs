@@ -156,12 +156,6 @@ impl TrialRequest {
     }
 }
 
-/// Splits a comparison into one of everybody's sessions and the user or project that it asked for.
-pub(super) fn without_whose(comparison: &Comparison) -> (Comparison, Whose) {
-    let whose = Whose { user: comparison.user.clone(), project: comparison.project.clone() };
-    (Comparison { user: None, project: None, ..comparison.clone() }, whose)
-}
-
 /// The sessions by which somebody is advised.
 pub(super) struct SessionsFor<'a> {
     pub(super) played: Vec<&'a PlayedSession>,

@@ -1,19 +1,18 @@
 //! What is measured of settings beside plays: pairs of them tried in a folder, lifetimes of cache entries, and what bills alone tell.
 
 use crate::advise::agents::{AgentSetting, ShownBy};
-use crate::advise::in_force::Force;
 use crate::advise::menu::{Menu, MenuChoice, MenuPair, Menus};
 use crate::advise::play::PlayedSession;
-use crate::advise::verdicts::{AgentMonth, AgentSessions, Verdicts};
+use crate::advise::verdicts::{AgentMonth, AgentSessions, PlacedChoice, Verdicts};
 use crate::advise::{AdviceRequest, play};
 use crate::prelude::*;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later, sum_of_pairs};
 use ctxsim_engine::measure::month::Calendar;
-use ctxsim_report::advise::Lifetimes;
 use ctxsim_report::advise::saved::EarlierSession;
-use ctxsim_report::billed::{BilledLevers, WhoseBill};
+use ctxsim_report::advise::{AgentAdvice, Lifetimes};
+use ctxsim_report::billed::{self, WhoseBill};
 use ctxsim_timeline::import::user_of;
 
 /// Sessions of agents, each played once.
@@ -49,8 +48,8 @@ impl<'c> PlayedFolder<'c> {
     ) -> Result<Self, Error> {
         let menus = Menus::new(catalog, asked)?;
         let plan = play::plan(catalog, comparison)?;
-        let (all, _) = play::played(&plan, &menus, (None, &|_, _| {}), |_| ())?;
-        Ok(Self { menus, all: all.into_iter().map(|it| it.0).listed() })
+        let (all, _) = play::play(&plan, &menus, None, &|_, _| {}, |_, session| session)?;
+        Ok(Self { menus, all })
     }
 
     /// Returns the agents of the sessions.
@@ -74,11 +73,10 @@ impl<'c> PlayedFolder<'c> {
         let (played, menu) = (self.part(agent, part), self.menus.named_menu(agent)?);
         let calendar = Calendar::default();
         let month = AgentMonth::new(&calendar, &played);
-        let sessions = AgentSessions { menu, month: &month, played: &played, min_evidence: floor };
-        let force = Force { agent: menu.agent, seen: Vec::new(), file: &menu.file };
-        let Verdicts { levers, pasted, .. } = sessions.verdicts(&force);
-        let (nth, choice) = pasted?;
-        Some((TriedChoice(choice), -levers[nth].expected?))
+        let sessions = AgentSessions { menu, month, played: &played, min_evidence: floor };
+        let Verdicts { levers, pasted, .. } = sessions.verdicts(&sessions.force());
+        let PlacedChoice { lever, choice } = pasted?;
+        Some((TriedChoice(choice), -levers[lever].expected?))
     }
 
     /// Returns the choice that saves most on some sessions and keeps the floor, if one saves.
@@ -208,19 +206,20 @@ impl LifetimeAxis {
     }
 }
 
-/// Judges what bills tell; sessions without a bill take no part.
-pub(super) fn levers_of_bills(played: &[&PlayedSession], month: &AgentMonth<'_>, floor: f64) -> BilledLevers {
-    let all = played.iter().filter_map(|it| {
-        let facts = it.by_bills.as_ref()?;
-        let seen = &it.seen;
-        Some(WhoseBill {
+/// Advises by what bills tell alone; sessions without a bill take no part in its levers.
+pub(super) fn advice_by_bills(played: &[&PlayedSession], month: &AgentMonth<'_>, floor: f64) -> AgentAdvice {
+    let mut bills = Vec::new();
+    for session in played {
+        let Some(facts) = &session.by_bills else { continue };
+        let seen = &session.seen;
+        bills.push(WhoseBill {
             person: user_of(&seen.project),
             project: &seen.project,
             span_ms: seen.span_ms,
-            month_usd: month.of(it).unwrap_or_default(),
+            month_usd: month.of(session).unwrap_or_default(),
             is_of_agent: seen.is_of_agent,
             facts,
-        })
-    });
-    BilledLevers::new(&all.listed(), month.cost(played).usd, floor)
+        });
+    }
+    AgentAdvice { sessions: played.len(), ..billed::advise(&bills, month.cost(played), floor) }
 }

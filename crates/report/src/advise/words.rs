@@ -2,7 +2,7 @@
 
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
-use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
+use super::{Advice, AgentAdvice, Basis, From, InForce, Lifetimes, Paste, WishFor};
 use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
@@ -131,7 +131,7 @@ fn rest(advice: &AgentAdvice) -> Option<Block> {
 }
 
 /// Lays out what bills tell where no settings are known.
-fn of_bills(advice: &BilledAdvice) -> Vec<Block> {
+fn of_bills(advice: &AgentAdvice) -> Vec<Block> {
     let best = advice.best_levers();
     let title = format!("What the bills of {} tell ({})", advice.agent, counted(advice.sessions, "session"));
     let table = Block::Table(levers(&title, &best, false));
@@ -231,7 +231,7 @@ fn asked_words(lever: &Lever) -> String {
     format!("{} Why: {}.{after}", promise(lever), lever.why)
 }
 
-fn pastes(all: &[super::Paste]) -> Vec<Block> {
+fn pastes(all: &[Paste]) -> Vec<Block> {
     let mut blocks = Vec::new();
     for paste in all {
         let project =
@@ -366,13 +366,13 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
 }
 
 fn current(advice: &AgentAdvice) -> Grid {
-    let says = |it: &super::InForce| match (it.from, &it.variable) {
+    let says = |it: &InForce| match (it.from, &it.variable) {
         (From::Log, _) => "the logs".to_owned(),
         (From::File, Some(variable)) => format!("the file given, by {variable}"),
         (From::File, None) => "the file given".to_owned(),
         (From::Default, _) => "the agent's default".to_owned(),
     };
-    let row = |it: &super::InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
+    let row = |it: &InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
     let headings = ["setting", "decides", "now", "says"];
     Grid::new("What is set now", 1, &headings, advice.in_force.iter().map(row))
         .with(CellKind::Text, &[1, 2, 3])

@@ -1,8 +1,8 @@
 //! How long one waited for answers: of the sessions on a first screen, by what was measured of their models.
 
-use super::{AgentLever, FirstScreen, SessionFacts};
+use super::{FirstScreen, SessionFacts};
 use crate::as_logged::{LoggedRequest, MadeFor};
-use crate::lever::Word;
+use crate::lever::{Lever, Word};
 use crate::prelude::*;
 use ctxsim_engine::ledger::RequestSums;
 use ctxsim_engine::measure::month::{Basis, Calendar};
@@ -159,9 +159,9 @@ pub(super) fn sentence(it: &FirstScreen) -> Option<String> {
 }
 
 /// Returns the minutes that are left with a lever, if it is worth pulling.
-fn changed(it: &AgentLever, minutes: f64) -> Option<f64> {
-    let is_advised = matches!(it.lever.word, Some(Word::Do | Word::Try | Word::YourCall));
-    let saved = it.lever.saved_minutes_month.filter(|_| is_advised)?;
+fn changed(lever: &Lever, minutes: f64) -> Option<f64> {
+    let is_advised = matches!(lever.word, Some(Word::Do | Word::Try | Word::YourCall));
+    let saved = lever.saved_minutes_month.filter(|_| is_advised)?;
     Some((minutes - saved).max(0.0))
 }
 

@@ -1,12 +1,11 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual; the same in Markdown and on a page.
 
-use super::{
-    AgentLever, AgentRead, BillPart, FirstScreen, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting,
-};
+use super::{AgentRead, BillPart, FirstScreen, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting};
 use crate::advise::{ADVISE_DETAILS, in_short, most_telling, rough};
 use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::chart::days::BillByDay;
 use crate::chart::{PageChart, figure};
+use crate::lever::Lever;
 use crate::page::{Card, Page, parts};
 use crate::prelude::*;
 use crate::session::{COMMAND, predicted_against};
@@ -333,11 +332,11 @@ fn plain(cause: MissCause) -> &'static str {
 /// Returns the levers, the largest saving first.
 fn levers(screen: &FirstScreen, n_levers: usize) -> Grid {
     let is_several = screen.read.agents.len() > 1;
-    let shown = most_telling(screen.levers.iter().map(|it| &it.lever), n_levers);
-    let named = |AgentLever { agent, lever }: &'_ AgentLever| {
-        if is_several { format!("{}: {}", short(agent), lever.title) } else { lever.title.clone() }
+    let shown = most_telling(screen.levers.iter(), n_levers);
+    let named = |lever: &Lever| {
+        if is_several { format!("{}: {}", short(&lever.agent), lever.title) } else { lever.title.clone() }
     };
-    let all = shown.into_iter().map(|nth| (named(&screen.levers[nth]), &screen.levers[nth].lever));
+    let all = shown.into_iter().map(|nth| (named(&screen.levers[nth]), &screen.levers[nth]));
     let n_more = screen.levers.len().saturating_sub(n_levers);
     in_short("What you can do, and what that saves a month", all).leaving_out(n_more, ADVISE_DETAILS)
 }
