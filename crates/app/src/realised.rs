@@ -97,9 +97,9 @@ pub fn realised(
     }
     let (all, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| is_of(agent, &it.seen));
     let begins = |it: &SizedSession| it.seen.span_ms.map(|it| it[0]);
-    let is_later = |it: &SizedSession| {
-        let after = saved.until_ms.is_none_or(|until| begins(it).is_some_and(|it| it > until));
-        after && since_ms.is_none_or(|since| begins(it).is_some_and(|it| it >= since))
+    let is_later = |session: &SizedSession| {
+        let after = saved.until_ms.is_none_or(|until| begins(session).is_some_and(|it| it > until));
+        after && since_ms.is_none_or(|since| begins(session).is_some_and(|it| it >= since))
     };
     let (later, earlier): (Vec<_>, Vec<_>) = all.into_iter().partition(is_later);
     known_people(&asked.unchanged, &later)?;
@@ -135,8 +135,9 @@ fn outcomes(
     let groups = earlier.iter().map(|_| Some(BEFORE)).chain(counted.has_change.iter().copied()).listed();
     let Some(table) = table else {
         let logged = all.iter().find_map(|it| it.seen.outcome.as_ref());
-        let own = |it: &SizedSession| {
-            it.seen
+        let own = |session: &SizedSession| {
+            session
+                .seen
                 .outcome
                 .as_ref()
                 .filter(|it| Some(&it.name) == logged.map(|it| &it.name))
@@ -165,10 +166,10 @@ fn joined(
     let group = |nth: usize| {
         named.get(nth).copied().filter(|it| !it.is_empty()).or(groups[nth].filter(|_| named.is_empty()))
     };
-    let of = |(nth, value): (usize, &Option<f64>)| {
+    let grouped = |(nth, value): (usize, &Option<f64>)| {
         Some(SessionOutcome { group: group(nth)?.to_owned(), value: (*value)? })
     };
-    let mut sessions = values.iter().enumerate().filter_map(of).listed();
+    let mut sessions = values.iter().enumerate().filter_map(grouped).listed();
     if named.is_empty() {
         // What went without the change is what the others differ from.
         sessions.sort_by_key(|it| it.group != BEFORE);
@@ -339,7 +340,7 @@ impl CountedSessions {
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
         let has = all.iter().map(|it| has_change(&set, &saved.before, &it.seen)).listed();
         let still = StillPeople::new(all, &has, unchanged);
-        let mut it = Self {
+        let mut counted = Self {
             later: Vec::new(),
             left_out: IndexMap::new(),
             compared: Vec::new(),
@@ -358,14 +359,14 @@ impl CountedSessions {
                 (false, Some(is_on)) => in_trial(is_on, has),
             };
             let group = |is_unchanged: &bool| if *is_unchanged { BEFORE } else { AFTER };
-            it.has_change.push(counts.as_ref().ok().map(group));
+            counted.has_change.push(counts.as_ref().ok().map(group));
             match counts {
-                Ok(is_unchanged) => it.add(session, is_unchanged, day.filter(|_| !days.is_empty())),
-                Err(reason) => it.leave(reason),
+                Ok(is_unchanged) => counted.add(session, is_unchanged, day.filter(|_| !days.is_empty())),
+                Err(reason) => counted.leave(reason),
             }
         }
-        it.compared = if days.is_empty() { still.names } else { vec!["the days off".to_owned()] };
-        it
+        counted.compared = if days.is_empty() { still.names } else { vec!["the days off".to_owned()] };
+        counted
     }
 
     fn leave(&mut self, reason: String) {
@@ -407,7 +408,7 @@ fn has_change(set: &[(&AgentSetting, &str)], before: &[String], seen: &SeenLog) 
     }
     let former = |key: &str| before.iter().find_map(|it| it.strip_prefix(key)?.strip_prefix('='));
     let own = set.iter().filter(|it| it.0.lane.include(seen.is_of_agent));
-    let of = |(setting, value): &(&AgentSetting, &str)| {
+    let one = |(setting, value): &(&AgentSetting, &str)| {
         let is_too_old = || {
             let since = setting.since.as_ref();
             !seen.version.is_empty() && since.is_some_and(|it| is_older(&seen.version, it))
@@ -418,7 +419,7 @@ fn has_change(set: &[(&AgentSetting, &str)], before: &[String], seen: &SeenLog) 
             other => other,
         }
     };
-    let all = own.map(of).listed();
+    let all = own.map(one).listed();
     // One that is missing is enough; one that is shown tells nothing of the others. Settings of other conversations change nothing here.
     let ranked = [HasChange::Impossible, HasChange::No, HasChange::Shown, HasChange::Untold];
     ranked.into_iter().find(|it| all.contains(it)).unwrap_or(HasChange::Alike)
@@ -474,8 +475,8 @@ impl StillPeople {
     /// is. Where this is true of everybody, nobody is: a session that differs from the others of one person says nothing of him.
     fn new(all: &[SizedSession], has: &[HasChange], named: &[String]) -> Self {
         let mut shown: IndexMap<&str, [usize; 3]> = IndexMap::new();
-        for (it, has) in all.iter().zip(has) {
-            let n = shown.entry(person(&it.seen)).or_default();
+        for (session, has) in all.iter().zip(has) {
+            let n = shown.entry(person(&session.seen)).or_default();
             match has {
                 HasChange::No | HasChange::Impossible => n[0] += 1,
                 HasChange::Shown => n[1] += 1,
@@ -500,10 +501,10 @@ impl StillPeople {
     fn counts(
         &self,
         set: &[(&AgentSetting, &str)],
-        it: &SizedSession,
+        session: &SizedSession,
         has: HasChange,
     ) -> Result<bool, String> {
-        let is_still = self.names.iter().any(|own| own == person(&it.seen));
+        let is_still = self.names.iter().any(|own| own == person(&session.seen));
         match has {
             _ if is_still && (!self.named.is_empty() || has != HasChange::Shown) => Ok(true),
             HasChange::Shown | HasChange::Untold | HasChange::Alike => Ok(false),

@@ -191,20 +191,21 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
         let (own, its) = (rank(one), rank(other));
         own.0 < its.0 || own.0 == its.0 && own.1 < its.1
     };
-    let is_news = |it: &&Lever| {
-        let own = pasted.filter(|pasted| pasted.keys().contains(&it.keys()[0]));
-        own.is_none_or(|pasted| it.word == Some(Word::YourCall) && it.saved() > pasted.saved())
+    let is_news = |lever: &&Lever| {
+        let own = pasted.filter(|pasted| pasted.keys().contains(&lever.keys()[0]));
+        own.is_none_or(|pasted| lever.word == Some(Word::YourCall) && lever.saved() > pasted.saved())
     };
     // What bills tell of habits is worth a line only if it saves more than by chance, or was a part of the bill that is seen.
     let is_seen = |it: &Lever| it.interval.is_some() && it.change.is_some_and(|it| it <= -SEEN);
     let is_told =
         |it: &&Lever| it.known_by == KnownBy::Simulated || it.word <= Some(Word::Try) || is_seen(it);
-    for it in all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted).filter(is_told).filter(is_news)
+    for lever in
+        all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted).filter(is_told).filter(is_news)
     {
-        match best.iter().position(|own| own.keys() == it.keys()) {
-            Some(nth) if is_before(it, best[nth]) => best[nth] = it,
+        match best.iter().position(|own| own.keys() == lever.keys()) {
+            Some(nth) if is_before(lever, best[nth]) => best[nth] = lever,
             Some(_) => {}
-            None => best.push(it),
+            None => best.push(lever),
         }
     }
     best.sort_by(|one, other| other.saved().total_cmp(&one.saved()));

@@ -54,8 +54,8 @@ impl<'c> PlayedFolder<'c> {
 
     /// Returns the agents of the sessions.
     pub fn agents(&self) -> Vec<&'static str> {
-        let of = |it: &PlayedSession| Some(self.menus.agent(it.seen.format, &it.seen.model)?.name.as_str());
-        ctxsim_report::distinct(self.all.iter().filter_map(of))
+        let name = |it: &PlayedSession| Some(self.menus.agent(it.seen.format, &it.seen.model)?.name.as_str());
+        ctxsim_report::distinct(self.all.iter().filter_map(name))
     }
 
     /// Returns how many sessions are of an agent.
@@ -90,8 +90,11 @@ impl<'c> PlayedFolder<'c> {
     /// Returns what a choice saves on some sessions, as a share, and the share of the needed evidence that it keeps.
     pub fn came(&self, agent: &str, part: &[usize], choice: &TriedChoice) -> (f64, Option<f64>) {
         let played = self.part(agent, part);
-        let cost = |it: &&PlayedSession| {
-            (it.run(&choice.0).costs.total().unwrap_or_default(), it.base.costs.total().unwrap_or_default())
+        let cost = |session: &&PlayedSession| {
+            (
+                session.run(&choice.0).costs.total().unwrap_or_default(),
+                session.base.costs.total().unwrap_or_default(),
+            )
         };
         let (own, base) = sum_of_pairs(played.iter().map(cost));
         let (met, needed) = sum_of_pairs(played.iter().map(|it| it.run(&choice.0).sums.needs.evidence()));
@@ -103,20 +106,20 @@ impl<'c> PlayedFolder<'c> {
         let menu = self.menus.named_menu(agent)?;
         let place = |text: &&str| menu.pairs.iter().position(|it| it.text() == **text);
         let choice: MenuChoice = change.iter().map(place).collect::<Option<_>>()?;
-        let session = |it: &PlayedSession| {
+        let session = |session: &PlayedSession| {
             Some(ChangedSession {
-                earlier: it.earlier(&choice, true),
-                project: it.seen.project.clone(),
-                requests: it.seen.requests,
-                billed_usd: it.seen.billed_usd?,
+                earlier: session.earlier(&choice, true),
+                project: session.seen.project.clone(),
+                requests: session.seen.requests,
+                billed_usd: session.seen.billed_usd?,
             })
         };
         Some(self.of(agent).into_iter().filter_map(session).listed())
     }
 
     fn of(&self, agent: &str) -> Vec<&PlayedSession> {
-        let is_own = |it: &&PlayedSession| {
-            self.menus.agent(it.seen.format, &it.seen.model).is_some_and(|it| it.name == agent)
+        let is_own = |session: &&PlayedSession| {
+            self.menus.agent(session.seen.format, &session.seen.model).is_some_and(|it| it.name == agent)
         };
         self.all.iter().filter(is_own).listed()
     }
@@ -163,9 +166,9 @@ impl LifetimeAxis {
         if short == 0 {
             return None;
         }
-        let sample = |it: &&'t PlayedSession| {
-            let [short, long] = self.ends.each_ref().map(|end| it.run(end).costs.total());
-            let (project, at_ms) = (it.seen.project.as_str(), it.seen.span_ms.map(|it| it[1]));
+        let sample = |session: &&'t PlayedSession| {
+            let [short, long] = self.ends.each_ref().map(|end| session.run(end).costs.total());
+            let (project, at_ms) = (session.seen.project.as_str(), session.seen.span_ms.map(|it| it[1]));
             Some(RatioSample { pair: long.zip(short).filter(|it| it.1 > 0.0)?, project, at_ms })
         };
         let samples: Vec<RatioSample<'_>> = own.iter().filter_map(sample).listed();

@@ -135,8 +135,8 @@ impl<'c> Menu<'c> {
 
     /// Returns the families of what a choice adds to the settings in force, in either lane.
     pub(super) fn families(&self, choice: &[usize]) -> Vec<PolicyFamily> {
-        let of = |(own, base): (Arc<Policy>, Arc<Policy>)| own.families_beside(&base);
-        let mut all = self.in_lanes(choice).into_iter().flat_map(of).listed();
+        let families = |(own, base): (Arc<Policy>, Arc<Policy>)| own.families_beside(&base);
+        let mut all = self.in_lanes(choice).into_iter().flat_map(families).listed();
         all.sort();
         all.dedup();
         all

@@ -364,9 +364,10 @@ fn billed(
     output: fn(&Usage) -> Tokens,
 ) -> Option<f64> {
     let list = load.profiles.first()?.prices.at(0);
-    let bill = |it: &Usage| {
-        let write = it.writes(timeline.harness.ttl);
-        let tokens = TokenUse { read: it.cache_read, write, uncached: it.uncached, output: output(it) };
+    let bill = |usage: &Usage| {
+        let write = usage.writes(timeline.harness.ttl);
+        let tokens =
+            TokenUse { read: usage.cache_read, write, uncached: usage.uncached, output: output(usage) };
         Bill::of_request(list, &tokens)
     };
     let all: Option<Vec<f64>> =

@@ -160,9 +160,9 @@ impl AgentSessions<'_> {
 
     /// Returns the minutes less that one waits for answers a month in main conversations with a choice, over the sessions whose models have data.
     fn saved_minutes(&self, choice: &MenuChoice) -> Option<f64> {
-        let saved = |it: &&PlayedSession| {
-            let [base, own] = [&it.base, it.run(choice)].map(|it| it.waiting.total().minutes());
-            Some((base? - own?) * self.month.weight(it))
+        let saved = |session: &&PlayedSession| {
+            let [base, own] = [&session.base, session.run(choice)].map(|it| it.waiting.total().minutes());
+            Some((base? - own?) * self.month.weight(session))
         };
         let main = self.played.iter().filter(|it| !it.seen.is_of_agent);
         // Nothing is never less than nothing.

@@ -62,8 +62,8 @@ pub(super) fn table(advice: &AgentAdvice, whom: Whom) -> Option<Grid> {
     let rows = std::iter::once(spent.listed()).chain(levers.iter().map(row)).listed();
     let names = groups.iter().map(|it| name(&it.group)).listed();
     let is_shared = |name: &String| names.iter().filter(|it| *it == name).count() > 1;
-    let names = groups.iter().zip(&names).map(|(it, name)| match is_shared(name) {
-        true => format!("{}/{name}", self::name(user_of(&it.group))),
+    let names = groups.iter().zip(&names).map(|(saving, name)| match is_shared(name) {
+        true => format!("{}/{name}", self::name(user_of(&saving.group))),
         false => name.clone(),
     });
     let names = names.listed();

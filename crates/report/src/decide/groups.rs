@@ -174,11 +174,11 @@ mod tests {
         all.extend(sessions("alike", &[0.9, 0.91, 0.89, 0.9, 0.92, 0.88, 0.9, 0.9, 0.91, 0.89]));
         all.extend(sessions("one", &[0.91]));
         let found = by_group(&all);
-        let of = |name: &str| found.iter().find(|it| it.group == name).unwrap();
+        let named = |name: &str| found.iter().find(|it| it.group == name).unwrap();
 
-        assert_eq!(of("many").own_share, 1.0);
-        assert!(of("one").own_share < 0.3, "{:?}", of("one"));
-        assert!((of("one").saved_month - 0.1).abs() < 0.01, "{:?}", of("one"));
+        assert_eq!(named("many").own_share, 1.0);
+        assert!(named("one").own_share < 0.3, "{:?}", named("one"));
+        assert!((named("one").saved_month - 0.1).abs() < 0.01, "{:?}", named("one"));
     }
 
     #[test]
@@ -210,9 +210,9 @@ mod tests {
                 .iter()
                 .zip(&truths)
                 .filter(|(name, truth)| {
-                    let it = found.iter().find(|it| it.group == **name).unwrap();
-                    let saved = (1.0 - **truth) * it.month_usd;
-                    it.saved_interval[0] <= saved && saved <= it.saved_interval[1]
+                    let saving = found.iter().find(|it| it.group == **name).unwrap();
+                    let saved = (1.0 - **truth) * saving.month_usd;
+                    saving.saved_interval[0] <= saved && saved <= saving.saved_interval[1]
                 })
                 .count();
         }

@@ -210,8 +210,8 @@ fn bill(screen: &FirstScreen) -> Block {
         return Block::Head(format!("Billed by the logs, at list prices: {usd}{days}"));
     }
     let n_columns = if has_agents { 3 } else { 1 };
-    let row = |name: &str, of: fn(&PeriodCosts) -> Option<Cost>| {
-        let parts: Vec<Cost> = [bill.main, bill.sub_agents].iter().map(of).collect::<Option<_>>()?;
+    let row = |name: &str, part: fn(&PeriodCosts) -> Option<Cost>| {
+        let parts: Vec<Cost> = [bill.main, bill.sub_agents].iter().map(part).collect::<Option<_>>()?;
         let parts = shown.parts(&parts);
         Some((name.to_owned(), [parts.iter().sum::<u128>(), parts[0], parts[1]]))
     };
@@ -251,9 +251,10 @@ fn beside(screen: &FirstScreen) -> Option<String> {
         let (n, models) = (counted(n_unpriced as usize, "request"), models.join(", "));
         parts.push(format!("{n} of models without a price ({models})"));
     }
-    parts.extend(bill.estimated.map(|it| {
-        let n = counted(it.sub_agents as usize, "sub-agent");
-        let [usd, low, high] = [it.input_usd, it.input_usd_low, it.input_usd_high].map(rough);
+    parts.extend(bill.estimated.map(|estimated| {
+        let n = counted(estimated.sub_agents as usize, "sub-agent");
+        let [usd, low, high] =
+            [estimated.input_usd, estimated.input_usd_low, estimated.input_usd_high].map(rough);
         format!("{n} of which the logs hold only totals (input about {usd}, {low} to {high})")
     }));
     let without = (!parts.is_empty()).then(|| format!("Not in it: {}.", listed(&parts)));
