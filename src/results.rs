@@ -35,7 +35,7 @@ pub use self::read::{
 #[cfg(feature = "cli")]
 pub use self::read::{Check, GuardCheck, SuiteCheck};
 pub use ctxsim_engine::measure::{BreakEven, Spread};
-pub use ctxsim_report::advise::{Advice, AgentAdvice, BilledAdvice, Paste};
+pub use ctxsim_report::advise::{Advice, AgentAdvice, Paste};
 #[cfg(feature = "cli")]
 pub use ctxsim_report::checkup::{SnapshotCheck, SnapshotState};
 pub use ctxsim_report::lever::{Lever, Word};

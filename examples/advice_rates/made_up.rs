@@ -3,7 +3,8 @@
 use ctxsim::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use ctxsim::quantity::Amount;
 use ctxsim::recovery::Assumption;
-use ctxsim::report::decide::{FamilyRow, FamilySession, SessionEffect, TriedFamily, pasted};
+use ctxsim::report::decide::{FamilySession, SessionEffect, TriedFamily, pasted};
+use ctxsim::report::lever::Lever;
 use ctxsim::rng::{Draw, Seed};
 
 use crate::rates::{Advised, FLOOR, Parting, Rates};
@@ -36,7 +37,7 @@ fn normal(draw: &mut Draw) -> f64 {
 }
 
 /// Returns the rows: every window with every lifetime, and a cap alone and beside each.
-fn rows() -> Vec<FamilyRow> {
+fn rows() -> Vec<Lever> {
     let mut all = Vec::new();
     for window in std::iter::once(None).chain(WINDOWS.iter().map(Some)) {
         for life in std::iter::once(None).chain(LIVES.iter().map(Some)) {
@@ -48,8 +49,7 @@ fn rows() -> Vec<FamilyRow> {
                     .chain(cap.then(|| "cap=4000".to_owned()))
                     .collect();
                 if !set.is_empty() {
-                    let lanes = vec![[true; 2]; set.len()];
-                    all.push(FamilyRow { lanes, is_lifetime: life.is_some(), set, unjudged: None });
+                    all.push(Lever { is_lifetime: life.is_some(), set, ..Lever::default() });
                 }
             }
         }
@@ -66,7 +66,7 @@ fn effect(usd: f64, assumed: f64, kept: (f64, f64)) -> SessionEffect {
 }
 
 /// Draws a team's sessions: people with lifetimes of their own, projects, months, and costs with a heavy tail.
-fn team(seed: u64, n: usize, truth: Truth, is_one_person: bool, rows: &[FamilyRow]) -> Vec<MadeUp> {
+fn team(seed: u64, n: usize, truth: Truth, is_one_person: bool, rows: &[Lever]) -> Vec<MadeUp> {
     let mut draw = Seed(seed).stream("made-up team", 0).nth(0, 0);
     let n_people = if is_one_person { 1 } else { 4 + draw.next_below(5) as usize };
     let hours: Vec<bool> = (0..n_people).map(|_| draw.next_unit() < 0.55).collect();
@@ -86,7 +86,7 @@ fn team(seed: u64, n: usize, truth: Truth, is_one_person: bool, rows: &[FamilyRo
             let (pauses, cut) = (normal(&mut draw), normal(&mut draw));
             let [rare_life, rare_cut] = [draw.next_unit() < 0.08, draw.next_unit() < 0.02];
             let is_hour = hours[person];
-            let row = |row: &FamilyRow| {
+            let row = |row: &Lever| {
                 let (mut ratio, mut kept, mut assumed) = (1.0, 1.0, 0.0);
                 for set in &row.set {
                     let window =
@@ -149,17 +149,18 @@ fn usd(it: &SessionEffect) -> f64 {
 }
 
 /// Puts sessions together as a family.
-fn family<'s>(sessions: &[&'s MadeUp], rows: &[FamilyRow]) -> TriedFamily<'s> {
+fn family<'s>(sessions: &[&'s MadeUp], rows: &[Lever]) -> TriedFamily<'s> {
     let session = |it: &&'s MadeUp| FamilySession {
         project: &it.project,
         person: &it.person,
         last_ms: Some(it.last_ms),
         lifetimes: usize::from(it.is_hour),
         is_of_agent: false,
+        month_usd: None,
         base: &it.base,
         rows: it.rows.iter().collect(),
     };
-    TriedFamily { sessions: sessions.iter().map(session).collect(), rows: rows.to_vec(), floor: FLOOR }
+    TriedFamily { sessions: sessions.iter().map(session).collect(), levers: rows.to_vec(), floor: FLOOR }
 }
 
 /// Returns a row's saving on sessions, and the share that it keeps.
@@ -183,7 +184,7 @@ pub(crate) fn rates(truth: Truth, n: usize, parting: Parting, halves: usize) -> 
         let best = (0..rows.len())
             .filter(keeps)
             .max_by(|one, two| on(&whole, *one).0.total_cmp(&on(&whole, *two).0));
-        let judged = family(&read, &rows).judged();
+        let judged = family(&read, &rows).judge();
         let advised = pasted(&judged).map(|nth| {
             let (saving, kept) = on(&other, nth);
             Advised { saving, kept, promised: -judged[nth].expected.unwrap_or_default() }

@@ -3,8 +3,8 @@
 use ctxsim::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use ctxsim::quantity::Amount;
 use ctxsim::recovery::Assumption;
-use ctxsim::report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
-use ctxsim::report::lever::Word;
+use ctxsim::report::decide::{FamilySession, SessionEffect, TriedFamily, pasted};
+use ctxsim::report::lever::{Lever, Word};
 use ctxsim::rng::Draw;
 
 use crate::support::*;
@@ -46,36 +46,37 @@ fn sessions(n: usize, rows: impl Fn(usize, &mut Draw) -> Vec<(f64, f64)>, seed: 
     (0..n).map(one).collect()
 }
 
-fn row(set: &[&str]) -> FamilyRow {
-    FamilyRow { set: owned(set), lanes: vec![[true; 2]; set.len()], is_lifetime: false, unjudged: None }
+fn row(set: &[&str]) -> Lever {
+    Lever { set: owned(set), ..Lever::default() }
 }
 
-fn family<'s>(sessions: &'s [MadeUp], rows: &[FamilyRow], floor: f64) -> TriedFamily<'s> {
+fn family<'s>(sessions: &'s [MadeUp], rows: &[Lever], floor: f64) -> TriedFamily<'s> {
     let session = |it: &'s MadeUp| FamilySession {
         project: &it.project,
         person: "",
         last_ms: Some(it.last_ms),
         lifetimes: 0,
         is_of_agent: false,
+        month_usd: None,
         base: &it.base,
         rows: it.rows.iter().collect(),
     };
-    TriedFamily { sessions: sessions.iter().map(session).collect(), rows: rows.to_vec(), floor }
+    TriedFamily { sessions: sessions.iter().map(session).collect(), levers: rows.to_vec(), floor }
 }
 
-fn judged(sessions: &[MadeUp], rows: &[FamilyRow], floor: f64) -> Vec<Judgement> {
-    family(sessions, rows, floor).judged()
+fn judged(sessions: &[MadeUp], rows: &[Lever], floor: f64) -> Vec<Lever> {
+    family(sessions, rows, floor).judge()
 }
 
 /// Judges a folder with a single row of one change and one share that is kept, both with noise.
-fn alone(n: usize, change: f64, noise: f64, kept: f64) -> Judgement {
+fn alone(n: usize, change: f64, noise: f64, kept: f64) -> Lever {
     let rows = |_: usize, draw: &mut Draw| vec![(change + noise * normal(draw), kept)];
     judged(&sessions(n, rows, 1), &[row(&["a=1"])], 0.9).remove(0)
 }
 
 #[test]
 fn each_word_is_said_where_it_belongs() {
-    let word = |it: Judgement| it.word;
+    let word = |it: Lever| it.word;
     assert_eq!(word(alone(40, -0.1, 0.05, 0.97)), Some(Word::Do));
     assert_eq!(word(alone(40, -0.1, 0.05, 0.85)), Some(Word::YourCall), "it saves and breaks the floor");
     assert_eq!(word(alone(9, -0.1, 0.05, 0.97)), Some(Word::Try), "nine sessions are too few");
@@ -91,7 +92,7 @@ fn each_word_is_said_where_it_belongs() {
 fn what_cannot_be_judged_is_neither_do_nor_try() {
     let rows = |_: usize, draw: &mut Draw| vec![(-0.1 + 0.05 * normal(draw), 1.0)];
     let made = sessions(40, rows, 1);
-    let quality = FamilyRow { unjudged: Some("another model answers".to_owned()), ..row(&["model=small"]) };
+    let quality = Lever { unjudged: Some("another model answers".to_owned()), ..row(&["model=small"]) };
     let found = judged(&made, std::slice::from_ref(&quality), 0.9).remove(0);
     assert_eq!((found.word, found.why.as_str()), (Some(Word::YourCall), "another model answers"));
     let few = judged(&made[..6], &[quality], 0.9).remove(0);
@@ -139,7 +140,7 @@ fn an_assumption_under_which_it_costs_keeps_a_saving_from_being_a_do() {
 }
 
 /// Rows of a folder that is drawn: five settings whose savings and losses of what is needed go together.
-fn drawn(seed: u64, n: usize) -> (Vec<MadeUp>, Vec<FamilyRow>) {
+fn drawn(seed: u64, n: usize) -> (Vec<MadeUp>, Vec<Lever>) {
     let mut draw = Seed(seed).stream("settings of a made-up folder", 0).nth(0, 0);
     let of: Vec<[f64; 3]> = (0..5)
         .map(|_| [0.15 * draw.next_unit(), 0.02 + 0.1 * draw.next_unit(), 0.2 * draw.next_unit()])
@@ -156,7 +157,7 @@ fn drawn(seed: u64, n: usize) -> (Vec<MadeUp>, Vec<FamilyRow>) {
     (sessions(n, rows, seed), names.to_vec())
 }
 
-fn is_advice(it: &Judgement) -> bool {
+fn is_advice(it: &Lever) -> bool {
     matches!(it.word, Some(Word::Do | Word::Try))
 }
 
@@ -165,7 +166,7 @@ fn under_a_stricter_floor_no_more_is_done_or_tried() {
     let (mut n_loose, mut n_strict) = (0, 0);
     for seed in 0..16 {
         let (made, rows) = drawn(seed, 12 + (seed as usize * 7) % 50);
-        let mut before: Option<Vec<Judgement>> = None;
+        let mut before: Option<Vec<Lever>> = None;
         for floor in [0.5, 0.8, 0.85, 0.9, 0.93, 0.96, 0.99] {
             let found = judged(&made, &rows, floor);
             for (nth, it) in found.iter().enumerate() {
@@ -199,7 +200,7 @@ fn four_times_the_projects_and_months_widen_no_interval_and_lose_no_do() {
         let more: Vec<MadeUp> = (0..4).flat_map(again).collect();
         let [once, four] = [&made, &more].map(|it| judged(it, &rows, 0.9));
         for (once, four) in once.iter().zip(&four) {
-            let width = |it: &Judgement| it.interval.map_or(0.0, |it| it[1] - it[0]);
+            let width = |it: &Lever| it.interval.map_or(0.0, |it| it[1] - it[0]);
             assert!(width(four) <= width(once) + 1e-9, "{seed}: {once:?}, {four:?}");
             assert!(once.word != Some(Word::Do) || four.word == Some(Word::Do), "{seed}: {once:?}, {four:?}");
             n_done += usize::from(once.word == Some(Word::Do));
@@ -245,7 +246,7 @@ fn a_forecast_is_shrunk_the_more_the_more_was_tried() {
             (0..n_rows).map(|_| (-0.1 + 0.2 * normal(draw), 1.0)).collect::<Vec<_>>()
         };
         let all = sessions(60, rows, 5);
-        let names: Vec<FamilyRow> = (0..n_rows).map(|it| row(&[&format!("a={it}")])).collect();
+        let names: Vec<Lever> = (0..n_rows).map(|it| row(&[&format!("a={it}")])).collect();
         let found = judged(&all, &names, 0.9).remove(0);
         (found.expected.unwrap() - found.change.unwrap()) / found.change.unwrap().abs()
     };

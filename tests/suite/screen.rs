@@ -85,9 +85,10 @@ fn is_plain(text: &str) {
 }
 
 /// Levers as long as any, of two agents.
-fn levers() -> Vec<(String, Vec<Lever>)> {
+fn levers() -> Vec<Lever> {
     let words = [Word::Do, Word::YourCall, Word::Try, Word::CannotTell, Word::Dont];
-    let lever = |nth: usize| Lever {
+    let lever = |agent: &str, nth: usize| Lever {
+        agent: agent.to_owned(),
         set: vec![format!("setting={nth}")],
         title: format!(
             "Compact the history at {nth}0,000 tokens in place of the default of the agent, for all models and projects"
@@ -100,10 +101,8 @@ fn levers() -> Vec<(String, Vec<Lever>)> {
         ..Lever::default()
     };
     let nothing = Lever { title: "It changes nothing.".to_owned(), ..Lever::default() };
-    vec![
-        ("Codex".to_owned(), (0..8).map(lever).chain([nothing]).collect()),
-        ("Claude Code".to_owned(), (3..9).map(lever).collect()),
-    ]
+    let others = (3..9).map(|nth| lever("Claude Code", nth));
+    (0..8).map(|nth| lever("Codex", nth)).chain([nothing]).chain(others).collect()
 }
 
 /// Made-up facts of many agents and people, the worst that a screen has to hold.
@@ -112,7 +111,7 @@ fn crowded() -> FirstScreen {
     let next =
         Next { sessions: "~/a/very/long/folder ".repeat(30).trim().to_owned(), options: String::new() };
     let certainty = "Simulated: no model ran; how much of what later steps need stays is inferred from what the sessions did next.";
-    FirstScreen::new(&folder, Vec::new(), &levers(), certainty.to_owned()).going_on(&next)
+    FirstScreen::new(&folder, Vec::new(), levers(), certainty.to_owned()).going_on(&next)
 }
 
 fn screen_facts() -> Vec<SessionFacts> {
@@ -166,7 +165,7 @@ fn the_most_that_a_screen_can_hold_is_forty_lines_and_some_levers_in_the_order_o
     is_plain(&text);
     assert_snapshot("cli", "screen_crowded", &text);
     is_plain(markdown(&it).as_ref());
-    let saved: Vec<f64> = it.levers.iter().filter_map(|it| it.lever.saved_month).collect();
+    let saved: Vec<f64> = it.levers.iter().filter_map(|it| it.saved_month).collect();
     assert_eq!(saved.len(), 14, "what changes nothing is not shown");
     assert!(saved.is_sorted_by(|one, other| one >= other), "{saved:?}");
     assert!(text.contains("Codex: Compact") && text.contains("97.0%"), "{text}");
@@ -180,9 +179,9 @@ fn eight_levers_of_one_agent_have_room_and_say_their_word_first() {
         .map(|it| SessionFacts { agent: "Codex".to_owned(), ..it })
         .collect();
     let mut levers = levers();
-    levers.truncate(1);
-    levers[0].1.iter_mut().for_each(|it| "Compact at 200,000 tokens".clone_into(&mut it.title));
-    let text = table(&FirstScreen::new(&facts, Vec::new(), &levers, String::new()), None);
+    levers.truncate(8);
+    levers.iter_mut().for_each(|it| "Compact at 200,000 tokens".clone_into(&mut it.title));
+    let text = table(&FirstScreen::new(&facts, Vec::new(), levers, String::new()), None);
 
     fits(&text);
     assert_snapshot("cli", "screen_levers", &text);

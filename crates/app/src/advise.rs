@@ -25,19 +25,17 @@ use asked::SessionsFor;
 pub use asked::TrialRequest;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::Saved;
-use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, BilledAdvice, Paste, SCHEMA};
+use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_of;
-use ctxsim_report::billed::BilledLevers;
-use in_force::Force;
-use measured::{LifetimeAxis, levers_of_bills};
-use menu::{Menu, MenuChoice, Menus};
+use measured::{LifetimeAxis, advice_by_bills};
+use menu::Menus;
 use play::PlayedSession;
 use stated::FileSettings;
 use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
 pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
 pub use measured::{ChangedSession, PlayedFolder, TriedChoice};
-pub(super) use play::{SeenLog, costs_with, seen};
+pub(super) use play::{CostedLog, SeenLog, costs_with, seen};
 
 /// Why a session is left out that another agent made than the one that is named.
 const OF_ANOTHER: &str = "of another agent";
@@ -72,33 +70,33 @@ pub fn advise(
 ) -> Result<(Advice, Option<Saved>), Error> {
     let menus = Menus::new(catalog, asked)?;
     // What is wrong with the days is said before any session is read.
-    asked.trial.iter().try_for_each(|it| it.schedule(Some(0)).map(|_| ()))?;
-    let (everybody, whose) = asked::without_whose(comparison);
+    asked.trial.iter().try_for_each(|trial| trial.schedule(Some(0)).map(|_| ()))?;
+    let whose = Whose::new(comparison);
+    let everybody = Comparison { user: None, project: None, ..comparison.clone() };
     let plan = play::plan(catalog, &everybody)?;
-    let (all, mut skipped) = play::played(&plan, &menus, (threads, progress), |_| ())?;
-    let (others, all): (Vec<_>, Vec<_>) =
-        all.into_iter().map(|it| it.0).partition(|it| menus.leaves_out(&it.seen));
-    let other = |it: PlayedSession| Skipped::not_asked(&it.seen.name, OF_ANOTHER.to_owned());
-    skipped.extend(others.into_iter().map(other));
-    if !all.is_empty() && !all.iter().any(|it| whose.takes(&it.seen.project)) {
-        return Err(asked::nobody(&all, &whose));
+    let (played, mut skipped) = play::play(&plan, &menus, threads, progress, |_, session| session)?;
+    let (others, played): (Vec<_>, Vec<_>) =
+        played.into_iter().partition(|session| menus.leaves_out(&session.seen));
+    skipped.extend(others.iter().map(|it| Skipped::not_asked(&it.seen.name, OF_ANOTHER.to_owned())));
+    if !played.is_empty() && !played.iter().any(|session| whose.takes(&session.seen.project)) {
+        return Err(asked::nobody(&played, &whose));
     }
-    let (mut advice, mut saved) = of_played(&menus, &all, (asked.min_evidence, &whose))?;
+    let (mut advice, mut saved) = advise_on(&menus, &played, asked.min_evidence, &whose)?;
     if let Some(trial) = &asked.trial {
-        let newest = all.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max();
+        let newest = played.iter().filter_map(|session| session.seen.span_ms).map(|[_, end]| end).max();
         let days = trial.schedule(newest)?;
-        saved.iter_mut().for_each(|it| it.trial.clone_from(&days));
-        let own = advice.agents.iter_mut().filter_map(|it| it.asked.as_mut());
-        own.for_each(|it| it.trial.clone_from(&days));
+        saved.iter_mut().for_each(|forecast| forecast.trial.clone_from(&days));
+        let own = advice.agents.iter_mut().filter_map(|advice| advice.asked.as_mut());
+        own.for_each(|choice| choice.trial.clone_from(&days));
     }
-    if let Some(name) = asked.agent.as_ref().filter(|_| all.is_empty() && !skipped.is_empty()) {
+    if let Some(name) = asked.agent.as_ref().filter(|_| played.is_empty() && !skipped.is_empty()) {
         return Err(no_recording(&format!("advise on that is one of `{name}`")));
     }
     if advice.agents.is_empty() {
         return Err(no_agent(&advice.unknown, Agent::all()?));
     }
-    if !asked.pairs.is_empty() && advice.agents.iter().all(|it| it.asked.is_none()) {
-        let names = advice.agents.iter().map(|it| it.agent.clone()).listed();
+    if !asked.pairs.is_empty() && advice.agents.iter().all(|advice| advice.asked.is_none()) {
+        let names = advice.agents.iter().map(|advice| advice.agent.clone()).listed();
         return Err(asked::of_others(&names, &asked.pairs).into());
     }
     Ok((Advice { skipped, ..advice }, saved))
@@ -108,18 +106,20 @@ pub fn advise(
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub(super) fn advised<T: Send>(
+pub(super) fn advise_beside<T: Send>(
     catalog: &Catalog,
     comparison: &Comparison,
     asked: &AdviceRequest,
-    watched: (Option<usize>, Progress<'_>),
+    threads: Option<usize>,
+    progress: Progress<'_>,
     also: impl Fn(&Load, &Policy) -> T + Sync,
 ) -> Result<(Advice, Vec<T>), Error> {
     let menus = Menus::new(catalog, asked)?;
     let plan = play::plan(catalog, comparison)?;
-    let (all, skipped) = play::played(&plan, &menus, watched, |load| also(load, &plan.as_recorded))?;
+    let beside = |load: &Load, session| (session, also(load, &plan.as_recorded));
+    let (all, skipped) = play::play(&plan, &menus, threads, progress, beside)?;
     let (played, told): (Vec<PlayedSession>, Vec<T>) = all.into_iter().unzip();
-    let (advice, _) = of_played(&menus, &played, (asked.min_evidence, &Whose::default()))?;
+    let (advice, _) = advise_on(&menus, &played, asked.min_evidence, &Whose::default())?;
     Ok((Advice { skipped, ..advice }, told))
 }
 
@@ -127,51 +127,52 @@ pub(super) fn advised<T: Send>(
 ///
 /// # Errors
 /// The settings file that was given cannot be used.
-fn of_played(
+fn advise_on(
     menus: &Menus<'_>,
     all: &[PlayedSession],
-    (min_evidence, whose): (f64, &Whose),
+    min_evidence: f64,
+    whose: &Whose,
 ) -> Result<(Advice, Option<Saved>), Error> {
     let mut by_agent: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
-    let mut unknown: IndexMap<String, usize> = IndexMap::new();
-    for it in all {
-        match menus.agent(it.seen.format, &it.seen.model) {
-            Some(agent) => by_agent.entry(&agent.name).or_default().push(it),
-            None => *unknown.entry(it.seen.format.to_owned()).or_default() += 1,
+    let mut by_format: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
+    for session in all {
+        match menus.agent(session.seen.format, &session.seen.model) {
+            Some(agent) => by_agent.entry(&agent.name).or_default().push(session),
+            None => by_format.entry(session.seen.format).or_default().push(session),
         }
     }
     // One month for all agents, so that theirs add up.
-    let asked_for = all.iter().filter(|it| whose.takes(&it.seen.project));
-    let calendar = Calendar::new(asked_for.map(|it| it.seen.span_ms));
+    let asked_for = all.iter().filter(|session| whose.takes(&session.seen.project));
+    let calendar = Calendar::new(asked_for.map(|session| session.seen.span_ms));
     let (mut agents, mut saved) = (Vec::new(), Vec::new());
     for agent in Agent::all()?.values() {
         let Some(played) = by_agent.get(agent.name.as_str()) else { continue };
         let Some(SessionsFor { played, few }) = SessionsFor::new(played, whose) else { continue };
-        let menu = menus.of_agent(agent)?;
-        let (advice, kept) =
-            Advising { menu, calendar: &calendar, played: &played, min_evidence }.advice()?;
+        let month = AgentMonth::new(&calendar, &played);
+        let sessions = AgentSessions { menu: menus.of_agent(agent)?, month, played: &played, min_evidence };
+        let (advice, forecast) = sessions.advise();
         match few {
             Some(few) => agents.push(asked::narrowed(advice, whose, few)),
             None => {
-                saved.extend(kept.map(|it| (advice.asked.is_some(), it)));
+                saved.extend(forecast);
                 agents.push(advice);
             }
         }
     }
     // Of several agents, only one may have the setting that is asked for.
     if agents.len() > 1 {
-        saved.retain(|it: &(bool, Saved)| it.0);
+        let is_asked =
+            |advice: &AgentAdvice, forecast: &Saved| advice.agent == forecast.agent && advice.asked.is_some();
+        saved.retain(|forecast| agents.iter().any(|advice| is_asked(advice, forecast)));
     }
-    let saved = if saved.len() == 1 { saved.pop().map(|it| it.1) } else { None };
-    let others = unknown.keys().map(|format| {
-        let is_own = |it: &&PlayedSession| it.seen.format == format && !menus.knows(it);
-        let own = all.iter().filter(is_own).filter(|it| whose.takes(&it.seen.project)).listed();
-        let month = AgentMonth::new(&calendar, &own);
-        let BilledLevers { levers, untold } = levers_of_bills(&own, &month, min_evidence);
-        BilledAdvice { agent: format.clone(), sessions: own.len(), month: month.cost(&own), levers, untold }
-    });
-    let by_bills = others.listed();
-    let unknown = unknown.into_iter().listed();
+    let saved = if saved.len() == 1 { saved.pop() } else { None };
+    let mut by_bills = Vec::new();
+    for (format, played) in &by_format {
+        let own = played.iter().copied().filter(|session| whose.takes(&session.seen.project)).listed();
+        let advice = advice_by_bills(&own, &AgentMonth::new(&calendar, &own), min_evidence);
+        by_bills.push(AgentAdvice { agent: (*format).to_owned(), ..advice });
+    }
+    let unknown = by_format.iter().map(|(format, played)| ((*format).to_owned(), played.len())).listed();
     Ok((Advice { schema: SCHEMA, agents, by_bills, unknown, skipped: Vec::new(), forecast: None }, saved))
 }
 
@@ -223,61 +224,47 @@ impl Agent {
     }
 }
 
-/// Advice on one agent, on its way.
-struct Advising<'a> {
-    menu: &'a Menu<'a>,
-    calendar: &'a Calendar,
-    played: &'a [&'a PlayedSession],
-    min_evidence: f64,
-}
-
-impl Advising<'_> {
-    fn advice(&self) -> Result<(AgentAdvice, Option<Saved>), Error> {
-        let Self { menu, calendar, played, min_evidence } = *self;
-        let force =
-            Force { agent: menu.agent, seen: played.iter().map(|it| &it.seen).listed(), file: &menu.file };
-        let month = AgentMonth::new(calendar, played);
-        let sessions = AgentSessions { menu, month: &month, played, min_evidence };
-        let Verdicts { levers, pasted, asked } = sessions.verdicts(&force);
-        let BilledLevers { levers: by_bills, untold } = levers_of_bills(played, &month, min_evidence);
-        let lives = LifetimeAxis::all(menu);
-        let set =
-            |it: &Option<(usize, MenuChoice)>| it.as_ref().map(|it| menu.values(&it.1)).unwrap_or_default();
-        let new = set(&pasted);
+impl AgentSessions<'_> {
+    /// Advises on the settings of the agent; also returns what to write down of it.
+    fn advise(&self) -> (AgentAdvice, Option<Saved>) {
+        let Self { menu, month, played, min_evidence } = self;
+        let force = self.force();
+        let Verdicts { levers, pasted, asked } = self.verdicts(&force);
+        let by_bills = advice_by_bills(played, month, *min_evidence);
         let saved = asked.as_ref().or(pasted.as_ref());
-        let saved = saved.and_then(|(nth, choice)| sessions.saved(choice, &levers[*nth], &force));
+        let saved = saved.and_then(|placed| self.saved(&placed.choice, &levers[placed.lever], &force));
         let versions = force.versions();
-        let asked = asked.as_ref().map(|(nth, choice)| {
-            let new = menu.values(choice);
+        let new = pasted.as_ref().map(|placed| menu.values(&placed.choice)).unwrap_or_default();
+        let asked = asked.map(|placed| {
+            let new = menu.values(&placed.choice);
             let heed = self.heed(&new, versions.as_ref());
-            AskedAdvice { lever: *nth, paste: self.pastes(&new), heed, trial: Vec::new() }
+            AskedAdvice { lever: placed.lever, paste: self.pastes(&new), heed, trial: Vec::new() }
         });
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
             sessions: played.len(),
-            sub_agents: force.seen.iter().filter(|it| it.is_of_agent).count(),
-            requests: force.seen.iter().map(|it| it.requests).sum(),
-            projects: sessions.n_projects(),
-            as_logged: sum_of(force.seen.iter().filter_map(|it| it.as_logged.as_ref())),
+            sub_agents: force.seen.iter().filter(|seen| seen.is_of_agent).count(),
+            requests: force.seen.iter().map(|seen| seen.requests).sum(),
+            projects: self.n_projects(),
+            as_logged: sum_of(force.seen.iter().filter_map(|seen| seen.as_logged.as_ref())),
             month: month.cost(played),
-            min_evidence,
-            evidence_kept: sessions.evidence_kept(),
+            min_evidence: *min_evidence,
+            evidence_kept: self.evidence_kept(),
             in_force: force.all(),
             paste: self.pastes(&new),
             heed: self.heed(&new, versions.as_ref()),
             asked,
             notes: menu.file.notes.clone(),
             versions,
-            lifetimes: lives.into_iter().flat_map(|it| it.found(&sessions)).listed(),
-            wishes: sessions.wishes(),
+            lifetimes: LifetimeAxis::all(menu).iter().filter_map(|axis| axis.found(self)).listed(),
+            wishes: self.wishes(),
             left_out: force.left_out(),
             tried: menu.choices.len(),
-            pasted: pasted.map(|it| it.0),
-            levers,
-            untold,
+            pasted: pasted.map(|placed| placed.lever),
+            levers: Vec::new(),
+            untold: by_bills.untold,
         };
-        let all = advice.levers.iter().cloned().chain(by_bills).enumerate().listed();
-        Ok((advice.with_levers(all), saved))
+        (advice.with_levers(levers.into_iter().chain(by_bills.levers).enumerate().listed()), saved)
     }
 
     /// Returns what to paste: what is advised, with what the file says already at its place.
@@ -289,7 +276,8 @@ impl Advising<'_> {
         let mut whole = values.clone();
         whole.retain(|key, _| !variables.contains_key(key));
         whole.extend(new.clone());
-        let chosen = whole.iter().filter_map(|it| Some((self.menu.agent.setting(it.0)?, it.1.as_str())));
+        let chosen = whole.iter();
+        let chosen = chosen.filter_map(|(key, value)| Some((self.menu.agent.setting(key)?, value.as_str())));
         files::pastes(&chosen.listed())
     }
 
@@ -302,9 +290,9 @@ impl Advising<'_> {
         let name = &self.menu.agent.name;
         let exists = |setting: &&AgentSetting| {
             let (key, since) = (&setting.key, setting.since.as_ref()?);
-            let newest = versions.map(|it| &it[1]).filter(|it| is_older(it, since));
-            let update = newest.map_or_else(String::new, |it| {
-                format!(", and the newest version in these sessions is {it}: update first")
+            let newest = versions.map(|[_, newest]| newest).filter(|newest| is_older(newest, since));
+            let update = newest.map_or_else(String::new, |newest| {
+                format!(", and the newest version in these sessions is {newest}: update first")
             });
             Some(format!("`{key}` exists since {name} {since}{update}."))
         };

@@ -32,8 +32,8 @@ const SILENT: [&str; 7] = ["name", "title", "about", "base", "sources", "as_of",
 /// Returns what names each policy on a command line, with what is overridden.
 pub(super) fn arguments(catalog: &Catalog, policies: &[Loaded<PolicyFile>], set: &[String]) -> Vec<String> {
     let set: String = set.iter().map(|it| format!(" --set {}", quoted(it))).collect();
-    let one = |it: &Loaded<PolicyFile>| {
-        format!("--policy {}{set}", quoted(&catalog.argument(Kind::Policy, &it.origin)))
+    let one = |policy: &Loaded<PolicyFile>| {
+        format!("--policy {}{set}", quoted(&catalog.argument(Kind::Policy, &policy.origin)))
     };
     policies.iter().map(one).listed()
 }
@@ -44,12 +44,12 @@ pub(super) fn explained(load: &Load) -> Vec<([String; 2], String)> {
     if load.is_sampled || load.timeline().is_none() {
         return Vec::new();
     }
-    let of = |profile: &Profile| {
+    let named = |profile: &Profile| {
         let name = &profile.name;
         let at = if load.is_under_own_model { String::new() } else { format!(" --profile {}", quoted(name)) };
         ([load.name.clone(), name.clone()], format!("{}{at}", load.arguments))
     };
-    load.profiles.iter().map(of).listed()
+    load.profiles.iter().map(named).listed()
 }
 
 impl Plan {
@@ -163,10 +163,10 @@ impl<'l> PlayedPair<'l> {
 fn broken(breaks: [&[Break]; 2], policies: [&Policy; 2]) -> IndexMap<String, [Broken; 2]> {
     let mut all: IndexMap<String, [Broken; 2]> = IndexMap::new();
     for (side, policy) in policies.into_iter().enumerate() {
-        for it in breaks[side] {
-            let sum = &mut all.entry(who_broke_prefix(it.by, policy)).or_default()[side];
+        for broken in breaks[side] {
+            let sum = &mut all.entry(who_broke_prefix(broken.by, policy)).or_default()[side];
             sum.times += 1;
-            sum.tokens += it.tokens;
+            sum.tokens += broken.tokens;
         }
     }
     all
@@ -260,7 +260,7 @@ fn stages(policies: [&Policy; 2]) -> Vec<ChangedStage> {
         let places = policies.map(|it| place(it, name));
         ChangedStage { name: name.to_owned(), places }
     });
-    let is_changed = |it: &ChangedStage| match it.places {
+    let is_changed = |stage: &ChangedStage| match stage.places {
         [Some(base), Some(candidate)] => !is_same_stage(policies, [base, candidate]),
         _ => true,
     };
@@ -301,9 +301,8 @@ pub(super) fn leaves<T: Encode>(spec: &T) -> IndexMap<String, String> {
 /// Returns the fields that two inputs say otherwise.
 pub(super) fn differences([base, candidate]: [IndexMap<String, String>; 2]) -> Vec<FieldChange> {
     let paths = ctxsim_report::distinct(base.keys().chain(candidate.keys()));
-    let changed = paths.into_iter().filter(|it| base.get(*it) != candidate.get(*it)).map(|it| FieldChange {
-        field: it.clone(),
-        says: [base.get(it).cloned(), candidate.get(it).cloned()],
+    let changed = paths.into_iter().filter(|it| base.get(*it) != candidate.get(*it)).map(|field| {
+        FieldChange { field: field.clone(), says: [base.get(field).cloned(), candidate.get(field).cloned()] }
     });
     changed.listed()
 }

@@ -100,7 +100,7 @@ impl ListPrices {
     ) -> Option<BilledFacts> {
         let prices =
             ModelPrices { of: &|it| self.0.of(it).ok(), cheaper: &|it, which| self.0.cheaper(it, which) };
-        BilledSession::new(timeline, profile, prices, has_lifetime_setting).map(|it| BilledFacts::of(&it))
+        BilledSession::new(timeline, profile, prices, has_lifetime_setting).map(|it| BilledFacts::new(&it))
     }
 
     /// Returns what a first screen needs of a session, as far as its log tells it; the profile tells what the cache had held.

@@ -3,13 +3,14 @@
 use crate::prelude::*;
 
 use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older};
-use super::advise::{SeenLog, SettingPolicies, SettingValues, UNSET, costs_with, no_recording, seen};
+use super::advise::{
+    CostedLog, SeenLog, SettingPolicies, SettingValues, UNSET, costs_with, no_recording, seen,
+};
 use super::{Comparison, Progress};
 use crate::outcomes::OutcomeTable;
 use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::forecast::Forecast;
-use ctxsim_engine::price::Costs;
 use ctxsim_input::profile::calendar;
 use ctxsim_report::advise::saved::{Bills, SCHEMA, SCHEMA_BEFORE, Saved};
 use ctxsim_report::outcomes::{OutcomeReport, SessionOutcome};
@@ -90,15 +91,15 @@ pub fn realised(
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
     let since_ms = asked.changed.as_deref().map(day_of).transpose()?;
-    let all = sized(catalog, comparison, saved, agent, (threads, progress))?;
+    let all = sized(catalog, comparison, saved, agent, threads, progress)?;
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));
     }
     let (all, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| is_of(agent, &it.seen));
     let begins = |it: &SizedSession| it.seen.span_ms.map(|it| it[0]);
-    let is_later = |it: &SizedSession| {
-        let after = saved.until_ms.is_none_or(|until| begins(it).is_some_and(|it| it > until));
-        after && since_ms.is_none_or(|since| begins(it).is_some_and(|it| it >= since))
+    let is_later = |session: &SizedSession| {
+        let after = saved.until_ms.is_none_or(|until| begins(session).is_some_and(|it| it > until));
+        after && since_ms.is_none_or(|since| begins(session).is_some_and(|it| it >= since))
     };
     let (later, earlier): (Vec<_>, Vec<_>) = all.into_iter().partition(is_later);
     known_people(&asked.unchanged, &later)?;
@@ -134,8 +135,9 @@ fn outcomes(
     let groups = earlier.iter().map(|_| Some(BEFORE)).chain(counted.has_change.iter().copied()).listed();
     let Some(table) = table else {
         let logged = all.iter().find_map(|it| it.seen.outcome.as_ref());
-        let own = |it: &SizedSession| {
-            it.seen
+        let own = |session: &SizedSession| {
+            session
+                .seen
                 .outcome
                 .as_ref()
                 .filter(|it| Some(&it.name) == logged.map(|it| &it.name))
@@ -164,10 +166,10 @@ fn joined(
     let group = |nth: usize| {
         named.get(nth).copied().filter(|it| !it.is_empty()).or(groups[nth].filter(|_| named.is_empty()))
     };
-    let of = |(nth, value): (usize, &Option<f64>)| {
+    let grouped = |(nth, value): (usize, &Option<f64>)| {
         Some(SessionOutcome { group: group(nth)?.to_owned(), value: (*value)? })
     };
-    let mut sessions = values.iter().enumerate().filter_map(of).listed();
+    let mut sessions = values.iter().enumerate().filter_map(grouped).listed();
     if named.is_empty() {
         // What went without the change is what the others differ from.
         sessions.sort_by_key(|it| it.group != BEFORE);
@@ -255,7 +257,8 @@ fn sized(
     comparison: &Comparison,
     saved: &Saved,
     agent: Option<&'static Agent>,
-    watched: (Option<usize>, Progress<'_>),
+    threads: Option<usize>,
+    progress: Progress<'_>,
 ) -> Result<Vec<SizedSession>, Error> {
     let (Some(agent), true) = (agent, saved.is_by_cost()) else {
         let plain = |seen: SeenLog| SizedSession {
@@ -264,7 +267,7 @@ fn sized(
             change: None,
             seen,
         };
-        return Ok(seen(catalog, comparison, watched.0, watched.1)?.into_iter().map(plain).listed());
+        return Ok(seen(catalog, comparison, threads, progress)?.into_iter().map(plain).listed());
     };
     let values = |all: &[String]| -> SettingValues {
         all.iter().filter_map(|it| it.split_once('=')).map(|it| (it.0.into(), it.1.into())).collect()
@@ -274,36 +277,32 @@ fn sized(
     after.extend(values(&saved.set));
     let states = [before, after];
     let play = |comparison: &Comparison| {
-        costs_with(catalog, comparison, SettingPolicies { catalog, agent }, &states, watched)
+        costs_with(catalog, comparison, SettingPolicies { catalog, agent }, &states, threads, progress)
     };
     let mut played = play(comparison)?;
     let moves_compactions =
         settings(saved, Some(agent)).iter().any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
-    if moves_compactions && played.iter().any(|it| !it.0.compacted_at.is_empty()) {
+    if moves_compactions && played.iter().any(|log| !log.seen.compacted_at.is_empty()) {
         // Where a window had history compacted, both are played on all of the history.
         let mut whole = comparison.clone();
         whole.set.push(UNCOMPACTED.to_owned());
         let whole = play(&whole)?;
-        let has_compacted = |it: &(&mut (SeenLog, Vec<Costs>), _)| !it.0.0.compacted_at.is_empty();
-        played.iter_mut().zip(whole).filter(has_compacted).for_each(|(it, whole)| it.1 = whole.1);
+        for (log, whole) in played.iter_mut().zip(whole) {
+            if !log.seen.compacted_at.is_empty() {
+                log.costs = whole.costs;
+            }
+        }
     }
     // A forecast of the earlier schema counts whole bills, and has a change for each kind alone.
     let is_whole = saved.schema == SCHEMA_BEFORE;
-    let one = |(seen, costs): (SeenLog, Vec<Costs>)| {
-        let [Some(before), Some(after)] = [costs.first(), costs.get(1)] else {
-            return SizedSession { size: None, billed: [None; 2], change: None, seen };
-        };
+    let one = |CostedLog { seen, costs: [before, after] }| {
         let size = before.total();
-        let change = after.total().zip(size).filter(|it| it.1 > 0.0).map(|it| it.0 / it.1 - 1.0);
-        match is_whole {
-            true => SizedSession { size, billed: [seen.billed_usd; 2], change: None, seen },
-            false => SizedSession {
-                size,
-                billed: [seen.bill_beside(after), seen.bill_beside(before)],
-                change,
-                seen,
-            },
+        if is_whole {
+            return SizedSession { size, billed: [seen.billed_usd; 2], change: None, seen };
         }
+        let pair = after.total().zip(size).filter(|(_, size)| *size > 0.0);
+        let billed = [seen.bill_beside(&after), seen.bill_beside(&before)];
+        SizedSession { size, billed, change: pair.map(|(after, size)| after / size - 1.0), seen }
     };
     Ok(played.into_iter().map(one).listed())
 }
@@ -341,7 +340,7 @@ impl CountedSessions {
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
         let has = all.iter().map(|it| has_change(&set, &saved.before, &it.seen)).listed();
         let still = StillPeople::new(all, &has, unchanged);
-        let mut it = Self {
+        let mut counted = Self {
             later: Vec::new(),
             left_out: IndexMap::new(),
             compared: Vec::new(),
@@ -360,14 +359,14 @@ impl CountedSessions {
                 (false, Some(is_on)) => in_trial(is_on, has),
             };
             let group = |is_unchanged: &bool| if *is_unchanged { BEFORE } else { AFTER };
-            it.has_change.push(counts.as_ref().ok().map(group));
+            counted.has_change.push(counts.as_ref().ok().map(group));
             match counts {
-                Ok(is_unchanged) => it.add(session, is_unchanged, day.filter(|_| !days.is_empty())),
-                Err(reason) => it.leave(reason),
+                Ok(is_unchanged) => counted.add(session, is_unchanged, day.filter(|_| !days.is_empty())),
+                Err(reason) => counted.leave(reason),
             }
         }
-        it.compared = if days.is_empty() { still.names } else { vec!["the days off".to_owned()] };
-        it
+        counted.compared = if days.is_empty() { still.names } else { vec!["the days off".to_owned()] };
+        counted
     }
 
     fn leave(&mut self, reason: String) {
@@ -409,7 +408,7 @@ fn has_change(set: &[(&AgentSetting, &str)], before: &[String], seen: &SeenLog) 
     }
     let former = |key: &str| before.iter().find_map(|it| it.strip_prefix(key)?.strip_prefix('='));
     let own = set.iter().filter(|it| it.0.lane.include(seen.is_of_agent));
-    let of = |(setting, value): &(&AgentSetting, &str)| {
+    let one = |(setting, value): &(&AgentSetting, &str)| {
         let is_too_old = || {
             let since = setting.since.as_ref();
             !seen.version.is_empty() && since.is_some_and(|it| is_older(&seen.version, it))
@@ -420,7 +419,7 @@ fn has_change(set: &[(&AgentSetting, &str)], before: &[String], seen: &SeenLog) 
             other => other,
         }
     };
-    let all = own.map(of).listed();
+    let all = own.map(one).listed();
     // One that is missing is enough; one that is shown tells nothing of the others. Settings of other conversations change nothing here.
     let ranked = [HasChange::Impossible, HasChange::No, HasChange::Shown, HasChange::Untold];
     ranked.into_iter().find(|it| all.contains(it)).unwrap_or(HasChange::Alike)
@@ -476,8 +475,8 @@ impl StillPeople {
     /// is. Where this is true of everybody, nobody is: a session that differs from the others of one person says nothing of him.
     fn new(all: &[SizedSession], has: &[HasChange], named: &[String]) -> Self {
         let mut shown: IndexMap<&str, [usize; 3]> = IndexMap::new();
-        for (it, has) in all.iter().zip(has) {
-            let n = shown.entry(person(&it.seen)).or_default();
+        for (session, has) in all.iter().zip(has) {
+            let n = shown.entry(person(&session.seen)).or_default();
             match has {
                 HasChange::No | HasChange::Impossible => n[0] += 1,
                 HasChange::Shown => n[1] += 1,
@@ -502,10 +501,10 @@ impl StillPeople {
     fn counts(
         &self,
         set: &[(&AgentSetting, &str)],
-        it: &SizedSession,
+        session: &SizedSession,
         has: HasChange,
     ) -> Result<bool, String> {
-        let is_still = self.names.iter().any(|own| own == person(&it.seen));
+        let is_still = self.names.iter().any(|own| own == person(&session.seen));
         match has {
             _ if is_still && (!self.named.is_empty() || has != HasChange::Shown) => Ok(true),
             HasChange::Shown | HasChange::Untold | HasChange::Alike => Ok(false),

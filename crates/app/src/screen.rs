@@ -8,7 +8,7 @@ use crate::{ListPrices, Progress};
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_engine::ledger::Rows;
 use ctxsim_report::BillCheck;
-use ctxsim_report::advise::{Advice, AgentAdvice};
+use ctxsim_report::advise::Advice;
 use ctxsim_report::lever::Lever;
 use ctxsim_report::screen::{FirstScreen, SessionFacts};
 use ctxsim_report::verdict::MIN_EVIDENCE;
@@ -41,17 +41,17 @@ pub fn screen_and_advice(
 ) -> Result<(FirstScreen, Advice), Error> {
     let prices = ListPrices::read(catalog);
     let facts = |load: &Load, as_recorded: &Policy| facts_of(load, as_recorded, None, &prices);
-    let (advice, all) = advise::advised(catalog, comparison, asked, (threads, progress), facts)?;
+    let (advice, all) = advise::advise_beside(catalog, comparison, asked, threads, progress, facts)?;
     let all: Vec<SessionFacts> = all.into_iter().flatten().listed();
     if all.is_empty() {
         return Err(no_recording("show"));
     }
-    let certainty = certainty(&advice);
-    let of = |it: &AgentAdvice| (it.agent.clone(), it.best_levers().into_iter().cloned().listed());
-    let mut levers: Vec<(String, Vec<Lever>)> = advice.agents.iter().map(of).listed();
-    let by_bills = advice.by_bills.iter();
-    levers.extend(by_bills.map(|it| (it.agent.clone(), it.best_levers().into_iter().cloned().listed())));
-    let screen = FirstScreen::new(&all, advice.skipped.clone(), &levers, certainty);
+    let mut levers = Vec::new();
+    for own in advice.agents.iter().chain(&advice.by_bills) {
+        let best = own.best_levers().into_iter().cloned();
+        levers.extend(best.map(|lever| Lever { agent: own.agent.clone(), ..lever }));
+    }
+    let screen = FirstScreen::new(&all, advice.skipped.clone(), levers, certainty(&advice));
     Ok((screen, advice))
 }
 

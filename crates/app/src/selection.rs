@@ -35,6 +35,11 @@ pub(super) struct Whose {
 }
 
 impl Whose {
+    /// Reads what a comparison says.
+    pub(super) fn new(comparison: &Comparison) -> Self {
+        Self { user: comparison.user.clone(), project: comparison.project.clone() }
+    }
+
     /// Returns whether somebody is asked for.
     pub(super) fn is_asked(&self) -> bool {
         *self != Self::default()
@@ -90,7 +95,7 @@ impl Selection {
             "--since".clone_into(&mut problem.place.file);
             return Err(Box::new(problem));
         }
-        let whose = Whose { user: comparison.user.clone(), project: comparison.project.clone() };
+        let whose = Whose::new(comparison);
         Ok(Self { since, until, limit: comparison.limit, model: comparison.model.clone(), whose })
     }
 

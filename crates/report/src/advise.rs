@@ -10,9 +10,9 @@ use ctxsim_engine::measure::month::Calendar;
 
 use super::BillAsLogged;
 use super::Skipped;
-use crate::billed::UntoldLever;
 use crate::lever::{KnownBy, Lever, best_of_each};
 use saved::TrialDay;
+use serde::Serializer;
 
 pub(crate) use words::{ADVISE_DETAILS, cents, in_short, most_telling, rough};
 pub use words::{markdown, page, table};
@@ -26,8 +26,8 @@ pub struct Advice {
     pub schema: &'static str,
     pub agents: Vec<AgentAdvice>,
     /// What bills tell where the agent's settings are not known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub by_bills: Vec<BilledAdvice>,
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "without_settings")]
+    pub by_bills: Vec<AgentAdvice>,
     /// Formats whose agent's settings are not known, with the number of sessions.
     pub unknown: Vec<(String, usize)>,
     /// What was named and takes no part.
@@ -40,6 +40,7 @@ pub struct Advice {
 /// Advice on the settings of one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AgentAdvice {
+    /// The agent, or the format of its logs where its settings are not known.
     pub agent: String,
     /// The oldest and the newest version in the logs; none where they name none.
     pub versions: Option<[String; 2]>,
@@ -88,18 +89,22 @@ pub struct AgentAdvice {
     pub wishes: Vec<WishFor>,
 }
 
-/// What bills tell of the sessions of an agent whose settings are not known.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct BilledAdvice {
-    /// The format of its logs.
-    pub agent: String,
-    pub sessions: usize,
-    /// What a month costs.
-    pub month: MonthCost,
-    /// The most saved first.
-    pub levers: Vec<Lever>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub untold: Vec<UntoldLever>,
+/// Writes what bills alone tell, without all that only settings have.
+fn without_settings<S: Serializer>(all: &[AgentAdvice], to: S) -> Result<S::Ok, S::Error> {
+    let one = |advice: &AgentAdvice| {
+        let (sessions, month) = (advice.sessions, Value::of(&advice.month));
+        let told = group! { "agent": advice.agent.clone(), "sessions": sessions, "month": month, "levers": Value::of(&advice.levers) };
+        let untold = (!advice.untold.is_empty()).then(|| group! { "untold": Value::of(&advice.untold) });
+        untold.into_iter().fold(told, Value::and)
+    };
+    all.iter().map(one).listed().serialize(to)
+}
+
+/// A lever that no log of these sessions tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UntoldLever {
+    pub name: &'static str,
+    pub reason: &'static str,
 }
 
 /// A choice that the user asked for.
@@ -238,18 +243,11 @@ impl AgentAdvice {
     #[must_use]
     pub fn with_levers(mut self, mut all: Vec<(usize, Lever)>) -> Self {
         all.order_by(|one, other| other.1.saved().total_cmp(&one.1.saved()));
-        let place = |before: usize| all.iter().position(|it| it.0 == before);
+        let place = |before: usize| all.iter().position(|(nth, _)| *nth == before);
         self.pasted = self.pasted.and_then(place);
-        self.asked = self.asked.and_then(|it| Some(AskedAdvice { lever: place(it.lever)?, ..it }));
-        self.levers = all.into_iter().map(|it| it.1).collect();
+        self.asked = self.asked.and_then(|asked| Some(AskedAdvice { lever: place(asked.lever)?, ..asked }));
+        self.levers = all.into_iter().map(|(_, lever)| lever).collect();
         self
-    }
-}
-
-impl BilledAdvice {
-    /// Returns what is worth a reader's time.
-    pub fn best_levers(&self) -> Vec<&Lever> {
-        best_of_each(&self.levers, None)
     }
 }
 

@@ -134,8 +134,8 @@ pub(super) fn each_logged<'l, 'p>(
 ) {
     let Some(recorded) = &timeline.recorded else { return };
     let mut model = timeline.models.first().map_or("", |it| it.name.as_str());
-    let mut changes = timeline.events.iter().filter_map(|it| match it.kind {
-        EventKind::Change(Setting::Model, number) => Some((timeline.spine.step_at(it.at), number)),
+    let mut changes = timeline.events.iter().filter_map(|event| match event.kind {
+        EventKind::Change(Setting::Model, number) => Some((timeline.spine.step_at(event.at), number)),
         _ => None,
     });
     let mut change = changes.next();
@@ -166,9 +166,9 @@ impl BillAsLogged {
     pub fn of(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
         let mut all = Self::default();
         let mut last_model = String::new();
-        each_logged(timeline, profile_of, |it| {
-            all.add(it);
-            it.model.clone_into(&mut last_model);
+        each_logged(timeline, profile_of, |request| {
+            all.add(request);
+            request.model.clone_into(&mut last_model);
         });
         if all == Self::default() {
             return None;
@@ -259,12 +259,12 @@ impl BillAsLogged {
             Some(it) => format!("{:.2} {}", it.of(dollars), it.code()),
             None => usd(dollars),
         };
-        let of = |(model, it): (&String, &Unpriced)| {
-            let tokens = it.prompt_tokens().saturating_add(it.tokens.output);
-            let (requests, tokens) = (counted(it.requests as usize, "request"), thousands(tokens));
+        let named = |(model, unpriced): (&String, &Unpriced)| {
+            let tokens = unpriced.prompt_tokens().saturating_add(unpriced.tokens.output);
+            let (requests, tokens) = (counted(unpriced.requests as usize, "request"), thousands(tokens));
             format!("{} ({requests}, {tokens} tokens)", in_one_line(model))
         };
-        let without_price = self.unpriced.iter().map(of).listed().join(", ");
+        let without_price = self.unpriced.iter().map(named).listed().join(", ");
         if self.requests == 0 {
             let beside = self.beside.words(&usd);
             return format!("As logged: nothing that has a price, but {without_price}.{beside}");
@@ -318,22 +318,23 @@ impl Report {
     /// Says what was billed, and what it costs simulated as it was, in a sentence or two.
     pub(super) fn billed_in_short(&self) -> Option<String> {
         let Some(logged) = self.as_logged() else { return self.why_no_bill() };
-        let simulated = self.terms(&logged).map(|it| {
-            let untold = if it.output > 0.0 {
-                format!(", {} of it for output that the logs do not tell", usd(it.output / 100.0))
+        let simulated = self.terms(&logged).map(|terms| {
+            let untold = if terms.output > 0.0 {
+                format!(", {} of it for output that the logs do not tell", usd(terms.output / 100.0))
             } else {
                 String::new()
             };
-            format!("; simulated as it was: {}{untold}", usd(it.total / 100.0))
+            format!("; simulated as it was: {}{untold}", usd(terms.total / 100.0))
         });
         Some(logged.in_short(&simulated.unwrap_or_default()))
     }
 
     /// Returns the costs of each session simulated once as it was; nothing where one was not.
     fn as_recorded(&self) -> Option<Vec<&Costs>> {
-        let all_costs = |it: &SessionReport| {
-            let mut of = self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == it.name);
-            of.next().filter(|_| of.next().is_none()).map(|run| &run.tally.costs)
+        let all_costs = |session: &SessionReport| {
+            let mut own =
+                self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == session.name);
+            own.next().filter(|_| own.next().is_none()).map(|run| &run.tally.costs)
         };
         self.sessions.iter().map(all_costs).collect()
     }

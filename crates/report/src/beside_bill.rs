@@ -51,14 +51,14 @@ impl BesideBill {
     pub(super) fn of(timeline: &Timeline, profile_of: ProfileOf<'_>, last_model: &str) -> Self {
         let Some(recorded) = &timeline.recorded else { return Self::default() };
         let own = timeline.spine.sessions.first().filter(|it| it.parent.is_some() && !it.id.is_empty());
-        let totalled = recorded.agents.iter().map(|it| {
-            let model = if it.model.is_empty() { last_model } else { &it.model };
+        let totalled = recorded.agents.iter().map(|agents| {
+            let model = if agents.model.is_empty() { last_model } else { &agents.model };
             let prices = profile_of(model).map(|it| it.prices.on(timeline.began_ms.unwrap_or(0)));
             Totalled {
-                name: it.agent.clone(),
-                agents: it.agents,
-                has_model: !it.model.is_empty(),
-                usd: prices.and_then(|prices| input_usd(it, prices)),
+                name: agents.agent.clone(),
+                agents: agents.agents,
+                has_model: !agents.model.is_empty(),
+                usd: prices.and_then(|prices| input_usd(agents, prices)),
             }
         });
         Self {
@@ -77,17 +77,17 @@ impl BesideBill {
     pub fn estimated(&self) -> Option<EstimatedAgents> {
         let mut seen: BTreeSet<&str> = BTreeSet::new();
         let mut all = EstimatedAgents::default();
-        for it in &self.totalled {
-            let name = it.name.as_str();
+        for agents in &self.totalled {
+            let name = agents.name.as_str();
             if !name.is_empty() && (self.logged.contains(name) || !seen.insert(name)) {
                 continue;
             }
-            all.sub_agents += it.agents;
-            let Some([usd, low, high]) = it.usd else {
-                all.without_price += it.agents;
+            all.sub_agents += agents.agents;
+            let Some([usd, low, high]) = agents.usd else {
+                all.without_price += agents.agents;
                 continue;
             };
-            all.without_model += if it.has_model { 0 } else { it.agents };
+            all.without_model += if agents.has_model { 0 } else { agents.agents };
             all.input_usd += usd;
             all.input_usd_low += low;
             all.input_usd_high += high;
@@ -97,10 +97,14 @@ impl BesideBill {
 
     /// Says it in a sentence each, after a space.
     pub(super) fn in_short(&self, amount: &dyn Fn(f64) -> String) -> String {
-        let agents = self.estimated().map_or_else(String::new, |it| {
-            let priced = it.sub_agents > it.without_price;
-            let about = if priced { format!("about {} for ", amount(it.input_usd)) } else { String::new() };
-            format!(" Not in it: {about}{} of which the logs hold only totals.", sub_agents(it.sub_agents))
+        let agents = self.estimated().map_or_else(String::new, |estimated| {
+            let priced = estimated.sub_agents > estimated.without_price;
+            let about =
+                if priced { format!("about {} for ", amount(estimated.input_usd)) } else { String::new() };
+            format!(
+                " Not in it: {about}{} of which the logs hold only totals.",
+                sub_agents(estimated.sub_agents)
+            )
         });
         let plan = " The logs name a plan, which is not billed at list prices.";
         agents + if self.plans.is_empty() { "" } else { plan }

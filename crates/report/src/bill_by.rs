@@ -92,10 +92,10 @@ impl SessionBill {
             }
         }
         let mut last_model = String::new();
-        each_logged(timeline, profile_of, |it| {
-            it.model.clone_into(&mut last_model);
-            let day = it.at_ms.map(|it| it.div_euclid(DAY_MS));
-            bill.parts.entry((it.model.to_owned(), day)).or_default().add(it);
+        each_logged(timeline, profile_of, |request| {
+            request.model.clone_into(&mut last_model);
+            let day = request.at_ms.map(|it| it.div_euclid(DAY_MS));
+            bill.parts.entry((request.model.to_owned(), day)).or_default().add(request);
         });
         if !bill.parts.is_empty() {
             bill.beside = BesideBill::of(timeline, profile_of, &last_model);
@@ -299,8 +299,9 @@ pub fn reconciled<'b>(export: &ProviderExport, sessions: impl Iterator<Item = &'
         theirs = std::array::from_fn(|it| theirs[it].saturating_add(tokens[it]));
     }
     let use_of_all = std::iter::once(logged.tokens).chain(logged.unpriced.values().map(|it| it.tokens));
-    let ours = use_of_all.fold([0_u64; 4], |sum, it| {
-        let more = [it.uncached, it.read, it.write[0].saturating_add(it.write[1]), it.output];
+    let ours = use_of_all.fold([0_u64; 4], |sum, tokens| {
+        let more =
+            [tokens.uncached, tokens.read, tokens.write[0].saturating_add(tokens.write[1]), tokens.output];
         std::array::from_fn(|at| sum[at].saturating_add(more[at]))
     });
     let [theirs, ours] = [theirs, ours].map(tokens);

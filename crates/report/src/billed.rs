@@ -4,7 +4,7 @@
 //! to be judged (`rows`). The rows of all levers are one family, and the rule gives each its word as it does to settings that are simulated.
 //!
 //! **Bills tell of levers that no play can** (`report/billed.rs`; `docs/reference/levers.md`), a file and a line each: `Timeline + prices →
-//! BilledSession → Told (by lever and session) → BilledRow → TriedFamily → Lever`. The facts of a session are taken while it is open
+//! BilledSession → Told (by lever and session) → BilledRow → TriedFamily → RowEffect → Lever`. The facts of a session are taken while it is open
 //! (`BilledFacts`); rows compare sessions, and are judged as a family of their own. `decide/groups.rs` says whom a lever concerns: a person
 //! or a project by its own sessions where these suffice, else shrunk toward the others.
 
@@ -24,8 +24,9 @@ pub mod session;
 mod skills;
 mod starts;
 
+use crate::advise::{AgentAdvice, MonthCost, UntoldLever};
 use crate::decide::groups::{GroupedSession, by_group};
-use crate::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily};
+use crate::decide::{FamilySession, SessionEffect, TriedFamily};
 use crate::lever::{GroupSaving, KnownBy, Lever};
 use crate::prelude::*;
 use ctxsim_base::quantity::Amount;
@@ -81,14 +82,16 @@ trait BilledLever: Sync {
     /// Returns what it would have changed in a session.
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told>;
 
-    /// Returns what is to be judged, of all sessions: a row for each of several, unless the lever compares sessions.
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        by_kind(all).iter().map(|kind| self.row(kind)).listed()
+    /// Returns what is to be judged, of all sessions and what each tells: a row for each of several, unless the lever compares sessions.
+    fn rows(&self, _sessions: &[WhoseBill<'_>], told: &[&[Told]]) -> Vec<BilledRow> {
+        let mut rows = by_kind(told);
+        rows.iter_mut().for_each(|row| row.lever = self.lever(row));
+        rows
     }
 
-    /// Describes what all sessions tell of one of several.
-    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
-        kind.row()
+    /// Says what a row is, in the words of its lever.
+    fn lever(&self, row: &BilledRow) -> Lever {
+        row.lever.clone()
     }
 }
 
@@ -96,7 +99,7 @@ trait BilledLever: Sync {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Told {
     /// Which of several: a tool, a model, a size; empty where there is one alone.
-    of: String,
+    which: String,
     /// US dollars of the bill that it saves; negative where it costs more.
     saved: f64,
     /// How often it is met.
@@ -107,29 +110,30 @@ struct Told {
     off: [f64; 2],
 }
 
+impl Told {
+    /// Returns it where it is met at all.
+    fn if_met(self) -> Vec<Self> {
+        if self.times > 0 { vec![self] } else { Vec::new() }
+    }
+}
+
 /// What the bills of a session tell of each lever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BilledFacts {
     /// What it was billed, in US dollars.
     usd: f64,
-    /// By lever.
-    told: Vec<Vec<Told>>,
-    untold: Vec<Option<&'static str>>,
+    /// By lever; or why its log does not tell it.
+    told: Vec<Result<Vec<Told>, &'static str>>,
 }
 
 impl BilledFacts {
     /// Asks each lever.
-    pub fn of(session: &BilledSession<'_>) -> Self {
-        let untold = LEVERS.iter().map(|it| it.lever.untold(session)).listed();
-        let told = LEVERS.iter().zip(&untold);
-        let told =
-            told.map(|(it, untold)| if untold.is_some() { Vec::new() } else { it.lever.told(session) });
-        Self { usd: session.usd, told: told.listed(), untold }
-    }
-
-    /// Returns what the session was billed, in US dollars.
-    pub fn usd(&self) -> f64 {
-        self.usd
+    pub fn new(session: &BilledSession<'_>) -> Self {
+        let told = LEVERS.iter().map(|named| match named.lever.untold(session) {
+            Some(reason) => Err(reason),
+            None => Ok(named.lever.told(session)),
+        });
+        Self { usd: session.usd, told: told.listed() }
     }
 }
 
@@ -147,189 +151,168 @@ pub struct WhoseBill<'a> {
     pub facts: &'a BilledFacts,
 }
 
-/// A session, and what it tells of one lever.
-struct ToldSession<'a> {
-    whose: &'a WhoseBill<'a>,
-    told: &'a [Told],
-}
-
-/// Something to be judged.
+/// A lever to be judged, with what it saves session by session.
 #[derive(Clone, Debug, Default)]
 struct BilledRow {
-    /// Which of several; empty where there is one alone.
-    of: String,
-    title: String,
-    /// In a sentence, what it was met in.
-    about: String,
-    /// Whom it concerns, where it is one person or project.
-    whom: Option<String>,
-    /// What it costs that is not ctxsim's to judge, in a clause.
-    unjudged: Option<String>,
+    lever: Lever,
     /// The folder of the one person or project whose sessions it changes, where it is one.
     only: Option<String>,
     /// By session, in US dollars.
     saved: Vec<f64>,
     /// By how much each changes where what is assumed is at its ends; empty where nothing is assumed.
     off: Vec<[f64; 2]>,
+    /// In how many sessions it is met, how often, and a size in tokens over all of them.
+    sessions: usize,
+    times: u64,
+    size: Tokens,
 }
 
-/// A lever that no log of these sessions tells.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UntoldLever {
-    pub name: &'static str,
-    pub reason: &'static str,
-}
-
-/// What recorded bills tell.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BilledLevers {
-    /// The most saved first.
-    pub levers: Vec<Lever>,
-    pub untold: Vec<UntoldLever>,
-}
-
-impl BilledLevers {
-    /// Judges what the bills of sessions tell, as one family; dollars are those of the month that all of their agent's sessions cost.
-    pub fn new(all: &[WhoseBill<'_>], month_usd: Option<f64>, floor: f64) -> Self {
-        let named: Vec<(&'static str, BilledRow)> = rows(all);
-        let effect = |cost: AssumedCost| SessionEffect { cost: Some(cost), ..SessionEffect::default() };
-        let bases = all.iter().map(|it| effect(cost(it.facts.usd, [0.0; 2]))).listed();
-        let own = |(nth, it): (usize, &WhoseBill<'_>)| {
-            let costs = named.iter().map(|row| row.1.cost(nth, it.facts.usd));
-            costs.map(effect).listed()
-        };
-        let owns: Vec<Vec<SessionEffect>> = all.iter().enumerate().map(own).listed();
-        let sessions = all.iter().zip(&bases).zip(&owns).map(|((it, base), own)| FamilySession {
-            project: it.project,
-            person: it.person,
-            last_ms: it.span_ms.map(|it| it[1]),
-            lifetimes: 0,
-            is_of_agent: it.is_of_agent,
-            base,
-            rows: own.iter().listed(),
-        });
-        let family = TriedFamily {
-            sessions: sessions.listed(),
-            rows: named.iter().map(|it| it.1.tried(it.0)).listed(),
-            floor,
-        };
-        let judged = family.judged();
-        let billed: f64 = all.iter().map(|it| it.facts.usd).sum();
-        let mut levers = Vec::new();
-        for ((name, row), it) in named.iter().zip(&judged) {
-            let mut lever = row.lever(name, it, month_usd, -row.saved.iter().sum::<f64>() / billed);
-            lever.people = row.groups(all, &lever, |it| it.person);
-            lever.projects = row.groups(all, &lever, |it| it.project);
+/// Advises by what the bills of sessions tell, judged as one family; the month is that of all sessions of their agent.
+pub fn advise(sessions: &[WhoseBill<'_>], month: MonthCost, floor: f64) -> AgentAdvice {
+    let billed: f64 = sessions.iter().map(|session| session.facts.usd).sum();
+    let rows = rows(sessions, billed);
+    let effect = |cost: AssumedCost| SessionEffect { cost: Some(cost), ..SessionEffect::default() };
+    let mut effects = Vec::with_capacity(sessions.len());
+    for (nth, session) in sessions.iter().enumerate() {
+        let changed = rows.iter().map(|row| effect(row.cost(nth, session.facts.usd))).listed();
+        effects.push((effect(cost(session.facts.usd, [0.0; 2])), changed));
+    }
+    let family = TriedFamily {
+        sessions: sessions
+            .iter()
+            .zip(&effects)
+            .map(|(it, (base, changed))| it.in_family(base, changed))
+            .listed(),
+        levers: rows.iter().map(BilledRow::tried).listed(),
+        floor,
+    };
+    let mut levers = Vec::new();
+    for (nth, (row, judged)) in rows.iter().zip(family.judge()).enumerate() {
+        if judged.word.is_some() {
+            let mut lever = row.judged(judged, billed).in_month(month.usd);
+            lever.people = row.groups(&lever, family.grouped(nth, |session| session.person));
+            lever.projects = row.groups(&lever, family.grouped(nth, |session| session.project));
             levers.push(lever);
         }
-        levers.retain(|it| it.word.is_some());
-        levers.order_by(|one, other| other.saved().total_cmp(&one.saved()));
-        Self { levers, untold: untold(all) }
+    }
+    levers.order_by(|one, other| other.saved().total_cmp(&one.saved()));
+    AgentAdvice {
+        sessions: sessions.len(),
+        month,
+        levers,
+        untold: untold(sessions),
+        ..AgentAdvice::default()
     }
 }
 
 /// Returns a cost that what is assumed moves so far.
 fn cost(usd: f64, off: [f64; 2]) -> AssumedCost {
     let changes = AssumedChanges::default().with(Assumed::World, off.map(Amount::of_usd));
-    AssumedCost { usd, all_ends: off.map(|it| usd + it), changes }
+    AssumedCost { usd, all_ends: off.map(|end| usd + end), changes }
 }
 
 /// Returns the rows of all levers that are worth a line.
-fn rows(all: &[WhoseBill<'_>]) -> Vec<(&'static str, BilledRow)> {
-    let billed: f64 = all.iter().map(|it| it.facts.usd).sum();
-    let mut named = Vec::new();
-    for (nth, lever) in LEVERS.iter().enumerate() {
-        let told = all.iter().map(|it| ToldSession { whose: it, told: &it.facts.told[nth] }).listed();
-        let mut rows = lever.lever.rows(&told);
-        let sum = |it: &BilledRow| it.saved.iter().sum::<f64>();
-        rows.retain(|it| sum(it) > SHARE_MIN * billed);
-        rows.order_by(|one, other| sum(other).total_cmp(&sum(one)));
+fn rows(sessions: &[WhoseBill<'_>], billed: f64) -> Vec<BilledRow> {
+    let mut all = Vec::new();
+    for (nth, named) in LEVERS.iter().enumerate() {
+        let told = sessions.iter().map(|session| session.facts.told[nth].as_deref().unwrap_or(&[])).listed();
+        let mut rows = named.lever.rows(sessions, &told);
+        rows.retain(|row| row.sum() > SHARE_MIN * billed);
+        rows.order_by(|one, other| other.sum().total_cmp(&one.sum()));
         rows.truncate(ROWS);
-        named.extend(rows.into_iter().map(|it| (lever.name, it)));
+        rows.iter_mut().for_each(|row| row.lever.name = named.name);
+        all.extend(rows);
     }
-    named
+    all
 }
 
 /// Returns the levers that no session tells, where one says why.
-fn untold(all: &[WhoseBill<'_>]) -> Vec<UntoldLever> {
-    let of = |(nth, lever): (usize, &NamedLever)| {
-        let mut reasons = all.iter().map(|it| it.facts.untold[nth]);
+fn untold(sessions: &[WhoseBill<'_>]) -> Vec<UntoldLever> {
+    let reason = |nth: usize| {
+        let mut reasons = sessions.iter().map(|session| session.facts.told[nth].as_ref().err().copied());
         let first = reasons.next()??;
-        let is_untold = reasons.all(|it| it.is_some());
-        is_untold.then_some(UntoldLever { name: lever.name, reason: first })
+        reasons.all(|reason| reason.is_some()).then_some(first)
     };
-    LEVERS.iter().enumerate().filter_map(of).listed()
+    let untold =
+        |(nth, named): (usize, &NamedLever)| Some(UntoldLever { name: named.name, reason: reason(nth)? });
+    LEVERS.iter().enumerate().filter_map(untold).listed()
+}
+
+impl<'a> WhoseBill<'a> {
+    fn in_family(&self, base: &'a SessionEffect, changed: &'a [SessionEffect]) -> FamilySession<'a> {
+        FamilySession {
+            project: self.project,
+            person: self.person,
+            last_ms: self.span_ms.map(|[_, end]| end),
+            lifetimes: 0,
+            is_of_agent: self.is_of_agent,
+            month_usd: Some(self.month_usd),
+            base,
+            rows: changed.iter().listed(),
+        }
+    }
 }
 
 impl BilledRow {
+    /// Returns what it saves over all sessions.
+    fn sum(&self) -> f64 {
+        self.saved.iter().sum()
+    }
+
+    /// Counts the sessions in which it is met, and how often it is, by what that is called.
+    fn counts(&self, one: &str) -> [String; 2] {
+        [counted(self.sessions, "session"), counted(self.times as usize, one)]
+    }
+
     /// Returns what a session costs with it.
     fn cost(&self, nth: usize, usd: f64) -> AssumedCost {
         let off = self.off.get(nth).copied().unwrap_or_default();
-        cost(usd - self.saved[nth], off.map(|it| -it))
+        cost(usd - self.saved[nth], off.map(|end| -end))
     }
 
     /// Returns whether it saves something or nothing in each session: then it costs nothing in later ones.
     fn only_saves(&self) -> bool {
-        self.saved.iter().all(|it| *it >= 0.0) && self.off.iter().flatten().all(|it| *it == 0.0)
+        self.saved.iter().all(|usd| *usd >= 0.0) && self.off.iter().flatten().all(|end| *end == 0.0)
     }
 
-    fn tried(&self, name: &str) -> FamilyRow {
-        FamilyRow {
-            set: vec![format!("{name} {}", self.of)],
-            lanes: vec![[true; 2]],
-            is_lifetime: false,
-            unjudged: self.unjudged.clone(),
-        }
+    /// Returns the lever with a setting that no other row has.
+    fn tried(&self) -> Lever {
+        Lever { set: vec![format!("{} {}", self.lever.name, self.lever.of)], ..self.lever.clone() }
     }
 
-    fn lever(&self, name: &'static str, it: &Judgement, month_usd: Option<f64>, alone: f64) -> Lever {
-        let interval =
-            it.interval.map(|[low, high]| [low, if self.only_saves() { high.min(0.0) } else { high }]);
+    /// Returns the lever as the rule judged it, of sessions that were billed so much.
+    fn judged(&self, judged: Lever, billed: f64) -> Lever {
         // A single session has a change, though nothing tells how others differ.
-        let change = it.change.or(Some(alone).filter(|it| it.is_finite()));
+        let alone = Some(-self.sum() / billed).filter(|change| change.is_finite());
+        let change = judged.change.or(alone);
+        let high = |high: f64| if self.only_saves() { high.min(0.0) } else { high };
         Lever {
-            name,
-            of: self.of.clone(),
-            title: self.title.clone(),
-            about: self.about.clone(),
-            whom: self.whom.clone(),
-            word: it.word,
-            why: it.why.clone(),
+            set: Vec::new(),
             change,
             expected: change,
-            interval,
+            interval: judged.interval.map(|[low, end]| [low, high(end)]),
             known_by: KnownBy::Bills,
-            ..Lever::default()
+            ..judged
         }
-        .in_month(month_usd)
     }
 
     /// Returns whom it concerns.
-    fn groups<'a>(
-        &self,
-        all: &'a [WhoseBill<'a>],
-        lever: &Lever,
-        group: impl Fn(&WhoseBill<'a>) -> &'a str,
-    ) -> Vec<GroupSaving> {
-        let of = |(it, saved): (&WhoseBill<'a>, &f64)| GroupedSession {
-            group: group(it),
-            pair: (it.facts.usd - saved, it.facts.usd),
-            month_usd: it.month_usd,
-        };
-        let sessions = all.iter().zip(&self.saved).map(of).listed();
+    fn groups(&self, lever: &Lever, sessions: Vec<GroupedSession<'_>>) -> Vec<GroupSaving> {
         let Some(only) = &self.only else {
             let mut groups = by_group(&sessions);
             if self.only_saves() {
-                groups.iter_mut().for_each(|it| it.saved_interval[0] = it.saved_interval[0].max(0.0));
+                groups
+                    .iter_mut()
+                    .for_each(|group| group.saved_interval[0] = group.saved_interval[0].max(0.0));
             }
             return groups;
         };
-        let own = sessions.iter().filter(|it| it.group == only).listed();
+        let own = sessions.iter().filter(|session| session.group == only).listed();
         let known = lever.saved_month.zip(lever.saved_interval).filter(|_| !own.is_empty());
         let saving = |(saved_month, saved_interval)| GroupSaving {
             group: only.clone(),
             sessions: own.len(),
-            month_usd: own.iter().map(|it| it.month_usd).sum(),
+            month_usd: own.iter().map(|session| session.month_usd).sum(),
             saved_month,
             saved_interval,
             own_share: 1.0,
@@ -338,50 +321,23 @@ impl BilledRow {
     }
 }
 
-/// Lays the sessions of a lever out by which of several they tell of: its sums over sessions, the dearest first.
-fn by_kind<'a>(all: &'a [ToldSession<'a>]) -> Vec<KindOfTold<'a>> {
-    let mut kinds: indexmap::IndexMap<&str, KindOfTold<'_>> = indexmap::IndexMap::new();
-    for (nth, session) in all.iter().enumerate() {
-        for it in session.told {
-            let kind = kinds.entry(&it.of).or_insert_with(|| KindOfTold {
-                of: &it.of,
-                saved: vec![0.0; all.len()],
-                off: vec![[0.0; 2]; all.len()],
-                times: 0,
-                size: 0,
-                sessions: 0,
+/// Sums up what sessions tell of a lever: a row without words for each of several, in the order in which they are met.
+fn by_kind(told: &[&[Told]]) -> Vec<BilledRow> {
+    let mut rows: IndexMap<&str, BilledRow> = IndexMap::new();
+    for (nth, all) in told.iter().enumerate() {
+        for own in *all {
+            let row = rows.entry(&own.which).or_insert_with(|| BilledRow {
+                lever: Lever { of: own.which.clone(), ..Lever::default() },
+                saved: vec![0.0; told.len()],
+                off: vec![[0.0; 2]; told.len()],
+                ..BilledRow::default()
             });
-            kind.saved[nth] += it.saved;
-            kind.off[nth] = [kind.off[nth][0] + it.off[0], kind.off[nth][1] + it.off[1]];
-            kind.times += it.times;
-            kind.size += it.size;
-            kind.sessions += 1;
+            row.saved[nth] += own.saved;
+            row.off[nth] = [row.off[nth][0] + own.off[0], row.off[nth][1] + own.off[1]];
+            row.times += own.times;
+            row.size += own.size;
+            row.sessions += 1;
         }
     }
-    kinds.into_values().listed()
-}
-
-/// What sessions tell of one of several.
-struct KindOfTold<'a> {
-    of: &'a str,
-    /// By session.
-    saved: Vec<f64>,
-    off: Vec<[f64; 2]>,
-    times: u64,
-    size: Tokens,
-    /// In how many sessions it is met.
-    sessions: usize,
-}
-
-impl KindOfTold<'_> {
-    /// Counts the sessions in which it is met, and how often it is, by what that is called.
-    fn counts(&self, one: &str) -> [String; 2] {
-        [counted(self.sessions, "session"), counted(self.times as usize, one)]
-    }
-
-    /// Returns a row with what it saves and no words yet.
-    fn row(&self) -> BilledRow {
-        let (of, saved, off) = (self.of.to_owned(), self.saved.clone(), self.off.clone());
-        BilledRow { of, saved, off, ..BilledRow::default() }
-    }
+    rows.into_values().listed()
 }

@@ -36,37 +36,37 @@ fn class_name(class: ReadClass) -> &'static str {
 }
 
 /// Returns the numbers of one session, or of all.
-fn summary(it: &Calibration) -> Value {
-    let of = |class| it.count(class);
-    let n = it.pairs.len().max(1) as f64;
-    let [read, written] = read_and_written(it);
-    let [expected, expected_low, expected_high] = unforeseen::expected_input_usd(it);
+fn summary(calibration: &Calibration) -> Value {
+    let count = |class| calibration.count(class);
+    let n = calibration.pairs.len().max(1) as f64;
+    let [read, written] = read_and_written(calibration);
+    let [expected, expected_low, expected_high] = unforeseen::expected_input_usd(calibration);
     let reason = |(class, reason, n): (ReadClass, &'static str, usize)| group! { "class": class_name(class), "reason": reason, "requests": n };
     group! {
-        "session": it.name.clone(),
-        "assumed_profile": it.assumed_profile.clone(),
-        "outcome": it.outcome.as_ref().map(|it| group! { "name": it.name.clone(), "value": it.value }),
-        "requests": it.pairs.len(),
-        "exact": of(ReadClass::Exact),
-        "within": of(ReadClass::Within),
-        "exceeded": of(ReadClass::Exceeded),
-        "missed": of(ReadClass::Missed),
-        "exact_share": of(ReadClass::Exact) as f64 / n,
-        "close_share": (of(ReadClass::Exact) + of(ReadClass::Within)) as f64 / n,
-        "token_error": it.token_error(),
+        "session": calibration.name.clone(),
+        "assumed_profile": calibration.assumed_profile.clone(),
+        "outcome": calibration.outcome.as_ref().map(|it| group! { "name": it.name.clone(), "value": it.value }),
+        "requests": calibration.pairs.len(),
+        "exact": count(ReadClass::Exact),
+        "within": count(ReadClass::Within),
+        "exceeded": count(ReadClass::Exceeded),
+        "missed": count(ReadClass::Missed),
+        "exact_share": count(ReadClass::Exact) as f64 / n,
+        "close_share": (count(ReadClass::Exact) + count(ReadClass::Within)) as f64 / n,
+        "token_error": calibration.token_error(),
         "predicted_read_tokens": read[0],
         "billed_read_tokens": read[1],
         "predicted_write_tokens": written[0],
         "billed_write_tokens": written[1],
-        "gross_error_usd": it.gross_error.usd(),
-        "predicted_input_usd": it.predicted_cost.usd(),
-        "billed_input_usd": it.billed_cost.usd(),
+        "gross_error_usd": calibration.gross_error.usd(),
+        "predicted_input_usd": calibration.predicted_cost.usd(),
+        "billed_input_usd": calibration.billed_cost.usd(),
         "expected_input_usd": expected,
         "expected_input_usd_low": expected_low,
         "expected_input_usd_high": expected_high,
-        "unforeseen": unforeseen::values(it),
-        "reasons": it.reasons().into_iter().map(reason).listed(),
-        "first_requests": (it.first.requests > 0).then(|| Value::of(&it.first)),
+        "unforeseen": unforeseen::values(calibration),
+        "reasons": calibration.reasons().into_iter().map(reason).listed(),
+        "first_requests": (calibration.first.requests > 0).then(|| Value::of(&calibration.first)),
     }
 }
 
@@ -176,9 +176,9 @@ impl Calibrations<'_> {
 /// Says which sessions are judged by the rules of a model that nobody named.
 fn assumed_profiles(sessions: &[Calibration]) -> String {
     let mut by_profile: IndexMap<&str, Vec<&str>> = IndexMap::new();
-    for it in sessions {
-        if let Some(profile) = &it.assumed_profile {
-            by_profile.entry(profile).or_default().push(&it.name);
+    for session in sessions {
+        if let Some(profile) = &session.assumed_profile {
+            by_profile.entry(profile).or_default().push(&session.name);
         }
     }
     let mut text = String::new();
@@ -208,29 +208,31 @@ fn table(sessions: &[Calibration]) -> String {
 
 /// Returns how many first requests were expected to read what other sessions had left, and how many did.
 fn firsts(all: &Calibration) -> Option<String> {
-    let it = &all.first;
-    let n_unknown = it.requests - it.known;
-    let expected =
-        format!("{:.1} ({:.1} to {:.1})", it.expected_reads, it.expected_reads_low, it.expected_reads_high);
-    let of = |what: &str, n: usize, predicted: String, billed: usize| {
+    let first = &all.first;
+    let n_unknown = first.requests - first.known;
+    let expected = format!(
+        "{:.1} ({:.1} to {:.1})",
+        first.expected_reads, first.expected_reads_low, first.expected_reads_high
+    );
+    let row = |what: &str, n: usize, predicted: String, billed: usize| {
         [what.to_owned(), n.to_string(), predicted, billed.to_string()]
     };
     let rows = [
-        of(
+        row(
             "another session had left tools and system prompt",
-            it.known,
-            it.known.to_string(),
-            it.known_reads,
+            first.known,
+            first.known.to_string(),
+            first.known_reads,
         ),
-        of("no such session is known", n_unknown, expected, it.unknown_reads),
+        row("no such session is known", n_unknown, expected, first.unknown_reads),
     ];
     let head = ["first requests of sessions", "number", "predicted to read", "read"];
-    let FirstRequests { predicted_read_tokens, billed_read_tokens, predicted_usd, billed_usd, .. } = *it;
-    let (gross, sum) = (share(it.gross_error_usd, billed_usd), difference(predicted_usd, billed_usd));
+    let FirstRequests { predicted_read_tokens, billed_read_tokens, predicted_usd, billed_usd, .. } = *first;
+    let (gross, sum) = (share(first.gross_error_usd, billed_usd), difference(predicted_usd, billed_usd));
     let sums = format!(
         "Their reads: {predicted_read_tokens:.0} tokens predicted, {billed_read_tokens} billed. Their input: {predicted_usd:.4} USD predicted, {billed_usd:.4} billed: off by {gross} by request, and {sum} in sum.\n"
     );
-    (it.requests > 0).then(|| draw_whole(&Grid::new("", 1, &head, rows)) + &sums)
+    (first.requests > 0).then(|| draw_whole(&Grid::new("", 1, &head, rows)) + &sums)
 }
 
 /// Returns the number of requests in each class, by session.
@@ -253,25 +255,26 @@ fn counts(sessions: &[Calibration], all: &Calibration) -> String {
 }
 
 /// Returns the predicted and billed totals.
-fn sums(it: &Calibration) -> String {
-    let [read, written] = read_and_written(it);
+fn sums(calibration: &Calibration) -> String {
+    let [read, written] = read_and_written(calibration);
     let row = |name: &str, shown: [String; 2], [predicted, billed, gross]: [f64; 3]| {
         let [own, bill] = shown;
         [name.to_owned(), own, bill, share(gross, billed), difference(predicted, billed)]
     };
     let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&BillPair) -> Tokens| {
-        let gross: Tokens = it.pairs.iter().map(gross).sum();
+        let gross: Tokens = calibration.pairs.iter().map(gross).sum();
         row(
             name,
             [predicted, billed].map(|it| it.to_string()),
             [predicted, billed, gross].map(|it| it as f64),
         )
     };
-    let usd = [it.predicted_cost, it.billed_cost, it.gross_error].map(|it| it.usd());
+    let usd =
+        [calibration.predicted_cost, calibration.billed_cost, calibration.gross_error].map(|it| it.usd());
     let rows = [
         tokens("read", read, |it| it.predicted.read.abs_diff(it.billed.cache_read)),
-        tokens("written", written, |it| {
-            (it.predicted.write[0] + it.predicted.write[1]).abs_diff(it.billed.cache_write)
+        tokens("written", written, |pair| {
+            (pair.predicted.write[0] + pair.predicted.write[1]).abs_diff(pair.billed.cache_write)
         }),
         row("input USD", [usd[0], usd[1]].map(|it| format!("{it:.4}")), usd),
     ];
@@ -315,13 +318,13 @@ fn reasons(all: &Calibration) -> String {
 fn listed(sessions: &[Calibration]) -> Option<String> {
     let far: Vec<_> = differing(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
     let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
-    let row = |(session, it): &(&Calibration, &BillPair)| {
+    let row = |(session, pair): &(&Calibration, &BillPair)| {
         [
             session.name.clone(),
-            it.step.to_string(),
-            class_name(it.class).to_owned(),
-            it.predicted.read.to_string(),
-            it.billed.cache_read.to_string(),
+            pair.step.to_string(),
+            class_name(pair.class).to_owned(),
+            pair.predicted.read.to_string(),
+            pair.billed.cache_read.to_string(),
         ]
     };
     let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row));
@@ -335,22 +338,22 @@ fn listed(sessions: &[Calibration]) -> Option<String> {
 /// Returns a line for each outcome that logs tell: how many sessions have it.
 fn outcome_lines(sessions: &[Calibration]) -> Vec<String> {
     let mut by_name: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
-    for it in sessions.iter().filter_map(|it| it.outcome.as_ref()) {
-        let [sum, n] = by_name.entry(&it.name).or_default();
-        (*sum, *n) = (*sum + it.value, *n + 1.0);
+    for outcome in sessions.iter().filter_map(|it| it.outcome.as_ref()) {
+        let [sum, n] = by_name.entry(&outcome.name).or_default();
+        (*sum, *n) = (*sum + outcome.value, *n + 1.0);
     }
     let said = |(name, [sum, n]): (&str, [f64; 2])| {
-        let (name, of) = (in_one_line(name), counted(n as usize, "session"));
-        format!("By the logs, {name}: {} of {of}.", thousands(sum.round() as u64))
+        let (name, sessions) = (in_one_line(name), counted(n as usize, "session"));
+        format!("By the logs, {name}: {} of {sessions}.", thousands(sum.round() as u64))
     };
     by_name.into_iter().map(said).listed()
 }
 
 /// Returns the outcome of each session that has one.
 fn outcome_table(sessions: &[Calibration]) -> Option<String> {
-    let row = |it: &Calibration| {
-        let outcome = it.outcome.as_ref()?;
-        Some(vec![it.name.clone(), in_one_line(&outcome.name).into_owned(), outcome.value.to_string()])
+    let row = |session: &Calibration| {
+        let outcome = session.outcome.as_ref()?;
+        Some(vec![session.name.clone(), in_one_line(&outcome.name).into_owned(), outcome.value.to_string()])
     };
     let rows = sessions.iter().filter_map(row).listed();
     let grid = Grid::new("", 1, &["session", "outcome", "value"], rows).with(CellKind::Text, &[1]);
@@ -368,8 +371,8 @@ const REST: &str = "\n`--details` shows every session under each assumption, req
 
 /// Returns a row for each assumption.
 fn together_table(all: &[(&str, Calibration)]) -> String {
-    let n = |it: &Calibration, class: ReadClass| {
-        format!("{:.2}%", it.count(class) as f64 / it.pairs.len().max(1) as f64 * 100.0)
+    let n = |calibration: &Calibration, class: ReadClass| {
+        format!("{:.2}%", calibration.count(class) as f64 / calibration.pairs.len().max(1) as f64 * 100.0)
     };
     let usd = |it: &Calibration| [it.predicted_cost, it.billed_cost, it.gross_error].map(|it| it.usd());
     let columns: [Of<'_, (&str, Calibration)>; 10] = [
@@ -394,8 +397,8 @@ fn frequent_reasons(all: &Calibration, shown: usize) -> String {
     let mut frequent_reasons = all.reasons().into_iter().filter(exact).listed();
     frequent_reasons.order_by_key(|it| Reverse(it.2));
     let more = frequent_reasons.len().saturating_sub(shown);
-    let row = |it: &(ReadClass, &str, usize)| {
-        [thousands(it.2 as u64), class_name(it.0).to_owned(), it.1.to_owned()]
+    let row = |found: &(ReadClass, &str, usize)| {
+        [thousands(found.2 as u64), class_name(found.0).to_owned(), found.1.to_owned()]
     };
     let rows = frequent_reasons.iter().take(shown).map(row);
     let grid = Grid::new("", 0, &["requests", "class", "why"], rows);
@@ -412,8 +415,8 @@ fn furthest(sessions: &[Calibration]) -> String {
     rows.order_by_key(|it| Reverse(it.gross_error));
     let more = rows.len().saturating_sub(SESSIONS_SHOWN);
     rows.truncate(SESSIONS_SHOWN);
-    let of = |class: usize| move |it: &&Calibration| thousands(it.count(CLASSES[class]) as u64);
-    let [exact, within, exceeded, missed] = [of(0), of(1), of(2), of(3)];
+    let count = |class: usize| move |it: &&Calibration| thousands(it.count(CLASSES[class]) as u64);
+    let [exact, within, exceeded, missed] = [count(0), count(1), count(2), count(3)];
     let columns: [Of<'_, &Calibration>; 8] = [
         ("furthest off, as recorded", &|it| it.name.clone()),
         ("requests", &|it| thousands(it.pairs.len() as u64)),

@@ -143,15 +143,15 @@ impl PromptFill {
     pub fn new(session: &str, profile: &str, timeline: &Timeline, items: &[CarriedItem]) -> Self {
         let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).listed();
         dearest.order_by(|one, other| other.carried_usd.total_cmp(&one.carried_usd));
-        let rows = dearest.into_iter().take(SHOWN).map(|it| CarriedRow {
-            what: what(timeline, it.kind, it.item),
-            about: about(timeline, it),
-            turn: it.turn_ix + 1,
-            request: it.first + 1,
-            tokens: it.tokens,
-            resent: it.resent,
-            carried_usd: it.carried_usd,
-            is_needed: it.is_needed,
+        let rows = dearest.into_iter().take(SHOWN).map(|item| CarriedRow {
+            what: what(timeline, item.kind, item.item),
+            about: about(timeline, item),
+            turn: item.turn_ix + 1,
+            request: item.first + 1,
+            tokens: item.tokens,
+            resent: item.resent,
+            carried_usd: item.carried_usd,
+            is_needed: item.is_needed,
         });
         Self {
             session: session.to_owned(),
@@ -165,14 +165,14 @@ impl PromptFill {
 impl CarriedShare {
     /// Adds up the items of a session by tool or kind, the most expensive first.
     pub fn by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
-        together(items.iter().map(|it| Self {
-            what: what(timeline, it.kind, it.item),
+        together(items.iter().map(|item| Self {
+            what: what(timeline, item.kind, item.item),
             items: 1,
-            tokens: it.tokens,
-            resent: it.resent.into(),
-            entered_usd: it.entered_usd,
-            carried_usd: it.carried_usd,
-            never_needed_tokens: it.is_needed.map(|needed| if needed { 0 } else { it.tokens }),
+            tokens: item.tokens,
+            resent: item.resent.into(),
+            entered_usd: item.entered_usd,
+            carried_usd: item.carried_usd,
+            never_needed_tokens: item.is_needed.map(|needed| if needed { 0 } else { item.tokens }),
         }))
     }
 
@@ -336,8 +336,8 @@ fn total(shares: &[CarriedShare]) -> CarriedShare {
 
 fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> DrawnTable {
     let decimals = numbers::decimals(rows.first().map_or(0.0, |it| it.1.carried_usd));
-    let place = |session: &str, it: &CarriedRow| {
-        let at = format!("turn {}, request {}", it.turn, it.request);
+    let place = |session: &str, row: &CarriedRow| {
+        let at = format!("turn {}, request {}", row.turn, row.request);
         if names_session { format!("{session}, {at}") } else { at }
     };
     let needed = |it: bool| if it { "yes" } else { "no" };

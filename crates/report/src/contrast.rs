@@ -148,11 +148,14 @@ fn dearest(parts: &[ContrastPart]) -> Vec<RunRequests> {
         return Vec::new();
     };
     let n = parts.len();
-    let of = |it: &RunRequests| match n {
-        1 => it.clone(),
-        _ => RunRequests { scenario: format!("{}, the most expensive of {n},", it.scenario), ..it.clone() },
+    let named = |trace: &RunRequests| match n {
+        1 => trace.clone(),
+        _ => RunRequests {
+            scenario: format!("{}, the most expensive of {n},", trace.scenario),
+            ..trace.clone()
+        },
     };
-    part.traces.iter().map(of).listed()
+    part.traces.iter().map(named).listed()
 }
 
 /// Facts in a different state.
@@ -336,10 +339,14 @@ fn assumed([base, candidate]: &[Tally; 2], reach: AssumedReach) -> Option<[f64; 
 
 /// Returns the numbers that are known of both policies; of the cost, the interval of its relative change is given.
 fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart], of_cost: Option<[f64; 2]>) -> Vec<ContrastNumber> {
-    let with_interval = |it: ContrastNumber| {
-        let interval = of_cost.map(|ends| ends.map(|end| end * it.delta.base));
-        let delta = Delta::new([it.delta.base, it.delta.candidate], interval, it.better);
-        if it.place == format!("totals.{}", metric::COST) { ContrastNumber { delta, ..it } } else { it }
+    let with_interval = |number: ContrastNumber| {
+        let interval = of_cost.map(|ends| ends.map(|end| end * number.delta.base));
+        let delta = Delta::new([number.delta.base, number.delta.candidate], interval, number.better);
+        if number.place == format!("totals.{}", metric::COST) {
+            ContrastNumber { delta, ..number }
+        } else {
+            number
+        }
     };
     let known = metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs));
     let mut numbers = known.map(with_interval).listed();
@@ -388,18 +395,18 @@ fn facts(parts: &[&ContrastPart]) -> Vec<FactsChanged> {
 }
 
 /// Says how often a changed stage fired over all parts.
-fn stage(it: &ChangedStage, parts: &[&ContrastPart]) -> StageChange {
+fn stage(changed: &ChangedStage, parts: &[&ContrastPart]) -> StageChange {
     let sum = |side: usize, n: fn(&ctxsim_engine::ledger::Firing) -> u64| {
-        let place = it.places[side]?;
+        let place = changed.places[side]?;
         Some(parts.iter().filter_map(|it| it.runs[side].tally.outcome.firings.get(place)).map(n).sum())
     };
     let runs: Vec<&Run> = parts.iter().map(|it| &it.runs[1]).listed();
     let acted = [0, 1].map(|side| sum(side, |it| it.acted));
     let is_known = runs.iter().all(|it| !it.tally.outcome.firings.is_empty());
     // What acted under one profile is not idle because it did not under another.
-    let idle = it.places[1].filter(|_| is_known && acted[1] == Some(0));
+    let idle = changed.places[1].filter(|_| is_known && acted[1] == Some(0));
     StageChange {
-        name: it.name.clone(),
+        name: changed.name.clone(),
         fired: [0, 1].map(|side| sum(side, |it| it.fired)),
         acted,
         idle: idle.and_then(|place| Stages::of(runs.iter().copied()).idle(place)),

@@ -333,21 +333,21 @@ impl<'f> FixedBy<'f> {
     }
 
     /// The columns that say what a part costs.
-    fn grid<T>(&self, named: Vec<Of<'_, T>>, rows: &[T], of: impl Fn(&T) -> &PartSum) -> Grid {
+    fn grid<T>(&self, named: Vec<Of<'_, T>>, rows: &[T], sum: impl Fn(&T) -> &PartSum) -> Grid {
         let n_names = named.len();
         let input = (self.total.bill.total() + self.messages.total()).usd();
         let usd = |it: Cost| fixed(it.usd(), 2);
-        let sessions = |it: &T| thousands(of(it).first.len() as u64);
+        let sessions = |it: &T| thousands(sum(it).first.len() as u64);
         let [min, median, max] = [0, 1, 2].map(|nth| {
-            let of = &of;
-            move |it: &T| thousands(of(it).sizes()[nth])
+            let sum = &sum;
+            move |it: &T| thousands(sum(it).sizes()[nth])
         });
-        let written = |it: &T| usd(of(it).bill.bill.write);
-        let read = |it: &T| usd(of(it).bill.bill.read);
-        let uncached = |it: &T| usd(of(it).bill.bill.uncached);
-        let all = |it: &T| usd(of(it).bill.total());
-        let share = |it: &T| percent(of(it).bill.total().usd() / input.max(f64::MIN_POSITIVE));
-        let month = |it: &T| fixed_or_none(self.is_scaled().then_some(of(it).month_usd), 2);
+        let written = |it: &T| usd(sum(it).bill.bill.write);
+        let read = |it: &T| usd(sum(it).bill.bill.read);
+        let uncached = |it: &T| usd(sum(it).bill.bill.uncached);
+        let all = |it: &T| usd(sum(it).bill.total());
+        let share = |it: &T| percent(sum(it).bill.total().usd() / input.max(f64::MIN_POSITIVE));
+        let month = |it: &T| fixed_or_none(self.is_scaled().then_some(sum(it).month_usd), 2);
         let mut columns = named;
         let rest: [Of<'_, T>; 9] = [
             ("sessions", &sessions),
@@ -374,18 +374,18 @@ impl<'f> FixedBy<'f> {
     }
 
     fn by_sender_grid(&self, senders: &[(Sender<'_>, PartSum)], rest: &[(Sender<'_>, PartSum)]) -> Grid {
-        let named = |((user, project, is_of_agent), it): &(Sender<'_>, PartSum)| {
+        let named = |((user, project, is_of_agent), sum): &(Sender<'_>, PartSum)| {
             // A project stands below its user's home.
             let name = if project.starts_with(user) { project } else { user };
-            ([in_one_line(told(name)).into_owned(), lane(*is_of_agent).to_owned()], it.clone())
+            ([in_one_line(told(name)).into_owned(), lane(*is_of_agent).to_owned()], sum.clone())
         };
         let mut rows: Vec<([String; 2], PartSum)> = senders.iter().map(named).listed();
         if !rest.is_empty() {
             let mut sum = PartSum::default();
-            for (_, it) in rest {
-                sum.first.extend(&it.first);
-                sum.bill += it.bill;
-                sum.month_usd += it.month_usd;
+            for (_, more) in rest {
+                sum.first.extend(&more.first);
+                sum.bill += more.bill;
+                sum.month_usd += more.month_usd;
             }
             rows.push(([format!("{} others", rest.len()), String::new()], sum));
         }

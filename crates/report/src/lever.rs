@@ -1,6 +1,7 @@
 //! A lever: something that a user can change, what that does to his bill, and the word that the rule gives it.
 
 use crate::prelude::*;
+use ctxsim_input::policy::Lanes;
 
 /// The word of a lever: what to do about it. The first that applies is its own; `decide` says when each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -73,6 +74,9 @@ pub const SETTINGS: &str = "settings";
 /// A setting, or several together, or a habit; and what it does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Lever {
+    /// Whose it is, where levers of several agents stand together; else empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub agent: String,
     /// Which lever it is: `settings`, or the name of one that bills tell.
     pub name: &'static str,
     /// Which of several: a skill, a tool, a model; empty where there is one alone.
@@ -126,6 +130,18 @@ pub struct Lever {
     pub people: Vec<GroupSaving>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<GroupSaving>,
+    /// Whose sessions it changes.
+    #[serde(skip)]
+    pub lanes: Lanes,
+    /// Whether it is a lifetime of cache entries, whose effect depends on what was in force.
+    #[serde(skip)]
+    pub is_lifetime: bool,
+    /// What it costs that is not ctxsim's to judge, in a clause; none where there is nothing.
+    #[serde(skip)]
+    pub unjudged: Option<String>,
+    /// What as many turns again would cost with it, as a share of what they cost as things are.
+    #[serde(skip)]
+    pub again: Option<f64>,
 }
 
 impl Lever {
@@ -140,6 +156,11 @@ impl Lever {
             saved_interval: self.interval.and_then(|[low, high]| Some([dollars(high)?, dollars(low)?])),
             ..self
         }
+    }
+
+    /// Says which word the rule gives it, and why; nothing where nothing changes.
+    pub fn verdict(&self) -> Option<String> {
+        Some(format!("The word for it is “{}”: {}.", self.word?.text(), self.why))
     }
 
     /// Returns what it saves, to be put in order: what is unknown comes last.
@@ -170,20 +191,21 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
         let (own, its) = (rank(one), rank(other));
         own.0 < its.0 || own.0 == its.0 && own.1 < its.1
     };
-    let is_news = |it: &&Lever| {
-        let own = pasted.filter(|pasted| pasted.keys().contains(&it.keys()[0]));
-        own.is_none_or(|pasted| it.word == Some(Word::YourCall) && it.saved() > pasted.saved())
+    let is_news = |lever: &&Lever| {
+        let own = pasted.filter(|pasted| pasted.keys().contains(&lever.keys()[0]));
+        own.is_none_or(|pasted| lever.word == Some(Word::YourCall) && lever.saved() > pasted.saved())
     };
     // What bills tell of habits is worth a line only if it saves more than by chance, or was a part of the bill that is seen.
     let is_seen = |it: &Lever| it.interval.is_some() && it.change.is_some_and(|it| it <= -SEEN);
     let is_told =
         |it: &&Lever| it.known_by == KnownBy::Simulated || it.word <= Some(Word::Try) || is_seen(it);
-    for it in all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted).filter(is_told).filter(is_news)
+    for lever in
+        all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted).filter(is_told).filter(is_news)
     {
-        match best.iter().position(|own| own.keys() == it.keys()) {
-            Some(nth) if is_before(it, best[nth]) => best[nth] = it,
+        match best.iter().position(|own| own.keys() == lever.keys()) {
+            Some(nth) if is_before(lever, best[nth]) => best[nth] = lever,
             Some(_) => {}
-            None => best.push(it),
+            None => best.push(lever),
         }
     }
     best.sort_by(|one, other| other.saved().total_cmp(&one.saved()));

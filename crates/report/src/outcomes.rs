@@ -121,8 +121,8 @@ impl OutcomeReport {
     /// Compares groups of sessions, in the order in which they come.
     pub fn new(outcome: String, source: String, sessions: &[SessionOutcome]) -> Self {
         let mut by_group: IndexMap<&str, Vec<f64>> = IndexMap::new();
-        for it in sessions {
-            by_group.entry(&it.group).or_default().push(it.value);
+        for session in sessions {
+            by_group.entry(&session.group).or_default().push(session.value);
         }
         let is_share = sessions.iter().all(|it| it.value == 0.0 || it.value == 1.0);
         let means = by_group.values().map(|it| GroupMean::new(it, is_share)).listed();
@@ -182,17 +182,19 @@ impl OutcomeReport {
     }
 
     /// Says how a group differs from the first.
-    fn sentence(&self, it: &OutcomeGroup) -> Option<String> {
-        let (base, difference, word) = (&self.groups[0], it.difference?, it.word?);
-        let of = format!("{} against {}", in_one_line(&it.name), in_one_line(&base.name));
-        let ends = it.interval.map(|ends| format!(" (95% interval {})", self.range(ends)));
+    fn sentence(&self, group: &OutcomeGroup) -> Option<String> {
+        let (base, difference, word) = (&self.groups[0], group.difference?, group.word?);
+        let compared = format!("{} against {}", in_one_line(&group.name), in_one_line(&base.name));
+        let ends = group.interval.map(|ends| format!(" (95% interval {})", self.range(ends)));
         let so_far = format!("{}{}", self.written(difference, true), ends.unwrap_or_default());
         Some(match word {
-            OutcomeWord::CannotTell if it.sessions.min(base.sessions) < SESSIONS_MIN => {
-                format!("Cannot tell: {of}: {so_far}, and it takes {SESSIONS_MIN} sessions in each group.")
+            OutcomeWord::CannotTell if group.sessions.min(base.sessions) < SESSIONS_MIN => {
+                format!(
+                    "Cannot tell: {compared}: {so_far}, and it takes {SESSIONS_MIN} sessions in each group."
+                )
             }
-            OutcomeWord::CannotTell => format!("Cannot tell: {of}: {so_far}."),
-            word => format!("{} in {of}: {so_far}.", capital(word.text())),
+            OutcomeWord::CannotTell => format!("Cannot tell: {compared}: {so_far}."),
+            word => format!("{} in {compared}: {so_far}.", capital(word.text())),
         })
     }
 
@@ -216,14 +218,14 @@ impl OutcomeReport {
 
     fn grid(&self) -> Grid {
         let none = || "–".to_owned();
-        let row = |it: &OutcomeGroup| {
+        let row = |group: &OutcomeGroup| {
             vec![
-                in_one_line(&it.name).into_owned(),
-                it.sessions.to_string(),
-                self.written(it.mean, false),
-                it.difference.map_or_else(none, |it| self.written(it, true)),
-                it.interval.map_or_else(none, |ends| self.range(ends)),
-                it.word.map_or_else(none, |it| it.text().to_owned()),
+                in_one_line(&group.name).into_owned(),
+                group.sessions.to_string(),
+                self.written(group.mean, false),
+                group.difference.map_or_else(none, |it| self.written(it, true)),
+                group.interval.map_or_else(none, |ends| self.range(ends)),
+                group.word.map_or_else(none, |it| it.text().to_owned()),
             ]
         };
         let mean = if self.is_share { "share" } else { "mean" };
@@ -237,10 +239,14 @@ mod tests {
     use super::*;
 
     fn report(groups: &[(&str, &[f64])]) -> OutcomeReport {
-        let of = |(group, values): &(&str, &[f64])| {
+        let outcomes = |(group, values): &(&str, &[f64])| {
             values.iter().map(|it| SessionOutcome { group: (*group).to_owned(), value: *it }).listed()
         };
-        OutcomeReport::new("solved".to_owned(), "a file".to_owned(), &groups.iter().flat_map(of).listed())
+        OutcomeReport::new(
+            "solved".to_owned(),
+            "a file".to_owned(),
+            &groups.iter().flat_map(outcomes).listed(),
+        )
     }
 
     #[test]

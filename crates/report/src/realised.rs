@@ -152,10 +152,10 @@ impl Realised {
         let sum = LaterSum::new(saved, &own, compared.as_ref());
         let (answer, more_sessions) = sum.answer(saved);
         let reach = sum.half_width();
-        let compared = compared.map(|it| ComparedSessions {
+        let compared = compared.map(|rate| ComparedSessions {
             who: Vec::new(),
             sessions: unchanged.len() as u64,
-            change: it.rate - 1.0,
+            change: rate.rate - 1.0,
         });
         Self {
             schema: SCHEMA,
@@ -227,14 +227,14 @@ struct LaterUnit {
 /// Returns the units that are drawn: sessions, or days of a trial.
 fn units(saved: &Saved, own: &[&Later], rate: f64) -> Vec<LaterUnit> {
     let mut days: IndexMap<(usize, &str), LaterUnit> = IndexMap::new();
-    for (nth, it) in own.iter().enumerate() {
-        let before = saved.bills_of(&it.kind).map_or(0.0, |bills| bills.rate() * it.size) * rate;
-        let kind = || saved.kinds.iter().find(|kind| kind.name == it.kind).map(|it| it.change);
-        let change = it.change.or_else(kind).unwrap_or(saved.change);
-        let key = it.day.as_deref().map_or((nth + 1, ""), |day| (0, day));
+    for (nth, later) in own.iter().enumerate() {
+        let before = saved.bills_of(&later.kind).map_or(0.0, |bills| bills.rate() * later.size) * rate;
+        let kind = || saved.kinds.iter().find(|kind| kind.name == later.kind).map(|it| it.change);
+        let change = later.change.or_else(kind).unwrap_or(saved.change);
+        let key = later.day.as_deref().map_or((nth + 1, ""), |day| (0, day));
         let unit = days.entry(key).or_default();
         *unit = LaterUnit {
-            usd: unit.usd + it.usd,
+            usd: unit.usd + later.usd,
             before: unit.before + before,
             hoped: unit.hoped + before * change,
         };

@@ -117,10 +117,10 @@ impl FileContents {
 
     /// Returns what is fixed of its sessions' prompts, for adding it up.
     pub fn fixed(&self) -> impl Iterator<Item = SentBy<'_>> {
-        self.sessions.iter().map(|it| SentBy {
-            by: &it.by,
-            fixed: it.fixed.as_ref(),
-            as_logged: it.as_logged.as_ref(),
+        self.sessions.iter().map(|session| SentBy {
+            by: &session.by,
+            fixed: session.fixed.as_ref(),
+            as_logged: session.as_logged.as_ref(),
         })
     }
 
@@ -140,13 +140,13 @@ impl SessionHeld {
         let billed: Vec<&Usage> = recorded.usage.iter().flatten().listed();
         let sum =
             |field: fn(&Usage) -> Tokens| billed.iter().map(|it| field(it)).reduce(Tokens::saturating_add);
-        let of = |bills: &[Usage], field: fn(&Usage) -> Tokens| {
+        let total = |bills: &[Usage], field: fn(&Usage) -> Tokens| {
             bills.iter().map(field).reduce(Tokens::saturating_add)
         };
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).listed();
         let items = &timeline.spine.items;
         let is_history = |it: ItemIx| items.get(it as usize).is_none_or(|it| it.kind != Kind::Reasoning);
-        let resets = timeline.events.iter().filter(|it| match &it.kind {
+        let resets = timeline.events.iter().filter(|event| match &event.kind {
             EventKind::Reset(gone) => gone.clone().any(is_history),
             _ => false,
         });
@@ -160,11 +160,11 @@ impl SessionHeld {
             requests_estimated: timeline.spine.steps.len().saturating_sub(billed.len()),
             usage_spread: recorded.is_spread,
             summary_requests: recorded.summaries.len(),
-            summary_prompt_tokens: of(&recorded.summaries, |it| it.prompt),
-            summary_output_tokens: of(&recorded.summaries, |it| it.output),
+            summary_prompt_tokens: total(&recorded.summaries, |it| it.prompt),
+            summary_output_tokens: total(&recorded.summaries, |it| it.output),
             left_requests: recorded.aside.len(),
-            left_prompt_tokens: of(&recorded.aside, |it| it.prompt),
-            left_output_tokens: of(&recorded.aside, |it| it.output),
+            left_prompt_tokens: total(&recorded.aside, |it| it.prompt),
+            left_output_tokens: total(&recorded.aside, |it| it.output),
             items: timeline.spine.items.len(),
             resets: resets.len(),
             prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
@@ -225,11 +225,11 @@ fn in_full(files: &[FileContents], mut text: String) -> String {
                 "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests\n"
             );
         }
-        text += &apart(&file.sessions, "wrote a summary of the history", |it| {
-            (it.summary_requests, it.summary_prompt_tokens, it.summary_output_tokens)
+        text += &apart(&file.sessions, "wrote a summary of the history", |session| {
+            (session.summary_requests, session.summary_prompt_tokens, session.summary_output_tokens)
         });
-        text += &apart(&file.sessions, "lie on branches that the user left", |it| {
-            (it.left_requests, it.left_prompt_tokens, it.left_output_tokens)
+        text += &apart(&file.sessions, "lie on branches that the user left", |session| {
+            (session.left_requests, session.left_prompt_tokens, session.left_output_tokens)
         });
         text += &neighbours(&file.sessions);
         if file.left_out.is_empty() {
@@ -248,8 +248,8 @@ fn in_full(files: &[FileContents], mut text: String) -> String {
 type BillsApart = (usize, Option<Tokens>, Option<Tokens>);
 
 /// Says how many requests of a kind stand apart from the others, and what they were billed.
-fn apart(sessions: &[SessionHeld], what: &str, of: impl Fn(&SessionHeld) -> BillsApart) -> String {
-    let all: Vec<_> = sessions.iter().map(of).listed();
+fn apart(sessions: &[SessionHeld], what: &str, bills: impl Fn(&SessionHeld) -> BillsApart) -> String {
+    let all: Vec<_> = sessions.iter().map(bills).listed();
     let n: usize = all.iter().map(|it| it.0).sum();
     if n == 0 {
         return String::new();
@@ -267,8 +267,8 @@ fn neighbours(sessions: &[SessionHeld]) -> String {
     for session in sessions {
         let name = if session.session.is_empty() { "the session" } else { &session.session };
         if let Some(parent) = &session.parent {
-            let of = if parent.is_empty() { "which has no id" } else { parent };
-            text += &format!("{name} is a sub-agent's, of the session {of}\n");
+            let id = if parent.is_empty() { "which has no id" } else { parent };
+            text += &format!("{name} is a sub-agent's, of the session {id}\n");
         }
         if let Some(shared) = &session.shared {
             text += &format!("{name}: {}\n", shared.told);
@@ -325,8 +325,8 @@ impl<'f> FileRow<'f> {
         Self { file, cost: bill.filter(|it| it.requests > 0).map(|it| it.total()) }
     }
 
-    fn sum(&self, of: fn(&SessionHeld) -> usize) -> String {
-        thousands(self.file.sessions.iter().map(of).sum::<usize>() as u64)
+    fn sum(&self, number: fn(&SessionHeld) -> usize) -> String {
+        thousands(self.file.sessions.iter().map(number).sum::<usize>() as u64)
     }
 }
 

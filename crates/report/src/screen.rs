@@ -41,7 +41,7 @@ pub struct FirstScreen {
     /// What was billed in all, day by day, in UTC; what has no time is in none.
     pub by_day: Vec<DayBill>,
     /// What can be done about it, the largest saving first.
-    pub levers: Vec<AgentLever>,
+    pub levers: Vec<Lever>,
     /// How sure all of this is, in a sentence.
     pub certainty: String,
     /// The commands that go on from here, and what they do.
@@ -172,14 +172,6 @@ pub struct DayBill {
     pub usd: Cost,
 }
 
-/// A lever, and whose it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AgentLever {
-    pub agent: String,
-    #[serde(flatten)]
-    pub lever: Lever,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NextCommand {
     pub command: String,
@@ -191,28 +183,24 @@ fn in_usd<S: Serializer>(cost: &Cost, to: S) -> Result<S::Ok, S::Error> {
 }
 
 impl FirstScreen {
-    /// Adds sessions up, with the levers of each agent and a sentence on how sure these are.
+    /// Adds sessions up, with the levers of all agents and a sentence on how sure these are.
     pub fn new(
         sessions: &[SessionFacts],
         skipped: Vec<Skipped>,
-        levers: &[(String, Vec<Lever>)],
+        mut levers: Vec<Lever>,
         certainty: String,
     ) -> Self {
-        let check = sessions.iter().filter_map(|it| it.check).reduce(|mut sum, it| {
-            sum += it;
+        let predicted = sessions.iter().filter_map(|session| session.check).reduce(|mut sum, check| {
+            sum += check;
             sum
         });
-        let of = |(agent, levers): &(String, Vec<Lever>)| {
-            let told = levers.iter().filter(|it| it.word.is_some());
-            told.map(|it| AgentLever { agent: agent.clone(), lever: it.clone() }).listed()
-        };
-        let mut levers = levers.iter().flat_map(of).listed();
-        let calendar = Calendar::new(sessions.iter().map(|it| it.span_ms));
-        levers.sort_by(|one, other| other.lever.saved().total_cmp(&one.lever.saved()));
+        let calendar = Calendar::new(sessions.iter().map(|session| session.span_ms));
+        levers.retain(|lever| lever.word.is_some());
+        levers.sort_by(|one, other| other.saved().total_cmp(&one.saved()));
         Self {
             schema: SCHEMA,
             read: ReadSessions::new(sessions, skipped),
-            predicted: check,
+            predicted,
             bill: ScreenBill::new(sessions, &calendar),
             month: MonthBill::new(sessions, &calendar),
             waiting: ScreenWaiting::new(sessions, &calendar),
@@ -262,12 +250,12 @@ fn by_day(sessions: &[SessionFacts]) -> BTreeMap<i64, PartCosts> {
 impl ProjectBill {
     fn all(sessions: &[SessionFacts]) -> Vec<Self> {
         let mut by_project: BTreeMap<&str, Self> = BTreeMap::new();
-        for it in sessions {
+        for session in sessions {
             let bill = by_project
-                .entry(&it.project)
-                .or_insert_with(|| Self { project: it.project.clone(), ..Self::default() });
+                .entry(&session.project)
+                .or_insert_with(|| Self { project: session.project.clone(), ..Self::default() });
             bill.sessions += 1;
-            bill.usd = it.by_day.values().fold(bill.usd, |sum, it| sum + it.total());
+            bill.usd = session.by_day.values().fold(bill.usd, |sum, it| sum + it.total());
         }
         let mut all = by_project.into_values().listed();
         all.order_by_key(|it| std::cmp::Reverse(it.usd));
@@ -277,18 +265,18 @@ impl ProjectBill {
 
 impl DayBill {
     fn all(sessions: &[SessionFacts]) -> Vec<Self> {
-        let of = |(day, costs): (i64, PartCosts)| Self {
+        let day = |(day, costs): (i64, PartCosts)| Self {
             day: calendar::date_text(day * DAY_MS),
             usd: costs.total(),
         };
-        by_day(sessions).into_iter().map(of).listed()
+        by_day(sessions).into_iter().map(day).listed()
     }
 }
 
 impl ReadSessions {
     fn new(sessions: &[SessionFacts], skipped: Vec<Skipped>) -> Self {
-        let distinct = |of: fn(&SessionFacts) -> &str| {
-            sessions.iter().map(of).filter(|it| !it.is_empty()).collect::<BTreeSet<_>>().len()
+        let distinct = |name: fn(&SessionFacts) -> &str| {
+            sessions.iter().map(name).filter(|it| !it.is_empty()).collect::<BTreeSet<_>>().len()
         };
         let spans = || sessions.iter().filter_map(|it| it.span_ms);
         let ends = spans().map(|it| it[0]).min().zip(spans().map(|it| it[1]).max());
@@ -315,7 +303,7 @@ impl AgentRead {
         let mut by_agent: BTreeMap<&str, Vec<&SessionFacts>> = BTreeMap::new();
         sessions.iter().for_each(|it| by_agent.entry(&it.agent).or_default().push(it));
         let numbers = |it: &&str| it.split('.').map(|part| part.parse::<u64>().unwrap_or(0)).listed();
-        let of = |(agent, own): (&str, Vec<&SessionFacts>)| {
+        let agent_read = |(agent, own): (&str, Vec<&SessionFacts>)| {
             let mut versions = own.iter().map(|it| it.version.as_str()).filter(|it| !it.is_empty()).listed();
             versions.order_by_key(numbers);
             let ends = versions.first().zip(versions.last());
@@ -326,7 +314,7 @@ impl AgentRead {
                 has_settings: own.iter().any(|it| it.has_settings),
             }
         };
-        let mut all = by_agent.into_iter().map(of).listed();
+        let mut all = by_agent.into_iter().map(agent_read).listed();
         all.order_by_key(|it| std::cmp::Reverse(it.sessions));
         all
     }
@@ -334,7 +322,7 @@ impl AgentRead {
 
 impl ScreenBill {
     fn new(sessions: &[SessionFacts], calendar: &Calendar) -> Self {
-        let of = |takes: &dyn Fn(&SessionFacts) -> bool| {
+        let period = |takes: &dyn Fn(&SessionFacts) -> bool| {
             let own = || sessions.iter().filter(|it| takes(it)).flat_map(|it| &it.by_day);
             let sum = |from: i64, to: i64| {
                 let within = own().filter(|(day, _)| day.is_some_and(|day| day > from && day <= to));
@@ -349,16 +337,16 @@ impl ScreenBill {
             }
         };
         let (mut beside, mut requests_without_price) = (BesideBill::default(), BTreeMap::new());
-        for it in sessions {
-            beside += &it.beside;
-            for (model, n) in &it.without_price {
+        for session in sessions {
+            beside += &session.beside;
+            for (model, n) in &session.without_price {
                 *requests_without_price.entry(model.clone()).or_default() += n;
             }
         }
         Self {
-            total: of(&|_| true),
-            main: of(&|it| !it.is_of_agent),
-            sub_agents: of(&|it| it.is_of_agent),
+            total: period(&|_| true),
+            main: period(&|it| !it.is_of_agent),
+            sub_agents: period(&|it| it.is_of_agent),
             requests_without_price,
             estimated: beside.estimated(),
             plans: beside.plans(),

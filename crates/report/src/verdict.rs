@@ -1,8 +1,8 @@
 //! A table's answer in words: which policy to take, why, and how far to trust it.
 
-use super::decide::beside::{ComparedSession, judged};
-use super::decide::{Judgement, SessionEffect};
-use super::lever::Word;
+use super::decide::SessionEffect;
+use super::decide::beside::{ComparedSession, judge};
+use super::lever::{Lever, Word};
 use super::names::short_names;
 use super::notes::Estimated;
 use super::sections::{Detail, OWN, Section, TableLine};
@@ -128,7 +128,7 @@ impl Report {
 
     /// Returns what the rule says of the policies of a table of recorded sessions, by their names; of runs that were folded, nothing is
     /// kept session by session.
-    fn judged(&self, section: &Section) -> IndexMap<String, Judgement> {
+    fn judged(&self, section: &Section) -> IndexMap<String, Lever> {
         let names = section.lines.iter().skip(1).map(|it| it.policy.clone());
         let names = names.filter(|it| !self.oracles.contains(it)).listed();
         let Some(base) = section.lines.first().filter(|_| !names.is_empty()) else { return IndexMap::new() };
@@ -145,7 +145,7 @@ impl Report {
         };
         let sessions: Option<Vec<ComparedSession<'_>>> = section.members.iter().map(session).collect();
         let found = sessions.filter(|it| it.len() > 1);
-        let found = found.map(|it| judged(&it, &names, self.min_evidence)).unwrap_or_default();
+        let found = found.map(|it| judge(&it, &names, self.min_evidence)).unwrap_or_default();
         names.into_iter().zip(found).collect()
     }
 
@@ -254,7 +254,7 @@ impl Report {
 
 impl Verdict {
     /// Returns it with the words of the policies that it names.
-    fn judged(mut self, found: &IndexMap<String, Judgement>) -> Self {
+    fn judged(mut self, found: &IndexMap<String, Lever>) -> Self {
         let named = self.cheapest.iter_mut().chain(&mut self.lossy).chain(&mut self.keep_more);
         for (it, found) in named.filter_map(|it| Some((found.get(&it.policy)?, it))).map(|it| (it.1, it.0)) {
             (it.word, it.why) = (found.word, found.word.map(|_| found.why.clone()));

@@ -60,8 +60,8 @@ pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<AskedPair
 
 /// Says that what is asked for contradicts what one of its settings needs.
 pub(super) fn contradictory(agent: &Agent, asked: &AskedPairs) -> Vec<Diagnostic> {
-    let needs = |it: &(&'static AgentSetting, String)| {
-        it.0.needs.iter().map(|(key, value)| format!("{key}={value}")).listed()
+    let needs = |pair: &(&'static AgentSetting, String)| {
+        pair.0.needs.iter().map(|(key, value)| format!("{key}={value}")).listed()
     };
     let needed: Vec<String> = asked.iter().flat_map(needs).listed();
     let set: Vec<String> = asked.iter().map(|it| format!("{}={}", it.0.key, it.1)).listed();
@@ -156,12 +156,6 @@ impl TrialRequest {
     }
 }
 
-/// Splits a comparison into one of everybody's sessions and the user or project that it asked for.
-pub(super) fn without_whose(comparison: &Comparison) -> (Comparison, Whose) {
-    let whose = Whose { user: comparison.user.clone(), project: comparison.project.clone() };
-    (Comparison { user: None, project: None, ..comparison.clone() }, whose)
-}
-
 /// The sessions by which somebody is advised.
 pub(super) struct SessionsFor<'a> {
     pub(super) played: Vec<&'a PlayedSession>,
@@ -203,17 +197,17 @@ pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
 
 /// Narrows advice by everybody's sessions to one who has few: the words stay, and the dollars become those of the one.
 pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> AgentAdvice {
-    let own = |it: &Lever| {
-        let groups = if whose.project.is_some() { &it.projects } else { &it.people };
-        let takes = |it: &&GroupSaving| {
-            if whose.project.is_some() { whose.takes(&it.group) } else { whose.takes_user(&it.group) }
+    let own = |lever: &Lever| {
+        let groups = if whose.project.is_some() { &lever.projects } else { &lever.people };
+        let takes = |saving: &&GroupSaving| {
+            if whose.project.is_some() { whose.takes(&saving.group) } else { whose.takes_user(&saving.group) }
         };
         // A name may be that of several folders.
-        groups.iter().filter(takes).cloned().reduce(|mut sum, it| {
-            sum.sessions += it.sessions;
-            sum.month_usd += it.month_usd;
-            sum.saved_month += it.saved_month;
-            (0..2).for_each(|end| sum.saved_interval[end] += it.saved_interval[end]);
+        groups.iter().filter(takes).cloned().reduce(|mut sum, more| {
+            sum.sessions += more.sessions;
+            sum.month_usd += more.month_usd;
+            sum.saved_month += more.saved_month;
+            (0..2).for_each(|end| sum.saved_interval[end] += more.saved_interval[end]);
             sum
         })
     };
@@ -247,9 +241,9 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
         advice.paste.clear();
         advice.heed.clear();
     }
-    advice.levers.iter_mut().for_each(|it| {
-        it.people.clear();
-        it.projects.clear();
+    advice.levers.iter_mut().for_each(|lever| {
+        lever.people.clear();
+        lever.projects.clear();
     });
     advice
 }
@@ -279,11 +273,11 @@ mod tests {
 
     #[test]
     fn a_trial_begins_behind_the_newest_session_and_refuses_what_is_not_a_date() {
-        let of = |from: Option<&str>, newest| {
+        let days = |from: Option<&str>, newest| {
             TrialRequest { days: 4, from: from.map(str::to_owned), seed: 0 }.schedule(newest)
         };
-        assert_eq!(of(None, Some(0)).unwrap()[0].day, "1970-01-02");
-        assert!(of(None, None).is_err());
-        assert_eq!(of(Some("2026-13-01"), None).unwrap_err()[0].place.file, "--from");
+        assert_eq!(days(None, Some(0)).unwrap()[0].day, "1970-01-02");
+        assert!(days(None, None).is_err());
+        assert_eq!(days(Some("2026-13-01"), None).unwrap_err()[0].place.file, "--from");
     }
 }

@@ -88,16 +88,16 @@ pub fn undone(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Erro
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    for it in saved.former.iter().rev() {
-        let found = now.find(&it.key).map(|at| now.text[at].to_owned());
-        if !found.as_ref().is_some_and(|own| is_same(own, &it.written)) {
+    for change in saved.former.iter().rev() {
+        let found = now.find(&change.key).map(|at| now.text[at].to_owned());
+        if !found.as_ref().is_some_and(|own| is_same(own, &change.written)) {
             let has = found.map_or_else(|| "is not there".to_owned(), |own| format!("is `{own}`"));
-            let message = format!("`{}` {has}, but `{}` was applied", it.key, it.written);
+            let message = format!("`{}` {has}, but `{}` was applied", change.key, change.written);
             return Err(wrong(file, message, "somebody has changed it since: change it by hand".to_owned()));
         }
-        match &it.before {
-            Some(before) => drop(now.set(&it.key, before)?),
-            None => now.remove(&it.key, &it.made)?,
+        match &change.before {
+            Some(before) => drop(now.set(&change.key, before)?),
+            None => now.remove(&change.key, &change.made)?,
         }
     }
     Ok(ChangedFile { diff: diff(text, &now.text), text: now.text, former: Vec::new(), notes: Vec::new() })

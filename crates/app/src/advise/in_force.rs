@@ -90,9 +90,9 @@ impl Force<'_> {
     /// Counts the sessions that wrote for a short time, and those that wrote for a long one.
     fn lives(&self, setting: &AgentSetting) -> [usize; 2] {
         let own = self.seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
-        own.fold([0; 2], |n, it| {
-            let is_long = it.written[1] > it.written[0];
-            let is_any = it.written != [0; 2];
+        own.fold([0; 2], |n, seen| {
+            let is_long = seen.written[1] > seen.written[0];
+            let is_any = seen.written != [0; 2];
             [n[0] + usize::from(is_any && !is_long), n[1] + usize::from(is_long)]
         })
     }
@@ -116,19 +116,19 @@ impl Force<'_> {
         match setting.shown_by? {
             ShownBy::Lifetimes => self.told_lifetimes(setting),
             ShownBy::Compactions(more) => {
-                let (trigger, of) = self.lowest_compaction()?;
+                let (trigger, what) = self.lowest_compaction()?;
                 Some(format!(
-                    "at most {} ({of} had {} tokens)",
+                    "at most {} ({what} had {} tokens)",
                     thousands(trigger + more),
                     thousands(trigger)
                 ))
             }
             ShownBy::Reserve => {
-                let (trigger, of) = self.lowest_compaction()?;
+                let (trigger, what) = self.lowest_compaction()?;
                 let window =
                     self.seen.iter().filter(|it| !it.compacted_at.is_empty()).map(|it| it.window).min()?;
                 let reserve = window.checked_sub(trigger)?;
-                Some(format!("at least {} ({of} had {} tokens)", thousands(reserve), thousands(trigger)))
+                Some(format!("at least {} ({what} had {} tokens)", thousands(reserve), thousands(trigger)))
             }
         }
     }
@@ -136,11 +136,11 @@ impl Force<'_> {
     /// Returns the smallest prompt before a compaction, and what it is.
     fn lowest_compaction(&self) -> Option<(Tokens, String)> {
         let all = || self.seen.iter().flat_map(|it| &it.compacted_at).copied();
-        let of = match all().count() {
+        let what = match all().count() {
             1 => "the prompt before a compaction".to_owned(),
             n => format!("the smallest of {n} prompts before a compaction"),
         };
-        Some((all().min()?, of))
+        Some((all().min()?, what))
     }
 }
 
@@ -200,10 +200,9 @@ impl SettingPolicies<'_> {
     /// # Errors
     /// The setting's policy is broken.
     fn trigger_in_force(self, state: &SettingValues, of_agent: bool) -> Result<Option<PolicyFile>, Error> {
-        let trigger =
-            self.agent.settings.iter().find(|it| {
-                it.lane.include(of_agent) && it.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
-            });
+        let trigger = self.agent.settings.iter().find(|setting| {
+            setting.lane.include(of_agent) && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
+        });
         let Some(setting) = trigger.filter(|it| !state.contains_key(&it.key)) else { return Ok(None) };
         let Some(value) = setting.values.first() else { return Ok(None) };
         let mut part = setting.policy(value)?;
@@ -295,9 +294,9 @@ mod tests {
             ("codex", ("tool_output_token_limit", "2500"), ("model_auto_compact_token_limit", "100000")),
             ("claude-code", ("bashOutputMaxChars", "8000"), ("autoCompactWindow", "200000")),
         ] {
-            let shown = |it: &PolicyFile| {
+            let shown = |policy: &PolicyFile| {
                 let of_log = |it: &Size| matches!(it, Size::Harness { number: HarnessNumber::Trigger, .. });
-                it.params.values().any(of_log)
+                policy.params.values().any(of_log)
             };
             let [alone, both, own] =
                 [policy(agent, &[cap]), policy(agent, &[cap, trigger]), policy(agent, &[trigger])];

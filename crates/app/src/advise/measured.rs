@@ -1,19 +1,18 @@
 //! What is measured of settings beside plays: pairs of them tried in a folder, lifetimes of cache entries, and what bills alone tell.
 
 use crate::advise::agents::{AgentSetting, ShownBy};
-use crate::advise::in_force::Force;
 use crate::advise::menu::{Menu, MenuChoice, MenuPair, Menus};
 use crate::advise::play::PlayedSession;
-use crate::advise::verdicts::{AgentMonth, AgentSessions, Verdicts};
+use crate::advise::verdicts::{AgentMonth, AgentSessions, PlacedChoice, Verdicts};
 use crate::advise::{AdviceRequest, play};
 use crate::prelude::*;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later, sum_of_pairs};
 use ctxsim_engine::measure::month::Calendar;
-use ctxsim_report::advise::Lifetimes;
 use ctxsim_report::advise::saved::EarlierSession;
-use ctxsim_report::billed::{BilledLevers, WhoseBill};
+use ctxsim_report::advise::{AgentAdvice, Lifetimes};
+use ctxsim_report::billed::{self, WhoseBill};
 use ctxsim_timeline::import::user_of;
 
 /// Sessions of agents, each played once.
@@ -49,14 +48,14 @@ impl<'c> PlayedFolder<'c> {
     ) -> Result<Self, Error> {
         let menus = Menus::new(catalog, asked)?;
         let plan = play::plan(catalog, comparison)?;
-        let (all, _) = play::played(&plan, &menus, (None, &|_, _| {}), |_| ())?;
-        Ok(Self { menus, all: all.into_iter().map(|it| it.0).listed() })
+        let (all, _) = play::play(&plan, &menus, None, &|_, _| {}, |_, session| session)?;
+        Ok(Self { menus, all })
     }
 
     /// Returns the agents of the sessions.
     pub fn agents(&self) -> Vec<&'static str> {
-        let of = |it: &PlayedSession| Some(self.menus.agent(it.seen.format, &it.seen.model)?.name.as_str());
-        ctxsim_report::distinct(self.all.iter().filter_map(of))
+        let name = |it: &PlayedSession| Some(self.menus.agent(it.seen.format, &it.seen.model)?.name.as_str());
+        ctxsim_report::distinct(self.all.iter().filter_map(name))
     }
 
     /// Returns how many sessions are of an agent.
@@ -74,11 +73,10 @@ impl<'c> PlayedFolder<'c> {
         let (played, menu) = (self.part(agent, part), self.menus.named_menu(agent)?);
         let calendar = Calendar::default();
         let month = AgentMonth::new(&calendar, &played);
-        let sessions = AgentSessions { menu, month: &month, played: &played, min_evidence: floor };
-        let force = Force { agent: menu.agent, seen: Vec::new(), file: &menu.file };
-        let Verdicts { levers, pasted, .. } = sessions.verdicts(&force);
-        let (nth, choice) = pasted?;
-        Some((TriedChoice(choice), -levers[nth].expected?))
+        let sessions = AgentSessions { menu, month, played: &played, min_evidence: floor };
+        let Verdicts { levers, pasted, .. } = sessions.verdicts(&sessions.force());
+        let PlacedChoice { lever, choice } = pasted?;
+        Some((TriedChoice(choice), -levers[lever].expected?))
     }
 
     /// Returns the choice that saves most on some sessions and keeps the floor, if one saves.
@@ -92,8 +90,11 @@ impl<'c> PlayedFolder<'c> {
     /// Returns what a choice saves on some sessions, as a share, and the share of the needed evidence that it keeps.
     pub fn came(&self, agent: &str, part: &[usize], choice: &TriedChoice) -> (f64, Option<f64>) {
         let played = self.part(agent, part);
-        let cost = |it: &&PlayedSession| {
-            (it.run(&choice.0).costs.total().unwrap_or_default(), it.base.costs.total().unwrap_or_default())
+        let cost = |session: &&PlayedSession| {
+            (
+                session.run(&choice.0).costs.total().unwrap_or_default(),
+                session.base.costs.total().unwrap_or_default(),
+            )
         };
         let (own, base) = sum_of_pairs(played.iter().map(cost));
         let (met, needed) = sum_of_pairs(played.iter().map(|it| it.run(&choice.0).sums.needs.evidence()));
@@ -105,20 +106,20 @@ impl<'c> PlayedFolder<'c> {
         let menu = self.menus.named_menu(agent)?;
         let place = |text: &&str| menu.pairs.iter().position(|it| it.text() == **text);
         let choice: MenuChoice = change.iter().map(place).collect::<Option<_>>()?;
-        let session = |it: &PlayedSession| {
+        let session = |session: &PlayedSession| {
             Some(ChangedSession {
-                earlier: it.earlier(&choice, true),
-                project: it.seen.project.clone(),
-                requests: it.seen.requests,
-                billed_usd: it.seen.billed_usd?,
+                earlier: session.earlier(&choice, true),
+                project: session.seen.project.clone(),
+                requests: session.seen.requests,
+                billed_usd: session.seen.billed_usd?,
             })
         };
         Some(self.of(agent).into_iter().filter_map(session).listed())
     }
 
     fn of(&self, agent: &str) -> Vec<&PlayedSession> {
-        let is_own = |it: &&PlayedSession| {
-            self.menus.agent(it.seen.format, &it.seen.model).is_some_and(|it| it.name == agent)
+        let is_own = |session: &&PlayedSession| {
+            self.menus.agent(session.seen.format, &session.seen.model).is_some_and(|it| it.name == agent)
         };
         self.all.iter().filter(is_own).listed()
     }
@@ -165,9 +166,9 @@ impl LifetimeAxis {
         if short == 0 {
             return None;
         }
-        let sample = |it: &&'t PlayedSession| {
-            let [short, long] = self.ends.each_ref().map(|end| it.run(end).costs.total());
-            let (project, at_ms) = (it.seen.project.as_str(), it.seen.span_ms.map(|it| it[1]));
+        let sample = |session: &&'t PlayedSession| {
+            let [short, long] = self.ends.each_ref().map(|end| session.run(end).costs.total());
+            let (project, at_ms) = (session.seen.project.as_str(), session.seen.span_ms.map(|it| it[1]));
             Some(RatioSample { pair: long.zip(short).filter(|it| it.1 > 0.0)?, project, at_ms })
         };
         let samples: Vec<RatioSample<'_>> = own.iter().filter_map(sample).listed();
@@ -208,19 +209,20 @@ impl LifetimeAxis {
     }
 }
 
-/// Judges what bills tell; sessions without a bill take no part.
-pub(super) fn levers_of_bills(played: &[&PlayedSession], month: &AgentMonth<'_>, floor: f64) -> BilledLevers {
-    let all = played.iter().filter_map(|it| {
-        let facts = it.by_bills.as_ref()?;
-        let seen = &it.seen;
-        Some(WhoseBill {
+/// Advises by what bills tell alone; sessions without a bill take no part in its levers.
+pub(super) fn advice_by_bills(played: &[&PlayedSession], month: &AgentMonth<'_>, floor: f64) -> AgentAdvice {
+    let mut bills = Vec::new();
+    for session in played {
+        let Some(facts) = &session.by_bills else { continue };
+        let seen = &session.seen;
+        bills.push(WhoseBill {
             person: user_of(&seen.project),
             project: &seen.project,
             span_ms: seen.span_ms,
-            month_usd: month.of(it).unwrap_or_default(),
+            month_usd: month.of(session).unwrap_or_default(),
             is_of_agent: seen.is_of_agent,
             facts,
-        })
-    });
-    BilledLevers::new(&all.listed(), month.cost(played).usd, floor)
+        });
+    }
+    AgentAdvice { sessions: played.len(), ..billed::advise(&bills, month.cost(played), floor) }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::agents::{Agent, AgentSetting, Wish};
 use super::asked::{self, AskedPairs};
 use super::in_force::{SettingPolicies, SettingValues};
-use super::play::{PlayedSession, SeenLog};
+use super::play::SeenLog;
 use super::stated::FileSettings;
 use super::{AdviceRequest, unknown_agent};
 use crate::ListPrices;
@@ -135,8 +135,8 @@ impl<'c> Menu<'c> {
 
     /// Returns the families of what a choice adds to the settings in force, in either lane.
     pub(super) fn families(&self, choice: &[usize]) -> Vec<PolicyFamily> {
-        let of = |(own, base): (Arc<Policy>, Arc<Policy>)| own.families_beside(&base);
-        let mut all = self.in_lanes(choice).into_iter().flat_map(of).listed();
+        let families = |(own, base): (Arc<Policy>, Arc<Policy>)| own.families_beside(&base);
+        let mut all = self.in_lanes(choice).into_iter().flat_map(families).listed();
         all.sort();
         all.dedup();
         all
@@ -214,11 +214,6 @@ impl<'c> Menus<'c> {
     /// Returns whether a session is one of another agent than the one that is named.
     pub(super) fn leaves_out(&self, seen: &SeenLog) -> bool {
         self.named.is_some() && self.agent(seen.format, &seen.model).is_none()
-    }
-
-    /// Returns whether the settings of a session's agent are known.
-    pub(super) fn knows(&self, session: &PlayedSession) -> bool {
-        self.agent(session.seen.format, &session.seen.model).is_some()
     }
 
     /// Returns the menu of the agent that made a session; none where it is not known.

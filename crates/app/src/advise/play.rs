@@ -124,38 +124,36 @@ impl PlayedSession {
     }
 }
 
-/// Sessions with what else is asked of each, and what takes no part.
-pub(super) type PlayedBeside<T> = (Vec<(PlayedSession, T)>, Vec<Skipped>);
-
-/// Plays sessions with everything that is tried of their agents, each opened once; returns with each what else is asked of it, and what
-/// takes no part. A session of no known agent is played as it was recorded.
+/// Plays sessions with everything that is tried of their agents, each opened once; returns what is to be kept of each while it is open, and
+/// what takes no part. A session of no known agent is played as it was recorded.
 ///
 /// # Errors
 /// Every problem of the inputs, or a run failed.
-pub(super) fn played<T: Send>(
+pub(super) fn play<T: Send>(
     plan: &Plan,
     menus: &Menus<'_>,
-    (threads, progress): (Option<usize>, Progress<'_>),
-    also: impl Fn(&Load) -> T + Sync,
-) -> Result<PlayedBeside<T>, Error> {
+    threads: Option<usize>,
+    progress: Progress<'_>,
+    keep: impl Fn(&Load, PlayedSession) -> T + Sync,
+) -> Result<(Vec<T>, Vec<Skipped>), Error> {
     let has_folders = |load: &Load| {
-        let of = seen_log(load).and_then(|it| menus.agent(it.format, &it.model));
-        of.is_some_and(|it| it.has_folders)
+        let agent = seen_log(load).and_then(|seen| menus.agent(seen.format, &seen.model));
+        agent.is_some_and(|agent| agent.has_folders)
     };
-    let open = |it: &ReadyLoad| plan.opened_by_folder(it, has_folders);
-    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(PlayedSession, T)>, Error> {
+    let open = |ready: &ReadyLoad| plan.opened_by_folder(ready, has_folders);
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<T>, Error> {
         let Some(mut seen) = seen_log(load) else { return Ok(None) };
-        seen.as_logged = load.timeline().and_then(|it| menus.prices.as_logged(it));
+        let timeline = load.timeline();
+        seen.as_logged = timeline.and_then(|it| menus.prices.as_logged(it));
         let billed = as_billed(load);
         let play =
             SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
         let menu = menus.of(&seen)?;
         let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetimes());
-        let timeline = load.timeline();
         let by_bills = timeline.and_then(|it| menus.prices.billed(it, load.profiles.first(), has_lifetimes));
         let first = play.first(menu)?;
         let session = PlayedSession { by_bills, ..play.with_choices(menu, seen, first)? };
-        Ok(Some((session, also(load))))
+        Ok(Some(keep(load, session)))
     };
     let (all, skipped) = plan.each_of(threads, progress, open, one)?;
     let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -265,12 +263,18 @@ pub(crate) fn seen(
     progress: Progress<'_>,
 ) -> Result<Vec<SeenLog>, Error> {
     let plan = plan(catalog, comparison)?;
-    let open = |it: &ReadyLoad| plan.opened_by_folder(it, |_| false);
+    let open = |ready: &ReadyLoad| plan.opened_by_folder(ready, |_| false);
     let all = plan.each_of(threads, progress, open, |load, _| seen_log(load))?.0;
     Ok(all.into_iter().flatten().listed())
 }
 
-/// Plays sessions of one agent with each of some settings in force, and returns what each costs beside what its log shows.
+/// What a log shows of a session, and what it costs with each of some settings in force.
+pub(crate) struct CostedLog {
+    pub(crate) seen: SeenLog,
+    pub(crate) costs: [Costs; 2],
+}
+
+/// Plays sessions of one agent with each of two settings in force.
 ///
 /// # Errors
 /// Every problem of the inputs, or a run failed.
@@ -278,11 +282,12 @@ pub(crate) fn costs_with(
     catalog: &Catalog,
     comparison: &Comparison,
     policies: SettingPolicies<'_>,
-    states: &[SettingValues],
-    (threads, progress): (Option<usize>, Progress<'_>),
-) -> Result<Vec<(SeenLog, Vec<Costs>)>, Error> {
+    states: &[SettingValues; 2],
+    threads: Option<usize>,
+    progress: Progress<'_>,
+) -> Result<Vec<CostedLog>, Error> {
     let plan = plan(catalog, comparison)?;
-    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<(SeenLog, Vec<Costs>)>, Error> {
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<CostedLog>, Error> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
         let billed = as_billed(load);
         let play =
@@ -290,9 +295,9 @@ pub(crate) fn costs_with(
         let made =
             states.iter().map(|it| policies.of_state(it, seen.is_of_agent)).collect::<Result<_, _>>()?;
         let runs = play.runs(made)?;
-        Ok(Some((seen, runs.iter().map(|it| it.tally.costs).listed())))
+        Ok(Some(CostedLog { seen, costs: [runs[0].tally.costs, runs[1].tally.costs] }))
     };
-    let open = |it: &ReadyLoad| plan.opened_by_folder(it, |_| policies.agent.has_folders);
+    let open = |ready: &ReadyLoad| plan.opened_by_folder(ready, |_| policies.agent.has_folders);
     let all = plan.each_of(threads, progress, open, one)?.0;
     Ok(all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().listed())
 }
@@ -359,9 +364,10 @@ fn billed(
     output: fn(&Usage) -> Tokens,
 ) -> Option<f64> {
     let list = load.profiles.first()?.prices.at(0);
-    let bill = |it: &Usage| {
-        let write = it.writes(timeline.harness.ttl);
-        let tokens = TokenUse { read: it.cache_read, write, uncached: it.uncached, output: output(it) };
+    let bill = |usage: &Usage| {
+        let write = usage.writes(timeline.harness.ttl);
+        let tokens =
+            TokenUse { read: usage.cache_read, write, uncached: usage.uncached, output: output(usage) };
         Bill::of_request(list, &tokens)
     };
     let all: Option<Vec<f64>> =

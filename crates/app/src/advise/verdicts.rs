@@ -3,27 +3,24 @@
 use crate::prelude::*;
 
 use super::agents::{ShownBy, Wish};
-use super::in_force::Force;
-use super::in_force::SettingValues;
+use super::in_force::{Force, SettingValues};
 use super::menu::{Menu, MenuChoice};
 use super::play::PlayedSession;
-use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;
+use ctxsim_input::policy::Lanes;
 use ctxsim_report::advise::saved::{EarlierBills, SCHEMA, Saved};
 use ctxsim_report::advise::{MonthCost, WishFor};
-use ctxsim_report::decide::groups::{GroupedSession, by_group};
-use ctxsim_report::decide::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily, pasted};
+use ctxsim_report::decide::{FamilySession, SessionEffect, TriedFamily, pasted};
 use ctxsim_report::distinct;
 use ctxsim_report::known_task as task;
-use ctxsim_report::lever::TurnsBreakEven;
-use ctxsim_report::lever::{GroupSaving, KnownBy, Lever, SETTINGS, Word};
+use ctxsim_report::lever::{KnownBy, Lever, SETTINGS, TurnsBreakEven, Word};
 use ctxsim_timeline::import::user_of;
 
 /// The sessions of an agent, ready to be judged.
 pub(super) struct AgentSessions<'a> {
     pub(super) menu: &'a Menu<'a>,
-    pub(super) month: &'a AgentMonth<'a>,
+    pub(super) month: AgentMonth<'a>,
     pub(super) played: &'a [&'a PlayedSession],
     pub(super) min_evidence: f64,
 }
@@ -33,10 +30,18 @@ pub(super) struct AgentSessions<'a> {
 pub(super) struct Verdicts {
     /// Everything that does something in some session; most saved first.
     pub(super) levers: Vec<Lever>,
-    /// What to paste: a place in `levers`, and the choice.
-    pub(super) pasted: Option<(usize, MenuChoice)>,
-    /// What was asked for: a place in `levers`, and the choice.
-    pub(super) asked: Option<(usize, MenuChoice)>,
+    /// What to paste.
+    pub(super) pasted: Option<PlacedChoice>,
+    /// What was asked for.
+    pub(super) asked: Option<PlacedChoice>,
+}
+
+/// A choice among the verdicts.
+#[derive(Debug)]
+pub(super) struct PlacedChoice {
+    /// Its place among the levers.
+    pub(super) lever: usize,
+    pub(super) choice: MenuChoice,
 }
 
 /// What a month of an agent's sessions costs.
@@ -84,32 +89,46 @@ impl AgentSessions<'_> {
         (all > 0.0).then(|| met / all)
     }
 
+    /// Returns what is known of the settings in force.
+    pub(super) fn force(&self) -> Force<'_> {
+        let seen = self.played.iter().map(|session| &session.seen).listed();
+        Force { agent: self.menu.agent, seen, file: &self.menu.file }
+    }
+
     /// Judges everything that is tried as one family.
     pub(super) fn verdicts(&self, force: &Force<'_>) -> Verdicts {
-        let effects = self.played.iter().map(|it| SessionEffects::new(it, self.menu)).listed();
-        let is_row = |it: &&MenuChoice| self.is_distinct(it) || self.menu.is_asked(it);
+        let effects = self.played.iter().map(|session| SessionEffects::new(session, self.menu)).listed();
+        let is_row = |choice: &&MenuChoice| self.is_distinct(choice) || self.menu.is_asked(choice);
         let choices = self.menu.choices.iter().filter(is_row).listed();
         let family = TriedFamily {
-            sessions: effects.iter().map(|it| it.session(&choices)).listed(),
-            rows: choices.iter().map(|it| self.row(it)).listed(),
+            sessions: effects.iter().map(|session| session.in_family(&choices, &self.month)).listed(),
+            levers: choices.iter().map(|choice| self.tried(choice)).listed(),
             floor: self.min_evidence,
         };
-        let judged = family.judged();
+        let judged = family.judge();
         let best = pasted(&judged);
-        let month = self.month.cost(self.played).usd;
-        let lever = |(nth, it): (usize, &Judgement)| (nth, self.lever(choices[nth], it, month, force));
-        let mut levers: Vec<(usize, Lever)> = judged.iter().enumerate().map(lever).listed();
-        levers.retain(|it| it.1.word.is_some() || self.menu.is_asked(choices[it.0]));
-        // Whom a choice concerns is asked of what a reader may set alone, and of what is pasted.
-        for (nth, lever) in levers.iter_mut().filter(|it| it.1.set.len() == 1 || Some(it.0) == best) {
-            lever.people = self.groups(&effects, choices[*nth], |it| it.person);
-            lever.projects = self.groups(&effects, choices[*nth], |it| &it.of.seen.project);
+        let month_usd = self.month.cost(self.played).usd;
+        let mut levers: Vec<(usize, Lever)> = Vec::new();
+        for (nth, judged) in judged.into_iter().enumerate() {
+            let choice = choices[nth];
+            let mut lever = self.lever(choice, judged, month_usd, force);
+            // Whom a choice concerns is asked of what a reader may set alone, and of what is pasted.
+            if lever.word.is_some() || self.menu.is_asked(choice) {
+                if lever.set.len() == 1 || Some(nth) == best {
+                    lever.people = family.savings_by(nth, |session| session.person);
+                    lever.projects = family.savings_by(nth, |session| session.project);
+                }
+                levers.push((nth, lever));
+            }
         }
-        levers.sort_by(|one, other| other.1.saved().total_cmp(&one.1.saved()));
-        let found = |nth: usize| Some((levers.iter().position(|it| it.0 == nth)?, choices[nth].clone()));
-        let pasted = best.and_then(found);
-        let asked = choices.iter().position(|it| self.menu.is_asked(it)).and_then(found);
-        Verdicts { levers: levers.into_iter().map(|it| it.1).listed(), pasted, asked }
+        levers.sort_by(|(_, one), (_, other)| other.saved().total_cmp(&one.saved()));
+        let placed = |row: usize| {
+            let lever = levers.iter().position(|(nth, _)| *nth == row)?;
+            Some(PlacedChoice { lever, choice: choices[row].clone() })
+        };
+        let pasted = best.and_then(placed);
+        let asked = choices.iter().position(|choice| self.menu.is_asked(choice)).and_then(placed);
+        Verdicts { levers: levers.into_iter().map(|(_, lever)| lever).listed(), pasted, asked }
     }
 
     /// Returns whether each pair of a choice does something in some session: else a smaller choice is the same.
@@ -117,16 +136,19 @@ impl AgentSessions<'_> {
         choice.iter().all(|it| self.played.iter().any(|one| one.acts(*it)))
     }
 
-    fn row(&self, choice: &MenuChoice) -> FamilyRow {
-        let pairs = choice.iter().map(|it| &self.menu.pairs[*it]);
-        FamilyRow {
-            set: pairs.clone().map(super::menu::MenuPair::text).listed(),
-            lanes: pairs.clone().map(|it| [false, true].map(|of| it.setting.lane.include(of))).listed(),
-            is_lifetime: pairs.clone().any(|it| it.setting.shown_by == Some(ShownBy::Lifetimes)),
-            unjudged: pairs
-                .clone()
-                .find_map(|it| it.setting.unjudged.clone())
-                .or_else(|| self.narrow(choice)),
+    /// Describes a choice as a lever, before it is judged.
+    fn tried(&self, choice: &MenuChoice) -> Lever {
+        let pairs = choice.iter().map(|pair| &self.menu.pairs[*pair]).listed();
+        let unjudged = pairs.iter().find_map(|pair| pair.setting.unjudged.clone());
+        Lever {
+            name: SETTINGS,
+            set: pairs.iter().map(|pair| pair.text()).listed(),
+            title: pairs.iter().map(|pair| pair.setting.titled(&pair.value)).listed().join(" + "),
+            effects: pairs.iter().map(|pair| pair.setting.effects.clone()).listed(),
+            lanes: pairs.iter().map(|pair| pair.setting.lane).reduce(Lanes::or).unwrap_or_default(),
+            is_lifetime: pairs.iter().any(|pair| pair.setting.shown_by == Some(ShownBy::Lifetimes)),
+            unjudged: unjudged.or_else(|| self.narrow(choice)),
+            ..Lever::default()
         }
     }
 
@@ -136,67 +158,38 @@ impl AgentSessions<'_> {
         task::narrow(self.menu.newest_requests(choice)?, &requests)
     }
 
-    /// Returns what a choice saves each person or project.
-    fn groups<'e>(
-        &'e self,
-        effects: &'e [SessionEffects<'e>],
-        choice: &MenuChoice,
-        group: impl Fn(&'e SessionEffects<'e>) -> &'e str,
-    ) -> Vec<GroupSaving> {
-        let of = |it: &'e SessionEffects<'e>| {
-            let pair = (it.effect(choice).cost?.usd, it.base.cost?.usd);
-            Some(GroupedSession { group: group(it), pair, month_usd: self.month.of(it.of)? })
-        };
-        by_group(&effects.iter().filter_map(of).listed())
-    }
-
     /// Returns the minutes less that one waits for answers a month in main conversations with a choice, over the sessions whose models have data.
     fn saved_minutes(&self, choice: &MenuChoice) -> Option<f64> {
-        let saved = |it: &&PlayedSession| {
-            let [base, own] = [&it.base, it.run(choice)].map(|it| it.waiting.total().minutes());
-            Some((base? - own?) * self.month.weight(it))
+        let saved = |session: &&PlayedSession| {
+            let [base, own] = [&session.base, session.run(choice)].map(|it| it.waiting.total().minutes());
+            Some((base? - own?) * self.month.weight(session))
         };
         let main = self.played.iter().filter(|it| !it.seen.is_of_agent);
         // Nothing is never less than nothing.
         main.filter_map(saved).reduce(|sum, it| sum + it).map(|it| 0.0 + it)
     }
 
-    fn lever(&self, choice: &MenuChoice, it: &Judgement, month: Option<f64>, force: &Force<'_>) -> Lever {
-        let is_do = it.word == Some(Word::Do);
-        let expected = if is_do { it.expected } else { it.change };
-        let pairs = choice.iter().map(|it| &self.menu.pairs[*it]).listed();
+    /// Adds to a lever that was judged what it is worth in a month, and what is known of its choice.
+    fn lever(&self, choice: &MenuChoice, judged: Lever, month_usd: Option<f64>, force: &Force<'_>) -> Lever {
+        let expected = if judged.word == Some(Word::Do) { judged.expected } else { judged.change };
+        let families = self.menu.families(choice);
+        // Lifetimes edit no prompt, so that no turn is added for them.
+        let shown = expected.zip(judged.again).filter(|_| !families.is_empty());
         let mut lever = Lever {
-            name: SETTINGS,
-            set: pairs.iter().map(|it| it.text()).listed(),
-            title: pairs.iter().map(|it| it.setting.titled(&it.value)).listed().join(" + "),
-            word: it.word,
-            why: it.why.clone(),
             saved_minutes_month: self.saved_minutes(choice),
-            change: it.change,
             expected,
-            interval: it.interval,
-            gone_at_extra_turns: self.gone_at(choice, it),
-            known_of_task: task::known(&self.menu.families(choice)),
-            evidence_kept: it.kept,
-            evidence_low: it.kept_low,
-            effects: pairs.iter().map(|it| it.setting.effects.clone()).listed(),
-            ..Lever::default()
+            gone_at_extra_turns: shown
+                .and_then(|(change, again)| TurnsBreakEven::new(change, judged.interval, again)),
+            known_of_task: task::known(&families),
+            ..judged
         }
-        .in_month(month);
-        if it.word == Some(Word::Try) {
+        .in_month(month_usd);
+        if lever.word == Some(Word::Try) {
             let is_by_cost = !self.before(choice, force).is_empty();
             let bills = self.bills(choice, is_by_cost);
-            lever.sessions_to_know = expected.and_then(|it| bills.sessions_to_know(it));
+            lever.sessions_to_know = expected.and_then(|change| bills.sessions_to_know(change));
         }
         lever
-    }
-
-    /// Returns how many more turns the saving of a choice bears: what it is shown to save, of what turns cost under it. Lifetimes edit no prompt, so
-    /// that no turn is added for them.
-    fn gone_at(&self, choice: &MenuChoice, it: &Judgement) -> Option<TurnsBreakEven> {
-        let shown = if it.word == Some(Word::Do) { it.expected } else { it.change };
-        let edits = !self.menu.families(choice).is_empty();
-        TurnsBreakEven::new(shown?, it.interval, it.again?).filter(|_| edits)
     }
 
     /// Returns what only maintainers can change, where it would save.
@@ -253,40 +246,35 @@ impl AgentSessions<'_> {
 
 /// What a session comes to under each choice that does something in it.
 struct SessionEffects<'a> {
-    of: &'a PlayedSession,
-    person: &'a str,
+    session: &'a PlayedSession,
     base: SessionEffect,
     runs: IndexMap<&'a MenuChoice, SessionEffect>,
 }
 
 impl<'a> SessionEffects<'a> {
-    fn new(of: &'a PlayedSession, menu: &Menu<'_>) -> Self {
-        debug_assert!(of.acts.len() == menu.pairs.len() || of.acts.is_empty(), "one for each pair");
-        let effect = |it: (&'a MenuChoice, &Tally)| (it.0, SessionEffect::of(it.1));
-        Self {
-            of,
-            person: user_of(&of.seen.project),
-            base: SessionEffect::of(&of.base),
-            runs: of.runs.iter().map(effect).collect(),
-        }
+    fn new(session: &'a PlayedSession, menu: &Menu<'_>) -> Self {
+        debug_assert!(session.acts.len() == menu.pairs.len() || session.acts.is_empty(), "one for each pair");
+        let runs = session.runs.iter().map(|(choice, run)| (choice, SessionEffect::of(run)));
+        Self { session, base: SessionEffect::of(&session.base), runs: runs.collect() }
     }
 
     /// Returns what it comes to under a choice.
     fn effect(&self, choice: &[usize]) -> &SessionEffect {
-        self.runs.get(&self.of.acting(choice)).unwrap_or(&self.base)
+        self.runs.get(&self.session.acting(choice)).unwrap_or(&self.base)
     }
 
-    fn session<'s>(&'s self, choices: &[&MenuChoice]) -> FamilySession<'s> {
-        let seen = &self.of.seen;
-        let [short, long] = seen.written.map(|it| usize::from(it > 0));
+    fn in_family<'s>(&'s self, choices: &[&MenuChoice], month: &AgentMonth<'_>) -> FamilySession<'s> {
+        let seen = &self.session.seen;
+        let [short, long] = seen.written.map(|tokens| usize::from(tokens > 0));
         FamilySession {
             project: &seen.project,
-            person: self.person,
-            last_ms: seen.span_ms.map(|it| it[1]),
+            person: user_of(&seen.project),
+            last_ms: seen.span_ms.map(|[_, end]| end),
             lifetimes: short + 2 * long,
             is_of_agent: seen.is_of_agent,
+            month_usd: month.of(self.session),
             base: &self.base,
-            rows: choices.iter().map(|it| self.effect(it)).listed(),
+            rows: choices.iter().map(|choice| self.effect(choice)).listed(),
         }
     }
 }

@@ -72,10 +72,10 @@ pub struct Drift {
 impl Drift {
     /// Finds it in earlier sessions whose bills are measured by their kind, or together.
     fn of(sessions: &[EarlierSession], kinds: &[SessionKind], pooled: Option<&Bills>) -> Option<Self> {
-        let sample = |it: &EarlierSession| {
-            let own = || kinds.iter().find(|kind| kind.name == it.kind).map(|it| it.bills);
+        let sample = |session: &EarlierSession| {
+            let own = || kinds.iter().find(|kind| kind.name == session.kind).map(|it| it.bills);
             let rate = pooled.copied().or_else(own)?.rate();
-            Some((it.billed_usd?, rate * it.size?, it.at_ms))
+            Some((session.billed_usd?, rate * session.size?, session.at_ms))
         };
         let known: Vec<_> = sessions.iter().filter_map(sample).collect();
         let sample =

@@ -18,7 +18,7 @@ pub(super) enum Whom {
 }
 
 impl Whom {
-    fn of(self, lever: &Lever) -> &[GroupSaving] {
+    fn savings(self, lever: &Lever) -> &[GroupSaving] {
         match self {
             Self::People => &lever.people,
             Self::Projects => &lever.projects,
@@ -37,12 +37,12 @@ impl Whom {
 pub(super) const STAR: &str = "* Mostly by the sessions of the others, as there are too few of one's own. Levers overlap, so columns do not add up.";
 
 /// Returns what each of the best levers saves the dearest groups; `None` where there are no two of them.
-pub(super) fn table(it: &AgentAdvice, whom: Whom) -> Option<Grid> {
-    let levers = it.best_levers().into_iter().filter(|it| !whom.of(it).is_empty()).listed();
+pub(super) fn table(advice: &AgentAdvice, whom: Whom) -> Option<Grid> {
+    let levers = advice.best_levers().into_iter().filter(|lever| !whom.savings(lever).is_empty()).listed();
     let mut groups: Vec<&GroupSaving> = Vec::new();
-    for it in levers.iter().flat_map(|it| whom.of(it)) {
-        if !groups.iter().any(|own| own.group == it.group) {
-            groups.push(it);
+    for saving in levers.iter().flat_map(|lever| whom.savings(lever)) {
+        if !groups.iter().any(|known| known.group == saving.group) {
+            groups.push(saving);
         }
     }
     groups.retain(|it| it.month_usd > 0.0);
@@ -54,7 +54,7 @@ pub(super) fn table(it: &AgentAdvice, whom: Whom) -> Option<Grid> {
     let spent = std::iter::once("spent".to_owned()).chain(groups.iter().map(|it| fixed(it.month_usd, 2)));
     let row = |lever: &&Lever| {
         let cell = |group: &&GroupSaving| {
-            let own = whom.of(lever).iter().find(|it| it.group == group.group);
+            let own = whom.savings(lever).iter().find(|it| it.group == group.group);
             own.map_or_else(|| "–".to_owned(), written)
         };
         std::iter::once(lever.title.clone()).chain(groups.iter().map(cell)).listed()
@@ -62,8 +62,8 @@ pub(super) fn table(it: &AgentAdvice, whom: Whom) -> Option<Grid> {
     let rows = std::iter::once(spent.listed()).chain(levers.iter().map(row)).listed();
     let names = groups.iter().map(|it| name(&it.group)).listed();
     let is_shared = |name: &String| names.iter().filter(|it| *it == name).count() > 1;
-    let names = groups.iter().zip(&names).map(|(it, name)| match is_shared(name) {
-        true => format!("{}/{name}", self::name(user_of(&it.group))),
+    let names = groups.iter().zip(&names).map(|(saving, name)| match is_shared(name) {
+        true => format!("{}/{name}", self::name(user_of(&saving.group))),
         false => name.clone(),
     });
     let names = names.listed();
@@ -71,10 +71,10 @@ pub(super) fn table(it: &AgentAdvice, whom: Whom) -> Option<Grid> {
     Some(Grid::new(whom.title(), 0, &headings, rows).with(CellKind::Text, &[0]))
 }
 
-fn written(it: &GroupSaving) -> String {
-    let star = if it.own_share < OWN { "*" } else { "" };
+fn written(saving: &GroupSaving) -> String {
+    let star = if saving.own_share < OWN { "*" } else { "" };
     // No minus before what rounds to nothing.
-    let saved = if it.saved_month.abs() < 0.005 { 0.0 } else { it.saved_month };
+    let saved = if saving.saved_month.abs() < 0.005 { 0.0 } else { saving.saved_month };
     let sign = if saved < 0.0 { "−" } else { "" };
     format!("{sign}{}{star}", fixed(saved.abs(), 2))
 }
@@ -115,12 +115,12 @@ impl Advice {
     /// Returns every lever as rows: what it saves in all, each person (`user`), and each project.
     pub fn as_rows(&self) -> Rows {
         let mut rows = Vec::new();
-        let others = self.by_bills.iter().map(|it| (&it.agent, &it.levers));
-        for (agent, levers) in self.agents.iter().map(|it| (&it.agent, &it.levers)).chain(others) {
-            for lever in levers {
+        for advice in self.agents.iter().chain(&self.by_bills) {
+            for lever in &advice.levers {
                 let people = lever.people.iter().map(|group| Some(("user", group)));
                 let projects = lever.projects.iter().map(|group| Some(("project", group)));
-                rows.extend([None].into_iter().chain(people).chain(projects).map(|it| row(agent, lever, it)));
+                let whose = [None].into_iter().chain(people).chain(projects);
+                rows.extend(whose.map(|whose| row(&advice.agent, lever, whose)));
             }
         }
         Rows::of(&rows)

@@ -2,7 +2,7 @@
 
 use super::saved::TrialDay;
 use super::whom::{self, Whom};
-use super::{Advice, AgentAdvice, Basis, BilledAdvice, From, Lifetimes, WishFor};
+use super::{Advice, AgentAdvice, Basis, From, InForce, Lifetimes, Paste, WishFor};
 use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
@@ -131,7 +131,7 @@ fn rest(advice: &AgentAdvice) -> Option<Block> {
 }
 
 /// Lays out what bills tell where no settings are known.
-fn of_bills(advice: &BilledAdvice) -> Vec<Block> {
+fn of_bills(advice: &AgentAdvice) -> Vec<Block> {
     let best = advice.best_levers();
     let title = format!("What the bills of {} tell ({})", advice.agent, counted(advice.sessions, "session"));
     let table = Block::Table(levers(&title, &best, false));
@@ -164,8 +164,8 @@ fn words(advice: &AgentAdvice) -> String {
 }
 
 fn cost(advice: &AgentAdvice) -> String {
-    let kept = advice.evidence_kept.map_or_else(String::new, |it| {
-        format!("; prompts hold {} of what the agent later needs", percent(it))
+    let kept = advice.evidence_kept.map_or_else(String::new, |kept| {
+        format!("; prompts hold {} of what the agent later needs", percent(kept))
     });
     match advice.month.usd {
         Some(usd) => {
@@ -231,7 +231,7 @@ fn asked_words(lever: &Lever) -> String {
     format!("{} Why: {}.{after}", promise(lever), lever.why)
 }
 
-fn pastes(all: &[super::Paste]) -> Vec<Block> {
+fn pastes(all: &[Paste]) -> Vec<Block> {
     let mut blocks = Vec::new();
     for paste in all {
         let project =
@@ -302,7 +302,7 @@ fn sessions_after(lever: &Lever) -> String {
 pub(crate) fn most_telling<'l>(all: impl Iterator<Item = &'l Lever>, most: usize) -> Vec<usize> {
     let mut ranked: Vec<(u8, usize)> = all
         .enumerate()
-        .map(|(nth, it)| match it.word {
+        .map(|(nth, lever)| match lever.word {
             Some(Word::Do) => (0, nth),
             Some(Word::YourCall | Word::Try) => (1, nth),
             _ => (2, nth),
@@ -317,15 +317,15 @@ pub(crate) fn most_telling<'l>(all: impl Iterator<Item = &'l Lever>, most: usize
 
 /// Lays levers out in a line each, by the names that they are given.
 pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l Lever)>) -> Grid {
-    let row = |(name, it): (String, &Lever)| {
-        let interval = it.saved_interval.map(|[low, high]| format!("{} to {}", rough(low), rough(high)));
-        let mark = if it.known_by == KnownBy::Simulated { "~" } else { "" };
+    let row = |(name, lever): (String, &Lever)| {
+        let interval = lever.saved_interval.map(|[low, high]| format!("{} to {}", rough(low), rough(high)));
+        let mark = if lever.known_by == KnownBy::Simulated { "~" } else { "" };
         vec![
-            it.word.map_or("", |it| it.text()).to_owned(),
+            lever.word.map_or("", |it| it.text()).to_owned(),
             in_one_line(&name).into_owned(),
-            or_none(it.saved_month, |it| format!("{mark}{}", rough(it))),
+            or_none(lever.saved_month, |it| format!("{mark}{}", rough(it))),
             or_none(interval, |it| it),
-            or_none(it.evidence_kept, percent),
+            or_none(lever.evidence_kept, percent),
         ]
     };
     let title = format!("{title} (~ simulated; keeps: of what later steps need)");
@@ -346,16 +346,16 @@ pub(crate) fn rough(usd: f64) -> String {
 
 /// Lays levers out, by their titles or by the keys that they set.
 fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
-    let row = |it: &&Lever| {
-        let name = if has_keys && !it.set.is_empty() { it.set.join(", ") } else { it.title.clone() };
+    let row = |lever: &&Lever| {
+        let name = if has_keys && !lever.set.is_empty() { lever.set.join(", ") } else { lever.title.clone() };
         vec![
-            it.word.map_or_else(String::new, |it| it.text().to_owned()),
+            lever.word.map_or_else(String::new, |it| it.text().to_owned()),
             name,
-            or_none(it.saved_month, cents),
-            or_none(it.saved_interval, dollar_range),
-            or_none(it.expected, signed),
-            or_none(kept_words(it), |it| it),
-            it.known_by.text().to_owned(),
+            or_none(lever.saved_month, cents),
+            or_none(lever.saved_interval, dollar_range),
+            or_none(lever.expected, signed),
+            or_none(kept_words(lever), |it| it),
+            lever.known_by.text().to_owned(),
         ]
     };
     let headings = ["word", "what", "saves a month", "95% interval", "Δ cost", "kept", "known by"];
@@ -366,13 +366,13 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
 }
 
 fn current(advice: &AgentAdvice) -> Grid {
-    let says = |it: &super::InForce| match (it.from, &it.variable) {
+    let says = |setting: &InForce| match (setting.from, &setting.variable) {
         (From::Log, _) => "the logs".to_owned(),
         (From::File, Some(variable)) => format!("the file given, by {variable}"),
         (From::File, None) => "the file given".to_owned(),
         (From::Default, _) => "the agent's default".to_owned(),
     };
-    let row = |it: &super::InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
+    let row = |it: &InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
     let headings = ["setting", "decides", "now", "says"];
     Grid::new("What is set now", 1, &headings, advice.in_force.iter().map(row))
         .with(CellKind::Text, &[1, 2, 3])
@@ -393,9 +393,9 @@ fn lifetimes(advice: &AgentAdvice) -> Grid {
 }
 
 /// Says which lifetime is cheaper.
-fn of_lifetimes(it: &Lifetimes) -> String {
-    let lane = it.lane;
-    let (cheaper, is_sure) = match (it.change, it.interval) {
+fn of_lifetimes(lifetimes: &Lifetimes) -> String {
+    let lane = lifetimes.lane;
+    let (cheaper, is_sure) = match (lifetimes.change, lifetimes.interval) {
         (Some(change), ends) => {
             let is_sure = ends.is_some_and(|it| it[0] * it[1] > 0.0);
             (if change < 0.0 { "an hour is" } else { "five minutes are" }, is_sure)
@@ -403,7 +403,7 @@ fn of_lifetimes(it: &Lifetimes) -> String {
         _ => return format!("{lane}: what lifetimes cost is unknown, because a model has no price."),
     };
     let sure = if is_sure { "" } else { ", but other sessions may show the opposite" };
-    let [written, again] = [it.written_tokens, it.rewritten_tokens].map(thousands);
+    let [written, again] = [lifetimes.written_tokens, lifetimes.rewritten_tokens].map(thousands);
     format!(
         "{lane}: {cheaper} cheaper{sure}. Of {written} tokens written with five minutes, {again} are written again after pauses of up to an hour."
     )
@@ -433,10 +433,10 @@ fn beside_saving(lever: &Lever) -> Vec<String> {
 
 /// Lays out of all levers when their savings are gone, and what is known of the task under them.
 fn gone(all: &[Lever]) -> Vec<Block> {
-    let row = |it: &Lever| {
-        let gone = it.gone_at_extra_turns?;
+    let row = |lever: &Lever| {
+        let gone = lever.gone_at_extra_turns?;
         let interval = gone.interval.map(|it| it.map(|it| turns_written(it.max(0.0))).join(" to "));
-        Some(vec![it.title.clone(), turns_written(gone.percent), or_none(interval, |it| it)])
+        Some(vec![lever.title.clone(), turns_written(gone.percent), or_none(interval, |it| it)])
     };
     let rows = all.iter().filter_map(row).listed();
     if rows.is_empty() {
@@ -518,14 +518,14 @@ fn card(advice: &AgentAdvice) -> Card {
 
 /// Draws what was tried against what is in force.
 fn forest(advice: &AgentAdvice, nth: usize) -> Option<PageChart> {
-    let line = |it: &Lever| {
-        let saved = it.saved_month.map(|it| format!("{} a month", cents(-it)));
-        let word = it.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
+    let line = |lever: &Lever| {
+        let saved = lever.saved_month.map(|it| format!("{} a month", cents(-it)));
+        let word = lever.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
         Some(ForestLine::of_cost(
-            format!("{word}{}", it.title),
-            it.expected?,
-            it.interval,
-            saved.into_iter().chain(it.evidence_kept.map(|it| kept(Some(it)))).listed().join(", "),
+            format!("{word}{}", lever.title),
+            lever.expected?,
+            lever.interval,
+            saved.into_iter().chain(lever.evidence_kept.map(|it| kept(Some(it)))).listed().join(", "),
         ))
     };
     let lines: Vec<ForestLine> = advice.best_levers().into_iter().filter_map(line).listed();

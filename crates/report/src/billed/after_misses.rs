@@ -1,7 +1,8 @@
 //! Cache misses that a habit causes: what they cost beyond reads is what another habit saves.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, KindOfTold, Told};
+use super::{BilledLever, BilledRow, Told};
+use crate::lever::Lever;
 use crate::prelude::*;
 
 /// Misses of some causes.
@@ -56,24 +57,24 @@ pub(super) const TOOL_ORDER: AfterMisses = AfterMisses {
 
 impl BilledLever for AfterMisses {
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        let missed = session.requests.iter().filter(|it| it.missed_by(self.causes)).listed();
-        if missed.is_empty() {
-            return Vec::new();
+        let mut told = Told::default();
+        for request in session.requests.iter().filter(|request| request.missed_by(self.causes)) {
+            told.saved += request.again_usd();
+            told.times += 1;
         }
-        let saved = missed.iter().map(|it| it.again_usd()).sum();
-        vec![Told { saved, times: missed.len() as u64, ..Told::default() }]
+        told.if_met()
     }
 
-    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
-        let [sessions, times] = kind.counts("time");
-        BilledRow {
+    fn lever(&self, row: &BilledRow) -> Lever {
+        let [sessions, times] = row.counts("time");
+        Lever {
             title: self.title.to_owned(),
             about: format!(
                 "In {sessions}, {} ({times}), and the prompt was sent again without the cache",
                 self.met
             ),
             unjudged: self.unjudged.map(str::to_owned),
-            ..kind.row()
+            ..row.lever.clone()
         }
     }
 }

@@ -4,7 +4,8 @@
 //! the rest of the history would have cost to read from there on is saved. What is forgotten with it is not judged.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, KindOfTold, Told};
+use super::{BilledLever, BilledRow, Told};
+use crate::lever::Lever;
 use crate::prelude::*;
 
 pub(super) struct FreshStartLever;
@@ -14,44 +15,44 @@ const SIZES: [u64; 5] = [100_000, 150_000, 200_000, 300_000, 500_000];
 
 impl BilledLever for FreshStartLever {
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        SIZES.into_iter().filter_map(|it| with_fresh_starts(session, it)).listed()
+        SIZES.into_iter().flat_map(|size| with_fresh_starts(session, size)).listed()
     }
 
-    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
-        let size = thousands(kind.of.parse().unwrap_or(0));
-        let [sessions, times] = kind.counts("time");
-        BilledRow {
+    fn lever(&self, row: &BilledRow) -> Lever {
+        let size = thousands(row.lever.of.parse().unwrap_or(0));
+        let [sessions, times] = row.counts("time");
+        Lever {
             title: format!("Begin a new session once one has {size} tokens"),
             about: format!(
                 "{sessions} would begin anew, {times} in all; what beginning again costs is counted as this session's own first turn"
             ),
             unjudged: Some("a new session has forgotten the old one".to_owned()),
-            ..kind.row()
+            ..row.lever.clone()
         }
     }
 }
 
-/// Returns what a session saves that begins anew at turns whose prompt has a size; `None` if none has.
-fn with_fresh_starts(session: &BilledSession<'_>, size: u64) -> Option<Told> {
-    let mut turns = session.requests.iter().enumerate().filter(|it| it.1.begins_turn).map(|it| it.0);
-    let (_, second) = (turns.next()?, turns.next()?);
+/// Returns what a session saves that begins anew at turns whose prompt has a size; nothing if none has.
+fn with_fresh_starts(session: &BilledSession<'_>, size: u64) -> Vec<Told> {
+    let mut turns = session.requests.iter().filter(|request| request.begins_turn);
+    let Some(second) = turns.nth(1) else { return Vec::new() };
     // The front, and what the first turn had gathered when the second began.
-    let fresh = session.front().max(session.requests[second].prompt());
-    let (mut saved, mut times, mut left_out) = (0.0, 0, 0);
-    for it in &session.requests {
+    let fresh = session.front().max(second.prompt());
+    let mut told = Told { which: size.to_string(), ..Told::default() };
+    let mut left_out = 0;
+    for request in &session.requests {
+        let again_usd = request.write_usd() - request.read_usd();
         // A prompt that shrank in between has nothing more to leave out than it holds.
-        left_out = left_out.min(it.prompt().saturating_sub(fresh));
-        let prompt = it.prompt().saturating_sub(left_out);
-        if it.begins_turn && prompt >= size && prompt > 2 * fresh {
+        left_out = left_out.min(request.prompt().saturating_sub(fresh));
+        let prompt = request.prompt().saturating_sub(left_out);
+        if request.begins_turn && prompt >= size && prompt > 2 * fresh {
             left_out += prompt - fresh;
-            times += 1;
+            told.times += 1;
             // What was read is written anew; what was missed was written anyway.
-            let missed = it.miss.map_or(0, |it| it.1);
-            saved -= fresh.min(prompt.saturating_sub(missed)) as f64 * (it.write_usd() - it.read_usd());
+            told.saved -= fresh.min(prompt.saturating_sub(request.missed())) as f64 * again_usd;
         }
-        let rest = left_out.min(it.prompt()) as f64;
-        let missed = it.miss.map_or(0, |it| it.1).min(left_out) as f64;
-        saved += rest * it.read_usd() + missed * (it.write_usd() - it.read_usd());
+        let rest = left_out.min(request.prompt()) as f64;
+        told.saved += rest * request.read_usd() + request.missed().min(left_out) as f64 * again_usd;
     }
-    (times > 0).then(|| Told { of: size.to_string(), saved, times, ..Told::default() })
+    told.if_met()
 }

@@ -1,7 +1,8 @@
 //! What sessions begin with, by person: system prompt, tools and memory files are paid with every request, and some people's are larger.
 
-use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession};
+use super::session::{BilledSession, RequestBill};
+use super::{BilledLever, BilledRow, Told, WhoseBill};
+use crate::lever::Lever;
 use crate::prelude::*;
 
 pub(super) struct FrontLever;
@@ -17,19 +18,22 @@ impl BilledLever for FrontLever {
         if session.timeline.is_of_agent() || size == 0 {
             return Vec::new();
         }
-        let paid = |it: &super::session::RequestBill<'_>| {
-            let bill = Bill::of_part(it.list, &it.tokens, [0, size]).1;
+        let paid = |request: &RequestBill<'_>| {
+            let bill = Bill::of_part(request.list, &request.tokens, [0, size]).1;
             (bill.read + bill.write + bill.uncached).usd()
         };
         let saved = session.requests.iter().map(paid).sum();
-        let model = session.requests.first().map_or("", |it| it.profile.name.as_str());
-        vec![Told { saved, times: 1, size, of: model.to_owned(), ..Told::default() }]
+        let model = session.requests.first().map_or("", |request| request.profile.name.as_str());
+        vec![Told { saved, times: 1, size, which: model.to_owned(), ..Told::default() }]
     }
 
     /// Compares people who use the same model; where the sessions are one person's, his projects.
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let people = larger(all, |it| it.person);
-        if people.is_empty() { larger(all, |it| it.project) } else { people }
+    fn rows(&self, sessions: &[WhoseBill<'_>], told: &[&[Told]]) -> Vec<BilledRow> {
+        let people = larger(&sessions.iter().map(|session| session.person).listed(), told);
+        if people.is_empty() {
+            return larger(&sessions.iter().map(|session| session.project).listed(), told);
+        }
+        people
     }
 }
 
@@ -41,49 +45,40 @@ struct GroupFront<'a> {
     sessions: usize,
 }
 
-/// Returns them, of those with sessions enough.
-fn fronts<'a>(
-    all: &'a [ToldSession<'a>],
-    group: &impl Fn(&'a super::WhoseBill<'a>) -> &'a str,
-) -> Vec<GroupFront<'a>> {
+/// Returns the fronts of those who have sessions enough.
+fn fronts<'a>(groups: &[&'a str], told: &[&'a [Told]]) -> Vec<GroupFront<'a>> {
     let mut sizes: IndexMap<(&str, &str), Vec<Tokens>> = IndexMap::new();
-    for it in all {
-        for told in it.told {
-            sizes.entry((group(it.whose), &told.of)).or_default().push(told.size);
+    for (group, all) in groups.iter().zip(told) {
+        for own in *all {
+            sizes.entry((group, &own.which)).or_default().push(own.size);
         }
     }
-    let known = sizes.into_iter().filter(|it| !it.0.0.is_empty() && it.1.len() >= SESSIONS_MIN);
+    sizes.retain(|(group, _), sizes| !group.is_empty() && sizes.len() >= SESSIONS_MIN);
     let front = |((group, model), mut sizes): ((&'a str, &'a str), Vec<Tokens>)| {
         sizes.sort_unstable();
         GroupFront { group, model, median: sizes[sizes.len() / 2], sessions: sizes.len() }
     };
-    known.map(front).listed()
+    sizes.into_iter().map(front).listed()
 }
 
-/// Returns what the larger fronts cost beyond the smallest of the same model.
-fn larger<'a>(
-    all: &'a [ToldSession<'a>],
-    group: impl Fn(&'a super::WhoseBill<'a>) -> &'a str,
-) -> Vec<BilledRow> {
-    let fronts = fronts(all, &group);
-    let mut least: IndexMap<&str, Tokens> = IndexMap::new();
-    for it in &fronts {
-        let size = least.entry(it.model).or_insert(it.median);
-        *size = it.median.min(*size);
-    }
-    let is_larger = |it: &&GroupFront<'_>| it.median as f64 > LARGER * least[it.model] as f64;
-    let larger = fronts.iter().filter(is_larger).listed();
-    let row = |front: &&GroupFront<'a>| {
-        let least = least[front.model];
-        let is_own = |it: &ToldSession<'a>| group(it.whose) == front.group;
-        let excess = |it: &'a ToldSession<'a>| {
-            let own = it.told.iter().filter(|told| is_own(it) && told.of == front.model);
-            own.map(|it| it.saved * it.size.saturating_sub(least) as f64 / it.size.max(1) as f64).sum::<f64>()
+/// Returns what the larger fronts cost beyond the smallest of the same model; sessions stand in groups.
+fn larger(groups: &[&str], told: &[&[Told]]) -> Vec<BilledRow> {
+    let fronts = fronts(groups, told);
+    let row = |front: &GroupFront<'_>| {
+        let alike = fronts.iter().filter(|other| other.model == front.model);
+        let least = alike
+            .map(|other| other.median)
+            .min()
+            .filter(|least| front.median as f64 > LARGER * *least as f64)?;
+        let excess = |(group, all): (&&str, &&[Told])| {
+            let own = all.iter().filter(|told| *group == front.group && told.which == front.model);
+            own.map(|told| told.saved * told.size.saturating_sub(least) as f64 / told.size.max(1) as f64)
+                .sum()
         };
         let name = in_one_line(short(front.group));
         let [least, median] = [least, front.median].map(thousands);
         let sessions = counted(front.sessions, "session");
-        BilledRow {
+        let lever = Lever {
             of: format!("{name} {}", front.model),
             title: format!("A smaller start for {name}: {least} tokens, not {median}"),
             about: format!(
@@ -91,13 +86,13 @@ fn larger<'a>(
                 front.model
             ),
             whom: Some(name.into_owned()),
-            only: Some(front.group.to_owned()),
             unjudged: Some("what these tools and files bring is yours to judge".to_owned()),
-            saved: all.iter().map(excess).listed(),
-            ..BilledRow::default()
-        }
+            ..Lever::default()
+        };
+        let saved = groups.iter().zip(told).map(excess).listed();
+        Some(BilledRow { lever, only: Some(front.group.to_owned()), saved, ..BilledRow::default() })
     };
-    larger.iter().map(row).listed()
+    fronts.iter().filter_map(row).listed()
 }
 
 /// Returns the last part of a folder's name.

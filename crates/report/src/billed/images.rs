@@ -1,9 +1,10 @@
 //! Images that stay in the history: what they cost in every later request, and what would be saved if all but the last few were taken out.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, KindOfTold, Told};
+use super::{BilledLever, BilledRow, Told};
+use crate::lever::Lever;
 use crate::prelude::*;
-use ctxsim_timeline::{EventKind, ItemIx, StepIx};
+use ctxsim_timeline::{Event, EventKind, ItemIx, StepIx};
 
 pub(super) struct ImagesLever;
 
@@ -14,6 +15,8 @@ const BATCH: usize = 10;
 
 /// An image that requests carry on.
 struct HeldImage {
+    /// The first step that sends it.
+    sent: StepIx,
     tokens: Tokens,
     /// What the request before its first had sent, behind which it stands.
     before: Tokens,
@@ -28,55 +31,49 @@ impl BilledLever for ImagesLever {
         let mut held: Vec<HeldImage> = Vec::new();
         let mut told = Told::default();
         let mut before: Tokens = 0;
-        for it in &session.requests {
-            held.retain(|image| image.gone_at.is_none_or(|gone| gone > it.step));
-            while let Some((_, tokens, gone_at)) = arriving.next_if(|image| image.0 <= it.step) {
-                held.push(HeldImage { tokens, before, gone_at });
+        for request in &session.requests {
+            held.retain(|image| image.gone_at.is_none_or(|gone| gone > request.step));
+            while let Some(image) = arriving.next_if(|image| image.sent <= request.step) {
+                held.push(HeldImage { before, ..image });
             }
-            before = it.prompt();
+            before = request.prompt();
             if held.len() < STAY + BATCH {
                 continue;
             }
             let first = held[0].before;
             let out: Tokens = held.drain(..BATCH).map(|image| image.tokens).sum();
-            let rewritten = it.tokens.read.saturating_sub(first).saturating_sub(out);
-            let kept = out as f64 * (it.read_usd() + carried.after(it.step));
-            told.saved += kept - rewritten as f64 * (it.write_usd() - it.read_usd());
+            let rewritten = request.tokens.read.saturating_sub(first).saturating_sub(out);
+            let kept = out as f64 * (request.read_usd() + carried.after(request.step));
+            told.saved += kept - rewritten as f64 * (request.write_usd() - request.read_usd());
             told.times += BATCH as u64;
             told.size += out;
         }
-        if told.times == 0 { Vec::new() } else { vec![told] }
+        told.if_met()
     }
 
-    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
-        let [sessions, times] = kind.counts("older image");
-        BilledRow {
+    fn lever(&self, row: &BilledRow) -> Lever {
+        let [sessions, times] = row.counts("older image");
+        Lever {
             title: format!("Take images out of the history {BATCH} at a time, but for the last {STAY}"),
-            about: format!("{sessions} carried {times} ({} tokens) on and on", thousands(kind.size)),
+            about: format!("{sessions} carried {times} ({} tokens) on and on", thousands(row.size)),
             unjudged: Some("whether an older image is looked at again is yours to judge".to_owned()),
-            ..kind.row()
+            ..row.lever.clone()
         }
     }
 }
 
-/// Returns the images of a session in the order in which requests sent them: the first step that did, the tokens, and the first step that
-/// no longer does.
-fn arriving(timeline: &Timeline) -> Vec<(StepIx, Tokens, Option<StepIx>)> {
+/// Returns the images of a session in the order in which requests sent them.
+fn arriving(timeline: &Timeline) -> Vec<HeldImage> {
     let spine = &timeline.spine;
-    let gone_at = |item: ItemIx, sent: StepIx| {
-        let goes = |it: &&ctxsim_timeline::Event| match &it.kind {
-            EventKind::Reset(items) => items.contains(&item),
-            _ => false,
-        };
-        let steps = timeline.events.iter().filter(goes).map(|it| spine.step_at(it.at));
-        steps.filter(|it| *it >= sent).min()
-    };
-    let images = timeline.images.items.iter().filter_map(|(item, _)| {
-        let row = spine.items.get(*item as usize)?;
+    let image = |item: ItemIx| {
+        let row = spine.items.get(item as usize)?;
         let own = spine.steps.get(row.step_ix as usize)?;
         // What a step brought is sent by the next.
-        let sent = row.step_ix + u32::from(own.results.contains(item));
-        Some((sent, row.raw.into(), gone_at(*item, sent)))
-    });
-    images.listed()
+        let sent = row.step_ix + u32::from(own.results.contains(&item));
+        let goes = |event: &&Event| matches!(&event.kind, EventKind::Reset(items) if items.contains(&item));
+        let gone = timeline.events.iter().filter(goes).map(|event| spine.step_at(event.at));
+        let gone_at = gone.filter(|step| *step >= sent).min();
+        Some(HeldImage { sent, tokens: row.raw.into(), before: 0, gone_at })
+    };
+    timeline.images.items.iter().filter_map(|(item, _)| image(*item)).listed()
 }

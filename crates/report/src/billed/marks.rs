@@ -1,42 +1,43 @@
 //! Marks for the cache: sessions that were billed without any use of it under a provider that caches nothing without marks.
 
-use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, KindOfTold, Told};
+use super::session::BilledSession;
+use super::{BilledLever, BilledRow, Told};
+use crate::lever::Lever;
 use crate::prelude::*;
+use ctxsim_engine::ledger::TokenUse;
 
 pub(super) struct MarksLever;
 
 impl BilledLever for MarksLever {
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        let uses = |it: &RequestBill<'_>| it.tokens.read + it.tokens.write[0] + it.tokens.write[1] > 0;
-        if session.requests.iter().any(uses) {
+        let uses = |tokens: &TokenUse| tokens.read + tokens.write[0] + tokens.write[1] > 0;
+        if session.requests.iter().any(|request| uses(&request.tokens)) {
             return Vec::new();
         }
-        let mut saved = 0.0;
-        let mut times = 0;
+        let mut told = Told::default();
         let mut before: Tokens = 0;
-        for it in &session.requests {
-            let Some(min) = it.profile.cache.needs_marks().filter(|min| it.prompt() >= *min) else {
-                continue;
-            };
-            let Some([write, _]) = it.writes_usd() else { continue };
-            let lives = it.life_ms().is_some_and(|life| it.pause_ms <= life);
+        for request in &session.requests {
+            let prompt = request.prompt();
+            let min = request.profile.cache.needs_marks().filter(|min| prompt >= *min);
+            let Some((min, [write, _])) = min.zip(request.writes_usd()) else { continue };
+            let lives = request.life_ms().is_some_and(|life| request.pause_ms <= life);
             // What was sent before is at most what it has in common with that.
-            let known = if lives && before >= min { before.min(it.prompt()) } else { 0 };
-            let input = it.write_usd();
-            saved += known as f64 * (input - it.read_usd()) - (it.prompt() - known) as f64 * (write - input);
-            times += u64::from(known > 0);
-            before = it.prompt();
+            let known = if lives && before >= min { before.min(prompt) } else { 0 };
+            let input = request.write_usd();
+            told.saved +=
+                known as f64 * (input - request.read_usd()) - (prompt - known) as f64 * (write - input);
+            told.times += u64::from(known > 0);
+            before = prompt;
         }
-        if times == 0 { Vec::new() } else { vec![Told { saved, times, ..Told::default() }] }
+        told.if_met()
     }
 
-    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
-        let [sessions, times] = kind.counts("prompt");
-        BilledRow {
+    fn lever(&self, row: &BilledRow) -> Lever {
+        let [sessions, times] = row.counts("prompt");
+        Lever {
             title: "Mark prompts for the cache".to_owned(),
             about: format!("{sessions} sent {times} again without marks, and nothing was cached"),
-            ..kind.row()
+            ..row.lever.clone()
         }
     }
 }

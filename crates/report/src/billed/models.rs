@@ -3,7 +3,8 @@
 //! The other model is of the next line down, as Sonnet is below Opus, or a cheaper one of the same line.
 
 use super::session::{BilledSession, Cheaper, line_of};
-use super::{BilledLever, BilledRow, KindOfTold, Told};
+use super::{BilledLever, BilledRow, Told};
+use crate::lever::Lever;
 use crate::prelude::*;
 
 /// Other models for one lane.
@@ -21,44 +22,32 @@ impl BilledLever for OtherModel {
         if session.timeline.is_of_agent() != self.is_of_agent {
             return Vec::new();
         }
-        let mut all: Vec<Told> = Vec::new();
+        let mut all: IndexMap<String, Told> = IndexMap::new();
         // A session has few models, and finding another looks at all price lists.
-        let mut known: IndexMap<&str, Option<(&Profile, String)>> = IndexMap::new();
-        for it in &session.requests {
-            let name = it.profile.name.as_str();
-            let find = || {
-                let down = session.cheaper(it.profile, self.cheaper)?;
-                Some((
-                    down,
-                    format!("{} instead of {}", short(&down.name), self.cheaper.written(short(name))),
-                ))
-            };
-            let found = known.entry(name).or_insert_with(find).as_ref();
-            let Some((down, of)) = found else { continue };
+        let mut cheaper: IndexMap<&str, Option<&Profile>> = IndexMap::new();
+        for request in &session.requests {
+            let name = request.profile.name.as_str();
+            let find = || session.cheaper(request.profile, self.cheaper);
+            let down = cheaper.entry(name).or_insert_with(find);
+            let Some(down) = down.filter(|down| down.limits.prompt >= request.prompt()) else { continue };
             // Nobody can buy it at the prices of the past.
-            let usd = Bill::of_request(down.prices.at(0), &it.tokens).total();
-            let usd = usd.filter(|_| down.limits.prompt >= it.prompt());
-            let Some(usd) = usd else { continue };
-            let saved = it.usd - usd.usd();
-            match all.iter_mut().find(|it| it.of == *of) {
-                Some(told) => {
-                    told.saved += saved;
-                    told.times += 1;
-                }
-                None => all.push(Told { of: of.clone(), saved, times: 1, ..Told::default() }),
-            }
+            let Some(usd) = Bill::of_request(down.prices.at(0), &request.tokens).total() else { continue };
+            let which = format!("{} instead of {}", short(&down.name), self.cheaper.written(short(name)));
+            let told = all.entry(which).or_default();
+            told.saved += request.usd - usd.usd();
+            told.times += 1;
         }
-        all
+        all.into_iter().map(|(which, told)| Told { which, ..told }).listed()
     }
 
-    fn row(&self, kind: &KindOfTold<'_>) -> BilledRow {
+    fn lever(&self, row: &BilledRow) -> Lever {
         let whose = if self.is_of_agent { " for sub-agents" } else { "" };
-        let sessions = counted(kind.sessions, "session");
-        BilledRow {
-            title: format!("{}{whose}", kind.of),
+        let sessions = counted(row.sessions, "session");
+        Lever {
+            title: format!("{}{whose}", row.lever.of),
             about: format!("A ceiling: every request of {sessions} at its prices, with the same tokens"),
             unjudged: Some("quality and other turns of another model are not judged".to_owned()),
-            ..kind.row()
+            ..row.lever.clone()
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::as_logged::{MadeFor, ProfileOf, each_logged};
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::missed::{Miss, all_misses};
+use ctxsim_input::TtlClass;
 use ctxsim_input::profile::price::{PriceList, Rates};
 use ctxsim_timeline::{ItemIx, StepIx};
 
@@ -78,24 +79,20 @@ impl<'t> BilledSession<'t> {
         let steps = &timeline.spine.steps;
         let mut begins = timeline.spine.turns.iter().map(|it| it.steps.start).peekable();
         let mut class = 0;
-        each_logged(timeline, prices.of, |it| {
-            let (tokens, Some((profile, list))) = (it.tokens(), it.priced()) else { return };
+        each_logged(timeline, prices.of, |request| {
+            let (tokens, Some((profile, list))) = (request.tokens(), request.priced()) else { return };
             let Some(usd) = Bill::of_request(list, &tokens).total() else { return };
             session.usd += usd.usd();
-            let MadeFor::Step(nth) = it.made_for else { return };
+            let MadeFor::Step(nth) = request.made_for else { return };
             while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
             let miss = misses.peek().filter(|miss| miss.step as usize == nth);
             let mut begins_turn = false;
-            while begins.next_if(|it| *it as usize <= nth).is_some() {
+            while begins.next_if(|first| *first as usize <= nth).is_some() {
                 begins_turn = true;
             }
-            class = if tokens.write[1] > 0 {
-                1
-            } else if tokens.write[0] > 0 {
-                0
-            } else {
-                class
-            };
+            if tokens.write != [0, 0] {
+                class = usize::from(tokens.write[1] > 0);
+            }
             let last = nth.checked_sub(1).map(|it| steps[it].end_ms.max(steps[it].at_ms));
             session.requests.push(RequestBill {
                 step: nth as StepIx,
@@ -124,21 +121,26 @@ impl<'t> BilledSession<'t> {
     pub(super) fn carried(&self) -> CarriedRates {
         let mut sums = vec![0.0];
         let mut sum = 0.0;
-        for it in &self.requests {
-            let missed = it.miss.map_or(0, |it| it.1);
-            let known = (it.tokens.read + missed).max(1) as f64;
-            sum += it.read_usd() + missed as f64 / known * (it.write_usd() - it.read_usd());
+        for request in &self.requests {
+            let missed = request.missed();
+            let known = (request.tokens.read + missed).max(1) as f64;
+            sum += request.read_usd() + missed as f64 / known * (request.write_usd() - request.read_usd());
             sums.push(sum);
         }
-        let steps = self.requests.iter().map(|it| it.step).listed();
-        let recorded = self.timeline.recorded.as_ref();
-        let ends = recorded.map_or_else(Vec::new, |it| it.summarised.to_vec());
+        let steps = self.requests.iter().map(|request| request.step).listed();
+        let ends = self.timeline.recorded.iter().flat_map(|recorded| recorded.summarised.to_vec()).listed();
         CarriedRates { sums, steps, ends }
     }
 
     /// Returns the profile of a cheaper model of the same provider.
-    pub(super) fn cheaper(&self, of: &Profile, which: Cheaper) -> Option<&'t Profile> {
-        (self.cheaper)(of, which)
+    pub(super) fn cheaper(&self, profile: &Profile, which: Cheaper) -> Option<&'t Profile> {
+        (self.cheaper)(profile, which)
+    }
+
+    /// Returns the request of a step, if it was billed.
+    pub(super) fn request_of(&self, step: StepIx) -> Option<&RequestBill<'t>> {
+        let nth = self.requests.partition_point(|request| request.step < step);
+        self.requests.get(nth).filter(|request| request.step == step)
     }
 }
 
@@ -188,23 +190,28 @@ impl RequestBill<'_> {
 
     /// Returns what it would have cost less if what it missed had been read.
     pub(super) fn again_usd(&self) -> f64 {
-        let Some((_, missed)) = self.miss else { return 0.0 };
-        let place = [self.tokens.read, self.tokens.read.saturating_add(missed)];
+        if self.miss.is_none() {
+            return 0.0;
+        }
+        let place = [self.tokens.read, self.tokens.read.saturating_add(self.missed())];
         let (part, bill) = Bill::of_part(self.list, &self.tokens, place);
         let paid = bill.write + bill.uncached;
         paid.usd() - (part.write[0] + part.write[1] + part.uncached) as f64 * self.read_usd()
     }
 
+    /// Returns how many tokens it should have read and did not.
+    pub(super) fn missed(&self) -> Tokens {
+        self.miss.map_or(0, |(_, tokens)| tokens)
+    }
+
     /// Returns whether it missed something of one of some causes.
     pub(super) fn missed_by(&self, causes: &[MissCause]) -> bool {
-        self.miss.is_some_and(|it| causes.contains(&it.0))
+        self.miss.is_some_and(|(cause, _)| causes.contains(&cause))
     }
 
     /// Returns how long the entries live that it writes, in milliseconds.
     pub(super) fn life_ms(&self) -> Option<u64> {
-        let class =
-            if self.class == 1 { ctxsim_input::TtlClass::Long } else { ctxsim_input::TtlClass::Short };
-        self.profile.cache.life_ms(class)
+        self.profile.cache.life_ms(if self.is_long() { TtlClass::Long } else { TtlClass::Short })
     }
 
     pub(super) fn is_long(&self) -> bool {

@@ -1,7 +1,8 @@
 //! Skills and slash commands in mid-session: expanding one rewrites earlier messages, and what follows is sent again without the cache.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, ToldSession, by_kind};
+use super::{BilledLever, BilledRow, Told, WhoseBill, by_kind};
+use crate::lever::Lever;
 use crate::prelude::*;
 use ctxsim_timeline::{ItemIx, Kind, StepIx};
 
@@ -16,49 +17,46 @@ const LONGEST: usize = 40;
 
 impl BilledLever for SkillsLever {
     fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        let missed = session.requests.iter().filter(|it| it.missed_by(&[MissCause::Skill]));
-        let told = missed.map(|it| Told {
-            of: skill_before(session.timeline, it.step).unwrap_or_default(),
-            saved: it.again_usd(),
+        let missed = session.requests.iter().filter(|request| request.missed_by(&[MissCause::Skill]));
+        let told = missed.map(|request| Told {
+            which: skill_before(session.timeline, request.step).unwrap_or_default(),
+            saved: request.again_usd(),
             times: 1,
             ..Told::default()
         });
         told.listed()
     }
 
-    fn rows(&self, all: &[ToldSession<'_>]) -> Vec<BilledRow> {
-        let mut kinds = by_kind(all);
+    fn rows(&self, sessions: &[WhoseBill<'_>], told: &[&[Told]]) -> Vec<BilledRow> {
+        let mut kinds = by_kind(told);
         if kinds.is_empty() {
             return Vec::new();
         }
-        let sum = |it: &super::KindOfTold<'_>| it.saved.iter().sum::<f64>();
-        kinds.order_by(|one, other| sum(other).total_cmp(&sum(one)));
-        let total: f64 = kinds.iter().map(sum).sum();
-        let named = kinds.iter().filter(|it| !it.of.is_empty()).listed();
-        let most = named.first().filter(|it| sum(it) >= MOST * total).map(|it| it.of);
+        kinds.order_by(|one, other| other.sum().total_cmp(&one.sum()));
+        let total: f64 = kinds.iter().map(BilledRow::sum).sum();
+        let named = kinds.iter().filter(|kind| !kind.lever.of.is_empty()).listed();
+        let most = named.first().filter(|kind| kind.sum() >= MOST * total).map(|kind| &kind.lever.of);
         let title = match most {
             Some(name) => format!("Call {name} early or in its own session"),
             None => "Call skills and commands early or in their own sessions".to_owned(),
         };
-        let each = |it: &&super::KindOfTold<'_>| format!("{} {}", it.of, counted(it.times as usize, "time"));
+        let each = |kind: &&BilledRow| format!("{} {}", kind.lever.of, counted(kind.times as usize, "time"));
         let shown = named.iter().take(NAMED).map(each).listed().join(", ");
-        let shown = if shown.is_empty() { String::new() } else { format!(": {shown}") };
-        let n_sessions = all.iter().filter(|it| !it.told.is_empty()).count();
-        let times: u64 = kinds.iter().map(|it| it.times).sum();
-        let (sessions, times) = (counted(n_sessions, "session"), counted(times as usize, "time"));
-        let about = format!(
-            "In {sessions}, a skill or command was expanded, and the prompt was sent again without the cache {times}{shown}"
-        );
-        let saved = (0..all.len()).map(|nth| kinds.iter().map(|it| it.saved[nth]).sum()).listed();
-        let unjudged = Some("whether a skill can wait is yours to judge".to_owned());
-        vec![BilledRow {
-            of: most.unwrap_or_default().to_owned(),
+        let shown = if shown.is_empty() { shown } else { format!(": {shown}") };
+        let n_sessions = told.iter().filter(|own| !own.is_empty()).count();
+        let times: u64 = kinds.iter().map(|kind| kind.times).sum();
+        let (in_sessions, times) = (counted(n_sessions, "session"), counted(times as usize, "time"));
+        let lever = Lever {
+            of: most.cloned().unwrap_or_default(),
             title,
-            about,
-            unjudged,
-            saved,
-            ..BilledRow::default()
-        }]
+            about: format!(
+                "In {in_sessions}, a skill or command was expanded, and the prompt was sent again without the cache {times}{shown}"
+            ),
+            unjudged: Some("whether a skill can wait is yours to judge".to_owned()),
+            ..Lever::default()
+        };
+        let saved = (0..sessions.len()).map(|nth| kinds.iter().map(|kind| kind.saved[nth]).sum()).listed();
+        vec![BilledRow { lever, saved, ..BilledRow::default() }]
     }
 }
 

@@ -29,18 +29,18 @@ pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template:
         [only] => format!("{} against {}", only.candidate, only.base),
         all => counted(all.len(), "comparison"),
     };
-    let blocks = |it: &Contrast| {
-        let table = Block::Table(Grid { title: it.subject(), ..it.grid() });
-        let subject = is_several.then(|| Block::Text(it.subject()));
-        let causes = it.causes().into_iter().map(Block::List);
+    let blocks = |contrast: &Contrast| {
+        let table = Block::Table(Grid { title: contrast.subject(), ..contrast.grid() });
+        let subject = is_several.then(|| Block::Text(contrast.subject()));
+        let causes = contrast.causes().into_iter().map(Block::List);
         std::iter::once(table).chain(subject).chain(causes).listed()
     };
     let beside_policies = Block::list(&beside.heading(), beside.lines());
-    let figures = contrasts.iter().zip(1..).flat_map(|(it, nth)| {
-        let forest = forest(it);
+    let figures = contrasts.iter().zip(1..).flat_map(|(contrast, nth)| {
+        let forest = forest(contrast);
         let changes = (!forest.lines.is_empty()).then(|| figure(&format!("change-{nth}"), &forest));
-        let names = PolicyLabels::named(&[&it.base, &it.candidate]);
-        let bars = requests::of_traces(&it.traces, &names, &BTreeSet::new());
+        let names = PolicyLabels::named(&[&contrast.base, &contrast.candidate]);
+        let bars = requests::of_traces(&contrast.traces, &names, &BTreeSet::new());
         // Of many comparisons each has its own page.
         let bars = bars.first().filter(|_| nth <= MOST_TRACED);
         bars.map(|it| figure(&format!("requests-{nth}"), it)).into_iter().chain(changes)
@@ -75,9 +75,9 @@ fn answer(contrast: &Contrast) -> Card {
     let cost = contrast.number(&format!("totals.{}", metric::COST));
     let (number, what) = cost.map_or_else(
         || ("No verdict".to_owned(), String::new()),
-        |it| match it.delta.relative {
+        |cost| match cost.delta.relative {
             Some(relative) => {
-                let usd = [it.delta.candidate, it.delta.base];
+                let usd = [cost.delta.candidate, cost.delta.base];
                 (cost_verdict(relative, true).0, format!("{}, ", of_costs(usd)))
             }
             None => ("Same".to_owned(), String::new()),

@@ -166,10 +166,12 @@ impl Contrast {
             [only] => words += &format!(" The changed stage {only} had no effect here."),
             all => words += &format!(" The changed stages {} had no effect here.", listed(all)),
         }
-        for it in self.stages.iter().filter(|it| it.stopped_firing()) {
-            let fired = it.fired[0].map(times).unwrap_or_default();
-            words +=
-                &format!(" The changed stage `{}` no longer fires; in the base it fired {fired}.", it.name);
+        for stage in self.stages.iter().filter(|it| it.stopped_firing()) {
+            let fired = stage.fired[0].map(times).unwrap_or_default();
+            words += &format!(
+                " The changed stage `{}` no longer fires; in the base it fired {fired}.",
+                stage.name
+            );
         }
         [answer, words]
     }
@@ -239,19 +241,22 @@ impl Contrast {
         if self.needs.len() < less + more {
             head += &format!("; these {} change most", self.needs.len());
         }
-        let needs = self.needs.iter().map(|it| {
-            let [base, candidate] = it.met.map(percent);
-            let weight = numbers::expected(it.weight);
-            let turn = it.turn.saturating_add(1);
-            format!("{}, turn {turn}: {} of weight {weight}: met {base} → {candidate}", it.scenario, it.what)
+        let needs = self.needs.iter().map(|need| {
+            let [base, candidate] = need.met.map(percent);
+            let weight = numbers::expected(need.weight);
+            let turn = need.turn.saturating_add(1);
+            format!(
+                "{}, turn {turn}: {} of weight {weight}: met {base} → {candidate}",
+                need.scenario, need.what
+            )
         });
         std::iter::once(head).chain(needs).listed()
     }
 
     fn fact_lines(&self) -> Vec<String> {
-        let line = |it: &super::FactsChanged| {
-            let n = counted(it.facts.n as usize, "fact");
-            format!("{} → {}: {n} (as {})", it.from, it.to, it.facts.example)
+        let line = |changed: &super::FactsChanged| {
+            let n = counted(changed.facts.n as usize, "fact");
+            format!("{} → {}: {n} (as {})", changed.from, changed.to, changed.facts.example)
         };
         self.facts.iter().map(line).listed()
     }
@@ -260,15 +265,15 @@ impl Contrast {
 impl ContrastNumber {
     /// Returns its cells.
     fn row(&self, decimals: usize) -> [String; 7] {
-        let it = &self.delta;
+        let delta = &self.delta;
         [
             self.heading.clone(),
-            self.written(it.base, decimals),
-            self.written(it.candidate, decimals),
-            self.difference(it.difference, decimals),
-            or_none(it.relative.filter(|_| !self.is_share()), signed),
-            or_none(it.interval, |ends| ends.map(|it| self.difference(it, decimals)).join(" … ")),
-            verdict(it.standing).to_owned(),
+            self.written(delta.base, decimals),
+            self.written(delta.candidate, decimals),
+            self.difference(delta.difference, decimals),
+            or_none(delta.relative.filter(|_| !self.is_share()), signed),
+            or_none(delta.interval, |ends| ends.map(|it| self.difference(it, decimals)).join(" … ")),
+            verdict(delta.standing).to_owned(),
         ]
     }
 
@@ -355,9 +360,9 @@ fn times(n: u64) -> String {
 }
 
 /// Describes a changed stage.
-fn stage(it: &StageChange) -> String {
-    let name = &it.name;
-    match (it.fired, &it.idle) {
+fn stage(changed: &StageChange) -> String {
+    let name = &changed.name;
+    match (changed.fired, &changed.idle) {
         ([base, Some(_)], Some(idle)) => {
             let base = match base {
                 Some(0) => {

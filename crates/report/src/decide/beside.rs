@@ -1,6 +1,7 @@
 //! The rule on what other commands compare: runs of one session under a base and under several others.
 
-use super::{FamilyRow, FamilySession, Judgement, SessionEffect, TriedFamily};
+use super::{FamilySession, SessionEffect, TriedFamily};
+use crate::lever::Lever;
 use crate::prelude::*;
 
 /// A session under a base and under what is compared with it.
@@ -13,17 +14,17 @@ pub(crate) struct ComparedSession<'s> {
 }
 
 /// Judges what is compared as one family. What is compared changes all sessions, and nothing is in it that no play can judge.
-pub(crate) fn judged(sessions: &[ComparedSession<'_>], sets: &[String], floor: f64) -> Vec<Judgement> {
-    let sessions = sessions.iter().map(|it| FamilySession {
-        project: it.project,
+pub(crate) fn judge(sessions: &[ComparedSession<'_>], sets: &[String], floor: f64) -> Vec<Lever> {
+    let sessions = sessions.iter().map(|compared| FamilySession {
+        project: compared.project,
         person: "",
-        last_ms: it.last_ms,
+        last_ms: compared.last_ms,
         lifetimes: 0,
         is_of_agent: false,
-        base: &it.base,
-        rows: it.others.iter().listed(),
+        month_usd: None,
+        base: &compared.base,
+        rows: compared.others.iter().listed(),
     });
-    let row =
-        |set: &String| FamilyRow { set: vec![set.clone()], lanes: vec![[true; 2]], ..FamilyRow::default() };
-    TriedFamily { sessions: sessions.listed(), rows: sets.iter().map(row).listed(), floor }.judged()
+    let lever = |set: &String| Lever { set: vec![set.clone()], ..Lever::default() };
+    TriedFamily { sessions: sessions.listed(), levers: sets.iter().map(lever).listed(), floor }.judge()
 }

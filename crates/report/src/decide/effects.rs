@@ -1,5 +1,6 @@
 //! What a row of a family does over all sessions: its change in cost, what it keeps, and how far each may be off.
 
+use super::joint::RowChances;
 use super::{FamilySession, SessionEffect, TriedFamily};
 use crate::prelude::*;
 use ctxsim_engine::ledger::is_as_much;
@@ -17,7 +18,7 @@ pub(super) struct Uncertain {
     /// Its standard error by which sessions were sampled.
     pub(super) error: f64,
     pub(super) freedom: u64,
-    /// By how much what each session has differs from the ratio, of all together.
+    /// Each session's distance from the pooled ratio.
     pub(super) residuals: Vec<f64>,
 }
 
@@ -43,72 +44,108 @@ pub(super) struct RowEffect {
     pub(super) is_edited: bool,
     /// What as many turns again would cost, as a share of what the base costs.
     pub(super) again: Option<f64>,
+    /// How probable joint draws of all rows make what it does.
+    pub(super) chances: RowChances,
 }
 
 impl Uncertain {
+    /// Returns a ratio with what each session adds to its error.
+    fn new(samples: &[RatioSample<'_>], found: RatioError) -> Self {
+        let (own, base) = sum_of_pairs(samples.iter().map(|sample| sample.pair));
+        let ratio = own / base;
+        let residual = |sample: &RatioSample<'_>| (sample.pair.0 - ratio * sample.pair.1) / base;
+        Self {
+            value: found.change,
+            error: found.error,
+            freedom: found.freedom,
+            residuals: samples.iter().map(residual).listed(),
+        }
+    }
+
     /// Returns how far it reaches for itself at 97.5%.
     pub(super) fn half_width(&self) -> f64 {
         student(self.freedom) * self.error
     }
 }
 
+/// What a session costs under a row, and as it is.
+struct CostPair {
+    changed: AssumedCost,
+    base: AssumedCost,
+}
+
+impl CostPair {
+    /// Returns the costs of one session; `None` if one of the two stops earlier, or a price is unknown.
+    fn of(changed: &SessionEffect, base: &SessionEffect) -> Option<Self> {
+        is_as_much([changed.ended, base.ended]).then_some(())?;
+        Some(Self { changed: changed.cost?, base: base.cost? })
+    }
+}
+
 impl RowEffect {
+    /// Sums up what a row does to the sessions of its family.
     pub(super) fn new(family: &TriedFamily<'_>, nth: usize) -> Self {
-        let pairs: Option<Vec<[AssumedCost; 2]>> =
-            family.sessions.iter().map(|it| costs(it.rows[nth], it.base)).collect();
-        let kept = kept(family, nth);
-        let all = family.sessions.iter().map(|it| it.rows[nth]);
-        let is_edited = all.clone().any(|it| it.is_edited);
-        let task = sum_of_pairs(all.map(|it| it.task));
-        let task = (task.0 < task.1).then(|| task.0 / task.1);
-        let rest = Self { kept, task, is_edited, ..Self::default() };
-        let Some(pairs) = pairs.filter(|it| it.iter().any(|it| it[1].usd > 0.0)) else { return rest };
-        let samples = |of: &[[AssumedCost; 2]]| -> Vec<RatioSample<'_>> {
-            let pair = of.iter().map(|it| (it[0].usd, it[1].usd));
-            family.sessions.iter().zip(pair).map(|(it, pair)| it.sample(pair)).listed()
+        let own = family.sessions.iter().map(|session| session.rows[nth]);
+        let (shown, running) = sum_of_pairs(own.clone().map(|effect| effect.task));
+        let kept_only = Self {
+            kept: kept(family, nth),
+            task: (shown < running).then(|| shown / running),
+            is_edited: own.clone().any(|effect| effect.is_edited),
+            ..Self::default()
         };
-        let samples = samples(&pairs);
-        let row = &family.rows[nth];
-        let touches = |it: &FamilySession<'_>| row.lanes.iter().any(|on| on[usize::from(it.is_of_agent)]);
-        let touched = family.sessions.iter().zip(&samples).filter(|it| touches(it.0)).listed();
-        let concerned: f64 = touched.iter().map(|it| it.1.pair.1).sum();
-        let strata = if row.is_lifetime {
+        let pairs = own.zip(&family.sessions).map(|(effect, session)| CostPair::of(effect, session.base));
+        match pairs.collect::<Option<Vec<CostPair>>>() {
+            Some(pairs) if pairs.iter().any(|pair| pair.base.usd > 0.0) => {
+                kept_only.with_costs(family, nth, &pairs)
+            }
+            _ => kept_only,
+        }
+    }
+
+    /// Adds what the costs of all sessions come to.
+    fn with_costs(self, family: &TriedFamily<'_>, nth: usize, pairs: &[CostPair]) -> Self {
+        let mut samples = Vec::with_capacity(pairs.len());
+        let [mut changed, mut base] = [AssumedCost::default(); 2];
+        for (session, pair) in family.sessions.iter().zip(pairs) {
+            samples.push(session.sample((pair.changed.usd, pair.base.usd)));
+            changed += &pair.changed;
+            base += &pair.base;
+        }
+        let touches = |session: &FamilySession<'_>| family.levers[nth].lanes.include(session.is_of_agent);
+        let touched = family.sessions.iter().zip(pairs).filter(|(session, _)| touches(session)).listed();
+        let mut strata = vec![0; pairs.len()];
+        if family.levers[nth].is_lifetime {
             // How much of all a lane has may change: what is not touched belongs to those whose effect weighs most.
-            let weight = |of: usize| {
-                touched.iter().filter(|it| it.0.lifetimes == of).map(|it| it.1.pair.1).sum::<f64>()
+            let weight = |lifetimes: usize| {
+                let alike = touched.iter().filter(|(session, _)| session.lifetimes == lifetimes);
+                alike.map(|(_, pair)| pair.base.usd).sum::<f64>()
             };
-            let most =
-                touched.iter().map(|it| it.0.lifetimes).max_by(|a, b| weight(*a).total_cmp(&weight(*b)));
-            let most = most.unwrap_or_default();
-            family.sessions.iter().map(|it| if touches(it) { it.lifetimes } else { most }).listed()
-        } else {
-            vec![0; family.sessions.len()]
-        };
+            let all = touched.iter().map(|(session, _)| session.lifetimes);
+            let most = all.max_by(|one, other| weight(*one).total_cmp(&weight(*other))).unwrap_or_default();
+            for (stratum, session) in strata.iter_mut().zip(&family.sessions) {
+                *stratum = if touches(session) { session.lifetimes } else { most };
+            }
+        }
         let (level, n_strata) = within_strata(&samples, &strata);
-        let [mut own, mut base] = [AssumedCost::default(); 2];
-        pairs.iter().for_each(|it| {
-            own += &it[0];
-            base += &it[1];
-        });
-        let change = own.change_from(&base);
-        let moved = Assumed::ALL.map(|it| own.change_at(&base, it).map(|it| it - change));
+        let change = changed.change_from(&base);
         let cost = ratio_error(&level, Over::Sessions).map(|alone| {
             // What blocks add widens the error; how well it is known is in the freedom of all sessions.
-            let of_time = unit_of_blocks(&samples).and_then(|it| ratio_error(&level, it));
-            let error = of_time.map_or(alone.error, |it| it.error.max(alone.error));
+            let of_time = unit_of_blocks(&samples).and_then(|unit| ratio_error(&level, unit));
+            let error = of_time.map_or(alone.error, |blocks| blocks.error.max(alone.error));
             let freedom = alone.freedom.saturating_sub(n_strata as u64 - 1).max(1);
-            uncertain(&level, RatioError { change, error, freedom })
+            Uncertain::new(&level, RatioError { change, error, freedom })
         });
-        let again: Option<f64> = family.sessions.iter().map(|it| it.rows[nth].again).sum();
+        let again: Option<f64> = family.sessions.iter().map(|session| session.rows[nth].again).sum();
+        let moved = Assumed::ALL.map(|assumed| changed.change_at(&base, assumed).map(|end| end - change));
         Self {
             cost,
-            is_same: samples.iter().all(|it| it.pair.0 == it.pair.1),
+            is_same: samples.iter().all(|sample| sample.pair.0 == sample.pair.1),
             moved: moved.to_vec(),
-            reach: own.reach_from(&base),
-            concerned: concerned / base.usd,
-            without_best: without_best(&samples, (own.usd, base.usd)),
+            reach: changed.reach_from(&base),
+            concerned: touched.iter().map(|(_, pair)| pair.base.usd).sum::<f64>() / base.usd,
+            without_best: without_best(&samples, (changed.usd, base.usd)),
             again: again.map(|usd| usd / base.usd),
-            ..rest
+            ..self
         }
     }
 
@@ -119,8 +156,15 @@ impl RowEffect {
 
     /// Returns the 95% half-widths of its change in cost, below and above: those of sampling and of what is assumed together.
     pub(super) fn half_widths(&self) -> Option<[f64; 2]> {
-        let beside = self.cost.as_ref()?.half_width();
-        Some(self.reach.0.map(|it| it.hypot(beside)))
+        let sampled = self.cost.as_ref()?.half_width();
+        Some(self.reach.0.map(|end| end.hypot(sampled)))
+    }
+
+    /// Returns the assumption that reaches furthest in it.
+    pub(super) fn largest_assumption(&self) -> Option<Assumed> {
+        let reach = |nth: usize| self.moved[nth][0].abs().max(self.moved[nth][1].abs());
+        let moving = (0..self.moved.len()).filter(|nth| reach(*nth) > 0.0);
+        Some(Assumed::ALL[moving.max_by(|one, other| reach(*one).total_cmp(&reach(*other)))?])
     }
 }
 
@@ -130,57 +174,36 @@ impl<'s> FamilySession<'s> {
     }
 }
 
-/// Returns the costs of a row and of what is in force in one session; `None` if one of them stops earlier, or a price is unknown.
-fn costs(own: &SessionEffect, base: &SessionEffect) -> Option<[AssumedCost; 2]> {
-    let (own_cost, base_cost) = own.cost.zip(base.cost)?;
-    is_as_much([own.ended, base.ended]).then_some([own_cost, base_cost])
-}
-
-/// Returns a ratio with what each session adds to its error.
-fn uncertain(samples: &[RatioSample<'_>], found: RatioError) -> Uncertain {
-    let (own, base) = sum_of_pairs(samples.iter().map(|it| it.pair));
-    let ratio = own / base;
-    let residual = |it: &RatioSample<'_>| (it.pair.0 - ratio * it.pair.1) / base;
-    Uncertain {
-        value: found.change,
-        error: found.error,
-        freedom: found.freedom,
-        residuals: samples.iter().map(residual).listed(),
-    }
-}
-
-/// Returns the change without the session that saves most.
-fn without_best(samples: &[RatioSample<'_>], all: (f64, f64)) -> f64 {
-    let best = samples.iter().map(|it| it.pair).min_by(|one, other| {
-        let saved = |it: &(f64, f64)| it.0 - it.1;
-        saved(one).total_cmp(&saved(other))
-    });
-    let (own, base) = best.unwrap_or_default();
-    if all.1 - base > 0.0 { (all.0 - own) / (all.1 - base) - 1.0 } else { 0.0 }
+/// Returns the change without the session that saves most, of the sums of all.
+fn without_best(samples: &[RatioSample<'_>], (changed, base): (f64, f64)) -> f64 {
+    let saved = |sample: &&RatioSample<'_>| sample.pair.0 - sample.pair.1;
+    let best = samples.iter().min_by(|one, other| saved(one).total_cmp(&saved(other)));
+    let (own, own_base) = best.map(|sample| sample.pair).unwrap_or_default();
+    if base - own_base > 0.0 { (changed - own) / (base - own_base) - 1.0 } else { 0.0 }
 }
 
 /// Returns what is kept. Over time it falls first, and whole projects or people may differ: the error is the largest over any of these blocks.
 fn kept(family: &TriedFamily<'_>, nth: usize) -> Option<Uncertain> {
-    let known = || family.sessions.iter().filter_map(|it| Some((it, it.rows[nth].kept?)));
-    let samples: Vec<RatioSample<'_>> = known().map(|(it, pair)| it.sample(pair)).listed();
-    let by_person: Vec<RatioSample<'_>> =
-        samples.iter().zip(known()).map(|(it, of)| RatioSample { project: of.0.person, ..*it }).listed();
-    let of_time = unit_of_blocks(&samples).map(|it| [it, Over::Weeks]);
+    let (mut samples, mut by_person) = (Vec::new(), Vec::new());
+    for session in &family.sessions {
+        if let Some(kept) = session.rows[nth].kept {
+            samples.push(session.sample(kept));
+            by_person.push(RatioSample { project: session.person, ..session.sample(kept) });
+        }
+    }
+    let of_time = unit_of_blocks(&samples).map(|unit| [unit, Over::Weeks]);
     let over = of_time.into_iter().flatten().chain([Over::Sessions, Over::Projects]);
-    let errors = over.filter_map(|it| ratio_error(&samples, it));
-    let worst = errors
+    let reach = |error: &RatioError| student(error.freedom) * error.error;
+    let worst = over
+        .filter_map(|unit| ratio_error(&samples, unit))
         .chain(ratio_error(&by_person, Over::Projects))
         .max_by(|one, other| reach(one).total_cmp(&reach(other)))?;
-    let mut kept = uncertain(&samples, worst);
+    let mut kept = Uncertain::new(&samples, worst);
     kept.value += 1.0;
     // Sessions in which nothing is needed add nothing.
     let mut own = kept.residuals.into_iter();
-    let residual = |it: &FamilySession<'_>| it.rows[nth].kept.and_then(|_| own.next()).unwrap_or(0.0);
+    let residual =
+        |session: &FamilySession<'_>| session.rows[nth].kept.and_then(|_| own.next()).unwrap_or(0.0);
     kept.residuals = family.sessions.iter().map(residual).listed();
     Some(kept)
-}
-
-/// Returns how far an error reaches.
-fn reach(it: &RatioError) -> f64 {
-    student(it.freedom) * it.error
 }

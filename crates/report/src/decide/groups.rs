@@ -4,7 +4,7 @@
 //! (`measure/limits.rs`). With few sessions, a group's estimate is the mean of all groups and its own, weighed by that variance over itself plus
 //! the square of the group's error, as in James and Stein's.
 
-use super::SESSIONS_MIN;
+use super::{FamilySession, SESSIONS_MIN, TriedFamily};
 use crate::lever::GroupSaving;
 use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedReach;
@@ -13,13 +13,13 @@ use ctxsim_engine::measure::student;
 
 /// A session of a group.
 #[derive(Clone, Copy, Debug)]
-pub struct GroupedSession<'s> {
+pub(crate) struct GroupedSession<'s> {
     /// The person or the project; empty where no log tells it, and then it is in none.
-    pub group: &'s str,
+    pub(crate) group: &'s str,
     /// What it costs with the lever, and as it is.
-    pub pair: (f64, f64),
+    pub(crate) pair: (f64, f64),
     /// Its part of the month's bill, in US dollars.
-    pub month_usd: f64,
+    pub(crate) month_usd: f64,
 }
 
 /// The change in cost of a group, as its own sessions show it.
@@ -33,53 +33,74 @@ struct OwnChange<'s> {
     squares: f64,
 }
 
-/// Returns what a lever is worth to each group, the largest saving first; nothing where there is a single group.
-pub fn by_group(sessions: &[GroupedSession<'_>]) -> Vec<GroupSaving> {
-    let mut members: IndexMap<&str, Vec<&GroupedSession<'_>>> = IndexMap::new();
-    for it in sessions.iter().filter(|it| !it.group.is_empty()) {
-        members.entry(it.group).or_default().push(it);
+impl<'s> TriedFamily<'s> {
+    /// Returns what a lever, by its place, is worth to each person or project, the largest saving first; nothing where there is a single one.
+    pub fn savings_by(
+        &self,
+        lever: usize,
+        group: impl Fn(&FamilySession<'s>) -> &'s str,
+    ) -> Vec<GroupSaving> {
+        by_group(&self.grouped(lever, group))
     }
-    let own = members.iter().filter_map(|(group, its)| own_change(group, its)).listed();
+
+    /// Returns the sessions whose costs and part of the month are known, each in its group.
+    pub(crate) fn grouped(
+        &self,
+        lever: usize,
+        group: impl Fn(&FamilySession<'s>) -> &'s str,
+    ) -> Vec<GroupedSession<'s>> {
+        let grouped = |session: &FamilySession<'s>| {
+            let pair = (session.rows[lever].cost?.usd, session.base.cost?.usd);
+            Some(GroupedSession { group: group(session), pair, month_usd: session.month_usd? })
+        };
+        self.sessions.iter().filter_map(grouped).listed()
+    }
+}
+
+/// Returns what a lever is worth to each group, the largest saving first; nothing where there is a single group.
+pub(crate) fn by_group(sessions: &[GroupedSession<'_>]) -> Vec<GroupSaving> {
+    let mut members: IndexMap<&str, Vec<&GroupedSession<'_>>> = IndexMap::new();
+    for session in sessions.iter().filter(|session| !session.group.is_empty()) {
+        members.entry(session.group).or_default().push(session);
+    }
+    let own = members.iter().filter_map(|(group, its)| OwnChange::new(group, its)).listed();
     if own.len() < 2 {
         return Vec::new();
     }
-    let square_off = |it: &&GroupedSession<'_>| {
-        let change = own.iter().find(|own| own.group == it.group).map_or(0.0, |it| it.change);
-        (it.pair.0 - (1.0 + change) * it.pair.1).powi(2)
+    let grouped = || members.values().flatten();
+    let square_off = |session: &&GroupedSession<'_>| {
+        let change = own.iter().find(|own| own.group == session.group).map_or(0.0, |own| own.change);
+        (session.pair.0 - (1.0 + change) * session.pair.1).powi(2)
     };
-    let off: f64 = members.values().flatten().map(square_off).sum();
-    let squares: f64 = own.iter().map(|it| it.squares).sum();
-    let n = members.values().map(Vec::len).sum::<usize>();
+    let off: f64 = grouped().map(square_off).sum();
+    let squares: f64 = own.iter().map(|own| own.squares).sum();
+    let n = grouped().count();
     // How far a session is from its group is taken as alike in all groups: few sessions do not know it.
     let freedom = n.saturating_sub(own.len()).max(1);
     let of_session = off / squares * n as f64 / freedom as f64;
-    let samples =
-        members.values().flatten().map(|it| RatioSample { pair: it.pair, project: it.group, at_ms: None });
+    let samples = grouped().map(|it| RatioSample { pair: it.pair, project: it.group, at_ms: None });
     let limits = ratio_limits(&samples.listed(), AssumedReach::default());
     let between = limits.iter().find(|it| it.over == Over::Projects).map_or(0.0, |it| it.deviation);
     let groups = Groups::new(&own, of_session, between * between, freedom as u64);
-    let mut all = own.iter().map(|it| groups.saving(it)).listed();
+    let mut all = own.iter().map(|own| groups.saving(own)).listed();
     all.sort_by(|one, other| other.saved_month.total_cmp(&one.saved_month));
     all
 }
 
-/// Returns how a group's own sessions change; `None` if they cost nothing.
-fn own_change<'s>(group: &'s str, its: &[&GroupedSession<'_>]) -> Option<OwnChange<'s>> {
-    let (own, base) = sum_of_pairs(its.iter().map(|it| it.pair));
-    if base <= 0.0 {
-        return None;
+impl<'s> OwnChange<'s> {
+    /// Sums up a group's own sessions; `None` if they cost nothing.
+    fn new(group: &'s str, sessions: &[&GroupedSession<'_>]) -> Option<Self> {
+        let (own, base) = sum_of_pairs(sessions.iter().map(|session| session.pair));
+        (base > 0.0).then(|| Self {
+            group,
+            sessions: sessions.len(),
+            month_usd: sessions.iter().map(|session| session.month_usd).sum(),
+            change: own / base - 1.0,
+            base,
+            squares: sessions.iter().map(|session| session.pair.1 * session.pair.1).sum(),
+        })
     }
-    Some(OwnChange {
-        group,
-        sessions: its.len(),
-        month_usd: its.iter().map(|it| it.month_usd).sum(),
-        change: own / base - 1.0,
-        base,
-        squares: its.iter().map(|it| it.pair.1 * it.pair.1).sum(),
-    })
-}
 
-impl OwnChange<'_> {
     /// Returns the square of the error of its change.
     fn variance(&self, of_session: f64) -> f64 {
         of_session * self.squares / (self.base * self.base)
@@ -103,18 +124,17 @@ impl Groups {
     fn new(own: &[OwnChange<'_>], of_session: f64, between: f64, freedom: u64) -> Self {
         /// No error is smaller: sessions that are all alike are not known to be so.
         const LEAST: f64 = 1e-9;
-        let weight = |it: &OwnChange<'_>| 1.0 / ((it.variance(of_session) + between).max(LEAST));
-        let weights = own.iter().map(weight).listed();
-        let sum: f64 = weights.iter().sum();
-        let mean = own.iter().zip(&weights).map(|it| it.0.change * it.1).sum::<f64>() / sum;
+        let weight = |own: &OwnChange<'_>| 1.0 / ((own.variance(of_session) + between).max(LEAST));
+        let sum: f64 = own.iter().map(weight).sum();
+        let mean = own.iter().map(|own| own.change * weight(own)).sum::<f64>() / sum;
         let freedom = [freedom, own.len() as u64 - 1];
         Self { mean, mean_variance: 1.0 / sum, between, of_session, freedom }
     }
 
     /// Returns what the lever is worth to a group.
-    fn saving(&self, it: &OwnChange<'_>) -> GroupSaving {
-        let variance = it.variance(self.of_session);
-        let own_share = if it.sessions >= SESSIONS_MIN {
+    fn saving(&self, own: &OwnChange<'_>) -> GroupSaving {
+        let variance = own.variance(self.of_session);
+        let own_share = if own.sessions >= SESSIONS_MIN {
             1.0
         } else if self.between > 0.0 {
             self.between / (self.between + variance)
@@ -122,16 +142,16 @@ impl Groups {
             0.0
         };
         let rest = 1.0 - own_share;
-        let change = own_share * it.change + rest * self.mean;
+        let change = own_share * own.change + rest * self.mean;
         let variance = own_share * own_share * variance + rest * rest * (self.between + self.mean_variance);
         // How sessions differ is known by sessions, how groups do by groups.
         let freedom = if own_share < 1.0 { self.freedom[1] } else { self.freedom[0] };
         let reach = student(freedom) * variance.sqrt();
-        let dollars = |change: f64| 0.0 - change * it.month_usd;
+        let dollars = |change: f64| 0.0 - change * own.month_usd;
         GroupSaving {
-            group: it.group.to_owned(),
-            sessions: it.sessions,
-            month_usd: it.month_usd,
+            group: own.group.to_owned(),
+            sessions: own.sessions,
+            month_usd: own.month_usd,
             saved_month: dollars(change),
             saved_interval: [dollars(change + reach), dollars((change - reach).max(-1.0))],
             own_share,
@@ -154,11 +174,11 @@ mod tests {
         all.extend(sessions("alike", &[0.9, 0.91, 0.89, 0.9, 0.92, 0.88, 0.9, 0.9, 0.91, 0.89]));
         all.extend(sessions("one", &[0.91]));
         let found = by_group(&all);
-        let of = |name: &str| found.iter().find(|it| it.group == name).unwrap();
+        let named = |name: &str| found.iter().find(|it| it.group == name).unwrap();
 
-        assert_eq!(of("many").own_share, 1.0);
-        assert!(of("one").own_share < 0.3, "{:?}", of("one"));
-        assert!((of("one").saved_month - 0.1).abs() < 0.01, "{:?}", of("one"));
+        assert_eq!(named("many").own_share, 1.0);
+        assert!(named("one").own_share < 0.3, "{:?}", named("one"));
+        assert!((named("one").saved_month - 0.1).abs() < 0.01, "{:?}", named("one"));
     }
 
     #[test]
@@ -190,9 +210,9 @@ mod tests {
                 .iter()
                 .zip(&truths)
                 .filter(|(name, truth)| {
-                    let it = found.iter().find(|it| it.group == **name).unwrap();
-                    let saved = (1.0 - **truth) * it.month_usd;
-                    it.saved_interval[0] <= saved && saved <= it.saved_interval[1]
+                    let saving = found.iter().find(|it| it.group == **name).unwrap();
+                    let saved = (1.0 - **truth) * saving.month_usd;
+                    saving.saved_interval[0] <= saved && saved <= saving.saved_interval[1]
                 })
                 .count();
         }

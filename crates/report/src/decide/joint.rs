@@ -14,7 +14,7 @@ use ctxsim_engine::measure::assumed::Assumed;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many draws. A probability of 5% is then off by a third of a point.
-pub(super) const DRAWS: usize = 4_000;
+const DRAWS: usize = 4_000;
 
 /// As many numbers as draws, and more, in whole bits.
 const PLACES: u64 = DRAWS.next_power_of_two() as u64;
@@ -25,7 +25,7 @@ pub(super) const LEVEL: f64 = 0.05;
 /// An assumption's 95% interval reaches so many standard deviations.
 const ENDS: f64 = 1.96;
 
-/// The probabilities of a row.
+/// What joint draws say of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowChances {
     /// That it costs more than what is in force, or as much.
@@ -40,42 +40,28 @@ pub(super) struct RowChances {
     pub(super) reach: f64,
 }
 
-/// What joint draws say of each row.
-#[derive(Clone, Debug, Default)]
-pub(super) struct JointTest {
-    chances: Vec<RowChances>,
-    /// By row: what each draw is off by, in standard errors, above what was found; of a row that cannot be compared, nothing.
-    pub(super) off: Vec<Vec<f64>>,
-}
-
 /// A statement: how many standard errors speak for it, and by how many each draw is off against it.
 struct Statement {
     stands: f64,
     off: Vec<f64>,
 }
 
-impl JointTest {
-    pub(super) fn new(family: &TriedFamily<'_>, effects: &[RowEffect]) -> Self {
-        let drawn = Drawn::new(family, effects);
-        let mut costs: Vec<Statement> = effects.iter().map(|it| drawn.costs(it)).listed();
-        let kept: Vec<Statement> = effects.iter().map(|it| drawn.kept(it, family.floor)).listed();
-        let saves = stepped(&costs);
-        let chances = (0..effects.len())
-            .map(|nth| RowChances {
-                costs: costs[nth].p(),
-                breaks: kept[nth].p(),
-                kept_reach: kept[nth].quantile(LEVEL),
-                adjusted: saves[nth].p,
-                reach: saves[nth].reach,
-            })
-            .listed();
-        let off = costs.iter_mut().map(|it| std::mem::take(&mut it.off)).listed();
-        Self { chances, off }
+/// Gives each row its chances, and returns by how many of its standard errors the best row is expected to look better than it is.
+pub(super) fn test(family: &TriedFamily<'_>, effects: &mut [RowEffect]) -> f64 {
+    let drawn = Drawn::new(family, effects);
+    let costs = effects.iter().map(|row| drawn.costs(row)).listed();
+    let kept = effects.iter().map(|row| drawn.kept(row, family.floor)).listed();
+    let shrinkage = shrinkage(effects, &costs);
+    for (nth, stepped) in step_down(&costs).into_iter().enumerate() {
+        effects[nth].chances = RowChances {
+            costs: costs[nth].p(),
+            breaks: kept[nth].p(),
+            kept_reach: kept[nth].quantile(LEVEL),
+            adjusted: stepped.p,
+            reach: stepped.reach,
+        };
     }
-
-    pub(super) fn of(&self, nth: usize) -> RowChances {
-        self.chances[nth]
-    }
+    shrinkage
 }
 
 /// Rows of draws that were made before: every family has the same ones.
@@ -106,10 +92,6 @@ struct Drawn {
 
 impl Drawn {
     fn new(family: &TriedFamily<'_>, effects: &[RowEffect]) -> Self {
-        let of = |it: &RowEffect| {
-            let uncertain = [it.cost.as_ref(), it.kept.as_ref()];
-            uncertain.map(|it| it.map(|it| it.freedom))
-        };
         let mut scale: IndexMap<u64, Vec<f64>> = IndexMap::new();
         // The same numbers for every freedom, so that all rows are off together.
         let stream = Seed(0).stream("freedom of a family", 0);
@@ -117,8 +99,8 @@ impl Drawn {
             let mean = |nth: usize| chi_squared_mean(freedom, &mut stream.nth(nth as u64, 0));
             (0..DRAWS).map(|nth| (1.0 / mean(nth)).sqrt()).listed()
         };
-        for freedom in effects.iter().flat_map(of).flatten() {
-            scale.entry(freedom).or_insert_with(|| draws(freedom));
+        for uncertain in effects.iter().flat_map(|row| row.cost.iter().chain(&row.kept)) {
+            scale.entry(uncertain.freedom).or_insert_with(|| draws(uncertain.freedom));
         }
         Self {
             sessions: normals(&SESSIONS, "sessions of a family", family.sessions.len()),
@@ -128,17 +110,18 @@ impl Drawn {
     }
 
     /// Returns what sampling is off by, by draw.
-    fn sampled(&self, it: &Uncertain) -> Vec<f64> {
-        let length: f64 = it.residuals.iter().map(|it| it * it).sum::<f64>().sqrt();
+    fn sampled(&self, ratio: &Uncertain) -> Vec<f64> {
+        let length: f64 = ratio.residuals.iter().map(|residual| residual * residual).sum::<f64>().sqrt();
         let mut off = vec![0.0; DRAWS];
         if length <= 0.0 {
             return off;
         }
-        for (residual, drawn) in it.residuals.iter().zip(&self.sessions).filter(|it| *it.0 != 0.0) {
-            let weight = residual * it.error / length;
+        let moving = ratio.residuals.iter().zip(&self.sessions).filter(|(residual, _)| **residual != 0.0);
+        for (residual, drawn) in moving {
+            let weight = residual * ratio.error / length;
             off.iter_mut().zip(drawn.iter()).for_each(|(off, drawn)| *off += weight * drawn);
         }
-        let scale = self.scale.get(&it.freedom).map_or(&[][..], Vec::as_slice);
+        let scale = self.scale.get(&ratio.freedom).map_or(&[][..], Vec::as_slice);
         off.iter_mut().zip(scale).for_each(|(off, scale)| *off *= scale);
         off
     }
@@ -147,7 +130,7 @@ impl Drawn {
     fn costs(&self, row: &RowEffect) -> Statement {
         let (Some(cost), Some(error)) = (&row.cost, row.error()) else { return Statement::none() };
         let mut off = self.sampled(cost);
-        for (moved, drawn) in row.moved.iter().zip(&self.assumed).filter(|it| *it.0 != [0.0; 2]) {
+        for (moved, drawn) in row.moved.iter().zip(&self.assumed).filter(|(moved, _)| **moved != [0.0; 2]) {
             let at = |drawn: f64| drawn.abs() / ENDS * moved[usize::from(drawn > 0.0)];
             off.iter_mut().zip(drawn.iter()).for_each(|(off, drawn)| *off += at(*drawn));
         }
@@ -183,9 +166,7 @@ impl Statement {
     fn none() -> Self {
         Self { stands: f64::NEG_INFINITY, off: Vec::new() }
     }
-}
 
-impl Statement {
     /// Returns the share of draws that are off by as much as it stands, or more.
     fn p(&self) -> f64 {
         match self.stands {
@@ -210,16 +191,16 @@ impl Statement {
     fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.off.clone();
         let place = ((1.0 - share) * DRAWS as f64) as usize;
-        match place < sorted.len() {
-            true => *sorted.select_nth_unstable_by(place, f64::total_cmp).1,
-            false => 0.0,
+        if place >= sorted.len() {
+            return 0.0;
         }
+        *sorted.select_nth_unstable_by(place, f64::total_cmp).1
     }
 }
 
 /// Returns a number whose order is the opposite one.
-fn descending(of: f64) -> u64 {
-    let bits = of.to_bits();
+fn descending(number: f64) -> u64 {
+    let bits = number.to_bits();
     // Of floats, as `f64::total_cmp` has it.
     let ascending = if bits >> 63 == 1 { !bits } else { bits | (1 << 63) };
     !ascending
@@ -235,7 +216,7 @@ struct Stepped {
 }
 
 /// Steps down from the best founded statement: each is held against the most extreme of all that are not better founded.
-fn stepped(all: &[Statement]) -> Vec<Stepped> {
+fn step_down(all: &[Statement]) -> Vec<Stepped> {
     let alone = all.iter().map(Statement::p).listed();
     let mut order: Vec<usize> = (0..all.len()).listed();
     order.order_by(|one, other| {
@@ -277,22 +258,27 @@ fn normal(draw: &mut Draw) -> f64 {
     const HALF: f64 = 32_767.5;
     // The sum of twelve has a variance of 1 in units of their range.
     const RANGE: f64 = 65_536.0;
-    let of_word = |word: u64| (0..4).map(|part| ((word >> (16 * part)) & 0xffff) as u32).sum::<u32>();
-    let sum: u32 = (0..3).map(|_| of_word(draw.next_bits())).sum();
+    let four = |bits: u64| (0..4).map(|part| ((bits >> (16 * part)) & 0xffff) as u32).sum::<u32>();
+    let sum: u32 = (0..3).map(|_| four(draw.next_bits())).sum();
     (f64::from(sum) - 12.0 * HALF) / RANGE
 }
 
 /// Returns by how many of its standard errors the best row is expected to look better than it is: were what was found the truth, and all rows
 /// measured once more, the row that then looks best would be off by so much on average. Of a single row it is nothing, and the more rows
 /// are about as good, the more it is.
-pub(super) fn shrinkage(effects: &[RowEffect], test: &JointTest) -> f64 {
-    let mut rows: Vec<(f64, f64, &Vec<f64>)> = Vec::new();
-    for (row, off) in effects.iter().zip(&test.off).filter(|(row, off)| !row.is_same && off.len() == DRAWS) {
-        rows.extend(row.cost.as_ref().zip(row.error()).map(|(cost, error)| (cost.value, error, off)));
+fn shrinkage(effects: &[RowEffect], costs: &[Statement]) -> f64 {
+    let mut rows: Vec<(f64, f64, &[f64])> = Vec::new();
+    for (row, statement) in effects.iter().zip(costs) {
+        if let (Some(cost), Some(error)) = (&row.cost, row.error())
+            && !row.is_same
+            && statement.off.len() == DRAWS
+        {
+            rows.push((cost.value, error, &statement.off));
+        }
     }
     let luck = |draw: usize| {
         let seen = rows.iter().map(|(found, error, off)| (found + error * off[draw], off[draw]));
-        seen.min_by(|one, other| one.0.total_cmp(&other.0)).map_or(0.0, |it| -it.1)
+        seen.min_by(|one, other| one.0.total_cmp(&other.0)).map_or(0.0, |(_, off)| -off)
     };
     ((0..DRAWS).map(luck).sum::<f64>() / DRAWS as f64).max(0.0)
 }
@@ -304,8 +290,8 @@ mod tests {
     #[test]
     fn normal_numbers_and_chi_squared_ones_have_their_means_and_variances() {
         let mut draw = Seed(1).stream("tests of draws", 0).nth(0, 0);
-        let moments = |of: &mut dyn FnMut() -> f64| {
-            let all: Vec<f64> = (0..20_000).map(|_| of()).collect();
+        let moments = |number: &mut dyn FnMut() -> f64| {
+            let all: Vec<f64> = (0..20_000).map(|_| number()).collect();
             let mean = all.iter().sum::<f64>() / 20_000.0;
             (mean, all.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 20_000.0)
         };
@@ -331,7 +317,7 @@ mod tests {
             Statement::sure(),
             Statement::none(),
         ];
-        let found = stepped(&all);
+        let found = step_down(&all);
 
         assert_eq!(found[0].p, 0.0, "no draw is off by so much");
         assert!((found[1].p - 0.03).abs() < 1e-3, "{found:?}");

@@ -165,15 +165,15 @@ fn measured(found: &Realised) -> String {
 
 fn kinds(found: &Realised) -> Grid {
     let rate = |rate: f64| if found.is_by_cost { format!("{rate:.3}") } else { dollars(rate) };
-    let row = |it: &RealisedKind| {
+    let row = |kind: &RealisedKind| {
         vec![
-            it.kind.clone(),
-            it.sessions[0].to_string(),
-            it.sessions[1].to_string(),
-            rate(it.rate[0]),
-            rate(it.rate[1]),
-            signed(it.rate[1] / it.rate[0] - 1.0),
-            signed(it.forecast),
+            kind.kind.clone(),
+            kind.sessions[0].to_string(),
+            kind.sessions[1].to_string(),
+            rate(kind.rate[0]),
+            rate(kind.rate[1]),
+            signed(kind.rate[1] / kind.rate[0] - 1.0),
+            signed(kind.forecast),
         ]
     };
     let by = if found.is_by_cost { "billed of simulated before" } else { "per request before" };

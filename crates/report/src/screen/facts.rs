@@ -148,13 +148,13 @@ impl SessionFacts {
         };
         let (mut n_billed, mut last_model) = (0, String::new());
         let mut waits = WaitCounter::default();
-        each_logged(timeline, profile_of, |it| {
-            waits.add(it, timeline);
-            it.model.clone_into(&mut last_model);
-            let MadeFor::Step(nth) = it.made_for else { return facts.add(it, None) };
+        each_logged(timeline, profile_of, |request| {
+            waits.add(request, timeline);
+            request.model.clone_into(&mut last_model);
+            let MadeFor::Step(nth) = request.made_for else { return facts.add(request, None) };
             n_billed += 1;
             while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
-            facts.add(it, misses.peek().copied().filter(|miss| miss.step as usize == nth));
+            facts.add(request, misses.peek().copied().filter(|miss| miss.step as usize == nth));
         });
         facts.waits = waits.found();
         let losses = timeline.recorded.iter().flat_map(|it| &it.losses);
@@ -177,10 +177,10 @@ impl SessionFacts {
         if !matches!(request.made_for, MadeFor::Step(_)) {
             return costs.add(BillPart::Other, total);
         }
-        let again = miss.map(|it| {
-            let place = [tokens.read, tokens.read.saturating_add(it.tokens)];
+        let again = miss.map(|miss| {
+            let place = [tokens.read, tokens.read.saturating_add(miss.tokens)];
             let part = Bill::of_part(list, &tokens, place).1;
-            (it.cause, part.write + part.uncached)
+            (miss.cause, part.write + part.uncached)
         });
         costs.add_step(&bill, again);
     }

@@ -1,8 +1,8 @@
 //! How long one waited for answers: of the sessions on a first screen, by what was measured of their models.
 
-use super::{AgentLever, FirstScreen, SessionFacts};
+use super::{FirstScreen, SessionFacts};
 use crate::as_logged::{LoggedRequest, MadeFor};
-use crate::lever::Word;
+use crate::lever::{Lever, Word};
 use crate::prelude::*;
 use ctxsim_engine::ledger::RequestSums;
 use ctxsim_engine::measure::month::{Basis, Calendar};
@@ -100,17 +100,17 @@ pub struct ScreenWaiting {
 
 impl ScreenWaiting {
     pub(super) fn new(sessions: &[SessionFacts], calendar: &Calendar) -> Self {
-        let of = |is_of_agent: bool| {
+        let waited = |is_of_agent: bool| {
             let own = sessions.iter().filter(|it| it.is_of_agent == is_of_agent);
             let days =
                 own.flat_map(|it| &it.waits.by_day).filter(|it| calendar.counts(*it.0)).map(|it| *it.1);
-            days.reduce(|sum, it| DayWait {
-                main: sum.main + it.main,
-                compaction: sum.compaction + it.compaction,
+            days.reduce(|sum, day| DayWait {
+                main: sum.main + day.main,
+                compaction: sum.compaction + day.compaction,
             })
         };
         let scaled = |it: f64| it * calendar.ratio();
-        let (main, agents) = (of(false), of(true));
+        let (main, agents) = (waited(false), waited(true));
         let all = |it: &DayWait| it.main + it.compaction;
         let minutes = |of: fn(&DayWait) -> Waited| main.and_then(|it| of(&it).minutes()).map(scaled);
         let mut requests_without_data: BTreeMap<String, u64> = BTreeMap::new();
@@ -141,8 +141,8 @@ impl ScreenWaiting {
 }
 
 /// Says how long one waited, and what the first change makes of it.
-pub(super) fn sentence(it: &FirstScreen) -> Option<String> {
-    let waiting = &it.waiting;
+pub(super) fn sentence(screen: &FirstScreen) -> Option<String> {
+    let waiting = &screen.waiting;
     let unknown = waiting.without_data();
     let Some((minutes, [low, high])) = waiting.minutes.zip(waiting.interval) else {
         return unknown
@@ -150,8 +150,8 @@ pub(super) fn sentence(it: &FirstScreen) -> Option<String> {
     };
     let (unit, by) = if minutes >= HOURS_FROM { ("hours", 60.0) } else { ("minutes", 1.0) };
     let [said, low, high] = [minutes, low, high].map(|it| rounded(it / by));
-    let period = if it.month.of == Basis::AllSessions { "" } else { " a month" };
-    let first = it.levers.first().and_then(|it| changed(it, minutes));
+    let period = if screen.month.of == Basis::AllSessions { "" } else { " a month" };
+    let first = screen.levers.first().and_then(|it| changed(it, minutes));
     let first = first.map(|it| rounded(it / by)).filter(|it| *it != said);
     let first = first.map_or_else(String::new, |it| format!("; the first change makes it {it}"));
     let rest = unknown.map_or_else(String::new, |it| format!(" Not counted, as there are no timings: {it}."));
@@ -159,9 +159,9 @@ pub(super) fn sentence(it: &FirstScreen) -> Option<String> {
 }
 
 /// Returns the minutes that are left with a lever, if it is worth pulling.
-fn changed(it: &AgentLever, minutes: f64) -> Option<f64> {
-    let is_advised = matches!(it.lever.word, Some(Word::Do | Word::Try | Word::YourCall));
-    let saved = it.lever.saved_minutes_month.filter(|_| is_advised)?;
+fn changed(lever: &Lever, minutes: f64) -> Option<f64> {
+    let is_advised = matches!(lever.word, Some(Word::Do | Word::Try | Word::YourCall));
+    let saved = lever.saved_minutes_month.filter(|_| is_advised)?;
     Some((minutes - saved).max(0.0))
 }
 

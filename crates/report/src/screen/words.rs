@@ -1,12 +1,11 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual; the same in Markdown and on a page.
 
-use super::{
-    AgentLever, AgentRead, BillPart, FirstScreen, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting,
-};
+use super::{AgentRead, BillPart, FirstScreen, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting};
 use crate::advise::{ADVISE_DETAILS, in_short, most_telling, rough};
 use crate::blocks::{Block, in_markdown, on_terminal};
 use crate::chart::days::BillByDay;
 use crate::chart::{PageChart, figure};
+use crate::lever::Lever;
 use crate::page::{Card, Page, parts};
 use crate::prelude::*;
 use crate::session::{COMMAND, predicted_against};
@@ -211,8 +210,8 @@ fn bill(screen: &FirstScreen) -> Block {
         return Block::Head(format!("Billed by the logs, at list prices: {usd}{days}"));
     }
     let n_columns = if has_agents { 3 } else { 1 };
-    let row = |name: &str, of: fn(&PeriodCosts) -> Option<Cost>| {
-        let parts: Vec<Cost> = [bill.main, bill.sub_agents].iter().map(of).collect::<Option<_>>()?;
+    let row = |name: &str, part: fn(&PeriodCosts) -> Option<Cost>| {
+        let parts: Vec<Cost> = [bill.main, bill.sub_agents].iter().map(part).collect::<Option<_>>()?;
         let parts = shown.parts(&parts);
         Some((name.to_owned(), [parts.iter().sum::<u128>(), parts[0], parts[1]]))
     };
@@ -252,9 +251,10 @@ fn beside(screen: &FirstScreen) -> Option<String> {
         let (n, models) = (counted(n_unpriced as usize, "request"), models.join(", "));
         parts.push(format!("{n} of models without a price ({models})"));
     }
-    parts.extend(bill.estimated.map(|it| {
-        let n = counted(it.sub_agents as usize, "sub-agent");
-        let [usd, low, high] = [it.input_usd, it.input_usd_low, it.input_usd_high].map(rough);
+    parts.extend(bill.estimated.map(|estimated| {
+        let n = counted(estimated.sub_agents as usize, "sub-agent");
+        let [usd, low, high] =
+            [estimated.input_usd, estimated.input_usd_low, estimated.input_usd_high].map(rough);
         format!("{n} of which the logs hold only totals (input about {usd}, {low} to {high})")
     }));
     let without = (!parts.is_empty()).then(|| format!("Not in it: {}.", listed(&parts)));
@@ -333,11 +333,11 @@ fn plain(cause: MissCause) -> &'static str {
 /// Returns the levers, the largest saving first.
 fn levers(screen: &FirstScreen, n_levers: usize) -> Grid {
     let is_several = screen.read.agents.len() > 1;
-    let shown = most_telling(screen.levers.iter().map(|it| &it.lever), n_levers);
-    let named = |AgentLever { agent, lever }: &'_ AgentLever| {
-        if is_several { format!("{}: {}", short(agent), lever.title) } else { lever.title.clone() }
+    let shown = most_telling(screen.levers.iter(), n_levers);
+    let named = |lever: &Lever| {
+        if is_several { format!("{}: {}", short(&lever.agent), lever.title) } else { lever.title.clone() }
     };
-    let all = shown.into_iter().map(|nth| (named(&screen.levers[nth]), &screen.levers[nth].lever));
+    let all = shown.into_iter().map(|nth| (named(&screen.levers[nth]), &screen.levers[nth]));
     let n_more = screen.levers.len().saturating_sub(n_levers);
     in_short("What you can do, and what that saves a month", all).leaving_out(n_more, ADVISE_DETAILS)
 }

@@ -10,8 +10,9 @@ use ctxsim_engine::measure::limits::{
 };
 
 use super::TunedSession;
-use crate::decide::beside::{ComparedSession, judged};
-use crate::decide::{Judgement, SessionEffect};
+use crate::decide::SessionEffect;
+use crate::decide::beside::{ComparedSession, judge};
+use crate::lever::Lever;
 use crate::prelude::*;
 
 /// A variant on one part of the sessions.
@@ -123,7 +124,7 @@ fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
 }
 
 /// Returns what the rule says of the variant that sessions are under, on these alone: it was chosen elsewhere, so nothing is tried beside it.
-pub(super) fn word<'s>(all: &[Picked<'s>], floor: f64) -> Option<Judgement> {
+pub(super) fn word<'s>(all: &[Picked<'s>], floor: f64) -> Option<Lever> {
     let effect = |run: &Tally, kept| SessionEffect { kept, ..SessionEffect::of(run) };
     let session = |picked: &Picked<'s>| ComparedSession {
         project: &picked.session.project,
@@ -132,7 +133,7 @@ pub(super) fn word<'s>(all: &[Picked<'s>], floor: f64) -> Option<Judgement> {
         others: vec![effect(picked.run(), picked.kept())],
     };
     let sessions = all.iter().map(session).listed();
-    judged(&sessions, &[String::new()], floor).pop().filter(|_| !all.is_empty())
+    judge(&sessions, &[String::new()], floor).pop().filter(|_| !all.is_empty())
 }
 
 /// Names the numbers that stand for the evidence that is kept; loads of several kinds have several.

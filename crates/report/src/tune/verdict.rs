@@ -5,8 +5,7 @@ use ctxsim_engine::measure::floor::{Floor, keeps_more};
 use ctxsim_engine::measure::limits::{Limit, for_later, interval_for_later};
 
 use super::{HELD_OUT_MIN, SplitBy, TunePart, Tuned, variant_name};
-use crate::decide::Judgement;
-use crate::lever::Word;
+use crate::lever::{Lever, Word};
 use crate::prelude::*;
 
 /// Why nothing is recommended, as a word.
@@ -227,21 +226,21 @@ impl Tuned {
 }
 
 /// Returns why a choice that holds is still not to be made: the rule does not call it *do*.
-pub(super) fn no_do(found: &Judgement) -> Option<Reason> {
+pub(super) fn no_do(found: &Lever) -> Option<Reason> {
     let word = found.word.filter(|it| *it != Word::Do)?;
     because(WhyNot::Word, format!("the word for it is “{}”: {}", word.text(), found.why))
 }
 
 /// Returns the word of a choice, and what it rests on. What saves on the sessions held out, and was not found to hold there by the rule of
 /// fitted numbers, can be tried.
-pub(super) fn word_beside(found: Judgement, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
+pub(super) fn word_beside(found: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
     let found = match reason {
         Some(reason) if found.word == Some(Word::Do) => {
-            Judgement { word: Some(Word::Try), why: reason.text.clone(), ..found }
+            Lever { word: Some(Word::Try), why: reason.text.clone(), ..found }
         }
         _ => found,
     };
-    (found.word, found.words())
+    (found.word, found.verdict())
 }
 
 /// Says how little evidence may be kept, and which blocks say so.
