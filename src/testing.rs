@@ -41,8 +41,8 @@ pub use ctxsim_input::policy::law::Law;
 pub fn laws(comparison: Comparison, kit: LawKit) -> Result<LawReport, Error> {
     // A plan needs one; laws are tried on others.
     let scenario = Scenario::builder("laws")
-        .turn("Do it.", |it| {
-            it.answer("Done.");
+        .turn("Do it.", |turn| {
+            turn.answer("Done.");
         })
         .build()?;
     Ok(kit.check(comparison.only_on(scenario).or_profile(pinned)?.plan()?.inner())?)
@@ -70,10 +70,10 @@ pub fn snapshots(comparison: Comparison) -> Result<Vec<(String, String)>, Error>
     let report = comparison.or_profile(pinned)?.run()?;
     report.all_passed()?;
     let is_alone = report.runs().windows(2).all(|it| it[0].profile() == it[1].profile());
-    let named = report.runs().iter().map(|it| {
-        let profile = if is_alone { String::new() } else { format!("@{}", it.profile()) };
-        let name = format!("{}@{}{profile}", it.policy(), it.scenario());
-        (name.replace(['/', '\\', ':', ' '], "-"), it.snapshot().to_string())
+    let named = report.runs().iter().map(|run| {
+        let profile = if is_alone { String::new() } else { format!("@{}", run.profile()) };
+        let name = format!("{}@{}{profile}", run.policy(), run.scenario());
+        (name.replace(['/', '\\', ':', ' '], "-"), run.snapshot().to_string())
     });
     Ok(named.collect())
 }

@@ -66,7 +66,7 @@ impl RunId {
         Diagnostic::at(Code("run-unknown"), "", message).help("use a `RunId` from `Plan::stream`").into()
     }
 
-    fn of(load: &Load, cell: Cell) -> Self {
+    fn from_cell(load: &Load, cell: Cell) -> Self {
         let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
         Self::new(&policy.name, &load.name, &profile.name)
     }
@@ -89,7 +89,7 @@ impl Plan {
     /// A scenario cannot be read.
     pub fn runs(&self) -> Result<Vec<RunId>, Error> {
         let all = self.plan.each(self.asked.threads, &|_, _| {}, |load, _| {
-            load.cells().map(|it| RunId::of(load, it)).collect::<Vec<_>>()
+            load.cells().map(|it| RunId::from_cell(load, it)).collect::<Vec<_>>()
         })?;
         Ok(all.into_iter().flatten().collect())
     }
@@ -175,8 +175,8 @@ impl Plan {
         sink: impl Fn(&RunId) -> S + Sync,
     ) -> Result<Vec<(RunId, S)>, Error> {
         let of_loads = self.plan.each(self.asked.threads, &|_, _| {}, |load, _| {
-            load.stream(|cell| SinkAdapter::new(sink(&RunId::of(load, cell)), load, cell)).map(|all| {
-                all.into_iter().map(|(cell, it)| (RunId::of(load, cell), it.into_sink())).collect()
+            load.stream(|cell| SinkAdapter::new(sink(&RunId::from_cell(load, cell)), load, cell)).map(|all| {
+                all.into_iter().map(|(cell, it)| (RunId::from_cell(load, cell), it.into_sink())).collect()
             })
         })?;
         let of_loads: Vec<Vec<(RunId, S)>> = of_loads.into_iter().collect::<Result<_, _>>()?;
@@ -203,15 +203,15 @@ impl Plan {
     /// The plan has no such run, the run has no such request, a scenario cannot be read, or the run's code failed.
     pub fn explain(&self, run: &RunId, request: usize) -> Result<Answer<Explanation>, Error> {
         let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
-            let cell = load.cells().find(|it| RunId::of(load, *it) == *run)?;
+            let cell = load.cells().find(|it| RunId::from_cell(load, *it) == *run)?;
             let timeline = load.timeline_of(cell)?;
             let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
             let context = RowContext::alone(policy, &load.name, &timeline, profile);
             let explained = explain::explain(&timeline, policy, profile, request);
-            Some(explained.map_err(Error::from).and_then(|it| {
-                let text = table::explanation(&it, context, table::ExplainStyle::default());
-                let answer = Answer::<Explanation>::new(json(&it, context, false), text)?;
-                Ok(answer.with(|values| values.prompt = rendered(&it)))
+            Some(explained.map_err(Error::from).and_then(|explanation| {
+                let text = table::explanation(&explanation, context, table::ExplainStyle::default());
+                let answer = Answer::<Explanation>::new(json(&explanation, context, false), text)?;
+                Ok(answer.with(|values| values.prompt = rendered(&explanation)))
             }))
         })?;
         found.into_iter().flatten().next().ok_or_else(|| run.missing())?
@@ -223,13 +223,13 @@ impl Plan {
     /// The plan has no such run, or a scenario cannot be read.
     pub fn holds(&self, run: &RunId) -> Result<Vec<BTreeMap<String, u64>>, Error> {
         let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
-            let cell = load.cells().find(|it| RunId::of(load, *it) == *run)?;
+            let cell = load.cells().find(|it| RunId::from_cell(load, *it) == *run)?;
             let timeline = load.timeline_of(cell)?;
             let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
             let named = |sent: Vec<explain::HeldPart>| {
                 let mut by_name = BTreeMap::new();
-                for it in sent {
-                    *by_name.entry(of_kind(&timeline, it.kind, it.tool)).or_default() += it.tokens;
+                for held in sent {
+                    *by_name.entry(of_kind(&timeline, held.kind, held.tool)).or_default() += held.tokens;
                 }
                 by_name
             };

@@ -176,7 +176,7 @@ impl Code {
         name: impl AsRef<str>,
         make: impl Fn(Trace<'_>) -> V + Send + Sync + 'static,
     ) -> Self {
-        Self::new(Own::view(name.as_ref(), move |it| Ok(make(Trace::of(it)))))
+        Self::new(Own::view(name.as_ref(), move |it| Ok(make(Trace::from_inputs(it)))))
     }
 
     /// Creates a policy from a program that is asked over its standard input and output, using the protocol `ctxsim.policy/1`.
@@ -193,7 +193,7 @@ impl Code {
         mut self,
         make: impl Fn(Trace<'_>) -> M + Send + Sync + 'static,
     ) -> Self {
-        self.own = self.own.with_memory(move |it| make(Trace::of(it)));
+        self.own = self.own.with_memory(move |it| make(Trace::from_inputs(it)));
         self
     }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::face::{Catalog, Error};
-use ctxsim_base::diag::{Code, Diagnostic, Place};
+use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::{Decimal, saturated};
 use ctxsim_engine::cache::own::{Make, OwnRule};
 use ctxsim_input::policy::OwnCode;
@@ -153,10 +153,7 @@ impl ProfileBuilder {
             return Ok(self.profile);
         }
         let file = format!("profile {}", self.profile.name());
-        for it in &mut problems {
-            it.place = Place { file: file.clone(), ..std::mem::take(&mut it.place) };
-        }
-        Err(problems.into())
+        Err(problems.into_iter().map(|it| it.in_file(&file)).collect::<Vec<_>>().into())
     }
 
     /// Returns the prices that are set: those of the first period.
@@ -169,7 +166,7 @@ impl ProfileBuilder {
     }
 
     /// Returns an amount, or notes what is wrong with it.
-    fn amount(&mut self, usd: &Usd, field: &str) -> Option<ctxsim_base::quantity::Decimal> {
+    fn amount(&mut self, usd: &Usd, field: &str) -> Option<Decimal> {
         usd.decimal(field).map_err(|it| self.problems.push(*it)).ok()
     }
 }
@@ -185,21 +182,21 @@ pub struct CacheRules {
 }
 
 impl CacheRules {
-    fn of(rules: Cache) -> Self {
+    fn from_rules(rules: Cache) -> Self {
         Self { rules, own: None }
     }
 
     /// Returns no cache: every token is plain input.
     #[must_use]
     pub fn none() -> Self {
-        Self::of(Cache::None)
+        Self::from_rules(Cache::None)
     }
 
     /// Returns a cache of the longest common prefix with an earlier prompt: at least `min` tokens, in steps of `step` tokens.
     #[must_use]
     pub fn prefixes(min: u64, step: u64) -> Self {
         let (min_tokens, step_tokens) = (Some(min), Some(step));
-        Self::of(Cache::PrefixInterval(PrefixIntervalFields {
+        Self::from_rules(Cache::PrefixInterval(PrefixIntervalFields {
             min_tokens,
             step_tokens,
             ..Default::default()
@@ -210,7 +207,7 @@ impl CacheRules {
     /// up to `lookback` positions back.
     #[must_use]
     pub fn breakpoints(min: u64, max: u8, lookback: u16) -> Self {
-        Self::of(Cache::Breakpoints(BreakpointsFields {
+        Self::from_rules(Cache::Breakpoints(BreakpointsFields {
             min_tokens: Some(min),
             breakpoints_max: Some(max),
             lookback_positions: Some(lookback),

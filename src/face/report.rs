@@ -79,7 +79,7 @@ impl Report {
     #[must_use]
     pub fn totals(&self) -> Vec<Total> {
         let sections = self.inner.sections(Detail::Groups);
-        sections.iter().filter(|it| it.scenarios > 1).flat_map(Total::of).collect()
+        sections.iter().filter(|it| it.scenarios > 1).flat_map(Total::from_section).collect()
     }
 
     /// Returns what each table says: which policy to take. Tables with a single policy say nothing.
@@ -176,9 +176,9 @@ impl Report {
     /// Returns the numbers as a snapshot keeps them.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let tables = self.inner.shots().into_iter().map(|it| {
-            let [scenario, profile] = &it.path;
-            format!("{scenario} under {profile}, prices of {}\n{}", it.as_of, it.text)
+        let tables = self.inner.shots().into_iter().map(|shot| {
+            let [scenario, profile] = &shot.path;
+            format!("{scenario} under {profile}, prices of {}\n{}", shot.as_of, shot.text)
         });
         let failed = self.inner.failures.iter().map(|it| format!("FAILED {it}\n"));
         Snapshot { text: tables.chain(failed).collect::<Vec<_>>().join("\n") }
@@ -300,9 +300,9 @@ impl Run {
     /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/reference/rows.md` lists their units.
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
         let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
-        numbers.map(|it| {
-            let number = self.number(&it.name);
-            (it.name, number)
+        numbers.map(|column| {
+            let number = self.number(&column.name);
+            (column.name, number)
         })
     }
 

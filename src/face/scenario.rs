@@ -73,12 +73,8 @@ impl Scenario {
         }
         let checked = Checked::new(&spec)?;
         let missing = |_: &str, _: &Assume| {
-            Err(vec![Diagnostic::at(
-                Code("recording-missing"),
-                "load",
-                "a generated load reads no recording",
-            )]
-            .into())
+            let message = "a generated load reads no recording";
+            Err(Diagnostic::at(Code("recording-missing"), "load", message).into())
         };
         let timeline = load::load(&checked, missing)?;
         // Several that are generated alike are told apart.
@@ -129,7 +125,7 @@ impl fmt::Debug for Trace<'_> {
 }
 
 impl<'t> Trace<'t> {
-    pub(super) fn of(made: CodeInputs<'t>) -> Self {
+    pub(super) fn from_inputs(made: CodeInputs<'t>) -> Self {
         let limit = made.limits.prompt;
         let prompt_limit = (limit != ctxsim_base::quantity::UNLIMITED).then_some(limit);
         Self { timeline: made.timeline, prompt_limit }
@@ -264,30 +260,21 @@ impl ScenarioBuilder {
     fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
         let mut push = |code, field: String, message: String, help: &str| {
-            let mut problem = Diagnostic::at(code, field, message).help(help);
-            problem.place.file = format!("scenario {}", self.name);
-            problems.push(problem);
+            let problem = Diagnostic::at(code, field, message).help(help);
+            problems.push(problem.in_file(format!("scenario {}", self.name)));
         };
         if self.name.trim().is_empty() {
             push(Code("name-empty"), "name".into(), "the scenario has no name".into(), "give it one");
         }
         if self.turns.is_empty() {
-            push(
-                Code("turns-missing"),
-                "turns".into(),
-                "the scenario has no turn".into(),
-                "add one with `turn`",
-            );
+            let message = "the scenario has no turn".into();
+            push(Code("turns-missing"), "turns".into(), message, "add one with `turn`");
         }
         for (nth, (kind, _)) in self.stable.iter().enumerate() {
             if !matches!(kind, Kind::System | Kind::ToolSchema) {
                 let message = format!("`{kind:?}` is not allowed in the stable prefix");
-                push(
-                    Code("stable-kind"),
-                    format!("stable.{nth}"),
-                    message,
-                    "use `Kind::System` or `Kind::ToolSchema`",
-                );
+                let help = "use `Kind::System` or `Kind::ToolSchema`";
+                push(Code("stable-kind"), format!("stable.{nth}"), message, help);
             }
         }
         for (nth, turn) in self.turns.iter().enumerate() {
@@ -486,11 +473,7 @@ impl Recording {
         let read = read.and_then(|_| import::import_bytes(&bytes, name, &self.assume, &self.file_tools));
         let read = read.map_err(|source| ctxsim_base::error::Error::Read { path: name.into(), source })?;
         let all = read.map_err(|problems| {
-            let located = problems.into_iter().map(|mut it: Diagnostic| {
-                name.clone_into(&mut it.place.file);
-                it
-            });
-            Error::from(located.collect::<Vec<_>>())
+            Error::from(problems.into_iter().map(|it| it.in_file(name)).collect::<Vec<_>>())
         })?;
         Ok(all.into_iter().map(|it| Scenario::new(ctxsim_app::with_losses(it, name))).collect())
     }

@@ -38,7 +38,7 @@ pub struct Total {
 
 impl Total {
     /// Returns the lines of a table.
-    pub(super) fn of(section: &Section) -> impl Iterator<Item = Self> {
+    pub(super) fn from_section(section: &Section) -> impl Iterator<Item = Self> {
         section.lines.iter().enumerate().map(|(nth, line)| Self::new(section, line, nth == 0))
     }
 
@@ -141,9 +141,9 @@ impl Total {
     /// Returns every number in the JSON report's `totals` with its path, as [`Run::metrics`](crate::Run::metrics) does.
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
         let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
-        numbers.map(|it| {
-            let number = self.totals.number(&it.name);
-            (it.name, number)
+        numbers.map(|column| {
+            let number = self.totals.number(&column.name);
+            (column.name, number)
         })
     }
 }
@@ -177,20 +177,20 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn new(it: ctxsim_report::Verdict) -> Self {
-        let words = it.words();
-        let best = it.cheapest.as_ref();
+    pub(super) fn new(verdict: ctxsim_report::Verdict) -> Self {
+        let words = verdict.words();
+        let best = verdict.cheapest.as_ref();
         Self {
             change: best.and_then(|it| it.change),
             interval: best.and_then(|it| it.interval),
-            cheapest: it.cheapest.map(|it| it.policy),
-            lossy: it.lossy.into_iter().map(|it| it.policy).collect(),
-            load: it.load,
-            profile: it.profile,
-            scenarios: it.scenarios,
-            min_evidence: it.min_evidence,
-            knows_evidence: it.knows_evidence,
-            baseline: it.baseline,
+            cheapest: verdict.cheapest.map(|it| it.policy),
+            lossy: verdict.lossy.into_iter().map(|it| it.policy).collect(),
+            load: verdict.load,
+            profile: verdict.profile,
+            scenarios: verdict.scenarios,
+            min_evidence: verdict.min_evidence,
+            knows_evidence: verdict.knows_evidence,
+            baseline: verdict.baseline,
             words,
         }
     }
@@ -288,15 +288,15 @@ impl Totals {
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        let order = whole.order().map_err(|it| vec![*it])?;
-        let read = |nth: usize| RunPart::read(parts[nth].as_ref()).map_err(|it| vec![*it].into());
+        let order = whole.order()?;
+        let read = |nth: usize| Ok(RunPart::read(parts[nth].as_ref())?);
         Ok(Self { inner: parts::fold(&order, read)? })
     }
 
     /// Returns the lines of the tables, table by table, as [`Report::totals`](crate::Report::totals) does; also of a single scenario.
     #[must_use]
     pub fn lines(&self) -> Vec<Total> {
-        self.inner.sections(Detail::Groups).iter().flat_map(Total::of).collect()
+        self.inner.sections(Detail::Groups).iter().flat_map(Total::from_section).collect()
     }
 
     /// Returns what each table says: which policy to take.

@@ -26,7 +26,7 @@ pub(super) struct Came {
 }
 
 impl Came {
-    pub(super) fn of(load: &Load, runs: Vec<Run>, session: Option<SessionReport>) -> Self {
+    pub(super) fn from_runs(load: &Load, runs: Vec<Run>, session: Option<SessionReport>) -> Self {
         let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
         let unpriced =
             if is_unpriced { load.profiles.iter().map(missing_price).listed() } else { Vec::new() };
@@ -212,8 +212,8 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
     let most = saved(best)?;
     let subject = section.subject();
     let bound = best.tally.bound.zip(first.tally.costs.total()).map(|(bound, base)| (base - bound) / base);
-    let bound = bound.map_or_else(String::new, |it| {
-        format!(", and no schedule that keeps every needed item can save more than {}", percent(it))
+    let bound = bound.map_or_else(String::new, |saved| {
+        format!(", and no schedule that keeps every needed item can save more than {}", percent(saved))
     });
     if most < SAVED_MIN {
         return Some(format!(
@@ -222,13 +222,13 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
         ));
     }
     let is_real = |it: &&TableLine| it.policy != first.policy && !report.oracles.contains(&it.policy);
-    let taken = section.lines.iter().filter(is_real).filter_map(|it| {
-        let share = saved(it)? / most;
+    let taken = section.lines.iter().filter(is_real).filter_map(|line| {
+        let share = saved(line)? / most;
         let is_dearer = share < 0.0;
         Some(if is_dearer {
-            format!("{} costs more than {}", it.policy, first.policy)
+            format!("{} costs more than {}", line.policy, first.policy)
         } else {
-            format!("{} achieves {:.0}% of the savings of {}", it.policy, share * 100.0, best.policy)
+            format!("{} achieves {:.0}% of the savings of {}", line.policy, share * 100.0, best.policy)
         })
     });
     let taken: Vec<String> = taken.listed();
@@ -341,8 +341,8 @@ pub(super) fn notes_on_unpriced<'p>(
 /// Returns what sums of unknown cost use that has no price.
 fn unpriced_parts(sums: &[&Tally], profile: &MissingPrice) -> String {
     let uses_write = |class: usize| {
-        sums.iter().any(|it| {
-            let sums = &it.sums;
+        sums.iter().any(|tally| {
+            let sums = &tally.sums;
             [&sums.main, &sums.summariser, &sums.keep_alive].iter().any(|it| it.tokens.write[class] > 0)
                 || sums.needs.refetched.write[class] > Expected::ZERO
         })

@@ -136,16 +136,16 @@ pub fn assume(numbers: &[String]) -> Result<(), Error> {
     let mut files: Vec<NumbersFile> = NumbersFile::all().listed();
     let mut problems = Vec::new();
     let mut replaced: Vec<bool> = files.iter().map(|_| false).listed();
-    for it in numbers {
-        let Some((name, value)) = it.split_once('=') else {
-            let message = format!("`{it}` is not NAME=VALUE");
+    for given in numbers {
+        let Some((name, value)) = given.split_once('=') else {
+            let message = format!("`{given}` is not NAME=VALUE");
             problems.push(wrong(message, "write a name and a number, such as `recovery.own_request=0.2`"));
             continue;
         };
         let mut found = None;
         for (file, is_replaced) in files.iter_mut().zip(&mut replaced) {
-            file.each(|it, number| {
-                if it == name {
+            file.each(|place, number| {
+                if place == name {
                     found = Some(replace(number, value));
                     *is_replaced = true;
                 }
@@ -155,10 +155,8 @@ pub fn assume(numbers: &[String]) -> Result<(), Error> {
             Some(true) => {}
             Some(false) => {
                 let message = format!("`{value}` cannot stand in the place of `{name}`");
-                problems.push(wrong(
-                    message,
-                    "write a value of the same kind: a number, or as many numbers in brackets",
-                ));
+                let help = "write a value of the same kind: a number, or as many numbers in brackets";
+                problems.push(wrong(message, help));
             }
             None => problems.push(unknown(name, &mut files)),
         }

@@ -177,9 +177,8 @@ impl Catalog {
             has_inputs = true;
             for path in input_files(&root)? {
                 let relative = path.strip_prefix(folder).unwrap_or(&path);
-                if let Some(mut problem) = unnameable(&relative.to_string_lossy()) {
-                    problem.place.file = path.display().to_string();
-                    problems.push(problem);
+                if let Some(problem) = unnameable(&relative.to_string_lossy()) {
+                    problems.push(problem.in_file(path.display().to_string()));
                     continue;
                 }
                 let Some(name) = name_below(kind, &plain(relative)) else { continue };
@@ -191,10 +190,9 @@ impl Catalog {
         }
         if !has_inputs {
             fs::read_dir(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
-            let mut problem = Diagnostic::at(Code("folder-empty"), "", "the folder contains no inputs")
+            let problem = Diagnostic::at(Code("folder-empty"), "", "the folder contains no inputs")
                 .help("put files into a `policies/`, `scenarios/`, `profiles/` or `suites/` folder below it");
-            problem.place.file = folder.display().to_string();
-            problems.push(problem);
+            problems.push(problem.in_file(folder.display().to_string()));
         }
         self.entries.extend(added);
         self.folders.push(folder.to_owned());
@@ -340,7 +338,7 @@ impl Catalog {
 
     fn find_unnoted(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
         if let Some(problem) = unnameable(name) {
-            return Err(vec![problem].into());
+            return Err(problem.into());
         }
         if let Some(origin) = self.entries.get(&(kind, name.to_owned())) {
             return Ok(origin.clone());
@@ -414,7 +412,7 @@ impl Catalog {
 
     /// Returns the text of a file of another revision.
     fn text_of_revision(&self, label: &str) -> Option<String> {
-        let mut revisions = self.entries.values().filter_map(|it| match it {
+        let mut revisions = self.entries.values().filter_map(|origin| match origin {
             Origin::Revision(revision, _) => Some(revision),
             _ => None,
         });
@@ -450,20 +448,14 @@ fn unnameable(name: &str) -> Option<Diagnostic> {
         return None;
     }
     let message = "this name has control characters, or others that cannot be seen";
-    let mut problem = Diagnostic::at(Code("name-characters"), "", message)
-        .help("rename it: letters of any language, digits, blanks and signs are fine");
-    name.clone_into(&mut problem.place.file);
-    Some(problem)
+    let help = "rename it: letters of any language, digits, blanks and signs are fine";
+    Some(Diagnostic::at(Code("name-characters"), "", message).help(help).in_file(name))
 }
 
 /// Reports two files with the same name.
 fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
-    let mut problem = Diagnostic::at(
-        Code("name-duplicate"),
-        "",
-        format!("`{name}` is also the name of {}", first.path().display()),
-    );
-    problem.place.file = second.label();
+    let message = format!("`{name}` is also the name of {}", first.path().display());
+    let problem = Diagnostic::at(Code("name-duplicate"), "", message).in_file(second.label());
     problem.help("remove or rename one of the two")
 }
 

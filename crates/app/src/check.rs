@@ -91,9 +91,9 @@ pub(super) fn refused(
 ) -> Vec<Diagnostic> {
     let by = |profile: &Loaded<ProfileFile>| {
         let problems = spec.layout.iter().flat_map(|it| profile.spec.cache.refused(it));
-        let without = |it: Diagnostic| {
-            let help = it.help.clone().unwrap_or_default();
-            it.help(format!("{help}, or leave out {}, whose API refuses it", profile.spec.name))
+        let without = |problem: Diagnostic| {
+            let help = problem.help.clone().unwrap_or_default();
+            problem.help(format!("{help}, or leave out {}, whose API refuses it", profile.spec.name))
         };
         problems.map(without).listed()
     };
@@ -287,8 +287,8 @@ pub(super) fn try_out_program(catalog: &Catalog, name: &str) -> Result<(), Error
     if found.is_empty() {
         return Ok(());
     }
-    let told = found.into_iter().map(|it| {
-        Diagnostic::at(Code("process-fault"), "process", it)
+    let told = found.into_iter().map(|fault| {
+        Diagnostic::at(Code("process-fault"), "process", fault)
             .help("correct the program; docs/reference/processes.md describes the messages and the answers")
     });
     Err(loaded.locate(told.listed()).into())

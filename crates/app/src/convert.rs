@@ -29,7 +29,7 @@ pub fn show(
     }
     let kind = kind.map_or_else(|| only_kind(catalog, name), Ok)?;
     let origin = catalog.find(kind, name)?;
-    let Some(from) = Format::of(origin.path()) else { return Err(vec![recorded(&origin)].into()) };
+    let Some(from) = Format::of(origin.path()) else { return Err(recorded(&origin).into()) };
     converted(kind, &Source::new(origin.label(), from, origin.text()?), format.unwrap_or(from))
 }
 
@@ -45,7 +45,7 @@ fn only_kind(catalog: &Catalog, name: &str) -> Result<Kind, Error> {
             let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).collect();
             let message = format!("`{name}` is a {}", nouns.join(" and a "));
             let help = format!("name the kind: `ctxsim show {} {name} --as …`", first.noun());
-            Err(vec![Diagnostic::at(Code("usage"), "", message).help(help)].into())
+            Err(Error::refused(Code("usage"), message, help))
         }
     }
 }
@@ -71,17 +71,14 @@ pub fn show_merged(catalog: &Catalog, name: &str, format: Option<Format>) -> Res
     let policy = catalog.policy(name)?;
     let format = format.or_else(|| Format::of(policy.origin.path())).unwrap_or(Format::Ron);
     let spec = PolicyFile { base: None, ..policy.spec };
-    encode(&spec, format).map_err(|mut problem| {
-        problem.place.file = policy.origin.label();
-        vec![*problem].into()
-    })
+    encode(&spec, format).map_err(|it| it.in_file(policy.origin.label()).into())
 }
 
 /// Reports that a recording is not an input file.
 fn recorded(origin: &Origin) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code("file-format"), "", "a recorded session is not a scenario file");
-    problem.place.file = origin.label();
-    problem.help(format!("run `ctxsim import {}` to see its contents", origin.path().display()))
+    let help = format!("run `ctxsim import {}` to see its contents", origin.path().display());
+    let message = "a recorded session is not a scenario file";
+    Diagnostic::at(Code("file-format"), "", message).in_file(origin.label()).help(help)
 }
 
 fn converted_to<T: Encode + Decode + PartialEq>(source: &Source, format: Format) -> Result<String, Error> {

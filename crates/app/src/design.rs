@@ -123,7 +123,7 @@ impl DesignResult {
     /// The format cannot hold it.
     pub fn text(&self, name: &str, format: Format) -> Result<String, Error> {
         let file = PolicyFile { name: name.to_owned(), ..self.file.clone() };
-        let written = encode(&file, format).map_err(|it: Box<Diagnostic>| vec![*it])?;
+        let written = encode(&file, format)?;
         let mark = if format == Format::Ron { "// " } else { "# " };
         let comment = |words: &str, indent: &str| {
             let mut text = String::new();

@@ -131,10 +131,7 @@ impl ReadyLoad {
 
     /// Returns the profile of a model that the recording names.
     fn of_model<'m>(&self, model: &str, models: &'m ModelProfiles) -> Result<&'m Profile, Error> {
-        models.of(model).map_err(|mut it| {
-            it.place.file = self.loaded.origin.label();
-            vec![*it].into()
-        })
+        models.for_model(model).map_err(|it| it.in_file(self.loaded.origin.label()).into())
     }
 
     /// Glances at the sessions of its recording; nothing where it is none, or where it has no session that can be used.
@@ -153,16 +150,16 @@ impl ReadyLoad {
         named: &[Profile],
         models: &ModelProfiles,
     ) -> Vec<NewestCandidate> {
-        let candidate = |it: &Glance| {
-            if let Some(reason) = self.indexing.twins.get(&it.session) {
+        let candidate = |session: &Glance| {
+            if let Some(reason) = self.indexing.twins.get(&session.session) {
                 return Some(NewestCandidate::Refused(reason.clone()));
             }
-            let model = it.main_model();
-            let own = model.filter(|_| self.under_own_model).map(|it| models.of(&it.name));
+            let model = session.main_model();
+            let own = model.filter(|_| self.under_own_model).map(|it| models.for_model(&it.name));
             let own = own.transpose().ok()?;
             let named = if own.is_some() { Vec::new() } else { self.fitting(named).ok()? };
             let names = own.into_iter().chain(&named).map(|it| it.name.as_str());
-            Some(selection.candidate_of(it.last_ms, model, names))
+            Some(selection.candidate_of(session.last_ms, model, names))
         };
         sessions.iter().map(candidate).collect::<Option<_>>().unwrap_or_default()
     }
@@ -195,10 +192,9 @@ impl ReadyLoad {
         let fitting: Vec<Profile> = named.iter().filter(fits).cloned().listed();
         if fitting.is_empty() && !named.is_empty() {
             let message = format!("`{}` only works with its own profiles", self.spec.name);
-            let mut problem = Diagnostic::at(Code("profile-unfit"), "profiles", message)
-                .help(format!("use one of these with `--profile`: {}", made_for.join(", ")));
-            problem.place.file = self.loaded.origin.label();
-            return Err(vec![problem].into());
+            let help = format!("use one of these with `--profile`: {}", made_for.join(", "));
+            let problem = Diagnostic::at(Code("profile-unfit"), "profiles", message).help(help);
+            return Err(problem.in_file(self.loaded.origin.label()).into());
         }
         Ok(fitting)
     }
@@ -209,8 +205,13 @@ impl ReadyLoad {
         if self.replays_once && !world.kind().reads_any() {
             policies.truncate(1);
         } else {
-            let unread = |it: &Arc<Policy>| {
-                Some(problem(&world.kind().reads(it).err()?, world.kind(), &[&it.name], &[world.name()]))
+            let unread = |policy: &Arc<Policy>| {
+                Some(problem(
+                    &world.kind().reads(policy).err()?,
+                    world.kind(),
+                    &[&policy.name],
+                    &[world.name()],
+                ))
             };
             let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).listed();
             if !problems.is_empty() {
@@ -243,11 +244,12 @@ impl ReadyLoad {
         };
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);
-        let as_logged = |it: &RecordedModel, profile: Profile| {
-            if models.has_own_cache(&profile) { profile } else { as_logged(it, profile) }
+        let as_logged = |model: &RecordedModel, profile: Profile| {
+            if models.has_own_cache(&profile) { profile } else { as_logged(model, profile) }
         };
-        let of = |it: &RecordedModel| as_logged(it, models.of(&it.name).unwrap_or(&profiles[0]).clone());
-        let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(of).listed());
+        let priced =
+            |it: &RecordedModel| as_logged(it, models.for_model(&it.name).unwrap_or(&profiles[0]).clone());
+        let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(priced).listed());
         let profiles = match timeline.filter(|_| is_own).and_then(|it| it.main_model()) {
             Some(main) => profiles.into_iter().map(|it| as_logged(main, it)).listed(),
             None => profiles,
@@ -361,7 +363,7 @@ pub(super) fn check_same_work(load: &Load, policies: &[usize]) -> Result<(), Err
         written.name, other.name, load.name
     );
     let help = "compare memory runners with each other, or put both side by side with `ctxsim run`";
-    Err(vec![Diagnostic::at(Code("policy-other-work"), "", message).help(help)].into())
+    Err(Error::refused(Code("policy-other-work"), message, help))
 }
 
 /// Finds the scenarios that cannot play every policy: those that were only found in a folder or by a pattern are left out while

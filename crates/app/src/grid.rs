@@ -106,9 +106,9 @@ fn axis(text: &str) -> Result<Varied, (String, String)> {
 /// Returns the first two values of a list that are the same, however they are written.
 fn alike(values: &[String]) -> Option<[&str; 2]> {
     let mut seen: IndexMap<String, &str> = IndexMap::with_capacity(values.len());
-    values.iter().find_map(|it| {
-        let meant = set::number(it).map_or_else(|| it.clone(), |it| it.to_string());
-        seen.insert(meant, it).map(|first| [first, it.as_str()])
+    values.iter().find_map(|value| {
+        let meant = set::number(value).map_or_else(|| value.clone(), |it| it.to_string());
+        seen.insert(meant, value).map(|first| [first, value.as_str()])
     })
 }
 

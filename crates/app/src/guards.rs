@@ -80,8 +80,9 @@ impl Own<'_> {
             }
             let known = names(catalog, kind, &own);
             // A recording of several sessions makes a load of each.
-            let is_session = |it: &String| {
-                kind == Kind::Scenario && name.strip_prefix(it.as_str()).is_some_and(|it| it.starts_with('/'))
+            let is_session = |recording: &String| {
+                kind == Kind::Scenario
+                    && name.strip_prefix(recording.as_str()).is_some_and(|it| it.starts_with('/'))
             };
             if known.contains(name) || known.iter().any(is_session) {
                 continue;
@@ -143,10 +144,10 @@ fn is_file(catalog: &Catalog, kind: Kind, own: &[String], wanted: &str) -> bool 
 
 /// Returns what the inputs of a suite are called: as the suite does, and as they do themselves.
 fn names(catalog: &Catalog, kind: Kind, own: &[String]) -> Vec<String> {
-    let inner = own.iter().filter_map(|it| match kind {
-        Kind::Policy => catalog.policy(it).map(|it| it.spec.name).ok(),
-        Kind::Scenario => catalog.scenario(it).map(|it| it.spec.name).ok(),
-        Kind::Profile => catalog.profile(it).map(|it| it.spec.name).ok(),
+    let inner = own.iter().filter_map(|name| match kind {
+        Kind::Policy => catalog.policy(name).map(|it| it.spec.name).ok(),
+        Kind::Scenario => catalog.scenario(name).map(|it| it.spec.name).ok(),
+        Kind::Profile => catalog.profile(name).map(|it| it.spec.name).ok(),
         Kind::Suite => None,
     });
     own.iter().cloned().chain(inner).listed()
@@ -195,15 +196,15 @@ impl Runs<'_> {
 
     /// Finds the runs to which a guard applies; `None` if this plan leaves out what it names.
     fn named(&self, index: usize, guard: &Guard) -> Option<NamedGuard> {
-        let policy = |it: &String| {
-            let index = self.find(Kind::Policy, self.policies, |it| &it.name, it)?;
+        let policy = |name: &String| {
+            let index = self.find(Kind::Policy, self.policies, |it| &it.name, name)?;
             Some(self.policies[index].spec.name.clone())
         };
-        let profile = |it: &String| {
-            match self.find(Kind::Profile, self.profiles, |it| &it.name, it) {
+        let profile = |name: &String| {
+            match self.find(Kind::Profile, self.profiles, |it| &it.name, name) {
                 Some(index) => Some(self.profiles[index].spec.name.clone()),
                 // Sessions under their own models run under profiles that nobody named.
-                None => self.catalog.profile(it).ok().filter(|_| self.is_open).map(|it| it.spec.name),
+                None => self.catalog.profile(name).ok().filter(|_| self.is_open).map(|it| it.spec.name),
             }
         };
         let is_change = guard.max_increase.or(guard.max_decrease).is_some();
@@ -224,8 +225,8 @@ impl Runs<'_> {
     /// Returns the loads that a name means: a single one, those of a scenario, or their sum.
     fn loads_of(&self, name: &String) -> Option<Vec<String>> {
         // A recording of several sessions makes a load of each, whose names are not known before it is opened.
-        let is_session = |it: &Loaded<ScenarioFile>| {
-            name.strip_prefix(&it.spec.name).is_some_and(|it| it.starts_with('/'))
+        let is_session = |scenario: &Loaded<ScenarioFile>| {
+            name.strip_prefix(&scenario.spec.name).is_some_and(|it| it.starts_with('/'))
         };
         if name == ALL || self.scenarios.iter().any(is_session) {
             return Some(vec![name.clone()]);

@@ -65,8 +65,8 @@ pub(super) fn alone(recording: Option<&Origin>) -> Vec<Indexed> {
 
 /// Returns what others tell of the sessions of each recording.
 fn tell(all: &[Indexing]) -> Vec<BySession> {
-    let counted = |(nth, it): (usize, &'_ Indexing)| {
-        let sessions = it.sessions.iter().filter(|one| !it.twins.contains_key(&one.session));
+    let counted = |(nth, file): (usize, &'_ Indexing)| {
+        let sessions = file.sessions.iter().filter(|one| !file.twins.contains_key(&one.session));
         sessions.map(|one| (nth, one.clone())).listed()
     };
     let sessions: Vec<(usize, Indexed)> = all.iter().enumerate().flat_map(counted).listed();
@@ -105,14 +105,14 @@ pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> V
     // Only a session that is there twice has its files read for this.
     let mut is_readable: IndexMap<usize, bool> = IndexMap::new();
     for all in holders.into_values().filter(|it| it.len() > 1) {
-        let mut detail = |it: &Holder<'_>| {
-            let is_readable = *is_readable.entry(it.index).or_insert_with(|| can_be_read(it.origin));
-            (is_readable, it.has_texts, length(it.origin.path()), Reverse(it.index))
+        let mut detail = |holder: &Holder<'_>| {
+            let is_readable = *is_readable.entry(holder.index).or_insert_with(|| can_be_read(holder.origin));
+            (is_readable, holder.has_texts, length(holder.origin.path()), Reverse(holder.index))
         };
         let kept = all.iter().max_by_key(|it| detail(it)).map(|it| it.index);
-        for it in all.into_iter().filter(|it| Some(it.index) != kept) {
-            let reason = if is_readable[&it.index] { TWIN } else { BROKEN_TWIN };
-            twins[it.index].insert(it.name, reason.to_owned());
+        for twin in all.into_iter().filter(|it| Some(it.index) != kept) {
+            let reason = if is_readable[&twin.index] { TWIN } else { BROKEN_TWIN };
+            twins[twin.index].insert(twin.name, reason.to_owned());
         }
     }
     twins

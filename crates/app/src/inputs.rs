@@ -75,10 +75,10 @@ impl GivenInputs {
         };
         // What a suite notes is true of its own scenarios under its own profiles.
         let is_own = |given: &[String], own: &[String]| given.iter().all(|it| own.contains(it));
-        let noted = suite.filter(|it| {
+        let noted = suite.filter(|suite| {
             !is_recorded_alone
-                && is_own(&comparison.scenarios, &it.spec.scenarios)
-                && is_own(&comparison.profiles, &it.spec.profiles)
+                && is_own(&comparison.scenarios, &suite.spec.scenarios)
+                && is_own(&comparison.profiles, &suite.spec.profiles)
         });
         let notes = noted.map(|it| it.spec.notes.clone()).unwrap_or_default();
         Self { policies, scenarios, skipped, profiles, is_whole_suite, under_own_models, notes }
@@ -419,10 +419,9 @@ impl Inputs<'_> {
         let has_trials = scenarios.iter().any(ReadyLoad::may_have_trials);
         if trials.is_some() && !has_trials && self.found.is_empty() {
             let message = "no scenario in this run draws conversations";
-            let mut problem = Diagnostic::at(Code("trials-unused"), "", message);
-            "--trials".clone_into(&mut problem.place.file);
             let help = "remove it, or name a scenario with `load.conversation`";
-            self.found.problems.push(problem.help(help));
+            let problem = Diagnostic::at(Code("trials-unused"), "", message).help(help);
+            self.found.problems.push(problem.in_file("--trials"));
         }
     }
 

@@ -194,8 +194,8 @@ impl LawTrial<'_> {
     fn breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>, Error> {
         breaches(timeline, self.policy, &self.limits, self.rules, laws).map_err(|what| {
             let message = format!("`{}` failed in a random session: {what}", self.policy.name);
-            let problem = Diagnostic::at(Code("process-fault"), "", message);
-            vec![problem.help("make the policy answer every request, then check its laws again")].into()
+            let help = "make the policy answer every request, then check its laws again";
+            Error::refused(Code("process-fault"), message, help)
         })
     }
 
@@ -289,7 +289,7 @@ fn written(policy: &str, turns: &[TurnSpec], breach: LawBreach) -> Result<LawCou
     let name = format!("{}.{}", policy.replace(['/', '\\', '.', ':', ' '], "-"), law.name());
     let about = format!("Breaks `{}` under {policy} at request {request}: {what}.", law.name());
     let spec = scenario(&name, &about, turns);
-    let scenario = encode(&spec, Format::Toml).map_err(|it| Error::from(vec![*it]))?;
+    let scenario = encode(&spec, Format::Toml)?;
     Ok(LawCounterexample { name, turns: turns.len(), turn, request, what, scenario })
 }
 
@@ -348,8 +348,8 @@ fn turn(draws: &mut Stream, usual: Tokens, limit: Tokens) -> TurnSpec {
     }
 }
 
-fn pick<T: Copy>(draws: &mut Stream, of: &[T]) -> T {
-    of[draws.between(0, of.len() as u64 - 1) as usize]
+fn pick<T: Copy>(draws: &mut Stream, choices: &[T]) -> T {
+    choices[draws.between(0, choices.len() as u64 - 1) as usize]
 }
 
 /// Returns the scenario of some turns.

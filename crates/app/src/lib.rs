@@ -322,7 +322,7 @@ impl Plan {
         let mut skipped = self.skipped.clone();
         for part in parts {
             match part {
-                Ok(part) => part.into_iter().for_each(|it| match it {
+                Ok(part) => part.into_iter().for_each(|load| match load {
                     Ok(one) => all.push(one),
                     Err(left_out) => skipped.push(left_out),
                 }),
@@ -433,7 +433,7 @@ impl Plan {
             let taken = self.taken(load, wants_rows(load), progress);
             let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
             let made = make(load, &taken.takes);
-            (Came::of(load, taken.into_runs(), session), (contrast::explained(load), made))
+            (Came::from_runs(load, taken.into_runs(), session), (contrast::explained(load), made))
         };
         let (loads, skipped) = self.each_watched(threads, &PlanWatcher::new(told), open, one, |it| it)?;
         let mut gathered = Gathered::default();

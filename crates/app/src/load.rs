@@ -45,11 +45,7 @@ fn beside(load: &LoadSpec) -> Vec<(String, String)> {
 
 /// Adds the file to problems.
 fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
-    let of_file = problems.into_iter().map(|mut it| {
-        it.place.file = origin.label();
-        it
-    });
-    of_file.listed().into()
+    problems.into_iter().map(|it| it.in_file(origin.label())).listed().into()
 }
 
 /// Makes the workloads of a scenario, whose spec may have been overridden; a recording may contain several.
@@ -59,10 +55,60 @@ fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
 pub(super) fn workloads(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
-    beside_it: &BySession,
+    beside: &BySession,
 ) -> Result<Vec<Arc<dyn World>>, Error> {
+    Ok(workloads_under(scenario, std::slice::from_ref(spec), beside)?.pop().unwrap_or_default())
+}
+
+/// Makes the workloads of a scenario under several specs that differ in what they assume of its recording, which is read once.
+///
+/// # Errors
+/// As [`workloads`].
+pub(super) fn workloads_under(
+    scenario: &Loaded<ScenarioFile>,
+    specs: &[ScenarioFile],
+    beside: &BySession,
+) -> Result<Vec<Vec<Arc<dyn World>>>, Error> {
+    let Some(first) = specs.first() else { return Ok(Vec::new()) };
+    let path = match &first.load {
+        LoadSpec::Recorded { path, .. } if scenario.origin.timeline().is_none() => path,
+        _ => return specs.iter().map(|it| made(scenario, it, beside)).collect(),
+    };
+    let origin = origin_of(scenario, path, RECORDED)?;
+    let text = match import::detect_from(origin.reader()?.as_mut()) {
+        Ok(Some(_)) | Err(_) => None,
+        // What is no text is of no world either, and is told as an unknown recording.
+        Ok(None) => origin.text().ok(),
+    };
+    if let Some(read) = text.and_then(|it| ctxsim_worlds::read(&it, &first.name)) {
+        let world = read.map_err(|it| it.in_file(origin.label()))?;
+        return Ok(vec![vec![world]; specs.len()]);
+    }
+    let checked: Vec<Scenario> = specs.iter().map(|it| check(scenario, it)).collect::<Result<_, _>>()?;
+    let assumed = specs.iter().filter_map(|it| match &it.load {
+        LoadSpec::Recorded { assume, .. } => Some((**assume).clone()),
+        _ => None,
+    });
+    let mut reader = origin.reader()?;
+    let read =
+        import::import_under(reader.as_mut(), &first.name, &assumed.listed(), &first.file_tools, beside);
+    let is_file = scenario.source.is_some();
+    let under = located(&origin, read).map_err(|it| if is_file { in_scenario(scenario, it) } else { it })?;
+    let laid_out = under.into_iter().zip(&checked).map(|(all, spec)| {
+        let timelines = all.into_iter().map(|it| load::with_settings_of(with_losses(it, &spec.name), spec));
+        timelines.map(ctxsim_worlds::of_items).listed()
+    });
+    Ok(laid_out.listed())
+}
+
+/// Makes the workloads of a scenario that reads no recording: it has a session in memory, or says itself what is played.
+fn made(
+    scenario: &Loaded<ScenarioFile>,
+    spec: &ScenarioFile,
+    neighbours: &BySession,
+) -> Result<Vec<Arc<dyn World>>, Error> {
+    let checked = check(scenario, spec)?;
     if let Some(timeline) = scenario.origin.timeline() {
-        check(scenario, spec)?;
         if spec.load != scenario.spec.load {
             let message = "this session has already been read, so no assumption of reading can change";
             let problem = Diagnostic::at(Code("recording-read"), "load.recorded.assume", message);
@@ -70,40 +116,21 @@ pub(super) fn workloads(
             return Err(scenario.locate(vec![problem.help(help)]).into());
         }
         let among = timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
-        let told = among.zip(beside_it.get("")).map(|(it, neighbours)| it.beside(neighbours));
+        let told = among.zip(neighbours.get("")).map(|(it, neighbours)| it.beside(neighbours));
         let timeline = told.as_ref().unwrap_or(timeline);
         let timeline = Timeline { name: spec.name.clone(), ..(**timeline).clone() };
         return Ok(vec![ctxsim_worlds::of_items(load::with_settings_of(timeline, spec))]);
     }
-    let recording = match &spec.load {
-        LoadSpec::Recorded { path, .. } => Some(origin_of(scenario, path, RECORDED)?),
-        _ => None,
-    };
-    if let Some(origin) = recording {
-        let text = match import::detect_from(origin.reader()?.as_mut()) {
-            Ok(Some(_)) | Err(_) => None,
-            // What is no text is of no world either, and is told as an unknown recording.
-            Ok(None) => origin.text().ok(),
-        };
-        if let Some(read) = text.and_then(|it| ctxsim_worlds::read(&it, &spec.name)) {
-            return Ok(vec![read.map_err(|it| in_file(vec![*it], &origin))?]);
-        }
-    }
-    let checked = check(scenario, spec)?;
     if let LoadSpec::Sessions(sessions) = &spec.load {
         return Ok(load::sessions(&checked, sessions).into_iter().map(ctxsim_worlds::of_items).listed());
     }
-    let beside: Vec<Origin> = match &spec.load {
-        LoadSpec::Recorded { .. } => Vec::new(),
-        load => {
-            let named = beside(load);
-            named.iter().map(|(path, field)| origin_of(scenario, path, field)).collect::<Result<_, _>>()?
-        }
-    };
-    let file = |it: &Origin| -> Result<NamedFile, Error> {
-        let origin = it.clone();
+    let named = beside(&spec.load);
+    let origins = named.iter().map(|(path, field)| origin_of(scenario, path, field));
+    let beside: Vec<Origin> = origins.collect::<Result<_, _>>()?;
+    let file = |file: &Origin| -> Result<NamedFile, Error> {
+        let origin = file.clone();
         let again = Box::new(move || origin.text().ok().map(Cow::into_owned));
-        Ok(NamedFile { reader: it.reader()?, again })
+        Ok(NamedFile { reader: file.reader()?, again })
     };
     let mut files = beside.iter().map(file).collect::<Result<Vec<_>, Error>>()?;
     if let Some(made) = ctxsim_worlds::make(&checked, &mut files) {
@@ -112,48 +139,8 @@ pub(super) fn workloads(
             _ => problems.into(),
         });
     }
-    let mut others = Vec::new();
-    let first = timeline(scenario, &checked, beside_it, &mut others)?;
-    Ok(std::iter::once(first).chain(others).map(ctxsim_worlds::of_items).listed())
-}
-
-/// Makes the workloads of a scenario under several specs that differ in what they assume of its recording, which is read once where it
-/// is a log.
-///
-/// # Errors
-/// As [`workloads`].
-pub(super) fn workloads_under(
-    scenario: &Loaded<ScenarioFile>,
-    specs: &[ScenarioFile],
-    beside_it: &BySession,
-) -> Result<Vec<Vec<Arc<dyn World>>>, Error> {
-    let recorded = |it: &ScenarioFile| match &it.load {
-        LoadSpec::Recorded { path, assume } => Some((path.clone(), (**assume).clone())),
-        _ => None,
-    };
-    let log = match specs.first().and_then(recorded).filter(|_| scenario.origin.timeline().is_none()) {
-        Some((path, _)) => {
-            let origin = origin_of(scenario, &path, RECORDED)?;
-            let is_log = matches!(import::detect_from(origin.reader()?.as_mut()), Ok(Some(_)) | Err(_));
-            is_log.then_some(origin)
-        }
-        None => None,
-    };
-    let Some(origin) = log else {
-        return specs.iter().map(|it| workloads(scenario, it, beside_it)).collect();
-    };
-    let checked: Vec<Scenario> = specs.iter().map(|it| check(scenario, it)).collect::<Result<_, _>>()?;
-    let assumed = specs.iter().filter_map(recorded).map(|it| it.1).listed();
-    let Some(first) = specs.first() else { return Ok(Vec::new()) };
-    let mut reader = origin.reader()?;
-    let read = import::import_under(reader.as_mut(), &first.name, &assumed, &first.file_tools, beside_it);
-    let is_file = scenario.source.is_some();
-    let under = located(&origin, read).map_err(|it| if is_file { in_scenario(scenario, it) } else { it })?;
-    let laid_out = under.into_iter().zip(&checked).map(|(all, spec)| {
-        let timelines = all.into_iter().map(|it| load::with_settings_of(with_losses(it, &spec.name), spec));
-        timelines.map(ctxsim_worlds::of_items).listed()
-    });
-    Ok(laid_out.listed())
+    let unread = |path: &str, _: &Assume| Err(missing(path, RECORDED).into());
+    Ok(vec![ctxsim_worlds::of_items(load::load(&checked, unread)?)])
 }
 
 /// Adds the place in a scenario's own file to the problems that are its own, and not its recording's.
@@ -176,35 +163,6 @@ pub(super) fn glances(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> O
     }
     let origin = origin_of(scenario, path, RECORDED).ok()?;
     import::glances(origin.reader().ok()?.as_mut()).ok()
-}
-
-/// Makes a scenario's timeline; a recording of several sessions has others beside it.
-fn timeline(
-    scenario: &Loaded<ScenarioFile>,
-    spec: &Scenario,
-    beside: &BySession,
-    others: &mut Vec<Timeline>,
-) -> Result<Timeline, Error> {
-    let is_file = scenario.source.is_some();
-    let recorded = |path: &str, assume: &Assume| {
-        let origin = origin_of(scenario, path, RECORDED)?;
-        let mut all = sessions(&origin, spec, assume, beside)?.into_iter();
-        let first = all.next().ok_or_else(|| vec![missing(path, RECORDED)])?;
-        others.extend(all.map(|it| load::with_settings_of(it, spec)));
-        Ok(first)
-    };
-    load::load(spec, recorded).map_err(|it| if is_file { in_scenario(scenario, it) } else { it })
-}
-
-/// Reads recorded sessions; what is left out is listed among the assumptions.
-fn sessions(
-    origin: &Origin,
-    spec: &ScenarioFile,
-    assume: &Assume,
-    beside: &BySession,
-) -> Result<Vec<Timeline>, Error> {
-    let all = imported(origin, spec, assume, beside)?;
-    Ok(all.into_iter().map(|it| with_losses(it, &spec.name)).listed())
 }
 
 /// Lists what a session of a scenario leaves out among its assumptions.
@@ -232,13 +190,8 @@ fn imported(
 pub(super) fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnostic>>>) -> Result<T, Error> {
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
     Ok(read.map_err(|problems| {
-        let of_file = problems.into_iter().map(|mut it| {
-            if it.place.field.is_empty() || it.place.line_column.is_some() {
-                it.place.file = origin.label();
-            }
-            it
-        });
-        of_file.listed()
+        let is_of_log = |it: &Diagnostic| it.place.field.is_empty() || it.place.line_column.is_some();
+        problems.into_iter().map(|it| if is_of_log(&it) { it.in_file(origin.label()) } else { it }).listed()
     })?)
 }
 
@@ -291,8 +244,8 @@ fn collect(value: &serde_json::Value, of_tools: bool, tools: &mut Vec<String>) {
         serde_json::Value::String(text) if of_tools => tools.push(text.clone()),
         serde_json::Value::Array(list) => list.iter().for_each(|it| collect(it, of_tools, tools)),
         serde_json::Value::Object(fields) => {
-            for (name, it) in fields {
-                collect(it, matches!(name.as_str(), "tools" | "except_tools"), tools);
+            for (name, member) in fields {
+                collect(member, matches!(name.as_str(), "tools" | "except_tools"), tools);
             }
         }
         _ => {}
@@ -339,7 +292,7 @@ fn not_recorded(scenario: &Loaded<ScenarioFile>) -> Error {
 /// # Errors
 /// There is nothing beside the scenario.
 pub(super) fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &str) -> Result<Origin, Error> {
-    let is_there = |it: &Origin| match it {
+    let is_there = |origin: &Origin| match origin {
         // A recording that was named itself is looked for where it is read.
         Origin::File(path) => scenario.source.is_none() || path.is_file(),
         _ => true,

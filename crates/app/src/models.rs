@@ -36,8 +36,8 @@ struct Covering {
 }
 
 impl Covering {
-    fn new(of: OfModels) -> Option<Self> {
-        let OfModels { spec, checked, has_own_cache } = of;
+    fn new(found: OfModels) -> Option<Self> {
+        let OfModels { spec, checked, has_own_cache } = found;
         Some(Self { spec, usual: checked?, has_own_cache, served: OnceLock::new() })
     }
 
@@ -77,7 +77,7 @@ impl ListPrices {
 
     /// Returns the profile of a model, at the prices of the region in which its id says that it was bought.
     pub fn profile_of(&self, model: &str) -> Option<&Profile> {
-        self.0.of(model).ok()
+        self.0.for_model(model).ok()
     }
 
     /// Returns the profile of a model as written, if its id means the usual price.
@@ -88,7 +88,7 @@ impl ListPrices {
 
     /// Returns what a session was billed by its log, at the prices of its own models; `None` if the log has no bill.
     pub fn as_logged(&self, timeline: &Timeline) -> Option<BillAsLogged> {
-        BillAsLogged::of(timeline, &|it| self.0.of(it).ok())
+        BillAsLogged::of(timeline, &|it| self.0.for_model(it).ok())
     }
 
     /// Returns what the bills of a session tell of levers; `None` if its log has no bill. The profile tells what the cache had held.
@@ -98,14 +98,16 @@ impl ListPrices {
         profile: Option<&Profile>,
         has_lifetime_setting: bool,
     ) -> Option<BilledFacts> {
-        let prices =
-            ModelPrices { of: &|it| self.0.of(it).ok(), cheaper: &|it, which| self.0.cheaper(it, which) };
+        let prices = ModelPrices {
+            of: &|it| self.0.for_model(it).ok(),
+            cheaper: &|it, which| self.0.cheaper(it, which),
+        };
         BilledSession::new(timeline, profile, prices, has_lifetime_setting).map(|it| BilledFacts::new(&it))
     }
 
     /// Returns what a first screen needs of a session, as far as its log tells it; the profile tells what the cache had held.
     pub(super) fn facts(&self, timeline: &Timeline, profile: Option<&Profile>) -> SessionFacts {
-        SessionFacts::of(timeline, profile, &|it| self.0.of(it).ok())
+        SessionFacts::of(timeline, profile, &|it| self.0.for_model(it).ok())
     }
 }
 
@@ -140,11 +142,11 @@ impl OfModels {
 impl ModelProfiles {
     /// Reads those of a catalog.
     pub(super) fn read(catalog: &Catalog) -> Vec<OfModels> {
-        let of = |(name, origin): (&str, &Origin)| match origin {
+        let read = |(name, origin): (&str, &Origin)| match origin {
             Origin::Bundled(file) => file.once(|| Ok(OfModels::read(catalog, name))).ok().flatten(),
             _ => OfModels::read(catalog, name).map(|it| OfModels { has_own_cache: true, ..it }),
         };
-        catalog.origins(Kind::Profile).filter_map(of).listed()
+        catalog.origins(Kind::Profile).filter_map(read).listed()
     }
 
     /// Takes those that are checked.
@@ -160,9 +162,9 @@ impl ModelProfiles {
 
     /// Removes the limits of all of them.
     pub(super) fn take_limits(&mut self) {
-        for it in &mut self.all {
-            Arc::make_mut(&mut it.usual).limits = Limits::NONE;
-            it.served = OnceLock::new();
+        for covering in &mut self.all {
+            Arc::make_mut(&mut covering.usual).limits = Limits::NONE;
+            covering.served = OnceLock::new();
         }
     }
 
@@ -171,7 +173,7 @@ impl ModelProfiles {
     ///
     /// # Errors
     /// There is none, and the help names the nearest; or none that has a price for the region.
-    pub(super) fn of(&self, model: &str) -> Result<&Profile, Box<Diagnostic>> {
+    pub(super) fn for_model(&self, model: &str) -> Result<&Profile, Box<Diagnostic>> {
         let id = ModelId::read(model);
         let Some(found) = self.found(model, &id) else {
             let (plain, service) = id.variant().ok_or_else(|| self.unknown(model))?;
@@ -206,7 +208,7 @@ impl ModelProfiles {
     /// Returns the name by which everybody knows a model: that of the pattern that covers it, with a date or a version where it has one, and
     /// without what a router or a user wrote around it.
     pub(super) fn public_name(&self, model: &str) -> Option<String> {
-        let profile = self.of(model).ok()?;
+        let profile = self.for_model(model).ok()?;
         if profile.name == model {
             return Some(model.to_owned());
         }
@@ -217,7 +219,7 @@ impl ModelProfiles {
             let end = model.len() - plain.names().next()?.len();
             let public =
                 self.public_name(&model[..model.len() - end])? + &model[model.len() - end..].to_lowercase();
-            return self.of(&public).is_ok_and(|it| it.name == profile.name).then_some(public);
+            return self.for_model(&public).is_ok_and(|it| it.name == profile.name).then_some(public);
         };
         let patterns = || covering.usual.models.iter();
         let public = id.names().find_map(|name| patterns().find_map(|it| public_part(it, name)))?;
@@ -225,25 +227,25 @@ impl ModelProfiles {
             Some(region) => format!("{}/{public}", region.text),
             None => public,
         };
-        self.of(&public).is_ok_and(|it| it.name == profile.name).then_some(public)
+        self.for_model(&public).is_ok_and(|it| it.name == profile.name).then_some(public)
     }
 
     /// Returns a cheaper model of the same provider, whose input costs less: of the same line, or of the next one down, which has the dearest of
     /// them; the last by name, which is the newest.
-    fn cheaper<'s>(&'s self, of: &Profile, which: Cheaper) -> Option<&'s Profile> {
-        let parts = |it: &Profile| {
-            let (provider, name) = it.name.split_once('/').unwrap_or(("", &it.name));
+    fn cheaper<'s>(&'s self, dear: &Profile, which: Cheaper) -> Option<&'s Profile> {
+        let parts = |profile: &Profile| {
+            let (provider, name) = profile.name.split_once('/').unwrap_or(("", &profile.name));
             (provider.to_owned(), line_of(name))
         };
-        let (provider, line) = parts(of);
+        let (provider, line) = parts(dear);
         let input = |it: &Profile| it.prices.usual().input;
         // A region's prices are compared with those of the same region.
-        let service = of.name.split_once(SERVICE_MARK).map(|it| it.1);
+        let service = dear.name.split_once(SERVICE_MARK).map(|it| it.1);
         let there = |it: &'s Covering| service.map_or(Some(&*it.usual), |service| it.served(service));
-        let is_cheaper = |it: &&Profile| {
-            let own = parts(it);
+        let is_cheaper = |profile: &&Profile| {
+            let own = parts(profile);
             let is_asked = own.0 == provider && (own.1 == line) == (which == Cheaper::SameLine);
-            is_asked && input(it) < input(of) && it.prices.usual().output.is_some()
+            is_asked && input(profile) < input(dear) && profile.prices.usual().output.is_some()
         };
         let all = self.all.iter().filter_map(there).filter(is_cheaper).listed();
         let dearest =
@@ -450,7 +452,7 @@ mod tests {
             ("gemini-3-flash-preview", "google/gemini-3-flash-preview"),
         ];
         for (model, name) in rows {
-            assert_eq!(profiles.of(model).map(|it| it.name.as_str()), Ok(name), "{model}");
+            assert_eq!(profiles.for_model(model).map(|it| it.name.as_str()), Ok(name), "{model}");
         }
     }
 
@@ -466,9 +468,9 @@ mod tests {
             ":",
             "",
         ];
-        let known: Vec<&str> = models.into_iter().filter(|it| profiles.of(it).is_ok()).collect();
+        let known: Vec<&str> = models.into_iter().filter(|it| profiles.for_model(it).is_ok()).collect();
         assert!(known.is_empty(), "{known:?}");
-        let help = profiles.of("prod-gpt-5.4-eu").unwrap_err().help.unwrap();
+        let help = profiles.for_model("prod-gpt-5.4-eu").unwrap_err().help.unwrap();
         assert!(help.contains("`--profile openai/gpt-5.4`"), "{help}");
     }
 }

@@ -138,15 +138,15 @@ pub(super) fn tell_scenarios_apart(
     (scenarios, mut skipped): (Vec<NamedScenario>, Vec<Skipped>),
     is_alone: bool,
 ) -> (Vec<NamedScenario>, Vec<Skipped>) {
-    let mut copies = Copies::of(&scenarios);
+    let mut copies = Copies::among(&scenarios);
     let mut kept: Vec<NamedScenario> = Vec::with_capacity(scenarios.len());
     for one in scenarios {
         let is_known = match &one.loaded.source {
             None => !copies.is_new(one.loaded.origin.path()),
-            Some(_) => kept.iter().any(|it| {
-                it.loaded.source.is_some()
-                    && it.loaded.spec == one.loaded.spec
-                    && it.loaded.origin.path().parent() == one.loaded.origin.path().parent()
+            Some(_) => kept.iter().any(|other| {
+                other.loaded.source.is_some()
+                    && other.loaded.spec == one.loaded.spec
+                    && other.loaded.origin.path().parent() == one.loaded.origin.path().parent()
             }),
         };
         if !is_known {
@@ -160,15 +160,15 @@ pub(super) fn tell_scenarios_apart(
     for (one, indexing) in kept.iter_mut().zip(indexed) {
         one.indexing = indexing;
     }
-    kept.retain(|it| {
-        let reason = it.indexing.twins.get("");
-        skipped.extend(reason.map(|reason| Skipped::of(it.loaded.origin.label(), reason)));
+    kept.retain(|scenario| {
+        let reason = scenario.indexing.twins.get("");
+        skipped.extend(reason.map(|reason| Skipped::of(scenario.loaded.origin.label(), reason)));
         reason.is_none()
     });
-    let choices = kept.iter().map(|it| match (&it.loaded.source, &it.loaded.origin) {
+    let choices = kept.iter().map(|scenario| match (&scenario.loaded.source, &scenario.loaded.origin) {
         (None, Origin::File(path)) => NameChoices::of_recording(path),
-        (None, Origin::Stream(it)) if it.is_file => NameChoices::of_recording(&it.path),
-        (_, origin) => choices(origin, &it.loaded.spec.name),
+        (None, Origin::Stream(piped)) if piped.is_file => NameChoices::of_recording(&piped.path),
+        (_, origin) => choices(origin, &scenario.loaded.spec.name),
     });
     let choices: Vec<NameChoices> = choices.listed();
     for (one, name) in kept.iter_mut().zip(told_apart(&choices)) {
@@ -195,7 +195,7 @@ struct Copies {
 }
 
 impl Copies {
-    fn of(scenarios: &[NamedScenario]) -> Self {
+    fn among(scenarios: &[NamedScenario]) -> Self {
         let mut n_of_length: IndexMap<u64, usize> = IndexMap::new();
         for one in scenarios.iter().filter(|it| it.loaded.source.is_none()) {
             if let Some(length) = length(one.loaded.origin.path()) {

@@ -41,9 +41,8 @@ impl Used {
 
     /// Says why an override can lead to nothing.
     pub(super) fn refuse(&mut self, message: &str, help: &str) {
-        let mut problem = Diagnostic::at(Code("set-no-such-field"), &self.setting.text, message).help(help);
-        "--set".clone_into(&mut problem.place.file);
-        self.refused = Some(Box::new(problem));
+        let problem = Diagnostic::at(Code("set-no-such-field"), &self.setting.text, message).help(help);
+        self.refused = Some(Box::new(problem.in_file("--set")));
     }
 }
 
@@ -83,9 +82,9 @@ pub(super) fn known_paths(
     profiles: &[Loaded<ProfileFile>],
     suite: Option<&Loaded<SuiteFile>>,
 ) -> Vec<String> {
-    let of_policies = policies.iter().flat_map(|it| {
-        let plain = Override::paths(SetTarget::Policy, None, &it.spec);
-        plain.into_iter().map(|path| (path, it.spec.name.as_str()))
+    let of_policies = policies.iter().flat_map(|policy| {
+        let plain = Override::paths(SetTarget::Policy, None, &policy.spec);
+        plain.into_iter().map(|path| (path, policy.spec.name.as_str()))
     });
     let mut owners: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     of_policies.for_each(|(path, name)| owners.entry(path).or_default().push(name));

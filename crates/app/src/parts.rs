@@ -81,9 +81,8 @@ impl Plan {
         let mut problems = Vec::new();
         if !self.guards.is_empty() {
             let message = "the suite has guards, which look at single runs".to_owned();
-            problems.push(
-                Diagnostic::at(Code("part-guards"), "", message).help("leave `--totals` and `--parts` out"),
-            );
+            let problem = Diagnostic::at(Code("part-guards"), "", message);
+            problems.push(problem.help("leave `--totals` and `--parts` out"));
         }
         if let Some(entry) = self.scenarios.iter().find(|it| !it.spec.load.is_of_items()) {
             problems.push(without_parts(&entry.name));
@@ -119,11 +118,11 @@ impl Plan {
         let n_done = Mutex::new(0);
         let results = with_threads(making.threads, || {
             let chosen = if mine.is_empty() { None } else { self.chosen(&watch, &open) };
-            in_order(mine.len(), |it| {
+            in_order(mine.len(), |at| {
                 if watch.is_stopped() {
                     return Ok(());
                 }
-                let (nth, entry) = (mine[it], &self.scenarios[mine[it]]);
+                let (nth, entry) = (mine[at], &self.scenarios[mine[at]]);
                 let made = self.part(entry, &open, chosen.as_ref().map(|it| &it[nth]), &watch, &one);
                 let made = match made {
                     Err(error @ (Error::Invalid(_) | Error::Read { .. }))
@@ -135,9 +134,9 @@ impl Plan {
                 };
                 if !watch.is_stopped() {
                     (making.take)(self.put_together(nth, made, making)?)?;
-                    let done = n_done.lock().map_or(0, |mut it| {
-                        *it += 1;
-                        *it
+                    let done = n_done.lock().map_or(0, |mut done| {
+                        *done += 1;
+                        *done
                     });
                     watch.tell(done, mine.len());
                 }
@@ -181,9 +180,9 @@ impl Plan {
         let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
         let runs = taken.into_runs();
         if runs.iter().any(|it| it.findings.is_some()) {
-            return Err(vec![without_parts(&load.name)].into());
+            return Err(without_parts(&load.name).into());
         }
-        Ok(Came::of(load, runs, session).part(load))
+        Ok(Came::from_runs(load, runs, session).part(load))
     }
 
     /// Puts the part of a scenario together.

@@ -24,15 +24,13 @@ pub fn fit(
     let Some(memory) = checked.session_memory() else {
         let message = format!("{policy} has no memory over sessions");
         let problem = Diagnostic::at(Code("probes-memory"), "memory", message);
-        return Err(
-            vec![problem.help("name a policy with `memory: sessions(…)`, such as `aging/careful`")].into()
-        );
+        return Err(problem.help("name a policy with `memory: sessions(…)`, such as `aging/careful`").into());
     };
-    let of = catalog.scenario(scenario)?;
-    let spec = load::check(&of, &of.spec)?;
+    let stream = catalog.scenario(scenario)?;
+    let spec = load::check(&stream, &stream.spec)?;
     let LoadSpec::Aging(own) = &spec.load else {
         let problem = Diagnostic::at(Code("probes-scenario"), "load", format!("{scenario} has no sessions"));
-        return Err(vec![problem.help("name a scenario with `load.aging`, such as `aging/s6_12`")].into());
+        return Err(problem.help("name a scenario with `load.aging`, such as `aging/s6_12`").into());
     };
     let last = answers.iter().map(|it| u64::from(it.session)).max().unwrap_or_default();
     let sessions = own.sessions.max(last.saturating_add(1));

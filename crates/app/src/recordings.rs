@@ -32,11 +32,11 @@ use ctxsim_timeline::import::Imported;
 /// # Errors
 /// A recording that was named directly has problems (all are listed), or no session is left.
 pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileContents>, Vec<Skipped>), Error> {
-    let selection = Selection::new(comparison).map_err(|it| vec![*it])?;
+    let selection = Selection::new(comparison)?;
     let models = ModelProfiles::new(ModelProfiles::read(catalog));
-    let candidate = |it: &Timeline| {
-        let profile = it.main_model().and_then(|it| models.of(&it.name).ok());
-        selection.candidate(it, profile.map(|it| it.name.as_str()).into_iter())
+    let candidate = |timeline: &Timeline| {
+        let profile = timeline.main_model().and_then(|it| models.for_model(&it.name).ok());
+        selection.candidate(timeline, profile.map(|it| it.name.as_str()).into_iter())
     };
     let (mut files, mut skipped) = (Vec::new(), Vec::new());
     let mut candidates: Vec<Vec<NewestCandidate>> = Vec::new();
@@ -54,15 +54,15 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
     {
         match recording_beside(catalog, &name, &beside) {
             Ok(sessions) => {
-                let of = |it: &Imported| match twins.get(&it.session) {
+                let judged = |session: &Imported| match twins.get(&session.session) {
                     Some(reason) => NewestCandidate::Refused(reason.clone()),
-                    None => candidate(&it.timeline),
+                    None => candidate(&session.timeline),
                 };
-                candidates.push(sessions.iter().map(of).listed());
+                candidates.push(sessions.iter().map(judged).listed());
                 if index.is_empty() {
                     index = index::alone(*origin);
                 }
-                let mut file = FileContents::new(&name, &sessions, &|it| models.of(it).ok());
+                let mut file = FileContents::new(&name, &sessions, &|it| models.for_model(it).ok());
                 file.place(&index);
                 files.push(file);
             }
@@ -102,7 +102,7 @@ impl Compacting {
     }
 
     /// Returns the one by which the harness of a session compacts, if it is known.
-    pub fn of(&self, timeline: &Timeline) -> Option<&Policy> {
+    pub fn policy_for(&self, timeline: &Timeline) -> Option<&Policy> {
         self.0.get(timeline.recorded.as_ref()?.format)
     }
 }

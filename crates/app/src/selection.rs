@@ -91,9 +91,8 @@ impl Selection {
             && first >= end
         {
             let message = format!("`{since}` is after `--until {until}`, so no session is left");
-            let mut problem = Diagnostic::at(Code("since-day"), "", message).help("swap the two days");
-            "--since".clone_into(&mut problem.place.file);
-            return Err(Box::new(problem));
+            let problem = Diagnostic::at(Code("since-day"), "", message).help("swap the two days");
+            return Err(Box::new(problem.in_file("--since")));
         }
         let whose = Whose::new(comparison);
         Ok(Self { since, until, limit: comparison.limit, model: comparison.model.clone(), whose })
@@ -192,14 +191,14 @@ impl Selection {
     /// Returns why sessions take no part, file by file. Where a limit is asked for, only the newest do, by the times of their last
     /// requests; those without a time come last.
     pub(super) fn left_out(&self, candidates: Vec<Vec<NewestCandidate>>) -> Vec<Vec<Exclusion>> {
-        let times = candidates.iter().flatten().filter_map(|it| match it {
+        let times = candidates.iter().flatten().filter_map(|candidate| match candidate {
             NewestCandidate::At(time) => Some(*time),
             _ => None,
         });
         let limit = or_unlimited(self.limit);
         let mut is_new = newest(limit, &times.listed()).into_iter();
         let older = || format!("older than the newest {}", thousands(limit as u64));
-        let mut left_out = |it| match it {
+        let mut left_out = |candidate| match candidate {
             NewestCandidate::Always => None,
             NewestCandidate::Refused(reason) => Some(reason),
             NewestCandidate::At(_) => (is_new.next() != Some(true)).then(older),
@@ -213,9 +212,7 @@ fn day(option: &str, day: Option<&str>) -> Result<Option<(i64, String)>, Box<Dia
     let Some(day) = day else { return Ok(None) };
     let Some(ms) = calendar::parse_day(day) else {
         let problem = Diagnostic::at(Code("since-day"), "", format!("`{day}` is not a date"));
-        let mut problem = problem.help("write YYYY-MM-DD, as in `2026-11-01`");
-        option.clone_into(&mut problem.place.file);
-        return Err(Box::new(problem));
+        return Err(Box::new(problem.help("write YYYY-MM-DD, as in `2026-11-01`").in_file(option)));
     };
     Ok(Some((ms, day.to_owned())))
 }
@@ -239,10 +236,9 @@ fn newest(limit: usize, times: &[Option<i64>]) -> Vec<bool> {
 
 /// Reports that no session is left, and why.
 pub(super) fn none_left(skipped: &[Skipped]) -> Error {
-    let problem = Diagnostic::at(Code("nothing-to-run"), "", "no recorded session is left");
     let help = match skipped.len() {
         0 => "name a recording or a folder of them".to_owned(),
         _ => format!("skipped: {}", Skipped::counted(skipped)),
     };
-    vec![problem.help(help)].into()
+    Error::refused(Code("nothing-to-run"), "no recorded session is left", help)
 }

@@ -104,13 +104,12 @@ fn play_and_price(load: &Load, n_policies: usize, progress: Progress<'_>) -> Res
     check_same_work(load, &(0..load.policies.len()).listed())?;
     if load.policies.len() < n_policies {
         let message = format!("{} is a block trace, which no policy changes", load.name);
-        let problem = Diagnostic::at(Code("policy-unread"), "", message);
-        return Err(vec![problem.help("add `--policy identity`")].into());
+        return Err(Error::refused(Code("policy-unread"), message, "add `--policy identity`"));
     }
     if load.turns_ratio.is_some() {
         let message = "a comparison of price lists takes as many turns as the load has";
         let problem = Diagnostic::at(Code("turns-ratio-range"), "scenario.turns_ratio", message);
-        return Err(vec![problem.help("leave it out, and declare it in a run")].into());
+        return Err(problem.help("leave it out, and declare it in a run").into());
     }
     let load = load.clone().telling_rates();
     let n_distinct = load.n_distinct();

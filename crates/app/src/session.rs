@@ -39,7 +39,7 @@ pub(super) fn session_report(
         requests_estimated: requests.saturating_sub(n_billed),
         requests_of_others: timeline.models.iter().map(|it| it.requests).sum::<u64>()
             - timeline.main_model().map_or(0, |it| it.requests),
-        as_logged: profile.and_then(|_| BillAsLogged::of(timeline, &|it| models.of(it).ok())),
+        as_logged: profile.and_then(|_| BillAsLogged::of(timeline, &|it| models.for_model(it).ok())),
         bill: compared.as_ref().and_then(BillCheck::new),
         first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
         filled: profile.and_then(|it| Filled::of(timeline, it)),
@@ -75,13 +75,16 @@ pub(super) fn note_on_tokens(load: &Load) -> Option<String> {
     let recorded = timeline.counted_by().map_or(model.name.as_str(), |it| &it.about);
     let names = |is: fn(&Counting) -> bool| {
         let all = load.profiles.iter().enumerate();
-        let of = all.filter(|it| load.counting(it.0).as_ref().is_some_and(is)).map(|it| it.1.name.as_str());
-        shortened(&of.listed())
+        let counted =
+            all.filter(|it| load.counting(it.0).as_ref().is_some_and(is)).map(|it| it.1.name.as_str());
+        shortened(&counted.listed())
     };
     let mut factors: Vec<&CountedLoad> = Vec::new();
-    for it in (0..load.profiles.len()).filter_map(|it| load.counted_under(it)).filter(|it| it.to.is_some()) {
-        if !factors.iter().any(|known| known.to == it.to) {
-            factors.push(it);
+    for counted in
+        (0..load.profiles.len()).filter_map(|it| load.counted_under(it)).filter(|it| it.to.is_some())
+    {
+        if !factors.iter().any(|known| known.to == counted.to) {
+            factors.push(counted);
         }
     }
     let anew = names(|it| matches!(it, Counting::Anew(_))).map(|names| {

@@ -178,10 +178,10 @@ fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
 
 /// Returns the 95% interval of a point's change in cost; of a single load, over what is assumed alone.
 fn interval(loads: &[SweptLoad], nth: usize, own: &Swept, base: &Swept) -> Option<([f64; 2], Sampled)> {
-    let sample = |it: &SweptLoad| {
-        let (base, own) = (it.runs.first()?, it.runs.get(nth)?);
+    let sample = |load: &SweptLoad| {
+        let (base, own) = (load.runs.first()?, load.runs.get(nth)?);
         let pair = (own.tally.costs.total()?, base.tally.costs.total().filter(|it| *it > 0.0)?);
-        Some(RatioSample { pair, project: "", at_ms: it.last_ms })
+        Some(RatioSample { pair, project: "", at_ms: load.last_ms })
     };
     let samples: Vec<RatioSample<'_>> = loads.iter().filter_map(sample).listed();
     let reach = own.tally.assumed_reach(&base.tally);
@@ -193,13 +193,13 @@ fn interval(loads: &[SweptLoad], nth: usize, own: &Swept, base: &Swept) -> Optio
 /// Adds runs up.
 fn summed<'r>(mut runs: impl Iterator<Item = &'r Swept>) -> Option<Swept> {
     let mut sum = runs.next()?.clone();
-    runs.for_each(|it| {
-        sum.tally.add(&it.tally);
-        Remembered::add(&mut sum.remembered, &it.remembered);
+    runs.for_each(|run| {
+        sum.tally.add(&run.tally);
+        Remembered::add(&mut sum.remembered, &run.remembered);
         sum.more.retain_mut(|(place, own)| {
-            let other = it.more.iter().find(|it| it.0 == *place);
-            other.is_some_and(|it| {
-                *own = own.pooled(&it.1);
+            let other = run.more.iter().find(|it| it.0 == *place);
+            other.is_some_and(|other| {
+                *own = own.pooled(&other.1);
                 true
             })
         });

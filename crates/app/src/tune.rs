@@ -126,7 +126,7 @@ impl<'a> Tuning<'a> {
     /// What is tried cannot be written.
     pub fn job(&self) -> Result<String, Error> {
         let head = serde_json::to_string(&self.head);
-        let head = head.map_err(|it| vec![Diagnostic::at(Code("unwritable"), "", it.to_string())])?;
+        let head = head.map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
         Ok(format!("{}-{:016x}", self.plan.job(self.head.min_evidence), xxh3_64(head.as_bytes())))
     }
 
@@ -142,8 +142,8 @@ impl<'a> Tuning<'a> {
     pub fn check_parts(&self) -> Result<(), Error> {
         let Some(name) = entry::of_memories(&self.plan.scenarios) else { return Ok(()) };
         let message = format!("{name} is of memories, which are simulated over drawn sessions");
-        let problem = Diagnostic::at(Code("part-findings"), "", message);
-        Err(vec![problem.help("leave `--parts` out, or name recorded sessions")].into())
+        let help = "leave `--parts` out, or name recorded sessions";
+        Err(Error::refused(Code("part-findings"), message, help))
     }
 
     /// Plays it on the sessions of a share, and hands over what each came to.
@@ -195,8 +195,8 @@ impl TuneHead {
         });
         let goal = &self.tried.goal;
         let columns = goal.objectives.iter().copied().chain(goal.guards.iter().map(|it| it.of));
-        let numbers = |it: &Swept| {
-            let numbers = PointNumbers::new(&it.tally, &it.remembered);
+        let numbers = |run: &Swept| {
+            let numbers = PointNumbers::new(&run.tally, &run.remembered);
             columns.clone().map(|of| of.number(&numbers)).listed()
         };
         let numbers = if goal.is_asked() { load.runs.iter().map(numbers).listed() } else { Vec::new() };
@@ -241,8 +241,7 @@ pub fn tuned_policy(
     let mut specs = [loaded.spec.clone()];
     let policies = super::overrides::NamedPolicies { catalog, loaded: std::slice::from_ref(&loaded) };
     for text in &tuned.chosen {
-        let setting = Override::parse(text).map_err(|it| vec![*it])?;
-        policies.set(&setting, &mut specs).map_err(|it| vec![*it])?;
+        policies.set(&Override::parse(text)?, &mut specs)?;
     }
     let [mut spec] = specs;
     (spec.base, spec.title) = (None, None);
@@ -250,6 +249,5 @@ pub fn tuned_policy(
     spec.as_of = tuned.day.clone().or(spec.as_of);
     name.clone_into(&mut spec.name);
     spec.sources.push(tuned.evidence());
-    let text = encode(&spec, format).map_err(|it| vec![*it])?;
-    Ok(Some(text))
+    Ok(Some(encode(&spec, format)?))
 }

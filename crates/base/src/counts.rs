@@ -24,9 +24,9 @@ thread_local! {
 }
 
 /// Counts some work.
-pub fn count_one(of: impl FnOnce(&mut Counts) -> &mut u64) {
+pub fn count_one(which: impl FnOnce(&mut Counts) -> &mut u64) {
     let mut done = DONE.get();
-    let one = of(&mut done);
+    let one = which(&mut done);
     *one = one.saturating_add(1);
     DONE.set(done);
 }

@@ -59,6 +59,13 @@ impl Diagnostic {
         self.help = Some(help.into());
         self
     }
+
+    /// Says in which file the problem is, or which option or value in code stands for one.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<String>) -> Self {
+        self.place.file = file.into();
+        self
+    }
 }
 
 impl fmt::Display for Diagnostic {

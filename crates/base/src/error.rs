@@ -55,7 +55,24 @@ impl From<Vec<Diagnostic>> for Error {
     }
 }
 
+impl From<Diagnostic> for Error {
+    fn from(problem: Diagnostic) -> Self {
+        Self::Invalid(vec![problem])
+    }
+}
+
+impl From<Box<Diagnostic>> for Error {
+    fn from(problem: Box<Diagnostic>) -> Self {
+        (*problem).into()
+    }
+}
+
 impl Error {
+    /// Makes an error of a problem that is in no file.
+    pub fn refused(code: Code, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Diagnostic::at(code, "", message).help(help).into()
+    }
+
     /// Returns the error's problems.
     pub fn problems(&self) -> Vec<Diagnostic> {
         match self {
@@ -116,9 +133,7 @@ type Words = (String, String);
 
 /// Makes a problem of a whole file.
 fn of_file(path: &Path, (message, help): Words) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code("file"), "", message);
-    problem.place.file = path.display().to_string();
-    problem.help(help)
+    Diagnostic::at(Code("file"), "", message).in_file(path.display().to_string()).help(help)
 }
 
 /// Explains why a file cannot be read.

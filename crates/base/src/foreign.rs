@@ -28,27 +28,27 @@ impl fmt::Display for Foreign<'_> {
 }
 
 /// Returns what is shown of a character that a reader could not see, or that a terminal would obey.
-pub fn sign(it: char) -> Option<char> {
-    match it {
+pub fn sign(letter: char) -> Option<char> {
+    match letter {
         // Most of every text: said first, because the ranges below are asked of each character that is printed.
         ' '..='~' => None,
-        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(it)),
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(letter)),
         '\x7f' => Some('␡'),
         '\u{2028}' | '\u{2029}' => Some(LINE_END),
-        it if is_hidden(it) => Some(HIDDEN),
+        letter if is_hidden(letter) => Some(HIDDEN),
         _ => None,
     }
 }
 
 /// Returns whether a character takes no room, changes the order of others, or is none: what Unicode calls control, format, ignorable by
 /// default or a noncharacter, but for the selectors of emoji.
-fn is_hidden(it: char) -> bool {
-    matches!(it,
+fn is_hidden(letter: char) -> bool {
+    matches!(letter,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{3164}' | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-        || u32::from(it) & 0xfffe == 0xfffe
+        || u32::from(letter) & 0xfffe == 0xfffe
 }
 
 /// Returns text as one line.
@@ -96,13 +96,13 @@ pub(crate) fn printed_with(text: &str, is_ours: impl Fn(&str) -> bool) -> Cow<'_
 /// Returns text as HTML and XML show it, in an element or in a quoted attribute.
 pub fn markup(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for it in in_lines(text).chars() {
-        match it {
+    for letter in in_lines(text).chars() {
+        match letter {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
             '"' => shown.push_str("&quot;"),
-            it => shown.push(it),
+            letter => shown.push(letter),
         }
     }
     runner::spelt(&shown, "&#58;:", "##&#91;").unwrap_or(shown)
@@ -114,13 +114,13 @@ pub fn json(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
-    for it in text.chars() {
+    for letter in text.chars() {
         // The line ends between values are ASCII; all others stand in texts.
-        if it.is_ascii() && it != '\x7f' || sign(it).is_none() {
-            shown.push(it);
+        if letter.is_ascii() && letter != '\x7f' || sign(letter).is_none() {
+            shown.push(letter);
         } else {
             let mut units = [0; 2];
-            it.encode_utf16(&mut units).iter().for_each(|unit| {
+            letter.encode_utf16(&mut units).iter().for_each(|unit| {
                 let _ = write!(shown, "\\u{unit:04x}");
             });
         }

@@ -1,7 +1,7 @@
 //! A table of texts, which views make and one writer each shows: on a terminal, in Markdown, on a page.
 //!
 //! **Tables of texts are one structure**, the `Grid` of `crates/base/src/grid.rs`: columns, each of a kind (names, words, excerpts,
-//! numbers), and rows with notes. Every view makes a `Grid` and hands it to a writer; `Grid::of` takes each column's heading beside its
+//! numbers), and rows with notes. Every view makes a `Grid` and hands it to a writer; `Grid::from_columns` takes each column's heading beside its
 //! cell. A kind says where a cell stands and how it takes less room. `grid/tint.rs` has what a terminal shows (`Terminal`: width, colours,
 //! quiet) and the tints of text (`Tint`); a column says which of its cells are good (`Hue`), and `Terminal::fitted` keeps an answer to 40
 //! lines, or to a higher terminal: the answer first, then what has room. The lines are counted at 100 columns, so that more room never
@@ -96,7 +96,12 @@ pub type Of<'c, T> = (&'c str, &'c dyn Fn(&T) -> String);
 
 impl Grid {
     /// Puts a table of things together, a row each: the first columns are names, the others numbers.
-    pub fn of<T>(title: impl Into<String>, n_names: usize, things: &[T], columns: &[Of<'_, T>]) -> Self {
+    pub fn from_columns<T>(
+        title: impl Into<String>,
+        n_names: usize,
+        things: &[T],
+        columns: &[Of<'_, T>],
+    ) -> Self {
         let headings: Vec<&str> = columns.iter().map(|it| it.0).collect();
         let row = |thing: &T| columns.iter().map(|(_, cell)| cell(thing)).collect::<Vec<_>>();
         Self::new(title, n_names, &headings, things.iter().map(row))

@@ -8,8 +8,8 @@ pub trait Listed: Iterator + Sized {
     /// Returns all values in a list.
     fn listed(self) -> Vec<Self::Item> {
         let mut list = Vec::new();
-        for it in self {
-            list.push(it);
+        for item in self {
+            list.push(item);
         }
         list
     }

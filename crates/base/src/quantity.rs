@@ -79,7 +79,7 @@ impl Decimal {
     }
 
     /// Returns the product with a number of tokens, rounded down; an unlimited number stays unlimited.
-    pub fn of(self, tokens: Tokens) -> Tokens {
+    pub fn share_of(self, tokens: Tokens) -> Tokens {
         if tokens == UNLIMITED {
             return UNLIMITED;
         }
@@ -306,9 +306,9 @@ mod tests {
     fn a_ratio_floors_its_exact_product() {
         let ratio = Decimal::from_f64(0.29).unwrap();
 
-        assert_eq!(ratio.of(100), 29, "0.29 × 100 is 28.999… in floats");
-        assert_eq!(Decimal::from_f64(0.8).unwrap().of(272_001), 217_600);
-        assert_eq!(ratio.of(UNLIMITED), UNLIMITED);
+        assert_eq!(ratio.share_of(100), 29, "0.29 × 100 is 28.999… in floats");
+        assert_eq!(Decimal::from_f64(0.8).unwrap().share_of(272_001), 217_600);
+        assert_eq!(ratio.share_of(UNLIMITED), UNLIMITED);
     }
 
     #[test]

@@ -18,8 +18,8 @@ use crate::what::{PoliciesArgs, SelectArgs, SuiteArgs, What};
 #[derive(Debug, Args)]
 #[command(
     mut_arg("format", run::offered("`run`")),
-    mut_arg("parts", |it| {
-        it.conflicts_with_all(["rows", "details", "columns", "chart", "format", "output", "html", "totals"])
+    mut_arg("parts", |parts| {
+        parts.conflicts_with_all(["rows", "details", "columns", "chart", "format", "output", "html", "totals"])
     })
 )]
 pub(super) struct RunArgs {
@@ -73,7 +73,7 @@ fn chart_help() -> String {
 
 /// Says in the help of a verb what an argument that others have, too, is to it.
 pub(super) fn said(help: &'static str) -> impl FnOnce(Arg) -> Arg {
-    move |it| it.help(help)
+    move |arg| arg.help(help)
 }
 
 /// How much must be kept.

@@ -45,9 +45,9 @@ pub(super) fn temporary<T>(
     watch();
     // An interrupt waits for the lock, so it cannot miss a file that is being created.
     let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-    let it = make()?;
-    all.insert(path(&it).to_owned());
-    Ok(it)
+    let made = make()?;
+    all.insert(path(&made).to_owned());
+    Ok(made)
 }
 
 /// Has interrupts remove what is about to be made, until [`made`] is called.

@@ -122,7 +122,7 @@ pub(super) fn found_in_revisions<'n>(
         let key = (revision.to_owned(), folder.clone());
         let repository = match repositories.get(&folder) {
             Some(it) => Arc::clone(it),
-            None => Arc::new(Repository::of(&folder)?),
+            None => Arc::new(Repository::around(&folder)?),
         };
         repositories.insert(folder.clone(), Arc::clone(&repository));
         let tree = match known.get(&key) {
@@ -160,7 +160,7 @@ impl Revisions {
         folder: &Path,
     ) -> Result<Revision, Error> {
         let commit = repository.commit(tree.name())?;
-        let checkout = Checkout::of(repository, tree.name(), &commit)?;
+        let checkout = Checkout::make(repository, tree.name(), &commit)?;
         let checked_out = tree.checked_out(checkout.at(&repository.below(folder)?));
         self.checkouts.push(checkout);
         Ok(checked_out)
@@ -206,7 +206,7 @@ pub(super) fn text_at(revision: &str, path: &Path) -> Result<String, Error> {
 /// # Errors
 /// Git fails.
 pub(super) fn files_at(revision: &str, folder: &Path) -> Result<Revision, Error> {
-    read(&Repository::of(folder)?, revision, folder)
+    read(&Repository::around(folder)?, revision, folder)
 }
 
 /// Reads the input files below a folder in a revision.
@@ -238,7 +238,7 @@ impl Checkout {
     ///
     /// # Errors
     /// The commit is not complete, or the disk is full.
-    fn of(repository: &Repository, revision: &str, commit: &str) -> Result<Self, Error> {
+    fn make(repository: &Repository, revision: &str, commit: &str) -> Result<Self, Error> {
         let blobs = repository.blobs(revision, commit, Path::new(""))?;
         let made = ends::temporary(tempfile::tempdir, TempDir::path);
         let folder =

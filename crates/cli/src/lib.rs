@@ -71,7 +71,7 @@ fn unopened(command: &Command, error: &Error) -> ExitCode {
 
 /// Makes an error of a problem that is in no file.
 fn wrong(code: Code, message: impl Into<String>, help: impl Into<String>) -> Error {
-    vec![Diagnostic::at(code, "", message).help(help)].into()
+    Error::refused(code, message, help)
 }
 
 /// Makes an error of a problem with a file, a folder or an option.
@@ -81,9 +81,7 @@ fn wrong_at(
     message: impl Into<String>,
     help: impl Into<String>,
 ) -> Error {
-    let mut problem = Diagnostic::at(code, "", message).help(help);
-    problem.place.file = place.as_ref().display().to_string();
-    vec![problem].into()
+    Diagnostic::at(code, "", message).help(help).in_file(place.as_ref().display().to_string()).into()
 }
 
 /// Draws what is wrong and returns the exit code for it.

@@ -45,8 +45,8 @@ impl Bar {
 
     /// Takes in how much of a pass is done; a pass that begins again after its end is the next one.
     fn tell(&mut self, done: usize, all: usize) {
-        let [last, of] = self.last;
-        if last == of && last > 0 && done < last && self.pass + 1 < self.passes.len() {
+        let [last, total] = self.last;
+        if last == total && last > 0 && done < last && self.pass + 1 < self.passes.len() {
             self.pass += 1;
         }
         self.last = [done, all];

@@ -83,7 +83,7 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Dra
         .elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
         (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
-            let shown = ShownLine::of(text, span);
+            let shown = ShownLine::around(text, span);
             let mark = AnnotationKind::Primary.span(shown.span.clone()).label(field);
             let snippet = Snippet::source(shown.text.clone()).line_start(shown.number).annotation(mark);
             group = match place.line_column.filter(|_| shown.is_cut) {
@@ -125,7 +125,7 @@ fn boundary(text: &str, at: usize) -> usize {
 }
 
 impl ShownLine {
-    fn of(text: &str, span: &Range<usize>) -> Self {
+    fn around(text: &str, span: &Range<usize>) -> Self {
         // Behind the last end of a line there is nothing to see: what is missing there is missing behind the line above.
         let is_behind = span.start == text.len() && text.ends_with('\n');
         let begin = text[..span.start - usize::from(is_behind)].rfind('\n').map_or(0, |it| it + 1);

@@ -25,7 +25,7 @@ pub(super) fn parse(args: Vec<OsString>, catalog: Option<&Catalog>) -> Result<Cl
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             return shown(&error);
         }
-        refuse(&Catalog::default(), &Error::from(vec![problem(&error, &words, catalog)]))
+        refuse(&Catalog::default(), &problem(&error, &words, catalog).into())
     })
 }
 

@@ -44,7 +44,7 @@ impl What {
         let policies = Sorted::new(catalog, Kind::Policy, option, policies)?;
         let profiles = Sorted::new(catalog, Kind::Profile, "--profile", profiles)?;
         let named = self.paths.iter().chain(&self.scenarios).cloned();
-        Ok(self.process.of(Comparison {
+        Ok(self.process.allowing(Comparison {
             policies: policies.kept,
             scenarios: named.chain(policies.sessions).chain(profiles.sessions).listed(),
             profiles: profiles.kept,
@@ -118,7 +118,7 @@ pub(super) struct SelectArgs {
 
 impl SelectArgs {
     /// Adds the selection to a comparison.
-    pub(super) fn of(&self, comparison: Comparison) -> Comparison {
+    pub(super) fn selecting(&self, comparison: Comparison) -> Comparison {
         Comparison {
             since: self.since.clone(),
             until: self.until.clone(),
@@ -176,7 +176,7 @@ pub(super) struct ThreadsArgs {
 
 impl ThreadsArgs {
     /// Takes a number that was not given on a command line.
-    pub(super) fn of(threads: Option<usize>) -> Self {
+    pub(super) fn from_number(threads: Option<usize>) -> Self {
         Self { threads: threads.and_then(|it| u16::try_from(it).ok()) }
     }
 
@@ -199,7 +199,7 @@ pub(super) struct ProcessArgs {
 
 impl ProcessArgs {
     /// Adds what is allowed to a comparison.
-    pub(super) fn of(self, comparison: Comparison) -> Comparison {
+    pub(super) fn allowing(self, comparison: Comparison) -> Comparison {
         if self.allow_process {
             ends::watch();
         }
@@ -223,7 +223,7 @@ pub(super) struct RecordedArgs {
 impl RecordedArgs {
     /// Returns the comparison of the sessions.
     pub(super) fn comparison(&self) -> Comparison {
-        self.select.of(Comparison {
+        self.select.selecting(Comparison {
             scenarios: self.paths.clone(),
             profiles: self.profile.iter().cloned().listed(),
             own_models: self.profile.is_none(),
@@ -270,7 +270,7 @@ impl SessionArgs {
             set: self.set.clone(),
             ..Comparison::default()
         };
-        with_fallback(self.process.of(comparison))
+        with_fallback(self.process.allowing(comparison))
     }
 }
 

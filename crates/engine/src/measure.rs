@@ -381,7 +381,7 @@ mod tests {
     fn tally(n_requests: u64, prompt_max: u64, failed: f64) -> Tally {
         let tokens = TokenUse { read: 40, uncached: 60, ..TokenUse::default() };
         let main = RequestSums { n: n_requests, tokens, prompt_max, ..Default::default() };
-        let failed = Expected::of(failed);
+        let failed = Expected::from_f64(failed);
         let needs = NeedSums { failed, weight: 2.0, met: 1.0, ..NeedSums::default() };
         Tally {
             sums: Sums { main, needs, ..Sums::default() },

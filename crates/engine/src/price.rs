@@ -292,7 +292,7 @@ pub fn assumed(sums: &Sums, profile: &Profile) -> Option<Amount> {
 
 /// Returns the US dollars of expected tokens, or nothing if some of them have no price.
 pub fn usd_of_expected(tokens: &TokenUse<f64>, rates: &Rates) -> Option<f64> {
-    charged(&tokens.map(Expected::of), rates).map(Amount::usd)
+    charged(&tokens.map(Expected::from_f64), rates).map(Amount::usd)
 }
 
 /// Returns what expected tokens cost, or nothing if some of them have no price. Each kind of token is rounded for itself, so that two
@@ -578,7 +578,7 @@ failure_penalty_usd = 0.02
 
     #[test]
     fn a_recovery_call_pays_its_overhead_what_it_fetches_and_what_it_writes() {
-        let [calls, fetched, failed] = [0.5, 200.0, 0.25].map(Expected::of);
+        let [calls, fetched, failed] = [0.5, 200.0, 0.25].map(Expected::from_f64);
         let needs = NeedSums { calls, fetched, failed, ..NeedSums::default() };
 
         let costs = Costs::new(&Sums { needs, ..Sums::default() }, None, 0, &profile());

@@ -241,7 +241,7 @@ impl BillBy {
         let total = ("total".to_owned(), self.total.clone());
         let rows = self.groups.iter().cloned().chain([total]).listed();
         let mut text = format!("{}\n\n", self.total.words_in(self.currency.as_ref()));
-        text += &draw_with_note(&Grid::of("", 1, &rows, &columns), Some(width));
+        text += &draw_with_note(&Grid::from_columns("", 1, &rows, &columns), Some(width));
         text += "\n\n";
         let of_rate = self.currency.as_ref().map(Currency::note);
         let notes = [

@@ -387,7 +387,7 @@ fn together_table(all: &[(&str, Calibration)]) -> String {
         ("by request", &|it| share(usd(&it.1)[2], usd(&it.1)[1])),
         ("in sum", &|it| difference(usd(&it.1)[0], usd(&it.1)[1])),
     ];
-    draw_whole(&Grid::of("", 1, all, &columns))
+    draw_whole(&Grid::from_columns("", 1, all, &columns))
         + "USD are those of input; by request and in sum: by how much it is predicted otherwise. A session's first request is not counted.\n"
 }
 
@@ -427,7 +427,7 @@ fn furthest(sessions: &[Calibration]) -> String {
         ("read error", &|it| format!("{:.2}%", it.token_error() * 100.0)),
         ("USD off by request", &|it| fixed(it.gross_error.usd(), 2)),
     ];
-    let mut text = format!("\n{}", draw_whole(&Grid::of("", 1, &rows, &columns)));
+    let mut text = format!("\n{}", draw_whole(&Grid::from_columns("", 1, &rows, &columns)));
     if more > 0 {
         text += &format!("… and {}, which are nearer\n", counted(more, "other session"));
     }

@@ -134,7 +134,7 @@ impl FilledKind {
             ("of all sent", &|kind| percent(kind.sent as f64 / sent)),
         ];
         let title = format!("What fills the prompts of {}, in tokens", scenario.trim_end_matches(','));
-        Grid::of(title, 1, kinds, &columns)
+        Grid::from_columns(title, 1, kinds, &columns)
     }
 }
 
@@ -323,7 +323,7 @@ fn shares(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
     ];
     let total = (shares.len() > 1).then(|| total(shares));
     let rows: Vec<&CarriedShare> = shares.iter().chain(&total).listed();
-    let grid = Grid::of("", 1, &rows, &columns);
+    let grid = Grid::from_columns("", 1, &rows, &columns);
     draw(&grid.leaving(&["entering USD", "items", "mean resent"]), width)
 }
 
@@ -350,6 +350,6 @@ fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usiz
         ("carrying USD", &|(_, it)| fixed(it.carried_usd, decimals)),
         ("needed", &|(_, it)| it.is_needed.map_or(NONE, needed).to_owned()),
     ];
-    let grid = Grid::of("", 1, rows, &columns);
+    let grid = Grid::from_columns("", 1, rows, &columns);
     draw(&grid.with(grid::CellKind::Excerpt, &[0]).leaving(&["resent"]), width)
 }

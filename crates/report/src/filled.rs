@@ -174,7 +174,7 @@ impl BilledSessions<'_> {
             _ => "in these sessions".to_owned(),
         };
         let title = format!("What fills the prompts, and what sending it again and again costs ({basis})");
-        Grid::of(&title, 1, &rows, &columns).with(CellKind::Text, &[3])
+        Grid::from_columns(&title, 1, &rows, &columns).with(CellKind::Text, &[3])
     }
 
     /// Adds up the misses by cause, the dearest first.
@@ -213,7 +213,7 @@ impl BilledSessions<'_> {
         ];
         let title = "What was sent before and not read from the cache, and what that costs beyond a read";
         (!rows.is_empty()).then(|| {
-            Grid::of(title, 1, &rows, &columns)
+            Grid::from_columns(title, 1, &rows, &columns)
                 .leaving(&["tokens a month", "tokens", "most expensive"])
                 .with(CellKind::Text, &[0])
         })

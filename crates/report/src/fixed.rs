@@ -364,7 +364,7 @@ impl<'f> FixedBy<'f> {
         if self.is_scaled() {
             columns.push(("USD a month", &month));
         }
-        Grid::of("", n_names, rows, &columns).leaving(&[
+        Grid::from_columns("", n_names, rows, &columns).leaving(&[
             "uncached USD",
             "from",
             "to",

@@ -295,7 +295,7 @@ fn sessions_table(sessions: &[SessionHeld]) -> String {
         ("output", &|it| tokens(it.output_tokens)),
         ("cost", &|it| or_none(it.cost_usd, |usd| format!("{usd:.4}$"))),
     ];
-    draw_whole(&Grid::of("", 1, sessions, &columns))
+    draw_whole(&Grid::from_columns("", 1, sessions, &columns))
 }
 
 /// Names the first lines.
@@ -346,7 +346,7 @@ fn in_short(files: &[FileContents]) -> String {
         ("USD", &|it| or_none(it.cost, |it| fixed(it.usd(), 2))),
     ];
     let counts = format!("{}, {}", counted(files.len(), "file"), counted(n_sessions, "session"));
-    let mut text = format!("\n{counts}\n\n{}", draw_whole(&Grid::of("", 2, &rows, &columns)));
+    let mut text = format!("\n{counts}\n\n{}", draw_whole(&Grid::from_columns("", 2, &rows, &columns)));
     if more > 0 {
         text += &format!("… and {} more, which cost no more\n", thousands(more as u64));
     }

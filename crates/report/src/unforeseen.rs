@@ -80,7 +80,7 @@ pub(super) fn table(calibration: &Calibration) -> Option<String> {
         "With what is expected, input comes to {expected:.4} USD ({low:.4} to {high:.4}); billed {:.4}. No request's tokens change.\n",
         calibration.billed_cost.usd()
     );
-    (!kinds.is_empty()).then(|| draw_whole(&Grid::of("", 1, &kinds, &columns)) + &sum)
+    (!kinds.is_empty()).then(|| draw_whole(&Grid::from_columns("", 1, &kinds, &columns)) + &sum)
 }
 
 /// Writes a change of tokens.

@@ -242,7 +242,7 @@ impl Run<'_> {
                 let env = Env { behind: self.behind(rung, activation), ..activation.env };
                 taken.tokens >= self.world.size(size, env)
             }
-            Extent::Fraction(share) => taken.items >= share.of(taken.of),
+            Extent::Fraction(share) => taken.items >= share.share_of(taken.of),
             Extent::All => taken.items >= taken.of,
         }
     }

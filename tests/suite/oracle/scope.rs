@@ -227,7 +227,7 @@ impl<'p> Place<'p> {
         match &self.scope.by {
             None => By::Units(Unit::Items, 1),
             Some(Extent::Fraction(share)) => {
-                By::Units(Unit::Items, share.of(self.slots(history, world).len() as u64).max(1))
+                By::Units(Unit::Items, share.share_of(self.slots(history, world).len() as u64).max(1))
             }
             Some(extent) => extent.units().map_or(By::All, |(unit, count)| By::Units(unit, count)),
         }
@@ -308,7 +308,7 @@ impl Reach<'_> {
                 Extent::ToolUses(count) => n_results + u64::from(of_image) <= count.get(),
                 Extent::Tokens(count) => tokens <= count.get(),
                 Extent::Size(size) => tokens <= self.world.size(size, self.env),
-                Extent::Fraction(share) => (n as u64) < share.of(self.list.len() as u64),
+                Extent::Fraction(share) => (n as u64) < share.share_of(self.list.len() as u64),
                 _ => extent.units().is_none_or(|(_, count)| (n as u64) < count),
             };
             if !fits {

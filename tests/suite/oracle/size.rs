@@ -27,7 +27,7 @@ impl World {
         let of = |part: &Size| self.size(part, env);
         match size {
             Size::Tokens(count) | Size::Count(count) => *count,
-            Size::Ratio(ratio) => ratio.of(self.limits.prompt),
+            Size::Ratio(ratio) => ratio.share_of(self.limits.prompt),
             Size::Param(name) => panic!("the parameter {name} is left in a checked policy"),
             Size::Chars(count) => {
                 let milli = self.chars_per_token.scaled(3).unwrap();
@@ -55,7 +55,7 @@ impl World {
             },
             Size::Min(parts) => parts.iter().map(of).min().unwrap(),
             Size::Max(parts) => parts.iter().map(of).max().unwrap(),
-            Size::Times(factor, part) => factor.of(of(part)),
+            Size::Times(factor, part) => factor.share_of(of(part)),
             Size::ByWindow { of: window, below, then, otherwise } => {
                 let window = if *window == WindowKind::Limit { &Size::Limit } else { &Size::Window };
                 if of(window) < *below { of(then) } else { of(otherwise) }

@@ -94,7 +94,7 @@ impl PolicyReader<'_> {
         let mut next = spec.base.clone();
         let mut base_specs = Vec::new();
         while let Some(base) = next.take() {
-            let problem = |it| Error::from(vec![sources[sources.len() - 1].locate(it)]);
+            let problem = |it| Error::from(sources[sources.len() - 1].locate(it));
             let variant = &loaded_from[loaded_from.len() - 1];
             let found = catalog
                 .base(variant, &base)
@@ -269,7 +269,7 @@ impl Catalog {
         name: impl Fn(&T) -> &String,
     ) -> Result<(Source, T), Error> {
         if let Some(problem) = origin::recorded_in_place_of(kind, origin) {
-            return Err(vec![problem].into());
+            return Err(problem.into());
         }
         let replaced = self.replaced.get(origin.path()).filter(|_| matches!(origin, Origin::File(_)));
         let (source, spec) = match (origin, replaced.zip(Format::of(origin.path()))) {
@@ -309,7 +309,7 @@ fn decoded<T: Decode + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(
     }
     let spec: T = source.decode().map_err(|error| match origin::other_kind(kind, &source) {
         // What every field lacks or has too much says less than what the file is.
-        Some(problem) => vec![problem].into(),
+        Some(problem) => problem.into(),
         None => error,
     })?;
     Ok((source, spec))

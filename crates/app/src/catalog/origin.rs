@@ -291,9 +291,7 @@ pub(super) fn recorded_in_place_of(asked: Kind, origin: &Origin) -> Option<Diagn
 
 fn wrong_kind(asked: Kind, found: &str, file: &str, command: &str) -> Diagnostic {
     let message = format!("this file is a {found}, not a {}", asked.noun());
-    let mut problem = Diagnostic::at(Code("file-kind"), "", message).help(format!("run `{command}`"));
-    file.clone_into(&mut problem.place.file);
-    problem
+    Diagnostic::at(Code("file-kind"), "", message).help(format!("run `{command}`")).in_file(file)
 }
 
 impl Catalog {

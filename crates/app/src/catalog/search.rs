@@ -63,17 +63,10 @@ impl Catalog {
             let mut search = FolderSearch::new(is_candidate);
             search.root(&path)?;
             if search.files.is_empty() && search.left_out.is_empty() {
-                let mut problem = Diagnostic::at(
-                    Code("folder-empty"),
-                    "",
-                    "the folder contains no recorded \
-                    sessions",
-                );
-                problem.place.file = given.to_owned();
-                return Err(vec![
-                    problem.help("recordings end in `.jsonl`, `.json`, `.csv`, `.eval`, `.db` or `.sqlite`"),
-                ]
-                .into());
+                let message = "the folder contains no recorded sessions";
+                let help = "recordings end in `.jsonl`, `.json`, `.csv`, `.eval`, `.db` or `.sqlite`";
+                let problem = Diagnostic::at(Code("folder-empty"), "", message).in_file(given);
+                return Err(problem.help(help).into());
             }
             return searched(search);
         }
@@ -162,7 +155,7 @@ impl Catalog {
             let nouns = kind.folder();
             let message = format!("`{given}` holds sessions and other inputs");
             let help = format!("name its {nouns} one by one, and its sessions with `--scenario`");
-            return Err(vec![Diagnostic::at(Code("path-ambiguous"), "", message).help(help)].into());
+            return Err(Error::refused(Code("path-ambiguous"), message, help));
         }
         Ok(n_sessions > 0 || self.names(Kind::Scenario).any(|it| it == given || wildcard(given, it)))
     }

@@ -257,8 +257,8 @@ impl DesignKind {
     /// Fills values in.
     fn filled(&self, text: &str, values: &DesignValues, means: impl Fn(&str, &str) -> String) -> String {
         let mut text = text.to_owned();
-        for ((number, of), at) in self.values.iter().zip(values) {
-            text = text.replace(&format!("{{{{ {number} }}}}"), &means(number, &of[*at]));
+        for ((number, choices), at) in self.values.iter().zip(values) {
+            text = text.replace(&format!("{{{{ {number} }}}}"), &means(number, &choices[*at]));
         }
         text
     }

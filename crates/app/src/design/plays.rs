@@ -78,7 +78,7 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Returns what a policy came to on a session; `None` where it was not played, or cannot be.
-    pub fn of(&self, candidate: &DesignCandidate, session: usize) -> Option<&DesignPlay> {
+    pub fn play_of(&self, candidate: &DesignCandidate, session: usize) -> Option<&DesignPlay> {
         self.played.get(candidate)?.get(session)?.as_ref()
     }
 
@@ -95,7 +95,7 @@ impl<'c> DesignPlays<'c> {
         let n = self.sessions.len();
         let mut jobs: Vec<(usize, Vec<DesignCandidate>)> = Vec::new();
         for session in sessions {
-            let is_new = |it: &&DesignCandidate| self.of(it, *session).is_none();
+            let is_new = |it: &&DesignCandidate| self.play_of(it, *session).is_none();
             let new: Vec<DesignCandidate> = candidates.iter().filter(is_new).cloned().listed();
             jobs.extend(new.chunks(TOGETHER).map(|it| (*session, it.to_vec())));
         }
@@ -116,10 +116,10 @@ impl<'c> DesignPlays<'c> {
     /// Plays policies on a session.
     fn plays(&self, session: usize, candidates: &[DesignCandidate]) -> Result<Vec<DesignPlay>, Error> {
         let made = candidates.iter().map(|it| self.policy(it, session)).collect::<Result<Vec<_>, _>>()?;
-        let of = &self.sessions[session];
-        let mut runs = of.runs(made.iter().flatten().cloned().listed()).into_iter();
+        let own = &self.sessions[session];
+        let mut runs = own.runs(made.iter().flatten().cloned().listed()).into_iter();
         // A policy that could not be made has no runs.
-        let play = |policy: &Option<_>| policy.as_ref().and_then(|_| Some(of.play(&runs.next()?)));
+        let play = |policy: &Option<_>| policy.as_ref().and_then(|_| Some(own.play(&runs.next()?)));
         Ok(made.iter().map(play).map(Option::unwrap_or_default).collect())
     }
 
@@ -171,8 +171,8 @@ impl<'c> DesignPlays<'c> {
             let session = &self.sessions[nth];
             let base = session.base_policy();
             let mut policies = base.clone();
-            for it in candidates {
-                policies.extend(self.policy(it, nth)?.map_or_else(|| base.clone(), |it| vec![it]));
+            for candidate in candidates {
+                policies.extend(self.policy(candidate, nth)?.map_or_else(|| base.clone(), |it| vec![it]));
             }
             let sum = |mut sum: Tally, more: Tally| {
                 sum.add(&more);
@@ -204,8 +204,8 @@ impl DesignSession {
     fn new(load: &Load) -> Result<Self, Error> {
         let Some(timeline) = load.timeline() else {
             let message = format!("{} is not a session of an agent", load.name);
-            let problem = Diagnostic::at(Code("tune-loads"), "", message);
-            return Err(vec![problem.help("name recorded sessions, or scenarios of turns")].into());
+            let help = "name recorded sessions, or scenarios of turns";
+            return Err(Error::refused(Code("tune-loads"), message, help));
         };
         let last_ms = timeline.last_ms();
         let mut session = Self { load: load.clone(), base: Vec::new(), usd: 0.0, last_ms };

@@ -149,17 +149,18 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     /// Returns the policies that no other beats in both cost and evidence on all sessions that are chosen on, and the choice among them.
     fn front(&self, chosen: &DesignCandidate) -> Vec<DesignCandidate> {
         let all = self.order.len();
-        let whole = |it: &&DesignCandidate| self.order.iter().all(|nth| self.plays.of(it, *nth).is_some());
+        let whole =
+            |it: &&DesignCandidate| self.order.iter().all(|nth| self.plays.play_of(it, *nth).is_some());
         let tried: IndexSet<&DesignCandidate> = self.seen.iter().map(|it| &it.0).filter(whole).collect();
         let mut scored =
             tried.into_iter().map(|it| (self.score(it, all), it)).filter(|it| it.0.class < 2).listed();
         scored.order_by(|one, other| one.0.change.total_cmp(&other.0.change).then(one.1.cmp(other.1)));
         let (mut front, mut most) = (Vec::new(), 0.0);
-        for (score, it) in scored {
+        for (score, candidate) in scored {
             let kept = score.kept.unwrap_or(1.0);
-            if kept >= most + FRONT_STEP || it == chosen {
+            if kept >= most + FRONT_STEP || candidate == chosen {
                 most = kept.max(most);
-                front.push(it.clone());
+                front.push(candidate.clone());
             }
         }
         front
@@ -209,12 +210,12 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                     return Ok(best.1);
                 }
                 self.try_all(&near, n)?;
-                for it in near {
-                    let score = self.score(&it, n);
+                for candidate in near {
+                    let score = self.score(&candidate, n);
                     // A stage that changes nothing goes.
-                    let fewer = it.n_kinds().cmp(&best.1.n_kinds());
+                    let fewer = candidate.n_kinds().cmp(&best.1.n_kinds());
                     if score.order(&best.0, self.terms.min_evidence).then(fewer) == Ordering::Less {
-                        best = (score, it);
+                        best = (score, candidate);
                     }
                 }
             }
@@ -233,10 +234,10 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                 self.is_cut = true;
                 return Ok(best.1);
             }
-            for it in self.promising(near, n)? {
-                let score = self.score(&it, n);
+            for candidate in self.promising(near, n)? {
+                let score = self.score(&candidate, n);
                 if score.order(&best.0, self.terms.min_evidence) == Ordering::Less {
-                    best = (score, it);
+                    best = (score, candidate);
                 }
             }
         }
@@ -275,19 +276,19 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Judges a policy on the first of the sessions.
-    fn score(&self, it: &DesignCandidate, n: usize) -> DesignScore {
-        self.plays.score(it, &self.order[..n], self.terms.min_evidence)
+    fn score(&self, candidate: &DesignCandidate, n: usize) -> DesignScore {
+        self.plays.score(candidate, &self.order[..n], self.terms.min_evidence)
     }
 
     /// Returns the cheapest policy that is likely to keep the floor and to cost less than the preset that would be chosen; else that preset.
     fn chosen(&self, ranked: &[DesignCandidate], preset: Option<usize>) -> DesignCandidate {
         let yardstick = DesignCandidate { preset, ..self.plays.grammar.empty() };
         let all = &self.order;
-        let sure = |it: &&DesignCandidate| {
-            let change = self.plays.change(it, &yardstick, all);
+        let sure = |candidate: &&DesignCandidate| {
+            let change = self.plays.change(candidate, &yardstick, all);
             let likely =
                 |[low, high]: [f64; 2]| low.midpoint(high) + self.plays.grammar.caution * (high - low) / 2.0;
-            self.score(it, all.len()).class == 0 && change.is_some_and(|it| likely(it) < 0.0)
+            self.score(candidate, all.len()).class == 0 && change.is_some_and(|it| likely(it) < 0.0)
         };
         ranked.iter().find(sure).cloned().unwrap_or(yardstick)
     }
@@ -305,9 +306,11 @@ impl DesignScore {
 
 impl DesignPlays<'_> {
     /// Judges a policy on some sessions, on which it was played.
-    pub fn score(&self, it: &DesignCandidate, sessions: &[usize], floor: f64) -> DesignScore {
+    pub fn score(&self, candidate: &DesignCandidate, sessions: &[usize], floor: f64) -> DesignScore {
         let plays = || {
-            sessions.iter().map(|nth| (&self.sessions[*nth], self.of(it, *nth).copied().unwrap_or_default()))
+            sessions
+                .iter()
+                .map(|nth| (&self.sessions[*nth], self.play_of(candidate, *nth).copied().unwrap_or_default()))
         };
         let costs = plays().map(|(of, play)| Some((play.usd?, of.usd))).collect::<Option<Vec<_>>>();
         let Some((own, base)) = costs.map(|it| sum_of_pairs(it.into_iter())).filter(|it| it.1 > 0.0) else {
@@ -334,12 +337,12 @@ impl DesignPlays<'_> {
     /// Returns the interval, for later sessions, of what a policy costs more than another.
     pub fn change(
         &self,
-        it: &DesignCandidate,
+        candidate: &DesignCandidate,
         than: &DesignCandidate,
         sessions: &[usize],
     ) -> Option<[f64; 2]> {
         let pair = |nth: &usize| {
-            let [own, other] = [it, than].map(|it| self.of(it, *nth).and_then(|it| it.usd));
+            let [own, other] = [candidate, than].map(|it| self.play_of(it, *nth).and_then(|it| it.usd));
             Some(self.sample(*nth, (own?, other?)))
         };
         let samples = sessions.iter().map(pair).collect::<Option<Vec<_>>>()?;

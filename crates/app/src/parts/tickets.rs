@@ -117,15 +117,24 @@ pub fn job(
         }
     }
     let (scenarios, skipped) = tell_scenarios_apart((scenarios, skipped), comparison.alone);
-    let of = scenarios.len();
-    let held = scenarios.into_iter().enumerate().map(|(nth, it)| {
+    let n_all = scenarios.len();
+    let held = scenarios.into_iter().enumerate().map(|(nth, scenario)| {
         let bytes =
-            if let Origin::Stream(bytes) = &it.loaded.origin { Some(Arc::clone(bytes)) } else { None };
-        let Indexing { twins, beside, .. } = it.indexing;
-        let (name, path) = (it.loaded.spec.name, it.loaded.origin.path().display().to_string());
-        let content = content(&it.loaded.origin);
+            if let Origin::Stream(bytes) = &scenario.loaded.origin { Some(Arc::clone(bytes)) } else { None };
+        let Indexing { twins, beside, .. } = scenario.indexing;
+        let (name, path) = (scenario.loaded.spec.name, scenario.loaded.origin.path().display().to_string());
+        let content = content(&scenario.loaded.origin);
         HeldTicket {
-            ticket: Ticket { nth, of, name, path, is_searched: it.is_searched, content, twins, beside },
+            ticket: Ticket {
+                nth,
+                of: n_all,
+                name,
+                path,
+                is_searched: scenario.is_searched,
+                content,
+                twins,
+                beside,
+            },
             bytes,
         }
     });
@@ -161,7 +170,7 @@ pub fn batch(
     if job.version != VERSION {
         let message = format!("the job was made by ctxsim {}, and this is {VERSION}", job.version);
         let help = "install one version on all machines";
-        return Err(vec![Diagnostic::at(Code("part-version"), "version", message).help(help)].into());
+        return Err(Diagnostic::at(Code("part-version"), "version", message).help(help).into());
     }
     if held.is_empty() {
         return Ok(Vec::new());
@@ -175,14 +184,14 @@ pub fn batch(
             job.rules
         );
         let help = "give every machine the same files and the same ctxsim";
-        return Err(vec![Diagnostic::at(Code("part-job"), "rules", message).help(help)].into());
+        return Err(Diagnostic::at(Code("part-job"), "rules", message).help(help).into());
     }
     let made: Mutex<Vec<RunPart>> = Mutex::default();
     let take = |part: RunPart| {
-        let (nth, of) = places[part.nth];
+        let (nth, n_all) = places[part.nth];
         let mut skipped = if nth == 0 { job.skipped.clone() } else { Vec::new() };
         skipped.extend(part.skipped);
-        let part = RunPart { nth, of, skipped, ..part };
+        let part = RunPart { nth, of: n_all, skipped, ..part };
         made.lock().unwrap_or_else(PoisonError::into_inner).push(part);
         Ok(())
     };

@@ -18,8 +18,9 @@ pub fn try_grid(grid: &OverrideGrid) -> Result<Tried, Error> {
     let mut points = Vec::new();
     for point in (0..grid.len()).map(|it| grid.point(it)) {
         if !point.of_load.is_empty() {
-            let problem = Diagnostic::at(Code("tune-loads"), "", "`tune` cannot vary scenarios or profiles");
-            return Err(vec![problem.help("vary fields of the policy; `ctxsim sweep` varies others")].into());
+            let help = "vary fields of the policy; `ctxsim sweep` varies others";
+            let message = "`tune` cannot vary scenarios or profiles";
+            return Err(Error::refused(Code("tune-loads"), message, help));
         }
         points.push(point.of_policy);
     }
@@ -105,10 +106,9 @@ fn nothing(policy: &str, is_declared: bool) -> Error {
     } else {
         format!("{policy} has no numbers in its `params` that its stages decide by")
     };
-    let problem = Diagnostic::at(Code("tune-params"), "", message);
     let help = "name the values to try, as in `--vary stages.NAME.FIELD=1,2,4` or, of a memory, \
         `--vary memory.sessions.store.summary.words=150,300`";
-    vec![problem.help(help)].into()
+    Error::refused(Code("tune-params"), message, help)
 }
 
 /// Looks at the sessions under the base; also returns the parameters of the policy, with what overrides them.

@@ -116,8 +116,8 @@ impl fmt::Display for Markdown {
 }
 
 impl From<Markdown> for String {
-    fn from(it: Markdown) -> Self {
-        it.0
+    fn from(text: Markdown) -> Self {
+        text.0
     }
 }
 
@@ -182,11 +182,11 @@ fn sentence(words: &str, beginning: Option<usize>, is_cell: bool) -> String {
 /// Adds words of which no sign means anything.
 fn escape(words: &str, beginning: Option<usize>, text: &mut String) {
     let mut before = ' ';
-    for (at, it) in words.char_indices() {
-        let rest = &words[at + it.len_utf8()..];
+    for (at, letter) in words.char_indices() {
+        let rest = &words[at + letter.len_utf8()..];
         let after = rest.chars().next();
         let is_before = |of: fn(char) -> bool| after.is_some_and(of);
-        let means = match it {
+        let means = match letter {
             '\\' => after.is_none_or(|it| it.is_ascii_punctuation()),
             '<' => is_before(|it| it.is_alphanumeric() || matches!(it, '/' | '!' | '?')),
             ']' => is_before(|it| matches!(it, '(' | '[' | ':')),
@@ -200,7 +200,7 @@ fn escape(words: &str, beginning: Option<usize>, text: &mut String) {
         if means || beginning == Some(at) {
             text.push('\\');
         }
-        match it {
+        match letter {
             '&' if is_before(|it| it == '#' || it.is_alphanumeric()) => text.push_str("&amp;"),
             // Addresses are links, and names after these signs people and issues, even where the sign is escaped.
             ':' if rest.starts_with("//") => text.push_str("&#58;"),
@@ -209,9 +209,9 @@ fn escape(words: &str, beginning: Option<usize>, text: &mut String) {
             '#' if !before.is_alphanumeric() && is_before(|it| it.is_ascii_digit()) => {
                 *text += &format!("#{APART}");
             }
-            _ => text.push(sign(it).unwrap_or(it)),
+            _ => text.push(sign(letter).unwrap_or(letter)),
         }
-        before = it;
+        before = letter;
     }
 }
 

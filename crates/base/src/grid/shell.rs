@@ -14,11 +14,11 @@ pub fn quoted(word: &str) -> String {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
     let mut text = "$'".to_owned();
-    for it in word.chars() {
-        match it {
-            '\\' | '\'' => text.extend(['\\', it]),
-            it if sign(it).is_none() => text.push(it),
-            it => it.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| {
+    for letter in word.chars() {
+        match letter {
+            '\\' | '\'' => text.extend(['\\', letter]),
+            letter if sign(letter).is_none() => text.push(letter),
+            letter => letter.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| {
                 let _ = write!(text, "\\{byte:03o}");
             }),
         }

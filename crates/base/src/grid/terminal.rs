@@ -47,8 +47,8 @@ pub fn draw(grid: &Grid, on: impl Into<Terminal>) -> DrawnTable {
     let kept: Vec<&Column> = columns.iter().map(|it| &grid.columns[*it]).collect();
     let cell = |row: &Row, at: usize| row.cells.get(at).cloned().unwrap_or_default();
     let lines = |row: &Row| -> Vec<Vec<String>> {
-        let of = |at: &usize| lines::wrapped(&cell(row, *at), grid.columns[*at].kind, rooms[*at].width);
-        columns.iter().map(of).collect()
+        let wrapped = |at: &usize| lines::wrapped(&cell(row, *at), grid.columns[*at].kind, rooms[*at].width);
+        columns.iter().map(wrapped).collect()
     };
     let rows: Vec<Vec<Vec<String>>> = grid.rows.iter().map(lines).collect();
     let headings = columns.iter().map(|it| lines::heading(&grid.columns[*it].heading, rooms[*it].width));
@@ -59,8 +59,8 @@ pub fn draw(grid: &Grid, on: impl Into<Terminal>) -> DrawnTable {
     let widths: Vec<usize> = (0..columns.len()).map(|at| widest(at).unwrap_or(0)).collect();
     let mut text = String::new();
     let above = |text: &mut String, words: &str, kind: CellKind| {
-        lines::wrapped(words, kind, room).iter().filter(|it| !it.is_empty()).for_each(|it| {
-            text.push_str(it);
+        lines::wrapped(words, kind, room).iter().filter(|it| !it.is_empty()).for_each(|line| {
+            text.push_str(line);
             text.push('\n');
         });
     };

@@ -29,7 +29,7 @@ impl Expected {
 
     /// Rounds a float to a billionth.
     #[inline]
-    pub fn of(number: f64) -> Self {
+    pub fn from_f64(number: f64) -> Self {
         let units = number * UNIT as f64;
         if units.abs() < EXACT {
             // Most are this small, and a word is cheaper than two.
@@ -207,12 +207,12 @@ mod tests {
 
     #[test]
     fn sums_of_expected_numbers_do_not_depend_on_their_order() {
-        let [tenth, fifth, most] = [0.1, 0.2, 0.7].map(Expected::of);
+        let [tenth, fifth, most] = [0.1, 0.2, 0.7].map(Expected::from_f64);
 
         assert_eq!(tenth + fifth + most, Expected::from(1));
         assert_eq!(most + (fifth + tenth), Expected::from(1));
-        assert_eq!(Expected::of(-0.3) + tenth + fifth, Expected::ZERO);
-        assert_eq!(Expected::of(1e15), Expected::from(1_000_000_000_000_000));
+        assert_eq!(Expected::from_f64(-0.3) + tenth + fifth, Expected::ZERO);
+        assert_eq!(Expected::from_f64(1e15), Expected::from(1_000_000_000_000_000));
     }
 
     #[test]
@@ -221,17 +221,17 @@ mod tests {
             let text = serde_json::to_string(&[written]).unwrap();
             assert_eq!(serde_json::from_str::<[Amount; 1]>(&text).unwrap(), [written]);
         }
-        let text = serde_json::to_string(&Expected::of(-1e20)).unwrap();
-        assert_eq!(serde_json::from_str::<Expected>(&text).unwrap(), Expected::of(-1e20));
+        let text = serde_json::to_string(&Expected::from_f64(-1e20)).unwrap();
+        assert_eq!(serde_json::from_str::<Expected>(&text).unwrap(), Expected::from_f64(-1e20));
     }
 
     #[test]
     fn money_is_rounded_once_and_to_the_nearest_picodollar() {
         let rate = Rate(3_000_001);
 
-        assert_eq!(Expected::of(0.5).at(rate), Amount(1_500_001), "a half goes up");
-        assert_eq!(Expected::of(-0.5).at(rate), Amount(-1_500_001));
-        assert_eq!(Expected::of(0.25).each(Cost(6)), Amount(2));
+        assert_eq!(Expected::from_f64(0.5).at(rate), Amount(1_500_001), "a half goes up");
+        assert_eq!(Expected::from_f64(-0.5).at(rate), Amount(-1_500_001));
+        assert_eq!(Expected::from_f64(0.25).each(Cost(6)), Amount(2));
         assert_eq!(Amount(10).over(4), Amount(3));
         assert_eq!(Amount::of_usd(0.1) + Amount::of_usd(0.2), Amount::of_usd(0.3));
     }

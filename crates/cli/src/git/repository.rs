@@ -87,7 +87,7 @@ impl Repository {
     ///
     /// # Errors
     /// There is none, git is missing or too old, or does not trust whose the repository is.
-    pub(super) fn of(folder: &Path) -> Result<Self, Error> {
+    pub(super) fn around(folder: &Path) -> Result<Self, Error> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real =
             |it: &Path| fs::canonicalize(it).map_err(|source| Error::Read { path: it.to_owned(), source });

@@ -289,12 +289,8 @@ impl KeptFile<'_> {
     /// The path leads through a link, to an input, or to a file that ctxsim did not write.
     pub(crate) fn check(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
         if fs::metadata(path).is_ok_and(|it| it.is_file()) && self.inputs.contains(path) {
-            return Err(wrong_at(
-                Code("output-input"),
-                path,
-                "this file is one of the inputs",
-                "name another file",
-            ));
+            let message = "this file is one of the inputs";
+            return Err(wrong_at(Code("output-input"), path, message, "name another file"));
         }
         unlinked(path)?;
         // Devices and pipes keep nothing, and may have no end.

@@ -145,13 +145,10 @@ impl CheckArgs {
         if self.prices.is_some() {
             inputs = inputs.at_prices_of(self.prices.clone());
         }
-        for it in &self.at {
-            let Some((revision, path)) = it.split_once(':') else {
-                return Err(wrong(
-                    Code("usage"),
-                    format!("`{it}` is not REV:PATH"),
-                    "write a revision and a path",
-                ));
+        for given in &self.at {
+            let Some((revision, path)) = given.split_once(':') else {
+                let message = format!("`{given}` is not REV:PATH");
+                return Err(wrong(Code("usage"), message, "write a revision and a path"));
             };
             inputs = inputs.with_text(Path::new(path), git::text_at(revision, Path::new(path))?);
         }
@@ -267,7 +264,7 @@ pub fn checked(
         suites,
         snapshots: snapshots.to_owned(),
         process: ProcessArgs { allow_process, play_twice: false },
-        threads: ThreadsArgs::of(threads),
+        threads: ThreadsArgs::from_number(threads),
         writes_nothing: true,
         ..CheckArgs::default()
     };
@@ -324,7 +321,8 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let suite = catalog.suite(name)?;
     let named = args.rev.policies(&suite)?;
     let catalog = git::with_revisions(catalog, named, args.process.allow_process)?;
-    let comparison = args.process.of(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
+    let comparison =
+        args.process.allowing(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
     let newest = Plan::new(&Catalog::clone(&catalog).at_prices_of(None), &comparison)?;
     let fixed = catalog.pins().prices.as_ref();
     let pinned = pinned(fixed, &newest, args);
@@ -379,9 +377,9 @@ fn check_played(report: &Report) -> Result<(), Error> {
         .skipped
         .iter()
         .filter(|it| !NO_SESSION.contains(&it.reason.as_str()))
-        .map(|it| {
-            let mut problem = Diagnostic::at(Code("scenario-not-run"), "", it.reason.clone());
-            problem.place.file.clone_from(&it.file);
+        .map(|skipped| {
+            let problem =
+                Diagnostic::at(Code("scenario-not-run"), "", &skipped.reason).in_file(&skipped.file);
             problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
         })
         .listed();

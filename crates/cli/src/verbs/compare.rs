@@ -73,7 +73,7 @@ const LOADS_NAMED: usize = 4;
 /// Compares and writes.
 pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
     let format = args.shown.shown.choose(&FORMATS)?;
-    let comparison = args.select.of(args.what.comparison(catalog, "--candidate", &args.candidates)?);
+    let comparison = args.select.selecting(args.what.comparison(catalog, "--candidate", &args.candidates)?);
     let comparison = Comparison { suite: args.suite.suite.clone(), ..comparison };
     let pairs = pairs(catalog, &args.base, &comparison.policies)?;
     let found = git::found_in_revisions(catalog, pairs.iter().flatten(), comparison.allow_process)?;
@@ -181,10 +181,9 @@ fn groups(
     let mut rest = pairs.clone();
     for name in own(catalog, Kind::Suite) {
         let suite = catalog.suite(&name)?;
-        let listed =
-            suite.spec.policies.iter().flat_map(|it| {
-                catalog.expand(Kind::Policy, &catalog.named_by(&suite.origin, Kind::Policy, it))
-            });
+        let listed = suite.spec.policies.iter().flat_map(|policy| {
+            catalog.expand(Kind::Policy, &catalog.named_by(&suite.origin, Kind::Policy, policy))
+        });
         let listed: Vec<Origin> = listed.filter_map(|it| catalog.find(Kind::Policy, &it).ok()).listed();
         let is_listed = |pair: &ComparedPair| {
             catalog.find(Kind::Policy, &pair[1]).is_ok_and(|it| listed.iter().any(|of| of.is_same(&it)))

@@ -74,14 +74,12 @@ pub(super) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
         }
     };
     if args.render && timeline.texts.is_empty() {
-        return Err(refused(
-            format!("{} has sizes but no text to render", load.name),
-            "name a recorded session, or remove `--render`",
-        ));
+        let message = format!("{} has sizes but no text to render", load.name);
+        return Err(refused(message, "name a recorded session, or remove `--render`"));
     }
     let (policy, profile) = (&load.policies[0], &profile);
     let n = saturated(args.request);
-    let explanation = explained(timeline, policy, profile, n).map_err(|it| vec![*it])?;
+    let explanation = explained(timeline, policy, profile, n)?;
     let context = RowContext::alone(policy, &load.name, timeline, profile);
     let text = match format {
         FormatArg::JSON => json(&explanation, context, args.render).map_err(unwritable)?,

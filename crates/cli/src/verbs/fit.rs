@@ -74,7 +74,7 @@ fn table(found: &FittedMemory, on: Terminal) -> String {
         ("alike", &|it| format!("{:.1}", it.alike)),
         ("known", &|it| if it.is_known { "yes" } else { "hardly" }.to_owned()),
     ];
-    let grid = Grid::of("What the answers show of the memory", 2, &found.estimates, &columns);
+    let grid = Grid::from_columns("What the answers show of the memory", 2, &found.estimates, &columns);
     format!(
         "{}\n{}\n\n{} about {}; `alike`: answers about one fact count as if there were so many times fewer.\n",
         grid.title,

@@ -159,11 +159,9 @@ fn exported(catalog: &Catalog, path: &Path) -> Result<ProviderExport, Error> {
     catalog.files().note(path);
     let text = read_text(path)?;
     provider_export(&text).ok_or_else(|| {
-        let problem = Diagnostic::at(Code("recording-unknown"), "", "not a provider's export of usage or costs");
-        let mut problem = problem
-            .help("give what the usage or cost interface of OpenAI or Anthropic returns, or a table from its console");
-        problem.place.file = path.display().to_string();
-        Error::from(vec![problem])
+        let message = "not a provider's export of usage or costs";
+        let help = "give what the usage or cost interface of OpenAI or Anthropic returns, or a table from its console";
+        wrong_at(Code("recording-unknown"), path, message, help)
     })
 }
 
@@ -217,8 +215,8 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<Str
 /// Returns what fills the prompts of recordings, and what carrying it costs.
 fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     let plan = Plan::new(catalog, &as_recorded(args, None))?;
-    let (sessions, skipped) = with_progress(READS, |it| {
-        plan.each_counted(None, it, |load, _| {
+    let (sessions, skipped) = with_progress(READS, |progress| {
+        plan.each_counted(None, progress, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
             let items = measure::carried::carried_items(timeline, &profile.prices);
             Some(PromptFill::new(&load.name, &profile.name, timeline, &items))
@@ -277,7 +275,7 @@ fn calibrations(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>
         let profile = &load.profiles[cell.profile];
         let step_prices = load.step_prices(timeline, profile);
         let found = Calibration::new(timeline, &rows, step_prices, &profile.cache);
-        let found = found.with_compactions(timeline, &rows, &profile.prices, compacting.of(timeline));
+        let found = found.with_compactions(timeline, &rows, &profile.prices, compacting.policy_for(timeline));
         let is_assumed = is_own && !load.is_under_own_model;
         let assumed_profile = is_assumed.then(|| load.profiles[cell.profile].name.clone());
         Some(Calibration { assumed_profile, ..found })
@@ -289,9 +287,9 @@ fn calibrations(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>
     };
     // Whoever sets the assumption himself has it everywhere.
     let set = args.set.iter().rev().find_map(|it| it.strip_prefix(SIDE_REQUEST));
-    let (of_loads, skipped) = with_progress(READS, |it| match set {
-        Some(_) => plan.each_counted(None, it, one),
-        None => plan.each_under(&SIDE_REQUESTS, None, it, one),
+    let (of_loads, skipped) = with_progress(READS, |progress| match set {
+        Some(_) => plan.each_counted(None, progress, one),
+        None => plan.each_under(&SIDE_REQUESTS, None, progress, one),
     })?;
     let mut sessions = of_loads.into_iter().flatten().listed();
     for session in &mut sessions {

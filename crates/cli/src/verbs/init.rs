@@ -140,12 +140,8 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     let is_below = folder.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
     if is_configured && (catalog.folders().is_empty() || !is_below) {
         let help = format!("put `{FOLDER}` first in its `folders`, so that what is written there is found");
-        return Err(wrong_at(
-            Code("init-exists"),
-            CONFIG.0,
-            "its first folder of inputs is not below this one",
-            help,
-        ));
+        let message = "its first folder of inputs is not below this one";
+        return Err(wrong_at(Code("init-exists"), CONFIG.0, message, help));
     }
     let suite_at = folder.join(SUITE.0);
     let mut files: Vec<(PathBuf, String)> = Vec::new();
@@ -214,12 +210,11 @@ fn without(suite: &str, unmet: &[GuardVerdict]) -> String {
 /// Refuses to overwrite files.
 fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> {
     let there = paths.iter().map(|it| it.as_ref()).filter(|path| path.symlink_metadata().is_ok());
-    let problems: Vec<Diagnostic> = there
-        .map(|path| {
-            let mut problem = Diagnostic::at(Code("init-exists"), "", "this file already exists");
-            problem.place.file = path.display().to_string();
-            problem.help("move it away, or run `ctxsim init` in another folder")
-        })
-        .listed();
+    let mut problems = Vec::new();
+    for path in there {
+        let problem = Diagnostic::at(Code("init-exists"), "", "this file already exists");
+        let problem = problem.help("move it away, or run `ctxsim init` in another folder");
+        problems.push(problem.in_file(path.display().to_string()));
+    }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }

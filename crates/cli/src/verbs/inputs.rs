@@ -188,11 +188,8 @@ struct CheckedInput {
 /// Prints the schema of one kind of file, or writes it to a folder, or those of all kinds.
 pub(super) fn schema_of(kind: Option<SchemaArg>, output: &OutputArgs) -> Result<(), Error> {
     if kind.is_none() && output.file().is_none() {
-        return Err(wrong(
-            Code("usage"),
-            "missing: `<KIND>`",
-            "name a kind of file, or a folder for all of them",
-        ));
+        let help = "name a kind of file, or a folder for all of them";
+        return Err(wrong(Code("usage"), "missing: `<KIND>`", help));
     }
     output.file().map_or(Ok(()), output::make_folder)?;
     let (inputs, mut files) = (Files::default(), Vec::new());

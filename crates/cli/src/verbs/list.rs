@@ -41,7 +41,7 @@ pub(super) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
         if is_glance { glance(&names, on, &mut text) } else { entries(catalog, kind, &names, on, &mut text) }
     }
     if text.is_empty() {
-        return Err(vec![nothing_listed(catalog, &kinds, &args.filter)].into());
+        return Err(nothing_listed(catalog, &kinds, &args.filter).into());
     }
     if !on.is_quiet {
         text.push('\n');
@@ -81,8 +81,8 @@ fn glance(names: &[&str], on: Terminal, text: &mut String) {
     let row = |(folder, (n, within)): (&str, (usize, Vec<&str>))| {
         let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let mut room = GLANCE;
-        let fits = |it: &&&str| {
-            room = room.saturating_sub(it.len() + 2);
+        let fits = |name: &&&str| {
+            room = room.saturating_sub(name.len() + 2);
             room > 0
         };
         let shown = within.iter().take_while(fits).copied().listed();
@@ -123,8 +123,10 @@ fn folder(name: &str) -> &str {
 /// Prints what is known of the formats of recorded sessions whose name or description contains a text.
 fn formats(filter: &str, on: Terminal) -> Result<(), Error> {
     let wanted = filter.to_lowercase();
-    let has = |it: &&&import::LogFormat| {
-        let said = [it.name, it.looks_like, it.place, it.reads, it.omits].join(" ").to_lowercase();
+    let has = |format: &&&import::LogFormat| {
+        let said = [format.name, format.looks_like, format.place, format.reads, format.omits]
+            .join(" ")
+            .to_lowercase();
         said.contains(&wanted)
     };
     let all = import::formats();
@@ -192,9 +194,9 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
 /// Returns an input's description, after its title if it has one, or nothing for a broken file, which `validate` reports.
 fn about(catalog: &Catalog, read: &mut PolicyReader<'_>, kind: Kind, name: &str) -> String {
     let about = match kind {
-        Kind::Policy => read.policy(name).map(|it| match it.spec.title {
-            Some(title) => format!("{title}. {}", it.spec.about),
-            None => it.spec.about,
+        Kind::Policy => read.policy(name).map(|policy| match policy.spec.title {
+            Some(title) => format!("{title}. {}", policy.spec.about),
+            None => policy.spec.about,
         }),
         Kind::Scenario => catalog.scenario(name).map(|it| it.spec.about),
         Kind::Profile => catalog.profile(name).map(|it| it.spec.about),

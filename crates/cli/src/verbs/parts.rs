@@ -48,8 +48,8 @@ impl PartsArgs {
         job: &PartJob<'_, H>,
         play: impl FnOnce(PlanWatch<'_>, &Making<'_, H>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let [part, of] = self.shard.unwrap_or([1, 1]);
-        let shard = PlanShard { part, of };
+        let [part, n_shards] = self.shard.unwrap_or([1, 1]);
+        let shard = PlanShard { part, of: n_shards };
         let &PartJob { digest, head, names, threads } = job;
         let store = PartFolder::open::<H>(folder, digest, names, shard)?;
         let (has, take) = (|nth| store.has(nth), |part: PartOf<H>| store.put(&part));
@@ -87,7 +87,7 @@ impl PartFolder {
         for path in files(folder)? {
             // What a process that was stopped left behind is another process's unless it is this one's own.
             let is_own = path == own;
-            let lines = PartLines::of(&path)?;
+            let lines = PartLines::read(&path)?;
             for at in &lines.places {
                 let part = lines.part::<H>(*at)?;
                 if part.job != job {
@@ -176,7 +176,7 @@ pub(crate) fn merged<H: Common, R>(
     let mut all: Vec<PartLines> = Vec::new();
     for path in paths {
         let found = if path.is_dir() { files(path)? } else { vec![path.clone()] };
-        all.extend(found.iter().map(|it| PartLines::of(it)).collect::<Result<Vec<_>, _>>()?);
+        all.extend(found.iter().map(|it| PartLines::read(it)).collect::<Result<Vec<_>, _>>()?);
     }
     let mut whole = PartSet::default();
     let mut problems = Vec::new();
@@ -242,7 +242,7 @@ struct PartLines {
 
 impl PartLines {
     /// Finds the lines of a file.
-    fn of(path: &Path) -> Result<Self, Error> {
+    fn read(path: &Path) -> Result<Self, Error> {
         let unread = |source| Error::Read { path: path.to_owned(), source };
         let mut reader = BufReader::new(File::open(path).map_err(unread)?);
         let (mut places, mut cut, mut at, mut line) = (Vec::new(), None, 0, Vec::new());
@@ -303,7 +303,6 @@ impl PartLines {
 }
 
 /// Lays a problem at a file.
-fn in_file(path: &Path, mut problem: Diagnostic) -> Error {
-    problem.place.file = path.display().to_string();
-    vec![problem].into()
+fn in_file(path: &Path, problem: Diagnostic) -> Error {
+    problem.in_file(path.display().to_string()).into()
 }

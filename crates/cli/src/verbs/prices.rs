@@ -222,13 +222,13 @@ fn update(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(), Error> {
     let prices = ListPrices::read(catalog);
     let (n_known, changed) = updates(&lists, &args.as_of, &|id| prices.spec_of(id).cloned());
     let mut text = String::new();
-    for it in &changed {
-        let _ = writeln!(text, "{} ({})", it.name, it.list);
-        for (field, known, listed) in &it.changes {
+    for profile in &changed {
+        let _ = writeln!(text, "{} ({})", profile.name, profile.list);
+        for (field, known, listed) in &profile.changes {
             let known = known.map_or_else(|| NONE.to_owned(), |it| it.to_string());
             let _ = writeln!(text, "  {field}: {known} → {listed}");
         }
-        if it.text.is_none() {
+        if profile.text.is_none() {
             text.push_str("  not written: its prices depend on the hour, or the result breaks a rule\n");
         }
     }
@@ -238,8 +238,8 @@ fn update(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(), Error> {
         Some(folder) => {
             let remark = Remark::of_input(Format::Toml);
             let dated = changed.iter().filter_map(|it| Some((it, it.text.as_ref()?)));
-            let file = |(it, text): (&PriceUpdate, &String)| {
-                (folder.join(format!("{}.toml", it.name)), remark.on(text))
+            let file = |(profile, text): (&PriceUpdate, &String)| {
+                (folder.join(format!("{}.toml", profile.name)), remark.on(text))
             };
             output::write_all(&dated.map(file).listed(), args.force.kept(&inputs))?;
         }

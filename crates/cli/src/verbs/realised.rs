@@ -60,9 +60,9 @@ pub(crate) struct RealisedArgs {
 pub(super) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Error> {
     let format = args.shown.shown.choose(&FORMATS)?;
     // A table by hand may be wrong: that is said before any session is read.
-    let outcomes = args.outcomes.as_ref().map(|it| -> Result<OutcomeTable, Error> {
-        catalog.files().note(it);
-        OutcomeTable::read(&it.display().to_string(), &read_text(it)?)
+    let outcomes = args.outcomes.as_ref().map(|path| -> Result<OutcomeTable, Error> {
+        catalog.files().note(path);
+        OutcomeTable::read(&path.display().to_string(), &read_text(path)?)
     });
     let outcomes = outcomes.transpose()?;
     let saved = forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
@@ -71,8 +71,8 @@ pub(super) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Err
     let asked =
         RealisedRequest { changed: args.changed.clone(), unchanged: args.unchanged.clone(), outcomes };
     let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
-    let found = with_progress(READS_AND_SIMULATES, |it| {
-        held_against(catalog, &comparison, (&saved, &asked), threads, it)
+    let found = with_progress(READS_AND_SIMULATES, |progress| {
+        held_against(catalog, &comparison, (&saved, &asked), threads, progress)
     })?;
     let text = match format {
         FormatArg::JSON => output::json(&found)?,

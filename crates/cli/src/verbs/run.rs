@@ -33,9 +33,9 @@ fn formats() -> Vec<FormatArg> {
 }
 
 /// Makes `--format` offer the formats of a comparison or of rows.
-pub(crate) fn offered(of: &'static str) -> impl FnOnce(Arg) -> Arg {
+pub(crate) fn offered(subject: &'static str) -> impl FnOnce(Arg) -> Arg {
     let help = "Output format [default: by the output's extension, else table or jsonl]";
-    move |it| Formats { of, known: &formats() }.offered(it).help(help)
+    move |format| Formats { of: subject, known: &formats() }.offered(format).help(help)
 }
 
 /// Runs and writes; returns whether every guard of the suite held.
@@ -55,10 +55,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let is_one = format == FormatArg::TABLE && plan.scenarios.len() == 1;
     let tracer = Tracer::new(is_drawn || is_one);
     let reported = || -> Result<(Report, Traces), Error> {
-        let (mut report, traces) = with_progress(SIMULATES, |it| {
+        let (mut report, traces) = with_progress(SIMULATES, |progress| {
             plan.report_with(
                 args.what.threads(),
-                it,
+                progress,
                 |load| tracer.wants(load),
                 |load, takes| tracer.of_load(load, takes),
             )
@@ -103,7 +103,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
 
 /// Returns rows, and whether no run failed.
 fn rows_of(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
-    let of = match rows {
+    let kind = match rows {
         RowsArg::Requests | RowsArg::Needs => return ledger(plan, args, format),
         RowsArg::Runs | RowsArg::Cards => {
             let report = with_progress(SIMULATES, |it| plan.report(args.what.threads(), it))?;
@@ -117,13 +117,13 @@ fn rows_of(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg) -> Res
         RowsArg::Log => RowsOf::Log,
         RowsArg::Orderings => RowsOf::Orderings,
     };
-    Ok((of_worlds(plan, args, format, of)?, true))
+    Ok((of_worlds(plan, args, format, kind)?, true))
 }
 
 /// Returns the plan of a run, and the catalog that it was made with.
 pub(crate) fn planned(catalog: &Catalog, args: &RunArgs) -> Result<(Revisions, Plan), Error> {
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
-    let comparison = args.select.of(Comparison { suite: args.suite.suite.clone(), ..comparison });
+    let comparison = args.select.selecting(Comparison { suite: args.suite.suite.clone(), ..comparison });
     let with =
         git::with_revisions(catalog, &named(catalog, &comparison, args.rev)?, comparison.allow_process)?;
     let plan = Plan::new(&with, &comparison)?;
@@ -217,7 +217,7 @@ fn named(catalog: &Catalog, comparison: &Comparison, rev: RevArgs) -> Result<Vec
 
 /// Returns the format: as requested, by the output's extension, or the default.
 fn format(args: &RunArgs) -> Result<FormatArg, Error> {
-    let (of, known) = match (args.rows, &args.chart) {
+    let (subject, known) = match (args.rows, &args.chart) {
         (_, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
         (RowsArg::Runs, None) => ("a comparison".to_owned(), formats()),
         (rows, None) => {
@@ -232,7 +232,7 @@ fn format(args: &RunArgs) -> Result<FormatArg, Error> {
             (format!("`--rows {name}`"), known)
         }
     };
-    args.shown.shown.choose(&Formats { of: &of, known: &known })
+    args.shown.shown.choose(&Formats { of: &subject, known: &known })
 }
 
 /// Returns how much is shown.
@@ -294,8 +294,8 @@ fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error>
 /// Returns the rows of all runs, and whether none of them failed.
 fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
     let n_failed = AtomicUsize::new(0);
-    let of_loads = with_progress(SIMULATES, |it| {
-        plan.each(args.what.threads(), it, |load, progress| {
+    let of_loads = with_progress(SIMULATES, |told| {
+        plan.each(args.what.threads(), told, |load, progress| {
             refuse_rows(load, args.rows)?;
             let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
             let timeline = load.timeline();
@@ -319,10 +319,10 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
                 });
             }
             for (cell, trials) in load.world.ledgers(load, progress) {
-                all.extend(trials.iter().map(|it| {
-                    let costs = load.costs_of_trial(cell, &it.rows, it.limit_violations);
-                    let at = (it.length, it.trial);
-                    rows::requests_of_conversation(&it.rows, at, context(cell), &costs)
+                all.extend(trials.iter().map(|trial| {
+                    let costs = load.costs_of_trial(cell, &trial.rows, trial.limit_violations);
+                    let at = (trial.length, trial.trial);
+                    rows::requests_of_conversation(&trial.rows, at, context(cell), &costs)
                 }));
             }
             Ok(all)
@@ -334,13 +334,13 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
 }
 
 /// Returns rows that only some worlds have, or a problem where no load has any.
-fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Result<Vec<u8>, Error> {
-    let of_loads = with_progress(SIMULATES, |it| {
-        plan.each(args.what.threads(), it, |load, progress| load.rows_of(of, progress))
+fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsOf) -> Result<Vec<u8>, Error> {
+    let of_loads = with_progress(SIMULATES, |told| {
+        plan.each(args.what.threads(), told, |load, progress| load.rows_of(kind, progress))
     })?;
     let all = of_loads.concat();
     if all.iter().all(|it| it.rows.is_empty()) {
-        let (code, message, help) = match of {
+        let (code, message, help) = match kind {
             RowsOf::Trials | RowsOf::Published | RowsOf::Questions => (
                 Code("rows-trials"),
                 "no scenario in this run has trials",
@@ -362,7 +362,7 @@ fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, of: RowsOf) -> Resu
 /// Refuses rows that a load does not have, or has once per trial.
 fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
     if let Some(problem) = load.world.without_rows(rows == RowsArg::Needs) {
-        return Err(vec![problem].into());
+        return Err(problem.into());
     }
     if load.is_sampled && load.trials > 1 {
         let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
@@ -383,5 +383,5 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
 
 /// Reports that a value cannot be written.
 pub(crate) fn unwritable(error: impl std::fmt::Display) -> Error {
-    vec![Diagnostic::at(Code("unwritable"), "", error.to_string())].into()
+    Diagnostic::at(Code("unwritable"), "", error.to_string()).into()
 }

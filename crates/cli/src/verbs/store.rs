@@ -91,7 +91,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
         set: args.set.clone(),
         ..Comparison::default()
     };
-    let plan = Plan::new(catalog, &args.process.of(comparison))?;
+    let plan = Plan::new(catalog, &args.process.allowing(comparison))?;
     let ConversationArgs { length, trial } = args.conversation;
     let length = match (length, plan.scenarios.first()) {
         (None, Some(entry)) => {
@@ -128,9 +128,9 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
 fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     let place = |error: Error| match error {
         Error::Invalid(problems) => {
-            let below = |mut it: Diagnostic| {
-                it.place.file = args.folder.join(&it.place.file).display().to_string();
-                it
+            let below = |problem: Diagnostic| {
+                let file = args.folder.join(&problem.place.file).display().to_string();
+                problem.in_file(file)
             };
             Error::from(problems.into_iter().map(below).listed())
         }
@@ -150,7 +150,8 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
         set: set.clone(),
         ..Comparison::default()
     };
-    let mut after_run = Plan::new(catalog, &args.process.of(comparison))?.export(*length, *trial, set)?;
+    let mut after_run =
+        Plan::new(catalog, &args.process.allowing(comparison))?.export(*length, *trial, set)?;
     // A run has the names of its inputs, the index what was given for them.
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = difference(&export, &after_run) {
@@ -181,8 +182,7 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
     let missing = inputs.into_iter().filter(|(kind, given)| is_missing(*kind, given)).map(|(kind, given)| {
         let message =
             format!("the {} `{given}`, with which the export was written, does not exist", kind.noun());
-        let mut problem = Diagnostic::at(Code("store-input-missing"), kind.noun(), message);
-        INDEX_FILE.clone_into(&mut problem.place.file);
+        let problem = Diagnostic::at(Code("store-input-missing"), kind.noun(), message).in_file(INDEX_FILE);
         problem.help(if Path::new(given).is_absolute() {
             "put the file back, or run `ctxsim run --store write` again"
         } else {

@@ -94,10 +94,8 @@ impl GridArgs {
 
     /// Returns the grid; a path that begins with the policy's name applies to that policy.
     pub(crate) fn grid(&self) -> Result<OverrideGrid, Error> {
-        Ok(OverrideGrid::parse(&self.vary).map_err(|mut problems| {
-            problems.iter_mut().for_each(|it| "--vary".clone_into(&mut it.place.file));
-            problems
-        })?)
+        let parsed = OverrideGrid::parse(&self.vary);
+        Ok(parsed.map_err(|all| all.into_iter().map(|it| it.in_file("--vary")).listed())?)
     }
 }
 
@@ -176,12 +174,12 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     args.shown.to.check(catalog.files())?;
     let (objectives, guards) = (args.objectives.clone(), args.guards.guards.clone());
     let head = sweep_head(&grid, &comparison, objectives, guards);
-    let [part, of] = args.shard.unwrap_or([1, 1]);
+    let [part, n_shards] = args.shard.unwrap_or([1, 1]);
     // Neighbours differ little, so every machine gets a share of each region.
-    let indices: Vec<usize> = (part - 1..grid.len()).step_by(of).listed();
+    let indices: Vec<usize> = (part - 1..grid.len()).step_by(n_shards).listed();
     let threads = args.grid.what.threads();
-    let points = with_progress(SIMULATES, |it| {
-        ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, threads, it)
+    let points = with_progress(SIMULATES, |progress| {
+        ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, threads, progress)
     })?;
     match args.shard {
         Some(shard) => {
@@ -237,11 +235,8 @@ fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> 
             Some(figure) => figure.document().map_err(unwritable)?,
             None => {
                 let message = "cost and evidence are unknown at these points";
-                return Err(wrong(
-                    Code("chart-missing"),
-                    message,
-                    "name scenarios that declare evidence needs",
-                ));
+                let help = "name scenarios that declare evidence needs";
+                return Err(wrong(Code("chart-missing"), message, help));
             }
         },
         FormatArg::HTML => page(sweep).map_err(unwritable)?,

@@ -41,9 +41,9 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
     mut_arg("profiles", said("Model profiles by name, path or pattern [default: each session's own model]")),
     mut_arg("set", said("Override a field in every variant")),
     mut_arg("vary", said("Path and values to try [default: values around each number that can be set]")),
-    mut_arg("parts", |it| {
+    mut_arg("parts", |parts| {
         let help = "Write one part per recording to this folder, for `ctxsim run --merge`; parts that are there already are not made again";
-        it.help(help).conflicts_with_all(["details", "json", "output", "html"])
+        parts.help(help).conflicts_with_all(["details", "json", "output", "html"])
     }),
     mut_arg("shard", said("Play one share of the recordings, as in `3/16`"))
 )]

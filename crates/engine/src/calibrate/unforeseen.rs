@@ -137,7 +137,7 @@ impl BillMoment<'_> {
 
     /// Returns whether it reads less than a share of what was to be read.
     fn fell_from(&self, tokens: Tokens, odds: &Odds) -> bool {
-        self.billed.cache_read < odds.fallen_below.of(tokens)
+        self.billed.cache_read < odds.fallen_below.share_of(tokens)
     }
 
     /// Returns what may happen at it: nothing where nothing was to be read, or where the log tells what broke the prompt.
@@ -182,7 +182,7 @@ impl BillMoment<'_> {
     /// Says that the messages were written anew, where that would lose something.
     fn rewritten(&self, foreseen: &Foreseen, odds: &Odds) -> Option<Claim> {
         let (read, cached) = (self.row.usage.read, self.cached());
-        (read < odds.fallen_below.of(cached)).then(|| Claim {
+        (read < odds.fallen_below.share_of(cached)).then(|| Claim {
             what: Surprise::Rewritten(foreseen.because.words()),
             chance: foreseen.comes,
             has_happened: self.fell_from(cached, odds),

@@ -195,9 +195,9 @@ impl NeedSums {
     #[inline(always)]
     fn ask(&mut self, row: &NeedRow) {
         if row.calls != 0.0 {
-            let calls = Expected::of(row.calls);
+            let calls = Expected::from_f64(row.calls);
             // The product is rounded, not a factor: a rounded number of calls would be off by as much for each token that they fetch.
-            let fetched = Expected::of(row.calls * row.fetched as f64);
+            let fetched = Expected::from_f64(row.calls * row.fetched as f64);
             self.calls += calls;
             self.fetched += fetched;
             if row.is_sent {
@@ -206,10 +206,10 @@ impl NeedSums {
             }
         }
         if row.repeats != 0.0 {
-            self.repeats += Expected::of(row.repeats);
+            self.repeats += Expected::from_f64(row.repeats);
         }
         if row.failed != 0.0 {
-            self.failed += Expected::of(row.failed);
+            self.failed += Expected::from_f64(row.failed);
         }
         if let Some(refetched) = row.refetched {
             self.bill(refetched);
@@ -219,7 +219,7 @@ impl NeedSums {
     /// Adds how it is billed; apart, because no need of an agent without terms is.
     #[inline(never)]
     fn bill(&mut self, refetched: TokenUse<f64>) {
-        self.refetched += refetched.map(Expected::of);
+        self.refetched += refetched.map(Expected::from_f64);
     }
 
     /// Returns what prompts met of everything that was needed, and all of that: what users asked included.
@@ -282,13 +282,13 @@ impl Sink for Sums {
     #[inline]
     fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
         if beside.recovered.tokens > 0.0 {
-            self.needs.refetched += row.carried_tokens(beside.recovered).map(Expected::of);
+            self.needs.refetched += row.carried_tokens(beside.recovered).map(Expected::from_f64);
         }
         if beside.explored.tokens > 0.0 {
-            self.explored.tokens += row.carried_tokens(beside.explored).map(Expected::of);
+            self.explored.tokens += row.carried_tokens(beside.explored).map(Expected::from_f64);
         }
         if beside.left != [0.0; 3] {
-            let [expected, low, high] = beside.left.map(|it| row.left_tokens(it).map(Expected::of));
+            let [expected, low, high] = beside.left.map(|it| row.left_tokens(it).map(Expected::from_f64));
             self.left += LeftSums { expected, low, high };
         }
     }
@@ -296,11 +296,11 @@ impl Sink for Sums {
     #[inline]
     fn explored(&mut self, row: &ExploredRow) {
         let sums = &mut self.explored;
-        let calls = Expected::of(row.calls);
+        let calls = Expected::from_f64(row.calls);
         sums.calls += calls;
-        sums.fetched += Expected::of(row.fetched);
+        sums.fetched += Expected::from_f64(row.fetched);
         match row.tokens {
-            Some(tokens) => sums.tokens += tokens.map(Expected::of),
+            Some(tokens) => sums.tokens += tokens.map(Expected::from_f64),
             None => sums.sent_calls += calls,
         }
     }

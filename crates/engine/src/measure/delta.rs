@@ -340,11 +340,11 @@ mod tests {
     fn run(cost: f64, tokens: f64, calls: f64) -> Tally {
         Tally {
             sums: Sums {
-                needs: NeedSums { calls: Expected::of(calls), ..NeedSums::default() },
+                needs: NeedSums { calls: Expected::from_f64(calls), ..NeedSums::default() },
                 ..Sums::default()
             },
             costs: Costs { recovery: Amount::of_usd(cost), ..Costs::default() },
-            recovery_input: Expected::of(tokens),
+            recovery_input: Expected::from_f64(tokens),
             ..Tally::empty()
         }
     }

@@ -45,7 +45,7 @@ impl Tally {
         let tokens = |it: u64, by: f64| (it as f64 * by).round() as u64;
         let cost = |it: Cost, by: f64| Cost((it.0 as f64 * by).round() as u128);
         let amount = |it: Amount| Amount((it.0 as f64 * rest).round() as i128);
-        let expected = |it: Expected| Expected::of(it.to_f64() * rest);
+        let expected = |it: Expected| Expected::from_f64(it.to_f64() * rest);
         let mut sums = self.sums;
         let own = &mut sums.main;
         own.n = tokens(own.n, rest);

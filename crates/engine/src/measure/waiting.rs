@@ -56,7 +56,7 @@ impl Waiting {
         let session = models.session.waiting;
         let explored = &sums.explored;
         let calls = sums.needs.unsent().0 + explored.calls - explored.sent_calls;
-        let own = Expected::of(calls.to_f64() * (1.0 - shared_calls));
+        let own = Expected::from_f64(calls.to_f64() * (1.0 - shared_calls));
         let mut tokens = *refetched;
         tokens += explored.tokens;
         Self {

@@ -238,7 +238,7 @@ impl CompiledScope {
             Reach::Units(unit, count) => UnitSize::Of(*unit, *count),
             Reach::Fraction(share) => {
                 let all = self.count(edit, region);
-                UnitSize::Of(Unit::Items, share.of(all).max(1))
+                UnitSize::Of(Unit::Items, share.share_of(all).max(1))
             }
             Reach::Tokens(_) | Reach::All => UnitSize::All,
         }

@@ -329,7 +329,7 @@ fn taken(reach: &Reach, look: &Look<'_>) -> bool {
             number(*unit, progress.items, progress.tool_uses, progress.gathered) >= *count
         }
         Reach::Tokens(size) => progress.tokens >= size.eval(&look.env),
-        Reach::Fraction(share) => progress.items >= share.of(progress.of),
+        Reach::Fraction(share) => progress.items >= share.share_of(progress.of),
         Reach::All => progress.items >= progress.of,
     }
 }

@@ -147,9 +147,9 @@ fn tokens(size: &Size, limit: u64) -> Option<u64> {
     let all = |parts: &[Size]| parts.iter().map(|it| tokens(it, limit)).collect::<Option<Vec<u64>>>();
     match size {
         Size::Tokens(tokens) => Some(*tokens),
-        Size::Ratio(ratio) => Some(ratio.of(limit)),
+        Size::Ratio(ratio) => Some(ratio.share_of(limit)),
         Size::Limit | Size::Window => Some(limit),
-        Size::Times(factor, size) => Some(factor.of(tokens(size, limit)?)),
+        Size::Times(factor, size) => Some(factor.share_of(tokens(size, limit)?)),
         Size::Sum(parts) => all(parts)?.into_iter().try_fold(0_u64, u64::checked_add),
         Size::Min(parts) => all(parts)?.into_iter().min(),
         Size::Max(parts) => all(parts)?.into_iter().max(),

@@ -389,7 +389,7 @@ fn lifetimes(advice: &AgentAdvice) -> Grid {
         ("written again", &|it| percent(it.share)),
         ("break-even", &|it| or_none(it.break_even, percent)),
     ];
-    Grid::of("5 minutes or 1 hour", 1, &advice.lifetimes, &columns)
+    Grid::from_columns("5 minutes or 1 hour", 1, &advice.lifetimes, &columns)
 }
 
 /// Says which lifetime is cheaper.

@@ -307,7 +307,7 @@ impl RequestBars {
             ("sum so far", &|it| dollars(it.sum)),
         ];
         let title = format!("{} against {}: {}", candidate.policy.label, base.policy.label, self.subject);
-        (!differ.is_empty()).then(|| Grid::of(title, 1, &differ, &columns))
+        (!differ.is_empty()).then(|| Grid::from_columns(title, 1, &differ, &columns))
     }
 
     /// Returns what the first policy is compared with: what is advised, else the cheapest of the others that know no later needs.
@@ -391,7 +391,7 @@ impl Picture for RequestBars {
             ("uncached", &|it| numbers::short(sum(it, 2))),
             ("summaries", &|it| it.trace.n_summaries.to_string()),
         ];
-        Grid::of("", 2, &self.panels, &columns)
+        Grid::from_columns("", 2, &self.panels, &columns)
     }
 
     fn scene(&self) -> Scene {

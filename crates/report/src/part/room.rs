@@ -112,7 +112,7 @@ mod tests {
         assert!(room.take(&i64::MIN).is_err());
         assert!(room.take(&u128::MAX).is_err());
         assert!(
-            room.take(&(Amount(-1 << 125), Expected::of(-1e28))).is_ok(),
+            room.take(&(Amount(-1 << 125), Expected::from_f64(-1e28))).is_ok(),
             "money and expected numbers have signs"
         );
         assert!(room.take(&Amount(-1 << 125)).is_err(), "they share the room, whatever their signs");

@@ -220,7 +220,7 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
         ("compact after", &|(_, it)| number(it.compaction_tokens, 0)),
     ];
     let title = "Break-even points of the price lists";
-    (!known.is_empty()).then(|| Grid::of(title, 1, &known, &columns))
+    (!known.is_empty()).then(|| Grid::from_columns(title, 1, &known, &columns))
 }
 
 /// Says which price lists charge nothing.
@@ -359,7 +359,7 @@ fn savings(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
         ("labels", &|policy| if *policy == 0 { "baseline".to_owned() } else { labels(grid, *policy) }),
     ];
     let policies = (0..letters.len()).listed();
-    Grid::of(title(all, grid, "Savings and losses of each policy"), 1, &policies, &columns)
+    Grid::from_columns(title(all, grid, "Savings and losses of each policy"), 1, &policies, &columns)
 }
 
 /// Writes the range of a number over all profiles; a single number if both ends look the same.

@@ -234,7 +234,7 @@ fn block_grids(tuned: &Tuned) -> Vec<Grid> {
             ("Δ cost", &|it| or_none(it.change, signed)),
             ("kept", &|it| or_none(it.evidence_kept, percent)),
         ];
-        grids.push(Grid::of(title, 1, blocks, &columns).with(CellKind::Text, &[1]));
+        grids.push(Grid::from_columns(title, 1, blocks, &columns).with(CellKind::Text, &[1]));
     }
     grids
 }

@@ -449,7 +449,7 @@ impl HarnessRules {
         let first = usages.first().map(|it| it.cache_read).filter(|read| is_front(read));
         let fell = usages.windows(2).filter_map(|it| {
             let cached = it[0].cache_read.saturating_add(it[0].cache_write);
-            Some(it[1].cache_read).filter(|read| *read < fall.of(cached) && is_front(read))
+            Some(it[1].cache_read).filter(|read| *read < fall.share_of(cached) && is_front(read))
         });
         first.or_else(|| {
             let mut counts: IndexMap<Tokens, usize> = IndexMap::new();
@@ -479,7 +479,7 @@ impl HarnessRules {
     /// Returns how much of what the first prompt hides is likely to be tools and system prompt, and in how many cases it was.
     fn lead(&self, version: Version, hidden: Tokens) -> Option<(Tokens, Cases)> {
         let rule = self.leads.iter().find(|it| it.versions.include(version))?;
-        Some((rule.share.of(hidden).min(rule.tokens_max), rule.seen))
+        Some((rule.share.share_of(hidden).min(rule.tokens_max), rule.seen))
     }
 }
 

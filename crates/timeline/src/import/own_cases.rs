@@ -114,7 +114,7 @@ fn count(
         counts.behind_at(kinds.behind_ms.len());
         counts.behind[nth].count(is_behind);
     }
-    let has_fallen = read < kinds.fallen_below.of(cached);
+    let has_fallen = read < kinds.fallen_below.share_of(cached);
     let lifetime_ms = if before.is_long { LONG_MS } else { SHORT_MS };
     if kinds.turn && is_typed && pause_ms <= lifetime_ms {
         counts.turn.count(has_fallen && !(class.is_some() && is_behind));

@@ -134,7 +134,7 @@ fn expected(
             continue;
         }
         let n_usual = if is_usual(index + 1) { prior } else { 0 };
-        if n_with + n_usual > evidence.share.of(n_told + prior) {
+        if n_with + n_usual > evidence.share.share_of(n_told + prior) {
             expected.push(index + 1);
         }
         // What one that the log shows has left says nothing of the others.

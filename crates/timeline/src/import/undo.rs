@@ -96,7 +96,7 @@ impl Transcript {
         let prompt =
             |at: usize| self.exchanges[..at].iter().rev().find_map(|it| it.usage).map(|usage| usage.prompt);
         let smallest = self.compacted().into_iter().filter_map(prompt).min().unwrap_or(0);
-        smallest.saturating_sub(margin.of(smallest))
+        smallest.saturating_sub(margin.share_of(smallest))
     }
 
     /// Takes back what the harness did on its own account to make room.

@@ -152,7 +152,7 @@ fn of_curves(runs: &[Aged<'_>]) -> Grid {
         ("error in totals", &|(_, it)| written(it.mean("accumulator_error"), 1)),
         ("USD per session", &|(_, it)| written(it.usd_per_session, 4)),
     ];
-    Grid::of(titled(&format!("Aging by {}", metric(runs)), runs), 1, runs, &columns)
+    Grid::from_columns(titled(&format!("Aging by {}", metric(runs)), runs), 1, runs, &columns)
 }
 
 /// Returns a line for each policy of a scenario: the cost of remembering.
@@ -166,7 +166,7 @@ fn costs(runs: &[Aged<'_>]) -> Grid {
         ("summaries alone", &|(_, it)| thousands(it.compaction_calls)),
         ("USD per session", &|(_, it)| written(it.usd_per_session, 4)),
     ];
-    Grid::of(titled("Cost of remembering", runs), 1, runs, &columns)
+    Grid::from_columns(titled("Cost of remembering", runs), 1, runs, &columns)
 }
 
 /// Returns the half-lives of memories by model, where several models answer a scenario: the mean of those that are finite, and

@@ -81,7 +81,7 @@ fn by_policy<'r>(title: &str, runs: &[RunnerRow<'r>], columns: &[Of<'_, RunnerRo
     let name = |it: &RunnerRow<'r>| named(&it.0.policy, runs);
     let all: Vec<Of<'_, RunnerRow<'r>>> =
         std::iter::once(("policy", &name as _)).chain(columns.iter().copied()).collect();
-    Grid { title: titled(title, runs), ..Grid::of("", 1, runs, &all) }
+    Grid { title: titled(title, runs), ..Grid::from_columns("", 1, runs, &all) }
 }
 
 /// One line per policy: calls while writing sessions, by kind.

@@ -57,7 +57,7 @@ impl NumberShare {
 
     fn of(self, number: u64) -> u64 {
         match self {
-            Self::Exact(share) => share.of(number),
+            Self::Exact(share) => share.share_of(number),
             Self::Float(share) => (number as f64 * share) as u64,
         }
     }
@@ -202,7 +202,7 @@ impl ConversationLoad {
                     FactForm::Explicit => 0,
                     FactForm::Implicit => {
                         let key = with_digest(needle.name(&self.categories), suffix);
-                        hash.of(&key).rem_euclid(TEMPLATES.cast_signed()).cast_unsigned()
+                        hash.hash(&key).rem_euclid(TEMPLATES.cast_signed()).cast_unsigned()
                     }
                 };
                 words += needle.words(&self.categories, form, template);

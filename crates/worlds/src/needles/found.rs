@@ -335,7 +335,7 @@ impl ScenarioRuns<'_> {
         let paid =
             self.runs.iter().filter_map(|(run, it)| Some((*run, it.accuracy.mean, RetentionCost::new(run)?)));
         let rows: Vec<Paid<'_>> = paid.collect();
-        Grid::of("Cost and retention", 1, &rows, &columns)
+        Grid::from_columns("Cost and retention", 1, &rows, &columns)
     }
 
     /// Returns a row for each place and policy.

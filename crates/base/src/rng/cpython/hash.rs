@@ -26,7 +26,7 @@ impl StrHash {
     }
 
     /// Returns `hash(text)`.
-    pub fn of(&self, text: &str) -> i64 {
+    pub fn hash(&self, text: &str) -> i64 {
         if text.is_empty() {
             return 0;
         }
@@ -54,15 +54,15 @@ mod tests {
 
     #[test]
     fn a_string_hashes_as_in_cpython_under_every_hash_seed() {
-        let of = |seed, text| StrHash::new(seed).of(text);
+        let hashed = |seed, text| StrHash::new(seed).hash(text);
 
-        assert_eq!(of(0, ""), 0);
-        assert_eq!(of(0, "database_port_a1b2c3"), -8_450_332_379_880_994_718);
-        assert_eq!(of(0, "é"), 6_047_309_291_227_476_195);
-        assert_eq!(of(0, "日本"), 6_243_316_497_235_261_705);
-        assert_eq!(of(0, "😀"), -3_536_540_696_076_613_844);
-        assert_eq!(of(1, "a"), -3_012_895_188_637_184_397);
-        assert_eq!(of(42, "database_port_a1b2c3"), 4_758_333_474_684_086_152);
-        assert_eq!(of(u32::MAX, "database_port_a1b2c3"), 9_031_586_954_284_864_852);
+        assert_eq!(hashed(0, ""), 0);
+        assert_eq!(hashed(0, "database_port_a1b2c3"), -8_450_332_379_880_994_718);
+        assert_eq!(hashed(0, "é"), 6_047_309_291_227_476_195);
+        assert_eq!(hashed(0, "日本"), 6_243_316_497_235_261_705);
+        assert_eq!(hashed(0, "😀"), -3_536_540_696_076_613_844);
+        assert_eq!(hashed(1, "a"), -3_012_895_188_637_184_397);
+        assert_eq!(hashed(42, "database_port_a1b2c3"), 4_758_333_474_684_086_152);
+        assert_eq!(hashed(u32::MAX, "database_port_a1b2c3"), 9_031_586_954_284_864_852);
     }
 }

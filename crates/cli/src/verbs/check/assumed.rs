@@ -41,10 +41,8 @@ pub(super) fn kept(root: &Path, suite: &str) -> Result<Option<AssumedLines>, Err
         Err(source) => return Err(Error::Read { path, source }),
     };
     let decoded: Result<IndexMap<String, Value>, _> = decode_table(&text, Format::Toml);
-    let numbers = decoded.map_err(|mut problems| {
-        problems.iter_mut().for_each(|it| it.place.file = path.display().to_string());
-        problems
-    })?;
+    let in_it = |it: Diagnostic| it.in_file(path.display().to_string());
+    let numbers = decoded.map_err(|problems| problems.into_iter().map(in_it).listed())?;
     Ok(Some(numbers.into_iter().map(|(name, number)| (name, number.to_string())).collect()))
 }
 

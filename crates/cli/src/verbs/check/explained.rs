@@ -29,7 +29,7 @@ pub(super) fn explain(args: &CheckArgs, revision: &str, name: &str, up: &mut Che
     if moved.is_empty() {
         return;
     }
-    let changes = OldState::of(args, up, &moved);
+    let changes = OldState::read(args, up, &moved);
     let played = |inputs: &[&OldInput]| Rehearsal { args, revision, name, up }.played(inputs);
     let alone =
         changes.inputs.into_iter().map(|input| OldPlay { numbers: played(&[&input]), input }).listed();
@@ -47,11 +47,12 @@ pub(super) fn explain(args: &CheckArgs, revision: &str, name: &str, up: &mut Che
 
 /// Returns the numbers as they are.
 fn today(moved: &[&SnapshotCheck]) -> OldNumbers {
-    let of = |it: &SnapshotCheck| {
-        let place = |policy: &String, column: &String| [it.file.clone(), policy.clone(), column.clone()];
-        it.moved.iter().map(|it| (place(&it.policy, &it.column), it.values[1].clone())).listed()
+    let numbers = |snapshot: &SnapshotCheck| {
+        let place =
+            |policy: &String, column: &String| [snapshot.file.clone(), policy.clone(), column.clone()];
+        snapshot.moved.iter().map(|it| (place(&it.policy, &it.column), it.values[1].clone())).listed()
     };
-    moved.iter().flat_map(|it| of(it)).collect()
+    moved.iter().flat_map(|it| numbers(it)).collect()
 }
 
 /// What is not as it was when some snapshots were written.
@@ -64,7 +65,7 @@ struct OldState {
 }
 
 impl OldState {
-    fn of(args: &CheckArgs, up: &CheckUp, moved: &[&SnapshotCheck]) -> Self {
+    fn read(args: &CheckArgs, up: &CheckUp, moved: &[&SnapshotCheck]) -> Self {
         let mut changes = Self::default();
         let headers = moved.iter().filter_map(|it| Some((*it, snapshots::read(Path::new(&it.file))?)));
         let headers: Vec<(&SnapshotCheck, (SnapshotHeader, String))> = headers.listed();
@@ -226,11 +227,11 @@ fn started(arguments: &[OsString]) -> Result<Value, String> {
 
 /// Returns the numbers that a check says have moved.
 fn numbers(suite: &Value) -> OldNumbers {
-    let of = |it: &Value| it.as_array().cloned().unwrap_or_default();
+    let members = |it: &Value| it.as_array().cloned().unwrap_or_default();
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
     let mut numbers = OldNumbers::new();
-    for snapshot in of(&suite["snapshots"]) {
-        for moved in of(&snapshot["moved"]) {
+    for snapshot in members(&suite["snapshots"]) {
+        for moved in members(&snapshot["moved"]) {
             let place = [text(&snapshot["file"]), text(&moved["policy"]), text(&moved["column"])];
             numbers.insert(place, moved["values"][1].as_str().map(str::to_owned));
         }

@@ -59,7 +59,7 @@ pub(super) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
     let format = args.shown.shown.choose(&FORMATS)?;
     let wanted = &args.laws;
     let profile = wanted.profile.clone().unwrap_or_else(|| PROFILE.to_owned());
-    let comparison = args.process.of(Comparison {
+    let comparison = args.process.allowing(Comparison {
         policies: wanted.policies.clone(),
         scenarios: vec![SCENARIO.to_owned()],
         profiles: vec![profile.clone()],
@@ -84,9 +84,9 @@ pub(super) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
             let shown = report.failed().take(most).listed();
             let is_shown = |it: &PolicyLaws| shown.iter().any(|other| other.policy == it.policy);
             let mut text = report.text(most);
-            for (policy, _, it) in report.broken().filter(|it| is_shown(it.0)) {
-                let at = quoted(&path(&it.name).display().to_string());
-                let _ = writeln!(text, "{}", explaining(policy, &at, &profile, it.request));
+            for (policy, _, example) in report.broken().filter(|it| is_shown(it.0)) {
+                let at = quoted(&path(&example.name).display().to_string());
+                let _ = writeln!(text, "{}", explaining(policy, &at, &profile, example.request));
             }
             text
         })

@@ -32,7 +32,7 @@ pub(super) fn held(
         return Err(wrong_at(Code("ratchet-missing"), &path, "no best values are kept yet", help));
     }
     if ratchet != before && keeps {
-        let text = ratchet.text().map_err(|it| vec![*it])?;
+        let text = ratchet.text()?;
         let kept = KeptFile { inputs, replaced: Replaced::Beginning(RATCHET_HEAD) };
         output::write_all(&[(path, text)], kept)?;
     }
@@ -41,9 +41,8 @@ pub(super) fn held(
 
 fn kept(path: &Path) -> Result<Ratchet, Error> {
     match fs::read_to_string(path) {
-        Ok(text) => Ratchet::read(&text).map_err(|mut problems| {
-            problems.iter_mut().for_each(|it| it.place.file = path.display().to_string());
-            problems.into()
+        Ok(text) => Ratchet::read(&text).map_err(|problems| {
+            problems.into_iter().map(|it| it.in_file(path.display().to_string())).listed().into()
         }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ratchet::default()),
         Err(source) => Err(Error::Read { path: path.to_owned(), source }),

@@ -152,10 +152,10 @@ impl Days {
 
     /// Returns which of a plan's profiles are held at the price dates of their snapshots, because there are newer prices.
     pub(super) fn pinned(&self, profiles: &[Profile]) -> Vec<PinnedPrices> {
-        let pinned = profiles.iter().filter_map(|it| {
-            let day = self.0.get(&shot::as_file(&it.name))?;
-            let days = [day.clone(), it.as_of.clone()];
-            (*day < it.as_of).then(|| PinnedPrices { profile: it.name.clone(), days })
+        let pinned = profiles.iter().filter_map(|profile| {
+            let day = self.0.get(&shot::as_file(&profile.name))?;
+            let days = [day.clone(), profile.as_of.clone()];
+            (*day < profile.as_of).then(|| PinnedPrices { profile: profile.name.clone(), days })
         });
         pinned.listed()
     }
@@ -222,16 +222,16 @@ pub(super) fn held(
     let mut known: BTreeSet<PathBuf> = BTreeSet::new();
     let (mut all, mut files) = (Vec::new(), Vec::new());
     let mut is_today = true;
-    for it in report.kept_shots(made) {
-        let path = place(root, suite, &it);
+    for shot in report.kept_shots(made) {
+        let path = place(root, suite, &shot);
         let at = At { path: &path, suite, inputs, made, assumed: &digest, reviews };
         is_today &= bless || read(&path).is_some_and(|it| it.0.assumed() == Some(&digest));
         all.push(if bless {
             SnapshotCheck::new(name(&path), SnapshotState::Blessed)
         } else {
-            compared(at, &it)?
+            compared(at, &shot)?
         });
-        files.extend(bless.then(|| (path.clone(), snapshot_text(at, &it))));
+        files.extend(bless.then(|| (path.clone(), snapshot_text(at, &shot))));
         known.insert(path);
     }
     // All of them are accepted, or none is.
