@@ -338,7 +338,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> ReachQuery<'_, F> {
             Reach::Units(unit, count) => self.walk_first(edit, Allowance::units(*unit, *count)),
             Reach::Tokens(size) => self.walk_first(edit, Allowance::tokens(size.eval(self.env))),
             Reach::Fraction(share) => {
-                let count = share.of(self.count(edit));
+                let count = share.share_of(self.count(edit));
                 self.walk_first(edit, Allowance::units(Unit::Items, count))
             }
         }
@@ -360,7 +360,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> ReachQuery<'_, F> {
             Reach::Units(unit, count) => self.walk_recent(edit, Allowance::units(*unit, *count)),
             Reach::Tokens(size) => self.walk_recent(edit, Allowance::tokens(size.eval(self.env))),
             Reach::Fraction(share) => {
-                let count = share.of(self.count(edit));
+                let count = share.share_of(self.count(edit));
                 self.walk_recent(edit, Allowance::units(Unit::Items, count))
             }
         }

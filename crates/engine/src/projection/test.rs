@@ -413,7 +413,7 @@ impl Num {
         let all = |parts: &[Size]| parts.iter().map(|it| Self::new(it, known)).collect();
         let num = match size {
             Size::Tokens(count) | Size::Count(count) => Self::Const(*count),
-            Size::Ratio(ratio) => Self::Const(ratio.of(known.limits.prompt)),
+            Size::Ratio(ratio) => Self::Const(ratio.share_of(known.limits.prompt)),
             Size::Chars(count) => Self::Const(tokens_of_chars(*count, known.chars_per_token)),
             Size::Limit => Self::Const(known.limits.prompt),
             Size::Window => Self::Const(known.limits.window),
@@ -504,7 +504,7 @@ impl Num {
             }
             Self::Min(parts) => parts.iter().map(|it| it.eval(env)).min().unwrap_or(0),
             Self::Max(parts) => parts.iter().map(|it| it.eval(env)).max().unwrap_or(0),
-            Self::Times(factor, part) => factor.of(part.eval(env)),
+            Self::Times(factor, part) => factor.share_of(part.eval(env)),
         }
     }
 }

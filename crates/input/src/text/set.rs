@@ -491,7 +491,7 @@ fn factor(text: &str) -> Option<Decimal> {
 /// Multiplies a number; products of whole numbers are rounded down, as everywhere.
 fn times(present: &Node, factor: Decimal) -> Option<Node> {
     let product = match present.value {
-        Value::Whole(number) => Value::Whole(factor.of(u64::try_from(number).ok()?).into()),
+        Value::Whole(number) => Value::Whole(factor.share_of(u64::try_from(number).ok()?).into()),
         Value::Real(number) => Value::Real(Decimal::from_f64(number)?.times(factor)?.to_f64()),
         _ => return None,
     };

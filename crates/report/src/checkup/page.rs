@@ -97,7 +97,7 @@ fn tables(suite: &CheckUp) -> Vec<Grid> {
     );
     let snapshots: [Of<'_, SnapshotCheck>; 2] =
         [("snapshot", &|it| it.file.clone()), ("state", &|it| it.words())];
-    let snapshots = Grid::of(format!("Snapshots of {}", suite.suite), 2, &suite.snapshots, &snapshots);
+    let snapshots = Grid::from_columns(format!("Snapshots of {}", suite.suite), 2, &suite.snapshots, &snapshots);
     let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).map(|moved| {
         let [old, new] = moved.values.each_ref().map(|it| it.clone().unwrap_or_else(|| NONE.to_owned()));
         let relative = or_none(moved.relative, signed);
