@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use ctxsim_engine::calibrate::Calibration;
-use ctxsim_engine::calibrate::lifetimes::Pauses;
+use ctxsim_engine::calibrate::Pauses;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Rows;
 use ctxsim_input::Limits;

@@ -6,7 +6,7 @@ pub mod schedule;
 
 use crate::own::{CodeInputs, Own};
 use crate::prelude::*;
-use crate::projection::{Ambient, Rendered};
+use crate::projection::Rendered;
 use ctxsim_input::Builtin;
 use ctxsim_timeline::{Due, Level, Need, When};
 

@@ -8,7 +8,7 @@ use super::{Catalog, Kind, Origin, origin};
 use crate::models::SERVICE_MARK;
 use ctxsim_base::diag::Place;
 use ctxsim_input::Source;
-use ctxsim_input::policy::law::Law;
+use ctxsim_input::policy::Law;
 use ctxsim_input::text::Decode;
 
 /// The longest chain of bases.

@@ -6,7 +6,6 @@
 
 use super::marks::{Asked, lead_end, places};
 use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms};
-use crate::ledger::ExplicitCacheRow;
 use crate::prelude::*;
 use ctxsim_input::Breakpoints;
 use ctxsim_input::profile::cache;

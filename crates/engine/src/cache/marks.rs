@@ -2,7 +2,6 @@
 
 use super::RequestView;
 use crate::prelude::*;
-use crate::projection::Chain;
 use ctxsim_input::profile::cache::{Automatic, LookbackUnit, Lookup};
 use ctxsim_input::{Breakpoint, Breakpoints, LayoutSpec, LevelEnd, PromptPlace, TtlClass};
 

@@ -8,7 +8,6 @@ use super::left::{LeftLists, PrefixList};
 use super::qualified::is_told_by_less;
 use super::{RequestView, elapsed_ms};
 use crate::prelude::*;
-use crate::projection::Chain;
 use crate::projection::chain::grown;
 
 /// The prefixes of every earlier prompt, each with a note; when each was last sent is known.

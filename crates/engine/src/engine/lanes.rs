@@ -4,9 +4,7 @@
 //! until one of them is asked something that another is not.
 
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
-use crate::ledger::ExplicitCacheRow;
 use crate::prelude::*;
-use ctxsim_input::Steps;
 
 /// The caches of a run, in the order of its sinks.
 pub(super) struct Lanes<'t>(Vec<Lane<'t>>);

@@ -5,9 +5,9 @@ use super::lanes::Lane;
 use crate::cache::{OwnMark, RequestView};
 use crate::ledger::{ExpectedRow, FailureKind};
 use crate::prelude::*;
-use crate::projection::{Chain, Change, Purpose, SideRequest};
+use crate::projection::{Change, Purpose, SideRequest};
 use crate::recovery::CarriedAgain;
-use ctxsim_input::{Changes, Setting, TtlClass};
+use ctxsim_input::TtlClass;
 use ctxsim_timeline::Shared;
 use ctxsim_timeline::shared::Chance;
 

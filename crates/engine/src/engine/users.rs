@@ -9,7 +9,6 @@
 //! and `advise` ask whether enough is kept.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
 
 use super::lanes::Lane;
 use super::{EngineRun, Way};

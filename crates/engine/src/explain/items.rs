@@ -2,13 +2,11 @@
 
 use crate::prelude::*;
 
-use super::record::SentPrompt;
-use super::{EditCause, RequestStory};
+use super::{EditCause, RequestStory, SentPrompt};
 use crate::engine::{Simulation, Watch};
 use crate::hindsight;
-use crate::ledger::Rows;
 use crate::projection::{Edit, Slot};
-use ctxsim_input::{Action, SecondReads, Setting, SummaryPrompt};
+use ctxsim_input::{Action, SecondReads, SummaryPrompt};
 
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

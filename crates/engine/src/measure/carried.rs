@@ -4,10 +4,6 @@
 //! cache, written to it or uncached, from the provider's bill of that prompt.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
-
-use ctxsim_input::Prices;
-use ctxsim_timeline::Usage;
 
 /// An item of a session and the cost of carrying it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,7 +14,6 @@ use self::child::Child;
 use super::view::{Kind, PartForm, View};
 use super::{BoxError, CodeInputs, Cx, Entry, ItemId, Lasts, Own, Part};
 use crate::projection::{Known, Num};
-use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_input::ProcessFile;
 
 pub use self::child::end_all;

@@ -1,14 +1,11 @@
 //! What code that answers with a view receives, and what it returns.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::prelude::*;
 
 use super::BoxError;
 use crate::projection;
-use crate::projection::Ambient;
-use ctxsim_base::quantity::Decimal;
 
 pub use ctxsim_input::policy::Kind;
 

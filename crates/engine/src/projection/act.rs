@@ -1,11 +1,11 @@
-//! Actions of stages. Each is one file below `act/`, which says what it does otherwise than [`Act`] has it, and one line of [`CompiledAction::new`].
+//! Actions of stages. Each says what it does otherwise than [`Act`] has it, here or in a file below `act/`, and has one line of
+//! [`CompiledAction::new`].
 
 mod fold;
 mod summarise;
 
 use crate::prelude::*;
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::Deref;
 

@@ -5,7 +5,6 @@ use crate::prelude::*;
 use super::filter::Superseded;
 use super::tracker::unit_of;
 use super::{Editor, Env, Filter, Known, Num, Prompt, Region, SlotIx};
-use ctxsim_base::quantity::Decimal;
 use ctxsim_input::{Extent, Order, PromptPart, Scope};
 
 /// A scope as a program holds it.

@@ -1,8 +1,7 @@
 //! Conditions as a program holds them.
 
-use super::{Ambient, Arrived, Reach, ScopeTotals, SlotIx, StageMark};
+use super::{Arrived, Reach, ScopeTotals, SlotIx, StageMark};
 use crate::prelude::*;
-use ctxsim_base::quantity::{Decimal, UNLIMITED};
 use ctxsim_input::policy::given;
 use ctxsim_input::{Cond, Count, HarnessNumber, Relation, Stage, WindowKind};
 use ctxsim_timeline::HarnessLimits;

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read as _};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use serde_json::error::Category;
 
@@ -12,7 +12,6 @@ use crate::text::decode::{self, Format};
 use crate::text::read::Decode;
 use crate::text::spelling::spell;
 use crate::text::tree::{Tree, TreeEntry};
-use ctxsim_base::diag::Place;
 use ctxsim_base::error::Error;
 
 /// The largest input file, in bytes: thousands of times what people write, and parsed as a whole.

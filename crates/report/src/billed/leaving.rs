@@ -6,7 +6,7 @@
 use super::session::{BilledSession, RequestBill};
 use super::{BilledLever, BilledRow, KindOfTold, Told};
 use crate::prelude::*;
-use ctxsim_engine::measure::lever_terms::LeverTerms;
+use ctxsim_engine::measure::known_task::LeverTerms;
 
 pub(super) struct LeavingLever;
 

@@ -1,11 +1,7 @@
 //! How long entries live, and from when they can be read.
 
-use std::fmt;
-
 use crate::prelude::*;
 use serde::{Deserializer, Serializer, de};
-
-use crate::text::duration::Duration;
 
 /// One duration or a list of them: `"5m"`, `["5m", "1h"]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
