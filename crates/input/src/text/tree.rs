@@ -257,8 +257,8 @@ impl From<Said> for Node {
             Said::TupleVariant((.., name), all) => Self::table(vec![(name.to_owned(), list(all))]),
             Said::StructVariant((.., name), all) => Self::table(vec![(name.to_owned(), fields(all))]),
             Said::Struct(_, all) => fields(all),
-            Said::Map(_, all) => table(all.into_iter().map(|(key, it)| (word(&key.into()), it))),
-            Said::Seq(_, all) | Said::Tuple(all) => list(all),
+            Said::Map(all) => table(all.into_iter().map(|(key, it)| (word(&key.into()), it))),
+            Said::Seq(all) | Said::Tuple(all) => list(all),
             Said::None | Said::Unit => Self::of(Value::Map(Vec::new())),
         }
     }
