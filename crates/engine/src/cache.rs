@@ -63,7 +63,7 @@ pub struct RequestView<'a> {
 
 impl<'a> RequestView<'a> {
     /// A request of which only the prompt and its start are known; its response takes no time.
-    pub fn of(prompt: Tokens, chain: &'a Chain, layout: &'a LayoutSpec, now_ms: i64) -> Self {
+    pub fn new(prompt: Tokens, chain: &'a Chain, layout: &'a LayoutSpec, now_ms: i64) -> Self {
         Self {
             prompt,
             intact_tokens: Tokens::MAX,

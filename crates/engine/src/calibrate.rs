@@ -390,7 +390,7 @@ packed!(Pauses: [written, again, worth]);
 
 impl Pauses {
     /// Counts the writes of a session; none if its log does not tell lifetimes apart, or if the prices of both are not known.
-    pub fn of(timeline: &Timeline, profile: &Profile) -> Option<Self> {
+    pub fn recorded(timeline: &Timeline, profile: &Profile) -> Option<Self> {
         let rates = profile.prices.usual();
         let usd = |it: Rate| (1_000_000 * it).usd();
         let [short, long, read] = [usd(rates.write(0)?), usd(rates.write(1)?), usd(rates.read())];

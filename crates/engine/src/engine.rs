@@ -390,7 +390,7 @@ impl<'p> CompiledPolicy<'p> {
     /// The same, where the timeline's terms of recovery are at hand: many policies of one load share them.
     pub fn recovering(timeline: &Timeline, policy: &'p Policy, limits: &Limits, terms: Terms) -> Self {
         count_one(|it| &mut it.compiled);
-        let known = Known::of(timeline, *limits);
+        let known = Known::new(timeline, *limits);
         Self {
             program: Program::new(policy, timeline, &known),
             layout: policy.layout(),
@@ -434,7 +434,7 @@ impl<'p> CompiledPolicy<'p> {
     /// Returns the code outside this crate that it runs, if it does.
     fn own(&self) -> Option<&Own> {
         match &self.code {
-            Some(Builtin::Own(code)) => Own::of(code),
+            Some(Builtin::Own(code)) => Own::from_code(code),
             _ => None,
         }
     }

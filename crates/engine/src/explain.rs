@@ -174,16 +174,18 @@ pub fn explain(
 }
 
 /// Reports that a run has no such request.
-fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
-    let message = match of {
+fn out_of_range(n: usize, n_requests: usize) -> Box<Diagnostic> {
+    let message = match n_requests {
         0 => "this run makes no requests".to_owned(),
         1 => format!("there is no request {n}: this run makes one"),
-        of => format!("there is no request {n}: this run makes {of}"),
+        _ => format!("there is no request {n}: this run makes {n_requests}"),
     };
-    let help = if of == 0 {
+    let help = if n_requests == 0 {
         "name a scenario with at least one step".to_owned()
     } else {
-        format!("write a number from 1 to {of}; `ctxsim run --rows requests` lists them in this order")
+        format!(
+            "write a number from 1 to {n_requests}; `ctxsim run --rows requests` lists them in this order"
+        )
     };
     Box::new(Diagnostic::at(Code("request-out-of-range"), "", message).help(help))
 }

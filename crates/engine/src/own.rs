@@ -126,7 +126,7 @@ impl Own {
     }
 
     /// Returns the factory that a policy carries.
-    pub fn of(code: &OwnCode) -> Option<&Self> {
+    pub fn from_code(code: &OwnCode) -> Option<&Self> {
         code.factory()
     }
 }

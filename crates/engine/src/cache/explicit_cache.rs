@@ -36,7 +36,9 @@ impl StoredContents {
         if request.layout.is_silent() {
             lead_end(links)
         } else {
-            places(Asked::of(request), &Breakpoints::default(), request.chain, 0).last().map(|it| it.0.link)
+            places(Asked::by_request(request), &Breakpoints::default(), request.chain, 0)
+                .last()
+                .map(|it| it.0.link)
         }
     }
 

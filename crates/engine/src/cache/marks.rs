@@ -36,7 +36,7 @@ pub struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     /// What a request asks.
-    pub fn of(request: &RequestView<'a>) -> Self {
+    pub fn by_request(request: &RequestView<'a>) -> Self {
         Self { layout: request.layout, marks: request.marks, ttl: request.ttl }
     }
 }

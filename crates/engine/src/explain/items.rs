@@ -129,8 +129,8 @@ impl RequestStory<'_> {
 }
 
 /// Follows summaries of summaries to the visible one.
-fn host(behind: &IndexMap<SlotIx, SlotIx>, of: SlotIx) -> Option<SlotIx> {
-    let mut host = *behind.get(&of)?;
+fn host(behind: &IndexMap<SlotIx, SlotIx>, slot: SlotIx) -> Option<SlotIx> {
+    let mut host = *behind.get(&slot)?;
     // A summary stands in front of what it replaces, so that this ends.
     while let Some(next) = behind.get(&host).filter(|it| **it < host) {
         host = *next;
@@ -215,7 +215,7 @@ impl RequestStory<'_> {
         &self,
         before: &SentPrompt,
         this: &SentPrompt,
-        of: usize,
+        compared_with: usize,
         n_sent: usize,
         step: StepIx,
     ) -> PrefixCompared {
@@ -227,7 +227,7 @@ impl RequestStory<'_> {
         let of_item = self.edits.iter().filter(|it| it.n_sent == n_sent && it.edit.slot == item);
         let causes = || of_item.map(|it| self.cause(it)).collect();
         PrefixCompared {
-            of,
+            of: compared_with,
             tokens: tokens(before.links.len()),
             same_tokens: if is_all { tokens(before.links.len()) } else { tokens(same) },
             same: if is_all { Same::All } else { Same::Until { item: self.number(item), causes: causes() } },

@@ -60,14 +60,14 @@ impl Over {
     }
 
     /// Returns what the samples of a block have in common, in the order of blocks; nothing where a time is unknown.
-    fn key_of<'s>(self, nth: usize, it: &RatioSample<'s>) -> Option<(i64, &'s str)> {
+    fn key_of<'s>(self, nth: usize, sample: &RatioSample<'s>) -> Option<(i64, &'s str)> {
         let days = |at_ms: i64| at_ms.div_euclid(DAY_MS);
         match self {
             Self::Sessions => Some((i64::try_from(nth).ok()?, "")),
-            Self::Projects => Some((0, it.project)),
-            Self::Months => it.at_ms.map(date_of).map(|[year, month, _]| (year * 12 + month, "")),
-            Self::Weeks => it.at_ms.map(|at_ms| (monday_before(days(at_ms)), "")),
-            Self::Days => it.at_ms.map(|at_ms| (days(at_ms), "")),
+            Self::Projects => Some((0, sample.project)),
+            Self::Months => sample.at_ms.map(date_of).map(|[year, month, _]| (year * 12 + month, "")),
+            Self::Weeks => sample.at_ms.map(|at_ms| (monday_before(days(at_ms)), "")),
+            Self::Days => sample.at_ms.map(|at_ms| (days(at_ms), "")),
         }
     }
 
@@ -189,7 +189,7 @@ impl Limit {
     fn new(
         over: Over,
         samples: &[RatioSample<'_>],
-        of: Option<Estimate>,
+        estimate: Option<Estimate>,
         more: f64,
         assumed: AssumedReach,
     ) -> Self {
@@ -197,9 +197,9 @@ impl Limit {
         Self {
             over,
             blocks: if over == Over::Sessions { samples.len() } else { parted(over, samples).len() },
-            interval: of.map(|it| it.interval(more, assumed)),
-            as_declared: of.filter(|_| assumed.is_some()).map(|it| it.interval(more, declared)),
-            deviation: of.map_or(0.0, |it| rounded(it.deviation)),
+            interval: estimate.map(|it| it.interval(more, assumed)),
+            as_declared: estimate.filter(|_| assumed.is_some()).map(|it| it.interval(more, declared)),
+            deviation: estimate.map_or(0.0, |it| rounded(it.deviation)),
         }
     }
 }

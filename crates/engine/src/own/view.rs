@@ -289,7 +289,7 @@ impl Text {
     #[doc(hidden)]
     pub fn counted(&self, timeline: &Timeline) -> projection::PromptText {
         match &self.0 {
-            TextForm::Words(words) => projection::PromptText::of(words, timeline),
+            TextForm::Words(words) => projection::PromptText::counted_words(words, timeline),
             TextForm::Sized { tokens, digest } => projection::PromptText::sized(*tokens, *digest),
         }
     }

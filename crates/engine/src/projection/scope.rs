@@ -44,7 +44,7 @@ impl CompiledScope {
         let spine = &timeline.spine;
         let reach = |extent: &Option<Extent>| extent.as_ref().map(|it| Reach::new(it, known));
         let keep = scope.keep.iter().map(|it| Protected {
-            filter: Filter::of(&it.kinds, &it.tools, spine),
+            filter: Filter::of_kinds_and_tools(&it.kinds, &it.tools, spine),
             first: reach(&it.first),
             recent: reach(&it.recent),
             bounds: Region::default(),

@@ -385,7 +385,7 @@ pub struct Known {
 
 impl Known {
     /// Returns what a run of a timeline under a profile's limits knows.
-    pub fn of(timeline: &Timeline, limits: Limits) -> Self {
+    pub fn new(timeline: &Timeline, limits: Limits) -> Self {
         let recorded = timeline.recorded.as_ref();
         let harness = recorded.map_or_else(HarnessLimits::default, |it| it.harness_limits);
         Self { limits, chars_per_token: timeline.chars_per_token, harness }

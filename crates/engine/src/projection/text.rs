@@ -62,7 +62,7 @@ impl PromptText {
     }
 
     /// Words, counted as a timeline counts what policies write.
-    pub fn of(words: &str, timeline: &Timeline) -> Self {
+    pub fn counted_words(words: &str, timeline: &Timeline) -> Self {
         Self::counted(words, timeline.tokenizer, timeline.chars_per_token)
     }
 

@@ -101,7 +101,7 @@ impl Load {
 
     /// Returns the number of distinct pairs of cache rules and limits among its profiles.
     pub fn n_distinct(&self) -> usize {
-        Keys::of(self).distinct.len()
+        Keys::of_load(self).distinct.len()
     }
 
     /// Returns the timeline that the engine plays, if it plays one.
@@ -198,7 +198,7 @@ impl Load {
     pub(super) fn applied(&self, cell: Cell) -> Option<Arc<Apply>> {
         let policy = &self.policies[cell.policy];
         let apply = policy.apply.as_ref()?;
-        let known = Known::of(self.timeline_under(cell.profile)?, self.profiles[cell.profile].limits);
+        let known = Known::new(self.timeline_under(cell.profile)?, self.profiles[cell.profile].limits);
         let limits = [("limit", Size::Limit), ("window", Size::Window), ("output_limit", Size::OutputLimit)];
         let limits = limits.map(|(name, size)| (name.to_owned(), size));
         let params = policy.params.iter().map(|(name, size)| (name.clone(), size.clone()));
@@ -346,7 +346,7 @@ impl OtherModels {
         let mut waited = Waited::default();
         for (model, sums) in &sums {
             let profile = model.and_then(|it| load.models.get(it)).unwrap_or(&load.profiles[cell.profile]);
-            waited += Waited::of(profile.waiting, sums);
+            waited += Waited::expected(profile.waiting, sums);
         }
         (bill, waited)
     }

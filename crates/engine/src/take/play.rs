@@ -47,7 +47,7 @@ impl Load {
         let every = self.cells().filter(|_| sinks.rows || other_models.is_some());
         let rows = every.chain(billed).filter_map(|it| simulations.ledger_of(it)).collect();
         let ledgers = simulations.detailed(&Wanted { rows, breaks: sinks.breaks }, progress);
-        let drawn = DrawnRuns::of(&simulations, &ledgers, progress);
+        let drawn = DrawnRuns::new(&simulations, &ledgers, progress);
         let of = Played { load: self, simulations: &simulations, ledgers: &ledgers, drawn, other_models };
         let assumed = self.assumed();
         let take = |cell| Take { is_billed: billed == Some(cell), ..of.take(cell, sinks, &assumed) };
@@ -156,7 +156,7 @@ impl Load {
     pub(super) fn stages(&self, cell: Cell) -> Arc<[StageFacts]> {
         // Each conversation has a limit of its own.
         let limits = self.profiles[cell.profile].limits;
-        let known = self.timeline_under(cell.profile).map(|it| Known::of(it, limits));
+        let known = self.timeline_under(cell.profile).map(|it| Known::new(it, limits));
         let stages = self.policies[cell.policy].stages().iter().map(|stage| StageFacts {
             name: stage.name.clone(),
             has_trigger: stage.when.is_some(),
@@ -216,7 +216,7 @@ impl Played<'_> {
             trials: if sinks.trials && load.is_sampled { trials } else { Vec::new() },
             breaks: breaks.map(|it| it.of(&load.policies[cell.policy])).collect(),
             timeline: load.timeline_under(cell.profile).map(Arc::clone),
-            ..Take::of(cell, run)
+            ..Take::new(cell, run)
         }
     }
 
@@ -291,7 +291,7 @@ pub(super) struct DrawnRuns(BTreeMap<(usize, usize), Vec<Arc<FoldedLedger>>>);
 
 impl DrawnRuns {
     /// Plays what the ledgers require.
-    pub(super) fn of(
+    pub(super) fn new(
         simulations: &Simulations<'_>,
         ledgers: &Ledgers<KeptDetail>,
         progress: Progress<'_>,
@@ -420,7 +420,7 @@ pub struct Taken {
 
 impl Take {
     /// A run of which nothing else was asked.
-    pub fn of(cell: Cell, run: Run) -> Self {
+    pub fn new(cell: Cell, run: Run) -> Self {
         Self {
             cell,
             run,

@@ -248,7 +248,7 @@ impl std::error::Error for FailedRun {}
 impl FailedRun {
     /// Returns why a run came to no result, if it did.
     #[doc(hidden)]
-    pub fn of(run: &Run) -> Option<Self> {
+    pub fn from_run(run: &Run) -> Option<Self> {
         let fault = run.tally.outcome.fault.as_deref()?;
         Some(Self {
             policy: run.policy.clone(),
@@ -289,7 +289,7 @@ impl FailedRuns {
     /// # Errors
     /// The runs that failed.
     pub fn none_of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Result<(), Error> {
-        let failed: Vec<FailedRun> = runs.into_iter().filter_map(FailedRun::of).collect();
+        let failed: Vec<FailedRun> = runs.into_iter().filter_map(FailedRun::from_run).collect();
         if failed.is_empty() { Ok(()) } else { Err(Error::Run(Box::new(Self(failed)))) }
     }
 }
@@ -361,12 +361,12 @@ impl Load {
     }
 
     /// Plays it and returns rows of some kind: what its world has, what its memory service has, and what every load can have.
-    pub fn rows_of(&self, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
-        let mut all = self.world.rows(self, of, progress);
+    pub fn rows_of(&self, kind: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        let mut all = self.world.rows(self, kind, progress);
         if let Some(service) = self.service() {
-            all.extend(service.rows(self, of, progress));
+            all.extend(service.rows(self, kind, progress));
         }
-        match of {
+        match kind {
             RowsOf::Trials => {
                 all.extend(self.drawn(progress).iter().map(|(cell, it)| drawn(self.run_name(*cell), it)));
             }

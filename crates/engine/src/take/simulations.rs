@@ -83,7 +83,7 @@ impl<'a> Keys<'a> {
     }
 
     /// The same for a load, in the tokens that each profile's models count.
-    pub(super) fn of(load: &'a Load) -> Self {
+    pub(super) fn of_load(load: &'a Load) -> Self {
         Self::counted(&load.profiles, &load.policies, |nth| load.counted_under(nth))
     }
 
@@ -204,7 +204,7 @@ impl<'a> Simulations<'a> {
     }
 
     fn of(load: &'a Load, has_ends: bool) -> Self {
-        let keys = Keys::of(load);
+        let keys = Keys::of_load(load);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);
         Self { all, places, keys }

@@ -47,7 +47,7 @@ impl Source {
     /// # Errors
     /// The file cannot be read, is too large, or is neither `.ron` nor `.toml`.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let Some(format) = Format::of(path) else {
+        let Some(format) = Format::from_path(path) else {
             let mut problem =
                 Diagnostic::at(Code("file-format"), "", "not a policy, scenario, profile or suite file");
             problem.place.file = path.display().to_string();
