@@ -3,7 +3,7 @@
 mod recorded;
 
 use ctxsim::input::scenario::{TokenizerName, ToolAssume};
-use ctxsim::projection::num::Known;
+use ctxsim::projection::test::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
 
 use crate::support::*;

@@ -2,7 +2,7 @@
 
 use ctxsim::app::ListPrices;
 use ctxsim::calibrate::compaction::{compacting, prompt_behind};
-use ctxsim::projection::num::{Known, Num};
+use ctxsim::projection::test::{Known, Num};
 
 use crate::support::*;
 
