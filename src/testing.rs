@@ -15,7 +15,7 @@ use crate::face::{CacheRules, Comparison, Error, Profile, Scenario};
 
 /// Laws, and what policies do to them.
 pub use ctxsim_app::laws::{LawCounterexample, LawKit, LawReport, LawState, LawVerdict, PolicyLaws};
-pub use ctxsim_input::policy::law::Law;
+pub use ctxsim_input::policy::Law;
 
 /// Tries the policies of a comparison on random sessions, and reports which laws of context policies each keeps.
 ///

@@ -213,7 +213,7 @@ pub(super) struct KeptRows {
 impl KeptRows {
     /// Takes the rows of a load's runs, in the order of a report; runs that failed are not in it.
     pub(super) fn of_load(load: &Load, takes: &[Take]) -> Vec<Option<Arc<Self>>> {
-        let passed = takes.iter().filter(|it| FailedRun::of(&it.run).is_none());
+        let passed = takes.iter().filter(|it| FailedRun::from_run(&it.run).is_none());
         passed.map(|it| Self::new(it, load).map(Arc::new)).collect()
     }
 

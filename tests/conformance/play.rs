@@ -222,7 +222,7 @@ fn by_kinds(rule: &Rule, name: &str, requests: &[Request]) -> Vec<CacheUse> {
         cache.submit(&RequestView {
             response_ms: it.response_start_ms,
             end_ms: it.response_start_ms,
-            ..RequestView::of(it.prompt(), &Chain::of(links), LayoutSpec::silent(), it.t_ms)
+            ..RequestView::new(it.prompt(), &Chain::from_links(links), LayoutSpec::silent(), it.t_ms)
         })
     });
     uses.collect()

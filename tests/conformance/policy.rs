@@ -2,7 +2,7 @@
 
 use ctxsim::input::policy::Moment;
 use ctxsim::input::{Format, Policy, decode};
-use ctxsim::projection::change::Purpose;
+use ctxsim::projection::edit::Purpose;
 use ctxsim::projection::prompt::SlotIx;
 use ctxsim::projection::{Ambient, Editor, Projector, SideRequest};
 use serde::Deserialize;

@@ -213,7 +213,7 @@ fn every_bundled_input_keeps_its_comments_in_the_other_language() {
     for kind in Kind::ALL {
         for name in catalog.names(kind) {
             let origin = catalog.find(kind, name).unwrap();
-            let Some(from) = Format::of(origin.path()) else { continue };
+            let Some(from) = Format::from_path(origin.path()) else { continue };
             let (mark, to) = match from {
                 Format::Ron => ("//", Format::Toml),
                 Format::Toml => ("#", Format::Ron),

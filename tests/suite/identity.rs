@@ -62,7 +62,7 @@ impl<'t> Teller<'t> {
     fn tell(&mut self, turn: usize, edit: &mut Editor<'_, '_>) {
         let items = edit.prompt().history().turns()[turn].items.clone();
         let words = format!("Turn {turn} had {} parts.", items.len());
-        let text = PromptText::of(&words, self.timeline);
+        let text = PromptText::counted_words(&words, self.timeline);
         self.words.insert(items.start, words);
         match self.how {
             How::RewritesAndDrops => {

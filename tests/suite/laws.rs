@@ -5,7 +5,7 @@ use ctxsim::input::profile::cache::{Blocks, Breakpoints, ExplicitCache, Steps, T
 use ctxsim::input::profile::written::RecoveryPrice;
 use ctxsim::input::scenario::refetch::{AssumedNumber, Exploration, Refetch};
 use ctxsim::ledger::Outcome;
-use ctxsim::price::by_request::by_request;
+use ctxsim::price::by_request;
 use ctxsim::price::{Costs, PriceRows};
 use ctxsim::quantity::Amount;
 use ctxsim::timeline::SideRequest;

@@ -1,6 +1,6 @@
 //! What memories hold, beside what they cost: in snapshots, comparisons, sweeps and under many price lists.
 
-use ctxsim::memory::requests::RequestWriter;
+use ctxsim::memory::RequestWriter;
 use ctxsim::report::rows::{RowContext, requests};
 
 use crate::support::*;

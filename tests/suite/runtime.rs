@@ -3,7 +3,7 @@
 mod recorded;
 
 use ctxsim::input::scenario::{TokenizerName, ToolAssume};
-use ctxsim::projection::num::Known;
+use ctxsim::projection::test::Known;
 use ctxsim::projection::{Ambient, Editor, Program, Projector};
 
 use crate::support::*;
@@ -61,7 +61,7 @@ fn play(
 /// What every request of a timeline shows in a window of so many tokens.
 fn requests(timeline: &Timeline, window: u64) -> Vec<Vec<Part>> {
     let limits = Limits { prompt: UNLIMITED, window, output: UNLIMITED };
-    let known = Known::of(timeline, limits);
+    let known = Known::new(timeline, limits);
     let (policy, mut rows) = (policy(), Rows::default());
     let program = Program::new(&policy, timeline, &known);
     let mut spy = Spy { program, timeline, requests: Vec::new() };
@@ -465,7 +465,7 @@ fn known_by(words: &str, digest: u64) -> u128 {
     timeline.step(0, 50, &[NewItem::plain(Kind::Assistant, 50)], &[]);
     sized(&mut timeline, &[]);
     let (timeline, policy) = (timeline.finish(), policy());
-    let known = Known::of(&timeline, Limits::NONE);
+    let known = Known::new(&timeline, Limits::NONE);
     let mut last = Last(Program::new(&policy, &timeline, &known), 0);
     play(&timeline, &policy, &Limits::NONE, &mut last, &mut Rows::default());
     last.1

@@ -353,12 +353,16 @@ fn a_value_may_be_written_as_in_a_policy_in_ron() {
         ("tokens(1e6)", "Tokens(1000000)"),
         ("min([tokens(40k), limit])", "Min([Tokens(40000), Limit])"),
         ("times(0.5, window)", "Times("),
+        ("by_window(below: 200k, then: ratio(0.8), otherwise: limit)", "ByWindow { below: 200000"),
     ] {
         let told = size(text).unwrap();
         assert!(told.contains(read), "{text}: {told}");
     }
     let told = size("tokens(0.3)").unwrap_err();
     assert!(told.contains("whole number"), "{told}");
+    for no_value in ["ratio(0.3", "ratio(0.3))", "a b(1)", "(1)", "plain"] {
+        assert!(size(no_value).is_err(), "{no_value}");
+    }
     let spec = set("stages.history.until.prompt.at_most.tokens=1e9").unwrap();
     assert!(format!("{:?}", spec.stages[0].until).contains("Tokens(1000000000)"));
     let spec = set("stages.history.when.prompt.above.ratio=70%").unwrap();

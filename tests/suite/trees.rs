@@ -34,7 +34,7 @@ fn texts<T: Decode + Encode>(kind: &str, folder: &str, wanted: Format) -> Vec<St
         for path in paths {
             let name = path.file_name().unwrap().to_str().unwrap();
             let is_of_kind = !folder.starts_with("tests") || name.starts_with(&format!("{kind}."));
-            match Format::of(&path).filter(|_| is_of_kind) {
+            match Format::from_path(&path).filter(|_| is_of_kind) {
                 _ if path.is_dir() => folders.push(format!("{folder}/{name}")),
                 None => {}
                 Some(format) => {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use ctxsim::input::policy::PolicyFamily;
 use ctxsim::measure::assumed::Assumed;
 use ctxsim::measure::known_task::KnownTask;
-use ctxsim::measure::turn_ratios::TurnRatios;
+use ctxsim::measure::more_turns::TurnRatios;
 use ctxsim::report::known_task::{known, narrow};
 use ctxsim::report::lever::TurnsBreakEven;
 use proptest::prelude::*;

@@ -27,7 +27,7 @@ fn judged() -> Option<Vec<Timed>> {
         let tokens = TokenUse { read, uncached: prompt - read, output, ..TokenUse::default() };
         let sums = RequestSums { n: 1, tokens, ..RequestSums::default() };
         let waited = cells[6].parse::<f64>().unwrap();
-        let predicted = Waited::of(Some(model), &sums).seconds().unwrap();
+        let predicted = Waited::expected(Some(model), &sums).seconds().unwrap();
         (waited > 0.0).then(|| Timed { session: cells[0].to_owned(), model, predicted, waited })
     };
     let is_judged = |it: &Timed| Sha256::digest(it.session.as_bytes()).last().unwrap() % 2 == 1;

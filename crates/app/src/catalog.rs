@@ -346,8 +346,8 @@ impl Catalog {
         let path = Path::new(name);
         let is_recording = kind == Kind::Scenario
             && path.extension().is_some_and(|it| it == "json" || it == "jsonl" || it == "csv");
-        if !path.is_dir() && (path.exists() || Format::of(path).is_some() || is_recording) {
-            let is_stream = Format::of(path).is_none() && path.exists() && !path.is_file();
+        if !path.is_dir() && (path.exists() || Format::from_path(path).is_some() || is_recording) {
+            let is_stream = Format::from_path(path).is_none() && path.exists() && !path.is_file();
             if is_stream {
                 return self.files.stream(path).map(Origin::Stream);
             }
@@ -425,7 +425,7 @@ impl Catalog {
 /// # Errors
 /// A folder cannot be read.
 pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    search::files_below(folder, |it| Format::of(it).is_some())
+    search::files_below(folder, |it| Format::from_path(it).is_some())
 }
 
 /// Returns the files below a folder that may be price lists, sorted by path.

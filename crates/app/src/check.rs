@@ -239,7 +239,7 @@ pub(super) fn with_program(policy: Policy) -> Policy {
 /// Has the runs of own code played twice.
 pub(super) fn played_twice(policy: Policy) -> Policy {
     let own = match &policy.code {
-        Some(Builtin::Own(code)) => Own::of(code).cloned(),
+        Some(Builtin::Own(code)) => Own::from_code(code).cloned(),
         _ => None,
     };
     let Some(mut own) = own else { return policy };

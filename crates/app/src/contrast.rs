@@ -8,7 +8,7 @@ use super::session::session_report;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
-use ctxsim_engine::explain::breaks::Break;
+use ctxsim_engine::explain::Break;
 use ctxsim_engine::ledger::pairing::{RequestId, paired};
 use ctxsim_engine::ledger::{NeedRow, Rows};
 use ctxsim_engine::price::RequestCost;

@@ -29,7 +29,7 @@ pub fn show(
     }
     let kind = kind.map_or_else(|| only_kind(catalog, name), Ok)?;
     let origin = catalog.find(kind, name)?;
-    let Some(from) = Format::of(origin.path()) else { return Err(recorded(&origin).into()) };
+    let Some(from) = Format::from_path(origin.path()) else { return Err(recorded(&origin).into()) };
     converted(kind, &Source::new(origin.label(), from, origin.text()?), format.unwrap_or(from))
 }
 
@@ -69,7 +69,7 @@ fn converted(kind: Kind, source: &Source, format: Format) -> Result<String, Erro
 /// There is no such policy, it or a base cannot be read, or the format cannot represent it.
 pub fn show_merged(catalog: &Catalog, name: &str, format: Option<Format>) -> Result<String, Error> {
     let policy = catalog.policy(name)?;
-    let format = format.or_else(|| Format::of(policy.origin.path())).unwrap_or(Format::Ron);
+    let format = format.or_else(|| Format::from_path(policy.origin.path())).unwrap_or(Format::Ron);
     let spec = PolicyFile { base: None, ..policy.spec };
     encode(&spec, format).map_err(|it| it.in_file(policy.origin.label()).into())
 }

@@ -11,7 +11,7 @@ use ctxsim_base::quantity::{Tokens, UNLIMITED};
 use ctxsim_base::rng::{Seed, Stream};
 use ctxsim_engine::laws::{LawBreach, breaches};
 use ctxsim_engine::take::in_order;
-use ctxsim_input::policy::law::Law;
+use ctxsim_input::policy::Law;
 use ctxsim_input::policy::{Kind, Preserve};
 use ctxsim_input::scenario::{Amount, Assume, ResultSizes, ScriptedCall, StableItem, TurnSpec};
 use ctxsim_input::text::decode::encode;

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use ctxsim_engine::calibrate::Calibration;
-use ctxsim_engine::calibrate::lifetimes::Pauses;
+use ctxsim_engine::calibrate::Pauses;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Rows;
 use ctxsim_input::Limits;
@@ -43,7 +43,7 @@ pub(super) fn session_report(
         bill: compared.as_ref().and_then(BillCheck::new),
         first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
         filled: profile.and_then(|it| Filled::of(timeline, it)),
-        pauses: profile.and_then(|it| Pauses::of(timeline, it)),
+        pauses: profile.and_then(|it| Pauses::recorded(timeline, it)),
         shared: SharedFront::of(timeline),
     })
 }

@@ -6,7 +6,7 @@
 //! with rates are exact. A run's expected amounts are rounded once to a picodollar for each kind of token (`price::charged`), so that two
 //! runs with the same tokens of a kind pay the same for them under any price list; a total is a sum of whole picodollars (`Amount`), over
 //! loads, parts and trials alike. Prices still come after the ledger: no row is kept to round it. Where rows are shown, a request pays what
-//! the amount of the run grows by when its rows are added (`price/by_request.rs`); such steps add up to the total to the picodollar, and a
+//! the amount of the run grows by when its rows are added (`price.rs`); such steps add up to the total to the picodollar, and a
 //! law of the suite holds that they do. What belongs to the run as a whole (reaction, stored contents, calls of memories, penalties) stands
 //! with its last request. What a rate is paid is the cost less the cost without that rate, exactly; ranks, elasticities and break-even
 //! points are decided on these whole numbers, so what is equal has no break-even point. Shares and weights (evidence) are floats, folded in

@@ -214,7 +214,7 @@ fn read(repository: &Repository, revision: &str, folder: &Path) -> Result<Revisi
     let below = repository.below(folder)?;
     let commit = repository.commit(revision)?;
     let blobs = repository.blobs(revision, &commit, &below)?;
-    let is_input = |it: &&Blob| it.kind != BlobKind::Link && Format::of(&it.path).is_some();
+    let is_input = |it: &&Blob| it.kind != BlobKind::Link && Format::from_path(&it.path).is_some();
     let mut files = BTreeMap::new();
     repository.each(revision, blobs.iter().filter(is_input), |blob, content| {
         let mut text = String::new();

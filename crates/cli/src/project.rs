@@ -65,7 +65,7 @@ impl Project {
             None => Path::new(value),
         };
         let real = fs::canonicalize(path).ok().filter(|_| self.link_on(path).is_none())?;
-        match Format::of(&real) {
+        match Format::from_path(&real) {
             Some(_) if real.is_file() => real.parent().map(Path::to_owned),
             _ => Some(real),
         }

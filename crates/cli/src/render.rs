@@ -63,7 +63,7 @@ pub(super) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         if problem.code == Code("file") || !path.is_file() || Project::here().shows(path) {
             return problem;
         }
-        let verb = if Format::of(path).is_some() { "validate" } else { "import" };
+        let verb = if Format::from_path(path).is_some() { "validate" } else { "import" };
         let help = format!("`ctxsim {verb} {}` shows it", quoted(&problem.place.file));
         let place = Place { span: None, field: String::new(), ..problem.place };
         Diagnostic { message: FOREIGN.to_owned(), place, help: Some(help), ..problem }

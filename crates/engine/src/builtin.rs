@@ -6,7 +6,7 @@ pub mod schedule;
 
 use crate::own::{CodeInputs, Own};
 use crate::prelude::*;
-use crate::projection::{Ambient, Rendered};
+use crate::projection::Rendered;
 use ctxsim_input::Builtin;
 use ctxsim_timeline::{Due, Level, Need, When};
 
@@ -20,7 +20,7 @@ pub fn projector<'t>(code: &Builtin, made: CodeInputs<'t>) -> Box<dyn Projector 
         Builtin::Hindsight => Box::new(Hindsight::default()),
         Builtin::Schedule(made_for) => Box::new(Hindsight::new(made.timeline, made_for)),
         Builtin::Own(own) => {
-            Own::of(own).map_or_else(|| Box::new(Hindsight::default()) as _, |it| it.projector(made))
+            Own::from_code(own).map_or_else(|| Box::new(Hindsight::default()) as _, |it| it.projector(made))
         }
     }
 }

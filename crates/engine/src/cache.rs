@@ -18,7 +18,6 @@ mod left;
 pub mod lru;
 pub mod marks;
 pub mod own;
-mod prefix_cap;
 mod prefix_interval;
 mod prefixes;
 mod qualified;
@@ -26,10 +25,8 @@ mod units;
 
 use crate::prelude::*;
 
-use crate::ledger::ExplicitCacheRow;
-use crate::projection::Chain;
 use ctxsim_input::profile::cache::Readable;
-use ctxsim_input::{LayoutSpec, Settings, Steps, TtlClass};
+use ctxsim_input::{LayoutSpec, Settings, TtlClass};
 
 pub use marks::OwnMark;
 pub use qualified::HitDraws;
@@ -66,7 +63,7 @@ pub struct RequestView<'a> {
 
 impl<'a> RequestView<'a> {
     /// A request of which only the prompt and its start are known; its response takes no time.
-    pub fn of(prompt: Tokens, chain: &'a Chain, layout: &'a LayoutSpec, now_ms: i64) -> Self {
+    pub fn new(prompt: Tokens, chain: &'a Chain, layout: &'a LayoutSpec, now_ms: i64) -> Self {
         Self {
             prompt,
             intact_tokens: Tokens::MAX,
@@ -135,7 +132,7 @@ pub fn cache(rules: &CacheRules) -> Box<dyn CacheRule> {
     match rules {
         CacheRules::Blocks(rules) => Box::new(blocks::BlockStore::new(rules)),
         CacheRules::None => Box::new(NoCache),
-        CacheRules::PrefixCap(steps) => Box::new(prefix_cap::PrefixCap::new(*steps)),
+        CacheRules::PrefixCap(steps) => Box::new(prefix_interval::PrefixCap::new(*steps)),
         CacheRules::PrefixInterval { steps, ttl_ms, logged } => {
             Box::new(prefix_interval::PrefixInterval::new(*steps, *ttl_ms, *logged))
         }

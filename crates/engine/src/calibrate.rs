@@ -1,22 +1,17 @@
 //! A recorded session compared with its simulation: predicted cache reads, billed ones, and why they differ.
 
 pub mod compaction;
-pub mod first;
 pub mod forecast;
-pub mod lifetimes;
 pub mod scores;
 pub mod unforeseen;
 
 use crate::prelude::*;
 
-use crate::ledger::Rows;
 use crate::measure::missed::{MISS_MIN, MissCause, cause_of};
 use crate::price::{self, StepPrices};
 use compaction::{Aftermath, HiddenFile, ReadOutcome};
-use ctxsim_base::quantity::or_unlimited;
-use ctxsim_input::{Prices, Setting};
-use ctxsim_timeline::{LoggedOutcome, Usage};
-use first::FirstRequests;
+use ctxsim_base::quantity::{Rate, sums};
+use ctxsim_timeline::LoggedOutcome;
 use forecast::Chance;
 use scores::ForecastScores;
 use unforeseen::{BillMoment, Unforeseen};
@@ -298,4 +293,143 @@ pub fn sum_of_sessions(sessions: &[Calibration]) -> Calibration {
         all.merge(session);
     }
     all
+}
+
+// The first request of a session that is played among others: whether another session had left tools and system prompt in the cache.
+
+/// First requests of sessions that are played among others, as predicted and as billed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FirstRequests {
+    /// Their number.
+    pub requests: usize,
+    /// Of these: requests for which another session is known that had left tools and system prompt, so that they read them.
+    pub known: usize,
+    /// Of these: requests that read something by their bills.
+    pub known_reads: usize,
+    /// Of the others: requests that are expected to read tools and system prompt, because somebody unknown had left them.
+    pub expected_reads: f64,
+    /// The same at the lower end of the interval of that probability.
+    pub expected_reads_low: f64,
+    /// At the upper end.
+    pub expected_reads_high: f64,
+    /// Of the others: requests that read something by their bills.
+    pub unknown_reads: usize,
+    /// Predicted tokens read from the cache, expected ones included.
+    pub predicted_read_tokens: f64,
+    /// Billed ones.
+    pub billed_read_tokens: Tokens,
+    /// The predicted cost of input in US dollars, expected changes included.
+    pub predicted_usd: f64,
+    /// The billed cost of input at the same prices.
+    pub billed_usd: f64,
+    /// The sum of the differences between the two, request by request.
+    pub gross_error_usd: f64,
+    /// What it is worth in US dollars that known sessions had left something: what their reads would have cost otherwise, less what
+    /// they cost.
+    pub known_worth_usd: f64,
+}
+
+sums!(FirstRequests: requests, known, known_reads, expected_reads, expected_reads_low, expected_reads_high, unknown_reads,
+    predicted_read_tokens, billed_read_tokens, predicted_usd, billed_usd, gross_error_usd, known_worth_usd);
+
+impl FirstRequests {
+    /// Compares a session's first request with its bill; nothing of a session that is played alone.
+    fn new(timeline: &Timeline, row: &RequestRow, left: f64, billed: Usage, prices: &Prices) -> Option<Self> {
+        let shared = timeline.shared.as_ref()?;
+        let rates = prices.usual();
+        let write = billed.writes(timeline.harness.ttl);
+        let as_billed =
+            CacheUse { read: billed.cache_read, write, uncached: billed.uncached, broke_at: None };
+        let input =
+            |usage| price::request(&RequestRow { usage, output: 0, ..*row }, prices).map(|it| it.usd());
+        let predicted = input(row.usage)? + price::usd_of_expected(&row.left_tokens(left), rates)?;
+        let billed_usd = input(as_billed)?;
+        let is_known = row.usage.read > 0;
+        let reads = usize::from(billed.cache_read > 0);
+        let chances = shared.chance.filter(|_| !is_known);
+        let [value, low, high] = chances.map_or([0.0; 3], |it| [it.value, it.interval[0], it.interval[1]]);
+        let read = row.usage.read as f64;
+        Some(Self {
+            requests: 1,
+            known: usize::from(is_known),
+            known_reads: if is_known { reads } else { 0 },
+            expected_reads: value,
+            expected_reads_low: low,
+            expected_reads_high: high,
+            unknown_reads: if is_known { 0 } else { reads },
+            predicted_read_tokens: read + left,
+            billed_read_tokens: billed.cache_read,
+            predicted_usd: predicted,
+            billed_usd,
+            gross_error_usd: (predicted - billed_usd).abs(),
+            known_worth_usd: -price::usd_of_expected(&row.left_tokens(read), rates).unwrap_or_default(),
+        })
+    }
+}
+
+// What pauses cost, by recorded bills alone: how much of what short-lived cache entries write is written again.
+//
+// It is written again only because entries expired in a pause that long-lived ones outlast.
+
+/// How long short-lived and long-lived entries live, in milliseconds.
+const LIVES_MS: [i64; 2] = [300_000, 3_600_000];
+
+/// Writes to the cache, as they are or would be with short-lived entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pauses {
+    /// Tokens that are written.
+    pub written: Tokens,
+    /// Of these: tokens that are written again after a pause.
+    pub again: Tokens,
+    /// The written tokens, each times the share from which long-lived entries are cheaper at its price.
+    pub worth: f64,
+}
+
+sums!(Pauses: written, again, worth);
+packed!(Pauses: [written, again, worth]);
+
+impl Pauses {
+    /// Counts the writes of a session; none if its log does not tell lifetimes apart, or if the prices of both are not known.
+    pub fn recorded(timeline: &Timeline, profile: &Profile) -> Option<Self> {
+        let rates = profile.prices.usual();
+        let usd = |it: Rate| (1_000_000 * it).usd();
+        let [short, long, read] = [usd(rates.write(0)?), usd(rates.write(1)?), usd(rates.read())];
+        let recorded = timeline.recorded.as_ref()?;
+        let mut sum = Self::default();
+        // What the request before had in the cache, and when it ended.
+        let mut before: Option<(Tokens, i64)> = None;
+        let mut is_long = false;
+        for (usage, step) in recorded.usage.iter().zip(&timeline.spine.steps) {
+            let usage = (*usage)?;
+            let long_lived = usage.cache_write_long?;
+            is_long = if usage.cache_write > 0 { long_lived > 0 } else { is_long };
+            let paused = before.filter(|it| {
+                let pause = step.at_ms - it.1;
+                pause > LIVES_MS[0] && pause <= LIVES_MS[1]
+            });
+            let cached = paused.map_or(0, |it| it.0.min(usage.prompt));
+            // What a long-lived entry kept, a short-lived one would have had to write again; what a short-lived one lost, was.
+            let kept = if is_long { cached.min(usage.cache_read) } else { 0 };
+            let lost =
+                if is_long { 0 } else { cached.saturating_sub(usage.cache_read).min(usage.cache_write) };
+            sum.written += usage.cache_write + kept;
+            sum.again += kept + lost;
+            before = Some((usage.cache_read + usage.cache_write, step.end_ms.max(step.at_ms)));
+        }
+        (sum.written > 0 && long > read).then(|| {
+            let break_even = (long - short) / (long - read);
+            Self { worth: sum.written as f64 * break_even, ..sum }
+        })
+    }
+
+    /// Says which lifetime is cheaper.
+    pub fn words(&self, lane: &str) -> String {
+        let [share, break_even] = [self.again as f64, self.worth].map(|it| it / self.written as f64);
+        let cheaper = if share > break_even { "an hour is cheaper" } else { "five minutes are cheaper" };
+        format!(
+            "5 minutes or 1 hour ({lane}, by the bills alone): {cheaper}. Of what five-minute entries write, {} is written again after pauses of up to an hour; an hour pays from {} on.",
+            ctxsim_base::grid::numbers::percent(share),
+            ctxsim_base::grid::numbers::percent(break_even)
+        )
+    }
 }

@@ -13,7 +13,7 @@
 //! session end    stages at session_end; memory is notified; events due
 //! ```
 //!
-//! The moments are in `engine/moments.rs`, requests are sent in `engine/send.rs`, and needs are met in `engine/needs.rs`. Probes are
+//! The moments are in `engine/moments.rs`, requests are sent in `engine/send.rs`, and needs are met in `engine/users.rs`. Probes are
 //! answered at their moment, after its stages. A request over a limit is recorded and marked, and ends the run. That is a result, not an
 //! error.
 //!
@@ -32,12 +32,11 @@ use crate::ledger::{Firing, RunFault};
 use crate::memory::{AnyMemory, MemoryRun, PolicyMemory};
 use crate::own::{CodeInputs, Own, PlayDigests};
 use crate::prelude::*;
-use crate::projection::{Ambient, Chain, ChangeLog, Known, Program};
+use crate::projection::{ChangeLog, Known, Program};
 use crate::recovery::{Carried, CompiledRecovery, End, Removed, Terms};
 use ctxsim_base::counts::count_one;
-use ctxsim_base::rng::Seed;
 use ctxsim_input::policy::memory::FactMemory;
-use ctxsim_input::{Builtin, DynamicPlace, LayoutSpec, Setting, Settings, TtlClass};
+use ctxsim_input::{Builtin, DynamicPlace, LayoutSpec, Settings, TtlClass};
 use ctxsim_timeline::Event;
 use ctxsim_timeline::shared::Chance;
 use drawn::DrawnNeeds;
@@ -391,7 +390,7 @@ impl<'p> CompiledPolicy<'p> {
     /// The same, where the timeline's terms of recovery are at hand: many policies of one load share them.
     pub fn recovering(timeline: &Timeline, policy: &'p Policy, limits: &Limits, terms: Terms) -> Self {
         count_one(|it| &mut it.compiled);
-        let known = Known::of(timeline, *limits);
+        let known = Known::new(timeline, *limits);
         Self {
             program: Program::new(policy, timeline, &known),
             layout: policy.layout(),
@@ -435,7 +434,7 @@ impl<'p> CompiledPolicy<'p> {
     /// Returns the code outside this crate that it runs, if it does.
     fn own(&self) -> Option<&Own> {
         match &self.code {
-            Some(Builtin::Own(code)) => Own::of(code),
+            Some(Builtin::Own(code)) => Own::from_code(code),
             _ => None,
         }
     }
@@ -466,7 +465,7 @@ impl<'p> CompiledPolicy<'p> {
 // Which results some request has shown whole: what was measured of recovery is measured of these.
 //
 // **Images** are items (`Kind::Image`) with a size in pixels (`Timeline::images`), behind the message or the result that they are in. A
-// profile's rule (`assumptions/images.toml`, `profile/images.rs`) says how many tokens that is; `take/counted.rs` counts them anew as it
+// profile's rule (`assumptions/images.toml`, `profile/images.rs`) says how many tokens that is; `take/load.rs` counts them anew as it
 // does texts, and `ImagesSeen` tells caches whether a prompt shows any.
 
 /// What the requests so far have shown.

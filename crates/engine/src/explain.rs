@@ -4,22 +4,20 @@
 //! The run is played twice: once for its rows, and once up to the request with an observed policy and cache.
 //! Other runs pay nothing for this.
 
-pub mod breaks;
 mod items;
-mod record;
 
-use crate::cache::Finding;
-use crate::engine::Simulation;
+use crate::cache::{CacheRule, Finding, RequestView};
+use crate::engine::{Simulation, Watch, erased};
 use crate::hindsight;
 use crate::ledger::pairing::RequestId;
-use crate::ledger::{ExploredRow, NeedRow, Rows};
+use crate::ledger::{ExploredRow, NeedRow};
 use crate::measure::missed::{Miss, missed_at};
 use crate::prelude::*;
 use crate::price::{Bill, Models};
-use crate::projection::{Slot, text_as_it_came};
+use crate::projection::{Edit, Slot, text_as_it_came};
 use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_timeline::Usage;
-use record::{CacheLookup, Eyes, NotedEdit, SentPrompt, SinkState, WantedRow};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 pub use items::{Cached, HeldPart, PrefixCompared, Same, StandingItem, Stood, held};
 
@@ -176,16 +174,18 @@ pub fn explain(
 }
 
 /// Reports that a run has no such request.
-fn out_of_range(n: usize, of: usize) -> Box<Diagnostic> {
-    let message = match of {
+fn out_of_range(n: usize, n_requests: usize) -> Box<Diagnostic> {
+    let message = match n_requests {
         0 => "this run makes no requests".to_owned(),
         1 => format!("there is no request {n}: this run makes one"),
-        of => format!("there is no request {n}: this run makes {of}"),
+        _ => format!("there is no request {n}: this run makes {n_requests}"),
     };
-    let help = if of == 0 {
+    let help = if n_requests == 0 {
         "name a scenario with at least one step".to_owned()
     } else {
-        format!("write a number from 1 to {of}; `ctxsim run --rows requests` lists them in this order")
+        format!(
+            "write a number from 1 to {n_requests}; `ctxsim run --rows requests` lists them in this order"
+        )
     };
     Box::new(Diagnostic::at(Code("request-out-of-range"), "", message).help(help))
 }
@@ -346,4 +346,304 @@ fn aside(
     let only = asked.is_none().then(|| replaced.filter(|_| reads_items).collect());
     let by = eyes.edits.get(end).map(|it| rung(policy, it.edit.after.by));
     (SentPrompt { slots, links, n_edits, only, texts }, by.map(|(stage, step)| By::Stage(stage, step)))
+}
+
+// Where the prefixes of a run broke: how many tokens of the previous prompt were no longer at the front,
+// and whose edit caused it.
+
+/// A request of the agent whose prompt does not begin with the whole previous one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Break {
+    /// The author of the edit of the first differing item; `None` if no edit caused it, as with a line that
+    /// changes with each request.
+    pub by: Option<By>,
+    /// Tokens of the previous prompt that were no longer at the front.
+    pub tokens: Tokens,
+}
+
+/// A break, whatever the policy calls the stage that caused it.
+#[derive(Clone, Copy, Debug)]
+pub struct PrefixBreak {
+    edit: Option<MadeEdit>,
+    tokens: Tokens,
+}
+
+impl PrefixBreak {
+    /// Returns it in the words of a policy that shows these prompts.
+    pub fn of(self, policy: &Policy) -> Break {
+        let by = |(at, edit): MadeEdit| match (at, edit.after.is_visible()) {
+            (Some(_), _) => {
+                let (stage, step) = rung(policy, edit.after.by);
+                By::Stage(stage, step)
+            }
+            (None, true) => By::TakenBack,
+            (None, false) => By::Harness,
+        };
+        Break { by: self.edit.map(by), tokens: self.tokens }
+    }
+}
+
+/// Plays into a sink for each way to recover, while an observer compares each prompt with the previous one.
+pub fn found_breaks<S: Sink>(play: Simulation<'_>, sinks: &mut [S]) -> (Outcome, Vec<PrefixBreak>) {
+    let notes = Rc::new(RefCell::new(Notes::default()));
+    let mut eyes = Edits { n_seen: 0, notes: Rc::clone(&notes) };
+    let sent = Rc::clone(&notes);
+    let look = move |cache: &dyn CacheRule, request: &RequestView<'_>| {
+        if !request.chain.is_aside() {
+            let intact = (!cache.needs_chain()).then_some(request.intact_tokens);
+            sent.borrow_mut().sent(request.prompt, request.chain, intact);
+        }
+    };
+    let outcome = play.overseen(look).run_watched(&mut eyes, &mut erased(sinks));
+    let found = std::mem::take(&mut notes.borrow_mut().found);
+    (outcome, found.into_iter().map(|(edit, tokens)| PrefixBreak { edit, tokens }).collect())
+}
+
+/// An edit, and the moment at which a stage made it.
+type MadeEdit = (Option<Moment>, Edit);
+
+/// State shared by the policy's observer and the cache's.
+#[derive(Default)]
+struct Notes {
+    /// The edits since the agent's last request, with the moment at which a stage made them.
+    edits: Vec<MadeEdit>,
+    /// The prefixes of the agent's last request.
+    links: Vec<Link>,
+    /// Tokens of its prompt.
+    prompt: Tokens,
+    /// For each break: the edit of the first differing item, and the tokens no longer at the front.
+    found: Vec<(Option<MadeEdit>, Tokens)>,
+}
+
+impl Notes {
+    /// Returns the tokens of the agent's last prompt that these prefixes lack, and the first slot that
+    /// differs.
+    fn differs(&self, links: &[Link]) -> (Tokens, Option<SlotIx>) {
+        // Most prompts only grow; of others, prefixes that once differ never agree again.
+        let same = match self.links.last() {
+            None => return (0, None),
+            Some(last) if links.get(self.links.len() - 1).is_some_and(|it| it.digest == last.digest) => {
+                return (0, None);
+            }
+            Some(_) => self.links.iter().zip(links).take_while(|(a, b)| a.digest == b.digest).count(),
+        };
+        let kept = same.checked_sub(1).map_or(0, |it| self.links[it].tokens);
+        let first = [self.links.get(same), links.get(same)].into_iter().flatten().map(|it| it.slot).min();
+        (self.prompt.saturating_sub(kept), first)
+    }
+
+    /// Compares a prompt with the agent's last.
+    fn sent(&mut self, prompt: Tokens, chain: &Chain, intact: Option<Tokens>) {
+        let (tokens, slot) = match intact {
+            Some(intact) => {
+                let first = self.edits.iter().map(|(_, it)| it.slot).min();
+                (self.prompt.saturating_sub(intact), first)
+            }
+            None => self.differs(chain.links()),
+        };
+        if tokens > 0 {
+            let edit = self.edits.iter().rev().find(|(_, it)| Some(it.slot) == slot);
+            self.found.push((edit.copied(), tokens));
+        }
+        self.edits.clear();
+        self.links.clear();
+        self.links.extend_from_slice(chain.links());
+        self.prompt = prompt;
+    }
+}
+
+/// Records a policy's edits.
+struct Edits {
+    n_seen: usize,
+    notes: Rc<RefCell<Notes>>,
+}
+
+impl Edits {
+    fn note(&mut self, at: Option<Moment>, edit: &Editor<'_, '_>) {
+        let journal = edit.prompt().journal();
+        let new = journal.get(self.n_seen..).unwrap_or_default();
+        self.notes.borrow_mut().edits.extend(new.iter().map(|it| (at, *it)));
+        self.n_seen = journal.len();
+    }
+}
+
+impl Watch for Edits {
+    fn before(&mut self, _: Moment, edit: &mut Editor<'_, '_>) {
+        self.note(None, edit);
+    }
+
+    fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
+        self.note(Some(moment), edit);
+    }
+}
+
+// What is recorded of a run to explain one of its requests: edits, prompts, the cache's knowledge, and due needs.
+
+/// An edit, and when it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NotedEdit {
+    /// What changed.
+    edit: Edit,
+    /// The moment at which the policy made it; `None` for undone edits and the harness's.
+    at: Option<Moment>,
+    /// The number of agent requests sent before.
+    n_sent: usize,
+    /// The number of items that had entered.
+    n_items: SlotIx,
+}
+
+/// A prompt as it was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct SentPrompt {
+    /// Its slots, visible or not.
+    slots: Vec<Slot>,
+    /// Its chained prefixes, as a cache knows them.
+    links: Vec<Link>,
+    /// The number of edits recorded before.
+    n_edits: usize,
+    /// The slots that were sent, if not all.
+    only: Option<BTreeSet<SlotIx>>,
+    /// Their content, slot by slot, as far as it is known.
+    texts: Vec<Option<String>>,
+}
+
+/// Observes a policy.
+#[derive(Debug)]
+struct Eyes<'t> {
+    texts: &'t Texts,
+    /// The agent requests whose prompts are recorded, from 0.
+    wanted: [Option<usize>; 2],
+    /// The last agent request up to which edits are recorded.
+    until: usize,
+    /// The number of agent requests sent so far.
+    n_sent: usize,
+    n_seen: usize,
+    /// Every edit, in order.
+    edits: Vec<NotedEdit>,
+    /// The items that have entered, by slot.
+    items: Vec<Item>,
+    /// Of these, the slots that code added for words of its own, in order.
+    spares: Vec<SlotIx>,
+    /// The recorded prompts.
+    sent: [Option<SentPrompt>; 2],
+}
+
+impl<'t> Eyes<'t> {
+    fn new(texts: &'t Texts, wanted: [Option<usize>; 2], until: usize) -> Self {
+        Self {
+            texts,
+            wanted,
+            until,
+            n_sent: 0,
+            n_seen: 0,
+            edits: Vec::new(),
+            spares: Vec::new(),
+            items: Vec::new(),
+            sent: [None, None],
+        }
+    }
+
+    /// Records edits made since the last time.
+    fn note(&mut self, at: Option<Moment>, edit: &Editor<'_, '_>) {
+        if self.n_sent > self.until {
+            return;
+        }
+        let items = edit.prompt().history().items();
+        self.items.extend(items.get(self.items.len()..).unwrap_or_default());
+        if let Some(memory) = edit.prompt().memory() {
+            self.items[memory as usize] = items[memory as usize];
+        }
+        let journal = edit.prompt().journal();
+        let (n_sent, n_items) = (self.n_sent, edit.prompt().len());
+        let new = journal.get(self.n_seen..).unwrap_or_default();
+        self.edits.extend(new.iter().map(|edit| NotedEdit { edit: *edit, at, n_sent, n_items }));
+        self.n_seen = journal.len();
+    }
+}
+
+impl Watch for Eyes<'_> {
+    fn before(&mut self, _: Moment, edit: &mut Editor<'_, '_>) {
+        self.note(None, edit);
+    }
+
+    fn after(&mut self, moment: Moment, policy: &dyn Projector, edit: &mut Editor<'_, '_>) {
+        self.note(Some(moment), edit);
+        self.spares = edit.prompt().spares().to_vec();
+        if moment != Moment::Request {
+            return;
+        }
+        for (wanted, sent) in self.wanted.iter().zip(&mut self.sent) {
+            if *wanted == Some(self.n_sent) {
+                let links = edit.chain().links().to_vec();
+                let prompt = edit.prompt();
+                let slots = (0..prompt.len()).map(|it| *prompt.slot(it)).collect();
+                let texts = (0..prompt.len()).map(|it| policy.text(prompt, self.texts, it)).collect();
+                *sent = Some(SentPrompt { slots, links, n_edits: self.edits.len(), only: None, texts });
+            }
+        }
+        self.n_sent += 1;
+    }
+}
+
+/// The cache lookup of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct CacheLookup {
+    now_ms: i64,
+    links: Vec<Link>,
+    finding: Finding,
+}
+
+/// State shared by the sink and the cache.
+#[derive(Debug)]
+struct SinkState {
+    /// The wanted row, counted from 0.
+    wanted: usize,
+    /// The number of rows so far.
+    n_rows: Cell<usize>,
+    asked: RefCell<Option<CacheLookup>>,
+}
+
+impl SinkState {
+    fn new(wanted: usize) -> Rc<Self> {
+        Rc::new(Self { wanted, n_rows: Cell::new(0), asked: RefCell::new(None) })
+    }
+
+    /// Inspects the cache before it receives the wanted request.
+    fn look(&self, cache: &dyn CacheRule, request: &RequestView<'_>) {
+        if self.n_rows.get() == self.wanted {
+            let links = request.chain.links().to_vec();
+            let asked = CacheLookup { now_ms: request.now_ms, links, finding: cache.look(request) };
+            self.asked.replace(Some(asked));
+        }
+    }
+
+    /// Takes the row's cache lookup; `None` if the cache was not consulted.
+    fn take(&self, row: &RequestRow) -> Option<CacheLookup> {
+        self.asked.take().filter(|it| it.now_ms == row.at_ms)
+    }
+}
+
+/// Receives the wanted row and the needs due since the agent's previous request.
+struct WantedRow {
+    shared: Rc<SinkState>,
+    row: Option<RequestRow>,
+    needs: Vec<NeedRow>,
+}
+
+impl Sink for WantedRow {
+    fn request(&mut self, row: &RequestRow) {
+        let n = self.shared.n_rows.get();
+        self.shared.n_rows.set(n + 1);
+        if n == self.shared.wanted {
+            self.row = Some(*row);
+        } else if self.row.is_none() && row.role == Role::Main {
+            self.needs.clear();
+        }
+    }
+
+    fn need(&mut self, row: &NeedRow) {
+        if self.row.is_none() {
+            self.needs.push(*row);
+        }
+    }
 }

@@ -4,11 +4,10 @@
 
 use crate::engine::Simulation;
 use crate::prelude::*;
-use crate::projection::{Ambient, TextContent};
+use crate::projection::TextContent;
 use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_input::ShownAs;
-use ctxsim_input::policy::law::Law;
+use ctxsim_input::policy::Law;
 
 /// How many requests in a row may change what was sent before.
 const CHANGES_IN_A_ROW: u32 = 2;

@@ -7,33 +7,26 @@ pub mod delta;
 pub mod fixed;
 pub mod floor;
 pub mod known_task;
-pub mod lever_terms;
 pub mod limits;
 pub mod metric;
 pub mod missed;
 pub mod month;
-mod more_turns;
-mod beside;
-pub mod resets;
+pub mod more_turns;
 pub mod sensitivity;
 pub mod statistic;
 pub mod sub_agents;
-pub mod turn_ratios;
 pub mod waiting;
 
-use crate::ledger::{Firing, RequestSums};
+use crate::ledger::{ExploredSums, Firing, NeedSums, RequestSums, RunFault, TokenUse};
 use crate::prelude::*;
-use crate::price::{self, Costs, Models, PaidAtRates, PriceIndex};
+use crate::price::{self, Bill, Costs, Models, PaidAtRates, PriceIndex};
 use assumed::{Assumed, AssumedChanges, AssumedCost, AssumedReach};
-use beside::HitStake;
-use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_input::{Assumptions, Lifetimes};
-use waiting::Waiting;
+use ctxsim_timeline::Recorded;
+use waiting::{Waited, Waiting};
 
-pub use beside::{Beside, PlayedRecovery};
 pub use break_even::BreakEven;
 pub use delta::{Better, Delta, Label, Remembered, SAME, Spread, Standing};
-pub use resets::Resets;
 pub use sensitivity::Sensitivity;
 pub use statistic::{Statistic, student};
 
@@ -373,6 +366,164 @@ fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
     }
 }
 
+// What is known of a run beside its ledger: intervals of recovery, recovery that was played, bills of other models and services.
+
+/// What is known of a run beside its ledger; nothing by default.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Whether the load has needs.
+    pub has_needs: bool,
+    /// The cost of recovery at the lower and upper ends of all assumptions.
+    pub interval: Option<[Amount; 2]>,
+    /// The change in cost at either end of each assumption of recovery alone.
+    pub assumed: AssumedChanges,
+    /// The ends of its sizes' interval as shares of them, if they were counted anew for other models.
+    pub counted: Option<[f64; 2]>,
+    /// Recovery as it was played, where the closed form does not know the prompts.
+    pub played: Option<PlayedRecovery>,
+    /// Why a play of recovery came to no result.
+    pub fault: Option<Arc<RunFault>>,
+    /// The agent's requests, each billed at the prices of the model that answered it, where these were several.
+    pub own_models: Option<Bill>,
+    /// What these requests take, each with its own model.
+    pub own_waiting: Option<Waited>,
+    /// The share of recovery calls that share a request with others.
+    pub shared_calls: f64,
+    /// What the calls of a memory to its service cost, if the service has prices of its own.
+    pub service: Option<Cost>,
+    /// Milliseconds, if a world counts them itself.
+    pub latency_ms: Option<f64>,
+    /// The turns of the session as recorded: without a compaction, two of them may be one.
+    pub turns: Option<u32>,
+    /// The lowest cost, in US dollars, of anything that keeps every needed item.
+    pub bound: Option<f64>,
+    /// Whether each trial has a prompt limit of its own.
+    pub has_own_budgets: bool,
+}
+
+/// Means over runs with sampled needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedRecovery {
+    /// The cost of the runs, less the closed form's.
+    pub cost: Amount,
+    /// What they pay at each rate, where that was asked for.
+    pub paid: Option<PaidAtRates>,
+    /// Tokens of their requests, less the closed form's.
+    pub tokens: Expected,
+    /// What became of the needs.
+    pub needs: NeedSums,
+    /// What was looked up anew.
+    pub explored: ExploredSums,
+    /// The number of runs.
+    pub n: u32,
+}
+
+impl Beside {
+    /// Returns the costs of a run, from those of its ledger.
+    fn costs(&self, ledger: Costs) -> Costs {
+        Costs {
+            main: self.own_models.unwrap_or(ledger.main),
+            memory: self.service.unwrap_or(ledger.memory),
+            reaction: self.played.as_ref().map_or(Amount::ZERO, |it| it.cost),
+            is_unknown: ledger.is_unknown || self.own_models.is_some_and(|it| it.is_incomplete),
+            ..ledger
+        }
+    }
+
+    /// Returns what a run takes, from what its ledger does.
+    fn waiting(&self, ledger: Waiting) -> Waiting {
+        Waiting { main: self.own_waiting.unwrap_or(ledger.main), ..ledger }
+    }
+
+    /// Returns the outcome of a run, from that of its ledger.
+    fn outcome(&self, ledger: &Outcome) -> Outcome {
+        let mut outcome = ledger.clone();
+        if let Some(fault) = &self.fault {
+            outcome.fault = Some(Arc::clone(fault));
+        }
+        if let Some(turns) = self.turns.filter(|_| outcome.turns_completed == outcome.turns_requested) {
+            [outcome.turns_requested, outcome.turns_started, outcome.turns_completed] = [turns; 3];
+        }
+        outcome
+    }
+}
+
+// What a run owes to cache hits that its provider calls likely, not sure.
+
+/// What reads from a best-effort cache save.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HitStake {
+    /// What they would cost more as plain input, at the standard prices of short prompts.
+    pub saved: Cost,
+}
+
+packed!(HitStake: [saved]);
+
+impl HitStake {
+    /// Returns what a run's reads save, if its provider promises no hit.
+    fn new(tokens: &TokenUse, profile: &Profile) -> Option<Self> {
+        let rates = profile.prices.usual();
+        let saved = rates.input.0.saturating_sub(rates.read().0);
+        let saved = Cost(u128::from(tokens.read) * u128::from(saved));
+        profile.is_best_effort.then_some(Self { saved })
+    }
+
+    /// Returns that of two runs together.
+    pub fn sum(both: [Option<Self>; 2]) -> Option<Self> {
+        both.into_iter().flatten().reduce(|one, other| Self { saved: one.saved + other.saved })
+    }
+}
+
+// Recorded compactions that a policy would have avoided, and the session's cost with and without them.
+
+/// The harness's own compactions under one policy, of one session or the sum of several.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Resets {
+    /// How many were recorded.
+    pub recorded: u32,
+    /// Of these: compactions whose trigger the policy's prompt would not have reached.
+    pub avoided: u32,
+    /// Requests after such a compaction, up to the next that is not avoided.
+    pub requests: u64,
+    /// The cost with all of them, as recorded, and with none; `None` if a price is unknown or a limit stops
+    /// the policy. In a sum, sessions without compactions are part of both.
+    pub bills: [Option<Amount>; 2],
+    /// Sessions in which the policy's prompts stay below the trigger, but without the compactions a limit stops
+    /// it: they count as recorded.
+    pub n_open: u32,
+    /// Sessions in which all are avoided, but the prompt still reaches the trigger, only later.
+    pub n_reached: u32,
+}
+
+packed!(Resets: [recorded, avoided, requests, bills, n_open, n_reached]);
+
+impl Resets {
+    /// Counts the compactions that a run avoids, and the requests that follow them.
+    pub fn new(recorded: &Recorded, n_steps: usize, avoided: &[StepIx]) -> Self {
+        let mut resets = Self::default();
+        let mut nexts = recorded.compactions.iter().skip(1).map(|it| u64::from(*it));
+        for step in &recorded.compactions {
+            let next = nexts.next().unwrap_or(n_steps as u64);
+            resets.recorded += 1;
+            if avoided.contains(step) {
+                resets.avoided += 1;
+                resets.requests += next.saturating_sub(u64::from(*step));
+            }
+        }
+        resets
+    }
+
+    /// Adds those of another session.
+    pub fn add(&mut self, more: &Self) {
+        self.recorded = self.recorded.saturating_add(more.recorded);
+        self.avoided = self.avoided.saturating_add(more.avoided);
+        self.requests = self.requests.saturating_add(more.requests);
+        self.n_open = self.n_open.saturating_add(more.n_open);
+        self.n_reached = self.n_reached.saturating_add(more.n_reached);
+        self.bills = [0, 1].map(|nth| Some(self.bills[nth]? + more.bills[nth]?));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -418,5 +569,36 @@ mod tests {
 
         assert_eq!(all.outcome.failure.map(|it| it.turn), Some(2));
         assert_eq!(all.answerability(), 0.0);
+    }
+
+    #[test]
+    fn the_requests_behind_an_avoided_compaction_count_up_to_the_next_one() {
+        let recorded = Recorded { compactions: vec![3, 7], ..Recorded::default() };
+        let counted = |avoided: &[StepIx]| {
+            let resets = Resets::new(&recorded, 10, avoided);
+            (resets.recorded, resets.avoided, resets.requests)
+        };
+
+        assert_eq!(counted(&[3, 7]), (2, 2, 7));
+        assert_eq!(counted(&[3]), (2, 1, 4));
+        assert_eq!(counted(&[]), (2, 0, 0));
+    }
+
+    #[test]
+    fn sessions_add_up_and_one_with_an_unknown_bill_leaves_that_of_all_unknown() {
+        let one = Resets {
+            recorded: 1,
+            avoided: 1,
+            requests: 5,
+            bills: [4, 5].map(|it| Some(Amount(it))),
+            ..Resets::default()
+        };
+        let other = Resets { recorded: 2, bills: [Some(Amount(1)), None], ..Resets::default() };
+        let mut all = one;
+
+        all.add(&other);
+
+        assert_eq!((all.recorded, all.avoided, all.requests), (3, 1, 5));
+        assert_eq!(all.bills, [Some(Amount(5)), None]);
     }
 }

@@ -4,7 +4,7 @@
 //! a memory where it has one. A view answers each request with [`Part`]s; `place` turns them into slots, `viewed` into edits.
 //!
 //! ```text
-//! View: Entry… → Part… → own/place.rs (every rule that a view must keep) → Target per slot → own/viewed.rs → edits of the prompt
+//! View: Entry… → Part… → own/viewed.rs (every rule that a view must keep) → Target per slot → own/viewed.rs → edits of the prompt
 //! Process: the same View, its answers read from a program's standard output (own/process/)
 //! CacheRule of the face: Request → Division, which must sum to the prompt (engine/send.rs checks every answer)
 //! ```
@@ -16,7 +16,7 @@
 //! Nothing that code does can turn into a number. A panic, an error or a view that cannot be sent sets `Outcome::fault`; a tally keeps the
 //! first fault of its trials, `Report::new` moves such runs from `runs` to `failures`, leaves their policy out of sums, and every other
 //! command refuses to compare. `play_twice` plays each run of code once more beforehand and holds the digest of every request against the
-//! first play (`own/twice.rs`).
+//! first play (`PlayDigests`).
 //!
 //! **Code as a policy.** `code: clairvoyant` takes the place of stages; `builtin.rs` makes the projector. Clairvoyant keeps what a later
 //! need or probe of positive weight asks for: an upper bound on what better selection could keep, but no lower bound on cost, because its
@@ -26,29 +26,29 @@
 //! `docs/reference/processes.md`). `own/process/child.rs` alone starts programs or reads a clock, and only plans that allow it reach it
 //! (`app/check.rs`).
 //!
-//! **Code may be wrong.** A view that cannot be sent (`own/place.rs`: an entry that has not come or has no place there, a call without its
+//! **Code may be wrong.** A view that cannot be sent (`own/viewed.rs`: an entry that has not come or has no place there, a call without its
 //! result, entries out of order; `own/viewed.rs`: a prompt beyond 2^32 tokens) and cache answers that do not add up to the prompt end a run
 //! with a fault (`Outcome::fault`) that names policy, turn and request; the run gives no numbers. The editor checks nothing: neither stages
 //! nor what a view has become can make invalid edits.
 
 mod book;
-mod place;
 pub mod process;
-mod remembers;
-mod twice;
 mod view;
 mod viewed;
 
 use crate::prelude::*;
 use std::any::Any;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::ledger::Loss;
 use crate::memory;
+use crate::memory::{MemoryView, PolicyMemory as Engine, Recalled};
+use crate::projection::{Firing, Left};
 use ctxsim_input::OwnCode;
+use ctxsim_input::policy::memory::State;
+use ctxsim_timeline::facts::Plant;
+use std::sync::{Mutex, PoisonError};
 
-pub use remembers::{Knows, Memory};
-pub use twice::PlayDigests;
 pub use view::{Cx, Entry, ItemId, Kind, Lasts, ModelCall, Part, Text, View};
 
 /// An error of code outside this crate.
@@ -107,7 +107,7 @@ impl Own {
         make: impl Fn(CodeInputs<'_>) -> M + Send + Sync + 'static,
     ) -> Self {
         let make: Arc<MakeMemory> =
-            Arc::new(move |it| Box::new(remembers::Remembers::new(it, guard_maker(|| Ok(make(it))))));
+            Arc::new(move |it| Box::new(Remembers::new(it, guard_maker(|| Ok(make(it))))));
         Self { memory: Some(make), ..self }
     }
 
@@ -126,7 +126,7 @@ impl Own {
     }
 
     /// Returns the factory that a policy carries.
-    pub fn of(code: &OwnCode) -> Option<&Self> {
+    pub fn from_code(code: &OwnCode) -> Option<&Self> {
         code.factory()
     }
 }
@@ -153,4 +153,179 @@ pub fn guard<T>(what: &str, code: impl FnOnce() -> Result<T, BoxError>) -> Guard
 fn words(panic: &(dyn Any + Send)) -> &str {
     let spoken = panic.downcast_ref::<&str>().copied();
     spoken.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+// A run that is played twice: the second play must send what the first sent.
+
+/// What the requests of a play showed, each as a digest.
+#[derive(Clone, Debug, Default)]
+pub struct PlayDigests(Arc<Mutex<Vec<u128>>>);
+
+/// A projector whose views are noted, or held against those of an earlier play.
+struct NotedProjector<'t> {
+    policy: Box<dyn Projector + 't>,
+    played: PlayDigests,
+    /// How many requests have been compared; none in the first play.
+    n_compared: Option<usize>,
+}
+
+impl PlayDigests {
+    /// Notes what a policy shows.
+    pub fn note<'t>(&self, policy: Box<dyn Projector + 't>) -> Box<dyn Projector + 't> {
+        Box::new(NotedProjector { policy, played: self.clone(), n_compared: None })
+    }
+
+    /// Ends the run of a policy where it shows something else than was noted.
+    pub fn compare<'t>(&self, policy: Box<dyn Projector + 't>) -> Box<dyn Projector + 't> {
+        Box::new(NotedProjector { policy, played: self.clone(), n_compared: Some(0) })
+    }
+}
+
+impl Projector for NotedProjector<'_> {
+    fn name(&self) -> &str {
+        self.policy.name()
+    }
+
+    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
+        self.policy.project(moment, ambient, edit);
+        if moment != Moment::Request {
+            return;
+        }
+        let digest = edit.chain().links().last().map_or(0, |it| it.digest);
+        let mut noted = self.played.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut self.n_compared {
+            None => noted.push(digest),
+            Some(n) => {
+                // A first play that ended early differs, too.
+                if noted.get(*n) != Some(&digest) {
+                    let which = *n + 1;
+                    edit.fail(format!(
+                        "request {which} differed when the run was repeated, so the policy is not deterministic"
+                    ));
+                }
+                *n += 1;
+            }
+        }
+    }
+
+    fn may_act(&self, moment: Moment, prompt: Tokens) -> bool {
+        self.policy.may_act(moment, prompt)
+    }
+
+    fn next_pause(&self, idle_ms: u64) -> Option<u64> {
+        self.policy.next_pause(idle_ms)
+    }
+
+    fn firings(&self) -> Vec<Firing> {
+        self.policy.firings()
+    }
+
+    fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
+        self.policy.left(prompt, slot)
+    }
+
+    fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
+        self.policy.text(prompt, texts, slot)
+    }
+}
+
+// A memory that is code outside this crate.
+
+/// What an agent remembers beside its window, in code: made anew for each run.
+///
+/// What it recalls stands where the policy's layout places memory: at the front of the prompt, behind the system prompt, or at the end.
+pub trait Memory: Send {
+    /// Takes what has come since it was last asked.
+    fn observe(&mut self, _new: &[Entry<'_>]) {}
+
+    /// Returns what stands of it in the next request; `None` where it has nothing to say.
+    ///
+    /// # Errors
+    /// Any error ends the run with a message that names the policy and the request; so does a panic, where panics unwind.
+    fn recall(&mut self) -> Result<Option<Text>, BoxError>;
+
+    /// Returns how it knows what an entry says, where a scenario asks for planted facts.
+    fn knows(&mut self, _entry: ItemId) -> Knows {
+        Knows::Nothing
+    }
+}
+
+/// How a memory knows what an entry says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Knows {
+    /// It does not know it.
+    #[default]
+    Nothing,
+    /// It can be fetched by something that the memory recalls.
+    Handle,
+    /// In its own words.
+    Summary,
+    /// Word for word.
+    Exact,
+}
+
+/// A memory at work.
+struct Remembers<'t, M> {
+    made: CodeInputs<'t>,
+    code: Guarded<M>,
+    /// How many items have been handed on.
+    n_seen: ItemIx,
+    fault: Option<String>,
+}
+
+impl<'t, M: Memory> Remembers<'t, M> {
+    fn new(made: CodeInputs<'t>, code: Guarded<M>) -> Self {
+        Self { made, code, n_seen: 0, fault: None }
+    }
+
+    /// Calls the code, unless it has failed.
+    fn call<T>(&mut self, call: impl FnOnce(&mut M) -> Result<T, BoxError>) -> Option<T> {
+        let called = match &mut self.code {
+            Ok(code) => guard("the memory", || call(code)),
+            Err(why) => Err(why.clone()),
+        };
+        match called {
+            Ok(value) => Some(value),
+            Err(why) => {
+                self.code = Err(why.clone());
+                self.fault.get_or_insert(why);
+                None
+            }
+        }
+    }
+}
+
+impl<M: Memory> Engine for Remembers<'_, M> {
+    fn observe(&mut self, view: &dyn MemoryView) {
+        let (from, until) = (self.n_seen, view.n_items());
+        if from < until {
+            self.n_seen = until;
+            let timeline = self.made.timeline;
+            let new: Vec<Entry<'_>> = (from..until).filter_map(|it| Entry::of(timeline, it)).collect();
+            self.call(|it| {
+                it.observe(&new);
+                Ok(())
+            });
+        }
+    }
+
+    fn recall(&mut self) -> Option<Recalled> {
+        let text = self.call(Memory::recall).flatten()?.counted(self.made.timeline);
+        Some(Recalled { tokens: text.tokens, digest: text.content.digest() })
+    }
+
+    fn answer(&mut self, plant: &Plant) -> (State, Option<Loss>) {
+        let id = ItemId(plant.item);
+        match self.call(|it| Ok(it.knows(id))) {
+            Some(Knows::Exact) => (State::Exact, None),
+            Some(Knows::Summary) => (State::Summarised, None),
+            Some(Knows::Handle) => (State::Recoverable, None),
+            Some(Knows::Nothing) | None => (State::Lost, Some(Loss::Write)),
+        }
+    }
+
+    fn fault(&mut self) -> Option<String> {
+        self.fault.take()
+    }
 }

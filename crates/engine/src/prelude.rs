@@ -1,14 +1,23 @@
 //! What most of the engine writes with: timelines, quantities, prompts, caches.
 
-pub(crate) use std::collections::BTreeMap;
+pub(crate) use std::collections::{BTreeMap, BTreeSet};
+pub(crate) use std::fmt;
 pub(crate) use std::ops::Range;
-pub(crate) use std::sync::Arc;
+pub(crate) use std::sync::{Arc, LazyLock};
 
-pub(crate) use ctxsim_base::quantity::{Amount, Cost, Expected, Tokens, ix, packed, saturated};
-pub(crate) use ctxsim_input::{CacheRules, Limits, Moment, Policy, Profile, Size, Unit};
-pub(crate) use ctxsim_timeline::{EventKind, Item, ItemIx, Kind, NO_ITEM, Spine, StepIx, Timeline, TurnIx};
-pub(crate) use indexmap::IndexMap;
+pub(crate) use ctxsim_base::quantity::{
+    Amount, Cost, Decimal, Expected, Tokens, UNLIMITED, ix, or_unlimited, packed, saturated,
+};
+pub(crate) use ctxsim_base::rng::Seed;
+pub(crate) use ctxsim_input::text::decode::declared;
+pub(crate) use ctxsim_input::{
+    CacheRules, Changes, Limits, Moment, Policy, Prices, Profile, Setting, Size, Steps, Unit,
+};
+pub(crate) use ctxsim_timeline::{
+    EventKind, Item, ItemIx, Kind, NO_ITEM, Spine, StepIx, Texts, Timeline, TurnIx, Usage,
+};
+pub(crate) use indexmap::{IndexMap, IndexSet};
 pub(crate) use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::ledger::{CacheUse, Outcome, RequestRow, Role, Sink, Sums};
-pub(crate) use crate::projection::{Editor, Link, Projector, Prompt, ShownAs, SlotIx, State};
+pub(crate) use crate::ledger::{CacheUse, ExplicitCacheRow, Outcome, RequestRow, Role, Rows, Sink, Sums};
+pub(crate) use crate::projection::{Ambient, Chain, Editor, Link, Projector, Prompt, ShownAs, SlotIx, State};

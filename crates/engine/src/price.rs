@@ -9,10 +9,10 @@ pub mod index;
 use std::ops::AddAssign;
 
 use self::index::Side;
-use crate::ledger::{ExplicitCacheSums, NeedSums, RequestSums, Rows, TokenUse};
+use crate::ledger::{ExplicitCacheSums, NeedSums, RequestSums, TokenUse};
 use crate::prelude::*;
-use ctxsim_base::quantity::{Rate, UNLIMITED};
-use ctxsim_input::{Assumptions, PriceList, Prices, Rates, RecoveryPrice, TierReach, VariedRate, WaitModel};
+use ctxsim_base::quantity::Rate;
+use ctxsim_input::{Assumptions, PriceList, Rates, RecoveryPrice, TierReach, VariedRate, WaitModel};
 
 pub use index::{PriceIndex, PriceRows};
 

@@ -26,7 +26,6 @@ pub mod window;
 
 use crate::prelude::*;
 use act::{Act, CompiledAction};
-use ctxsim_timeline::Texts;
 use rung::{CompiledRung, Counter, RungParts};
 use text::Writer;
 

@@ -5,7 +5,7 @@
 //! calls.
 //!
 //! When the prompt does not meet a need and a handle exists, the agent fetches the evidence again. After a policy removed context it also
-//! looks things up anew (exploration): `EngineRun` notes what each edit removed (`recovery/removed.rs`), and `Carried::explored` turns the
+//! looks things up anew (exploration): `EngineRun` notes what each edit removed (`recovery.rs`), and `Carried::explored` turns the
 //! missing share into an `ExploredRow`. What is expected beside a request (`ExpectedRow`: carried, left by others) reaches sinks beside its
 //! row, which stays exact. The cost is expected (a closed form over the rows of a play), *sampled* (each need is drawn and what it fetches
 //! enters the history, `engine/drawn.rs`), or *played* where fetched results may change what a policy does (`take/play.rs`).

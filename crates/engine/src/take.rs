@@ -4,27 +4,24 @@
 //! `tests/suite/oracle/` interprets the same policies by rescanning everything at every request. It covers sessions, events and memory, and
 //! must agree row by row.
 
-mod counted;
 mod findings;
 mod lives;
 mod load;
 mod play;
-mod rows;
 mod run;
 mod simulations;
-mod sinks;
 mod threads;
 mod world;
 
-pub use counted::CountedLoad;
 pub use findings::{Curve, CurvePlaces, Curves, Findings, FindingsKind, MemoryRepair, Number, StageRepair};
 pub use lives::Layouts;
-pub use load::Load;
-pub use play::{FoldedLedger, summed};
-pub use rows::{MemoryCall, RunName, drawn, drawn_heads, of_run};
-pub use run::{FailedRun, FailedRuns, LoadFacts, Run, RunBasis, StageFacts};
+pub use load::{CountedLoad, Load};
+pub use play::{FoldedLedger, Sinks, Take, Taken, summed};
+pub use run::{
+    FailedRun, FailedRuns, LoadFacts, MemoryCall, Run, RunBasis, RunName, StageFacts, drawn, drawn_heads,
+    of_run,
+};
 pub use simulations::{AtEnds, Keys, Ledgers, SimulationKey, Simulations};
-pub use sinks::{Sinks, Take, Taken};
 pub use threads::{THREADS_MAX, in_order, in_order_telling, in_turn, with_threads};
 pub use world::{Fixed, LoadKind, Plays, PolicyPart, RowsOf, TrialLedger, TrialQuestion, Unread, World};
 

@@ -15,7 +15,6 @@
 //! `docs/reference/stages.md` has the definitions that decide exact results.
 
 mod check;
-pub mod law;
 pub mod lint;
 pub mod memory;
 mod render;
@@ -23,7 +22,6 @@ mod settable;
 pub mod written;
 
 use std::ops::Deref;
-use std::sync::Arc;
 
 use self::render::{HAS_ENGINE, RenderFault, fill, undeclared};
 use crate::Profile;
@@ -512,9 +510,69 @@ impl Policy {
     }
 }
 
+// The laws that a context policy should keep, by name; a policy file allows itself to break one by naming it in `allows`.
+
+/// A property that a policy has on every session, or says that it lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Law {
+    /// Every request shows what its user asked.
+    KeepsTask,
+    /// What was sent stays as it was, most of the time.
+    StablePrefix,
+    /// The same request has the same answer.
+    Idempotent,
+    /// Prompts fit.
+    Bounded,
+    /// What is removed can be found again.
+    Recoverable,
+}
+
+impl Law {
+    /// All of them, in the order of reports.
+    pub const ALL: [Self; 5] =
+        [Self::KeepsTask, Self::StablePrefix, Self::Idempotent, Self::Bounded, Self::Recoverable];
+
+    /// Returns its name in files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::KeepsTask => "keeps-task",
+            Self::StablePrefix => "stable-prefix",
+            Self::Idempotent => "idempotent",
+            Self::Bounded => "bounded",
+            Self::Recoverable => "recoverable",
+        }
+    }
+
+    /// Returns what it says, in a sentence without its full stop.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::KeepsTask => "every request shows the user's message of its turn, whole or in a summary",
+            Self::StablePrefix => {
+                "of three requests in a row, at least one begins with everything that the request before it sent"
+            }
+            Self::Idempotent => "a request that is sent again, with nothing new, is the same",
+            Self::Bounded => {
+                "no request is above the prompt limit, as long as what must stay takes at most half of it"
+            }
+            Self::Recoverable => {
+                "a tool result that is removed leaves a placeholder, an excerpt, a handle or a summary"
+            }
+        }
+    }
+
+    /// Returns the law of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Format;
+    use crate::text::decode::decode;
 
     #[test]
     fn a_star_stands_for_any_run_of_characters() {
@@ -525,10 +583,6 @@ mod tests {
         assert!(!wildcard("read", "read_file"));
         assert!(!wildcard("a*b", "ab-"));
     }
-
-    use crate::Format;
-    use crate::Policy;
-    use crate::text::decode::decode;
 
     fn policy(name: &str, stage: &str) -> PolicyFile {
         let text = format!("(name: \"{name}\", about: \"A stage.\", stages: [({stage})])");
@@ -568,17 +622,5 @@ mod tests {
         let merged = policy("v", "name: \"cut\", remove: [when]").over(middle.over(base()));
 
         assert_eq!(merged.stages[0].when, None);
-    }
-
-    #[test]
-    fn a_removal_that_removes_nothing_is_refused() {
-        let told = |stage: &str| {
-            let problems = Policy::new(&policy("v", stage).over(base())).unwrap_err();
-            problems.into_iter().map(|it| (it.code.name(), it.place.field)).collect::<Vec<_>>()
-        };
-
-        let expected = [("stage-remove", "stages.cut.remove.0".to_owned())];
-        assert_eq!(told("name: \"cut\", remove: [ladder]"), expected);
-        assert_eq!(told("name: \"cut\", when: prompt(above: tokens(9)), remove: [when]"), expected);
     }
 }

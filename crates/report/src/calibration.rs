@@ -2,7 +2,7 @@
 
 use super::{BillAsLogged, compactions, unforeseen};
 use crate::prelude::*;
-use ctxsim_engine::calibrate::first::FirstRequests;
+use ctxsim_engine::calibrate::FirstRequests;
 use ctxsim_engine::calibrate::{BillPair, CLOSE_TOKENS, Calibration, ReadClass, sum_of_sessions};
 use ctxsim_timeline::row::Fields;
 use std::cmp::Reverse;

@@ -18,7 +18,7 @@ const PROFILES: usize = 6;
 impl Report {
     /// Takes the runs out that came to no result, of a list in the order of a report.
     pub fn without_failed(runs: Vec<Run>) -> (Vec<Run>, Vec<FailedRun>) {
-        let failed: Vec<FailedRun> = runs.iter().filter_map(FailedRun::of).listed();
+        let failed: Vec<FailedRun> = runs.iter().filter_map(FailedRun::from_run).listed();
         if failed.is_empty() {
             return (runs, failed);
         }

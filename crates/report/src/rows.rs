@@ -8,8 +8,8 @@ use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{ExploredRow, NeedRow, RequestRow, RequestSums, Role, Rows as Ledger};
 use ctxsim_engine::measure::missed::Miss;
 use ctxsim_engine::measure::waiting::Waited;
-use ctxsim_engine::price::{RequestCost, request_of};
 use ctxsim_engine::price::{self, Models};
+use ctxsim_engine::price::{RequestCost, request_of};
 use ctxsim_engine::take::{MemoryCall, RunName, drawn_heads};
 use ctxsim_input::Policy;
 use ctxsim_input::policy::Builtin;
@@ -243,7 +243,7 @@ impl RequestInContext<'_> {
         let models = Models::new(self.context.profile, self.context.policy.summariser());
         let model = self.cost.map_or_else(|| models.of(self.row.role).waiting, |it| it.waits);
         let one = RequestSums { n: 1, tokens: self.row.tokens(), ..RequestSums::default() };
-        if self.row.role == Role::KeepAlive { None } else { Waited::of(model, &one).seconds() }
+        if self.row.role == Role::KeepAlive { None } else { Waited::expected(model, &one).seconds() }
     }
 
     /// Returns an amount beside it.

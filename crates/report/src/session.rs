@@ -8,8 +8,8 @@ use super::filled::Filled;
 use super::{BillAsLogged, Skipped};
 use crate::prelude::*;
 use ctxsim_base::quantity::sums;
-use ctxsim_engine::calibrate::first::FirstRequests;
-use ctxsim_engine::calibrate::lifetimes::Pauses;
+use ctxsim_engine::calibrate::FirstRequests;
+use ctxsim_engine::calibrate::Pauses;
 use ctxsim_engine::calibrate::{Calibration, ReadClass};
 use ctxsim_timeline::import::formats;
 

@@ -1,7 +1,7 @@
 //! Rows of reports: values under columns, each declared once with its name, its unit and a sentence; and the formats that rows are written in.
 //!
 //! **Rows are typed.** A kind of row is a type with `Columns`: each has a name, a unit, a sentence and a function that gives the `Value`.
-//! They are declared once, with the macro `columns!`, in the file of the kind (`report/runs.rs`, `report/rows/`, `take/rows.rs`, and the
+//! They are declared once, with the macro `columns!`, in the file of the kind (`report/runs.rs`, `report/rows/`, `take/run.rs`, and the
 //! folders of the worlds). `Rows` are such values with what all of them have in front: the run, the length and trial of a conversation. A
 //! format of `row::FORMATS` writes `Rows` as bytes, and nothing parses its output. `docs/reference/rows.md` lists all columns; a test holds
 //! it. What the findings of worlds consist of is read off a sample (`found.rs` of each).

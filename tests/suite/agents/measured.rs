@@ -2,7 +2,7 @@
 
 use ctxsim::app::ListPrices;
 use ctxsim::calibrate::compaction::{compacting, prompt_behind};
-use ctxsim::projection::num::{Known, Num};
+use ctxsim::projection::test::{Known, Num};
 
 use crate::support::*;
 
@@ -72,7 +72,7 @@ fn trigger(version: &str, model: &str, prompt: u64) -> u64 {
     let catalog = bundled_catalog();
     let profile = ListPrices::read(&catalog).profile_of(model).unwrap().clone();
     let policy = Policy::new(&spec()).unwrap();
-    let known = Known::of(&logged(version, model, prompt), profile.limits);
+    let known = Known::new(&logged(version, model, prompt), profile.limits);
     Num::known(&policy.params["trigger"], &known).unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! Published series and trigger points, to the digit; costs and break-evens of issues are in `price.rs` and `sensitivity`.
 
-use ctxsim::projection::num::{Known, Num};
+use ctxsim::projection::test::{Known, Num};
 
 use crate::support::*;
 

@@ -15,7 +15,7 @@ fn ask(cache: &mut dyn CacheRule, blocks: &Blocks, at_ms: i64) -> CacheUse {
     let links = blocks.links();
     let layout = LayoutSpec { breakpoints: Some(Vec::new()), ..LayoutSpec::default() };
     let prompt = links.last().map_or(0, |it| it.tokens);
-    cache.submit(&RequestView::of(prompt, &Chain::of(links), &layout, at_ms))
+    cache.submit(&RequestView::new(prompt, &Chain::from_links(links), &layout, at_ms))
 }
 
 fn interval(min: u64, step: u64, ttl_ms: Option<u64>) -> Box<dyn CacheRule> {

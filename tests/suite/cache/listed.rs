@@ -48,13 +48,13 @@ impl Listed {
 
     /// The same, with settings.
     pub(super) fn send_under(&mut self, blocks: &Blocks, at_ms: i64, settings: Settings) -> CacheUse {
-        let chain = Chain::of(blocks.links());
+        let chain = Chain::from_links(blocks.links());
         let prompt = chain.links().last().map_or(0, |it| it.tokens);
         let usage = self.cache.submit(&RequestView {
             response_ms: at_ms + 1_000,
             end_ms: at_ms + 2_000,
             settings,
-            ..RequestView::of(prompt, &chain, &self.layout, at_ms)
+            ..RequestView::new(prompt, &chain, &self.layout, at_ms)
         });
         assert_eq!(usage.read + usage.write[0] + usage.write[1] + usage.uncached, prompt);
         usage

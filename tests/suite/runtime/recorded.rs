@@ -163,7 +163,7 @@ fn a_result_of_which_a_template_leaves_nothing_is_never_exact() {
         let timeline = told(&[&calls, &[]]);
         let text = ERASES.replace("OVER", over);
         let spec: PolicyFile = decode(&text, ctxsim::input::Format::Ron).unwrap();
-        let known = Known::of(&timeline, Limits::NONE);
+        let known = Known::new(&timeline, Limits::NONE);
         let policy = Policy::new(&spec).unwrap();
         let mut spy = Exactness(Program::new(&policy, &timeline, &known), Vec::new());
         play(&timeline, &policy, &Limits::NONE, &mut spy, &mut Rows::default());
@@ -194,7 +194,7 @@ fn whatever_the_runtime_keeps_as_exact_of_the_bundled_session_stands_in_its_word
     let session = include_str!("../../../scenarios/recorded/claude-code-session.jsonl");
     let timeline = import(session, "recorded", &assume, &spec.file_tools).unwrap().timeline;
     let limits = Limits { prompt: UNLIMITED, window: 200_000, output: UNLIMITED };
-    let known = Known::of(&timeline, limits);
+    let known = Known::new(&timeline, limits);
     let policy = policy();
     let mut spy = Kept { program: Program::new(&policy, &timeline, &known), timeline: &timeline, n: 0 };
     play(&timeline, &policy, &limits, &mut spy, &mut Rows::default());

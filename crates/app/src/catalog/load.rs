@@ -8,7 +8,7 @@ use super::{Catalog, Kind, Origin, origin};
 use crate::models::SERVICE_MARK;
 use ctxsim_base::diag::Place;
 use ctxsim_input::Source;
-use ctxsim_input::policy::law::Law;
+use ctxsim_input::policy::Law;
 use ctxsim_input::text::Decode;
 
 /// The longest chain of bases.
@@ -180,7 +180,7 @@ impl Catalog {
             let loaded = recording(origin);
             return Ok(Loaded { spec: ScenarioFile { name, ..loaded.spec }, ..loaded });
         }
-        if Format::of(origin.path()).is_none() {
+        if Format::from_path(origin.path()).is_none() {
             // A recording is read when it is played, but a missing one is reported with all other problems.
             if let Origin::File(path) = &origin {
                 fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
@@ -201,7 +201,7 @@ impl Catalog {
     pub fn recording_origin(&self, name: &str) -> Option<Origin> {
         let origin = self.find(Kind::Scenario, name).ok()?;
         let is_other = matches!(origin, Origin::Bundled(_) | Origin::Built(_));
-        (!is_other && Format::of(origin.path()).is_none()).then_some(origin)
+        (!is_other && Format::from_path(origin.path()).is_none()).then_some(origin)
     }
 
     /// Reads a profile; `NAME@SERVICE` means it at the prices of a service.
@@ -272,7 +272,7 @@ impl Catalog {
             return Err(problem.into());
         }
         let replaced = self.replaced.get(origin.path()).filter(|_| matches!(origin, Origin::File(_)));
-        let (source, spec) = match (origin, replaced.zip(Format::of(origin.path()))) {
+        let (source, spec) = match (origin, replaced.zip(Format::from_path(origin.path()))) {
             (_, Some((text, format))) => {
                 let source = Source::new(origin.label(), format, text.as_str());
                 let spec = source.decode()?;

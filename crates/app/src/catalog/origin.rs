@@ -193,7 +193,7 @@ impl Origin {
         match self {
             Self::Built(_) => Ok(Source::new(self.label(), Format::Ron, "")),
             Self::Bundled(_) | Self::Stream(_) | Self::Revision(..) | Self::Memory(_) => {
-                let format = Format::of(self.path()).unwrap_or(Format::Ron);
+                let format = Format::from_path(self.path()).unwrap_or(Format::Ron);
                 Ok(Source::new(self.label(), format, self.text()?))
             }
             Self::File(path) => Source::read(path),
@@ -251,7 +251,7 @@ fn missing(path: &Path) -> Error {
 /// # Errors
 /// The file cannot be read.
 pub fn kind_of(path: &Path) -> Result<Kind, Error> {
-    if Format::of(path).is_none() {
+    if Format::from_path(path).is_none() {
         return Ok(Kind::Scenario);
     }
     let likely = likely(&Source::read(path)?);
@@ -283,7 +283,7 @@ pub(super) fn other_kind(asked: Kind, source: &Source) -> Option<Diagnostic> {
 
 /// Reports a recorded session where an input file was expected, or nothing if it is not one.
 pub(super) fn recorded_in_place_of(asked: Kind, origin: &Origin) -> Option<Diagnostic> {
-    let is_recorded = Format::of(origin.path()).is_none()
+    let is_recorded = Format::from_path(origin.path()).is_none()
         && import::detect_from(origin.reader().ok()?.as_mut()).is_ok_and(|it| it.is_some());
     let label = origin.label();
     is_recorded.then(|| wrong_kind(asked, "recorded session", &label, &format!("ctxsim run {label}")))

@@ -140,7 +140,9 @@ impl Catalog {
                 let inputs = matched.into_iter().filter(|it| is_other_input(it));
                 [search.files, inputs.listed()].concat()
             }
-            false if path.is_dir() => files_below(&path, |it| is_candidate(it) || Format::of(it).is_some())?,
+            false if path.is_dir() => {
+                files_below(&path, |it| is_candidate(it) || Format::from_path(it).is_some())?
+            }
             false => vec![path.clone()],
         };
         let n_sessions = files.iter().filter(|it| is_candidate(it)).count();
@@ -168,7 +170,7 @@ fn is_other_input(path: &Path) -> bool {
 
 /// Returns whether a file is an input of some kind: it has a format of inputs, and a name as all of them do.
 pub(super) fn is_input(path: &Path) -> bool {
-    Format::of(path).is_some() && source(path).is_some_and(|it| it.keys().any(|it| it == "name"))
+    Format::from_path(path).is_some() && source(path).is_some_and(|it| it.keys().any(|it| it == "name"))
 }
 
 /// Returns whether a file may be of a kind: it cannot be read, or its fields are not those of another one.
@@ -278,7 +280,7 @@ impl FolderSearch {
 
 /// Returns whether a file may be a recording or a scenario.
 fn is_candidate(path: &Path) -> bool {
-    is_recording(path) || Format::of(path).is_some() && path.is_file() && is_scenario(path)
+    is_recording(path) || Format::from_path(path).is_some() && path.is_file() && is_scenario(path)
 }
 
 /// Returns whether a file has the extension of recordings.

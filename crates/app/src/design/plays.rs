@@ -241,7 +241,7 @@ impl DesignSession {
         let mut sum = DesignPlay { usd: Some(0.0), ..DesignPlay::default() };
         for (run, base) in runs.iter().zip(&self.base) {
             let tally = &run.tally;
-            let is_same = tally.outcome.did_as_much_as(base) && FailedRun::of(run).is_none();
+            let is_same = tally.outcome.did_as_much_as(base) && FailedRun::from_run(run).is_none();
             let own = tally.costs.total().filter(|_| is_same);
             sum.usd = sum.usd.zip(own).map(|it| it.0 + it.1);
             let needs = &tally.sums.needs;

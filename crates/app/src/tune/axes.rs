@@ -126,7 +126,7 @@ fn seen(
         let known = load
             .timeline()
             .into_iter()
-            .flat_map(|timeline| load.profiles.iter().map(move |it| Known::of(timeline, it.limits)));
+            .flat_map(|timeline| load.profiles.iter().map(move |it| Known::new(timeline, it.limits)));
         let params = load.policies.last().map(|it| it.params.clone()).unwrap_or_default();
         (prompt_max, known.listed(), params)
     })?;

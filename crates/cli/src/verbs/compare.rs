@@ -207,7 +207,7 @@ fn on_own_loads(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedPair>) 
     let mut scenarios = own(catalog, Kind::Scenario);
     for folder in catalog.folders() {
         let found = catalog.search(&folder.display().to_string()).unwrap_or_default().found;
-        let recordings = found.into_iter().filter(|it| Format::of(Path::new(&it.name)).is_none());
+        let recordings = found.into_iter().filter(|it| Format::from_path(Path::new(&it.name)).is_none());
         scenarios.extend(recordings.map(|it| it.name));
     }
     if scenarios.is_empty() {
@@ -247,7 +247,7 @@ fn beside_since(catalog: &Catalog, base: &str) -> Result<Beside, Error> {
             let paths: BTreeSet<&PathBuf> = before.keys().chain(now.keys()).collect();
             for path in paths {
                 let texts = [before.get(path), now.get(path)].map(|it| it.map(String::as_str));
-                let Some(format) = Format::of(path) else { continue };
+                let Some(format) = Format::from_path(path) else { continue };
                 let change = input_change(kind, &named_by(path), format, texts);
                 // Policies that both have are compared, and new ones are named.
                 let is_told = |how| kind != Kind::Policy || how == InputFate::Removed;

@@ -79,7 +79,7 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
         "Based on {from}: fields that this file omits come from there. `ctxsim show policy {from} --merged` shows them."
     );
     let about = format!("{from} with our own numbers.");
-    let text = match Format::of(&args.path) {
+    let text = match Format::from_path(&args.path) {
         Some(Format::Ron) => format!(
             "// {said}\n(\n    name: {name:?},\n    about: {about:?},\n    base: {from:?},\n    // Its parameters: {params}.\n    \
                 params: {{}},\n)\n"

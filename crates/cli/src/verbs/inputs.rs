@@ -36,7 +36,7 @@ pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
         InputFormatArg::Toml => Format::Toml,
     });
     // The file is what its name says.
-    let of_file = args.output.file().and_then(Format::of);
+    let of_file = args.output.file().and_then(Format::from_path);
     if let Some(path) = args.output.file() {
         if let Some(format) = asked.filter(|_| asked != of_file) {
             return Err(other_extension(path, format));

@@ -103,7 +103,8 @@ impl GridArgs {
 pub(crate) fn policy_format(output: Option<&Path>) -> Result<Option<Format>, Error> {
     let Some(path) = output else { return Ok(None) };
     let (message, help) = ("a policy file ends in `.ron` or `.toml`", "rename the output");
-    let format = Format::of(path).ok_or_else(|| wrong_at(Code("output-extension"), path, message, help))?;
+    let format =
+        Format::from_path(path).ok_or_else(|| wrong_at(Code("output-extension"), path, message, help))?;
     output::check(path)?;
     Ok(Some(format))
 }

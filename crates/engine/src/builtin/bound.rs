@@ -9,7 +9,6 @@
 //! it was dropped.
 
 use crate::prelude::*;
-use indexmap::IndexSet;
 
 use super::hindsight::{cheapest_cost, deaths, first_shown, gone};
 use super::{LastAsked, REQUEST, Time, asked};

@@ -8,7 +8,6 @@ use crate::prelude::*;
 
 use super::schedule::{Clear, SchedulePrices, ScheduledItem, cheapest, cost};
 use super::{LastAsked, asked};
-use crate::projection::Ambient;
 use ctxsim_input::ScheduleFor;
 
 /// Knows all needs, and clears by a schedule that was made for them; the default keeps everything.

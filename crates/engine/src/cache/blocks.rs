@@ -4,8 +4,6 @@
 //! everything before it; only full blocks are kept; the tail leaves first) and kvcache-ai/Mooncake's traces.
 //! Nothing is billed as written. The model's output enters the store with the next prompt that shows it.
 
-use indexmap::IndexSet;
-
 use super::lru::Lru;
 use super::{CacheRule, EntryFound, Fate, Finding, RequestView};
 use crate::prelude::*;

@@ -220,13 +220,13 @@ impl CacheRule for BreakpointCache {
 
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let links = request.chain.links();
-        let marks = place(Asked::of(request), &self.rules, request.chain, request.tail);
+        let marks = place(Asked::by_request(request), &self.rules, request.chain, request.tail);
         let marks = self.cacheable(&marks);
         let now_ms = request.now_ms;
         let readable_ms = readable_ms(self.rules.readable, self.rules.readable_after_ms, request);
         let hit = match &self.rules.lookup {
             None => marks.iter().rev().find_map(|mark| self.look_back(links, mark.link, now_ms)),
-            Some(lookup) => look_ups(Asked::of(request), &self.rules, lookup, request.chain)
+            Some(lookup) => look_ups(Asked::by_request(request), &self.rules, lookup, request.chain)
                 .into_iter()
                 .find_map(|it| Some((it, self.readable(&links[it], now_ms)?))),
         };
@@ -235,7 +235,7 @@ impl CacheRule for BreakpointCache {
 
     fn look(&self, request: &RequestView<'_>) -> Finding {
         let (links, now_ms) = (request.chain.links(), request.now_ms);
-        let marks = place(Asked::of(request), &self.rules, request.chain, request.tail);
+        let marks = place(Asked::by_request(request), &self.rules, request.chain, request.tail);
         let cacheable = self.cacheable(&marks);
         let mut positions = vec![None; links.len()];
         let hit = match &self.rules.lookup {
@@ -248,7 +248,7 @@ impl CacheRule for BreakpointCache {
                 cacheable.iter().rev().find_map(|it| self.look_back(links, it.link, now_ms)).map(|it| it.0)
             }
             Some(lookup) => {
-                let places = look_ups(Asked::of(request), &self.rules, lookup, request.chain);
+                let places = look_ups(Asked::by_request(request), &self.rules, lookup, request.chain);
                 places.iter().for_each(|it| positions[*it] = Some(1));
                 places.into_iter().find(|it| self.readable(&links[*it], now_ms).is_some())
             }

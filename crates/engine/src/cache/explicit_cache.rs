@@ -6,7 +6,6 @@
 
 use super::marks::{Asked, lead_end, places};
 use super::{CacheRule, EntryFound, Fate, Finding, MarkFound, RequestView, elapsed_ms};
-use crate::ledger::ExplicitCacheRow;
 use crate::prelude::*;
 use ctxsim_input::Breakpoints;
 use ctxsim_input::profile::cache;
@@ -37,7 +36,9 @@ impl StoredContents {
         if request.layout.is_silent() {
             lead_end(links)
         } else {
-            places(Asked::of(request), &Breakpoints::default(), request.chain, 0).last().map(|it| it.0.link)
+            places(Asked::by_request(request), &Breakpoints::default(), request.chain, 0)
+                .last()
+                .map(|it| it.0.link)
         }
     }
 

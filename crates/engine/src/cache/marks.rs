@@ -2,7 +2,6 @@
 
 use super::RequestView;
 use crate::prelude::*;
-use crate::projection::Chain;
 use ctxsim_input::profile::cache::{Automatic, LookbackUnit, Lookup};
 use ctxsim_input::{Breakpoint, Breakpoints, LayoutSpec, LevelEnd, PromptPlace, TtlClass};
 
@@ -37,7 +36,7 @@ pub struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     /// What a request asks.
-    pub fn of(request: &RequestView<'a>) -> Self {
+    pub fn by_request(request: &RequestView<'a>) -> Self {
         Self { layout: request.layout, marks: request.marks, ttl: request.ttl }
     }
 }

@@ -8,7 +8,6 @@ use super::left::{LeftLists, PrefixList};
 use super::qualified::is_told_by_less;
 use super::{RequestView, elapsed_ms};
 use crate::prelude::*;
-use crate::projection::Chain;
 use crate::projection::chain::grown;
 
 /// The prefixes of every earlier prompt, each with a note; when each was last sent is known.
@@ -244,7 +243,7 @@ mod tests {
     /// A chain that compares what it says with the prompt before, or one that takes everything for new.
     fn chain(links: Vec<Link>, is_own: bool) -> Chain {
         let mut own = Chain::default();
-        let chain = Chain::of(links);
+        let chain = Chain::from_links(links);
         chain.tell_apart(&mut own, |it| *it);
         if is_own { own } else { chain }
     }
@@ -265,7 +264,7 @@ mod tests {
             for (number, said) in prompts.iter().enumerate() {
                 now_ms += said.2;
                 let chain = chain(links(said), said.3);
-                let request = RequestView::of(1, &chain, &layout, now_ms);
+                let request = RequestView::new(1, &chain, &layout, now_ms);
                 let all: Vec<_> = chain.links().iter().map(|it| sent.get(&it.digest).copied()).collect();
                 let known = prefixes.known(&chain).map(|it| it.map(|it| (it.touched_ms, it.note)));
                 prop_assert_eq!(known.collect::<Vec<_>>(), all.clone());
@@ -294,7 +293,7 @@ mod tests {
             let mut prefixes: Prefixes = Prefixes::new(None);
             for first in [0, 1, 0, 1, 0] {
                 let chain = chain(links(&say(first)), true);
-                prefixes.submit(&RequestView::of(1, &chain, &layout, 0));
+                prefixes.submit(&RequestView::new(1, &chain, &layout, 0));
             }
 
             prop_assert_eq!(prefixes.left.len(), 1);

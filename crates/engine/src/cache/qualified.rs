@@ -8,12 +8,10 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CacheRule, Finding, RequestView, cache, cache_with_settings};
-use crate::ledger::ExplicitCacheRow;
 use crate::prelude::*;
-use crate::projection::Chain;
-use ctxsim_base::rng::{Seed, Stream};
+use ctxsim_base::rng::Stream;
 use ctxsim_input::profile::cache::{Hits, Qualified as Rules, SETTINGS};
-use ctxsim_input::{PromptLevel, Setting, Settings, Steps};
+use ctxsim_input::{PromptLevel, Settings};
 
 /// The stream of the draws.
 const PURPOSE: &str = "cache hit";

@@ -6,9 +6,8 @@ use super::forecast::{Chance, Forecast};
 use crate::engine::Simulation;
 use crate::ledger::TokenUse;
 use crate::price;
-use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::scenario::refetch::Terms;
-use ctxsim_input::{Action, End, PolicyFile, Prices, Rates};
+use ctxsim_input::{Action, End, PolicyFile, Rates};
 use ctxsim_timeline::Capability;
 use ctxsim_timeline::tool_form::Argument;
 

@@ -1,12 +1,9 @@
 //! Predictions of what follows a compaction: the numbers of `assumptions/compactions.toml`,
 //! made without looking ahead.
 
-use std::sync::LazyLock;
-
 use crate::prelude::*;
 
 use ctxsim_input::End;
-use ctxsim_input::text::decode::declared;
 
 /// The declared numbers, with their sources.
 const TEXT: &str = ctxsim_assumptions::COMPACTIONS;

@@ -4,10 +4,9 @@ use crate::prelude::*;
 
 use crate::price;
 use ctxsim_base::quantity::sums;
-use ctxsim_input::{Prices, Setting};
 use ctxsim_timeline::odds::{Foreseen, Odds};
 use ctxsim_timeline::shared::Chance;
-use ctxsim_timeline::{Diagnosis, Occasion, Usage};
+use ctxsim_timeline::{Diagnosis, Occasion};
 
 /// What may happen at a request though no record tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -11,7 +11,6 @@ use super::EngineRun;
 use super::send::ModelReply;
 use crate::ledger::{ExploredRow, FailureKind, NeedRow};
 use crate::recovery::{Explores, NeedSource, Terms, item_state};
-use ctxsim_base::rng::Seed;
 use ctxsim_timeline::evidence::Recover;
 use ctxsim_timeline::{Due, ItemNeed, Level, Need, Session, TurnEvidence};
 

@@ -4,9 +4,7 @@
 //! until one of them is asked something that another is not.
 
 use crate::cache::{CacheRule, RequestView, cache, cache_with_settings};
-use crate::ledger::ExplicitCacheRow;
 use crate::prelude::*;
-use ctxsim_input::Steps;
 
 /// The caches of a run, in the order of its sinks.
 pub(super) struct Lanes<'t>(Vec<Lane<'t>>);
@@ -181,7 +179,7 @@ mod tests {
             digest: *digest,
             kind: Kind::User,
         };
-        Chain::of((0..).zip(digests).map(link).collect())
+        Chain::from_links((0..).zip(digests).map(link).collect())
     }
 
     #[test]
@@ -197,7 +195,7 @@ mod tests {
             let mut own = rules.each_ref().map(cache);
             for (prompt, asked) in [0, 1, 2].into_iter().zip(asked) {
                 let chain = chain(PROMPTS[prompt]);
-                let request = RequestView::of(1_500 * PROMPTS[prompt].len() as u64, &chain, &layout, 0);
+                let request = RequestView::new(1_500 * PROMPTS[prompt].len() as u64, &chain, &layout, 0);
                 let is_asked = |nth: usize| asked >> nth & 1 == 1;
                 let place = |it: &CacheRules| rules.iter().position(|rules| rules == it).unwrap_or(0);
 

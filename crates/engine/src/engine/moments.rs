@@ -11,7 +11,7 @@ use crate::memory::Edited;
 use crate::prelude::*;
 use crate::projection::{Purpose, SideRequest};
 use ctxsim_base::counts::count_one;
-use ctxsim_input::{Changes, MemoryPlace};
+use ctxsim_input::MemoryPlace;
 use ctxsim_timeline::{Compaction, Due, FrontItem, Phase, Session, When};
 
 impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {

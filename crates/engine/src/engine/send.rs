@@ -5,9 +5,9 @@ use super::lanes::Lane;
 use crate::cache::{OwnMark, RequestView};
 use crate::ledger::{ExpectedRow, FailureKind};
 use crate::prelude::*;
-use crate::projection::{Chain, Change, Purpose, SideRequest};
+use crate::projection::{Change, Purpose, SideRequest};
 use crate::recovery::CarriedAgain;
-use ctxsim_input::{Changes, Setting, TtlClass};
+use ctxsim_input::TtlClass;
 use ctxsim_timeline::Shared;
 use ctxsim_timeline::shared::Chance;
 
@@ -191,7 +191,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             return;
         }
         let (ttl, settings) = (self.ttl, self.settings);
-        let view = RequestView::of(tokens, &chain, self.layout, sent_ms);
+        let view = RequestView::new(tokens, &chain, self.layout, sent_ms);
         let view = RequestView { ttl, settings, tail, ..view };
         for lane in 0..self.lanes.len() {
             if self.lanes.hears_others(lane) {
@@ -416,7 +416,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             intact_tokens: self.log.intact_tokens(&self.prompt),
             ttl: self.ttl,
             settings: self.settings,
-            ..RequestView::of(prompt, chain, self.layout, now_ms)
+            ..RequestView::new(prompt, chain, self.layout, now_ms)
         };
         self.lanes.submit_to(&view, is_asked);
     }

@@ -9,7 +9,6 @@
 //! and `advise` ask whether enough is kept.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
 
 use super::lanes::Lane;
 use super::{EngineRun, Way};
@@ -36,8 +35,8 @@ impl MessageLeft {
     }
 
     /// Returns the share that is kept of so many parts, if summaries keep such a share.
-    fn share(self, of: u64, kept: f64) -> f64 {
-        (self.whole as f64 + kept * self.summarised as f64) / of as f64
+    fn share(self, tokens: u64, kept: f64) -> f64 {
+        (self.whole as f64 + kept * self.summarised as f64) / tokens as f64
     }
 }
 

@@ -2,13 +2,11 @@
 
 use crate::prelude::*;
 
-use super::record::SentPrompt;
-use super::{EditCause, RequestStory};
+use super::{EditCause, RequestStory, SentPrompt};
 use crate::engine::{Simulation, Watch};
 use crate::hindsight;
-use crate::ledger::Rows;
 use crate::projection::{Edit, Slot};
-use ctxsim_input::{Action, SecondReads, Setting, SummaryPrompt};
+use ctxsim_input::{Action, SecondReads, SummaryPrompt};
 
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,8 +129,8 @@ impl RequestStory<'_> {
 }
 
 /// Follows summaries of summaries to the visible one.
-fn host(behind: &IndexMap<SlotIx, SlotIx>, of: SlotIx) -> Option<SlotIx> {
-    let mut host = *behind.get(&of)?;
+fn host(behind: &IndexMap<SlotIx, SlotIx>, slot: SlotIx) -> Option<SlotIx> {
+    let mut host = *behind.get(&slot)?;
     // A summary stands in front of what it replaces, so that this ends.
     while let Some(next) = behind.get(&host).filter(|it| **it < host) {
         host = *next;
@@ -217,7 +215,7 @@ impl RequestStory<'_> {
         &self,
         before: &SentPrompt,
         this: &SentPrompt,
-        of: usize,
+        compared_with: usize,
         n_sent: usize,
         step: StepIx,
     ) -> PrefixCompared {
@@ -229,7 +227,7 @@ impl RequestStory<'_> {
         let of_item = self.edits.iter().filter(|it| it.n_sent == n_sent && it.edit.slot == item);
         let causes = || of_item.map(|it| self.cause(it)).collect();
         PrefixCompared {
-            of,
+            of: compared_with,
             tokens: tokens(before.links.len()),
             same_tokens: if is_all { tokens(before.links.len()) } else { tokens(same) },
             same: if is_all { Same::All } else { Same::Until { item: self.number(item), causes: causes() } },

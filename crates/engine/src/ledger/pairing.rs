@@ -6,8 +6,6 @@
 //! and `explain` says it. Two runs did the same work if each completed all turns that it was asked, or if both stopped at the same one
 //! (`Outcome::did_as_much_as`); a pair that is left out of a sum is left out of every list beside it.
 
-use std::fmt;
-
 use crate::prelude::*;
 use serde::Serializer;
 

@@ -5,10 +5,7 @@ use std::ops::{Add, AddAssign, Sub};
 use crate::prelude::*;
 use serde::{Deserializer, Serializer};
 
-use super::{
-    ExpectedRow, ExplicitCacheRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink,
-    UserRow,
-};
+use super::{ExpectedRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink, UserRow};
 use ctxsim_base::quantity::sums;
 use ctxsim_timeline::Level;
 use ctxsim_timeline::evidence::RUNNING;

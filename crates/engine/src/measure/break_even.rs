@@ -20,7 +20,7 @@ pub struct CachePrice {
 impl CachePrice {
     /// Returns a list's prices for a lifetime class, or `None` if reads are not cheaper or writes have no
     /// price.
-    pub fn of(rates: &Rates, class: usize) -> Option<Self> {
+    pub fn from_rates(rates: &Rates, class: usize) -> Option<Self> {
         let write = rates.write(class)?;
         let (input, read) = (rates.input, rates.read());
         let usd = |rate: Rate| rate.0 as f64;
@@ -95,10 +95,10 @@ impl BreakEven {
     /// Computes a profile's points; those that need usage assumptions are unknown without them.
     pub fn new(profile: &Profile, asked: Option<&Habits>) -> Self {
         let rates = profile.prices.usual();
-        let short = CachePrice::of(rates, 0).filter(|_| profile.cache != CacheRules::None);
+        let short = CachePrice::from_rates(rates, 0).filter(|_| profile.cache != CacheRules::None);
         // Where no write is billed, an hour costs what minutes do, and there is nothing to choose.
         let has_long = rates.cache_write.is_some();
-        let long = CachePrice::of(rates, 1).filter(|_| has_long && short.is_some());
+        let long = CachePrice::from_rates(rates, 1).filter(|_| has_long && short.is_some());
         let every_ms = |after: f64| profile.cache.ttl_ms().map(|it| it as f64 * after);
         let both = short.zip(asked);
         Self {

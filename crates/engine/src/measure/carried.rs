@@ -4,10 +4,6 @@
 //! cache, written to it or uncached, from the provider's bill of that prompt.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
-
-use ctxsim_input::Prices;
-use ctxsim_timeline::Usage;
 
 /// An item of a session and the cost of carrying it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,9 +43,9 @@ pub fn carried_items(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
             if all[item as usize].is_none() && sent.since[item as usize].is_some() {
                 let place = prompt.items.partition_point(|it| *it < item);
                 let cost = rates.cost(prompt.start(place), prompt.ends[place]);
-                let of = &items[item as usize];
+                let entering = &items[item as usize];
                 all[item as usize] =
-                    Some(entered(item, of, prompt.step, cost, &needed, !timeline.needs.is_empty()));
+                    Some(entered(item, entering, prompt.step, cost, &needed, !timeline.needs.is_empty()));
                 sent.enters(item);
             }
         }
@@ -114,7 +110,7 @@ pub fn at_front(timeline: &Timeline, prices: &Prices, tokens: Tokens) -> f64 {
 /// Returns an item at its first request.
 fn entered(
     item: ItemIx,
-    of: &Item,
+    entering: &Item,
     first: StepIx,
     cost: f64,
     needed: &BTreeSet<ItemIx>,
@@ -122,14 +118,14 @@ fn entered(
 ) -> CarriedItem {
     CarriedItem {
         item,
-        turn_ix: of.turn_ix,
+        turn_ix: entering.turn_ix,
         first,
-        kind: of.kind,
-        tokens: of.raw.into(),
+        kind: entering.kind,
+        tokens: entering.raw.into(),
         resent: 0,
         entered_usd: cost,
         carried_usd: 0.0,
-        is_needed: (knows && of.kind == Kind::ToolResult).then(|| needed.contains(&item)),
+        is_needed: (knows && entering.kind == Kind::ToolResult).then(|| needed.contains(&item)),
     }
 }
 

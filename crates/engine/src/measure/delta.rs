@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 use super::{Statistic, Tally};
-use ctxsim_base::rng::{Seed, Stream};
+use ctxsim_base::rng::Stream;
 
 /// The random stream of resampling.
 const PURPOSE: &str = "resampled sessions";

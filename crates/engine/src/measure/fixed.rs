@@ -4,7 +4,7 @@
 //! first request tells, or there is none.
 
 use crate::prelude::*;
-use ctxsim_timeline::{FixedPart, Usage};
+use ctxsim_timeline::FixedPart;
 
 use super::carried::each_prompt;
 

@@ -1,11 +1,8 @@
 //! What published runs say about the task under policies: the contrasts of `assumptions/quality.toml`.
 
-use std::sync::LazyLock;
-
 use crate::prelude::*;
 
-use ctxsim_input::PolicyFamily;
-use ctxsim_input::text::decode::declared;
+use ctxsim_input::{AssumedNumber, PolicyFamily};
 
 /// What is declared of the task.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -87,5 +84,23 @@ impl KnownTask {
     pub fn declared() -> &'static Self {
         static READ: LazyLock<KnownTask> = LazyLock::new(|| declared(ctxsim_assumptions::QUALITY));
         &READ
+    }
+}
+
+// What is assumed of levers that are worked out from bills: the numbers of `assumptions/levers.toml`.
+
+/// What habits would cost that nobody recorded.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct LeverTerms {
+    /// The tokens of a summary that a user asks for.
+    pub summary_tokens: AssumedNumber<f64>,
+}
+
+impl LeverTerms {
+    /// Returns what is declared.
+    pub fn declared() -> Self {
+        static READ: LazyLock<LeverTerms> = LazyLock::new(|| declared(ctxsim_assumptions::LEVERS));
+        *READ
     }
 }

@@ -17,7 +17,6 @@ use crate::prelude::*;
 
 use crate::ledger::{BlockHits, ExplicitCacheSums, FailureKind};
 use crate::measure::{Resets, Tally};
-use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_input::Lifetimes;
 use ctxsim_timeline::row::{
     ColumnUnit, Columns, RowColumn, Value, columns, fields, heads, listed, row_fields,

@@ -3,9 +3,9 @@
 use crate::prelude::*;
 
 use super::carried::{CarriedItems, RatesByPlace, usage};
-use ctxsim_input::{Prices, Setting, TtlClass};
+use ctxsim_input::TtlClass;
 use ctxsim_timeline::row::columns;
-use ctxsim_timeline::{Diagnosis, Event, Occasion, Usage};
+use ctxsim_timeline::{Diagnosis, Event, Occasion};
 
 /// Fewer tokens are no miss: providers cache no shorter prefixes, and some read in steps.
 pub const MISS_MIN: Tokens = 1_024;

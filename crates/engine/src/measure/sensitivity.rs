@@ -8,7 +8,6 @@ use std::slice;
 use super::floor::Floor;
 use super::{BreakEven, Label, Remembered, Tally};
 use crate::ledger::is_as_much;
-use ctxsim_base::quantity::{UNLIMITED, or_unlimited};
 use ctxsim_input::suite::Habits;
 use ctxsim_input::{Counting, VariedRate};
 

@@ -1,10 +1,7 @@
 //! What the input of sub-agents may have cost of which a log holds totals alone: an estimate by the ratios of `assumptions/sub_agents.toml`.
 
-use std::sync::LazyLock;
-
 use crate::prelude::*;
 
-use ctxsim_input::text::decode::declared;
 use ctxsim_input::{AssumedNumber, PriceList};
 use ctxsim_timeline::AgentTotals;
 

@@ -60,8 +60,8 @@ impl Waiting {
         let mut tokens = *refetched;
         tokens += explored.tokens;
         Self {
-            main: Waited::of(session, &sums.main),
-            compaction: Waited::of(models.summariser.waiting, &sums.summariser),
+            main: Waited::expected(session, &sums.main),
+            compaction: Waited::expected(models.summariser.waiting, &sums.summariser),
             recovery: Waited::of_expected(session, own, &tokens),
         }
     }
@@ -77,7 +77,7 @@ packed!(Waiting: [main, compaction, recovery]);
 
 impl Waited {
     /// Returns what requests of a model take; unknown if there are any and the model has no data.
-    pub fn of(model: Option<&WaitModel>, requests: &RequestSums) -> Self {
+    pub fn expected(model: Option<&WaitModel>, requests: &RequestSums) -> Self {
         let tokens = &requests.tokens;
         let new = tokens.prompt() - tokens.read;
         let is_any = requests.n > 0;
@@ -155,15 +155,15 @@ mod tests {
     fn requests_of_a_model_without_data_are_unknown_and_no_requests_take_no_time() {
         let one = RequestSums { n: 1, ..RequestSums::default() };
 
-        assert_eq!(Waited::of(None, &one).minutes(), None);
-        assert_eq!(Waited::of(None, &RequestSums::default()).minutes(), Some(0.0));
-        assert!((Waited::of(Some(model()), &one) + Waited::of(None, &one)).is_unknown);
+        assert_eq!(Waited::expected(None, &one).minutes(), None);
+        assert_eq!(Waited::expected(None, &RequestSums::default()).minutes(), Some(0.0));
+        assert!((Waited::expected(Some(model()), &one) + Waited::expected(None, &one)).is_unknown);
     }
 
     #[test]
     fn what_is_expected_takes_as_long_as_what_is_sent() {
         let tokens = TokenUse { read: 90_000, write: [400, 30], uncached: 70, output: 1_200 };
-        let sent = Waited::of(Some(model()), &RequestSums { n: 7, tokens, ..RequestSums::default() });
+        let sent = Waited::expected(Some(model()), &RequestSums { n: 7, tokens, ..RequestSums::default() });
 
         let expected = Waited::of_expected(Some(model()), Expected::from(7_u64), &tokens.map(Expected::from));
 

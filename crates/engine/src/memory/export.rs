@@ -4,7 +4,6 @@
 //! writing) and back. Only the command line (`ctxsim run --store`) writes them to a folder.
 
 use crate::prelude::*;
-use indexmap::IndexSet;
 
 use ctxsim_base::diag::{Code, Diagnostic, Problems};
 use ctxsim_input::policy::memory::bank::{self, is_file_name};
@@ -232,17 +231,6 @@ mod tests {
                 .map(|(_, text)| text.clone())
                 .ok_or_else(|| vec![at(name, Code("file"), String::new(), "")].into())
         })
-    }
-
-    #[test]
-    fn what_was_written_is_read_back() {
-        let files = export().files().unwrap();
-
-        assert_eq!(
-            files.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(),
-            ["index.json", "config.json", "explicit.json"]
-        );
-        assert_eq!(read(&files).unwrap(), export());
     }
 
     #[test]

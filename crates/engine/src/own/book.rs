@@ -1,11 +1,9 @@
 //! The history as code outside this crate sees it: entries with numbers, and the slots in which they stand.
 
 use super::CodeInputs;
-use super::place::NamedEntry;
 use super::view::{Cx, Entry, ItemId};
+use super::viewed::NamedEntry;
 use crate::prelude::*;
-use crate::projection::Ambient;
-use ctxsim_base::quantity::UNLIMITED;
 
 /// How many parts fit between two messages beside what is left out there.
 const SPARES: usize = 2;

@@ -14,7 +14,6 @@ use self::child::Child;
 use super::view::{Kind, PartForm, View};
 use super::{BoxError, CodeInputs, Cx, Entry, ItemId, Lasts, Own, Part};
 use crate::projection::{Known, Num};
-use ctxsim_base::quantity::UNLIMITED;
 use ctxsim_input::ProcessFile;
 
 pub use self::child::end_all;
@@ -91,7 +90,7 @@ impl RunningProgram {
     /// Starts the program and waits until it is ready.
     fn start(process: &Process, policy: &str, made: CodeInputs<'_>) -> Result<Self, BoxError> {
         let mut child = Child::start(process, made.play)?;
-        let known = Known::of(made.timeline, made.limits);
+        let known = Known::new(made.timeline, made.limits);
         let params = process.params.iter().map(|(name, size)| (name.as_str(), Num::known(size, &known)));
         child.tell(&InputLine::Open {
             protocol: PROTOCOL,

@@ -1,14 +1,11 @@
 //! What code that answers with a view receives, and what it returns.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::prelude::*;
 
 use super::BoxError;
 use crate::projection;
-use crate::projection::Ambient;
-use ctxsim_base::quantity::Decimal;
 
 pub use ctxsim_input::policy::Kind;
 
@@ -292,7 +289,7 @@ impl Text {
     #[doc(hidden)]
     pub fn counted(&self, timeline: &Timeline) -> projection::PromptText {
         match &self.0 {
-            TextForm::Words(words) => projection::PromptText::of(words, timeline),
+            TextForm::Words(words) => projection::PromptText::counted_words(words, timeline),
             TextForm::Sized { tokens, digest } => projection::PromptText::sized(*tokens, *digest),
         }
     }

@@ -1,9 +1,9 @@
 //! Requests in the order of their prompts' length with sums from the front, so that a tier is priced by two look-ups.
 
 use super::Bill;
-use crate::ledger::{ExplicitCacheRow, NeedRow, TokenUse};
+use crate::ledger::{NeedRow, TokenUse};
 use crate::prelude::*;
-use ctxsim_input::{PriceList, Prices, TierReach};
+use ctxsim_input::{PriceList, TierReach};
 
 /// Which part of the requests prices can ask for, as they come.
 #[derive(Clone, Debug, Default)]

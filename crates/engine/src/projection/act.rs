@@ -1,11 +1,11 @@
-//! Actions of stages. Each is one file below `act/`, which says what it does otherwise than [`Act`] has it, and one line of [`CompiledAction::new`].
+//! Actions of stages. Each says what it does otherwise than [`Act`] has it, here or in a file below `act/`, and has one line of
+//! [`CompiledAction::new`].
 
 mod fold;
 mod summarise;
 
 use crate::prelude::*;
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::Deref;
 
@@ -23,13 +23,13 @@ use ctxsim_input::{Action, Budget, BudgetCounts, Order, PromptPart};
 pub(super) struct CompiledAction(Arc<dyn Act>);
 
 impl CompiledAction {
-    pub(super) fn new(action: &Action, of: &RungParts<'_>) -> Self {
+    pub(super) fn new(action: &Action, parts: &RungParts<'_>) -> Self {
         Self(match action {
-            Action::Show(_) | Action::Table { .. } => Arc::new(Show::new(action, of)),
+            Action::Show(_) | Action::Table { .. } => Arc::new(Show::new(action, parts)),
             Action::Drop => Arc::new(Drop),
-            Action::Summarise(it) => Arc::new(CompiledSummary::new(it, of)),
-            Action::Fold(it) => Arc::new(CompiledFold::new(it, of)),
-            Action::Ping { output } => Arc::new(Ping::new(output.as_ref(), of)),
+            Action::Summarise(it) => Arc::new(CompiledSummary::new(it, parts)),
+            Action::Fold(it) => Arc::new(CompiledFold::new(it, parts)),
+            Action::Ping { output } => Arc::new(Ping::new(output.as_ref(), parts)),
         })
     }
 }
@@ -174,8 +174,8 @@ impl Act for Drop {
 struct Ping(Num);
 
 impl Ping {
-    fn new(output: Option<&Size>, of: &RungParts<'_>) -> Self {
-        Self(output.map_or(Num::Const(1), |it| Num::new(it, of.context.known)))
+    fn new(output: Option<&Size>, parts: &RungParts<'_>) -> Self {
+        Self(output.map_or(Num::Const(1), |it| Num::new(it, parts.context.known)))
     }
 }
 
@@ -206,14 +206,14 @@ struct Show {
 }
 
 impl Show {
-    fn new(action: &Action, of: &RungParts<'_>) -> Self {
-        let (spine, known) = (&of.timeline.spine, of.context.known);
-        let rows = TableRows::new(&action.rows(&of.policy.tables), spine, known);
+    fn new(action: &Action, parts: &RungParts<'_>) -> Self {
+        let (spine, known) = (&parts.timeline.spine, parts.context.known);
+        let rows = TableRows::new(&action.rows(&parts.policy.tables), spine, known);
         let Action::Table { budget, template, grows, .. } = action else {
             return Self { rows, budget: None, grows: false };
         };
         Self {
-            rows: rows.write(of.policy.template(template.as_ref()), spine, of.writer),
+            rows: rows.write(parts.policy.template(template.as_ref()), spine, parts.writer),
             budget: budget.as_ref().map(|it| CompiledBudget::new(it, known)),
             grows: *grows,
         }

@@ -162,7 +162,7 @@ impl Chain {
     }
 
     /// Returns a chain of prefixes that are in no prompt of the engine's.
-    pub fn of(links: Vec<Link>) -> Self {
+    pub fn from_links(links: Vec<Link>) -> Self {
         let adds = links.iter().map(|it| it.digest).collect();
         Self { n_unedited: links.len(), links, adds, n_unchanged: 0, is_aside: true, is_asked: false }
     }
@@ -175,7 +175,7 @@ impl Chain {
     /// Returns the first prefixes, as a request of another session that begins so.
     pub fn front(&self, n: usize) -> Self {
         let n = n.min(self.links.len());
-        Self { adds: self.adds[..n].to_vec(), ..Self::of(self.links[..n].to_vec()) }
+        Self { adds: self.adds[..n].to_vec(), ..Self::from_links(self.links[..n].to_vec()) }
     }
 
     /// Returns the same prefixes as distinguished by settings besides content.
@@ -270,7 +270,7 @@ mod tests {
     fn chain(digests: &[u128], n_unchanged: usize) -> Chain {
         let link = |(slot, digest): (u32, &u128)| Link { slot, tokens: 1, digest: *digest, kind: Kind::User };
         let links = (0..).zip(digests).map(link).collect();
-        Chain { n_unchanged, is_aside: false, ..Chain::of(links) }
+        Chain { n_unchanged, is_aside: false, ..Chain::from_links(links) }
     }
 
     #[test]

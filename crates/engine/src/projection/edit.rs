@@ -3,11 +3,9 @@
 use crate::prelude::*;
 
 use super::{
-    Author, Chain, Counter, Filter, Prompt, PromptText, Region, Rendered, Slot, SlotIx, State, TableRows,
+    Author, Counter, Filter, Prompt, PromptText, Region, Rendered, Slot, SlotIx, State, TableRows,
     TextContent, Tracker, UNDO,
 };
-use ctxsim_base::quantity::or_unlimited;
-use ctxsim_input::Changes;
 
 /// How a stage's edits are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -140,7 +140,7 @@ impl Filter {
     }
 
     /// Prepares a filter by kinds and tools alone.
-    pub fn of(kinds: &[Kind], tools: &[String], spine: &Spine) -> Self {
+    pub fn of_kinds_and_tools(kinds: &[Kind], tools: &[String], spine: &Spine) -> Self {
         Self {
             kinds: ClassMask::of_kinds(kinds),
             tools: ToolMask::new(tools, &[], spine),

@@ -1,15 +1,11 @@
 //! A declarative policy compiled for one timeline and one set of limits; it implements [`Projector`].
 
-use std::collections::BTreeSet;
-
 use super::{
-    Activation, Ambient, Arrived, CompiledRung, Context, Editor, Env, Known, Left, Manner, Measure, Num,
-    Projector, Prompt, RungParts, ShownAs, SlotIx, State, Test, Writer, text_as_it_came,
+    Activation, Arrived, CompiledRung, Context, Editor, Env, Known, Left, Manner, Measure, Num, Projector,
+    Prompt, RungParts, ShownAs, SlotIx, State, Test, Writer, text_as_it_came,
 };
 use crate::prelude::*;
-use ctxsim_base::quantity::or_unlimited;
 use ctxsim_input::{Cond, EditsLast, Pause, PrefixRule, Relation, Stage};
-use ctxsim_timeline::Texts;
 
 /// Every moment, in the order of its number.
 const MOMENTS: [Moment; 7] = [

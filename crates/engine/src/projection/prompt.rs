@@ -7,7 +7,6 @@ use crate::prelude::*;
 
 use super::history::History;
 use super::{Rendered, TextContent};
-use ctxsim_input::Changes;
 pub use ctxsim_input::policy::ShownAs;
 
 /// What became of the tool results, in tokens.

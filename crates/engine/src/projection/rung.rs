@@ -92,8 +92,8 @@ impl Settled {
 }
 
 impl CompiledRung {
-    pub(super) fn new(rung: &Rung<'_>, author: Author, of: &RungParts<'_>) -> Self {
-        let RungParts { stage, policy, timeline, ref context, .. } = *of;
+    pub(super) fn new(rung: &Rung<'_>, author: Author, parts: &RungParts<'_>) -> Self {
+        let RungParts { stage, policy, timeline, ref context, .. } = *parts;
         let known = context.known;
         let when = rung.when.map_or(Test::Always, |it| Test::new(it, context));
         let goal = rung.until.map(|it| Test::new(it, context));
@@ -112,7 +112,7 @@ impl CompiledRung {
             when,
             goal,
             scope: CompiledScope::new(rung.scope, timeline, known),
-            act: CompiledAction::new(rung.action, of),
+            act: CompiledAction::new(rung.action, parts),
             settled: Settled::default(),
             asks_progress,
             tracker: asked.scope.then(|| Tracker::new(&asked.units)),

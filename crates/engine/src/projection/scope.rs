@@ -5,7 +5,6 @@ use crate::prelude::*;
 use super::filter::Superseded;
 use super::tracker::unit_of;
 use super::{Editor, Env, Filter, Known, Num, Prompt, Region, SlotIx};
-use ctxsim_base::quantity::Decimal;
 use ctxsim_input::{Extent, Order, PromptPart, Scope};
 
 /// A scope as a program holds it.
@@ -45,7 +44,7 @@ impl CompiledScope {
         let spine = &timeline.spine;
         let reach = |extent: &Option<Extent>| extent.as_ref().map(|it| Reach::new(it, known));
         let keep = scope.keep.iter().map(|it| Protected {
-            filter: Filter::of(&it.kinds, &it.tools, spine),
+            filter: Filter::of_kinds_and_tools(&it.kinds, &it.tools, spine),
             first: reach(&it.first),
             recent: reach(&it.recent),
             bounds: Region::default(),

@@ -1,8 +1,7 @@
 //! Conditions as a program holds them.
 
-use super::{Ambient, Arrived, Reach, ScopeTotals, SlotIx, StageMark};
+use super::{Arrived, Reach, ScopeTotals, SlotIx, StageMark};
 use crate::prelude::*;
-use ctxsim_base::quantity::{Decimal, UNLIMITED};
 use ctxsim_input::policy::given;
 use ctxsim_input::{Cond, Count, HarnessNumber, Relation, Stage, WindowKind};
 use ctxsim_timeline::HarnessLimits;
@@ -386,7 +385,7 @@ pub struct Known {
 
 impl Known {
     /// Returns what a run of a timeline under a profile's limits knows.
-    pub fn of(timeline: &Timeline, limits: Limits) -> Self {
+    pub fn new(timeline: &Timeline, limits: Limits) -> Self {
         let recorded = timeline.recorded.as_ref();
         let harness = recorded.map_or_else(HarnessLimits::default, |it| it.harness_limits);
         Self { limits, chars_per_token: timeline.chars_per_token, harness }

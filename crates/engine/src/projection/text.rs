@@ -15,9 +15,7 @@ use super::rendition::without_evidence;
 use super::test::tokens_of_chars;
 use super::{Known, ShownAs};
 use crate::prelude::*;
-use ctxsim_base::quantity::Decimal;
 use ctxsim_input::{Template, TokenizerName, tokens};
-use ctxsim_timeline::Texts;
 use ctxsim_timeline::tool_form::ToolForm;
 use serde_json::{Map, Value, json};
 
@@ -64,7 +62,7 @@ impl PromptText {
     }
 
     /// Words, counted as a timeline counts what policies write.
-    pub fn of(words: &str, timeline: &Timeline) -> Self {
+    pub fn counted_words(words: &str, timeline: &Timeline) -> Self {
         Self::counted(words, timeline.tokenizer, timeline.chars_per_token)
     }
 

@@ -7,8 +7,6 @@
 
 use crate::prelude::*;
 use std::any::Any;
-use std::fmt;
-use std::sync::LazyLock;
 
 use serde::Serializer;
 

@@ -6,18 +6,18 @@ use std::cell::RefCell;
 
 use serde_json::{Map, Value};
 
-use super::counted::CountedLoad;
 use super::lives::Layouts;
 use super::run::LoadFacts;
 use super::simulations::Keys;
 use super::world::{Plays, World};
 use super::{Cell, FailedRun, FailedRuns, Progress, Sinks, Take};
-use crate::ledger::{RequestSums, Rows};
+use crate::ledger::RequestSums;
 use crate::measure::waiting::Waited;
 use crate::price::{Bill, Costs, Models, PriceRows, RequestCost, StepPrices, WithoutRates, by_request};
 use crate::projection::{Known, Num};
 use ctxsim_base::error::Error;
-use ctxsim_input::{Apply, End, RecoveryPrice, Refetch, Setting};
+use ctxsim_input::profile::{Factor, Family, ImageRule};
+use ctxsim_input::{Apply, Counting, End, RecoveryPrice, Refetch};
 
 /// A scenario ready to run.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl Load {
 
     /// Returns the number of distinct pairs of cache rules and limits among its profiles.
     pub fn n_distinct(&self) -> usize {
-        Keys::of(self).distinct.len()
+        Keys::of_load(self).distinct.len()
     }
 
     /// Returns the timeline that the engine plays, if it plays one.
@@ -198,7 +198,7 @@ impl Load {
     pub(super) fn applied(&self, cell: Cell) -> Option<Arc<Apply>> {
         let policy = &self.policies[cell.policy];
         let apply = policy.apply.as_ref()?;
-        let known = Known::of(self.timeline_under(cell.profile)?, self.profiles[cell.profile].limits);
+        let known = Known::new(self.timeline_under(cell.profile)?, self.profiles[cell.profile].limits);
         let limits = [("limit", Size::Limit), ("window", Size::Window), ("output_limit", Size::OutputLimit)];
         let limits = limits.map(|(name, size)| (name.to_owned(), size));
         let params = policy.params.iter().map(|(name, size)| (name.clone(), size.clone()));
@@ -346,7 +346,7 @@ impl OtherModels {
         let mut waited = Waited::default();
         for (model, sums) in &sums {
             let profile = model.and_then(|it| load.models.get(it)).unwrap_or(&load.profiles[cell.profile]);
-            waited += Waited::of(profile.waiting, sums);
+            waited += Waited::expected(profile.waiting, sums);
         }
         (bill, waited)
     }
@@ -362,4 +362,99 @@ fn models(timeline: &Timeline) -> Vec<usize> {
         }
     }
     models
+}
+
+// A recorded load in the tokens of the models that it is priced for, where these count differently.
+
+/// A load as other models count its tokens.
+#[derive(Clone, Debug)]
+pub struct CountedLoad {
+    /// The family whose tokens those of its texts are, where it is another than that of the recording.
+    pub to: Option<&'static Family>,
+    /// How many of these stand for one of those.
+    pub factor: Factor,
+    /// The rule by which its images are counted.
+    images: &'static ImageRule,
+    /// The load in them.
+    pub timeline: Arc<Timeline>,
+}
+
+impl CountedLoad {
+    /// Counts a layout of the load as this one.
+    pub(super) fn count(&self, layout: &Timeline) -> Timeline {
+        layout.recounted(self.factor, self.images)
+    }
+
+    /// Returns the ends of a cost's interval as shares of the cost, where texts are counted anew.
+    pub fn shares(&self) -> Option<[f64; 2]> {
+        self.to.map(|_| self.factor.shares())
+    }
+
+    /// Returns what tells it from the load as others count it.
+    pub(super) fn key(&self) -> [&'static str; 2] {
+        [self.to.map_or("", |it| &it.name), &self.images.name]
+    }
+}
+
+impl Load {
+    /// Has each profile's models count its tokens: those of texts, if somebody's models counted those that were recorded, and those of images.
+    #[must_use]
+    pub fn counted(mut self) -> Self {
+        let Some(timeline) = self.timeline().filter(|_| !self.is_under_own_model) else { return self };
+        let (from, images) = (timeline.counted_by(), &timeline.images);
+        let mut all: Vec<Option<Arc<CountedLoad>>> = Vec::with_capacity(self.profiles.len());
+        for profile in &self.profiles {
+            let to = from.zip(profile.family).filter(|(from, to)| from.name != to.name);
+            let counts_images =
+                !images.items.is_empty() && images.rule.is_some_and(|it| it.name != profile.images.name);
+            if to.is_none() && !counts_images {
+                all.push(None);
+                continue;
+            }
+            let mut counted = CountedLoad {
+                to: to.map(|it| it.1),
+                factor: to.map_or(Factor::ONE, |(from, to)| from.factor_to(to)),
+                images: if images.items.is_empty() {
+                    images.rule.unwrap_or(profile.images)
+                } else {
+                    profile.images
+                },
+                timeline: Arc::clone(timeline),
+            };
+            let known = all.iter().flatten().find(|it| it.key() == counted.key()).cloned();
+            all.push(Some(known.unwrap_or_else(|| {
+                counted.timeline = Arc::new(counted.count(timeline));
+                Arc::new(counted)
+            })));
+        }
+        self.counts = all;
+        self
+    }
+
+    /// Returns how the models of a profile count it, if not as it was recorded.
+    pub fn counted_under(&self, profile: usize) -> Option<&CountedLoad> {
+        self.counts.get(profile)?.as_deref()
+    }
+
+    /// Returns how the models of a profile count a load that was recorded as billed.
+    pub fn counting(&self, profile: usize) -> Option<Counting> {
+        if let Some(counted) = self.counted_under(profile).filter(|it| it.to.is_some()) {
+            return Some(Counting::Anew(counted.factor));
+        }
+        let (timeline, profile) = (self.timeline()?, self.profiles.get(profile)?);
+        let model = timeline.main_model().filter(|_| timeline.recorded.is_some());
+        let is_own = self.is_under_own_model || model.is_some_and(|it| profile.fits(&it.name).is_some());
+        match (is_own, timeline.counted_by(), profile.family) {
+            (true, ..) => Some(Counting::AsRecorded),
+            // Sizes that nobody counted follow characters, and are estimates under any profile.
+            (false, None, _) => model.map(|_| Counting::Unknown),
+            (false, Some(_), None) => Some(Counting::Unknown),
+            (false, Some(_), Some(_)) => Some(Counting::AsRecorded),
+        }
+    }
+
+    /// Returns the timeline that the engine plays under a profile, if it plays one.
+    pub fn timeline_under(&self, profile: usize) -> Option<&Arc<Timeline>> {
+        self.counted_under(profile).map(|it| &it.timeline).or_else(|| self.timeline())
+    }
 }

@@ -1,9 +1,10 @@
 //! What one play came to: a run with its numbers, its findings and what they rest on.
 
 use crate::prelude::*;
-use std::fmt;
 
-use super::Findings;
+use super::world::RowsOf;
+use super::{Cell, Findings, Load, Progress};
+use crate::ledger::CallRow;
 use crate::measure::Tally;
 use crate::projection::Threshold;
 use ctxsim_base::error::Error;
@@ -11,6 +12,7 @@ use ctxsim_base::grid::numbers;
 use ctxsim_input::profile::WaitRates;
 use ctxsim_input::scenario::refetch::Explores;
 use ctxsim_input::{Apply, Counting, End, RecoveryPrice, Refetch, WaitModel};
+use ctxsim_timeline::row::{ColumnUnit, Columns, Fields, Head, Rows, columns, heads, row_fields};
 
 /// One policy on one scenario under one profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -246,7 +248,7 @@ impl std::error::Error for FailedRun {}
 impl FailedRun {
     /// Returns why a run came to no result, if it did.
     #[doc(hidden)]
-    pub fn of(run: &Run) -> Option<Self> {
+    pub fn from_run(run: &Run) -> Option<Self> {
         let fault = run.tally.outcome.fault.as_deref()?;
         Some(Self {
             policy: run.policy.clone(),
@@ -287,7 +289,92 @@ impl FailedRuns {
     /// # Errors
     /// The runs that failed.
     pub fn none_of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Result<(), Error> {
-        let failed: Vec<FailedRun> = runs.into_iter().filter_map(FailedRun::of).collect();
+        let failed: Vec<FailedRun> = runs.into_iter().filter_map(FailedRun::from_run).collect();
         if failed.is_empty() { Ok(()) } else { Err(Error::Run(Box::new(Self(failed)))) }
+    }
+}
+
+// Rows that every world can have: those of trials with drawn needs, and calls of memories to their services.
+
+/// The run of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct RunName<'a> {
+    pub policy: &'a str,
+    pub scenario: &'a str,
+    pub profile: &'a str,
+}
+
+impl RunName<'_> {
+    /// Returns the first columns of its rows.
+    pub fn fields(&self) -> Fields {
+        let names = [("policy", self.policy), ("scenario", self.scenario), ("profile", self.profile)];
+        names.map(|(name, it)| (name.into(), it.to_owned().into())).into()
+    }
+}
+
+/// Returns the rows of a run that name it: trials, probes, questions of a session stream.
+pub fn of_run<R: Columns>(run: RunName<'_>, all: &[R]) -> Rows {
+    Rows::new::<R>(run.fields(), all)
+}
+
+/// Returns the trials of a run with sampled needs.
+pub fn drawn(run: RunName<'_>, trials: &[Tally]) -> Rows {
+    let columns = Tally::columns();
+    let one = |(trial, tally): (usize, &Tally)| {
+        let mut fields: Fields = vec![("trial".into(), trial.into())];
+        fields.extend(row_fields(&columns, tally));
+        fields
+    };
+    Rows { of: run.fields(), rows: trials.iter().enumerate().map(one).collect() }
+}
+
+/// Returns their columns.
+pub fn drawn_heads() -> Vec<Head> {
+    let trial = Head { name: "trial".to_owned(), unit: ColumnUnit::Count, doc: "The sample, from 0." };
+    std::iter::once(trial).chain(heads::<Tally>()).collect()
+}
+
+/// A call of a policy's memory.
+#[derive(Debug)]
+pub struct MemoryCall<'a>(&'a CallRow);
+
+columns! { MemoryCall<'_>;
+    /// How many.
+    "calls": Count = |it| it.0.calls,
+    /// What they are for.
+    "kind": Text = |it| it.0.kind.name(),
+    /// The service.
+    "service": Text = |it| it.0.service.clone(),
+    /// What they carry.
+    "tokens": Tokens = |it| it.0.tokens,
+    /// The turn in which they were made, or the last turn before them.
+    "turn": Count = |it| it.0.turn_ix,
+}
+
+impl Load {
+    pub fn run_name(&self, cell: Cell) -> RunName<'_> {
+        RunName {
+            policy: &self.policies[cell.policy].name,
+            scenario: &self.name,
+            profile: &self.profiles[cell.profile].name,
+        }
+    }
+
+    /// Plays it and returns rows of some kind: what its world has, what its memory service has, and what every load can have.
+    pub fn rows_of(&self, kind: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        let mut all = self.world.rows(self, kind, progress);
+        if let Some(service) = self.service() {
+            all.extend(service.rows(self, kind, progress));
+        }
+        match kind {
+            RowsOf::Trials => {
+                all.extend(self.drawn(progress).iter().map(|(cell, it)| drawn(self.run_name(*cell), it)));
+            }
+            RowsOf::Calls => all.extend(self.rows(progress).iter().map(|(cell, it)| {
+                Rows::new::<MemoryCall<'_>>(self.run_name(*cell).fields(), it.calls.iter().map(MemoryCall))
+            })),
+            _ => {}
+        }
+        all
     }
 }

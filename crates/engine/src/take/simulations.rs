@@ -27,21 +27,16 @@ mod shared;
 
 use crate::prelude::*;
 
-use indexmap::IndexSet;
-
-use super::counted::CountedLoad;
-use super::play::FoldedLedger;
-use super::sinks::{Keeper, KeptDetail, Wanted};
+use super::load::CountedLoad;
+use super::play::{FoldedLedger, Keeper, KeptDetail, Wanted};
 use super::threads::in_order;
 use super::world::{Fixed, Plays};
 use super::{Cell, Load, Progress};
 use crate::engine::{self, CompiledPolicy};
-use crate::explain::breaks::{self, PrefixBreak};
+use crate::explain::{self, PrefixBreak};
 use crate::hindsight;
-use crate::ledger::Rows;
 use crate::price::PriceRows;
 use crate::recovery::{Assumption, CompiledRecovery, End, Ends, Terms};
-use ctxsim_base::rng::Seed;
 use ctxsim_input::{Builtin, RecoveryPrice, Refetch};
 use shared::{Kept, for_prices};
 
@@ -88,7 +83,7 @@ impl<'a> Keys<'a> {
     }
 
     /// The same for a load, in the tokens that each profile's models count.
-    pub(super) fn of(load: &'a Load) -> Self {
+    pub(super) fn of_load(load: &'a Load) -> Self {
         Self::counted(&load.profiles, &load.policies, |nth| load.counted_under(nth))
     }
 
@@ -209,7 +204,7 @@ impl<'a> Simulations<'a> {
     }
 
     fn of(load: &'a Load, has_ends: bool) -> Self {
-        let keys = Keys::of(load);
+        let keys = Keys::of_load(load);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);
         Self { all, places, keys }
@@ -520,13 +515,13 @@ impl PlannedSimulation<'_> {
         match (breaks && trial == 0, self.is_drawn) {
             (false, _) => (self.play(trial, sinks), Arc::default()),
             (true, false) => {
-                let (outcome, found) = breaks::found(seen().recovering(&self.recoveries), sinks);
+                let (outcome, found) = explain::found_breaks(seen().recovering(&self.recoveries), sinks);
                 (vec![outcome; self.recoveries.len()], found.into())
             }
             // Prefixes are compared where nothing is drawn, so that draws change nothing.
             (true, true) => {
                 let mut sums = [Sums::default()];
-                let (_, found) = breaks::found(seen().recovering(&self.recoveries[..1]), &mut sums);
+                let (_, found) = explain::found_breaks(seen().recovering(&self.recoveries[..1]), &mut sums);
                 (self.play(trial, sinks), found.into())
             }
         }

@@ -11,7 +11,6 @@
 
 use crate::prelude::*;
 use std::any::Any;
-use std::fmt;
 
 use super::{Cell, Load, Progress, Sinks, Take};
 use crate::ledger::Rows as Ledger;

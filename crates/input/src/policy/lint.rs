@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use super::law::Law;
+use super::Law;
 use super::*;
 use ctxsim_base::grid::numbers::thousands;
 use std::mem::discriminant;

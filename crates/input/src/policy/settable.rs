@@ -1,7 +1,6 @@
 //! Which parameters a search may vary, and why it leaves the others alone.
 
 use crate::prelude::*;
-use indexmap::IndexSet;
 
 use super::{Cond, PolicyFile, Size, SizeBound};
 use crate::text::decode::to_tree;
@@ -152,44 +151,4 @@ fn collect(tree: &Node, read: &mut IndexSet<String>) {
     let name = tree.get(PARAM).and_then(Node::as_str).filter(|_| tree.entries().len() == 1);
     read.extend(name.map(str::to_owned));
     tree.entries().iter().for_each(|it| collect(&it.value, read));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Format;
-    use crate::text::decode::decode;
-
-    fn policy(settable: &str) -> PolicyFile {
-        let text = format!(
-            "(name: \"mine\", about: \"Mine.\", {settable}
-              params: {{ \"reserve\": tokens(9), \"trigger\": minus([limit, param(\"reserve\")]), \"keep\": count(3), \"summary\": tokens(5) }},
-              stages: [(name: \"cut\", when: prompt(above: param(\"trigger\")), scope: (keep_recent: steps(param(\"keep\"))),
-                        apply: summarise(output: param(\"summary\")))])"
-        );
-        decode(&text, Format::Ron).unwrap()
-    }
-
-    #[test]
-    fn what_stages_decide_by_is_varied_and_what_they_write_or_are_made_of_is_not() {
-        let policy = policy("");
-
-        let all = policy.standings();
-
-        assert_eq!(all["trigger"], SearchUse::Varied(0));
-        assert_eq!(all["keep"], SearchUse::Varied(0));
-        assert_eq!(all["reserve"], SearchUse::PartOf("trigger".to_owned()));
-        assert_eq!(all["summary"], SearchUse::Measured);
-        assert_eq!(policy.prompt_bounds().into_iter().collect::<Vec<_>>(), ["trigger"]);
-    }
-
-    #[test]
-    fn a_policy_that_says_what_can_be_set_is_believed() {
-        let policy = policy("settable: { \"reserve\": (at_least: 4) },");
-
-        let all = policy.standings();
-
-        assert_eq!(all["reserve"], SearchUse::Varied(4));
-        assert!(["trigger", "keep", "summary"].iter().all(|it| all[it] == SearchUse::Measured));
-    }
 }

@@ -6,10 +6,8 @@ pub mod memory;
 mod size;
 
 use std::any::Any;
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::prelude::*;
 

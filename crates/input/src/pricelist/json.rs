@@ -1,7 +1,5 @@
 //! A tree of values in which keys are unique and every number is exactly what the text says.
 
-use std::fmt;
-
 use crate::prelude::*;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 

@@ -1,7 +1,5 @@
 //! Entries of price lists as profiles: combined with the provider's cache rules, written, and checked.
 
-use indexmap::IndexSet;
-
 use super::{
     ListContents, ListEntry, NoProfileReason, Unplaced, assumptions, cache_rules, canonical, served, unpriced,
 };

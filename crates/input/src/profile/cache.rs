@@ -16,7 +16,6 @@ pub use self::effects::{
 };
 pub use self::refuses::Refusal;
 pub use self::times::{Lifetimes, Readable, Renewal, TtlClass, Ttls};
-use crate::text::duration::Duration;
 
 /// Cache rules as written: which, with their fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,6 @@ use super::written::{PriceSpec, RecoveryPrice, ServicePrices};
 use super::{Assumptions, Family, ImageRule, Limits, Profile, ProfileFile, WaitModel, written};
 use crate::TtlClass;
 use crate::prelude::*;
-use crate::text::duration::Duration;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Cost, Rate, UNLIMITED};
 
@@ -369,7 +368,7 @@ fn over(below: &Rates, given: &GivenRates<'_>, problems: &mut Problems) -> Rates
     let mut is_given = [false; 2];
     for (ttl, price) in given.cache_write {
         problems.within("cache_write", |problems| {
-            let Some(class) = Duration::parse(ttl).map(|it| TtlClass::of(it.0) as usize) else {
+            let Some(class) = Duration::parse(ttl).map(|it| TtlClass::from_ms(it.0) as usize) else {
                 let help = "write `\"5m\"`, `\"30m\"`, `\"1h\"` or `\"12h\"`";
                 problems.push_at(Code("ttl-class"), ttl, format!("`{ttl}` is not a lifetime"), help);
                 return;

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 use serde::{Deserializer, Serializer, de};
-use std::fmt;
 
 crate::decoded_here!(SuiteFile, Habits);
 crate::encoded_here!(SuiteFile, Habits);

@@ -22,7 +22,7 @@ pub enum Format {
 
 impl Format {
     /// Returns the format of a file's extension.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub fn from_path(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "ron" => Some(Self::Ron),
             "toml" => Some(Self::Toml),

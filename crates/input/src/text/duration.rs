@@ -1,7 +1,5 @@
 //! Durations, written alike in all kinds of input.
 
-use std::fmt;
-
 use crate::prelude::*;
 use serde::{Deserializer, Serializer, de};
 

@@ -18,8 +18,6 @@
 
 use crate::prelude::*;
 
-use indexmap::IndexSet;
-
 use super::decode::{Format, fields};
 use super::fault::{self, TextFault};
 use super::read::{Refusal, Shape, Why};

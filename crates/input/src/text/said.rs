@@ -27,10 +27,10 @@ pub enum Said {
     UnitVariant(Variant),
     NewtypeStruct(&'static str, Box<Said>),
     NewtypeVariant(Variant, Box<Said>),
-    Seq(Option<usize>, Vec<Said>),
+    Seq(Vec<Said>),
     Tuple(Vec<Said>),
     TupleVariant(Variant, Vec<Said>),
-    Map(Option<usize>, Vec<(Said, Said)>),
+    Map(Vec<(Said, Said)>),
     Struct(&'static str, Vec<(&'static str, Said)>),
     StructVariant(Variant, Vec<(&'static str, Said)>),
 }
@@ -66,8 +66,8 @@ impl Said {
     /// Writes what holds several values.
     fn serialize_many<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Seq(length, list) => {
-                let mut to = to.serialize_seq(*length)?;
+            Self::Seq(list) => {
+                let mut to = to.serialize_seq(Some(list.len()))?;
                 list.iter().try_for_each(|it| to.serialize_element(it))?;
                 to.end()
             }
@@ -81,8 +81,8 @@ impl Said {
                 list.iter().try_for_each(|it| to.serialize_field(it))?;
                 to.end()
             }
-            Self::Map(length, list) => {
-                let mut to = to.serialize_map(*length)?;
+            Self::Map(list) => {
+                let mut to = to.serialize_map(Some(list.len()))?;
                 list.iter().try_for_each(|(key, it)| to.serialize_entry(key, it))?;
                 to.end()
             }
@@ -207,8 +207,8 @@ impl Serializer for Giver {
         Ok(Said::None)
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, it: &T) -> Result<Said, Unsayable> {
-        Ok(Said::Some(Box::new(it.serialize(Giver)?)))
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Said, Unsayable> {
+        Ok(Said::Some(Box::new(value.serialize(Giver)?)))
     }
 
     fn serialize_unit(self) -> Result<Said, Unsayable> {
@@ -231,9 +231,9 @@ impl Serializer for Giver {
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         name: &'static str,
-        it: &T,
+        value: &T,
     ) -> Result<Said, Unsayable> {
-        Ok(Said::NewtypeStruct(name, Box::new(it.serialize(Giver)?)))
+        Ok(Said::NewtypeStruct(name, Box::new(value.serialize(Giver)?)))
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -241,13 +241,13 @@ impl Serializer for Giver {
         name: &'static str,
         index: u32,
         variant: &'static str,
-        it: &T,
+        value: &T,
     ) -> Result<Said, Unsayable> {
-        Ok(Said::NewtypeVariant((name, index, variant), Box::new(it.serialize(Giver)?)))
+        Ok(Said::NewtypeVariant((name, index, variant), Box::new(value.serialize(Giver)?)))
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<ValueList, Unsayable> {
-        Ok(ValueList { kind: SequenceKind::Seq(length), list: Vec::new() })
+    fn serialize_seq(self, _: Option<usize>) -> Result<ValueList, Unsayable> {
+        Ok(ValueList { kind: SequenceKind::Seq, list: Vec::new() })
     }
 
     fn serialize_tuple(self, _: usize) -> Result<ValueList, Unsayable> {
@@ -268,21 +268,8 @@ impl Serializer for Giver {
         Ok(ValueList { kind: SequenceKind::TupleVariant((name, index, variant)), list: Vec::new() })
     }
 
-    fn collect_seq<I: IntoIterator<Item: Serialize>>(self, all: I) -> Result<Said, Unsayable> {
-        let all = all.into_iter();
-        let length = match all.size_hint() {
-            (least, Some(most)) if least == most => Some(least),
-            _ => None,
-        };
-        let mut list = ValueList { kind: SequenceKind::Seq(length), list: Vec::new() };
-        for it in all {
-            list.push(&it)?;
-        }
-        Ok(list.close())
-    }
-
-    fn serialize_map(self, length: Option<usize>) -> Result<MapEntries, Unsayable> {
-        Ok(MapEntries { length, key: None, list: Vec::new() })
+    fn serialize_map(self, _: Option<usize>) -> Result<MapEntries, Unsayable> {
+        Ok(MapEntries { key: None, list: Vec::new() })
     }
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<StructFields, Unsayable> {
@@ -302,7 +289,7 @@ impl Serializer for Giver {
 
 /// What a list of values is.
 enum SequenceKind {
-    Seq(Option<usize>),
+    Seq,
     Tuple,
     TupleVariant(Variant),
 }
@@ -314,8 +301,8 @@ struct ValueList {
 }
 
 impl ValueList {
-    fn push<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
-        self.put(it.serialize(Giver))
+    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Unsayable> {
+        self.put(value.serialize(Giver))
     }
 
     /// Adds a value; compiled once, and not for each type of values.
@@ -326,7 +313,7 @@ impl ValueList {
 
     fn close(self) -> Said {
         match self.kind {
-            SequenceKind::Seq(length) => Said::Seq(length, self.list),
+            SequenceKind::Seq => Said::Seq(self.list),
             SequenceKind::Tuple => Said::Tuple(self.list),
             SequenceKind::TupleVariant(variant) => Said::TupleVariant(variant, self.list),
         }
@@ -340,8 +327,8 @@ macro_rules! list {
             type Ok = Said;
             type Error = Unsayable;
 
-            fn $call<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
-                self.push(it)
+            fn $call<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Unsayable> {
+                self.push(value)
             }
 
             fn end(self) -> Result<Said, Unsayable> {
@@ -358,7 +345,6 @@ list! {
 
 /// Keys and values.
 struct MapEntries {
-    length: Option<usize>,
     key: Option<Said>,
     list: Vec<(Said, Said)>,
 }
@@ -381,12 +367,12 @@ impl ser::SerializeMap for MapEntries {
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, it: &T) -> Result<(), Unsayable> {
-        self.put(it.serialize(Giver))
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Unsayable> {
+        self.put(value.serialize(Giver))
     }
 
     fn end(self) -> Result<Said, Unsayable> {
-        Ok(Said::Map(self.length, self.list))
+        Ok(Said::Map(self.list))
     }
 }
 
@@ -398,8 +384,8 @@ struct StructFields {
 }
 
 impl StructFields {
-    fn push<T: Serialize + ?Sized>(&mut self, key: &'static str, it: &T) -> Result<(), Unsayable> {
-        self.put(key, it.serialize(Giver))
+    fn push<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Unsayable> {
+        self.put(key, value.serialize(Giver))
     }
 
     /// Adds a field; compiled once, and not for each type of fields.
@@ -423,8 +409,8 @@ macro_rules! fields {
             type Ok = Said;
             type Error = Unsayable;
 
-            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, it: &T) -> Result<(), Unsayable> {
-                self.push(key, it)
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Unsayable> {
+                self.push(key, value)
             }
 
             fn end(self) -> Result<Said, Unsayable> {

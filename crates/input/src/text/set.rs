@@ -9,7 +9,6 @@ use super::read::{Decode, TreeReader, Why};
 use super::said::Encode;
 use super::tree::{Node, TreeEntry, Value};
 use crate::prelude::*;
-use ctxsim_base::diag::Place;
 
 /// One override.
 #[derive(Clone, Debug, PartialEq)]
@@ -496,41 +495,4 @@ fn times(present: &Node, factor: Decimal) -> Option<Node> {
         _ => return None,
     };
     Some(Node::of(product))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::tree::Value;
-
-    fn json(node: &Node) -> serde_json::Value {
-        match &node.value {
-            Value::Whole(it) => u64::try_from(*it).unwrap().into(),
-            Value::Real(it) => (*it).into(),
-            Value::Text(it) => it.as_str().into(),
-            Value::List(all) => all.iter().map(|it| json(&it.value)).collect(),
-            _ => node.entries().iter().map(|it| (it.name().unwrap(), json(&it.value))).collect(),
-        }
-    }
-
-    #[test]
-    fn a_value_is_read_as_a_policy_in_ron_writes_it() {
-        let json = |text: &str| read(text).map(|it| json(&it).to_string());
-
-        assert_eq!(json("ratio(0.3)").as_deref(), Some(r#"{"ratio":0.3}"#));
-        assert_eq!(json("ratio(30%)").as_deref(), Some(r#"{"ratio":0.3}"#));
-        assert_eq!(json("tokens(40k)").as_deref(), Some(r#"{"tokens":40000}"#));
-        assert_eq!(
-            json("min([tokens(1e6), limit])").as_deref(),
-            Some(r#"{"min":[{"tokens":1000000},"limit"]}"#)
-        );
-        assert_eq!(json("times(0.5, window)").as_deref(), Some(r#"{"times":[0.5,"window"]}"#));
-        assert_eq!(
-            json("by_window(below: 200k, then: ratio(0.8), otherwise: limit)").as_deref(),
-            Some(r#"{"by_window":{"below":200000,"otherwise":"limit","then":{"ratio":0.8}}}"#)
-        );
-        for no_value in ["ratio(0.3", "ratio(0.3))", "a b(1)", "(1)", "plain"] {
-            assert_eq!(json(no_value), None, "{no_value}");
-        }
-    }
 }

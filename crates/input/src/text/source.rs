@@ -4,7 +4,7 @@ use crate::prelude::*;
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read as _};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use serde_json::error::Category;
 
@@ -12,7 +12,6 @@ use crate::text::decode::{self, Format};
 use crate::text::read::Decode;
 use crate::text::spelling::spell;
 use crate::text::tree::{Tree, TreeEntry};
-use ctxsim_base::diag::Place;
 use ctxsim_base::error::Error;
 
 /// The largest input file, in bytes: thousands of times what people write, and parsed as a whole.
@@ -48,7 +47,7 @@ impl Source {
     /// # Errors
     /// The file cannot be read, is too large, or is neither `.ron` nor `.toml`.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let Some(format) = Format::of(path) else {
+        let Some(format) = Format::from_path(path) else {
             let mut problem =
                 Diagnostic::at(Code("file-format"), "", "not a policy, scenario, profile or suite file");
             problem.place.file = path.display().to_string();

@@ -7,7 +7,7 @@ use super::session::{BilledSession, RequestBill};
 use super::{BilledLever, BilledRow, Told};
 use crate::lever::Lever;
 use crate::prelude::*;
-use ctxsim_engine::measure::lever_terms::LeverTerms;
+use ctxsim_engine::measure::known_task::LeverTerms;
 
 pub(super) struct LeavingLever;
 

@@ -76,10 +76,10 @@ impl SumRoom {
             Said::Some(it) | Said::NewtypeStruct(_, it) | Said::NewtypeVariant(_, it) => {
                 self.take_said(it)?;
             }
-            Said::Seq(_, all) | Said::Tuple(all) | Said::TupleVariant(_, all) => {
+            Said::Seq(all) | Said::Tuple(all) | Said::TupleVariant(_, all) => {
                 all.iter().try_for_each(|it| self.take_said(it))?;
             }
-            Said::Map(_, all) => all.iter().try_for_each(|(_, it)| self.take_said(it))?,
+            Said::Map(all) => all.iter().try_for_each(|(_, it)| self.take_said(it))?,
             Said::Struct(_, all) | Said::StructVariant(_, all) => {
                 let mut added = all.iter().filter(|(name, _)| !APART.contains(name));
                 added.try_for_each(|(_, it)| self.take_said(it))?;

@@ -72,8 +72,8 @@ impl<'l> WaitCounter<'l> {
             return;
         };
         let day = self.found.by_day.entry(self.day).or_default();
-        day.main += Waited::of(Some(model), &main);
-        day.compaction += Waited::of(Some(model), &summaries);
+        day.main += Waited::expected(Some(model), &main);
+        day.compaction += Waited::expected(Some(model), &summaries);
     }
 
     pub(super) fn found(mut self) -> SessionWaits {

@@ -124,7 +124,7 @@ impl CopilotWalk {
                 let states = list(&data.model_cache_state).iter();
                 let seconds =
                     states.filter_map(|it| Count::of(&it["cacheTtlSeconds"]).known()).find(|it| *it > 0);
-                self.ttl = seconds.map(|it| TtlClass::of(it.saturating_mul(1_000))).or(self.ttl);
+                self.ttl = seconds.map(|it| TtlClass::from_ms(it.saturating_mul(1_000))).or(self.ttl);
             }
             "session.compaction_start" => self.front(line, &data, losses),
             "session.compaction_complete" => self.compacted(stamp, &agent, data, losses),

@@ -467,7 +467,7 @@ impl HarnessRules {
     /// Returns how long a version asks entries to live, and in how many cases that was seen.
     fn lifetime(&self, version: Version) -> Option<(TtlClass, Cases)> {
         let rule = self.lifetimes.iter().find(|it| it.versions.include(version))?;
-        Some((TtlClass::of(rule.ttl.0), rule.seen))
+        Some((TtlClass::from_ms(rule.ttl.0), rule.seen))
     }
 
     /// Returns the size of tools and system prompt after rewrites, where it is the same in all sessions of a version.

@@ -134,8 +134,8 @@ impl From<Said> for Value {
             Said::F64(it) => it.into(),
             Said::Text(it) => it.into(),
             Said::Some(it) | Said::NewtypeStruct(_, it) => (*it).into(),
-            Said::Seq(_, all) | Said::Tuple(all) => all.into(),
-            Said::Map(_, all) => {
+            Said::Seq(all) | Said::Tuple(all) => all.into(),
+            Said::Map(all) => {
                 let named = |(name, it): (Said, Said)| (cell(&name.into()).into(), it.into());
                 Self::Fields(all.into_iter().map(named).collect())
             }

@@ -152,7 +152,7 @@ impl World for Aging {
                 repair: repairs.get(cell.policy).cloned(),
                 ..self.summary(load, &observed, cell.policy)
             };
-            Take::of(cell, Run { findings: Some(Arc::new(summary)), ..load.run(cell, tally, &assumed) })
+            Take::new(cell, Run { findings: Some(Arc::new(summary)), ..load.run(cell, tally, &assumed) })
         })
     }
 

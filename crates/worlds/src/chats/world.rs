@@ -283,7 +283,7 @@ impl World for Writing {
                 ..ChatSummary::new(policy.service_memory(), &replays[cell.policy].1, own, self.numbers())
             };
             let run = load.run(cell, tallies[at].clone(), &assumed);
-            Take::of(cell, Run { trials: self.n_trials, findings: Some(Arc::new(summary)), ..run })
+            Take::new(cell, Run { trials: self.n_trials, findings: Some(Arc::new(summary)), ..run })
         })
     }
 

@@ -310,7 +310,7 @@ impl World for ConversationLoad {
             let (tally, retention) = retained(load, cells[at], &keys, &played);
             let run = Run { findings: Some(Arc::new(retention)), ..load.run(cells[at], tally, &assumed) };
             let answers = played.of(keys.within(cells[at])).flat_map(|it| it.probes.iter().map(answer));
-            Take { answers: answers.collect(), ..Take::of(cells[at], run) }
+            Take { answers: answers.collect(), ..Take::new(cells[at], run) }
         })
     }
 

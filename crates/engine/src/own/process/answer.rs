@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::PROTOCOL;
-use crate::own::place::Misplaced;
 use crate::own::view::Kind;
+use crate::own::viewed::Misplaced;
 use crate::own::{Entry, ItemId, Lasts, ModelCall, Part, Text};
 
 /// How much of a line that is not a message is quoted, in characters.

@@ -27,8 +27,8 @@ pub(super) struct CompiledFold {
 }
 
 impl CompiledFold {
-    pub(super) fn new(fold: &Fold, of: &RungParts<'_>) -> Self {
-        let (policy, known, spine) = (of.policy, of.context.known, &of.timeline.spine);
+    pub(super) fn new(fold: &Fold, parts: &RungParts<'_>) -> Self {
+        let (policy, known, spine) = (parts.policy, parts.context.known, &parts.timeline.spine);
         let some = |kinds: &[Kind]| (!kinds.is_empty()).then(|| ClassMask::of_kinds(kinds));
         let size = |size: &Option<Size>| Num::fixed(size.as_ref(), known).unwrap_or(0);
         let results = fold.results.as_ref();
@@ -39,8 +39,8 @@ impl CompiledFold {
             having: ClassMask::of_kinds(&fold.having),
             copy: some(&fold.copy),
             quote: some(&fold.quote),
-            rows: rows.write(result_template, spine, of.writer),
-            template: policy.template(fold.template.as_ref()).cloned().zip(of.writer.cloned()),
+            rows: rows.write(result_template, spine, parts.writer),
+            template: policy.template(fold.template.as_ref()).cloned().zip(parts.writer.cloned()),
             budget: budget.map(|it| CompiledBudget::new(it, known)),
             frame: size(&fold.frame),
             each: size(&fold.each),

@@ -37,8 +37,8 @@ pub(super) struct CompiledSummary {
 }
 
 impl CompiledSummary {
-    pub(super) fn new(summary: &Summarise, of: &RungParts<'_>) -> Self {
-        let known = of.context.known;
+    pub(super) fn new(summary: &Summarise, parts: &RungParts<'_>) -> Self {
+        let known = parts.context.known;
         let size = |it: Option<&Size>| it.map_or(Num::Const(0), |it| Num::new(it, known));
         let restore = summary.restore.as_ref();
         Self {
@@ -49,10 +49,10 @@ impl CompiledSummary {
             per_unit: summary.per == SummaryPer::Unit,
             says: summary.says,
             request: Some(summary.prompt).filter(|it| *it != SummaryPrompt::Free),
-            is_elsewhere: of.policy.summariser.is_some(),
+            is_elsewhere: parts.policy.summariser.is_some(),
             reads: summary.reads.as_ref().map(|it| Num::new(it, known)),
             again: summary.again.as_ref().map(|it| CompiledSecond::new(it, known)),
-            stay: Stay::new(summary.keeps.as_ref(), restore, of.timeline, known).map(Box::new),
+            stay: Stay::new(summary.keeps.as_ref(), restore, parts.timeline, known).map(Box::new),
             more: size(restore.and_then(|it| it.more.as_ref())),
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 use crate::projection::{Author, Edit, PromptText, Rendered, Slot, TurnState};
-use ctxsim_input::Changes;
 
 impl Prompt<'_> {
     /// Puts what memory recalls, or another version of what prompts begin with, into its slot.

@@ -11,7 +11,6 @@ use crate::recovery::CompiledRecovery;
 use crate::take::Progress;
 use crate::take::play::FoldedLedger;
 use crate::take::threads::in_order;
-use ctxsim_base::rng::Seed;
 
 /// What some simulations came to, recovery by recovery: all of them to the same.
 type SameLedgers<L> = (Vec<usize>, Vec<L>);

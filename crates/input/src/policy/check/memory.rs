@@ -5,7 +5,6 @@ use crate::policy::memory::{
     SessionMemory, SessionStore, SummaryLoss, bank,
 };
 use crate::prelude::*;
-use indexmap::IndexSet;
 
 /// Checks a memory.
 pub(super) fn check(spec: &MemorySpec, problems: &mut Problems) {

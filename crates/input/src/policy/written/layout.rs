@@ -111,7 +111,7 @@ impl Breakpoint {
 
     /// Returns the lifetime of its entry; `None` for the harness's choice.
     pub fn class(&self) -> Option<TtlClass> {
-        self.ttl.map(|it| TtlClass::of(it.0))
+        self.ttl.map(|it| TtlClass::from_ms(it.0))
     }
 }
 

@@ -1,7 +1,5 @@
 //! Numbers in a policy: sizes, conditions on sizes, and extents.
 
-use std::fmt;
-
 use crate::prelude::*;
 use serde::{Deserializer, Serializer, de};
 

@@ -6,7 +6,6 @@ use super::{
     CacheRules, HitsFields, InvalidatesFields, Readable, Refusal, Renewal, TtlClass, Ttls, not_zero,
     qualified,
 };
-use crate::text::duration::Duration;
 
 /// The fields of these rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,11 +1,7 @@
 //! How long entries live, and from when they can be read.
 
-use std::fmt;
-
 use crate::prelude::*;
 use serde::{Deserializer, Serializer, de};
-
-use crate::text::duration::Duration;
 
 /// One duration or a list of them: `"5m"`, `["5m", "1h"]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +21,7 @@ impl Ttls {
     pub(super) fn by_class(&self, problems: &mut Problems) -> Option<[Option<u64>; 2]> {
         let mut classes = [None; 2];
         for ttl in &self.0 {
-            let class = &mut classes[TtlClass::of(ttl.0) as usize];
+            let class = &mut classes[TtlClass::from_ms(ttl.0) as usize];
             if class.is_some() {
                 let message = format!("`{ttl}` has the same class as another lifetime");
                 let help = "write at most one lifetime below an hour and one of an hour or more";
@@ -87,7 +83,7 @@ pub enum TtlClass {
 
 impl TtlClass {
     /// Returns the class of a lifetime in milliseconds.
-    pub fn of(ttl_ms: u64) -> Self {
+    pub fn from_ms(ttl_ms: u64) -> Self {
         if ttl_ms < 3_600_000 { Self::Short } else { Self::Long }
     }
 

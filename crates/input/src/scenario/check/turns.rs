@@ -1,7 +1,6 @@
 //! The rules of turns and patterns of them.
 
 use crate::prelude::*;
-use indexmap::IndexSet;
 
 use super::{size, turns};
 use crate::scenario::{

@@ -1,8 +1,6 @@
 //! Numbers that change from turn to turn and from call to call, or are drawn,
 //! and the turns to which something applies.
 
-use std::fmt;
-
 use crate::prelude::*;
 use serde::de::value::{MapAccessDeserializer, StringDeserializer};
 use serde::de::{self, DeserializeSeed, IntoDeserializer};

@@ -4,7 +4,6 @@ use crate::prelude::*;
 
 use super::Level;
 use crate::policy::Preserve;
-use crate::text::duration::Duration;
 
 /// The defaults, with their sources.
 const DEFAULTS: &str = ctxsim_assumptions::RECORDED;

@@ -6,7 +6,6 @@ use super::{Amount, PatternPlaces, StableItem};
 use crate::policy::Preserve;
 use crate::profile::ImageSize;
 use crate::profile::cache::Setting;
-use crate::text::duration::Duration;
 
 /// Patterns of turns, one after the other: `scale` times each, or cut to `turns` turns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

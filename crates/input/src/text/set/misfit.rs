@@ -1,7 +1,5 @@
 //! Problems of overrides whose path does not exist or whose value is invalid.
 
-use indexmap::IndexSet;
-
 use super::{Format, Node, Override, TreeEntry, Why, child, factor, fault, names, quoted};
 use crate::prelude::*;
 use crate::text::fault::TextFault;

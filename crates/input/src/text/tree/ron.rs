@@ -276,8 +276,8 @@ impl<'a> RonReader<'a> {
 }
 
 /// Returns whether RON takes a character for white space.
-fn is_space(it: char) -> bool {
-    matches!(it, ' ' | '\t'..='\r' | '\u{85}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}')
+fn is_space(letter: char) -> bool {
+    matches!(letter, ' ' | '\t'..='\r' | '\u{85}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Returns the length of the block comment that a text begins with, if it ends; such comments nest.
