@@ -179,12 +179,12 @@ impl<'n> Replies<'n> {
         nodes: &'n [ClaudeNode],
         on_path: &[bool],
         losses: &mut Losses,
-    ) -> IndexMap<usize, Vec<Late<'n>>> {
+    ) -> LateByReply<'n> {
         let mut answered: IndexSet<&str> = IndexSet::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| **is_on_path) {
             answered.extend(results(node).map(|it| it.call.as_str()));
         }
-        let mut aside: IndexMap<usize, Vec<Late<'n>>> = IndexMap::new();
+        let mut aside: LateByReply<'n> = IndexMap::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| !**is_on_path) {
             let ClaudeParts::User { parts, .. } = &node.said else { continue };
             let mut n_left = parts.len();
@@ -253,11 +253,14 @@ fn results(node: &ClaudeNode) -> impl Iterator<Item = &Named> {
 /// A result that is on a side branch, and its record.
 type Late<'n> = (&'n ClaudeNode, &'n Named);
 
+/// Such results by the replies that they belong to.
+type LateByReply<'n> = IndexMap<usize, Vec<Late<'n>>>;
+
 /// The walk along the branch.
 struct BranchWalk<'s, 'n> {
     replies: Replies<'n>,
     /// Results that are on side branches, by reply.
-    aside: IndexMap<usize, Vec<Late<'n>>>,
+    aside: LateByReply<'n>,
     losses: &'s mut Losses,
     assembler: Assembler,
     /// Of the last request, results on side branches that have not been brought to it yet.

@@ -464,7 +464,7 @@ struct TableReader<'t> {
 ///
 /// # Errors
 /// Every problem of the table, each with its line and column.
-pub fn read(file: &str, text: &str) -> Result<Vec<ProbeQuestion>, Vec<Diagnostic>> {
+pub fn read(file: &str, text: &str) -> OrProblems<Vec<ProbeQuestion>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().filter(|it| !it.1.trim().is_empty());
     let (at, head) = lines.next().unwrap_or((0, ""));

@@ -325,12 +325,11 @@ fn user(timeline: &Timeline, numbers: &ChatNumbers) -> Option<User> {
     Some(draft.finish())
 }
 
+/// The session and the message of each item.
+type MessagePlaces = BTreeMap<ItemIx, (u32, u32)>;
+
 /// Begins the sessions; returns each item's session and message.
-fn messages(
-    timeline: &Timeline,
-    draft: &mut UserDraft,
-    numbers: &ChatNumbers,
-) -> BTreeMap<ItemIx, (u32, u32)> {
+fn messages(timeline: &Timeline, draft: &mut UserDraft, numbers: &ChatNumbers) -> MessagePlaces {
     let mut places = BTreeMap::new();
     for session in &timeline.spine.sessions {
         let (mut n, mut tokens) = (0, 0_u64);
@@ -351,7 +350,7 @@ fn messages(
 /// Says the plants; returns the first version of each fact.
 fn said(
     plane: &FactPlane,
-    messages: &BTreeMap<ItemIx, (u32, u32)>,
+    messages: &MessagePlaces,
     draft: &mut UserDraft,
     numbers: &ChatNumbers,
 ) -> BTreeMap<u32, u32> {

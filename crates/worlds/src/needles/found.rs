@@ -339,16 +339,12 @@ impl ScenarioRuns<'_> {
     }
 
     /// Returns a row for each place and policy.
-    fn rows(
-        &self,
-        places: &[&str],
-        written: impl Fn(&str, &Run, &Retention) -> Vec<String>,
-    ) -> Vec<Vec<String>> {
+    fn rows(&self, places: &[&str], row: impl Fn(&str, &Run, &Retention) -> Vec<String>) -> Vec<Vec<String>> {
         let pairs = places.iter().flat_map(|place| self.runs.iter().map(move |it| (*place, it)));
-        let row = |(place, (run, retention)): (&str, &(&Run, &Retention))| {
-            [vec![place.to_owned(), name(run)], written(place, run, retention)].concat()
+        let named = |(place, (run, retention)): (&str, &(&Run, &Retention))| {
+            [vec![place.to_owned(), name(run)], row(place, run, retention)].concat()
         };
-        pairs.map(row).collect()
+        pairs.map(named).collect()
     }
 
     /// Returns our number, how far its confidence reaches, and the numbers of others.
