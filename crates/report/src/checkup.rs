@@ -347,7 +347,7 @@ fn error_json(it: &Diagnostic) -> Value {
 fn verdict_json(it: &GuardVerdict) -> Value {
     let [policy, scenario, profile] = it.run.clone();
     let of = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": it.at() };
-    of.and(Value::of(it))
+    of.and(Value::serialised(it))
 }
 
 fn suite_json(it: &CheckUp) -> Value {
@@ -356,7 +356,7 @@ fn suite_json(it: &CheckUp) -> Value {
         "file": it.file.clone(),
         "holds": it.holds(),
         "guards": it.verdicts.iter().map(verdict_json).listed(),
-        "snapshots": Value::of(&it.snapshots),
+        "snapshots": Value::serialised(&it.snapshots),
         "made": it.made.value(),
         "assumed": Value::Fields(it.assumed.iter().map(|(name, number)| (name.clone().into(), number.clone().into())).listed()),
         "notes": it.notes.clone(),

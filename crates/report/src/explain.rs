@@ -127,7 +127,7 @@ fn done(it: &Done, policy: &Policy) -> Value {
 /// Returns something that was due.
 fn need(it: &NeedRow) -> Value {
     group! {
-        "level": Value::of(&it.level),
+        "level": Value::serialised(&it.level),
         "weight": it.weight,
         "met": it.met,
         "expected_calls": it.calls,

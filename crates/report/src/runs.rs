@@ -34,7 +34,7 @@ impl<'a> RunOf<'a> {
     fn guards(&self) -> Value {
         let verdicts = |it: &&Report| match self.in_words {
             true => it.verdicts_in_a_cell(self.run).into(),
-            false => it.verdicts_on(self.run).map(|it: Vec<&GuardVerdict>| Value::of(&it)).into(),
+            false => it.verdicts_on(self.run).map(|it: Vec<&GuardVerdict>| Value::serialised(&it)).into(),
         };
         self.judged.as_ref().map_or(Value::Null, verdicts)
     }
@@ -65,7 +65,7 @@ impl Columns for RunOf<'_> {
         /// How many trials were drawn.
         "trials": Count = |it| it.run.trials,
         /// How it compares with the first policy: `baseline`, `dominates`, `safe_cost_win`, `cost_only`, `same` or `loses`.
-        "label": Text = |it| it.label.map(|label| Value::of(&label)),
+        "label": Text = |it| it.label.map(|label| Value::serialised(&label)),
         /// The numbers that every run has.
         "totals": Group(heads::<Tally>) = |it| fields(&it.run.tally),
             ];
@@ -84,7 +84,7 @@ impl Columns for RunOf<'_> {
             let mut all = it.run.findings.iter().flat_map(|it| it.kind().columns);
             all.find(|it| it.name == name).map_or(Value::Null, |column| column.value(it.run))
         };
-        front.into_iter().chain(of_worlds.map(|it| it.of(found))).chain(back).collect()
+        front.into_iter().chain(of_worlds.map(|it| it.read_by(found))).chain(back).collect()
     }
 }
 

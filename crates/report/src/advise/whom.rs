@@ -123,6 +123,6 @@ impl Advice {
                 rows.extend([None].into_iter().chain(people).chain(projects).map(|it| row(agent, lever, it)));
             }
         }
-        Rows::of(&rows)
+        Rows::serialised(&rows)
     }
 }

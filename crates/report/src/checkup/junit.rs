@@ -51,8 +51,8 @@ fn suite(it: &CheckUp) -> Value {
         "failures": failures(it),
         "errors": it.errors.len(),
         // What the results were made with, by name.
-        "properties": Value::of(&it.made.properties()),
-        "cases": Value::of(&cases),
+        "properties": Value::serialised(&it.made.properties()),
+        "cases": Value::serialised(&cases),
         // What is said beside the cases.
         "note": (!notes.is_empty()).then(|| notes.join("\n")),
     }

@@ -76,7 +76,7 @@ pub struct ScoreCurve(pub Vec<(f64, f64)>);
 
 impl ScoreCurve {
     /// Collects scores by their place, as far as there are any.
-    pub fn of(scores: &[Option<f64>]) -> Self {
+    pub fn new(scores: &[Option<f64>]) -> Self {
         Self(scores.iter().enumerate().filter_map(|(at, it)| Some((at as f64, (*it)?))).collect())
     }
 
@@ -255,7 +255,7 @@ mod tests {
     }
 
     fn curve(scores: &[f64]) -> ScoreCurve {
-        ScoreCurve::of(&scores.iter().map(|it| Some(*it)).collect::<Vec<_>>())
+        ScoreCurve::new(&scores.iter().map(|it| Some(*it)).collect::<Vec<_>>())
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_slope_is_by_least_squares_and_sessions_without_a_score_are_left_out() {
         assert_eq!(curve(&[1.0, 0.5, 0.0]).slope(), -0.5);
-        let holes = ScoreCurve::of(&[None, Some(1.0), None, Some(0.0)]);
+        let holes = ScoreCurve::new(&[None, Some(1.0), None, Some(0.0)]);
         assert_eq!((holes.slope(), holes.first(), holes.0.len()), (-0.5, Some(1.0), 2));
         assert_eq!(curve(&[0.3]).slope(), 0.0);
     }

@@ -197,7 +197,7 @@ fn played(
 ) -> Vec<LagCell> {
     let mut counts = vec![[0.0; 3]; n_sessions * n_sessions];
     for stream in streams {
-        let player = AgingPlayer::of(stream, numbers, &[], false);
+        let player = AgingPlayer::of_stream(stream, numbers, &[], false);
         let log = player.play(MemoryRules::new(Some(spec), Arc::clone(model)));
         for asked in &log.asked {
             let Ask::Any { facts, is_echoed: false } = &stream.probes[asked.probe].ask else { continue };

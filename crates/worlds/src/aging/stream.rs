@@ -239,7 +239,7 @@ impl Aging {
         if !self.written.is_empty() {
             return Vec::new();
         }
-        let vacuous = generate::Pressure::of(&self.load).vacuous();
+        let vacuous = generate::Pressure::of_load(&self.load).vacuous();
         vacuous.into_iter().map(|it| format!("{}: {it}", self.name)).collect()
     }
 }

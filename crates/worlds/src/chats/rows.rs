@@ -225,7 +225,7 @@ columns! { Ordering;
     /// The policy without entries.
     "against": Text = |it| it.against.clone(),
     /// How much more accurate the one with entries is, chat by chat.
-    "difference": Group(Vec::new) = |it| Value::of(&it.difference),
+    "difference": Group(Vec::new) = |it| Value::serialised(&it.difference),
     /// Who is: `entries`, `document`, or `open` if neither for certain.
     "wins": Text = |it| Wins::new(&it.difference).name(),
 }

@@ -178,7 +178,7 @@ impl ConversationLoad {
     /// Plays every trial under the policies of a load.
     fn played(&self, load: &Load, keys: &Keys<'_>, asks: bool, progress: Progress<'_>) -> Kept<PlayedTrial> {
         let keep = |made: &Dialogue, (sums, trial): TrialSink, index, outcome: Outcome| PlayedTrial {
-            trial: trial.of(made.length, made.trial, made.total_tokens, &outcome),
+            trial: trial.ended(made.length, made.trial, made.total_tokens, &outcome),
             folded: (sums, index, outcome),
             probes: Vec::new(),
         };
@@ -301,8 +301,8 @@ impl World for ConversationLoad {
         })
     }
 
-    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
-        match of {
+    fn rows(&self, load: &Load, which: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        match which {
             RowsOf::Trials => {
                 let all = self.trials_of(load, progress);
                 all.iter().map(|(cell, it)| of_run(load.run_name(*cell), it)).collect()
