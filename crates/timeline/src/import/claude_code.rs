@@ -167,7 +167,20 @@ impl<'n> Replies<'n> {
                 if named.part.tool == SKILL_TOOL {
                     replies.skills.insert(&named.call);
                 }
-                append(reply, reply_ix, named, *is_on_path, &mut replies.calls);
+                // A line may repeat what an earlier one of its reply has.
+                let is_call = named.part.kind == Kind::ToolCall;
+                let is_known = if is_call {
+                    replies.calls.contains_key(named.call.as_str())
+                } else {
+                    !*is_on_path && reply.parts.iter().any(|it| it.part.digest == named.part.digest)
+                };
+                if is_known {
+                    continue;
+                }
+                reply.parts.push(named.clone());
+                if is_call && !named.call.is_empty() {
+                    replies.calls.insert(&named.call, reply_ix);
+                }
             }
         }
         replies
@@ -216,29 +229,6 @@ fn bill(reply: &mut Reply, node: &ClaudeNode, usage: Option<&Usage>, losses: &mu
     }
     let output = reply.usage.map_or(0, |it| it.output).max(usage.output);
     reply.usage = Some(Usage { output, ..*usage });
-}
-
-/// Appends a part of a line; what a side branch repeats is taken once.
-fn append<'n>(
-    reply: &mut Reply,
-    reply_ix: usize,
-    named: &'n Named,
-    is_on_path: bool,
-    calls: &mut IndexMap<&'n str, usize>,
-) {
-    let is_call = named.part.kind == Kind::ToolCall;
-    let is_known = if is_call {
-        calls.contains_key(named.call.as_str())
-    } else {
-        !is_on_path && reply.parts.iter().any(|it| it.part.digest == named.part.digest)
-    };
-    if is_known {
-        return;
-    }
-    reply.parts.push(named.clone());
-    if is_call && !named.call.is_empty() {
-        calls.insert(&named.call, reply_ix);
-    }
 }
 
 /// Returns the results in a record.
