@@ -56,7 +56,7 @@ pub(crate) fn model(name: &str) -> Arc<Model> {
 
 /// Plays a memory over a stream.
 pub(crate) fn play(stream: &AgingStream, events: &[AgingEvent], spec: &Spec) -> AgingLog {
-    AgingPlayer::of(stream, AgingNumbers::declared(), events, false)
+    AgingPlayer::of_stream(stream, AgingNumbers::declared(), events, false)
         .play(MemoryRules::new(Some(spec), model("mid")))
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn summary(load: &AgingLoad, trials: u64, spec: &Spec, by: Arc<Model>
     let mut all = AgingObserved::default();
     for trial in 0..trials {
         let stream = stream(load, trial);
-        let player = |events| AgingPlayer::of(&stream, AgingNumbers::declared(), events, false);
+        let player = |events| AgingPlayer::of_stream(&stream, AgingNumbers::declared(), events, false);
         let log = player(&load.events).play(MemoryRules::new(Some(spec), Arc::clone(&by)));
         let control = player(&[]).play(MemoryRules::new(Some(spec), Arc::clone(&by)));
         let event = load.events.first().map(|it| u32::try_from(it.session).unwrap());

@@ -304,9 +304,9 @@ fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
     let heads: Vec<&str> = text.lines().filter(|it| it.starts_with("──── ")).collect();
     assert_eq!(heads.len(), it.items.iter().filter(|it| it.now.tokens > 0).count());
     assert!(text.contains("\n[12 tokens: marker]\n"), "{text}");
-    let says = |item: u32| timeline.texts.of(item);
+    let says = |item: u32| timeline.texts.text(item);
     let user = it.items.iter().find(|it| it.kind == Kind::User && says(it.item).is_some()).unwrap();
-    assert!(text.contains(timeline.texts.of(user.item).unwrap()), "{text}");
+    assert!(text.contains(timeline.texts.text(user.item).unwrap()), "{text}");
     let mute = Timeline { texts: Texts::default(), ..timeline };
     let it = explain(&mute, &policy, &profile(BREAKPOINTS), 6).unwrap();
     assert_eq!(rendered(&it).matches("[no text]").count(), heads.len() - text.matches("[12 tokens").count());

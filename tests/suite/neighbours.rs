@@ -441,7 +441,7 @@ fn what_a_user_s_first_requests_read_tells_of_the_user_s_later_ones() {
     let mut all = first_requests(&fs::read_to_string(table).unwrap());
     all.retain(|it| !it.is_near);
     all.sort_by(|one, other| one.start.total_cmp(&other.start));
-    let declared = Chance { interval: [0.17, 0.53], ..Chance::of(0.255) };
+    let declared = Chance { interval: [0.17, 0.53], ..Chance::certain(0.255) };
 
     // By half of the sessions: how many had ten of the user's before, what was read, and what was expected; as declared and narrowed, with
     // the squares of what each was off by.

@@ -290,7 +290,7 @@ impl TimelinePlan {
             .collect();
         sent.sort_unstable();
         sent.dedup_by_key(|it| it.0);
-        let chance = has_chance.then_some(Chance { interval: [0.125, 0.5], ..Chance::of(0.25) });
+        let chance = has_chance.then_some(Chance { interval: [0.125, 0.5], ..Chance::certain(0.25) });
         let end = (*end).min(timeline.spine.n_stable);
         (end > 0).then_some(Shared { end, sent, sibling: None, chance })
     }

@@ -31,7 +31,7 @@ fn what_summaries_may_still_say_is_each_need_s_weight_at_the_rate_of_what_it_nam
         FactKind::Number => 0.019,
     };
     for row in told.iter().filter(|it| it.told == Some(FactKind::Path)) {
-        assert!(timeline.texts.of(row.inferred.unwrap().item).unwrap().contains('/'));
+        assert!(timeline.texts.text(row.inferred.unwrap().item).unwrap().contains('/'));
     }
     let more: f64 = told.iter().map(|it| it.weight * (1.0 - it.met) * rate(it)).sum();
     let tally = &taken.of(0, 1).unwrap().run.tally;

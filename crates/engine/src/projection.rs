@@ -125,7 +125,7 @@ impl Left {
 /// Returns the text of an item that is shown as received.
 pub fn text_as_it_came(stands: &Slot, texts: &Texts, item: ItemIx) -> Option<String> {
     let is_raw = stands.state == State::Shown && stands.rendition == ShownAs::Raw;
-    texts.of(item).filter(|_| is_raw).map(str::to_owned)
+    texts.text(item).filter(|_| is_raw).map(str::to_owned)
 }
 
 impl<P: Projector + ?Sized> Projector for Box<P> {

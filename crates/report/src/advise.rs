@@ -92,9 +92,9 @@ pub struct AgentAdvice {
 /// Writes what bills alone tell, without all that only settings have.
 fn without_settings<S: Serializer>(all: &[AgentAdvice], to: S) -> Result<S::Ok, S::Error> {
     let one = |advice: &AgentAdvice| {
-        let (sessions, month) = (advice.sessions, Value::of(&advice.month));
-        let told = group! { "agent": advice.agent.clone(), "sessions": sessions, "month": month, "levers": Value::of(&advice.levers) };
-        let untold = (!advice.untold.is_empty()).then(|| group! { "untold": Value::of(&advice.untold) });
+        let (sessions, month) = (advice.sessions, Value::serialised(&advice.month));
+        let told = group! { "agent": advice.agent.clone(), "sessions": sessions, "month": month, "levers": Value::serialised(&advice.levers) };
+        let untold = (!advice.untold.is_empty()).then(|| group! { "untold": Value::serialised(&advice.untold) });
         untold.into_iter().fold(told, Value::and)
     };
     all.iter().map(one).listed().serialize(to)

@@ -73,7 +73,7 @@ impl Serialize for BillAsLogged {
             .and(group! { "without_price": self.unpriced.iter().map(unpriced).listed() });
         // What is no part of it: sub-agents of which logs hold totals alone, and plans, under which dollars are list prices all the same.
         if let Some(estimated) = self.beside.estimated() {
-            all = all.and(group! { "estimated": Value::of(&estimated) });
+            all = all.and(group! { "estimated": Value::serialised(&estimated) });
         }
         let plans = self.beside.plans();
         if !plans.is_empty() {

@@ -198,7 +198,7 @@ impl BillBy {
 
     /// Returns the groups as rows.
     pub fn as_rows(&self) -> Rows {
-        Rows::of(&self.rows())
+        Rows::serialised(&self.rows())
     }
 
     /// Returns the groups and their total as one JSON document.
@@ -210,7 +210,7 @@ impl BillBy {
             "schema": "ctxsim.bill/1",
             "by": self.key.name(),
             "groups": self.rows(),
-            "total": Value::of(&self.total),
+            "total": Value::serialised(&self.total),
             "shown": self.shown(&self.total),
         })
     }

@@ -66,7 +66,7 @@ fn summary(calibration: &Calibration) -> Value {
         "expected_input_usd_high": expected_high,
         "unforeseen": unforeseen::values(calibration),
         "reasons": calibration.reasons().into_iter().map(reason).listed(),
-        "first_requests": (calibration.first.requests > 0).then(|| Value::of(&calibration.first)),
+        "first_requests": (calibration.first.requests > 0).then(|| Value::serialised(&calibration.first)),
     }
 }
 
@@ -113,7 +113,7 @@ impl Calibrations<'_> {
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
-        all.extend(self.as_logged.map(|bill| ("as_logged".into(), Value::of(bill))));
+        all.extend(self.as_logged.map(|bill| ("as_logged".into(), Value::serialised(bill))));
         all.push(("as_recorded".into(), part(self.as_recorded)));
         all.push(("with_side_requests".into(), part(self.with_side_requests)));
         all.push(("with_inferred_side_requests".into(), part(self.with_inferred)));

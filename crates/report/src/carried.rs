@@ -226,8 +226,8 @@ pub fn of_kind(timeline: &Timeline, kind: Kind, tool: u16) -> String {
 fn about(timeline: &Timeline, item: &CarriedItem) -> String {
     let row = &timeline.spine.items[item.item as usize];
     let text = match item.kind {
-        Kind::ToolResult => timeline.texts.of(row.pair),
-        _ => timeline.texts.of(item.item),
+        Kind::ToolResult => timeline.texts.text(row.pair),
+        _ => timeline.texts.text(item.item),
     };
     let text = text.unwrap_or_default();
     let arguments: Option<IndexMap<String, serde_json::Value>> = serde_json::from_str(text).ok();
@@ -248,9 +248,10 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn json(sessions: &[PromptFill], skipped: &[Skipped]) -> Result<String, serde_json::Error> {
-    let (by_tool, skipped, sessions) = (together(each(sessions)), Value::of(skipped), Value::of(sessions));
+    let (by_tool, skipped, sessions) =
+        (together(each(sessions)), Value::serialised(skipped), Value::serialised(sessions));
     json_text(
-        &group! { "schema": "ctxsim.carried/1", "by_tool": Value::of(&by_tool), "skipped": skipped, "sessions": sessions },
+        &group! { "schema": "ctxsim.carried/1", "by_tool": Value::serialised(&by_tool), "skipped": skipped, "sessions": sessions },
     )
 }
 

@@ -203,7 +203,7 @@ pub(super) fn style() -> Result<String, template::Error> {
         "ink_on_dark": ink::TEXT.dark,
         "paper": ink::PAPER.light,
         "paper_on_dark": ink::PAPER.dark,
-        "inks": Value::of(&ink::all()),
+        "inks": Value::serialised(&ink::all()),
     };
     template::write("scene.css", include_str!("chart/scene.css"), style)
 }

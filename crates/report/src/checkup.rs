@@ -315,7 +315,7 @@ fn error_json(error: &Diagnostic) -> Value {
 fn verdict_json(verdict: &GuardVerdict) -> Value {
     let [policy, scenario, profile] = verdict.run.clone();
     let run = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": verdict.at() };
-    run.and(Value::of(verdict))
+    run.and(Value::serialised(verdict))
 }
 
 fn suite_json(checkup: &CheckUp) -> Value {
@@ -324,7 +324,7 @@ fn suite_json(checkup: &CheckUp) -> Value {
         "file": checkup.file.clone(),
         "holds": checkup.holds(),
         "guards": checkup.verdicts.iter().map(verdict_json).listed(),
-        "snapshots": Value::of(&checkup.snapshots),
+        "snapshots": Value::serialised(&checkup.snapshots),
         "made": checkup.made.value(),
         "assumed": Value::Fields(checkup.assumed.iter().map(|(name, number)| (name.clone().into(), number.clone().into())).listed()),
         "notes": checkup.notes.clone(),

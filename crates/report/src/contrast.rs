@@ -301,15 +301,15 @@ impl ContrastNumber {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn document(contrasts: &[Contrast], beside: &Beside) -> Result<String, serde_json::Error> {
-    let one = |it: &Contrast| group! { "verdict": it.verdict() }.and(Value::of(it));
+    let one = |it: &Contrast| group! { "verdict": it.verdict() }.and(Value::serialised(it));
     json_text(&group! {
         "schema": SCHEMA,
         "version": VERSION.to_owned(),
         "made": beside.made.value(),
         "revision": beside.revision.clone(),
-        "new_policies": Value::of(&beside.new),
-        "changed_beside": Value::of(&beside.changed),
-        "unknown_folders": Value::of(&beside.unknown),
+        "new_policies": Value::serialised(&beside.new),
+        "changed_beside": Value::serialised(&beside.changed),
+        "unknown_folders": Value::serialised(&beside.unknown),
         "comparisons": contrasts.iter().map(one).listed(),
     })
 }

@@ -35,7 +35,7 @@ pub fn json(
     has_texts: bool,
 ) -> Result<String, serde_json::Error> {
     let (policy, bill) = (context.policy, &explanation.bill);
-    let cost = |cost: Option<Cost>| Value::of(&cost.map(|it| it.0));
+    let cost = |cost: Option<Cost>| Value::serialised(&cost.map(|it| it.0));
     let items = explanation.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts));
     let head = group! {
         "schema": "ctxsim.explanation/1",
@@ -76,10 +76,10 @@ pub fn json(
 /// Returns what the cache did, its marks, and each entry with what happened to it.
 fn cache(explanation: &Explanation, rules: &CacheRules) -> Value {
     let finding = explanation.finding.as_ref();
-    let entry = |it: &EntryFound| Value::of(it).and(group! { "says": words::entry(it, rules) });
+    let entry = |it: &EntryFound| Value::serialised(it).and(group! { "says": words::entry(it, rules) });
     group! {
         "says": words::verdict(explanation, rules),
-        "marks": Value::of(finding.map_or(&[][..], |it| &it.marks)),
+        "marks": Value::serialised(finding.map_or(&[][..], |it| &it.marks)),
         "entries": finding.map_or(Vec::new(), |it| it.entries.iter().map(entry).listed()),
     }
 }
@@ -97,7 +97,7 @@ fn done(done: &Done, policy: &Policy) -> Value {
 /// Returns something that was due.
 fn need(need: &NeedRow) -> Value {
     group! {
-        "level": Value::of(&need.level),
+        "level": Value::serialised(&need.level),
         "weight": need.weight,
         "met": need.met,
         "expected_calls": need.calls,

@@ -237,7 +237,7 @@ impl<'f> FixedBy<'f> {
 
     /// Returns the parts of each sender as rows.
     pub fn as_rows(&self) -> Rows {
-        Rows::of(&self.rows())
+        Rows::serialised(&self.rows())
     }
 
     /// Returns the parts of each sender, and what they add up to, as one JSON document.
@@ -245,18 +245,18 @@ impl<'f> FixedBy<'f> {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        let basis = Value::of(&self.calendar.basis);
-        let usd = |it: Cost| Value::of(&it.usd());
+        let basis = Value::serialised(&self.calendar.basis);
+        let usd = |it: Cost| Value::serialised(&it.usd());
         json_text(&group! {
             "schema": "ctxsim.fixed/1",
             "month": basis,
             "rows": self.rows(),
             "fixed_usd": usd(self.total.bill.total()),
-            "fixed_usd_a_month": Value::of(&self.is_scaled().then_some(self.total.month_usd)),
+            "fixed_usd_a_month": Value::serialised(&self.is_scaled().then_some(self.total.month_usd)),
             "messages_usd": usd(self.messages.total()),
             "output_usd": usd(self.output),
             "sessions_without_bills": self.n_without,
-            "as_logged": Value::of(&self.logged),
+            "as_logged": Value::serialised(&self.logged),
         })
     }
 

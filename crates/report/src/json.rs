@@ -41,7 +41,7 @@ struct ReportJson<'a> {
 
 /// Returns a verdict, also in words.
 fn verdict_json(verdict: Verdict) -> Value {
-    group! { "words": verdict.words(), "verdict": Value::of(&verdict) }
+    group! { "words": verdict.words(), "verdict": Value::serialised(&verdict) }
 }
 
 /// Returns a table.
@@ -49,9 +49,9 @@ fn total_json(section: &Section) -> Value {
     let line = |(nth, line): (usize, &TableLine)| {
         let mut fields = group! {
             "policy": line.policy.clone(),
-            "totals": Value::of(&RunTotals::new(&line.tally)),
+            "totals": Value::serialised(&RunTotals::new(&line.tally)),
             "change": (nth > 0).then(|| section.change(line)).flatten(),
-            "spread": Value::of(&line.spread),
+            "spread": Value::serialised(&line.spread),
         };
         // The 95% interval of the change over what is assumed alone.
         if let Some(assumed) = section.change_assumed(line).filter(|_| nth > 0) {
@@ -91,7 +91,7 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         skipped: &report.skipped,
         as_logged: report.as_logged(),
         bill: report.bill(),
-        aging: (!figures.is_empty()).then(|| group! { "figures": Value::of(&figures) }),
+        aging: (!figures.is_empty()).then(|| group! { "figures": Value::serialised(&figures) }),
         totals: sections.iter().filter(|it| it.scenarios > 1).map(total_json).listed(),
         verdicts: verdicts.map(verdict_json).listed(),
         repairs: report.repair_lines(),
@@ -167,16 +167,16 @@ pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
         "schema": TOTALS_SCHEMA,
         "suite": report.suite.clone(),
         "notes": report.notes.clone(),
-        "references": Value::of(&report.references),
+        "references": Value::serialised(&report.references),
         "scenarios": report.n_scenarios(),
-        "sessions": Value::of(&sessions),
+        "sessions": Value::serialised(&sessions),
     };
     if !report.failures.is_empty() {
-        all = all.and(group! { "failures": Value::of(&report.failures) });
+        all = all.and(group! { "failures": Value::serialised(&report.failures) });
     }
     json_text(&all.and(group! {
-        "skipped": Value::of(&report.skipped),
-        "bill": Value::of(&report.bill()),
+        "skipped": Value::serialised(&report.skipped),
+        "bill": Value::serialised(&report.bill()),
         "totals": sections.iter().map(total_json).listed(),
         "verdicts": report.verdicts_of(&sections).into_iter().map(verdict_json).listed(),
     }))

@@ -188,7 +188,7 @@ impl SessionHeld {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn json(files: &[FileContents]) -> Result<String, serde_json::Error> {
-    json_text(&group! { "schema": "ctxsim.recording/1", "files": Value::of(files) })
+    json_text(&group! { "schema": "ctxsim.recording/1", "files": Value::serialised(files) })
 }
 
 /// Returns what files hold, for people: in full if that is asked for or has few lines.

@@ -118,7 +118,7 @@ columns! { DueNeed<'_>;
     /// The item that it needs.
     "item": Count = |it| it.row.inferred.map(|inferred| inferred.item),
     /// How much of the item was needed.
-    "level": Text = |it| Value::of(&it.row.level),
+    "level": Text = |it| Value::serialised(&it.row.level),
     /// The probability of the need; of several messages the sum.
     "weight": Share = |it| it.row.weight,
     /// The share that the prompt met.

@@ -35,7 +35,7 @@ impl<'a> RunOf<'a> {
         if self.in_words {
             return report.verdicts_in_a_cell(self.run).into();
         }
-        report.verdicts_on(self.run).map(|verdicts| Value::of(&verdicts)).into()
+        report.verdicts_on(self.run).map(|verdicts| Value::serialised(&verdicts)).into()
     }
 }
 
@@ -64,7 +64,7 @@ impl Columns for RunOf<'_> {
         /// How many trials were drawn.
         "trials": Count = |it| it.run.trials,
         /// How it compares with the first policy: `baseline`, `dominates`, `safe_cost_win`, `cost_only`, `same` or `loses`.
-        "label": Text = |it| it.label.map(|label| Value::of(&label)),
+        "label": Text = |it| it.label.map(|label| Value::serialised(&label)),
         /// The numbers that every run has.
         "totals": Group(heads::<Tally>) = |it| fields(&it.run.tally),
             ];
@@ -83,7 +83,7 @@ impl Columns for RunOf<'_> {
             let mut all = own.run.findings.iter().flat_map(|it| it.kind().columns);
             all.find(|it| it.name == name).map_or(Value::Null, |column| column.value(own.run))
         };
-        front.into_iter().chain(of_worlds.map(|it| it.of(found))).chain(back).collect()
+        front.into_iter().chain(of_worlds.map(|it| it.read_by(found))).chain(back).collect()
     }
 }
 

@@ -45,7 +45,7 @@ columns! { One<'_>;
     /// The share of needed evidence that prompts still held; null without needs.
     "evidence_kept": Share = |it| it.cell.evidence_kept(),
     /// What is remembered, for loads in which something is.
-    "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_deref().map(Value::of),
+    "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_deref().map(Value::serialised),
     /// Tokens of recovery.
     "recovery_tokens": Tokens = |it| it.cell.recovery_tokens(),
     /// The share of tool results' tokens that prompts show.
@@ -53,7 +53,7 @@ columns! { One<'_>;
     /// The longest prompt as a share of the limit.
     "of_limit": Share = |it| it.cell.of_limit(),
     /// How it compares with the first policy.
-    "label": Text = |it| it.label.map(|label| Value::of(&label)),
+    "label": Text = |it| it.label.map(|label| Value::serialised(&label)),
     /// By rate: the elasticity of the cost, and the cost with the rate a tenth lower and a tenth higher.
     "rates": Group(Vec::new) = |it| it.rates(),
 }
@@ -97,7 +97,7 @@ impl Serialize for Document<'_> {
                 "profile": profile.name.clone(),
                 "as_of": profile.as_of.clone(),
                 "tokens": profile.counts(),
-                "break_even": Value::of(&profile.break_even),
+                "break_even": Value::serialised(&profile.break_even),
             }
         });
         let mut map = to.serialize_map(None)?;
@@ -105,7 +105,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("policies", &comparison.policies)?;
         map.serialize_entry("distinct_rules_and_limits", &comparison.n_distinct)?;
         map.serialize_entry("simulations", &comparison.n_simulations)?;
-        map.serialize_entry("asked", &comparison.asked.as_ref().map(Value::of))?;
+        map.serialize_entry("asked", &comparison.asked.as_ref().map(Value::serialised))?;
         map.serialize_entry("profiles", &profiles.listed())?;
         map.serialize_entry("loads", &EachOf(|| comparison.grids.iter().map(|grid| load(comparison, grid))))?;
         map.end()
@@ -170,7 +170,7 @@ pub fn rows(comparison: &Sensitivity) -> Rows {
                 ("as_of".into(), profile.as_of.clone().into()),
             ];
             fields.extend(row_fields(&columns, &one));
-            fields.push(("break_even".into(), Value::of(&profile.break_even)));
+            fields.push(("break_even".into(), Value::serialised(&profile.break_even)));
             rows.push(fields);
         }
     }

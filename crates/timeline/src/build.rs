@@ -501,14 +501,8 @@ impl<'a> NewItem<'a> {
     }
 
     /// The result of the reply's n-th call.
-    pub fn result(
-        tool: &'a str,
-        answers: usize,
-        sizes: ItemSizes,
-        preserve: Preserve,
-        recover: Recover,
-    ) -> Self {
-        Self { kind: Kind::ToolResult, sizes, preserve, recover, answers, ..Self::call(tool, 0) }
+    pub fn result(tool: &'a str, nth: usize, sizes: ItemSizes, preserve: Preserve, recover: Recover) -> Self {
+        Self { kind: Kind::ToolResult, sizes, preserve, recover, answers: nth, ..Self::call(tool, 0) }
     }
 }
 

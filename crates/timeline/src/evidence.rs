@@ -116,18 +116,12 @@ impl Needs {
     }
 
     /// Appends a need of one result; steps in order.
-    pub(super) fn push_item(
-        &mut self,
-        inferred: Inferred,
-        need: Need,
-        evidence: TurnEvidence,
-        mentions: &[ItemIx],
-    ) {
+    pub(super) fn push_item(&mut self, inferred: Inferred, need: Need, turn: TurnEvidence, named: &[ItemIx]) {
         debug_assert!(self.of_items.last().is_none_or(|it| it.inferred.step <= inferred.step));
         let start = ix(self.mentions.len());
-        self.mentions.extend(mentions);
+        self.mentions.extend(named);
         let mentions = start..ix(self.mentions.len());
-        self.of_items.push(ItemNeed { inferred, need, evidence, mentions });
+        self.of_items.push(ItemNeed { inferred, need, evidence: turn, mentions });
     }
 
     /// Returns the needs that are due at a moment of a turn.

@@ -187,7 +187,7 @@ mod tests {
     use ctxsim_base::rng::{Seed, Stream};
 
     fn chance(value: f64, low: f64, high: f64) -> Chance {
-        Chance { interval: [low, high], ..Chance::of(value) }
+        Chance { interval: [low, high], ..Chance::certain(value) }
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl<R> RowColumn<R> {
     }
 
     /// Returns the same column of what has an `R`.
-    pub const fn of<Q>(&self, value: fn(&Q, &'static str) -> Value) -> RowColumn<Q> {
+    pub const fn read_by<Q>(&self, value: fn(&Q, &'static str) -> Value) -> RowColumn<Q> {
         RowColumn {
             name: self.name,
             unit: self.unit,
@@ -121,14 +121,14 @@ impl<R> RowColumn<R> {
         Head { name: self.name.to_owned(), unit: self.unit, doc: self.doc.trim_start() }
     }
 
-    pub fn value(&self, of: &R) -> Value {
-        (self.value)(of, self.name)
+    pub fn value(&self, thing: &R) -> Value {
+        (self.value)(thing, self.name)
     }
 }
 
 impl<R> Clone for RowColumn<R> {
     fn clone(&self) -> Self {
-        self.of(self.value)
+        self.read_by(self.value)
     }
 }
 
@@ -229,15 +229,15 @@ pub fn heads_named(names: &[&str], unit: ColumnUnit) -> Vec<Head> {
 }
 
 /// Returns the values of a thing under its columns.
-pub fn fields<R: Columns>(of: &R) -> Value {
-    Value::Fields(row_fields(&R::columns(), of))
+pub fn fields<R: Columns>(thing: &R) -> Value {
+    Value::Fields(row_fields(&R::columns(), thing))
 }
 
 /// Returns a row; columns whose names have a dot are within their group.
-pub fn row_fields<R>(columns: &[RowColumn<R>], of: &R) -> Fields {
+pub fn row_fields<R>(columns: &[RowColumn<R>], thing: &R) -> Fields {
     let mut fields: Fields = Vec::with_capacity(columns.len());
     for column in columns {
-        let value = column.value(of);
+        let value = column.value(thing);
         if column.is_sparse && value == Value::Null {
             continue;
         }
@@ -264,15 +264,15 @@ pub struct Rows {
 
 impl Rows {
     /// Makes a row of each thing.
-    pub fn new<R: Columns>(of: Fields, things: impl IntoIterator<Item: Borrow<R>>) -> Self {
+    pub fn new<R: Columns>(front: Fields, things: impl IntoIterator<Item: Borrow<R>>) -> Self {
         let columns = R::columns();
         let rows = things.into_iter().map(|it| row_fields(&columns, it.borrow())).collect();
-        Self { of, rows }
+        Self { of: front, rows }
     }
 
     /// Makes a row of each thing that has fields, whatever they are.
-    pub fn of<T: Serialize>(things: &[T]) -> Self {
-        let fields = |it: &T| if let Value::Fields(it) = Value::of(it) { Some(it) } else { None };
+    pub fn serialised<T: Serialize>(things: &[T]) -> Self {
+        let fields = |it: &T| if let Value::Fields(it) = Value::serialised(it) { Some(it) } else { None };
         Self { rows: things.iter().filter_map(fields).collect(), ..Self::default() }
     }
 

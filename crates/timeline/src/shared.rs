@@ -67,7 +67,7 @@ impl Chance {
     pub const NONE: Self = Self { value: 0.0, interval: [0.0; 2], declared: 0.0 };
 
     /// Returns a probability that is declared without doubt.
-    pub fn of(value: f64) -> Self {
+    pub fn certain(value: f64) -> Self {
         Self { value, interval: [value; 2], declared: value }
     }
 }

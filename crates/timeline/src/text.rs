@@ -21,7 +21,7 @@ impl Texts {
     }
 
     /// Returns an item's text; for a call, its input as JSON. `None` if unknown.
-    pub fn of(&self, item: ItemIx) -> Option<&str> {
+    pub fn text(&self, item: ItemIx) -> Option<&str> {
         self.rows.get(item as usize)?.as_deref()
     }
 
@@ -36,7 +36,7 @@ impl Texts {
         if let Some(file) = self.files.get(call as usize).copied().flatten() {
             return Some(file);
         }
-        let asked = self.form(call)?.asked(self.of(call)?);
+        let asked = self.form(call)?.asked(self.text(call)?);
         let (_, path) = asked.into_iter().find(|it| it.0 == Argument::Path)?;
         Some(xxh3_64(path.as_str()?.as_bytes()))
     }

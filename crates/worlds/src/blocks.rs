@@ -63,12 +63,7 @@ impl World for BlockTrace {
         Some(problem)
     }
 
-    fn trial(
-        &self,
-        _length: Option<u64>,
-        _trial: u64,
-        _limits: &Limits,
-    ) -> Result<(Timeline, Limits), Vec<Diagnostic>> {
+    fn trial(&self, _length: Option<u64>, _trial: u64, _limits: &Limits) -> OrProblems<(Timeline, Limits)> {
         let message =
             format!("{} is a block trace: its prompts are block ids that no policy changes", self.name);
         let problem = Diagnostic::at(Code("explain-what"), "", message);

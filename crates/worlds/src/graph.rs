@@ -226,7 +226,7 @@ impl Graph {
     /// # Errors
     /// Every fact of an unknown domain, changed after it was retracted, out of order, or with circular
     /// versions.
-    pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
+    pub fn check(&self) -> OrProblems<()> {
         let mut problems = Vec::new();
         for (at, fact) in self.facts.iter().enumerate() {
             let mut problem = |code, message: String, help: &str| {

@@ -49,7 +49,7 @@ impl Naming {
         &self,
         numbers: &T,
         changes: &IndexMap<String, f64>,
-    ) -> Result<T, Vec<Diagnostic>> {
+    ) -> OrProblems<T> {
         let mut problems = Problems::default();
         let mut tree = tree(numbers);
         for (name, value) in changes {

@@ -22,3 +22,6 @@ pub(crate) use indexmap::IndexMap;
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::graph::{FactIx, FactRelation, Graph, RecordIx, Says};
+
+/// What was read or made of something, or everything that is wrong with it.
+pub(crate) type OrProblems<T> = Result<T, Vec<Diagnostic>>;

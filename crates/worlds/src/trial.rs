@@ -114,12 +114,8 @@ pub(crate) fn over_trials<T: Default + Send>(
 }
 
 /// Returns how much more a policy has than each other one, by the other's name.
-pub(crate) fn paired<T>(
-    load: &Load,
-    policy: usize,
-    less: impl Fn(usize) -> Option<T>,
-) -> IndexMap<String, T> {
-    let others = load.policies.iter().enumerate().filter(|it| it.0 != policy);
+pub(crate) fn paired<T>(load: &Load, own: usize, less: impl Fn(usize) -> Option<T>) -> IndexMap<String, T> {
+    let others = load.policies.iter().enumerate().filter(|it| it.0 != own);
     others.filter_map(|(at, other)| Some((other.name.clone(), less(at)?))).collect()
 }
 

@@ -35,7 +35,7 @@ fn flags(value: &Value) -> Vec<bool> {
 fn curves_have_the_half_lives_slopes_and_hazards_that_agingbench_gives() {
     for it in fixture("curves") {
         let scores = numbers(&it["scores"]);
-        let curve = ScoreCurve::of(&scores.iter().map(|it| Some(*it)).collect::<Vec<_>>());
+        let curve = ScoreCurve::new(&scores.iter().map(|it| Some(*it)).collect::<Vec<_>>());
         // The benchmark's code begins at the second point; the paper's definition (B.1) at the first, which is at half of nought itself.
         let half_life = if scores[0] == 0.0 { &Value::from(0.0) } else { &it["half_life"] };
         assert_near(Some(curve.half_life()).filter(|it| it.is_finite()), half_life, 1e-9, "half-life");

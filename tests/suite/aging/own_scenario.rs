@@ -25,7 +25,7 @@ fn help_desk(draft: &mut StreamDraft<'_>) {
 fn a_generator_of_ones_own_plays_like_the_bundled_ones() {
     let load = AgingLoad { generator: "help_desk".to_owned(), sessions: 60, ..load("s1_curated_8") };
     let stream = generate::stream_by(help_desk, &load, Seed(7), AgingNumbers::declared());
-    let player = AgingPlayer::of(&stream, AgingNumbers::declared(), &[], false);
+    let player = AgingPlayer::of_stream(&stream, AgingNumbers::declared(), &[], false);
     let last =
         |name: &str| player.play(MemoryRules::new(Some(&memory(name)), model("mid"))).sessions[59].score;
 

@@ -24,7 +24,7 @@ fn answers(spec: &Spec, seed: u64, looks: bool) -> Vec<ProbeQuestion> {
     numbers.fitted.extract = EXTRACT;
     numbers.fitted.similarity_margin = MARGIN;
     let stream = generate::stream(&sessions(), Seed(seed).child("an agent", 0), &numbers);
-    let player = AgingPlayer::of(&stream, &numbers, &[], false);
+    let player = AgingPlayer::of_stream(&stream, &numbers, &[], false);
     let by = |utilisation: f64| std::sync::Arc::new(Model { utilisation, ..Model::default() });
     let log = player.play(MemoryRules::new(Some(spec), by(USE)));
     let held =

@@ -87,7 +87,7 @@ fn own(bytes: &[u8]) {
 fn chats(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let Ok(users) = long_mem_eval::read(&mut text.as_bytes(), ChatNumbers::declared()) else { return };
-    let chats = Chats::of(users, Seed(0));
+    let chats = Chats::of_users(users, Seed(0));
     let policy: PolicyFile = decode(CONTEXT_ONLY, Format::Ron).unwrap();
     let log = ChatPlayer { chats: &chats, numbers: ChatNumbers::declared() }.play(policy.service_memory());
     assert!(log.answers.len() <= chats.users.len());

@@ -78,9 +78,9 @@ fn the_text_plane_says_what_each_item_says_and_a_call_says_its_input() {
 
     let timeline = imported(&session.text).timeline;
 
-    let texts: Vec<Option<&str>> = (0..4).map(|it| timeline.texts.of(it)).collect();
+    let texts: Vec<Option<&str>> = (0..4).map(|it| timeline.texts.text(it)).collect();
     assert_eq!(texts, [Some("hello"), Some(r#"{"command":"ls"}"#), Some("a\nb"), Some("done")]);
-    assert_eq!(timeline.texts.of(4), None);
+    assert_eq!(timeline.texts.text(4), None);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_result_of_several_blocks_says_their_texts_one_a_line_and_a_picture_says_not
 
     let timeline = imported(&session.text).timeline;
 
-    assert_eq!(timeline.texts.of(2), Some("one\ntwo"));
+    assert_eq!(timeline.texts.text(2), Some("one\ntwo"));
 }
 
 #[test]

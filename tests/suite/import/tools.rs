@@ -213,6 +213,6 @@ fn a_patch_needs_the_output_of_the_command_that_showed_its_lines() {
 
     let needs: Vec<(&str, ItemIx)> =
         timeline.needs.of_items().iter().map(|it| (it.inferred.rule, it.inferred.item)).collect();
-    let output = (0..).find(|it| timeline.texts.of(*it).is_some_and(|it| it.contains("start_the_engine")));
+    let output = (0..).find(|it| timeline.texts.text(*it).is_some_and(|it| it.contains("start_the_engine")));
     assert_eq!(needs, [("old_text", output.unwrap())]);
 }

@@ -21,7 +21,7 @@ fn both(text: &str) -> [Timeline; 2] {
 
 /// Returns what the items of a timeline say.
 fn said(timeline: &Timeline) -> Vec<&str> {
-    (0..timeline.spine.items.len()).filter_map(|it| timeline.texts.of(it as u32)).collect()
+    (0..timeline.spine.items.len()).filter_map(|it| timeline.texts.text(it as u32)).collect()
 }
 
 /// A turn that is compacted while its calls are open; the user speaks again after it.

@@ -43,7 +43,7 @@ pub(super) fn path_of(history: &History<'_>, call: u32) -> Option<String> {
         Some(_) => "file_path",
         None => return None,
     };
-    let input: Value = serde_json::from_str(texts.of(call)?).ok()?;
+    let input: Value = serde_json::from_str(texts.text(call)?).ok()?;
     input.get(name)?.as_str().map(str::to_owned)
 }
 

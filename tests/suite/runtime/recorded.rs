@@ -221,7 +221,7 @@ impl Projector for Kept<'_> {
             matches!(prompt.slot(*it).state, State::Folded | State::FoldHost) && prompt.slot(*it).exact
         };
         for slot in (0..prompt.len()).filter(is_kept) {
-            let text = self.timeline.texts.of(prompt.item(slot).origin).unwrap();
+            let text = self.timeline.texts.text(prompt.item(slot).origin).unwrap();
             let line = text.lines().find(|it| it.contains('→') && it.len() > 20).unwrap();
             assert!(told.contains(line.trim()), "{line}\nin\n{told}");
             self.n += 1;

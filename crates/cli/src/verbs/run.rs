@@ -273,7 +273,7 @@ fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
         let message = "no scenario in this run has a stream of sessions";
         return Err(wrong(Code("rows-sessions"), message, "name a scenario with `load.aging`"));
     }
-    format.write(|_| vec![Rows::of(all)])
+    format.write(|_| vec![Rows::serialised(all)])
 }
 
 /// Returns the columns that are asked for, which only tables have.

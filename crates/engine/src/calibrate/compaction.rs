@@ -322,7 +322,7 @@ fn file_use(timeline: &Timeline, call: &Item) -> Option<FileUse> {
         Capability::Search => Deed::Search,
         _ => return None,
     };
-    let asked = form.asked(timeline.texts.of(call.origin)?);
+    let asked = form.asked(timeline.texts.text(call.origin)?);
     let (_, path) = asked.iter().find(|it| it.0 == Argument::Path)?;
     let result = timeline.spine.brings(call.pair).then_some(call.pair);
     Some(FileUse { step: call.step_ix, path: path.as_str()?.to_owned(), deed, result })

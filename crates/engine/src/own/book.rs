@@ -110,7 +110,7 @@ impl<'t> Book<'t> {
             kind: item.kind,
             tool,
             call: pair.filter(|_| item.kind == Kind::ToolResult),
-            text: timeline.texts.of(item.origin),
+            text: timeline.texts.text(item.origin),
             tokens: item.raw.into(),
             is_stable,
         });

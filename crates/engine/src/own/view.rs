@@ -96,7 +96,7 @@ impl<'a> Entry<'a> {
             kind: item.kind,
             tool,
             call: Some(ItemId(item.pair)).filter(|it| it.0 < at),
-            text: timeline.texts.of(at),
+            text: timeline.texts.text(at),
             tokens: item.raw.into(),
             is_stable: timeline.spine.sessions.iter().any(|it| it.stable.contains(&at)),
         })

@@ -102,7 +102,7 @@ impl<'t, V: View> Viewed<'t, V> {
             return before.tokens.into();
         }
         let hidden = |state| Slot { tokens: 0, state, exact: false, content: None, ..before };
-        let raw = self.book.made().timeline.texts.of(item.origin);
+        let raw = self.book.made().timeline.texts.text(item.origin);
         let after = match target {
             None if !before.is_visible() && before.state != State::Absorbed => return 0,
             None => hidden(State::Dropped),

@@ -115,15 +115,15 @@ impl Writer {
 
     /// Returns what an item says.
     pub(super) fn text(&self, item: ItemIx) -> Option<&str> {
-        self.texts.of(item)
+        self.texts.text(item)
     }
 
     /// Returns what a template of a tool result may ask; `None` where the result has no text.
     pub(super) fn result(&self, spine: &Spine, index: ItemIx, shown: ShownAs, head: u32) -> Option<Value> {
         let item = spine.items.get(index as usize)?;
-        let output = self.texts.of(index)?;
+        let output = self.texts.text(index)?;
         let tool = spine.tools.get_index(item.tool as usize).map_or("(unknown)", String::as_str);
-        let asked = self.texts.of(item.pair);
+        let asked = self.texts.text(item.pair);
         let chars_per_token = self.chars_per_token.to_f64();
         let mut context = json!({
             "tool": tool, "output": output, "shown": shown, "head": head, "chars_per_token": chars_per_token,

@@ -123,6 +123,6 @@ impl Advice {
                 rows.extend(whose.map(|whose| row(&advice.agent, lever, whose)));
             }
         }
-        Rows::of(&rows)
+        Rows::serialised(&rows)
     }
 }

@@ -72,7 +72,7 @@ fn skill_before(timeline: &Timeline, step: StepIx) -> Option<String> {
 /// Returns the skill or command that an item expands.
 fn named_by(timeline: &Timeline, item: ItemIx) -> Option<String> {
     let row = timeline.spine.items.get(item as usize)?;
-    let text = || timeline.texts.of(item);
+    let text = || timeline.texts.text(item);
     let name = match row.kind {
         Kind::ToolCall => {
             let tool = timeline.spine.tools.get_index(usize::from(row.tool))?;

@@ -52,8 +52,8 @@ fn suite(checkup: &CheckUp) -> Value {
         "failures": failures(checkup),
         "errors": checkup.errors.len(),
         // What the results were made with, by name.
-        "properties": Value::of(&checkup.made.properties()),
-        "cases": Value::of(&cases),
+        "properties": Value::serialised(&checkup.made.properties()),
+        "cases": Value::serialised(&cases),
         // What is said beside the cases.
         "note": (!notes.is_empty()).then(|| notes.join("\n")),
     }

@@ -33,10 +33,10 @@ pub fn document(sweep: &Sweep) -> Result<String, serde_json::Error> {
     let Sweep { head, points, front, knee } = sweep;
     json_text(&group! {
         "schema": SCHEMA,
-        "sweep": Value::of(head),
+        "sweep": Value::serialised(head),
         "front": front.clone(),
         "knee": *knee,
-        "points": Value::of(points),
+        "points": Value::serialised(points),
     })
 }
 

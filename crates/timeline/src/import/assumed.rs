@@ -17,7 +17,7 @@ pub(super) struct ScenarioAssumptions {
     pub(super) counting: SizeAssumptions,
     /// The assumptions as they are written.
     pub(super) spec: Assume,
-    inference: SideRequestEvidence,
+    pub(super) inference: SideRequestEvidence,
     harness: &'static str,
 }
 
@@ -66,12 +66,6 @@ impl ScenarioAssumptions {
     /// Returns whether the bills of a session's earlier requests are used.
     pub(super) fn asks_bills(&self) -> bool {
         matches!(self.spec.side_request, None | Some(HiddenRequest::Inferred))
-    }
-
-    /// Returns the side requests of a session.
-    pub(super) fn side_requests(&self, transcript: &Transcript, conduct: &Conduct) -> SideRequests {
-        let hidden = self.spec.side_request.unwrap_or(HiddenRequest::Inferred);
-        SideRequests::new(transcript, hidden, &self.inference, conduct)
     }
 
     /// Makes items of parts, each with the next size.

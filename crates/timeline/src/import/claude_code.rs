@@ -167,7 +167,20 @@ impl<'n> Replies<'n> {
                 if named.part.tool == SKILL_TOOL {
                     replies.skills.insert(&named.call);
                 }
-                append(reply, reply_ix, named, *is_on_path, &mut replies.calls);
+                // A line may repeat what an earlier one of its reply has.
+                let is_call = named.part.kind == Kind::ToolCall;
+                let is_known = if is_call {
+                    replies.calls.contains_key(named.call.as_str())
+                } else {
+                    !*is_on_path && reply.parts.iter().any(|it| it.part.digest == named.part.digest)
+                };
+                if is_known {
+                    continue;
+                }
+                reply.parts.push(named.clone());
+                if is_call && !named.call.is_empty() {
+                    replies.calls.insert(&named.call, reply_ix);
+                }
             }
         }
         replies
@@ -179,12 +192,12 @@ impl<'n> Replies<'n> {
         nodes: &'n [ClaudeNode],
         on_path: &[bool],
         losses: &mut Losses,
-    ) -> IndexMap<usize, Vec<Late<'n>>> {
+    ) -> LateByReply<'n> {
         let mut answered: IndexSet<&str> = IndexSet::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| **is_on_path) {
             answered.extend(results(node).map(|it| it.call.as_str()));
         }
-        let mut aside: IndexMap<usize, Vec<Late<'n>>> = IndexMap::new();
+        let mut aside: LateByReply<'n> = IndexMap::new();
         for (node, _) in nodes.iter().zip(on_path).filter(|(_, is_on_path)| !**is_on_path) {
             let ClaudeParts::User { parts, .. } = &node.said else { continue };
             let mut n_left = parts.len();
@@ -218,29 +231,6 @@ fn bill(reply: &mut Reply, node: &ClaudeNode, usage: Option<&Usage>, losses: &mu
     reply.usage = Some(Usage { output, ..*usage });
 }
 
-/// Appends a part of a line; what a side branch repeats is taken once.
-fn append<'n>(
-    reply: &mut Reply,
-    reply_ix: usize,
-    named: &'n Named,
-    is_on_path: bool,
-    calls: &mut IndexMap<&'n str, usize>,
-) {
-    let is_call = named.part.kind == Kind::ToolCall;
-    let is_known = if is_call {
-        calls.contains_key(named.call.as_str())
-    } else {
-        !is_on_path && reply.parts.iter().any(|it| it.part.digest == named.part.digest)
-    };
-    if is_known {
-        return;
-    }
-    reply.parts.push(named.clone());
-    if is_call && !named.call.is_empty() {
-        calls.insert(&named.call, reply_ix);
-    }
-}
-
 /// Returns the results in a record.
 fn results(node: &ClaudeNode) -> impl Iterator<Item = &Named> {
     let parts = match &node.said {
@@ -253,11 +243,14 @@ fn results(node: &ClaudeNode) -> impl Iterator<Item = &Named> {
 /// A result that is on a side branch, and its record.
 type Late<'n> = (&'n ClaudeNode, &'n Named);
 
+/// Such results by the replies that they belong to.
+type LateByReply<'n> = IndexMap<usize, Vec<Late<'n>>>;
+
 /// The walk along the branch.
 struct BranchWalk<'s, 'n> {
     replies: Replies<'n>,
     /// Results that are on side branches, by reply.
-    aside: IndexMap<usize, Vec<Late<'n>>>,
+    aside: LateByReply<'n>,
     losses: &'s mut Losses,
     assembler: Assembler,
     /// Of the last request, results on side branches that have not been brought to it yet.

@@ -70,7 +70,7 @@ struct Leg {
 }
 
 /// The totals of a model, and of how many requests they are.
-type ModelTotals = (String, BillTotals, u64);
+type ToldTotals = (String, BillTotals, u64);
 
 /// The walk along the events.
 #[derive(Debug, Default)]
@@ -238,7 +238,7 @@ impl CopilotWalk {
     /// Takes totals: of each model, the requests since the last ones.
     fn shut_down(&mut self, line: usize, data: &CopilotData<'_>, losses: &mut Losses) {
         let metrics = data.model_metrics.iter().flatten();
-        let mut found: Vec<ModelTotals> = metrics
+        let mut found: Vec<ToldTotals> = metrics
             .filter_map(|(model, it)| totals(line, it, losses).map(|(totals, n)| (model.clone(), totals, n)))
             .collect();
         for (model, totals, n) in &mut found {
@@ -252,9 +252,9 @@ impl CopilotWalk {
         let open = std::mem::take(&mut self.open);
         let (named, others): (Vec<OpenRequest>, Vec<OpenRequest>) =
             open.into_iter().partition(|open| found.iter().any(|it| it.0 == open.model));
-        let mut of_none: Vec<&ModelTotals> =
+        let mut of_none: Vec<&ToldTotals> =
             found.iter().filter(|it| named.iter().all(|open| open.model != it.0)).collect();
-        let mut legs: Vec<(&ModelTotals, Vec<OpenRequest>)> =
+        let mut legs: Vec<(&ToldTotals, Vec<OpenRequest>)> =
             found.iter().map(|it| (it, Vec::new())).collect();
         // Older builds name the model only in the totals.
         let taken = of_none.pop().filter(|_| of_none.is_empty() && !others.is_empty());
@@ -270,8 +270,8 @@ impl CopilotWalk {
                 leg.1.push(open);
             }
         }
-        for ((model, totals, n), open) in legs {
-            self.leg(line, model, (*totals, *n), &open, losses);
+        for (told, open) in legs {
+            self.leg(line, told, &open, losses);
         }
         if n_unbilled > 0 {
             losses.add(
@@ -285,8 +285,7 @@ impl CopilotWalk {
     fn leg(
         &mut self,
         line: usize,
-        model: &str,
-        (totals, n): (BillTotals, u64),
+        (model, totals, n): &ToldTotals,
         open: &[OpenRequest],
         losses: &mut Losses,
     ) {
@@ -297,6 +296,7 @@ impl CopilotWalk {
         if totals.read.saturating_add(totals.written) > totals.input {
             return losses.add(line, "totals that read and write more than their input; they are left out");
         }
+        let (totals, n) = (*totals, *n);
         let has_compactions = n == open.len() as u64;
         let of_compactions = open.iter().filter_map(|it| it.bill).filter(|_| has_compactions);
         let totals = of_compactions.fold(totals, |sum, it| sum.less(of_bill(it)));

@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, json};
 
-use self::pages::{DatabasePages, DatabaseTable, PageDamage};
+use self::pages::{DatabasePages, DatabaseTable, PageDamage, PageResult};
 use super::{opencode, refused, rows};
 use crate::import::prelude::*;
 
@@ -118,7 +118,7 @@ impl<'b> KnownDatabase<'b> {
     }
 
     /// Writes the rows of requests, or opencode's sessions as it exports them: a document each, with a message a line.
-    fn text(self) -> Result<String, PageDamage> {
+    fn text(self) -> PageResult<String> {
         let Self { mut pages, tables, .. } = self;
         if let Some((table, _)) = known(&tables, USAGE) {
             return rows_of(&mut pages, table);
@@ -138,7 +138,7 @@ impl<'b> KnownDatabase<'b> {
 }
 
 /// Writes rows as objects, one a line.
-fn rows_of(pages: &mut DatabasePages<'_>, table: &DatabaseTable) -> Result<String, PageDamage> {
+fn rows_of(pages: &mut DatabasePages<'_>, table: &DatabaseTable) -> PageResult<String> {
     let mut text = String::new();
     pages.each(table, |cells| {
         let row: Map<String, Value> = table.columns.iter().cloned().zip(cells).collect();
@@ -165,7 +165,7 @@ fn said(cells: &[Value], at: usize) -> String {
 fn messages(
     pages: &mut DatabasePages<'_>,
     (table, [id, session, data]): (&DatabaseTable, [usize; 3]),
-) -> Result<IndexMap<String, StoredSession>, PageDamage> {
+) -> PageResult<IndexMap<String, StoredSession>> {
     let mut sessions: IndexMap<String, StoredSession> = IndexMap::new();
     let created = table.places(["time_created"]);
     pages.each(table, |cells| {
@@ -181,7 +181,7 @@ fn add_parts(
     pages: &mut DatabasePages<'_>,
     (table, [id, message, data]): (&DatabaseTable, [usize; 3]),
     sessions: &mut IndexMap<String, StoredSession>,
-) -> Result<(), PageDamage> {
+) -> PageResult<()> {
     let mut parts: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     pages.each(table, |cells| {
         parts.entry(said(&cells, message)).or_default().push((said(&cells, id), said(&cells, data)));
@@ -199,7 +199,7 @@ fn add_infos(
     pages: &mut DatabasePages<'_>,
     (table, [id]): (&DatabaseTable, [usize; 1]),
     sessions: &mut IndexMap<String, StoredSession>,
-) -> Result<(), PageDamage> {
+) -> PageResult<()> {
     let [parent, folder] = [["parent_id"], ["directory"]].map(|it| table.places(it));
     pages.each(table, |cells| {
         let of = |it: Option<[usize; 1]>| it.map_or(&Value::Null, |it| &cells[it[0]]);

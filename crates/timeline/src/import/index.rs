@@ -1,5 +1,6 @@
-//! The index of recordings: what a scan of each log tells of its sessions, without reading what was said; which sessions a file holds, by
-//! the ids in its log; whose they are, as their working folders show; and which models answered in them.
+//! The index of recordings: what a scan of each log tells of its sessions, without reading what was said.
+//!
+//! It knows, too, which sessions a file holds by the ids in its log, whose they are by their working folders, and which models answered.
 
 use std::io::{self, BufRead};
 

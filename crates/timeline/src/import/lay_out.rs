@@ -1,7 +1,5 @@
 //! Builds a timeline from a transcript.
 
-use std::iter::Peekable;
-
 use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::SETTINGS;
@@ -76,7 +74,7 @@ impl Transcript {
         builder.chars_per_token(assumed.counting.chars_per_token);
         let format = self.tools_of.unwrap_or(harness);
         let conduct = Conduct::new(&self, format, &allotment, &leads);
-        let side_requests = assumed.side_requests(&self, &conduct);
+        let side_requests = SideRequests::new(&self, &assumed, &conduct);
         let told = sentences(&self, &assumed, &allotment, &conduct, &side_requests);
         let n_hidden = begin(&mut builder, told, &conduct);
         let mut clock = SessionClock::default();
@@ -84,23 +82,23 @@ impl Transcript {
         self.name_session(&mut builder);
         builder.draw_session(draws);
         let mut tokens = allotment.tokens.iter().copied();
-        let mut places = self.tell_stable(&assumed, &mut tokens, &mut builder);
-        let mut forgotten = allotment.forgotten.iter().peekable();
+        let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
+        assumed.items(&self.stable, &mut tokens).iter().for_each(|it| builder.stable_item(it));
         let mut models = RecordingModels::default();
-        let mut resets = LaidOutResets { left: &allotment.resets, n_stable: builder.next_item() };
+        let Allotment { resets, forgotten, fronts, .. } = &allotment;
+        let mut resets = LaidOutResets { left: resets, forgotten, n_stable: builder.next_item() };
         for (index, exchange) in self.exchanges.iter().enumerate() {
             models.tell(self.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt), &mut builder);
             conduct.tell(index, &mut builder);
-            self.tell_form(index, &allotment.fronts, &places, &mut builder);
+            self.tell_form(index, fronts, &places, &mut builder);
             if exchange.begins.is_some() {
-                tell_side_requests(index, &side_requests, &clock, &mut builder);
+                side_requests.tell(index, &clock, &mut builder);
                 let mut user: Vec<NewItem<'_>> = resets.carried(index, true).into_iter().collect();
                 let n_carried = user.len();
                 user.extend(assumed.items(exchange.user(), &mut tokens));
                 let first = builder.next_item();
                 self.tell_compaction(index, &user[n_carried..], &assumed, &mut builder);
                 resets.apply(index, &mut builder, first, &places);
-                forget(&mut forgotten, index, &mut builder, &places);
                 builder.begin_turn(&user);
                 places.extend((first..).skip(n_carried).take(exchange.user().len()));
             }
@@ -117,10 +115,11 @@ impl Transcript {
                 let first = builder.next_item() - u32::from(resets.carries(index + 1));
                 self.tell_compaction(index + 1, &[], &assumed, &mut builder);
                 resets.apply(index + 1, &mut builder, first, &places);
-                forget(&mut forgotten, index + 1, &mut builder, &places);
             }
         }
-        let mut timeline = finished(builder, models, clock.start, &assumed, file_tools);
+        let mut timeline = builder.finish();
+        (timeline.models, timeline.began_ms) = (models.0, clock.start);
+        infer_needs(&mut timeline, &assumed.spec.needs, file_tools);
         learn(&mut timeline, &conduct, format, &self);
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
         let margin = assumed.spec.compaction_margin.unwrap_or(Decimal::ONE);
@@ -129,20 +128,6 @@ impl Transcript {
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);
         (timeline, places)
-    }
-
-    /// Tells the builder what is before every prompt; returns where its parts are.
-    fn tell_stable(
-        &self,
-        assumed: &ScenarioAssumptions,
-        tokens: &mut impl Iterator<Item = u32>,
-        builder: &mut TimelineBuilder,
-    ) -> Vec<ItemIx> {
-        let places = (builder.next_item()..).take(self.stable.len()).collect();
-        for item in assumed.items(&self.stable, tokens) {
-            builder.stable_item(&item);
-        }
-        places
     }
 
     /// Tells the builder of the request that wrote the summary before an exchange, whoever asked for it; few logs have
@@ -281,11 +266,13 @@ impl Transcript {
     }
 }
 
-/// Tells a timeline what the harness's conduct says of its models' caches and of odds.
+/// Tells a timeline what its models do with images, and what the harness's conduct says of their caches and of odds.
 fn learn(timeline: &mut Timeline, conduct: &Conduct, format: &'static str, transcript: &Transcript) {
     for model in &mut timeline.models {
         model.cache = conduct.cache.of_model(&model.name).cloned();
     }
+    let main = timeline.main_model().map_or("", |it| it.name.as_str());
+    timeline.images.rule = Some(ImageRule::of_model(main));
     timeline.odds = conduct.odds(format, transcript);
 }
 
@@ -300,36 +287,16 @@ fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduc
     builder.next_item()
 }
 
-/// Tells the builder what the harness sent between the last turn and the one that a request begins.
-fn tell_side_requests(
-    request: usize,
-    side_requests: &SideRequests,
-    clock: &SessionClock,
-    builder: &mut TimelineBuilder,
-) {
-    if let Some(delay_ms) = side_requests.delay_ms.filter(|_| side_requests.is_due(request)) {
-        builder.side_request_after(delay_ms);
+impl SideRequests {
+    /// Tells the builder what the harness sent between the last turn and the one that a request begins.
+    fn tell(&self, request: usize, clock: &SessionClock, builder: &mut TimelineBuilder) {
+        if let Some(delay_ms) = self.delay_ms.filter(|_| self.is_due(request)) {
+            builder.side_request_after(delay_ms);
+        }
+        for at_ms in self.logged(request) {
+            builder.logged_side_request(clock.place(Some(*at_ms)));
+        }
     }
-    for at_ms in side_requests.logged(request) {
-        builder.logged_side_request(clock.place(Some(*at_ms)));
-    }
-}
-
-/// Ends a timeline with what its requests do not say one by one.
-fn finished(
-    builder: TimelineBuilder,
-    models: RecordingModels,
-    began_ms: Option<i64>,
-    assumed: &ScenarioAssumptions,
-    file_tools: &[String],
-) -> Timeline {
-    let mut timeline = builder.finish();
-    timeline.models = models.0;
-    timeline.began_ms = began_ms;
-    let main = timeline.main_model().map_or("", |it| it.name.as_str());
-    timeline.images.rule = Some(ImageRule::of_model(main));
-    infer_needs(&mut timeline, &assumed.spec.needs, file_tools);
-    timeline
 }
 
 /// The models of a recording, in the order in which they come.
@@ -388,23 +355,11 @@ impl SessionClock {
     }
 }
 
-/// Tells the builder which parts no prompt holds from a request on; those of earlier requests are gone.
-fn forget<'a>(
-    left: &mut Peekable<impl Iterator<Item = &'a (usize, usize)>>,
-    exchange: usize,
-    builder: &mut TimelineBuilder,
-    places: &[ItemIx],
-) {
-    while let Some((_, part)) = left.next_if(|it| it.0 == exchange) {
-        if let Some(item) = places.get(*part) {
-            builder.reset(*item..item + 1);
-        }
-    }
-}
-
 /// The resets of a recording while its timeline is put together.
 struct LaidOutResets<'a> {
     left: &'a [Reset],
+    /// The parts that leave the prompts for another reason, each with the request that does not have it.
+    forgotten: &'a [(usize, usize)],
     n_stable: ItemIx,
 }
 
@@ -425,13 +380,18 @@ impl LaidOutResets<'_> {
         Some(NewItem::plain(Kind::Summary, saturated(reset.carried)))
     }
 
-    /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes.
+    /// Tells the builder of the reset before a request: up to `end`, and from the first part that goes; and which parts no prompt holds
+    /// from it on.
     fn apply(&mut self, exchange: usize, builder: &mut TimelineBuilder, end: ItemIx, places: &[ItemIx]) {
-        let Some(reset) = self.before(exchange) else { return };
-        let place = |part: usize| places.get(part).copied().unwrap_or(end).min(end);
-        let (start, end) = (reset.from.map_or(self.n_stable, place), reset.to.map_or(end, place));
-        builder.reset(start..end);
-        self.left = &self.left[1..];
+        if let Some(reset) = self.before(exchange) {
+            let place = |part: usize| places.get(part).copied().unwrap_or(end).min(end);
+            builder.reset(reset.from.map_or(self.n_stable, place)..reset.to.map_or(end, place));
+            self.left = &self.left[1..];
+        }
+        while let Some(((_, part), rest)) = self.forgotten.split_first().filter(|it| it.0.0 == exchange) {
+            places.get(*part).into_iter().for_each(|item| builder.reset(*item..item + 1));
+            self.forgotten = rest;
+        }
     }
 }
 

@@ -88,38 +88,25 @@ impl OwnCases {
         if is_other_model || since.is_told || before.cached() == 0 || usage.prompt < before.cached() {
             return;
         }
-        count(
-            &mut self.counts,
-            kinds,
-            (before, usage),
-            since.is_typed,
-            [at_ms - ended_ms, at_ms - before.at_ms],
-        );
-    }
-}
-
-/// Counts what a request shows that follows another one, after a pause, and so long after that one started.
-fn count(
-    counts: &mut OwnCounts,
-    kinds: &OwnKinds,
-    (before, usage): (BilledBefore, Usage),
-    is_typed: bool,
-    [pause_ms, after_ms]: [i64; 2],
-) {
-    let (read, cached) = (usage.cache_read, before.cached());
-    let is_behind = (before.usage.cache_read..cached).contains(&read);
-    let class = kinds.behind_ms.iter().position(|it| u64::try_from(after_ms).is_ok_and(|after| after < *it));
-    let class = class.filter(|_| before.usage.cache_read > 0 && before.usage.cache_write > 0);
-    if let Some(nth) = class {
-        counts.behind_at(kinds.behind_ms.len());
-        counts.behind[nth].count(is_behind);
-    }
-    let has_fallen = read < kinds.fallen_below.share_of(cached);
-    let lifetime_ms = if before.is_long { LONG_MS } else { SHORT_MS };
-    if kinds.turn && is_typed && pause_ms <= lifetime_ms {
-        counts.turn.count(has_fallen && !(class.is_some() && is_behind));
-    }
-    if kinds.hour_missed && before.is_long && pause_ms > SHORT_MS && pause_ms <= LONG_MS {
-        counts.hour_missed.count(has_fallen);
+        // What it shows that follows another one, after a pause, and so long after that one started.
+        let (counts, is_typed) = (&mut self.counts, since.is_typed);
+        let (pause_ms, after_ms) = (at_ms - ended_ms, at_ms - before.at_ms);
+        let (read, cached) = (usage.cache_read, before.cached());
+        let is_behind = (before.usage.cache_read..cached).contains(&read);
+        let class =
+            kinds.behind_ms.iter().position(|it| u64::try_from(after_ms).is_ok_and(|after| after < *it));
+        let class = class.filter(|_| before.usage.cache_read > 0 && before.usage.cache_write > 0);
+        if let Some(nth) = class {
+            counts.behind_at(kinds.behind_ms.len());
+            counts.behind[nth].count(is_behind);
+        }
+        let has_fallen = read < kinds.fallen_below.share_of(cached);
+        let lifetime_ms = if before.is_long { LONG_MS } else { SHORT_MS };
+        if kinds.turn && is_typed && pause_ms <= lifetime_ms {
+            counts.turn.count(has_fallen && !(class.is_some() && is_behind));
+        }
+        if kinds.hour_missed && before.is_long && pause_ms > SHORT_MS && pause_ms <= LONG_MS {
+            counts.hour_missed.count(has_fallen);
+        }
     }
 }

@@ -106,18 +106,21 @@ struct Redaction<'p> {
 impl Redaction<'_> {
     fn write(&mut self, transcript: &Transcript) {
         let format = transcript.tools_of.unwrap_or_default();
-        let stable = self.parts(&transcript.stable, format);
-        let fronts = transcript.fronts.iter().map(|it| self.parts(it, format)).collect();
-        let name = numbered("session", &mut self.sessions, &transcript.name);
-        let of_agent = transcript.of_agent.as_ref().map(|[agent, parent]| {
+        let mut header = RedactedHeader::new(transcript);
+        header.stable = self.parts(&transcript.stable, format);
+        header.fronts = transcript.fronts.iter().map(|it| self.parts(it, format)).collect();
+        header.name = numbered("session", &mut self.sessions, &transcript.name);
+        header.of_agent = transcript.of_agent.as_ref().map(|[agent, parent]| {
             [numbered("agent", &mut self.agents, agent), numbered("session", &mut self.sessions, parent)]
         });
-        self.line(&RedactedHeader::of(transcript, name, of_agent, stable, fronts));
+        self.line(&header);
         for (exchange, number) in transcript.exchanges.iter().zip(1..) {
-            let begins = exchange.begins.as_ref().map(|it| self.parts(it, format));
-            let reply = self.parts(&exchange.reply, format);
-            let results = self.parts(&exchange.results, format);
-            self.line(&RedactedRequest::of(number, exchange, begins, reply, results));
+            let mut record = RedactedRequest::new(exchange);
+            record.number = number;
+            record.begins = exchange.begins.as_ref().map(|it| self.parts(it, format));
+            record.reply = self.parts(&exchange.reply, format);
+            record.results = self.parts(&exchange.results, format);
+            self.line(&record);
         }
         let needs = NeedRecord::of_all(&transcript.needs);
         if !needs.is_empty() {

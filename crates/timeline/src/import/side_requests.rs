@@ -4,6 +4,7 @@
 
 use ctxsim_input::scenario::HiddenRequest;
 
+use super::assumed::ScenarioAssumptions;
 use super::harness::Conduct;
 use crate::import::prelude::*;
 
@@ -33,12 +34,9 @@ pub(super) struct SideRequests {
 
 impl SideRequests {
     /// Finds those of a session, as a scenario has them.
-    pub(super) fn new(
-        transcript: &Transcript,
-        hidden: HiddenRequest,
-        evidence: &SideRequestEvidence,
-        conduct: &Conduct,
-    ) -> Self {
+    pub(super) fn new(transcript: &Transcript, assumed: &ScenarioAssumptions, conduct: &Conduct) -> Self {
+        let (evidence, hidden) = (&assumed.inference, assumed.spec.side_request);
+        let hidden = hidden.unwrap_or(HiddenRequest::Inferred);
         let exchanges = transcript.exchanges.as_slice();
         let turns = || exchanges.iter().enumerate().skip(1).filter(|it| it.1.begins.is_some());
         let after = |delay_ms| Self {

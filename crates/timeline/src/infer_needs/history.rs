@@ -168,7 +168,7 @@ impl<'t> CallHistory<'t> {
     }
 
     fn learn_item(&mut self, index: ItemIx) {
-        let Some(text) = self.texts.of(index) else { return };
+        let Some(text) = self.texts.text(index) else { return };
         let mut note = |word: &str| {
             let Some(places) = self.places.get_mut(&key(word)) else { return };
             if places.last() != Some(&index) {
@@ -202,7 +202,7 @@ impl<'t> CallHistory<'t> {
 
     /// Returns what an item says.
     pub(super) fn text(&self, item: ItemIx) -> &'t str {
-        self.texts.of(item).unwrap_or_default()
+        self.texts.text(item).unwrap_or_default()
     }
 
     /// Returns what an item is.
@@ -244,7 +244,7 @@ impl<'t> CallHistory<'t> {
 /// Reads a call; `None` for any other item, and for one without text.
 fn read(spine: &Spine, texts: &Texts, index: ItemIx) -> Option<PastCall> {
     let item = spine.items.get(index as usize).filter(|it| it.kind == Kind::ToolCall)?;
-    Some(PastCall::read(item.tool, texts.form(index), texts.of(index)?))
+    Some(PastCall::read(item.tool, texts.form(index), texts.text(index)?))
 }
 
 /// Stands for a word.

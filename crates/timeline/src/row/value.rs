@@ -117,8 +117,8 @@ impl<T: Into<Self>> FromIterator<(&'static str, T)> for Value {
 
 impl Value {
     /// Returns what a thing serialises to, in the shapes of JSON; null if its type refuses, which none of ours does.
-    pub fn of<T: Serialize + ?Sized>(it: &T) -> Self {
-        Said::by(it).map_or(Self::Null, Self::from)
+    pub fn serialised<T: Serialize + ?Sized>(thing: &T) -> Self {
+        Said::by(thing).map_or(Self::Null, Self::from)
     }
 }
 
@@ -168,6 +168,9 @@ mod tests {
         let by_number = BTreeMap::from([(500_u32, "a"), (2, "b")]);
         let made = (&all, &by_number, u128::from(u64::MAX), -1_i128);
 
-        assert_eq!(serde_json::to_value(Value::of(&made)).unwrap(), serde_json::to_value(made).unwrap());
+        assert_eq!(
+            serde_json::to_value(Value::serialised(&made)).unwrap(),
+            serde_json::to_value(made).unwrap()
+        );
     }
 }

@@ -191,7 +191,7 @@ impl AgingNumbers {
     ///
     /// # Errors
     /// Every name that nothing declares and every value that its number cannot have.
-    pub fn with(&self, changes: &IndexMap<String, f64>) -> Result<Self, Vec<Diagnostic>> {
+    pub fn with(&self, changes: &IndexMap<String, f64>) -> OrProblems<Self> {
         NAMING.with(self, changes)
     }
 
@@ -240,7 +240,7 @@ impl Model {
     ///
     /// # Errors
     /// Every problem of the file.
-    pub fn read(path: &str, text: &str) -> Result<Arc<Self>, Vec<Diagnostic>> {
+    pub fn read(path: &str, text: &str) -> OrProblems<Arc<Self>> {
         let name = path.strip_suffix(EXTENSION).unwrap_or(path);
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
         let model: Self = decode_table(text, Format::Toml)?;
@@ -259,10 +259,7 @@ impl Model {
     ///
     /// # Errors
     /// Every name that nothing declares and every value that its number cannot have.
-    pub fn answering(
-        &self,
-        of_load: &IndexMap<String, f64>,
-    ) -> Result<(Self, AgingNumbers), Vec<Diagnostic>> {
+    pub fn answering(&self, of_load: &IndexMap<String, f64>) -> OrProblems<(Self, AgingNumbers)> {
         let mut changes = self.numbers.clone();
         changes.extend(of_load.iter().map(|(name, value)| (name.clone(), *value)));
         let mut model = self.clone();

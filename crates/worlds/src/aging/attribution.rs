@@ -122,27 +122,4 @@ mod tests {
         assert_eq!(Attribution::new(&[], true), None);
         assert_eq!(Attribution::new(&[ladder(0, [1.0; 3])], true).unwrap().candidate, None);
     }
-
-    #[test]
-    fn an_oracle_that_makes_answers_worse_is_an_anomaly() {
-        let all = Attribution::new(&[ladder(3, [0.6, 0.5, 1.0]), ladder(4, [0.5, 0.5, 1.0])], true).unwrap();
-
-        assert_eq!(all.anomalies, [3]);
-    }
-
-    #[test]
-    fn without_a_retrieval_step_write_and_read_are_told_together() {
-        let all = Attribution::new(&[ladder(0, [0.25, 0.5, 1.0])], false).unwrap();
-
-        assert_eq!((all.write_error, all.read_error, all.write_or_read_error), (None, None, Some(0.75)));
-        assert_eq!(all.candidate, Some(PipelineStage::WriteOrRead));
-    }
-
-    #[test]
-    fn a_jump_of_the_write_error_is_told_by_its_session() {
-        let sessions = [ladder(0, [0.9, 0.9, 1.0]), ladder(1, [0.9, 0.9, 1.0]), ladder(2, [0.5, 0.5, 1.0])];
-
-        assert_eq!(discontinuities(&sessions), [(1, 0.4)]);
-        assert_eq!(discontinuities(&sessions[..2]), []);
-    }
 }

@@ -44,7 +44,7 @@ pub(super) static KIND: FindingsKind = FindingsKind {
 
 static COLUMNS: [RowColumn<Run>; 1] = listed![Run;
     /// What an ageing memory still answers; null for loads of other kinds.
-    "aging": Group(of_aging) = |it| it.found::<AgingSummary>().map(Value::of),
+    "aging": Group(of_aging) = |it| it.found::<AgingSummary>().map(Value::serialised),
 ];
 
 impl Findings for AgingSummary {
@@ -69,7 +69,7 @@ impl Findings for AgingSummary {
     }
 
     fn value(&self) -> Value {
-        Value::of(self)
+        Value::serialised(self)
     }
 
     fn card(&self, run: &Run, suite: Option<&str>, notes: &[String]) -> Option<serde_json::Value> {
@@ -79,7 +79,10 @@ impl Findings for AgingSummary {
 
 /// Returns what a run can have.
 fn of_aging() -> Vec<Head> {
-    number_heads(&Value::of(&AgingSummary::sample()), &["paired", "span", "span_all_hops", "depth", "hop"])
+    number_heads(
+        &Value::serialised(&AgingSummary::sample()),
+        &["paired", "span", "span_all_hops", "depth", "hop"],
+    )
 }
 
 /// A run with how its memory ages.

@@ -54,7 +54,7 @@ impl<'a> StreamDraft<'a> {
     /// Begins a stream.
     fn new(load: &'a AgingLoad, seed: Seed, numbers: &'a AgingNumbers) -> Self {
         let stream = AgingStream::new(Graph::default(), StreamScore::Answers, seed);
-        Self { load, numbers, pressure: Pressure::of(load), stream }
+        Self { load, numbers, pressure: Pressure::of_load(load), stream }
     }
 
     /// Ends the stream: its questions stand in the order in which they are first asked, and what they depend on with them. Those that
@@ -411,7 +411,7 @@ impl Pressure {
     }
 
     /// Returns the pressure of a load: its preset, with the fields that it gives.
-    pub fn of(load: &AgingLoad) -> Self {
+    pub fn of_load(load: &AgingLoad) -> Self {
         let preset = Self::preset(load.pressure);
         let tokens = load.tokens_per_session.and_then(|it| u32::try_from(it).ok());
         Self {

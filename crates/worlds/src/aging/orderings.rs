@@ -37,7 +37,7 @@ columns! { AgedOrdering;
     /// The first policy of the run, with which it is compared.
     "against": Text = |it| it.ordering.against.clone(),
     /// How much more of it the policy has, stream by stream.
-    "difference": Group(Vec::new) = |it| Value::of(&it.ordering.difference),
+    "difference": Group(Vec::new) = |it| Value::serialised(&it.ordering.difference),
     /// `better`, `worse`, or `open` if neither for certain.
     "verdict": Text = |it| it.verdict,
     /// Whether that is another verdict than under the declared numbers.

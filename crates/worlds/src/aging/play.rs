@@ -158,12 +158,12 @@ impl<'a> AgingPlayer<'a> {
     /// Plays a load's stream, with what happens in it or without.
     pub fn new(aging: &'a Aging, stream: &'a AgingStream, has_events: bool) -> Self {
         let events = if has_events { aging.events() } else { &[] };
-        let player = Self::of(stream, &aging.numbers, events, aging.begins_at_one());
+        let player = Self::of_stream(stream, &aging.numbers, events, aging.begins_at_one());
         Self { own_oracle_draws: aging.load.own_oracle_draws, ..player }
     }
 
     /// Plays a stream that was made in code.
-    pub fn of(
+    pub fn of_stream(
         stream: &'a AgingStream,
         numbers: &'a AgingNumbers,
         events: &'a [AgingEvent],

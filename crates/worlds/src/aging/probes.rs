@@ -197,7 +197,7 @@ fn played(
 ) -> Vec<LagCell> {
     let mut counts = vec![[0.0; 3]; n_sessions * n_sessions];
     for stream in streams {
-        let player = AgingPlayer::of(stream, numbers, &[], false);
+        let player = AgingPlayer::of_stream(stream, numbers, &[], false);
         let log = player.play(MemoryRules::new(Some(spec), Arc::clone(model)));
         for asked in &log.asked {
             let Ask::Any { facts, is_echoed: false } = &stream.probes[asked.probe].ask else { continue };
@@ -464,7 +464,7 @@ struct TableReader<'t> {
 ///
 /// # Errors
 /// Every problem of the table, each with its line and column.
-pub fn read(file: &str, text: &str) -> Result<Vec<ProbeQuestion>, Vec<Diagnostic>> {
+pub fn read(file: &str, text: &str) -> OrProblems<Vec<ProbeQuestion>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().filter(|it| !it.1.trim().is_empty());
     let (at, head) = lines.next().unwrap_or((0, ""));

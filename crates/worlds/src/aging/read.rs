@@ -44,7 +44,7 @@ pub(super) fn is_graph(front: &str) -> bool {
 ///
 /// # Errors
 /// Every problem of the file, each with its field path.
-pub(super) fn read(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnostic>> {
+pub(super) fn read(reader: &mut dyn BufRead) -> OrProblems<ReadStreams> {
     let front = reader.fill_buf().map(|it| String::from_utf8_lossy(it).into_owned()).unwrap_or_default();
     if !front.trim_start().starts_with('[') {
         return graphs(reader);
@@ -68,7 +68,7 @@ pub(super) fn read(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnost
 }
 
 /// Reads graphs of facts, one after another.
-fn graphs(reader: &mut dyn BufRead) -> Result<ReadStreams, Vec<Diagnostic>> {
+fn graphs(reader: &mut dyn BufRead) -> OrProblems<ReadStreams> {
     let mut read = ReadStreams::default();
     for row in serde_json::Deserializer::from_reader(reader).into_iter::<GraphRow>() {
         let row = row.map_err(|it| vec![json_fault(&it, GRAPHS)])?;

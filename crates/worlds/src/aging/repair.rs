@@ -105,7 +105,7 @@ impl Aging {
         let scores = (0..aging.n_trials()).map(|trial| {
             let stream = aging.stream(trial);
             let log = AgingPlayer::new(&aging, &stream, true).policy(&policy, &aging.model);
-            ScoreCurve::of(&log.scores()).mean()
+            ScoreCurve::new(&log.scores()).mean()
         });
         mean(scores.flatten())
     }

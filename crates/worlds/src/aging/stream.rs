@@ -134,16 +134,11 @@ pub struct Aging {
 impl Aging {
     /// Returns the loads of a scenario: one for each model that answers, which is declared or was read from a user's file.
     /// Names that are of neither are left out. The streams are those of the file that the load names, if it names one.
-    pub fn all(
-        scenario: &Scenario,
-        load: &AgingLoad,
-        read: &[Arc<Model>],
-        streams: ReadStreams,
-    ) -> Vec<Self> {
+    pub fn all(scenario: &Scenario, load: &AgingLoad, own: &[Arc<Model>], streams: ReadStreams) -> Vec<Self> {
         let inline = load.stream.iter().map(|it| written::read(it, Seed(scenario.seed)));
         let n_left_out = streams.n_left_out;
         let streams: Arc<[AgingStream]> = inline.chain(streams.streams).collect();
-        let mut read = read.iter().cloned();
+        let mut read = own.iter().cloned();
         let of = |it: &String| if Model::is_path(it) { read.next() } else { Model::named(it) };
         let models: Vec<_> = load.models.iter().filter_map(of).collect();
         let is_one = models.len() == 1;
@@ -244,7 +239,7 @@ impl Aging {
         if !self.written.is_empty() {
             return Vec::new();
         }
-        let vacuous = generate::Pressure::of(&self.load).vacuous();
+        let vacuous = generate::Pressure::of_load(&self.load).vacuous();
         vacuous.into_iter().map(|it| format!("{}: {it}", self.name)).collect()
     }
 }

@@ -45,7 +45,7 @@ pub struct Scores(Vec<Vec<f64>>);
 
 impl Scores {
     /// Takes the scores of one stream.
-    pub fn of(log: &AgingLog) -> Self {
+    pub fn new(log: &AgingLog) -> Self {
         Self(log.scores().into_iter().map(|it| it.into_iter().collect()).collect())
     }
 
@@ -312,8 +312,8 @@ impl AgingObserved {
     }
 
     fn curve(&mut self, log: &AgingLog) {
-        let curve = ScoreCurve::of(&log.scores());
-        self.curve = Scores::of(log);
+        let curve = ScoreCurve::new(&log.scores());
+        self.curve = Scores::new(log);
         self.numbers.note("m0", curve.first());
         self.numbers.note("final", curve.last());
         self.numbers.note("mean", curve.mean());
@@ -418,7 +418,7 @@ impl AgingObserved {
         let scores =
             |log: &AgingLog| -> Vec<Option<f64>> { log.sessions.iter().map(|it| it.score).collect() };
         let (own, control_scores) = (scores(played.log), scores(control));
-        let end = |it: &[Option<f64>]| ScoreCurve::of(it).last();
+        let end = |it: &[Option<f64>]| ScoreCurve::new(it).last();
         self.numbers.note("shock", metric::against_control(end(&own), end(&control_scores)));
         let at = event as usize;
         self.numbers.note("shock_window", metric::shock_window(&own, at));

@@ -13,7 +13,7 @@ use crate::prelude::*;
 pub(super) fn user(stream: &AgingStream, numbers: &ChatNumbers) -> User {
     let graph = &stream.graph;
     let first_of = |session: u32| graph.records.partition_point(|it| it.session < session);
-    let mut draft = UserDraft::of("agent", graph.clone());
+    let mut draft = UserDraft::with_graph("agent", graph.clone());
     for (nth, session) in (0..).zip(&stream.sessions) {
         let words = (f64::from(session.tokens) / numbers.sizes.tokens_per_word.max(f64::MIN_POSITIVE)) as u64;
         // A session that says nothing still has a message.

@@ -123,7 +123,7 @@ impl World for Aging {
         let (own, n_trials) = (Arc::clone(&self), self.n_trials());
         let chats = move |trial| {
             let user = told::user(&own.stream(trial), chats::ChatNumbers::declared());
-            Chats::of([user], Seed(seed).child("runner trial", trial))
+            Chats::of_users([user], Seed(seed).child("runner trial", trial))
         };
         Some(Arc::new(Writing::new(self, n_trials, chats)))
     }
@@ -156,13 +156,13 @@ impl World for Aging {
         })
     }
 
-    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
-        match of {
+    fn rows(&self, load: &Load, which: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        match which {
             RowsOf::Questions => {
                 let all = self.trace(load).into_iter();
                 all.map(|(cell, it)| of_run(load.run_name(cell), &it)).collect()
             }
-            RowsOf::Facts => vec![Rows::of(&[self.fact_graph()])],
+            RowsOf::Facts => vec![Rows::serialised(&[self.fact_graph()])],
             RowsOf::Orderings => vec![self.orderings(load, progress)],
             _ => Vec::new(),
         }
@@ -212,8 +212,8 @@ impl Aging {
         let quiet = calm.as_ref().unwrap_or(&player);
         Observations {
             policies: load.policies.iter().map(of_policy).collect(),
-            floor: Scores::of(&quiet.play(MemoryRules::new(None, Arc::clone(&self.model)))),
-            ceiling: Scores::of(&quiet.play(MemoryRules::ceiling(Arc::clone(&self.model)))),
+            floor: Scores::new(&quiet.play(MemoryRules::new(None, Arc::clone(&self.model)))),
+            ceiling: Scores::new(&quiet.play(MemoryRules::ceiling(Arc::clone(&self.model)))),
         }
     }
 
@@ -230,7 +230,7 @@ impl Aging {
             generator: self.generator().to_owned(),
             sessions: self.n_sessions(),
             model: self.model.name.clone(),
-            pressure: Pressure::of(&self.load),
+            pressure: Pressure::of_load(&self.load),
             floor: observed.floor.means(),
             ceiling: observed.ceiling.means(),
             ..own.summary(has_retrieval)

@@ -227,7 +227,7 @@ impl ChatNumbers {
     ///
     /// # Errors
     /// Every name that nothing declares and every value that its number cannot have.
-    pub fn with(&self, changes: &IndexMap<String, f64>) -> Result<Self, Vec<Diagnostic>> {
+    pub fn with(&self, changes: &IndexMap<String, f64>) -> OrProblems<Self> {
         NAMING.with(self, changes)
     }
 

@@ -225,7 +225,7 @@ columns! { Ordering;
     /// The policy without entries.
     "against": Text = |it| it.against.clone(),
     /// How much more accurate the one with entries is, chat by chat.
-    "difference": Group(Vec::new) = |it| Value::of(&it.difference),
+    "difference": Group(Vec::new) = |it| Value::serialised(&it.difference),
     /// Who is: `entries`, `document`, or `open` if neither for certain.
     "wins": Text = |it| Wins::new(&it.difference).name(),
 }
@@ -281,40 +281,34 @@ pub fn orderings(
     let mut values: Vec<f64> = fixed.iter().copied().chain([declared]).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    values.into_iter().flat_map(|it| at(load, (number, declared, it), entries, others)).collect()
-}
-
-/// Plays a load with a number at one value.
-fn at(
-    load: &ChatScenario,
-    (number, declared, value): (&str, f64, f64),
-    entries: &ServiceMemory,
-    others: &[(&str, &ServiceMemory)],
-) -> Vec<Ordering> {
-    let change = std::iter::once((number.to_owned(), value)).collect();
-    let Ok(numbers) = load.numbers.with(&change) else { return Vec::new() };
-    let mut base = ChatObserved::default();
-    let mut observed = vec![ChatObserved::default(); others.len()];
-    for trial in 0..load.trials {
-        // What is said and asked stays as it was: no number of the workload is swept.
-        let chats = load.chats(trial);
-        let player = ChatPlayer { chats: &chats, numbers: &numbers };
-        base.add(ChatObserved::new(&player.play(Some(entries))));
-        for (own, other) in observed.iter_mut().zip(others) {
-            own.add(ChatObserved::new(&player.play(Some(other.1))));
+    // What becomes of it with the number at one value.
+    let at = |value: f64| -> Vec<Ordering> {
+        let change = std::iter::once((number.to_owned(), value)).collect();
+        let Ok(numbers) = load.numbers.with(&change) else { return Vec::new() };
+        let mut base = ChatObserved::default();
+        let mut observed = vec![ChatObserved::default(); others.len()];
+        for trial in 0..load.trials {
+            // What is said and asked stays as it was: no number of the workload is swept.
+            let chats = load.chats(trial);
+            let player = ChatPlayer { chats: &chats, numbers: &numbers };
+            base.add(ChatObserved::new(&player.play(Some(entries))));
+            for (own, other) in observed.iter_mut().zip(others) {
+                own.add(ChatObserved::new(&player.play(Some(other.1))));
+            }
         }
-    }
-    let of = |(own, (name, _)): (&ChatObserved, &(&str, &ServiceMemory))| {
-        let one = |(compared, difference)| Ordering {
-            scenario: load.name.clone(),
-            number: number.to_owned(),
-            declared,
-            value,
-            compared,
-            against: (*name).to_owned(),
-            difference,
+        let of = |(own, (name, _)): (&ChatObserved, &(&str, &ServiceMemory))| {
+            let one = |(compared, difference)| Ordering {
+                scenario: load.name.clone(),
+                number: number.to_owned(),
+                declared,
+                value,
+                compared,
+                against: (*name).to_owned(),
+                difference,
+            };
+            base.less(own).into_iter().map(one).collect::<Vec<_>>()
         };
-        base.less(own).into_iter().map(one).collect::<Vec<_>>()
+        observed.iter().zip(others).flat_map(of).collect()
     };
-    observed.iter().zip(others).flat_map(of).collect()
+    values.into_iter().flat_map(at).collect()
 }

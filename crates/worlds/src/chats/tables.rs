@@ -374,7 +374,7 @@ impl Findings for ChatSummary {
     }
 
     fn value(&self) -> Value {
-        Value::of(self)
+        Value::serialised(self)
     }
 
     fn calls(&self) -> Fields {
@@ -384,5 +384,5 @@ impl Findings for ChatSummary {
 
 /// Returns what a run can have.
 fn of_runner() -> Vec<Head> {
-    number_heads(&Value::of(&ChatSummary::sample()), &["paired"])
+    number_heads(&Value::serialised(&ChatSummary::sample()), &["paired"])
 }

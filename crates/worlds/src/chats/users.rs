@@ -137,18 +137,18 @@ impl Chats {
     /// Makes the chats of one trial.
     pub fn new(source: &ChatOrigin, seed: Seed, numbers: &ChatNumbers) -> Self {
         match source {
-            ChatOrigin::Generated(made) => Self::of(generate::users(made, seed, numbers), seed),
-            ChatOrigin::Read(users) => Self::of(Arc::clone(users), seed),
+            ChatOrigin::Generated(made) => Self::of_users(generate::users(made, seed, numbers), seed),
+            ChatOrigin::Read(users) => Self::of_users(Arc::clone(users), seed),
         }
     }
 
     /// Tells a timeline with facts as the chats of one user.
     pub fn of_timeline(timeline: &Timeline, seed: Seed) -> Self {
-        Self::of(user(timeline, ChatNumbers::declared()).into_iter().collect::<Vec<_>>(), seed)
+        Self::of_users(user(timeline, ChatNumbers::declared()).into_iter().collect::<Vec<_>>(), seed)
     }
 
     /// Takes users as they are.
-    pub fn of(users: impl Into<Arc<[User]>>, seed: Seed) -> Self {
+    pub fn of_users(users: impl Into<Arc<[User]>>, seed: Seed) -> Self {
         Self { users: users.into(), conversation_time: false, session_ms: 0, seed }
     }
 
@@ -214,11 +214,11 @@ pub struct UserDraft {
 impl UserDraft {
     /// Begins a user of whom nothing is known yet.
     pub fn new(name: impl Into<String>) -> Self {
-        Self::of(name, Graph { domains: vec!["chat".to_owned()], ..Graph::default() })
+        Self::with_graph(name, Graph { domains: vec!["chat".to_owned()], ..Graph::default() })
     }
 
     /// Begins a user who will say the facts of a graph.
-    pub(crate) fn of(name: impl Into<String>, graph: Graph) -> Self {
+    pub(crate) fn with_graph(name: impl Into<String>, graph: Graph) -> Self {
         Self { user: User { name: name.into(), graph, ..User::default() } }
     }
 
@@ -325,12 +325,11 @@ fn user(timeline: &Timeline, numbers: &ChatNumbers) -> Option<User> {
     Some(draft.finish())
 }
 
+/// The session and the message of each item.
+type MessagePlaces = BTreeMap<ItemIx, (u32, u32)>;
+
 /// Begins the sessions; returns each item's session and message.
-fn messages(
-    timeline: &Timeline,
-    draft: &mut UserDraft,
-    numbers: &ChatNumbers,
-) -> BTreeMap<ItemIx, (u32, u32)> {
+fn messages(timeline: &Timeline, draft: &mut UserDraft, numbers: &ChatNumbers) -> MessagePlaces {
     let mut places = BTreeMap::new();
     for session in &timeline.spine.sessions {
         let (mut n, mut tokens) = (0, 0_u64);
@@ -351,7 +350,7 @@ fn messages(
 /// Says the plants; returns the first version of each fact.
 fn said(
     plane: &FactPlane,
-    messages: &BTreeMap<ItemIx, (u32, u32)>,
+    messages: &MessagePlaces,
     draft: &mut UserDraft,
     numbers: &ChatNumbers,
 ) -> BTreeMap<u32, u32> {

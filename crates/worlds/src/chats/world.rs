@@ -164,11 +164,11 @@ impl fmt::Debug for Writing {
 impl Writing {
     /// Tells a world's facts as chats, trial by trial.
     pub(crate) fn new(
-        of: Arc<dyn World>,
+        world: Arc<dyn World>,
         n_trials: u64,
         chats: impl Fn(u64) -> Chats + Send + Sync + 'static,
     ) -> Self {
-        Self { of, n_trials, chats: Arc::new(chats), own: None }
+        Self { of: world, n_trials, chats: Arc::new(chats), own: None }
     }
 
     /// Writes chats.
@@ -287,14 +287,14 @@ impl World for Writing {
         })
     }
 
-    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+    fn rows(&self, load: &Load, which: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
         let chats = (self.chats)(0);
         let each = |rows: &dyn Fn(RunName<'_>, Option<&ServiceMemory>, &ChatLog) -> Rows| {
             let runner = |cell: Cell| load.policies[cell.policy].service_memory();
             let logs = self.logs(load, &chats).into_iter();
             logs.map(|(cell, log)| rows(load.run_name(cell), runner(cell), &log)).collect()
         };
-        match of {
+        match which {
             RowsOf::Orderings => vec![Rows::new::<Ordering>(Vec::new(), self.orderings(load, progress))],
             RowsOf::Log => each(&actions),
             RowsOf::Calls => each(&calls),

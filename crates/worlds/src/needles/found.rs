@@ -26,7 +26,7 @@ static PLANTED: FindingsKind = FindingsKind { is_in_sections: true, ..KIND };
 
 static COLUMNS: [RowColumn<Run>; 2] = listed![Run;
     /// What is still known of planted facts; null for loads without any.
-    "retention": Group(of_retention) = |it| it.found::<Retention>().map(Value::of),
+    "retention": Group(of_retention) = |it| it.found::<Retention>().map(Value::serialised),
     /// What that costs.
     "retention_cost": Group(heads::<RetentionCost>) = |it| RetentionCost::new(it).as_ref().map(fields),
 ];
@@ -45,7 +45,7 @@ impl Findings for Retention {
     }
 
     fn value(&self) -> Value {
-        Value::of(self)
+        Value::serialised(self)
     }
 
     fn uncovered(&self, metric: &str) -> Option<&'static str> {
@@ -69,7 +69,7 @@ fn of_retention() -> Vec<Head> {
         LoadTrial { length: 1, context_tokens: 1, explicit, implicit, quartiles, ..LoadTrial::default() };
     let mut retention = Retention::new(&[trial]);
     retention.paired.extend(Statistic::new([0.0].into_iter()).map(|it| (String::new(), it)));
-    number_heads(&Value::of(&retention), &["by_length", "paired"])
+    number_heads(&Value::serialised(&retention), &["by_length", "paired"])
 }
 
 /// The cost of retention in tables and JSON; null for runs that stopped early and where there is nothing to
@@ -339,16 +339,12 @@ impl ScenarioRuns<'_> {
     }
 
     /// Returns a row for each place and policy.
-    fn rows(
-        &self,
-        places: &[&str],
-        written: impl Fn(&str, &Run, &Retention) -> Vec<String>,
-    ) -> Vec<Vec<String>> {
+    fn rows(&self, places: &[&str], row: impl Fn(&str, &Run, &Retention) -> Vec<String>) -> Vec<Vec<String>> {
         let pairs = places.iter().flat_map(|place| self.runs.iter().map(move |it| (*place, it)));
-        let row = |(place, (run, retention)): (&str, &(&Run, &Retention))| {
-            [vec![place.to_owned(), name(run)], written(place, run, retention)].concat()
+        let named = |(place, (run, retention)): (&str, &(&Run, &Retention))| {
+            [vec![place.to_owned(), name(run)], row(place, run, retention)].concat()
         };
-        pairs.map(row).collect()
+        pairs.map(named).collect()
     }
 
     /// Returns our number, how far its confidence reaches, and the numbers of others.

@@ -51,8 +51,8 @@ impl World for Planted {
         if self.is_asked() { play(load, &self.0, sinks, progress) } else { load.played(sinks, progress) }
     }
 
-    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
-        if self.is_asked() && of == RowsOf::Questions {
+    fn rows(&self, load: &Load, which: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        if self.is_asked() && which == RowsOf::Questions {
             questions(load, &self.0, progress)
         } else {
             Vec::new()
@@ -103,7 +103,7 @@ fn trial(rows: &Ledger, timeline: &Timeline, outcome: &Outcome) -> LoadTrial {
     let mut trial = LoadTrial::default();
     rows.probes.iter().for_each(|it| trial.probe(it));
     let total_tokens = timeline.spine.items.iter().map(|it| u64::from(it.raw)).sum();
-    trial.of(length(timeline), 0, total_tokens, outcome)
+    trial.ended(length(timeline), 0, total_tokens, outcome)
 }
 
 /// Returns how many items follow the stable prefix.

@@ -48,20 +48,13 @@ struct Trials<'a> {
 
 impl Trials<'_> {
     /// Plays every trial and keeps something of each run.
-    fn play<S: Sink + Default, T: Send>(
-        self,
-        keep: impl Fn(&Dialogue, S, Outcome) -> T + Sync,
-    ) -> KeptTrials<T> {
+    fn play<S: Sink + Default, T: Send>(self, keep: impl Fn(&Dialogue, S, Outcome) -> T + Sync) -> Kept<T> {
         let n_trials = self.conversation.n_trials();
-        KeptTrials(in_order_telling(n_trials, self.progress, |index| self.play_one(index, &keep)))
+        Kept(in_order_telling(n_trials, self.progress, |index| self.one(index, &keep)))
     }
 
     /// Makes one conversation and plays it under every policy, its budget being the prompt limit.
-    fn play_one<S: Sink + Default, T>(
-        self,
-        index: usize,
-        keep: &impl Fn(&Dialogue, S, Outcome) -> T,
-    ) -> Vec<T> {
+    fn one<S: Sink + Default, T>(self, index: usize, keep: &impl Fn(&Dialogue, S, Outcome) -> T) -> Vec<T> {
         let made = self.conversation.trial(index);
         let per_token = self.conversation.chars_per_token();
         // Only what cannot go the short way needs a timeline.
@@ -92,9 +85,9 @@ impl Trials<'_> {
 }
 
 /// What was kept: by trial, then by pair of limits and cache rules, then by policy.
-struct KeptTrials<T>(Vec<Vec<T>>);
+struct Kept<T>(Vec<Vec<T>>);
 
-impl<T> KeptTrials<T> {
+impl<T> Kept<T> {
     /// Returns what was kept of one run, trial by trial.
     fn of(&self, run: usize) -> impl Iterator<Item = &T> + Clone {
         self.0.iter().map(move |it| &it[run])
@@ -113,7 +106,7 @@ fn answer(it: &NeedleProbe) -> take::TrialQuestion {
 }
 
 /// Returns which of all conversations one is.
-fn place(conversation: &ConversationLoad, length: u64, trial: u64) -> Result<usize, Vec<Diagnostic>> {
+fn place(conversation: &ConversationLoad, length: u64, trial: u64) -> OrProblems<usize> {
     conversation.index_of(length, trial).ok_or_else(|| {
         let message =
             format!("{} has no conversation number {trial} with {length} messages", conversation.name());
@@ -183,20 +176,14 @@ pub(crate) const WORLD: Registered = Registered {
 
 impl ConversationLoad {
     /// Plays every trial under the policies of a load.
-    fn played(
-        &self,
-        load: &Load,
-        keys: &Keys<'_>,
-        with_probes: bool,
-        progress: Progress<'_>,
-    ) -> KeptTrials<PlayedTrial> {
+    fn played(&self, load: &Load, keys: &Keys<'_>, asks: bool, progress: Progress<'_>) -> Kept<PlayedTrial> {
         let keep = |made: &Dialogue, (sums, trial): TrialSink, index, outcome: Outcome| PlayedTrial {
-            trial: trial.of(made.length, made.trial, made.total_tokens, &outcome),
+            trial: trial.ended(made.length, made.trial, made.total_tokens, &outcome),
             folded: (sums, index, outcome),
             probes: Vec::new(),
         };
         let trials = Trials { load, conversation: self, keys, progress, in_full: false };
-        if with_probes {
+        if asks {
             return trials.play(
                 |made, ((sink, rows), asked): ((TrialSink, PriceRows), ProbeKeeper), outcome| {
                     let index = (!keys.is_flat).then(|| rows.into());
@@ -251,7 +238,7 @@ impl ConversationLoad {
 }
 
 /// Adds up the trials of a run, and compares them with those of the other policies.
-fn retained(load: &Load, cell: Cell, keys: &Keys<'_>, kept: &KeptTrials<PlayedTrial>) -> (Tally, Retention) {
+fn retained(load: &Load, cell: Cell, keys: &Keys<'_>, kept: &Kept<PlayedTrial>) -> (Tally, Retention) {
     let profile = &load.profiles[cell.profile];
     let of = |policy| kept.of(keys.within(Cell { policy, ..cell })).map(|it| &it.trial);
     let tallies = kept.of(keys.within(cell)).map(|one| {
@@ -314,8 +301,8 @@ impl World for ConversationLoad {
         })
     }
 
-    fn rows(&self, load: &Load, of: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
-        match of {
+    fn rows(&self, load: &Load, which: RowsOf, progress: Progress<'_>) -> Vec<Rows> {
+        match which {
             RowsOf::Trials => {
                 let all = self.trials_of(load, progress);
                 all.iter().map(|(cell, it)| of_run(load.run_name(*cell), it)).collect()
@@ -355,19 +342,14 @@ impl World for ConversationLoad {
         self.lengths()
     }
 
-    fn trial(
-        &self,
-        length: Option<u64>,
-        trial: u64,
-        limits: &Limits,
-    ) -> Result<(Timeline, Limits), Vec<Diagnostic>> {
+    fn trial(&self, length: Option<u64>, trial: u64, limits: &Limits) -> OrProblems<(Timeline, Limits)> {
         let length = length.or(self.lengths().first().copied()).unwrap_or_default();
         let made = self.trial(place(self, length, trial)?);
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..*limits };
         Ok((self.timeline(&made), limits))
     }
 
-    fn banks(&self, load: &Load, length: u64, trial: u64) -> Result<Banks, Vec<Diagnostic>> {
+    fn banks(&self, load: &Load, length: u64, trial: u64) -> OrProblems<Banks> {
         let index = place(self, length, trial)?;
         let keys = Keys::new(&load.profiles, &load.policies);
         let in_words = |made: &Dialogue, mut asked: ProbeKeeper, _| {
@@ -381,7 +363,7 @@ impl World for ConversationLoad {
             all
         };
         let trials = Trials { load, conversation: self, keys: &keys, progress: &|_, _| {}, in_full: false };
-        let mut kept = trials.play_one(index, &in_words);
+        let mut kept = trials.one(index, &in_words);
         Ok(kept.pop().unwrap_or_default())
     }
 }

@@ -76,6 +76,9 @@ pub(super) enum ClaudeParts {
     },
 }
 
+/// The lanes of a session by the names of their agents.
+pub(super) type ClaudeLanes = IndexMap<String, ClaudeLane>;
+
 /// The records of an agent's session, or of one of its sub-agents'.
 #[derive(Debug, Default)]
 pub(super) struct ClaudeLane {
@@ -90,11 +93,8 @@ pub(super) struct ClaudeLane {
 
 /// Reads the records of a session, lane by lane; two objects on one line are two records. The lane without a name is the agent's
 /// own. Beside them stand the totals of sub-agents of which the log holds no requests.
-pub(super) fn read(
-    lines: &mut LogLines<'_>,
-    losses: &mut Losses,
-) -> (IndexMap<String, ClaudeLane>, Vec<AgentTotals>) {
-    let mut lanes: IndexMap<String, ClaudeLane> = IndexMap::from([(String::new(), ClaudeLane::default())]);
+pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> (ClaudeLanes, Vec<AgentTotals>) {
+    let mut lanes: ClaudeLanes = IndexMap::from([(String::new(), ClaudeLane::default())]);
     let mut has_progress = false;
     let mut told = ToldAgents::default();
     while let Some(line) = lines.next() {
@@ -134,7 +134,7 @@ pub(super) fn read(
 }
 
 /// Returns the lane of a record.
-fn lane_of<'l>(lanes: &'l mut IndexMap<String, ClaudeLane>, record: &ClaudeRecord<'_>) -> &'l mut ClaudeLane {
+fn lane_of<'l>(lanes: &'l mut ClaudeLanes, record: &ClaudeRecord<'_>) -> &'l mut ClaudeLane {
     let of_agent = (record.is_sidechain == Some(true)).then(|| {
         let name = |it: &Text<'_>| it.0.clone().into_owned();
         [name(&record.agent_id), name(&record.session_id)]
@@ -461,7 +461,7 @@ impl ToldAgents {
     }
 
     /// Returns the totals of those of which no lane holds requests.
-    fn without_requests(self, lanes: &IndexMap<String, ClaudeLane>) -> Vec<AgentTotals> {
+    fn without_requests(self, lanes: &ClaudeLanes) -> Vec<AgentTotals> {
         let Self { models, totals } = self;
         let all = totals.into_values().filter(|it| !lanes.contains_key(&lane_name(&it.agent)));
         all.map(|it| AgentTotals { model: models.get(&it.agent).cloned().unwrap_or_default(), ..it })

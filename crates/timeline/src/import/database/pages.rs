@@ -23,6 +23,9 @@ pub(super) struct PageDamage {
     pub(super) what: &'static str,
 }
 
+/// What was read, or what is wrong with the file.
+pub(super) type PageResult<T> = Result<T, PageDamage>;
+
 /// A table of a database.
 #[derive(Debug)]
 pub(super) struct DatabaseTable {
@@ -52,7 +55,7 @@ pub(super) struct DatabasePages<'b> {
 
 impl<'b> DatabasePages<'b> {
     /// Reads the header.
-    pub(super) fn new(bytes: &'b [u8]) -> Result<Self, PageDamage> {
+    pub(super) fn new(bytes: &'b [u8]) -> PageResult<Self> {
         let damaged = |what| PageDamage { page: 1, what };
         let header = bytes.get(..HEADER_BYTES).ok_or(damaged("the header is cut off"))?;
         let page_bytes =
@@ -72,7 +75,7 @@ impl<'b> DatabasePages<'b> {
     }
 
     /// Returns the tables that have rows with numbers, which all have that are not made otherwise on purpose.
-    pub(super) fn tables(&mut self) -> Result<Vec<DatabaseTable>, PageDamage> {
+    pub(super) fn tables(&mut self) -> PageResult<Vec<DatabaseTable>> {
         let mut tables = Vec::new();
         self.rows(1, 5, |_, cells| {
             if let [Value::String(kind), Value::String(name), _, Value::Number(root), Value::String(sql)] =
@@ -89,11 +92,7 @@ impl<'b> DatabasePages<'b> {
     }
 
     /// Hands over the rows of a table in the order of their numbers.
-    pub(super) fn each(
-        &mut self,
-        table: &DatabaseTable,
-        mut take: impl FnMut(Vec<Value>),
-    ) -> Result<(), PageDamage> {
+    pub(super) fn each(&mut self, table: &DatabaseTable, mut take: impl FnMut(Vec<Value>)) -> PageResult<()> {
         self.rows(table.root, table.columns.len(), |number, mut cells| {
             cells.resize(table.columns.len(), Value::Null);
             if let Some(alias) = table.alias {
@@ -109,7 +108,7 @@ impl<'b> DatabasePages<'b> {
         root: usize,
         n_columns: usize,
         mut take: impl FnMut(i64, Vec<Value>),
-    ) -> Result<(), PageDamage> {
+    ) -> PageResult<()> {
         let mut open = vec![root];
         while let Some(number) = open.pop() {
             let page = self.take(number)?;
@@ -144,7 +143,7 @@ impl<'b> DatabasePages<'b> {
     }
 
     /// Returns all of a record, with what lies on pages of its own.
-    fn payload(&mut self, cell: &LeafCell<'b>, page: usize) -> Result<Vec<u8>, PageDamage> {
+    fn payload(&mut self, cell: &LeafCell<'b>, page: usize) -> PageResult<Vec<u8>> {
         let mut payload = cell.local.to_vec();
         let mut next = cell.overflow;
         while payload.len() < cell.length {
@@ -158,7 +157,7 @@ impl<'b> DatabasePages<'b> {
     }
 
     /// Returns what a page may hold, once.
-    fn take(&mut self, number: usize) -> Result<&'b [u8], PageDamage> {
+    fn take(&mut self, number: usize) -> PageResult<&'b [u8]> {
         let damaged = |what| PageDamage { page: number, what };
         let taken = number.checked_sub(1).and_then(|it| self.taken.get_mut(it));
         let taken = taken.ok_or(damaged("the file has no such page"))?;

@@ -40,9 +40,9 @@ pub(super) struct RedactedHeader {
     #[serde(skip_serializing_if = "String::is_empty")]
     harness: String,
     #[serde(skip_serializing_if = "String::is_empty")]
-    name: String,
+    pub(super) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    of_agent: Option<[String; 2]>,
+    pub(super) of_agent: Option<[String; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     draws: Option<u64>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -56,9 +56,9 @@ pub(super) struct RedactedHeader {
     plan: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<LoggedOutcome>,
-    stable: Vec<RedactedPart>,
+    pub(super) stable: Vec<RedactedPart>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    fronts: Vec<Vec<RedactedPart>>,
+    pub(super) fronts: Vec<Vec<RedactedPart>>,
 }
 
 /// One of the things that a session may say of itself.
@@ -82,22 +82,14 @@ impl RedactedHeader {
         self.ctxsim == "session" && self.version == VERSION
     }
 
-    /// Describes a session.
-    pub(super) fn of(
-        transcript: &Transcript,
-        name: String,
-        of_agent: Option<[String; 2]>,
-        stable: Vec<RedactedPart>,
-        fronts: Vec<Vec<RedactedPart>>,
-    ) -> Self {
+    /// Describes a session; what holds names and parts is still empty.
+    pub(super) fn new(transcript: &Transcript) -> Self {
         let mut flags = transcript.clone();
         Self {
             ctxsim: "session".to_owned(),
             version: VERSION,
             format: transcript.tools_of.unwrap_or_default().to_owned(),
             harness: transcript.harness.to_owned(),
-            name,
-            of_agent,
             draws: transcript.draws,
             ttl: named(&LIFETIMES, &transcript.ttl),
             aside: transcript.aside.iter().copied().map(RedactedUsage::of).collect(),
@@ -105,8 +97,7 @@ impl RedactedHeader {
             plan: transcript.plan.clone(),
             outcome: transcript.outcome.clone(),
             flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|flag| flag.0.to_owned()).collect(),
-            stable,
-            fronts,
+            ..Self::default()
         }
     }
 
@@ -236,7 +227,7 @@ pub(super) struct RedactedRequest {
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) number: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    begins: Option<Vec<RedactedPart>>,
+    pub(super) begins: Option<Vec<RedactedPart>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     at_ms: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -268,9 +259,9 @@ pub(super) struct RedactedRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    reply: Vec<RedactedPart>,
+    pub(super) reply: Vec<RedactedPart>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    results: Vec<RedactedPart>,
+    pub(super) results: Vec<RedactedPart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     form: Option<RequestForm>,
     /// The needs of the whole session, on a line of their own.
@@ -316,17 +307,9 @@ fn occasion_named(name: &str) -> Option<Occasion> {
 }
 
 impl RedactedRequest {
-    /// Describes a request.
-    pub(super) fn of(
-        number: usize,
-        exchange: &Exchange,
-        begins: Option<Vec<RedactedPart>>,
-        reply: Vec<RedactedPart>,
-        results: Vec<RedactedPart>,
-    ) -> Self {
+    /// Describes a request; its number and its parts are still missing.
+    pub(super) fn new(exchange: &Exchange) -> Self {
         Self {
-            number: number as u64,
-            begins,
             at_ms: exchange.at_ms,
             response_ms: exchange.response_ms,
             end_ms: exchange.end_ms,
@@ -343,10 +326,8 @@ impl RedactedRequest {
             usage: exchange.usage.map(RedactedUsage::of),
             reasoning: exchange.reasoning,
             cost: exchange.cost.and_then(|it| u64::try_from(it.0).ok()),
-            reply,
-            results,
             form: Some(exchange.form.clone()).filter(|it| *it != RequestForm::default()),
-            needs: None,
+            ..Self::default()
         }
     }
 

@@ -57,7 +57,7 @@ pub fn is_one(front: &str) -> bool {
 ///
 /// # Errors
 /// Every problem of the file, each with the question that it is in.
-pub fn read(reader: &mut dyn BufRead, numbers: &ChatNumbers) -> Result<Arc<[User]>, Vec<Diagnostic>> {
+pub fn read(reader: &mut dyn BufRead, numbers: &ChatNumbers) -> OrProblems<Arc<[User]>> {
     let mut users = Vec::new();
     each(reader, numbers, &mut |it| users.push(it))?;
     Ok(users.into())
@@ -67,11 +67,7 @@ pub fn read(reader: &mut dyn BufRead, numbers: &ChatNumbers) -> Result<Arc<[User
 ///
 /// # Errors
 /// As [`read`].
-pub fn each(
-    reader: &mut dyn BufRead,
-    numbers: &ChatNumbers,
-    take: &mut dyn FnMut(User),
-) -> Result<(), Vec<Diagnostic>> {
+pub fn each(reader: &mut dyn BufRead, numbers: &ChatNumbers, take: &mut dyn FnMut(User)) -> OrProblems<()> {
     let front = reader.fill_buf().map(String::from_utf8_lossy).unwrap_or_default();
     let is_locomo = front.contains("\"conversation\"") && !front.contains("\"haystack_");
     if is_locomo {
@@ -86,7 +82,7 @@ fn each_of<T: ToldUser>(
     reader: &mut dyn BufRead,
     numbers: &ChatNumbers,
     take: &mut dyn FnMut(User),
-) -> Result<(), Vec<Diagnostic>> {
+) -> OrProblems<()> {
     let mut reading =
         UserReading { numbers, take, problems: Problems::default(), n: 0, of: PhantomData::<T> };
     let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, reader));
