@@ -10,19 +10,6 @@ use ctxsim_engine::calibrate::{Calibration, sum_of_sessions};
 /// Ratios of predicted to actual counts within these bounds are good enough for planning.
 const GOOD_RATIO: [f64; 2] = [0.8, 1.25];
 
-/// Returns how well predictions fit.
-fn fit(scores: &ForecastScores) -> Value {
-    group! {
-        "compactions": scores.events,
-        "files": scores.chances,
-        "predicted": scores.predicted,
-        "actual": scores.actual,
-        "ratio": scores.ratio(),
-        "poisson_deviance": scores.deviance,
-        "brier": scores.brier,
-    }
-}
-
 /// Returns a file that a compaction hid.
 fn file(file: &HiddenFile) -> Value {
     group! {
@@ -62,8 +49,19 @@ fn compaction((session, after): (&str, &Aftermath)) -> Value {
 pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
     let window_requests = each(sessions).next()?.1.window;
     let all = sum_of_sessions(sessions);
+    let fit = |scores: ForecastScores| {
+        group! {
+            "compactions": scores.events,
+            "files": scores.chances,
+            "predicted": scores.predicted,
+            "actual": scores.actual,
+            "ratio": scores.ratio(),
+            "poisson_deviance": scores.deviance,
+            "brier": scores.brier,
+        }
+    };
     let scored = |outcome| {
-        let [model, baseline] = all.scores(outcome).map(|it| fit(&it));
+        let [model, baseline] = all.scores(outcome).map(fit);
         let [low, high] = all.predicted_interval(outcome);
         group! { "predicted_low": low, "predicted_high": high, "model": model, "baseline": baseline }
     };
@@ -105,29 +103,21 @@ fn lines(sessions: &[Calibration]) -> String {
     let head = ["session", "step", "before", "prompt tokens", "files", "read again", "searched", "USD"];
     let tokens = |it: Option<Tokens>| or_none(it, thousands);
     let row = |(session, after): (&str, &Aftermath)| {
-        let read_again = match (after.files.is_empty(), after.is_scored()) {
-            (true, _) => NONE.to_owned(),
-            (false, true) => {
-                format!("{:.1} → {}", after.predicted(ReadOutcome::Read)[0], after.actual(ReadOutcome::Read))
-            }
-            (false, false) => format!("{:.1} → {NONE}", after.predicted(ReadOutcome::Read)[0]),
-        };
-        let searched = after.actual(ReadOutcome::Fetched) - after.actual(ReadOutcome::Read);
-        let usd = match after.files.is_empty() {
-            true => NONE.to_owned(),
-            false => {
-                format!("{} → {}", fixed_or_none(after.predicted_usd, 3), fixed_or_none(after.actual_usd, 3))
-            }
-        };
+        let [read, fetched] = [ReadOutcome::Read, ReadOutcome::Fetched].map(|it| after.actual(it));
+        let scored = |n: usize| if after.is_scored() { n.to_string() } else { NONE.to_owned() };
+        let has_files = !after.files.is_empty();
+        let read_again = format!("{:.1} → {}", after.predicted(ReadOutcome::Read)[0], scored(read));
+        let usd =
+            format!("{} → {}", fixed_or_none(after.predicted_usd, 3), fixed_or_none(after.actual_usd, 3));
         [
             session.to_owned(),
             after.step.to_string(),
             tokens(after.prompt_before),
             format!("{} → {}", tokens(after.predicted_prompt), tokens(after.prompt_after)),
             after.files.len().to_string(),
-            read_again,
-            if after.is_scored() { searched.to_string() } else { NONE.to_owned() },
-            usd,
+            if has_files { read_again } else { NONE.to_owned() },
+            scored(fetched - read),
+            if has_files { usd } else { NONE.to_owned() },
         ]
     };
     draw_whole(&Grid::new("", 1, &head, each(sessions).map(row)))

@@ -38,17 +38,14 @@ impl Report {
 
     /// Returns what a reader of the numbers must know of runs that failed.
     pub fn notes_on_failures(&self, baseline: &str) -> Vec<String> {
-        let mut notes = Vec::new();
-        let scenarios =
-            self.failures.iter().filter(|it| it.policy == baseline).map(|failed| failed.scenario.as_str());
-        let scenarios = distinct(scenarios);
-        if !scenarios.is_empty() {
-            notes.push(format!(
-                "{baseline} is the baseline and failed on {}: differences there are against the next policy.",
-                scenarios.join(", ")
-            ));
-        }
-        notes
+        let failed = self.failures.iter().filter(|it| it.policy == baseline);
+        let scenarios = distinct(failed.map(|it| it.scenario.as_str())).join(", ");
+        let note = (!scenarios.is_empty()).then(|| {
+            format!(
+                "{baseline} is the baseline and failed on {scenarios}: differences there are against the next policy."
+            )
+        });
+        note.into_iter().listed()
     }
 
     /// Returns a sentence for each policy that sends the summarising model more than it takes.
@@ -79,15 +76,14 @@ impl Report {
     /// Returns a note that names profiles without data on waiting; nothing where no column asks for it.
     pub(super) fn note_on_waiting(&self) -> Option<String> {
         let is_of_waiting = |it: &TableColumn| matches!(it, TableColumn::Number(metric) if metric.name.starts_with(WAITING_PLACE));
-        let unknown =
-            self.briefs().filter(|it| it.figures.is_waiting_unknown).map(|it| format!("`{}`", it.profile));
-        let mut names = distinct(unknown.filter(|_| self.columns.iter().any(is_of_waiting)));
-        let n = names.len();
-        names.truncate(PROFILES_NAMED);
-        if n > PROFILES_NAMED {
-            names.push(format!("{} more", n - PROFILES_NAMED));
+        if !self.columns.iter().any(is_of_waiting) {
+            return None;
         }
-        (n > 0).then(|| {
+        let unknown = self.briefs().filter(|it| it.figures.is_waiting_unknown);
+        let mut names = distinct(unknown.map(|it| format!("`{}`", it.profile)));
+        let more = names.split_off(names.len().min(PROFILES_NAMED));
+        names.extend((!more.is_empty()).then(|| format!("{} more", more.len())));
+        (!names.is_empty()).then(|| {
             let names = listed(&names);
             format!("Waiting is unknown under {names}: there are no timings of their models, and those of another model are not used.")
         })
@@ -124,9 +120,10 @@ impl Report {
     pub(super) fn estimated_line(&self) -> Option<String> {
         let all = Estimated::new(self.sessions.iter())?;
         let affected = self.sessions.iter().filter(|it| it.requests_estimated > 0).listed();
-        let named = |session: &&SessionReport| match session.requests_estimated {
-            n if n == session.requests => format!("{} (all)", session.name),
-            n => format!("{} ({})", session.name, thousands(n)),
+        let named = |session: &&SessionReport| {
+            let n = session.requests_estimated;
+            let n = if n == session.requests { "all".to_owned() } else { thousands(n) };
+            format!("{} ({n})", session.name)
         };
         let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).listed();
         if let Some(more) = affected.len().checked_sub(NAMES_MAX).filter(|it| *it > 0) {

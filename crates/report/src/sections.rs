@@ -88,7 +88,7 @@ pub struct TableLine {
 impl TableLine {
     /// Returns the line's note: where it stopped, and why its cost differs from the first policy's.
     pub fn note(&self) -> Option<String> {
-        let notes = [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).listed();
+        let notes = [&self.stopped, &self.reason].into_iter().flatten().cloned().listed();
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 }
@@ -153,19 +153,15 @@ impl Section {
         for line in &idle {
             *by_agent.entry(agent(&line.policy)).or_default() += 1;
         }
-        let agents = by_agent
-            .iter()
-            .map(|(agent, n)| if *n == 1 { (*agent).to_owned() } else { format!("{agent} ({n})") });
-        let agents: Vec<String> = agents.listed();
-        let mut told = Vec::new();
-        if !idle.is_empty() {
-            let (n, agents) = (idle.len(), agents.join(", "));
-            told.push(format!("{n} of {n_others} policies changed nothing: {agents}"));
-        }
-        if n_dearer > 0 {
-            told.push(format!("{n_dearer} more expensive ones are left out"));
-        }
-        Some((Self { lines, ..self.clone() }, format!("{}. --details shows all.", told.join("; "))))
+        let named = |(agent, n): (&&str, &usize)| {
+            if *n == 1 { (*agent).to_owned() } else { format!("{agent} ({n})") }
+        };
+        let agents = by_agent.iter().map(named).listed().join(", ");
+        let idle = (!idle.is_empty())
+            .then(|| format!("{} of {n_others} policies changed nothing: {agents}", idle.len()));
+        let dearer = (n_dearer > 0).then(|| format!("{n_dearer} more expensive ones are left out"));
+        let told = idle.into_iter().chain(dearer).listed().join("; ");
+        Some((Self { lines, ..self.clone() }, format!("{told}. --details shows all.")))
     }
 
     /// Returns the relative difference of a line's cost from the first one's, on the same work.

@@ -1,14 +1,7 @@
 //! Changes with their intervals, a line each, around the line of no change.
 
-use super::Picture;
-use super::axis::Axis;
-use super::ink;
-use super::names::shortened;
-use super::scene::{
-    Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, cut, line, rectangle, shape, width,
-};
+use super::prelude::*;
 use crate::page::Tone;
-use crate::prelude::*;
 use crate::sampled::Sampled;
 
 /// The most lines that are drawn; the numbers have the others.

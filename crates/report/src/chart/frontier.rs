@@ -1,12 +1,7 @@
 //! What each policy costs against what it keeps of needed evidence, and which policies no other beats in both.
 
-use super::axis::Axis;
-use super::ink;
-use super::legend::{self, Swatch, name_beside};
-use super::names::{PolicyLabel, shortened};
-use super::scene::{DrawnMark, Path, Scene, WIDTH, line, shape};
-use super::{ChartData, Picture};
-use crate::prelude::*;
+use super::legend::name_beside;
+use super::prelude::*;
 use ctxsim_base::grid::Row;
 
 /// What a run must have for such a chart.

@@ -1,13 +1,7 @@
 //! What each request of a run costs, by part of its bill, and where the cached prefix broke: before and after on one axis.
 
-use super::axis::Axis;
-use super::ink;
-use super::legend::{self, Swatch};
-use super::names::{self, PolicyLabels, shortened};
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, cut, line, round, width};
-use super::{ChartData, Picture};
+use super::prelude::*;
 use crate::carried::FilledKind;
-use crate::prelude::*;
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{CacheUse, RequestRow, Role};
 use ctxsim_engine::measure::missed::{MISS_MIN, Miss, all_misses};
@@ -100,7 +94,7 @@ struct RequestDifference {
 /// The requests of a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Panel {
-    pub policy: names::PolicyLabel,
+    pub policy: PolicyLabel,
     /// Its requests.
     pub trace: RunRequests,
 }

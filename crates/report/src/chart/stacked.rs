@@ -1,12 +1,6 @@
 //! What each policy comes to by part: its cost, and how long one waits for its answers.
 
-use super::axis::Axis;
-use super::ink;
-use super::legend::{self, Swatch};
-use super::names::{PolicyLabel, shortened};
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, line, rectangle, width};
-use super::{ChartData, Picture, fewest};
-use crate::prelude::*;
+use super::prelude::*;
 use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_engine::price::Costs;
 
@@ -100,7 +94,7 @@ pub fn all(source: &ChartData<'_>) -> Vec<Stacked> {
 }
 
 /// Returns a chart for each table whose model has data on waiting.
-pub fn all_of_waiting(source: &ChartData<'_>) -> Vec<Stacked> {
+pub fn waiting(source: &ChartData<'_>) -> Vec<Stacked> {
     let bar = |tally: &Tally| {
         let (waiting, all) = (&tally.waiting, tally.waiting.total());
         let parts = [waiting.main, waiting.recovery, waiting.compaction];
