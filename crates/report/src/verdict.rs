@@ -183,8 +183,6 @@ impl Report {
 
     /// Says what published rates would leave of evidence behind model's summaries, or nothing if no such evidence is named.
     pub fn note_on_summaries(&self) -> Option<String> {
-        let sections = self.sections(Detail::Groups);
-        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
         let told_of = |line: &TableLine| {
             let ([told, low, high], kept) = (line.tally.evidence_told()?, line.tally.evidence_kept()?);
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
@@ -192,11 +190,9 @@ impl Report {
             (told != kept || low != high)
                 .then(|| format!("{} {told} ({low} to {high}) in place of {kept}", line.policy))
         };
-        let all: Vec<String> = whole.filter_map(told_of).listed();
-        (!all.is_empty()).then(|| {
+        self.of_lines(told_of).map(|all| {
             format!(
-                "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {}.",
-                all.join("; ")
+                "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {all}."
             )
         })
     }
@@ -204,33 +200,35 @@ impl Report {
     /// Says of which policies it depends on what is assumed of users' messages whether they keep enough; nothing if of none.
     pub fn note_on_users(&self) -> Option<String> {
         let floor = Floor(self.min_evidence);
-        let sections = self.sections(Detail::Groups);
-        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
         let open_of = |line: &TableLine| {
             let ends = line.tally.evidence_ends().filter(|_| line.tally.knows_needs())?;
             let [low, high] = ends.map(|it| floor.passes(Some(it)));
             (low != high).then(|| format!("{} ({} to {})", line.policy, percent(ends[0]), percent(ends[1])))
         };
-        let all: Vec<String> = whole.filter_map(open_of).listed();
-        (!all.is_empty()).then(|| {
+        let least = percent_round(self.min_evidence);
+        self.of_lines(open_of).map(|all| {
             format!(
-                "Whether at least {} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {}.",
-                percent_round(self.min_evidence),
-                all.join("; ")
+                "Whether at least {least} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {all}."
             )
         })
+    }
+
+    /// Says something of lines of tables that are no part of others; nothing where there is nothing to say of any.
+    fn of_lines(&self, said: impl Fn(&TableLine) -> Option<String>) -> Option<String> {
+        let sections = self.sections(Detail::Groups);
+        let lines = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
+        let all = lines.filter_map(said).listed().join("; ");
+        (!all.is_empty()).then_some(all)
     }
 
     /// Says how many planted facts are left at the end of loads of items, profile by profile.
     pub fn notes_on_facts(&self) -> Vec<String> {
         let mut left: IndexMap<&str, IndexMap<&str, [u64; 2]>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| it.is_in_sections()) {
-            let Some([found, planted]) = run.findings.as_ref().and_then(|it| it.facts_left()) else {
-                continue;
-            };
-            let of_policy = left.entry(&run.profile).or_default().entry(&run.policy).or_default();
-            of_policy[0] += found;
-            of_policy[1] += planted;
+            if let Some([found, planted]) = run.findings.as_ref().and_then(|it| it.facts_left()) {
+                let sum = left.entry(&run.profile).or_default().entry(&run.policy).or_default();
+                *sum = [sum[0] + found, sum[1] + planted];
+            }
         }
         let note = |(profile, policies): (&str, IndexMap<&str, [u64; 2]>)| {
             let each = policies.iter().map(|(policy, [found, of])| format!("{policy} {found} of {of}"));
@@ -242,11 +240,10 @@ impl Report {
     /// Says what the oracles among the policies are, or nothing if there is none.
     pub fn note_on_oracles(&self) -> Option<String> {
         let is_run = |name: &&String| self.briefs().any(|it| it.policy == **name);
-        let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).listed();
+        let names = self.oracles.iter().filter(is_run).cloned().listed().join(", ");
         (!names.is_empty()).then(|| {
             format!(
-                "{} sees the future: nothing can keep more evidence, but other policies may be cheaper. It pays for no searches of its own.",
-                names.join(", ")
+                "{names} sees the future: nothing can keep more evidence, but other policies may be cheaper. It pays for no searches of its own."
             )
         })
     }
@@ -256,8 +253,10 @@ impl Verdict {
     /// Returns it with the words of the policies that it names.
     fn judged(mut self, found: &IndexMap<String, Judgement>) -> Self {
         let named = self.cheapest.iter_mut().chain(&mut self.lossy).chain(&mut self.keep_more);
-        for (it, found) in named.filter_map(|it| Some((found.get(&it.policy)?, it))).map(|it| (it.1, it.0)) {
-            (it.word, it.why) = (found.word, found.word.map(|_| found.why.clone()));
+        for choice in named {
+            if let Some(found) = found.get(&choice.policy) {
+                (choice.word, choice.why) = (found.word, found.word.map(|_| found.why.clone()));
+            }
         }
         self
     }
