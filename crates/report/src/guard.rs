@@ -189,11 +189,9 @@ impl Judge<'_> {
                     let holds = |number| sign * self.end(number, is_lower) <= share.share();
                     let holds = found.as_ref().is_ok_and(holds);
                     let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = {
-                        let most = sign * share.number;
-                        let sign = if most < 0.0 { '−' } else { '+' };
-                        format!("{word} {sign}{}% against {over}", most.abs())
-                    };
+                    let most = sign * share.number;
+                    let mark = if most < 0.0 { '−' } else { '+' };
+                    let bound = format!("{word} {mark}{}% against {over}", most.abs());
                     let verdict = self.verdict(own, metric, found, bound, holds);
                     let is_better_higher = Some(is_lower);
                     verdicts.push(GuardVerdict { is_change: true, is_better_higher, ..verdict });
