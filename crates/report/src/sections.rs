@@ -193,14 +193,13 @@ impl Section {
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.
     fn rank(&mut self) {
-        let key = |(nth, line): (usize, &TableLine)| match nth {
-            0 => (f64::NEG_INFINITY, line.clone()),
-            _ => (self.change(line).unwrap_or(f64::INFINITY), line.clone()),
-        };
-        let mut keyed = self.lines.iter().enumerate().map(key).listed();
+        let changes = self.lines.iter().map(|it| self.change(it).unwrap_or(f64::INFINITY)).listed();
+        let mut lines = std::mem::take(&mut self.lines).into_iter();
+        self.lines = lines.next().into_iter().listed();
+        let mut others = lines.zip(changes.into_iter().skip(1)).listed();
         // Equal costs stay in the order in which they are listed.
-        keyed.order_by(|one, other| one.0.total_cmp(&other.0));
-        self.lines = keyed.into_iter().map(|it| it.1).listed();
+        others.order_by(|one, other| one.1.total_cmp(&other.1));
+        self.lines.extend(others.into_iter().map(|it| it.0));
     }
 }
 
@@ -282,9 +281,8 @@ impl Report {
         };
         let briefs = || {
             let folded = self.folded.iter().flat_map(|it| it.briefs());
-            runs.iter()
-                .map(|it| Brief::from(*it))
-                .chain(folded.filter(|kept| is_in(kept.scenario, kept.profile)))
+            let folded = folded.filter(|kept| is_in(kept.scenario, kept.profile));
+            runs.iter().map(|it| Brief::from(*it)).chain(folded)
         };
         let first: Vec<Brief<'_>> = briefs().filter(|it| sums.first() == Some(it.policy)).listed();
         let baseline = sums.iter().next().map(|it| line(it.1));

@@ -150,11 +150,11 @@ fn grid(sweep: &Sweep, points: &[usize]) -> Grid {
     let has = |place: &str| sweep.points.iter().any(|it| it.numbers.get(place).is_some());
     let asked = head.objectives.iter().copied().chain(head.guards.iter().map(|it| it.of));
     let mut objectives: Vec<Objective> = Objective::ALL.to_vec();
-    asked.for_each(|of| {
-        if !objectives.contains(&of) {
-            objectives.push(of)
+    for objective in asked {
+        if !objectives.contains(&objective) {
+            objectives.push(objective);
         }
-    });
+    }
     objectives.retain(|of| sweep.points.iter().any(|it| of.number(&it.numbers).is_some()));
     let of_objectives = objectives.iter().map(|of| of.heading(has));
     let headings = [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
