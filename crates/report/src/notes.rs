@@ -101,19 +101,15 @@ impl Report {
             group.sessions.insert(run.scenario);
         }
         let n_more = groups.len().saturating_sub(PROFILES);
-        let mut notes: Vec<String> = groups.values().take(PROFILES).map(|it| it.note(self)).listed();
-        if n_more > 0 {
-            notes.push(format!("{n_more} more profiles have recorded compactions: see `--format json`."));
-        }
-        notes
+        let more = (n_more > 0)
+            .then(|| format!("{n_more} more profiles have recorded compactions: see `--format json`."));
+        groups.values().take(PROFILES).map(|it| it.note(self)).chain(more).listed()
     }
 
     /// Returns how many requests of a scenario or, for a group, of all sessions are estimated.
     pub(super) fn estimated_in(&self, load: &str) -> Option<Estimated> {
-        if self.briefs().any(|it| it.scenario == load) {
-            return Estimated::new(self.sessions.iter().filter(|it| it.name == load));
-        }
-        Estimated::new(self.sessions.iter())
+        let is_one = self.briefs().any(|it| it.scenario == load);
+        Estimated::new(self.sessions.iter().filter(|it| !is_one || it.name == load))
     }
 
     /// Says how many requests of which sessions are estimated, or nothing if none is.
@@ -126,9 +122,8 @@ impl Report {
             format!("{} ({n})", session.name)
         };
         let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).listed();
-        if let Some(more) = affected.len().checked_sub(NAMES_MAX).filter(|it| *it > 0) {
-            names.push(format!("and {} more", thousands(more as u64)));
-        }
+        let n_more = affected.len().saturating_sub(NAMES_MAX);
+        names.extend((n_more > 0).then(|| format!("and {} more", thousands(n_more as u64))));
         Some(format!("{}: {}.", all.fact(), names.join(", ")))
     }
 }
@@ -180,18 +175,11 @@ fn line(policy: &str, tally: &Tally) -> String {
         n if n == recorded => "it avoids all of them".to_owned(),
         n => format!("it avoids {n}"),
     };
-    let mut text = format!("{policy} {kept} with them, {undone} without ({avoids}");
-    if n_open > 0 {
-        text += &format!("; without them a limit stops it in {}, which counts as recorded", sessions(n_open));
-    }
-    if n_reached > 0 {
-        text += &format!("; still reaches the trigger later in {}", sessions(n_reached));
-    }
-    text + ")"
-}
-
-fn sessions(n: u32) -> String {
-    if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") }
+    let sessions = |n: u32| if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
+    let open = |n| format!("; without them a limit stops it in {}, which counts as recorded", sessions(n));
+    let reached = |n| format!("; still reaches the trigger later in {}", sessions(n));
+    let (open, reached) = (if_any(n_open, open), if_any(n_reached, reached));
+    format!("{policy} {kept} with them, {undone} without ({avoids}{open}{reached})")
 }
 
 /// Verdicts mention estimates from this share of the requests on. Below it they hardly matter: what came between two bills is known.
@@ -212,9 +200,12 @@ pub struct Estimated {
 impl Estimated {
     /// Adds sessions up; `None` if all their requests have recorded usage.
     fn new<'s>(sessions: impl Iterator<Item = &'s SessionReport>) -> Option<Self> {
-        let (requests, all) = sessions
-            .fold((0, 0), |(estimated, all), it| (estimated + it.requests_estimated, all + it.requests));
-        (requests > 0).then_some(Self { requests, of: all })
+        let mut sum = Self { requests: 0, of: 0 };
+        for session in sessions {
+            sum.requests += session.requests_estimated;
+            sum.of += session.requests;
+        }
+        (sum.requests > 0).then_some(sum)
     }
 
     /// Says it in a sentence, if it matters to a verdict.

@@ -163,6 +163,14 @@ impl BillCheck {
         };
         (check.requests > 0).then_some(check)
     }
+
+    /// Says how well the bill is predicted.
+    fn in_short(&self) -> String {
+        let of_all = |n: usize| percent(n as f64 / self.requests.max(1) as f64);
+        let [exact, close] = [self.exact, self.close].map(of_all);
+        let input = predicted_against(self.predicted_usd, self.billed_usd);
+        format!("Cache reads: {exact} of the requests match the bill to the token, {close} closely; {input}.")
+    }
 }
 
 sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd, billed_usd, gross_error_usd);
@@ -245,16 +253,12 @@ impl Report {
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.
     fn neighbours_line(&self) -> Option<String> {
         let first = self.first_requests()?;
-        let counted = |n: usize, one: &str, many: &str| match n {
-            1 => format!("1 session {one}"),
-            n => format!("{} sessions {many}", thousands(n as u64)),
-        };
         let FirstRequests { known, known_worth_usd, known_reads, unknown_reads, .. } = first;
         let FirstRequests { expected_reads, expected_reads_low, expected_reads_high, .. } = first;
         let mut line = if known > 0 {
-            let sessions = counted(known, "begins", "begin");
+            let (sessions, begin) = (counted(known, "session"), if known == 1 { "begins" } else { "begin" });
             format!(
-                "{sessions} with tools and system prompt that another session had left in the cache (worth {known_worth_usd:.2} USD; \
+                "{sessions} {begin} with tools and system prompt that another session had left in the cache (worth {known_worth_usd:.2} USD; \
                  by the bills {known_reads} of them read something)."
             )
         } else {
@@ -263,9 +267,9 @@ impl Report {
         };
         let n_unknown = first.requests - known;
         if n_unknown > 0 && expected_reads > 0.0 {
-            let sessions = counted(n_unknown, "without a known neighbour", "without a known neighbour");
+            let sessions = counted(n_unknown, "session");
             line += &format!(
-                " Of {sessions}, we expect about {expected_reads:.0} ({expected_reads_low:.0} to {expected_reads_high:.0}) to begin with a warm \
+                " Of {sessions} without a known neighbour, we expect about {expected_reads:.0} ({expected_reads_low:.0} to {expected_reads_high:.0}) to begin with a warm \
                  cache that sessions outside this folder left; the bills show {unknown_reads}."
             );
         }
@@ -276,7 +280,7 @@ impl Report {
     pub fn sessions_in_short(&self) -> Vec<String> {
         let mut lines = self.failure_lines();
         let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
-        let n = numbers::counted(self.sessions.len(), "session");
+        let n = counted(self.sessions.len(), "session");
         let skipped = if_any(self.skipped.len(), |n| {
             format!(" {} skipped: {}.", thousands(n as u64), Skipped::counted(&self.skipped))
         });
@@ -324,10 +328,10 @@ impl Report {
         lines.extend(self.neighbours_line());
         lines.extend(self.bill().map(|bill| {
             let gross = percent(bill.gross_error_usd / bill.billed_usd.max(f64::MIN_POSITIVE));
+            let off = percent(bill.token_error as f64 / bill.read_tokens.max(1) as f64);
+            let short = bill.in_short();
             format!(
-                "{} Request by request, cache-read tokens are off by {} and input cost by {gross}.",
-                bill.in_short(),
-                percent(bill.token_error as f64 / bill.read_tokens.max(1) as f64)
+                "{short} Request by request, cache-read tokens are off by {off} and input cost by {gross}."
             )
         }));
         lines
@@ -367,16 +371,6 @@ fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
         sum += more;
         sum
     })
-}
-
-impl BillCheck {
-    /// Says how well the bill is predicted.
-    fn in_short(&self) -> String {
-        let of_all = |n: usize| percent(n as f64 / self.requests.max(1) as f64);
-        let [exact, close] = [self.exact, self.close].map(of_all);
-        let input = predicted_against(self.predicted_usd, self.billed_usd);
-        format!("Cache reads: {exact} of the requests match the bill to the token, {close} closely; {input}.")
-    }
 }
 
 /// Says on which side of the bill a predicted input cost is.
