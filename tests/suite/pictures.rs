@@ -347,7 +347,7 @@ fn a_name_beside_a_point_is_nearer_to_it_than_to_any_other() {
 #[test]
 fn waiting_is_divided_into_its_parts_where_the_model_has_data() {
     let ran = Ran::recorded(2);
-    let charts = stacked::all_of_waiting(&ran.source());
+    let charts = stacked::waiting(&ran.source());
 
     for bar in charts.iter().flat_map(|it| &it.bars) {
         let sum: f64 = bar.amounts.iter().sum();
@@ -356,7 +356,7 @@ fn waiting_is_divided_into_its_parts_where_the_model_has_data() {
         assert!(low < bar.total && bar.total < high, "{bar:?}");
     }
     assert_shown("waiting", &charts);
-    assert!(stacked::all_of_waiting(&Ran::small().source()).is_empty(), "nobody measured its model");
+    assert!(stacked::waiting(&Ran::small().source()).is_empty(), "nobody measured its model");
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     if ![SCHEMA, SCHEMA_BEFORE].contains(&saved.schema.as_str()) {
         return Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None));
     }
-    SumRoom::default().take(&saved).map_err(|it| broken(it.to_string(), None))?;
+    SumRoom::default().take(&saved).map_err(|reason| broken(reason, None))?;
     let pooled = saved.pooled.iter().find(|it| !is_possible(it, 0.0));
     if pooled.is_some() {
         return Err(broken("`pooled`: no sessions can have been billed so".to_owned(), None));

@@ -9,6 +9,7 @@ pub mod frontier;
 mod ink;
 mod legend;
 pub mod names;
+mod prelude;
 pub mod requests;
 pub mod curves;
 pub mod days;
@@ -39,11 +40,7 @@ pub struct ChartKind {
 pub const KINDS: [ChartKind; 7] = [
     ChartKind { name: "frontier", needs: frontier::NEEDS, all: |it| boxed(frontier::all(it)) },
     ChartKind { name: "cost", needs: stacked::NEEDS, all: |it| boxed(stacked::all(it)) },
-    ChartKind {
-        name: "waiting",
-        needs: stacked::NEEDS_WAITING,
-        all: |it| boxed(stacked::all_of_waiting(it)),
-    },
+    ChartKind { name: "waiting", needs: stacked::NEEDS_WAITING, all: |it| boxed(stacked::waiting(it)) },
     ChartKind { name: "requests", needs: requests::NEEDS, all: |it| boxed(requests::all(it)) },
     ChartKind { name: "depth", needs: curves::NEEDS, all: |it| boxed(curves::by_depth(it)) },
     ChartKind { name: "length", needs: curves::NEEDS, all: |it| boxed(curves::by_length(it)) },

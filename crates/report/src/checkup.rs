@@ -105,19 +105,15 @@ impl NewerPrices {
             let whose = if by_days.len() > 1 { format!(" ({})", profiles.join(", ")) } else { String::new() };
             format!("prices of {old}; newer: {new}{whose}")
         };
-        let all: Vec<String> = by_days.iter().map(one).listed();
-        format!("{}, {}", all.join("; "), self.adopted_by)
+        format!("{}, {}", by_days.iter().map(one).listed().join("; "), self.adopted_by)
     }
 
-    /// Says how many guard checks hold under the newer prices.
-    fn guards(&self) -> Option<String> {
-        let (n_held, n) = (self.verdicts.iter().filter(|it| it.holds).count(), self.verdicts.len());
-        (n > 0).then(|| format!("under the newer prices, {n_held} of {} pass", counted(n, "guard check")))
-    }
-
-    /// Says both in a sentence.
+    /// Says that, and how many guard checks hold under the newer prices.
     pub fn sentence(&self) -> String {
-        let guards = self.guards().map_or_else(String::new, |it| format!("; {it}"));
+        let n_held = self.verdicts.iter().filter(|it| it.holds).count();
+        let guards = if_any(self.verdicts.len(), |n| {
+            format!("; under the newer prices, {n_held} of {} pass", counted(n, "guard check"))
+        });
         format!("{}{guards}.", self.words())
     }
 
@@ -238,13 +234,11 @@ impl CheckUp {
         }
         let n_held = self.verdicts.iter().filter(|it| it.holds).count();
         let n_same = self.snapshots.iter().filter(|it| it.holds()).count();
-        let snapshots = match (
-            self.snapshots.len(),
-            self.snapshots.iter().any(|it| it.state == SnapshotState::Blessed),
-        ) {
-            (0, _) => "no snapshots".to_owned(),
-            (n, true) => format!("{n_same} of {} accepted", counted(n, "snapshot")),
-            (n, false) => format!("{n_same} of {} unchanged", counted(n, "snapshot")),
+        let is_blessed = self.snapshots.iter().any(|it| it.state == SnapshotState::Blessed);
+        let state = if is_blessed { "accepted" } else { "unchanged" };
+        let snapshots = match self.snapshots.len() {
+            0 => "no snapshots".to_owned(),
+            n => format!("{n_same} of {} {state}", counted(n, "snapshot")),
         };
         let word = if self.holds() { "passed" } else { "failed" };
         let checks = counted(self.verdicts.len(), "guard check");
@@ -256,9 +250,9 @@ impl CheckUp {
         let part = |holds, words, more| Block::Part(CheckedBlock { holds, words, more });
         let heading = CheckedBlock { holds: self.holds(), words: self.heading(), more: Vec::new() };
         let mut blocks = vec![Block::Checked(heading)];
-        let errors = self.errors.iter();
-        blocks
-            .extend(errors.map(|it| part(false, at(it), with_help(it).lines().map(str::to_owned).listed())));
+        for error in &self.errors {
+            blocks.push(part(false, at(error), with_help(error).lines().map(str::to_owned).listed()));
+        }
         let failed = self.verdicts.iter().filter(|it| !it.holds);
         blocks.extend(failed.map(|it| part(false, it.to_string(), vec![it.at()])));
         let (same, moved): (Vec<_>, Vec<_>) = self.snapshots.iter().partition(|it| it.holds());
@@ -329,14 +323,10 @@ fn suite_json(checkup: &CheckUp) -> Value {
         "assumed": Value::Fields(checkup.assumed.iter().map(|(name, number)| (name.clone().into(), number.clone().into())).listed()),
         "notes": checkup.notes.clone(),
     };
-    let all = match &checkup.newer {
-        Some(newer) => all.and(group! { "newer_prices": newer.value() }),
-        None => all,
-    };
-    if checkup.errors.is_empty() {
-        return all;
-    }
-    all.and(group! { "errors": checkup.errors.iter().map(error_json).listed() })
+    let newer = checkup.newer.iter().map(|it| group! { "newer_prices": it.value() });
+    let errors = checkup.errors.iter().map(error_json).listed();
+    let errors = (!errors.is_empty()).then(|| group! { "errors": errors });
+    newer.chain(errors).fold(all, Value::and)
 }
 
 /// The schema; fields are added, never renamed without a new version.

@@ -10,19 +10,6 @@ use ctxsim_engine::calibrate::{Calibration, sum_of_sessions};
 /// Ratios of predicted to actual counts within these bounds are good enough for planning.
 const GOOD_RATIO: [f64; 2] = [0.8, 1.25];
 
-/// Returns how well predictions fit.
-fn fit(scores: &ForecastScores) -> Value {
-    group! {
-        "compactions": scores.events,
-        "files": scores.chances,
-        "predicted": scores.predicted,
-        "actual": scores.actual,
-        "ratio": scores.ratio(),
-        "poisson_deviance": scores.deviance,
-        "brier": scores.brier,
-    }
-}
-
 /// Returns a file that a compaction hid.
 fn file(file: &HiddenFile) -> Value {
     group! {
@@ -62,8 +49,19 @@ fn compaction((session, after): (&str, &Aftermath)) -> Value {
 pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
     let window_requests = each(sessions).next()?.1.window;
     let all = sum_of_sessions(sessions);
+    let fit = |scores: ForecastScores| {
+        group! {
+            "compactions": scores.events,
+            "files": scores.chances,
+            "predicted": scores.predicted,
+            "actual": scores.actual,
+            "ratio": scores.ratio(),
+            "poisson_deviance": scores.deviance,
+            "brier": scores.brier,
+        }
+    };
     let scored = |outcome| {
-        let [model, baseline] = all.scores(outcome).map(|it| fit(&it));
+        let [model, baseline] = all.scores(outcome).map(fit);
         let [low, high] = all.predicted_interval(outcome);
         group! { "predicted_low": low, "predicted_high": high, "model": model, "baseline": baseline }
     };
@@ -102,42 +100,39 @@ pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
 
 /// Returns one line per compaction.
 fn lines(sessions: &[Calibration]) -> String {
-    let head = ["session", "step", "before", "prompt tokens", "files", "read again", "searched", "USD"];
+    let all = each(sessions).listed();
     let tokens = |it: Option<Tokens>| or_none(it, thousands);
-    let row = |(session, after): (&str, &Aftermath)| {
-        let read_again = match (after.files.is_empty(), after.is_scored()) {
-            (true, _) => NONE.to_owned(),
-            (false, true) => {
-                format!("{:.1} → {}", after.predicted(ReadOutcome::Read)[0], after.actual(ReadOutcome::Read))
-            }
-            (false, false) => format!("{:.1} → {NONE}", after.predicted(ReadOutcome::Read)[0]),
-        };
-        let searched = after.actual(ReadOutcome::Fetched) - after.actual(ReadOutcome::Read);
-        let usd = match after.files.is_empty() {
-            true => NONE.to_owned(),
-            false => {
-                format!("{} → {}", fixed_or_none(after.predicted_usd, 3), fixed_or_none(after.actual_usd, 3))
-            }
-        };
-        [
-            session.to_owned(),
-            after.step.to_string(),
-            tokens(after.prompt_before),
-            format!("{} → {}", tokens(after.predicted_prompt), tokens(after.prompt_after)),
-            after.files.len().to_string(),
-            read_again,
-            if after.is_scored() { searched.to_string() } else { NONE.to_owned() },
-            usd,
-        ]
+    let of_files =
+        |after: &Aftermath, words: String| if after.files.is_empty() { NONE.to_owned() } else { words };
+    let scored =
+        |after: &Aftermath, n: usize| if after.is_scored() { n.to_string() } else { NONE.to_owned() };
+    let read_again = |(_, after): &(&str, &Aftermath)| {
+        let [predicted, ..] = after.predicted(ReadOutcome::Read);
+        of_files(after, format!("{predicted:.1} → {}", scored(after, after.actual(ReadOutcome::Read))))
     };
-    draw_whole(&Grid::new("", 1, &head, each(sessions).map(row)))
+    let searched = |after: &Aftermath| after.actual(ReadOutcome::Fetched) - after.actual(ReadOutcome::Read);
+    let usd = |(_, after): &(&str, &Aftermath)| {
+        let [predicted, actual] = [after.predicted_usd, after.actual_usd].map(|it| fixed_or_none(it, 3));
+        of_files(after, format!("{predicted} → {actual}"))
+    };
+    let columns: [Of<'_, (&str, &Aftermath)>; 8] = [
+        ("session", &|it| it.0.to_owned()),
+        ("step", &|it| it.1.step.to_string()),
+        ("before", &|it| tokens(it.1.prompt_before)),
+        ("prompt tokens", &|it| format!("{} → {}", tokens(it.1.predicted_prompt), tokens(it.1.prompt_after))),
+        ("files", &|it| it.1.files.len().to_string()),
+        ("read again", &read_again),
+        ("searched", &|it| scored(it.1, searched(it.1))),
+        ("USD", &usd),
+    ];
+    draw_whole(&Grid::from_columns("", 1, &all, &columns))
 }
 
 /// Returns why some cells hold a dash.
 fn notes(sessions: &[Calibration]) -> Option<String> {
     let note = |(session, after): (&str, &Aftermath)| {
-        let reasons: Vec<String> = why_not_scored(after).into_iter().chain(why_unknown(after)).listed();
-        (!reasons.is_empty()).then(|| format!("{session}, step {}: {}\n", after.step, reasons.join("; ")))
+        let reasons = why_not_scored(after).into_iter().chain(why_unknown(after)).listed().join("; ");
+        (!reasons.is_empty()).then(|| format!("{session}, step {}: {reasons}\n", after.step))
     };
     let notes: String = each(sessions).filter_map(note).collect();
     (!notes.is_empty()).then_some(notes)
@@ -148,11 +143,9 @@ fn why_not_scored(after: &Aftermath) -> Option<String> {
     if after.files.is_empty() {
         return Some("not scored: no file read by a file-reading tool was hidden".to_owned());
     }
-    (after.followed < after.window).then(|| {
-        format!(
-            "not scored: {} of {} requests followed before the end of the session or its history",
-            after.followed, after.window
-        )
+    let (n, all) = (after.followed, after.window);
+    (n < all).then(|| {
+        format!("not scored: {n} of {all} requests followed before the end of the session or its history")
     })
 }
 
@@ -181,9 +174,8 @@ fn scores(all: &Calibration) -> String {
         ]
     };
     let mut rows = Vec::new();
-    for (name, outcome) in
-        [("read again", ReadOutcome::Read), ("read or searched again", ReadOutcome::Fetched)]
-    {
+    let outcomes = [("read again", ReadOutcome::Read), ("read or searched again", ReadOutcome::Fetched)];
+    for (name, outcome) in outcomes {
         let [model, baseline] = all.scores(outcome);
         let [low, high] = all.predicted_interval(outcome);
         let interval = format!(" ({low:.1}…{high:.1})");
@@ -195,10 +187,10 @@ fn scores(all: &Calibration) -> String {
 /// Explains how reliable the scores are.
 fn trust(model: &ForecastScores) -> String {
     let n = model.events;
-    let compactions = if n == 1 { "1 compaction".to_owned() } else { format!("{n} compactions") };
     if n == 0 {
         return "No compaction could be scored, so this does not test the model.".to_owned();
     }
+    let compactions = if n == 1 { "1 compaction".to_owned() } else { format!("{n} compactions") };
     let (low, high) = model.ratios_by_chance();
     let is_enough = low >= GOOD_RATIO[0] && high.is_some_and(|it| it <= GOOD_RATIO[1]);
     let proves = match (is_enough, n) {

@@ -100,26 +100,20 @@ impl Report {
     pub fn figures_grid(&self) -> Option<Grid> {
         let lines = self.figure_lines();
         let written = |it| plain_or_none(it, 3);
-        let rows = lines.iter().map(|line| {
-            let reach = line.ci95.map(|[low, high]| (high - low) / 2.0);
-            let band = match line.band {
-                [None, None] => NONE.to_owned(),
-                [low, high] => format!("{} to {}", written(low), written(high)),
-            };
-            let within = line.within.map_or(NONE, |it| if it { "yes" } else { "no" });
-            let difference = or_none(line.difference, |it| format!("{it:+.3}"));
-            vec![
-                line.name.clone(),
-                line.kind.word().to_owned(),
-                written(line.paper),
-                written(line.ours),
-                written(reach),
-                difference,
-                band,
-                within.to_owned(),
-            ]
-        });
-        let columns = ["figure", "kind", "paper", "ours", "± 95%", "difference", "band", "within"];
-        (!lines.is_empty()).then(|| Grid::new("Published figures and ours", 2, &columns, rows))
+        let band = |line: &FigureLine| match line.band {
+            [None, None] => NONE.to_owned(),
+            [low, high] => format!("{} to {}", written(low), written(high)),
+        };
+        let columns: [Of<'_, FigureLine>; 8] = [
+            ("figure", &|it| it.name.clone()),
+            ("kind", &|it| it.kind.word().to_owned()),
+            ("paper", &|it| written(it.paper)),
+            ("ours", &|it| written(it.ours)),
+            ("± 95%", &|it| written(it.ci95.map(|[low, high]| (high - low) / 2.0))),
+            ("difference", &|it| or_none(it.difference, |it| format!("{it:+.3}"))),
+            ("band", &band),
+            ("within", &|it| it.within.map_or(NONE, |it| if it { "yes" } else { "no" }).to_owned()),
+        ];
+        (!lines.is_empty()).then(|| Grid::from_columns("Published figures and ours", 2, &lines, &columns))
     }
 }

@@ -118,9 +118,8 @@ impl Report {
         let (Some(month), Some(next)) = (self.month(), &self.next) else { return Vec::new() };
         let dearest = month.missing().into_iter().map(|it| it.dearest);
         let dearest = dearest.max_by(|one, other| one.1.usd.total_cmp(&other.1.usd));
-        let look = dearest.map(|(session, miss)| {
-            format!("The most expensive miss: {}", next.explain(&session.name, miss.request))
-        });
+        let look = dearest.map(|(session, miss)| next.explain(&session.name, miss.request));
+        let look = look.map(|command| format!("The most expensive miss: {command}"));
         self.memory_line().into_iter().chain(look).listed()
     }
 }
@@ -150,9 +149,9 @@ impl BilledSessions<'_> {
 
     /// Returns what is sent, the dearest first, with the rest in one.
     fn filling(&self) -> Grid {
+        let weighed = self.weighed();
         let all = together(
-            self.weighed()
-                .flat_map(|(_, filled, weight)| filled.by_tool.iter().map(move |share| share.times(weight))),
+            weighed.flat_map(|(_, filled, weight)| filled.by_tool.iter().map(move |it| it.times(weight))),
         );
         let total: f64 = all.iter().map(CarriedShare::usd).sum();
         let (shown, rest) = all.split_at(all.len().min(if all.len() > ROWS + 1 { ROWS } else { ROWS + 1 }));
@@ -203,19 +202,14 @@ impl BilledSessions<'_> {
         let decimals = decimals_of_usd(input);
         let columns: [Of<'_, Missing<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
-            (self.heading(["requests", "requests a month"]), &|missing| {
-                fixed(missing.requests, if is_scaled { 1 } else { 0 })
-            }),
+            (self.heading(["requests", "requests a month"]), &|it| fixed(it.requests, is_scaled.into())),
             (self.heading(["tokens", "tokens a month"]), &|it| numbers::short(it.tokens.round() as u64)),
             (self.heading(["USD", "USD a month"]), &|it| fixed(it.usd, decimals)),
             ("% of input", &|it| percent(it.usd / input.max(f64::MIN_POSITIVE))),
             ("most expensive", &|it| format!("{}, request {}", it.dearest.0.name, it.dearest.1.request)),
         ];
         let title = "What was sent before and not read from the cache, and what that costs beyond a read";
-        (!rows.is_empty()).then(|| {
-            Grid::from_columns(title, 1, &rows, &columns)
-                .leaving(&["tokens a month", "tokens", "most expensive"])
-                .with(CellKind::Text, &[0])
-        })
+        let grid = Grid::from_columns(title, 1, &rows, &columns).with(CellKind::Text, &[0]);
+        (!rows.is_empty()).then(|| grid.leaving(&["tokens a month", "tokens", "most expensive"]))
     }
 }

@@ -95,22 +95,16 @@ impl Stages {
     pub(super) fn idle(&self, stage: usize) -> Option<String> {
         let by_profile = || self.by_profile.iter().map(|(profile, it)| (profile.as_str(), &it[stage]));
         let chosen = |is: fn(&Firing) -> bool| by_profile().filter(move |it| is(&it.1.firing));
-        let place = |is| {
-            let names: Vec<&str> = chosen(is).map(|it| it.0).listed();
-            (!names.is_empty()).then(|| place(&names, self.by_profile.len()))
-        };
+        let place = |is| place(&chosen(is).map(|it| it.0).listed(), self.by_profile.len());
         if let Some(place) = place(|it| it.fired == 0) {
-            let all = chosen(|it| it.fired == 0).map(|stage| *stage.1);
-            let all = all.reduce(|mut all, more| {
-                all.add(&more);
-                all
-            });
-            return Some(format!("never fired{place}: {}", all?.reason()));
+            let mut stages = chosen(|it| it.fired == 0).map(|it| it.1);
+            let mut all = *stages.next()?;
+            stages.for_each(|more| all.add(more));
+            return Some(format!("never fired{place}: {}", all.reason()));
         }
         let place = place(|it| it.acted == 0)?;
         let n_fired: u64 = chosen(|it| it.acted == 0).map(|stage| stage.1.firing.fired).sum();
-        let times = if n_fired == 1 { "once".to_owned() } else { format!("{} times", thousands(n_fired)) };
-        Some(format!("fired {times}{place} but changed nothing"))
+        Some(format!("fired {}{place} but changed nothing", times(n_fired)))
     }
 }
 
@@ -194,16 +188,17 @@ impl Report {
     }
 }
 
-/// Names the profiles, if not all.
-fn place(profiles: &[&str], n_all: usize) -> String {
-    if profiles.len() == n_all {
-        return String::new();
-    }
+/// Names the profiles, if not all; nothing where there is none.
+fn place(profiles: &[&str], n_all: usize) -> Option<String> {
     let shown = profiles.iter().take(NAMES_SHOWN).copied().listed().join(", ");
-    match profiles.len().saturating_sub(NAMES_SHOWN) {
-        0 => format!(" under {shown}"),
-        more => format!(" under {shown} and {more} more"),
-    }
+    let more = if_any(profiles.len().saturating_sub(NAMES_SHOWN), |n| format!(" and {n} more"));
+    let place = if profiles.len() == n_all { String::new() } else { format!(" under {shown}{more}") };
+    (!profiles.is_empty()).then_some(place)
+}
+
+/// Says how often something happened.
+fn times(n: u64) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{} times", thousands(n)) }
 }
 
 /// Parts that change the cost by less than this share are omitted.
@@ -220,21 +215,15 @@ pub(super) fn reason_of_change(line: &TableLine, first: &TableLine, stages: &Sta
         if stages.is_empty() {
             return Some("it has no stages".to_owned());
         }
-        let why = stages.all_idle().map(|(stage, why)| format!("`{stage}` {why}"));
-        let why: Vec<String> = why.listed();
-        return (!why.is_empty()).then(|| why.join("; "));
+        let why = stages.all_idle().map(|(stage, why)| format!("`{stage}` {why}")).listed().join("; ");
+        return (!why.is_empty()).then_some(why);
     }
     let parts = parts?;
-    let times = if acted == 1 { "once".to_owned() } else { format!("{} times", thousands(acted)) };
     // What moved then is due to its layout or its memory.
-    let lead = if acted == 0 { "no stage acted: ".to_owned() } else { format!("acted {times}: ") };
-    let said = match parts.as_slice() {
-        [] => "no part of the bill changed".to_owned(),
-        parts => listed(
-            &parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed(),
-        ),
-    };
-    Some(format!("{lead}{said}"))
+    let lead = if acted == 0 { "no stage acted".to_owned() } else { format!("acted {}", times(acted)) };
+    let shown = parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed();
+    let said = if shown.is_empty() { "no part of the bill changed".to_owned() } else { listed(&shown) };
+    Some(format!("{lead}: {said}"))
 }
 
 /// Returns whether no stage of a line ever acted, and its bill is the first line's.
@@ -256,11 +245,9 @@ pub(super) fn moved(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> 
     if tally.costs.total().is_none() || !tally.outcome.did_as_much_as(&first.outcome) {
         return None;
     }
-    let summaries = tally.sums.summariser.n;
-    let summaries = match summaries {
+    let summaries = match tally.sums.summariser.n {
         0 => "no summaries".to_owned(),
-        1 => "1 summary request".to_owned(),
-        n => format!("{} summary requests", thousands(n)),
+        n => counted(n as usize, "summary request"),
     };
     let (own, other) = (&tally.costs, &first.costs);
     let parts = [

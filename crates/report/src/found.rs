@@ -58,7 +58,7 @@ pub(crate) fn candidates(columns: &[&str], n_parts: usize, rows: Vec<(String, Ve
 }
 
 /// A candidate, as pictures show it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Candidate {
     pub(crate) name: String,
     /// What it costs, in US dollars, where that is compared with what it keeps.
@@ -98,10 +98,8 @@ impl FoundPictures<'_> {
             name: self.base.to_owned(),
             usd: self.base_usd,
             kept: self.base_kept,
-            change: None,
-            interval: None,
-            interval_over: Sampled::default(),
             mark: Some(frontier::BASE),
+            ..Candidate::default()
         };
         let mut points = Vec::new();
         for (nth, shown) in std::iter::once(&base).chain(&self.candidates).enumerate() {

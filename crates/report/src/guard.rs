@@ -104,12 +104,8 @@ fn interval(numbers: &RunNumbers<'_>, metric: &str) -> Option<[f64; 2]> {
 impl Judge<'_> {
     /// Returns the run with which a run is compared.
     fn other(&self, own: &RunNumbers<'_>, over: &str) -> Result<&RunNumbers<'_>, String> {
-        let is_other = |numbers: &&RunNumbers<'_>| {
-            numbers.run.policy == *over
-                && numbers.run.scenario == own.run.scenario
-                && numbers.run.profile == own.run.profile
-        };
-        self.runs.iter().find(is_other).ok_or_else(|| format!("{over} has no such run"))
+        let mut others = self.runs.iter().filter(|it| it.run.policy == *over);
+        others.find(|it| it.run.is_beside(own.run)).ok_or_else(|| format!("{over} has no such run"))
     }
 
     /// Returns a run's number, divided by that of another policy if the guard says so.
@@ -133,14 +129,16 @@ impl Judge<'_> {
         if !own.run.tally.outcome.did_as_much_as(&other.run.tally.outcome) {
             return Err(format!("the run stopped earlier than {over}"));
         }
-        match base {
-            0.0 if value == 0.0 => Ok(GuardedNumber { value: 0.0, interval: None }),
-            0.0 => Err(format!("{over} is 0 there, so there is no share")),
-            base => {
-                let interval = if self.guard.guard.surely { self.spread(own, other, metric) } else { None };
-                Ok(GuardedNumber { value: value / base - 1.0, interval })
-            }
+        if base == 0.0 {
+            let none = GuardedNumber { value: 0.0, interval: None };
+            return if value == 0.0 {
+                Ok(none)
+            } else {
+                Err(format!("{over} is 0 there, so there is no share"))
+            };
         }
+        let interval = if self.guard.guard.surely { self.spread(own, other, metric) } else { None };
+        Ok(GuardedNumber { value: value / base - 1.0, interval })
     }
 
     /// Returns the interval of an increase: for a sum of several scenarios that of tables, where it is the cost's, else over resampled
@@ -175,10 +173,10 @@ impl Judge<'_> {
             match rule {
                 GuardRule::Bound(word, bound, compare, is_lower) => {
                     let limit = limit(bound, own.run);
-                    let found = self.number(own, metric);
-                    let found = found.and_then(|it| limit.map(|limit| (it, limit)));
+                    let found = self.number(own, metric).and_then(|number| Ok((number, limit?)));
                     let holds =
-                        found.as_ref().is_ok_and(|(it, limit)| compare(&self.end(it, is_lower), limit));
+                        |(number, limit): &(GuardedNumber, f64)| compare(&self.end(number, is_lower), limit);
+                    let holds = found.as_ref().is_ok_and(holds);
                     let bound = format!("{word} {}", in_words(bound));
                     let verdict = self.verdict(own, metric, found.map(|it| it.0), bound, holds);
                     verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
@@ -191,12 +189,12 @@ impl Judge<'_> {
                     let holds = |number| sign * self.end(number, is_lower) <= share.share();
                     let holds = found.as_ref().is_ok_and(holds);
                     let over = self.guard.over.as_deref().unwrap_or_default();
-                    let bound = format!("{word} {} against {over}", change(sign * share.number));
-                    verdicts.push(GuardVerdict {
-                        is_change: true,
-                        is_better_higher: Some(is_lower),
-                        ..self.verdict(own, metric, found, bound, holds)
-                    });
+                    let most = sign * share.number;
+                    let mark = if most < 0.0 { '−' } else { '+' };
+                    let bound = format!("{word} {mark}{}% against {over}", most.abs());
+                    let verdict = self.verdict(own, metric, found, bound, holds);
+                    let is_better_higher = Some(is_lower);
+                    verdicts.push(GuardVerdict { is_change: true, is_better_higher, ..verdict });
                 }
                 GuardRule::Fired(stages) => verdicts.extend(stages.iter().map(|it| self.fired(own, it))),
             }
@@ -249,11 +247,6 @@ impl Judge<'_> {
             policy_place: self.guard.policy_place.clone(),
         }
     }
-}
-
-/// Returns a change in percent, with its sign.
-fn change(percent: f64) -> String {
-    format!("{}{}%", if percent < 0.0 { '−' } else { '+' }, percent.abs())
 }
 
 /// Returns a bound as the end of a sentence.
@@ -362,17 +355,13 @@ impl GuardVerdict {
     pub fn finding(&self) -> String {
         let is = if self.holds { "is" } else { "is not" };
         let number = |it: f64| if self.is_change { signed(it) } else { short(it, &self.bound) };
-        match (self.value, &self.reason) {
-            (Some(value), None) => {
-                let ends = |[low, high]: [f64; 2]| format!(" ({} to {})", number(low), number(high));
-                let ends = self.interval.map_or_else(String::new, ends);
-                format!("{}{ends} {is} {}", number(value), self.bound)
-            }
-            (_, Some(reason)) => {
-                format!("`{}` has no value, so it cannot be {}: {reason}", self.metric, self.bound)
-            }
-            (None, None) => format!("`{}` has no value, so it cannot be {}", self.metric, self.bound),
-        }
+        let Some(value) = self.value.filter(|_| self.reason.is_none()) else {
+            let reason = self.reason.as_ref().map_or_else(String::new, |it| format!(": {it}"));
+            return format!("`{}` has no value, so it cannot be {}{reason}", self.metric, self.bound);
+        };
+        let ends = |[low, high]: [f64; 2]| format!(" ({} to {})", number(low), number(high));
+        let ends = self.interval.map_or_else(String::new, ends);
+        format!("{}{ends} {is} {}", number(value), self.bound)
     }
 
     fn is_of(&self, run: &Run) -> bool {
@@ -396,27 +385,23 @@ impl Report {
     /// Returns the verdicts on a run as one cell of a table.
     pub(super) fn verdicts_in_a_cell(&self, run: &Run) -> Option<String> {
         let word = |verdict: &GuardVerdict| {
-            let title = verdict.title();
-            if verdict.holds {
-                format!("holds: {title}")
-            } else {
-                format!("fails: {title} ({})", verdict.finding())
-            }
+            let (title, finding) = (verdict.title(), verdict.finding());
+            if verdict.holds { format!("holds: {title}") } else { format!("fails: {title} ({finding})") }
         };
         Some(self.verdicts_on(run)?.into_iter().map(word).listed().join("; "))
     }
 
     /// Counts the verdicts that hold; `None` if there are none.
     pub fn guards_heading(&self) -> Option<String> {
-        let (n_all, n_held) =
-            (self.guard_verdicts.len(), self.guard_verdicts.iter().filter(|it| it.holds).count());
+        let n_all = self.guard_verdicts.len();
+        let n_held = self.guard_verdicts.iter().filter(|it| it.holds).count();
         (n_all > 0).then(|| format!("Guards ({n_held} of {n_all} hold)"))
     }
 
     /// Returns the verdicts in words, those that fail first.
     pub fn guard_lines(&self, detail: Detail) -> Vec<String> {
-        let failed =
-            self.guard_verdicts.iter().filter(|it| !it.holds).map(|failed| format!("fails: {failed}"));
+        let failed = self.guard_verdicts.iter().filter(|it| !it.holds);
+        let failed = failed.map(|verdict| format!("fails: {verdict}"));
         let mut held: IndexMap<&str, Vec<&GuardVerdict>> = IndexMap::new();
         for verdict in self.guard_verdicts.iter().filter(|it| it.holds) {
             held.entry(&verdict.guard).or_default().push(verdict);

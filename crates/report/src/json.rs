@@ -2,7 +2,7 @@
 
 use super::runs::{self, RunOf};
 use super::sections::{Detail, Section, TableLine};
-use super::{BillAsLogged, BillCheck, FailedRun, Lost, RunTotals, SessionReport, Skipped, Verdict};
+use super::{BillAsLogged, BillCheck, FailedRun, RunTotals, SessionReport, Skipped, Verdict};
 use crate::prelude::*;
 use ctxsim_engine::measure::Label;
 use ctxsim_input::suite::Reference;
@@ -133,43 +133,33 @@ impl<'a> RunNumbers<'a> {
 /// The same of totals.
 const TOTALS_SCHEMA: &str = "ctxsim.totals/1";
 
-/// How many recorded sessions there are, and of what kinds.
-#[derive(Debug, Default, Serialize)]
-struct SessionsJson<'a> {
-    sessions: usize,
-    /// Sessions of sub-agents.
-    of_agents: usize,
-    by_format: IndexMap<&'a str, usize>,
-    requests: u64,
-    requests_of_others: u64,
-    requests_estimated: u64,
-    /// Records that could not be used, by what they are: what a harness writes beside its prompts, but also what is cut off.
-    left_out: IndexMap<&'a str, Lost>,
-}
-
 /// Returns the totals as one JSON document.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
-    let left_out = report.losses.kinds().iter().map(|(what, it)| (what.as_str(), *it)).collect();
-    let mut sessions = SessionsJson { left_out, ..SessionsJson::default() };
-    for session in &report.sessions {
-        sessions.sessions += 1;
-        sessions.of_agents += usize::from(session.parent.is_some());
-        *sessions.by_format.entry(session.format).or_default() += 1;
-        sessions.requests += session.requests;
-        sessions.requests_of_others += session.requests_of_others;
-        sessions.requests_estimated += session.requests_estimated;
-    }
+    let mut by_format: IndexMap<&str, usize> = IndexMap::new();
+    report.sessions.iter().for_each(|it| *by_format.entry(it.format).or_default() += 1);
+    let sum = |number: fn(&SessionReport) -> u64| report.sessions.iter().map(number).sum::<u64>();
+    // How many recorded sessions there are, and of what kinds; records are left out that a harness writes beside its prompts, but
+    // also those that are cut off.
+    let sessions = group! {
+        "sessions": report.sessions.len(),
+        "of_agents": sum(|it| it.parent.is_some().into()),
+        "by_format": Value::serialised(&by_format),
+        "requests": sum(|it| it.requests),
+        "requests_of_others": sum(|it| it.requests_of_others),
+        "requests_estimated": sum(|it| it.requests_estimated),
+        "left_out": Value::serialised(report.losses.kinds()),
+    };
     let mut all = group! {
         "schema": TOTALS_SCHEMA,
         "suite": report.suite.clone(),
         "notes": report.notes.clone(),
         "references": Value::serialised(&report.references),
         "scenarios": report.n_scenarios(),
-        "sessions": Value::serialised(&sessions),
+        "sessions": sessions,
     };
     if !report.failures.is_empty() {
         all = all.and(group! { "failures": Value::serialised(&report.failures) });

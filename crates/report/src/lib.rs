@@ -255,9 +255,7 @@ impl Skipped {
     /// Counts the skipped files by reason, most frequent first, in words, and names the first of each.
     pub fn counted(skipped: &[Self]) -> String {
         let mut by_reason: IndexMap<&str, Vec<&Self>> = IndexMap::new();
-        for one in skipped {
-            by_reason.entry(&one.reason).or_default().push(one);
-        }
+        skipped.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(it));
         by_reason.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
         let counts = by_reason
             .iter()
@@ -271,11 +269,8 @@ impl Skipped {
         let names: IndexSet<&str> = names.map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
         let first: Vec<_> = names.iter().take(Self::NAMED).map(|it| foreign::in_one_line(it)).listed();
         let first = first.join(", ");
-        match names.len() {
-            0 => String::new(),
-            n if n > Self::NAMED => format!(": {first}, …"),
-            _ => format!(": {first}"),
-        }
+        let more = if names.len() > Self::NAMED { ", …" } else { "" };
+        if_any(names.len(), |_| format!(": {first}{more}"))
     }
 }
 
@@ -324,9 +319,7 @@ impl Report {
 
     /// Returns every run with its verdicts, the sums last.
     pub fn labelled(&self) -> impl Iterator<Item = (&Run, Option<Label>)> {
-        let is_group =
-            |left: &Run, right: &Run| left.scenario == right.scenario && left.profile == right.profile;
-        let groups = self.runs.chunk_by(is_group).chain(self.sums.chunk_by(is_group));
+        let groups = self.runs.chunk_by(Run::is_beside).chain(self.sums.chunk_by(Run::is_beside));
         groups.flat_map(|group| {
             group.iter().enumerate().map(move |(index, run)| {
                 let baseline = &group[0].tally;
@@ -362,14 +355,14 @@ impl Report {
             }
         }
         let n_profiles = distinct(self.runs.iter().map(|it| it.profile.as_str())).len();
-        let written = by_sentence.into_iter().map(|(sentence, profiles)| {
+        let written = |(sentence, profiles): (&str, IndexSet<&str>)| {
             if profiles.len() == n_profiles {
                 return sentence.to_owned();
             }
-            let names: Vec<&str> = profiles.into_iter().listed();
-            format!("{} (under {}).", sentence.trim_end_matches('.'), names.join(", "))
-        });
-        written.listed()
+            let names = profiles.into_iter().listed().join(", ");
+            format!("{} (under {names}).", sentence.trim_end_matches('.'))
+        };
+        by_sentence.into_iter().map(written).listed()
     }
 }
 

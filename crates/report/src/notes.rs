@@ -38,17 +38,14 @@ impl Report {
 
     /// Returns what a reader of the numbers must know of runs that failed.
     pub fn notes_on_failures(&self, baseline: &str) -> Vec<String> {
-        let mut notes = Vec::new();
-        let scenarios =
-            self.failures.iter().filter(|it| it.policy == baseline).map(|failed| failed.scenario.as_str());
-        let scenarios = distinct(scenarios);
-        if !scenarios.is_empty() {
-            notes.push(format!(
-                "{baseline} is the baseline and failed on {}: differences there are against the next policy.",
-                scenarios.join(", ")
-            ));
-        }
-        notes
+        let failed = self.failures.iter().filter(|it| it.policy == baseline);
+        let scenarios = distinct(failed.map(|it| it.scenario.as_str())).join(", ");
+        let note = (!scenarios.is_empty()).then(|| {
+            format!(
+                "{baseline} is the baseline and failed on {scenarios}: differences there are against the next policy."
+            )
+        });
+        note.into_iter().listed()
     }
 
     /// Returns a sentence for each policy that sends the summarising model more than it takes.
@@ -79,15 +76,14 @@ impl Report {
     /// Returns a note that names profiles without data on waiting; nothing where no column asks for it.
     pub(super) fn note_on_waiting(&self) -> Option<String> {
         let is_of_waiting = |it: &TableColumn| matches!(it, TableColumn::Number(metric) if metric.name.starts_with(WAITING_PLACE));
-        let unknown =
-            self.briefs().filter(|it| it.figures.is_waiting_unknown).map(|it| format!("`{}`", it.profile));
-        let mut names = distinct(unknown.filter(|_| self.columns.iter().any(is_of_waiting)));
-        let n = names.len();
-        names.truncate(PROFILES_NAMED);
-        if n > PROFILES_NAMED {
-            names.push(format!("{} more", n - PROFILES_NAMED));
+        if !self.columns.iter().any(is_of_waiting) {
+            return None;
         }
-        (n > 0).then(|| {
+        let unknown = self.briefs().filter(|it| it.figures.is_waiting_unknown);
+        let mut names = distinct(unknown.map(|it| format!("`{}`", it.profile)));
+        let more = names.split_off(names.len().min(PROFILES_NAMED));
+        names.extend((!more.is_empty()).then(|| format!("{} more", more.len())));
+        (!names.is_empty()).then(|| {
             let names = listed(&names);
             format!("Waiting is unknown under {names}: there are no timings of their models, and those of another model are not used.")
         })
@@ -105,33 +101,29 @@ impl Report {
             group.sessions.insert(run.scenario);
         }
         let n_more = groups.len().saturating_sub(PROFILES);
-        let mut notes: Vec<String> = groups.values().take(PROFILES).map(|it| it.note(self)).listed();
-        if n_more > 0 {
-            notes.push(format!("{n_more} more profiles have recorded compactions: see `--format json`."));
-        }
-        notes
+        let more = (n_more > 0)
+            .then(|| format!("{n_more} more profiles have recorded compactions: see `--format json`."));
+        groups.values().take(PROFILES).map(|it| it.note(self)).chain(more).listed()
     }
 
     /// Returns how many requests of a scenario or, for a group, of all sessions are estimated.
     pub(super) fn estimated_in(&self, load: &str) -> Option<Estimated> {
-        if self.briefs().any(|it| it.scenario == load) {
-            return Estimated::new(self.sessions.iter().filter(|it| it.name == load));
-        }
-        Estimated::new(self.sessions.iter())
+        let is_one = self.briefs().any(|it| it.scenario == load);
+        Estimated::new(self.sessions.iter().filter(|it| !is_one || it.name == load))
     }
 
     /// Says how many requests of which sessions are estimated, or nothing if none is.
     pub(super) fn estimated_line(&self) -> Option<String> {
         let all = Estimated::new(self.sessions.iter())?;
         let affected = self.sessions.iter().filter(|it| it.requests_estimated > 0).listed();
-        let named = |session: &&SessionReport| match session.requests_estimated {
-            n if n == session.requests => format!("{} (all)", session.name),
-            n => format!("{} ({})", session.name, thousands(n)),
+        let named = |session: &&SessionReport| {
+            let n = session.requests_estimated;
+            let n = if n == session.requests { "all".to_owned() } else { thousands(n) };
+            format!("{} ({n})", session.name)
         };
         let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).listed();
-        if let Some(more) = affected.len().checked_sub(NAMES_MAX).filter(|it| *it > 0) {
-            names.push(format!("and {} more", thousands(more as u64)));
-        }
+        let n_more = affected.len().saturating_sub(NAMES_MAX);
+        names.extend((n_more > 0).then(|| format!("and {} more", thousands(n_more as u64))));
         Some(format!("{}: {}.", all.fact(), names.join(", ")))
     }
 }
@@ -183,18 +175,11 @@ fn line(policy: &str, tally: &Tally) -> String {
         n if n == recorded => "it avoids all of them".to_owned(),
         n => format!("it avoids {n}"),
     };
-    let mut text = format!("{policy} {kept} with them, {undone} without ({avoids}");
-    if n_open > 0 {
-        text += &format!("; without them a limit stops it in {}, which counts as recorded", sessions(n_open));
-    }
-    if n_reached > 0 {
-        text += &format!("; still reaches the trigger later in {}", sessions(n_reached));
-    }
-    text + ")"
-}
-
-fn sessions(n: u32) -> String {
-    if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") }
+    let sessions = |n: u32| if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
+    let open = |n| format!("; without them a limit stops it in {}, which counts as recorded", sessions(n));
+    let reached = |n| format!("; still reaches the trigger later in {}", sessions(n));
+    let (open, reached) = (if_any(n_open, open), if_any(n_reached, reached));
+    format!("{policy} {kept} with them, {undone} without ({avoids}{open}{reached})")
 }
 
 /// Verdicts mention estimates from this share of the requests on. Below it they hardly matter: what came between two bills is known.
@@ -215,9 +200,12 @@ pub struct Estimated {
 impl Estimated {
     /// Adds sessions up; `None` if all their requests have recorded usage.
     fn new<'s>(sessions: impl Iterator<Item = &'s SessionReport>) -> Option<Self> {
-        let (requests, all) = sessions
-            .fold((0, 0), |(estimated, all), it| (estimated + it.requests_estimated, all + it.requests));
-        (requests > 0).then_some(Self { requests, of: all })
+        let mut sum = Self { requests: 0, of: 0 };
+        for session in sessions {
+            sum.requests += session.requests_estimated;
+            sum.of += session.requests;
+        }
+        (sum.requests > 0).then_some(sum)
     }
 
     /// Says it in a sentence, if it matters to a verdict.

@@ -248,28 +248,28 @@ impl<H: Common> PartOf<H> {
     /// It is no part, or this version cannot read it.
     pub fn read(line: &str) -> Result<Self, Box<Diagnostic>> {
         let broken = |error: serde_json::Error| {
-            let message = if error.is_eof() {
-                "this part is cut off".to_owned()
-            } else {
-                format!("not a part: {error}")
-            };
-            let help = "run its shard again: it makes only the parts that are missing";
-            Box::new(Diagnostic::at(Code("part-broken"), "", message).help(help))
+            let is_cut = error.is_eof();
+            let message =
+                if is_cut { "this part is cut off".to_owned() } else { format!("not a part: {error}") };
+            problem(
+                Code("part-broken"),
+                "",
+                message,
+                "run its shard again: it makes only the parts that are missing",
+            )
         };
         let mark: PartMark = serde_json::from_str(line).map_err(broken)?;
         if mark.version != VERSION {
-            let message = format!(
-                "this part was made by ctxsim {} ({}), and this is {VERSION}",
-                mark.version, mark.schema
-            );
+            let PartMark { version, schema } = mark;
+            let message = format!("this part was made by ctxsim {version} ({schema}), and this is {VERSION}");
             let help = "use one version for all parts: run its shard again, into another folder";
-            return Err(Box::new(Diagnostic::at(Code("part-version"), "version", message).help(help)));
+            return Err(problem(Code("part-version"), "version", message, help));
         }
         if mark.schema != H::SCHEMA {
             let message =
                 format!("this part is a `{}`, and those of this job are `{}`", mark.schema, H::SCHEMA);
             let help = "keep the parts of each job in a folder of its own";
-            return Err(Box::new(Diagnostic::at(Code("part-job"), "schema", message).help(help)));
+            return Err(problem(Code("part-job"), "schema", message, help));
         }
         let part: Self = serde_json::from_str(line).map_err(broken)?;
         if !part.loads.iter().all(|it| part.head.is_whole(it)) {
@@ -282,7 +282,11 @@ impl<H: Common> PartOf<H> {
 /// Reports a part that no version of this program wrote.
 fn foreign(reason: &str) -> Box<Diagnostic> {
     let help = "ctxsim did not write this: remove it, and run its shard again";
-    Box::new(Diagnostic::at(Code("part-broken"), "", format!("not a part: {reason}")).help(help))
+    problem(Code("part-broken"), "", format!("not a part: {reason}"), help)
+}
+
+fn problem(code: Code, field: &str, message: String, help: &str) -> Box<Diagnostic> {
+    Box::new(Diagnostic::at(code, field, message).help(help))
 }
 
 /// Parts that are gathered in any order, until there is one for each scenario of the job.
@@ -310,30 +314,27 @@ impl PartSet {
         number: usize,
         text: u128,
     ) -> Result<(), Box<Diagnostic>> {
-        let problem = |code, message: String, help: &str| {
-            Err(Box::new(Diagnostic::at(code, "job", message).help(help)))
-        };
         let job = self.job.get_or_insert_with(|| part.job.clone());
         if *job != part.job {
             let message = format!("this part is of job {}, and the ones before are of {job}", part.job);
             let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
-            return problem(Code("part-job"), message, help);
+            return Err(problem(Code("part-job"), "job", message, help));
         }
         let head = serde_json::to_string(&part.head).map_err(|error| foreign(&error.to_string()))?;
         // A fold takes the first, and each part was read by its own.
         if *self.head.get_or_insert_with(|| head.clone()) != head {
             return Err(foreign("its `head` differs from that of other parts of its job"));
         }
-        self.room.take(part).map_err(|error| foreign(&error.to_string()))?;
+        self.room.take(part).map_err(|reason| foreign(&reason))?;
         self.of = part.of.max(self.of);
         if part.nth >= part.of {
             let message = format!("{} is number {} of {}", part.name, part.nth, part.of);
-            return problem(Code("part-broken"), message, "run its shard again");
+            return Err(problem(Code("part-broken"), "job", message, "run its shard again"));
         }
         let (_, known) = *self.places.entry(part.nth).or_insert((number, text));
         if known != text {
             let message = format!("two parts of {} differ", part.name);
-            return problem(Code("part-twice"), message, "remove both and run their shard again");
+            return Err(problem(Code("part-twice"), "job", message, "remove both and run their shard again"));
         }
         Ok(())
     }
@@ -354,6 +355,6 @@ impl PartSet {
             _ => format!("{missing} of {} parts are missing; the first is number {first}", self.of),
         };
         let help = "run every shard to its end: each makes only the parts that are missing";
-        Err(Box::new(Diagnostic::at(Code("part-missing"), "", message).help(help)))
+        Err(problem(Code("part-missing"), "", message, help))
     }
 }

@@ -56,8 +56,7 @@ fn distinct<'r>(group: &[(&'r Run, &StageRepair)], name: impl Fn(&'r Run) -> &'r
 fn line(group: &[(&Run, &StageRepair)]) -> String {
     let policies = distinct(group, |it| &it.policy);
     let named = policies.iter().take(NAMED).copied().listed().join(", ");
-    let others = policies.len().saturating_sub(NAMED);
-    let whom = if others > 0 { format!("{named} and {others} more") } else { named };
+    let whom = named + &if_any(policies.len().saturating_sub(NAMED), |n| format!(" and {n} more"));
     let loses = if policies.len() == 1 { "loses" } else { "lose" };
     let repair = group[0].1;
     let stage = match repair.stages.as_slice() {
@@ -66,8 +65,8 @@ fn line(group: &[(&Run, &StageRepair)]) -> String {
     };
     let recovered = range(group.iter().map(|it| it.1.recovers.mean));
     let recovers = match repair.recovers.ci95 {
-        Some([from, to]) if recovered.len() == 1 => {
-            format!("{} ({} to {})", recovered[0], percent(from), percent(to))
+        Some(ends) if recovered.len() == 1 => {
+            format!("{} ({})", recovered[0], ends.map(percent).join(" to "))
         }
         _ => recovered.join(" to "),
     };

@@ -88,7 +88,7 @@ pub struct TableLine {
 impl TableLine {
     /// Returns the line's note: where it stopped, and why its cost differs from the first policy's.
     pub fn note(&self) -> Option<String> {
-        let notes = [&self.stopped, &self.reason].into_iter().flatten().map(String::as_str).listed();
+        let notes = [&self.stopped, &self.reason].into_iter().flatten().cloned().listed();
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 }
@@ -153,19 +153,15 @@ impl Section {
         for line in &idle {
             *by_agent.entry(agent(&line.policy)).or_default() += 1;
         }
-        let agents = by_agent
-            .iter()
-            .map(|(agent, n)| if *n == 1 { (*agent).to_owned() } else { format!("{agent} ({n})") });
-        let agents: Vec<String> = agents.listed();
-        let mut told = Vec::new();
-        if !idle.is_empty() {
-            let (n, agents) = (idle.len(), agents.join(", "));
-            told.push(format!("{n} of {n_others} policies changed nothing: {agents}"));
-        }
-        if n_dearer > 0 {
-            told.push(format!("{n_dearer} more expensive ones are left out"));
-        }
-        Some((Self { lines, ..self.clone() }, format!("{}. --details shows all.", told.join("; "))))
+        let named = |(agent, n): (&&str, &usize)| {
+            if *n == 1 { (*agent).to_owned() } else { format!("{agent} ({n})") }
+        };
+        let agents = by_agent.iter().map(named).listed().join(", ");
+        let idle = (!idle.is_empty())
+            .then(|| format!("{} of {n_others} policies changed nothing: {agents}", idle.len()));
+        let dearer = (n_dearer > 0).then(|| format!("{n_dearer} more expensive ones are left out"));
+        let told = idle.into_iter().chain(dearer).listed().join("; ");
+        Some((Self { lines, ..self.clone() }, format!("{told}. --details shows all.")))
     }
 
     /// Returns the relative difference of a line's cost from the first one's, on the same work.
@@ -197,14 +193,13 @@ impl Section {
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.
     fn rank(&mut self) {
-        let key = |(nth, line): (usize, &TableLine)| match nth {
-            0 => (f64::NEG_INFINITY, line.clone()),
-            _ => (self.change(line).unwrap_or(f64::INFINITY), line.clone()),
-        };
-        let mut keyed = self.lines.iter().enumerate().map(key).listed();
+        let changes = self.lines.iter().map(|it| self.change(it).unwrap_or(f64::INFINITY)).listed();
+        let mut lines = std::mem::take(&mut self.lines).into_iter();
+        self.lines = lines.next().into_iter().listed();
+        let mut others = lines.zip(changes.into_iter().skip(1)).listed();
         // Equal costs stay in the order in which they are listed.
-        keyed.order_by(|one, other| one.0.total_cmp(&other.0));
-        self.lines = keyed.into_iter().map(|it| it.1).listed();
+        others.order_by(|one, other| one.1.total_cmp(&other.1));
+        self.lines.extend(others.into_iter().map(|it| it.0));
     }
 }
 
@@ -286,9 +281,8 @@ impl Report {
         };
         let briefs = || {
             let folded = self.folded.iter().flat_map(|it| it.briefs());
-            runs.iter()
-                .map(|it| Brief::from(*it))
-                .chain(folded.filter(|kept| is_in(kept.scenario, kept.profile)))
+            let folded = folded.filter(|kept| is_in(kept.scenario, kept.profile));
+            runs.iter().map(|it| Brief::from(*it)).chain(folded)
         };
         let first: Vec<Brief<'_>> = briefs().filter(|it| sums.first() == Some(it.policy)).listed();
         let baseline = sums.iter().next().map(|it| line(it.1));

@@ -163,6 +163,14 @@ impl BillCheck {
         };
         (check.requests > 0).then_some(check)
     }
+
+    /// Says how well the bill is predicted.
+    fn in_short(&self) -> String {
+        let of_all = |n: usize| percent(n as f64 / self.requests.max(1) as f64);
+        let [exact, close] = [self.exact, self.close].map(of_all);
+        let input = predicted_against(self.predicted_usd, self.billed_usd);
+        format!("Cache reads: {exact} of the requests match the bill to the token, {close} closely; {input}.")
+    }
 }
 
 sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd, billed_usd, gross_error_usd);
@@ -170,13 +178,10 @@ sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd
 impl Report {
     /// Says that records of logs cannot be read: where they were requests, all totals lack them.
     pub fn note_on_unread(&self) -> Option<String> {
-        let (n, logs) =
-            (self.losses.unread(), if self.sessions.len() == 1 { "this log" } else { "these logs" });
-        let (records, is, were) = if n == 1 {
-            ("record", "is", "it was a request")
-        } else {
-            ("records", "are", "they were requests")
-        };
+        let n = self.losses.unread();
+        let logs = if self.sessions.len() == 1 { "this log" } else { "these logs" };
+        let one = ("record", "is", "it was a request");
+        let (records, is, were) = if n == 1 { one } else { ("records", "are", "they were requests") };
         (n > 0).then(|| {
             format!(
                 "{} {records} of {logs} cannot be read and {is} left out: if {were}, all totals lack what was billed. `ctxsim import` shows \
@@ -248,27 +253,23 @@ impl Report {
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.
     fn neighbours_line(&self) -> Option<String> {
         let first = self.first_requests()?;
-        let counted = |n: usize, one: &str, many: &str| match n {
-            1 => format!("1 session {one}"),
-            n => format!("{} sessions {many}", thousands(n as u64)),
-        };
         let FirstRequests { known, known_worth_usd, known_reads, unknown_reads, .. } = first;
         let FirstRequests { expected_reads, expected_reads_low, expected_reads_high, .. } = first;
-        let mut line =
-            "No session begins with tools and system prompt that another one had left in the cache."
-                .to_owned();
-        if known > 0 {
-            let sessions = counted(known, "begins", "begin");
-            line = format!(
-                "{sessions} with tools and system prompt that another session had left in the cache (worth {known_worth_usd:.2} USD; \
+        let mut line = if known > 0 {
+            let (sessions, begin) = (counted(known, "session"), if known == 1 { "begins" } else { "begin" });
+            format!(
+                "{sessions} {begin} with tools and system prompt that another session had left in the cache (worth {known_worth_usd:.2} USD; \
                  by the bills {known_reads} of them read something)."
-            );
-        }
+            )
+        } else {
+            "No session begins with tools and system prompt that another one had left in the cache."
+                .to_owned()
+        };
         let n_unknown = first.requests - known;
         if n_unknown > 0 && expected_reads > 0.0 {
-            let sessions = counted(n_unknown, "without a known neighbour", "without a known neighbour");
+            let sessions = counted(n_unknown, "session");
             line += &format!(
-                " Of {sessions}, we expect about {expected_reads:.0} ({expected_reads_low:.0} to {expected_reads_high:.0}) to begin with a warm \
+                " Of {sessions} without a known neighbour, we expect about {expected_reads:.0} ({expected_reads_low:.0} to {expected_reads_high:.0}) to begin with a warm \
                  cache that sessions outside this folder left; the bills show {unknown_reads}."
             );
         }
@@ -279,7 +280,7 @@ impl Report {
     pub fn sessions_in_short(&self) -> Vec<String> {
         let mut lines = self.failure_lines();
         let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
-        let n = numbers::counted(self.sessions.len(), "session");
+        let n = counted(self.sessions.len(), "session");
         let skipped = if_any(self.skipped.len(), |n| {
             format!(" {} skipped: {}.", thousands(n as u64), Skipped::counted(&self.skipped))
         });
@@ -300,8 +301,7 @@ impl Report {
         let skipped = if_any(self.skipped.len(), |n| {
             format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(&self.skipped))
         });
-        let n_agents = self.sessions.iter().filter(|it| it.parent.is_some()).count();
-        let agents = match n_agents {
+        let agents = match self.sessions.iter().filter(|it| it.parent.is_some()).count() {
             0 => String::new(),
             1 => "; 1 is a sub-agent's".to_owned(),
             n => format!("; {} are sub-agents'", thousands(n as u64)),
@@ -328,10 +328,10 @@ impl Report {
         lines.extend(self.neighbours_line());
         lines.extend(self.bill().map(|bill| {
             let gross = percent(bill.gross_error_usd / bill.billed_usd.max(f64::MIN_POSITIVE));
+            let off = percent(bill.token_error as f64 / bill.read_tokens.max(1) as f64);
+            let short = bill.in_short();
             format!(
-                "{} Request by request, cache-read tokens are off by {} and input cost by {gross}.",
-                bill.in_short(),
-                percent(bill.token_error as f64 / bill.read_tokens.max(1) as f64)
+                "{short} Request by request, cache-read tokens are off by {off} and input cost by {gross}."
             )
         }));
         lines
@@ -341,25 +341,22 @@ impl Report {
     fn profiles_of_sessions(&self) -> String {
         const SHOWN: usize = 4;
         let sessions: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
-        let is_session = |name: &str| sessions.contains(name);
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         let mut last = None;
         for run in self.briefs() {
             // Runs of one session under one profile follow each other.
             let cell = Some((run.scenario, run.profile));
-            if cell != last && is_session(run.scenario) {
+            if cell != last && sessions.contains(run.scenario) {
                 *counts.entry(run.profile).or_default() += 1;
             }
             last = cell;
         }
         counts.sort_by(|_, one, _, other| other.cmp(one));
-        let names = counts.iter().take(SHOWN).map(|(name, n)| match (counts.len(), n) {
-            (1, _) => (*name).to_owned(),
-            (_, n) => format!("{name} ({})", thousands(*n as u64)),
+        let names = counts.iter().take(SHOWN).map(|(name, n)| {
+            if counts.len() == 1 { (*name).to_owned() } else { format!("{name} ({})", thousands(*n as u64)) }
         });
-        let more = counts.len().saturating_sub(SHOWN);
-        let names = names.listed().join(", ");
-        if more == 0 { names } else { format!("{names} and {more} more") }
+        let more = if_any(counts.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
+        names.listed().join(", ") + &more
     }
 }
 
@@ -374,16 +371,6 @@ fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
         sum += more;
         sum
     })
-}
-
-impl BillCheck {
-    /// Says how well the bill is predicted.
-    fn in_short(&self) -> String {
-        let of_all = |n: usize| percent(n as f64 / self.requests.max(1) as f64);
-        let [exact, close] = [self.exact, self.close].map(of_all);
-        let input = predicted_against(self.predicted_usd, self.billed_usd);
-        format!("Cache reads: {exact} of the requests match the bill to the token, {close} closely; {input}.")
-    }
 }
 
 /// Says on which side of the bill a predicted input cost is.

@@ -82,25 +82,21 @@ impl Report {
 
     /// Returns the same as files keep them: with what each policy's file is, in columns that keep their width.
     pub fn kept_shots(&self, made: &MadeWith) -> Vec<Shot> {
+        let file = |run: &&Run| made.digest_of_one("policy", &run.policy)?.get(..FILE_DIGITS);
         self.shots_laid_out(&|runs| {
-            let file = |run: &Run| {
-                let digest = made.digest_of_one("policy", &run.policy)?;
-                digest.get(..FILE_DIGITS).map(str::to_owned)
-            };
-            let files = runs.iter().map(|it| file(it).unwrap_or_else(|| "-".to_owned())).listed();
+            let files = runs.iter().map(|it| file(it).unwrap_or("-").to_owned()).listed();
             laid_out(runs, &[(FILE, files)], [KEPT_NAMES, KEPT_WIDTH])
         })
     }
 
     fn shots_laid_out(&self, table: &dyn Fn(&[&Run]) -> String) -> Vec<Shot> {
-        let is_one = |a: &Run, b: &Run| a.scenario == b.scenario && a.profile == b.profile;
         let shot = |runs: &[Run]| Shot {
             of: [&runs[0].scenario, &runs[0].profile].map(String::clone),
             path: [&runs[0].scenario, &runs[0].profile].map(|it| as_file(it)),
             as_of: runs[0].assumed.as_of.clone(),
             text: table(&runs.iter().listed()),
         };
-        self.runs.chunk_by(is_one).map(shot).listed()
+        self.runs.chunk_by(|one, other| one.is_beside(other)).map(shot).listed()
     }
 }
 
@@ -130,11 +126,9 @@ fn laid_out(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, least]: [usiz
     let lines: Vec<Vec<String>> = lines.listed();
     let longest = runs.iter().map(|it| it.policy.chars().count()).chain([6]).max().unwrap_or_default();
     let longest = longest.next_multiple_of(names);
-    let widths: Vec<usize> = (0..heads.len())
-        .map(|nth| {
-            lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len().max(least), usize::max)
-        })
-        .listed();
+    let width =
+        |nth: usize| lines.iter().map(|it| it[nth].chars().count()).fold(heads[nth].len(), usize::max);
+    let widths = (0..heads.len()).map(|nth| width(nth).max(least)).listed();
     let aligned = |name: &str, cells: &[String]| {
         let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{GAP}{cell:>width$}"));
         format!("{name:longest$}{}\n", cells.collect::<String>())
@@ -164,24 +158,17 @@ fn line(run: &Run) -> Vec<String> {
 /// Returns the numbers that changed between two tables, in the order of the new one.
 pub fn moved(old: &str, new: &str) -> Vec<Moved> {
     let (old, new) = (cells(old), cells(new));
-    let lines: Vec<&String> = super::distinct(new.keys().chain(old.keys()));
     let mut moved = Vec::new();
-    for policy in lines {
-        let columns = super::distinct(
-            [&new, &old].into_iter().filter_map(|it| it.get(policy)).flat_map(IndexMap::keys),
-        );
+    for policy in super::distinct(new.keys().chain(old.keys())) {
+        let lines = [&new, &old].into_iter().filter_map(|it| it.get(policy));
+        let columns = super::distinct(lines.flat_map(IndexMap::keys));
         for column in columns.into_iter().filter(|it| *it != FILE) {
             let values = [&old, &new].map(|it| it.get(policy).and_then(|line| line.get(column)).cloned());
             if values[0] != values[1] {
                 let both = numbers(&values).filter(|it| it.0 != 0.0);
                 let relative = both.map(|(old, new)| new / old - 1.0);
-                moved.push(Moved {
-                    policy: policy.clone(),
-                    column: column.clone(),
-                    values,
-                    relative,
-                    by: Vec::new(),
-                });
+                let (policy, column) = (policy.clone(), column.clone());
+                moved.push(Moved { policy, column, values, relative, by: Vec::new() });
             }
         }
     }

@@ -109,23 +109,20 @@ impl SweepPoint {
         let is_dear = matches!(self.label, Some(Label::Loses | Label::Same));
         let known = |of: Objective| of.number(&self.numbers).zip(of.number(&self.base));
         let cost = known(Objective::Cost).filter(|it| it.1 > 0.0).map(|(own, base)| own / base);
-        let Some(cost) = cost.filter(|_| self.label.is_none() && self.is_same_work()) else {
-            return !is_dear;
-        };
+        let cost = cost.filter(|_| self.label.is_none() && self.is_same_work());
+        let Some(cost) = cost else { return !is_dear };
         let cost = self.interval.map_or(cost, |it| 1.0 + it[1]);
         let asks_cost = objectives.contains(&Objective::Cost);
         if asks_cost && cost < 1.0 {
             return true;
         }
-        let gains = objectives.iter().filter(|it| it.is_found()).filter_map(|objective| {
+        let mut gains = objectives.iter().filter(|it| it.is_found()).filter_map(|objective| {
             let (own, base) = known(*objective)?;
             let ends = objective.place(&self.numbers).and_then(|it| self.more.get(it));
             let [one, other] = ends.map_or([own - base; 2], |it| *it).map(|it| -objective.badness(it));
             Some((one.min(other), base))
         });
-        gains
-            .clone()
-            .any(|(gain, base)| gain > 0.0 && (!asks_cost || base > 0.0 && 1.0 + gain / base >= cost))
+        gains.any(|(gain, base)| gain > 0.0 && (!asks_cost || base > 0.0 && 1.0 + gain / base >= cost))
     }
 }
 
@@ -173,15 +170,14 @@ impl Sweep {
         points.order_by_key(|it| it.index);
         let asked = |it: &&Objective| points.iter().any(|point| it.number(&point.numbers).is_some());
         let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().listed();
-        let known: Vec<(usize, Vec<f64>)> = points
-            .iter()
-            .enumerate()
-            .filter(|(_, it)| it.does_the_work() && head.guards.iter().all(|guard| guard.keeps(&it.numbers)))
-            .filter_map(|(nth, point)| {
-                let numbers = objectives.iter().map(|of| Some(of.badness(of.number(&point.numbers)?)));
-                Some((nth, numbers.collect::<Option<Vec<f64>>>()?))
-            })
-            .listed();
+        let mut known: Vec<(usize, Vec<f64>)> = Vec::new();
+        for (nth, SweepPoint { numbers, .. }) in points.iter().enumerate().filter(|it| it.1.does_the_work()) {
+            let badness = objectives.iter().map(|it| Some(it.badness(it.number(numbers)?)));
+            let badness: Option<Vec<f64>> = badness.collect();
+            known.extend(
+                badness.filter(|_| head.guards.iter().all(|it| it.keeps(numbers))).map(|it| (nth, it)),
+            );
+        }
         let front = front(&known);
         let pays = |it: &&(usize, Vec<f64>)| points[it.0].is_worth_it(&objectives);
         let knee = knee(&front.iter().filter(pays).listed());
@@ -250,11 +246,12 @@ mod tests {
     use super::*;
 
     fn point(index: usize, cost: f64, kept: f64) -> SweepPoint {
-        let numbers = [(COST, cost), ("evidence_kept", kept), (COMPLETED, 3.0)];
-        let numbers =
-            PointNumbers(numbers.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect());
-        let base = PointNumbers([(COMPLETED.to_owned(), Some(3.0))].into_iter().collect());
-        SweepPoint { index, numbers, base, ..SweepPoint::default() }
+        let numbers = numbers(&[(COST, cost), ("evidence_kept", kept), (COMPLETED, 3.0)]);
+        SweepPoint { index, numbers, base: self::numbers(&[(COMPLETED, 3.0)]), ..SweepPoint::default() }
+    }
+
+    fn numbers(all: &[(&str, f64)]) -> PointNumbers {
+        PointNumbers(all.iter().map(|(place, number)| ((*place).to_owned(), Some(*number))).collect())
     }
 
     fn head(objectives: &[Objective]) -> SweepHead {
@@ -285,9 +282,12 @@ mod tests {
     fn a_knee_counts_what_it_costs() {
         let remembering = |index: usize, cost: f64, facts: f64, base: [f64; 2]| {
             let numbers = |[cost, facts]: [f64; 2]| {
-                let all =
-                    [(COST, cost), ("retention.accuracy.mean", facts), (COMPLETED, 3.0), (REQUESTED, 3.0)];
-                PointNumbers(all.iter().map(|(place, it)| ((*place).to_owned(), Some(*it))).collect())
+                numbers(&[
+                    (COST, cost),
+                    ("retention.accuracy.mean", facts),
+                    (COMPLETED, 3.0),
+                    (REQUESTED, 3.0),
+                ])
             };
             let (numbers, base) = (numbers([cost, facts]), numbers(base));
             SweepPoint { index, numbers, base, ..SweepPoint::default() }

@@ -67,13 +67,10 @@ impl Tracer {
         let firsts = runs.iter().filter(|it| it.policy == first);
         let profile = firsts.reduce(|one, it| if it.usd > one.usd { it } else { one });
         let profile = profile.map(|it| it.profile.clone()).unwrap_or_default();
-        let named = |run: RunRequests| match n_loads {
-            1 => run,
-            _ => {
-                RunRequests { scenario: format!("{}, the most expensive of {n_loads},", run.scenario), ..run }
-            }
-        };
-        let own = runs.into_iter().filter(|it| it.profile == profile);
-        Traces { runs: own.map(named).listed(), left_out: None }
+        let mut runs = runs.into_iter().filter(|it| it.profile == profile).listed();
+        for run in runs.iter_mut().filter(|_| n_loads > 1) {
+            run.scenario = format!("{}, the most expensive of {n_loads},", run.scenario);
+        }
+        Traces { runs, left_out: None }
     }
 }

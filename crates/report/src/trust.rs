@@ -87,8 +87,7 @@ impl BestEffortShare {
 impl TableTrust {
     /// Looks at scenarios, given one policy's runs and the recorded sessions among them.
     pub(super) fn new(sessions: &[&SessionReport], runs: &[Brief<'_>]) -> Self {
-        let sessions: IndexMap<&str, &SessionReport> =
-            sessions.iter().map(|it| (it.name.as_str(), *it)).collect();
+        let sessions: IndexMap<&str, _> = sessions.iter().map(|it| (it.name.as_str(), it)).collect();
         let mut sources: IndexMap<&str, (usize, Option<BillCheck>)> = IndexMap::new();
         for run in runs {
             let Some(session) = sessions.get(run.scenario) else { continue };
@@ -102,9 +101,7 @@ impl TableTrust {
             profile: profile.to_owned(),
             sessions,
             billed_usd: bill.map_or(0.0, |it| it.billed_usd),
-            error: bill
-                .filter(|it| it.billed_usd > 0.0)
-                .map(|bill| bill.predicted_usd / bill.billed_usd - 1.0),
+            error: bill.filter(|it| it.billed_usd > 0.0).map(|it| it.predicted_usd / it.billed_usd - 1.0),
         };
         let with_needs = runs.iter().filter(|it| it.figures.has_needs).count();
         Self {
@@ -118,8 +115,8 @@ impl TableTrust {
     /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
     pub fn doubts(&self) -> String {
         let on_hits = self.best_effort.as_ref().map(BestEffortShare::words);
-        let doubts: Vec<String> = [self.on_bills(), self.on_needs(), on_hits].into_iter().flatten().listed();
-        if doubts.is_empty() { String::new() } else { format!(", but {}", doubts.join(", and ")) }
+        let doubts = [self.on_bills(), self.on_needs(), on_hits].into_iter().flatten().listed();
+        if_any(doubts.len(), |_| format!(", but {}", doubts.join(", and ")))
     }
 
     /// Says which bills are not reproduced.
@@ -142,11 +139,13 @@ impl TableTrust {
         if off.len() == self.sources.len() {
             return Some(size);
         }
-        let [n_off, n_all] = [
-            off.iter().map(|it| it.0.sessions).sum(),
-            self.sources.iter().map(|it| it.sessions).sum::<usize>(),
-        ];
-        let (n_all, names) = (counted(n_all, "session"), named(&off));
+        let n_off: usize = off.iter().map(|it| it.0.sessions).sum();
+        let n_all = counted(self.sources.iter().map(|it| it.sessions).sum(), "session");
+        let named = |(it, _): &(&BilledProfile, f64)| format!("{} of {}", it.sessions, it.profile);
+        let names = match off.as_slice() {
+            [(only, _)] => only.profile.clone(),
+            off => listed(&off.iter().map(named).listed()),
+        };
         Some(format!("it mixes bills of different quality: for {n_off} of {n_all} ({names}), {size}"))
     }
 
@@ -156,13 +155,4 @@ impl TableTrust {
         (self.with_needs > 0 && self.without_needs > 0)
             .then(|| format!("for {} of {all} scenarios, evidence cannot be measured", self.without_needs))
     }
-}
-
-/// Names the profiles of sessions, each with its number where they are several.
-fn named(off: &[(&BilledProfile, f64)]) -> String {
-    if let [(one, _)] = off {
-        return one.profile.clone();
-    }
-    let names = off.iter().map(|(it, _)| format!("{} of {}", it.sessions, it.profile)).listed();
-    listed(&names)
 }

@@ -198,7 +198,7 @@ impl Tuned {
         let never_fired = never_fired(&tried.stages, sessions);
         let best = order.first().copied().unwrap_or_default();
         let judged =
-            parts.last().filter(|_| n_variants > 0).map(|it| Picked::all(it, best)).unwrap_or_default();
+            parts.last().filter(|_| n_variants > 0).map_or_else(Vec::new, |it| Picked::all(it, best));
         let is_turned = split.by == SplitBy::Time
             && projects(&all).iter().filter(|it| !it.is_empty()).count() >= PROJECTS_MIN;
         let in_turn = if is_turned { in_turn(&all, n_variants, min_evidence) } else { Vec::new() };
@@ -254,13 +254,10 @@ impl Tuned {
     pub fn evidence(&self) -> String {
         let [own, out] = self.parts.as_slice() else { return String::new() };
         let until = self.day.as_ref().map_or_else(String::new, |it| format!(" up to {it}"));
+        let (variants, sessions) = (counted(self.variants, "variant"), counted(own.sessions, "session"));
+        let (n, how, words) = (out.sessions, self.split_words(), out.words());
         format!(
-            "Chosen from {} by ctxsim tune on {} and tested on {} others{until} ({}): {}",
-            counted(self.variants, "variant"),
-            counted(own.sessions, "session"),
-            out.sessions,
-            self.split_words(),
-            out.words()
+            "Chosen from {variants} by ctxsim tune on {sessions} and tested on {n} others{until} ({how}): {words}"
         )
     }
 

@@ -46,8 +46,8 @@ pub(super) fn values(calibration: &Calibration) -> Vec<Value> {
 }
 
 /// Returns the predicted cost of input with all that is expected: as declared, and the least and the most.
-pub(super) fn expected_input_usd(of: &Calibration) -> [f64; 3] {
-    of.unforeseen.expected_usd().map(|it| of.predicted_cost.usd() + it)
+pub(super) fn expected_input_usd(calibration: &Calibration) -> [f64; 3] {
+    calibration.unforeseen.expected_usd().map(|it| calibration.predicted_cost.usd() + it)
 }
 
 /// Returns how often each was expected and how often it happened; nothing where nothing may happen.

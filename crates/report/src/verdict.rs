@@ -183,8 +183,6 @@ impl Report {
 
     /// Says what published rates would leave of evidence behind model's summaries, or nothing if no such evidence is named.
     pub fn note_on_summaries(&self) -> Option<String> {
-        let sections = self.sections(Detail::Groups);
-        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
         let told_of = |line: &TableLine| {
             let ([told, low, high], kept) = (line.tally.evidence_told()?, line.tally.evidence_kept()?);
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
@@ -192,11 +190,9 @@ impl Report {
             (told != kept || low != high)
                 .then(|| format!("{} {told} ({low} to {high}) in place of {kept}", line.policy))
         };
-        let all: Vec<String> = whole.filter_map(told_of).listed();
-        (!all.is_empty()).then(|| {
+        self.of_lines(told_of).map(|all| {
             format!(
-                "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {}.",
-                all.join("; ")
+                "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {all}."
             )
         })
     }
@@ -204,33 +200,35 @@ impl Report {
     /// Says of which policies it depends on what is assumed of users' messages whether they keep enough; nothing if of none.
     pub fn note_on_users(&self) -> Option<String> {
         let floor = Floor(self.min_evidence);
-        let sections = self.sections(Detail::Groups);
-        let whole = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
         let open_of = |line: &TableLine| {
             let ends = line.tally.evidence_ends().filter(|_| line.tally.knows_needs())?;
             let [low, high] = ends.map(|it| floor.passes(Some(it)));
             (low != high).then(|| format!("{} ({} to {})", line.policy, percent(ends[0]), percent(ends[1])))
         };
-        let all: Vec<String> = whole.filter_map(open_of).listed();
-        (!all.is_empty()).then(|| {
+        let least = percent_round(self.min_evidence);
+        self.of_lines(open_of).map(|all| {
             format!(
-                "Whether at least {} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {}.",
-                percent_round(self.min_evidence),
-                all.join("; ")
+                "Whether at least {least} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {all}."
             )
         })
+    }
+
+    /// Says something of lines of tables that are no part of others; nothing where there is nothing to say of any.
+    fn of_lines(&self, said: impl Fn(&TableLine) -> Option<String>) -> Option<String> {
+        let sections = self.sections(Detail::Groups);
+        let lines = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
+        let all = lines.filter_map(said).listed().join("; ");
+        (!all.is_empty()).then_some(all)
     }
 
     /// Says how many planted facts are left at the end of loads of items, profile by profile.
     pub fn notes_on_facts(&self) -> Vec<String> {
         let mut left: IndexMap<&str, IndexMap<&str, [u64; 2]>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| it.is_in_sections()) {
-            let Some([found, planted]) = run.findings.as_ref().and_then(|it| it.facts_left()) else {
-                continue;
-            };
-            let of_policy = left.entry(&run.profile).or_default().entry(&run.policy).or_default();
-            of_policy[0] += found;
-            of_policy[1] += planted;
+            if let Some([found, planted]) = run.findings.as_ref().and_then(|it| it.facts_left()) {
+                let sum = left.entry(&run.profile).or_default().entry(&run.policy).or_default();
+                *sum = [sum[0] + found, sum[1] + planted];
+            }
         }
         let note = |(profile, policies): (&str, IndexMap<&str, [u64; 2]>)| {
             let each = policies.iter().map(|(policy, [found, of])| format!("{policy} {found} of {of}"));
@@ -242,11 +240,10 @@ impl Report {
     /// Says what the oracles among the policies are, or nothing if there is none.
     pub fn note_on_oracles(&self) -> Option<String> {
         let is_run = |name: &&String| self.briefs().any(|it| it.policy == **name);
-        let names: Vec<&str> = self.oracles.iter().filter(is_run).map(String::as_str).listed();
+        let names = self.oracles.iter().filter(is_run).cloned().listed().join(", ");
         (!names.is_empty()).then(|| {
             format!(
-                "{} sees the future: nothing can keep more evidence, but other policies may be cheaper. It pays for no searches of its own.",
-                names.join(", ")
+                "{names} sees the future: nothing can keep more evidence, but other policies may be cheaper. It pays for no searches of its own."
             )
         })
     }
@@ -256,8 +253,10 @@ impl Verdict {
     /// Returns it with the words of the policies that it names.
     fn judged(mut self, found: &IndexMap<String, Lever>) -> Self {
         let named = self.cheapest.iter_mut().chain(&mut self.lossy).chain(&mut self.keep_more);
-        for (it, found) in named.filter_map(|it| Some((found.get(&it.policy)?, it))).map(|it| (it.1, it.0)) {
-            (it.word, it.why) = (found.word, found.word.map(|_| found.why.clone()));
+        for choice in named {
+            if let Some(found) = found.get(&choice.policy) {
+                (choice.word, choice.why) = (found.word, found.word.map(|_| found.why.clone()));
+            }
         }
         self
     }
@@ -346,14 +345,11 @@ impl Verdict {
         };
         let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
         let (name, named) = (&best.shown, best.named());
-        let doubts = self.trust.doubts();
+        let (doubts, sure) = (self.trust.doubts(), self.how_sure(best));
         let words = match best.change {
             _ if !self.knows_evidence => self.without_needs(best, &doubts),
             None => format!("Nothing that keeps {kept} is cheaper than {named}: keep it{doubts}."),
-            Some(change) => {
-                let sure = self.how_sure(best);
-                format!("Cheapest that keeps {kept}: {named}, {}{sure}{doubts}.", signed(change))
-            }
+            Some(change) => format!("Cheapest that keeps {kept}: {named}, {}{sure}{doubts}.", signed(change)),
         };
         let more = self.word_of(best) + &self.on_compactions(best) + &self.but(best);
         let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) else {
@@ -373,36 +369,31 @@ impl Verdict {
             [] => "No other policy here keeps more.".to_owned(),
             all => format!("These keep more: {}.", first_few(all, said)),
         };
-        let [kept, floor] = [percent(kept), percent_round(self.min_evidence)];
+        let (base, kept, floor) = (&self.baseline, percent(kept), percent_round(self.min_evidence));
         format!(
-            "{} itself keeps only {kept} of the evidence, less than the floor of {floor}: nothing is recommended for being cheap. {others}",
-            self.baseline
+            "{base} itself keeps only {kept} of the evidence, less than the floor of {floor}: nothing is recommended for being cheap. {others}"
         )
     }
 
     /// Says what stands against the number, in sentences that each begin with a space.
     pub(super) fn but(&self, best: &Choice) -> String {
+        let (base, profile) = (&self.baseline, &self.profile);
         let mut words = String::new();
         if best.change.is_some() && best.is_open && self.knows_evidence {
-            words += &format!(" Whether it is cheaper than {} depends on what is assumed.", self.baseline);
+            words += &format!(" Whether it is cheaper than {base} depends on what is assumed.");
         }
         if let Some(bound) = best.bound.filter(|it| it[0] < 0.0 && it[1] > 0.0 && !best.is_open) {
             let [low, high] = bound.map(signed);
             words += &format!(" If every assumption erred the same way, it would be {low} to {high}.");
         }
-        if let Some(lossy) = self.lossy_words() {
-            words += &lossy;
-        }
+        words += &self.lossy_words();
         if self.is_uncounted {
             words += &format!(
-                " How many tokens {} would count is not known: these are of the tokens that were recorded.",
-                self.profile
+                " How many tokens {profile} would count is not known: these are of the tokens that were recorded."
             );
         }
-        if let Some(estimated) = self.estimated.and_then(Estimated::words) {
-            words += &format!(" {estimated}");
-        }
-        words
+        let estimated = self.estimated.and_then(Estimated::words);
+        words + &estimated.map_or_else(String::new, |it| format!(" {it}"))
     }
 
     /// Says which word the rule gives the cheapest, after a space; nothing where it gives none.
@@ -413,21 +404,19 @@ impl Verdict {
 
     /// Says what recorded compactions make of the number, after a space; nothing where none is avoided.
     pub(super) fn on_compactions(&self, best: &Choice) -> String {
-        best.change_as_recorded.map_or_else(String::new, |kept| {
+        best.change_as_recorded.map(signed).map_or_else(String::new, |kept| {
             format!(
-                " It stays below the trigger of recorded compactions, which count as avoided; with all of them as recorded: {}.",
-                signed(kept)
+                " It stays below the trigger of recorded compactions, which count as avoided; with all of them as recorded: {kept}."
             )
         })
     }
 
     /// Says what costs least where nobody knows what it forgets.
     fn without_needs(&self, best: &Choice, doubts: &str) -> String {
+        let (named, sure) = (best.named(), self.how_sure(best));
         let least = match best.change {
-            None => format!("nothing costs less than {}", best.named()),
-            Some(change) => {
-                format!("{} costs least, {}{}", best.named(), signed(change), self.how_sure(best))
-            }
+            None => format!("nothing costs less than {named}"),
+            Some(change) => format!("{named} costs least, {}{sure}", signed(change)),
         };
         format!(
             "No recommendation: nothing says which results are needed, so what a policy loses is unknown. Only by cost, {least}{doubts}."
@@ -441,31 +430,24 @@ impl Verdict {
 
     /// Says how far a change holds for other sessions; nothing where nothing is known of it.
     pub(super) fn sure(&self, best: &Choice) -> Option<String> {
-        let assumed = best.assumed.filter(|_| best.interval.is_none());
-        let [low, high] = assumed.or(best.interval)?;
-        let what = if assumed.is_some() { "from" } else { "95% interval" };
-        let by = if assumed.is_some() { " by what is assumed" } else { "" };
-        let cheaper = best.cheaper.map_or_else(String::new, |share| {
-            let n = (share * self.scenarios as f64).round();
-            format!("; cheaper in {n} of {}", self.scenarios)
-        });
-        let opposite = if assumed.is_some() {
-            "; the opposite is possible"
-        } else {
-            "; other sessions may show the opposite"
+        let ([low, high], [what, by, opposite]) = match (best.interval, best.assumed) {
+            (Some(ends), _) => (ends, ["95% interval", "", "; other sessions may show the opposite"]),
+            (None, Some(ends)) => (ends, ["from", " by what is assumed", "; the opposite is possible"]),
+            (None, None) => return None,
         };
+        let cheaper = best.cheaper.map(|it| (it * self.scenarios as f64).round());
+        let cheaper = cheaper.map_or_else(String::new, |n| format!("; cheaper in {n} of {}", self.scenarios));
         let zero = if low < 0.0 && high > 0.0 { opposite } else { "" };
         Some(format!("{what} {} to {}{by}{cheaper}{zero}", signed(low), signed(high)))
     }
 
     /// Names the policies that save by losing evidence.
-    fn lossy_words(&self) -> Option<String> {
+    fn lossy_words(&self) -> String {
         let said = |choice: &Choice| {
             let kept = choice.evidence_kept.map_or_else(String::new, percent);
             let open = if choice.is_open { "; savings uncertain" } else { "" };
-            let task = choice.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it)));
-            let task = task
-                .map_or_else(String::new, |it| format!("; {} of its requests show their task", percent(it)));
+            let task = choice.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))).map(percent);
+            let task = task.map_or_else(String::new, |it| format!("; {it} of its requests show their task"));
             format!(
                 "{} ({}, {kept} kept{task}{open})",
                 choice.shown,
@@ -473,7 +455,7 @@ impl Verdict {
             )
         };
         let lossy = first_few(&self.lossy, said);
-        (!lossy.is_empty()).then(|| format!(" Cheaper by losing evidence: {lossy}."))
+        if lossy.is_empty() { lossy } else { format!(" Cheaper by losing evidence: {lossy}.") }
     }
 }
 

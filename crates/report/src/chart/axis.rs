@@ -1,8 +1,6 @@
 //! An axis: where a number stands, and which numbers are written beside it.
 
-use super::ink;
-use super::scene::{Anchor, Path, Scene, SceneText, line};
-use crate::prelude::*;
+use super::prelude::*;
 
 /// An axis from one number to another, and from one place to another.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,6 @@
 //! Shares of planted facts found, as a line for each policy, with the bounds that hold its mean with 95% confidence.
 
-use super::axis::Axis;
-use super::ink;
-use super::legend;
-use super::names::{PolicyLabel, PolicyLabels, shortened};
-use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, cut, fit, line, shape, width};
-use super::{ChartData, Picture};
-use crate::prelude::*;
+use super::prelude::*;
 use ctxsim_engine::measure::Statistic;
 use ctxsim_engine::take::{Curve, CurvePlaces, Curves};
 

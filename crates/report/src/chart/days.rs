@@ -1,11 +1,6 @@
 //! What was billed day by day, by what it was paid for.
 
-use super::Picture;
-use super::axis::Axis;
-use super::ink;
-use super::legend::{self, Swatch};
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, rectangle, round};
-use crate::prelude::*;
+use super::prelude::*;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 
 /// How high the frame is.

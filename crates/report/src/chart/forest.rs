@@ -1,14 +1,7 @@
 //! Changes with their intervals, a line each, around the line of no change.
 
-use super::Picture;
-use super::axis::Axis;
-use super::ink;
-use super::names::shortened;
-use super::scene::{
-    Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, cut, line, rectangle, shape, width,
-};
+use super::prelude::*;
 use crate::page::Tone;
-use crate::prelude::*;
 use crate::sampled::Sampled;
 
 /// The most lines that are drawn; the numbers have the others.
@@ -96,10 +89,8 @@ impl Forest {
     /// Returns the least and the largest number drawn, nothing included.
     fn ends(&self) -> [f64; 2] {
         let ends = |it: &ForestLine| it.interval.unwrap_or([it.change; 2]).into_iter().chain([it.change]);
-        self.shown()
-            .iter()
-            .flat_map(ends)
-            .fold([-0.01, 0.01], |[low, high]: [f64; 2], it| [low.min(it.max(-1.0)), high.max(it.min(EDGE))])
+        let wider = |[low, high]: [f64; 2], it: f64| [low.min(it.max(-1.0)), high.max(it.min(EDGE))];
+        self.shown().iter().flat_map(ends).fold([-0.01, 0.01], wider)
     }
 }
 
@@ -134,8 +125,8 @@ impl Picture for Forest {
         // Where names and numbers do not fit beside each other, what else there is to say has its own line.
         let room = |it: &ForestLine| right - left - BOLD * width(&it.written()) - 10.0 - width(&it.says);
         let is_narrow = self.shown().iter().any(|it| width(&it.name) > room(it));
-        let says =
-            if is_narrow && self.shown().iter().any(|it| !it.says.is_empty()) { LINE - 2.0 } else { 0.0 };
+        let has_says = self.shown().iter().any(|it| !it.says.is_empty());
+        let says = if is_narrow && has_says { LINE - 2.0 } else { 0.0 };
         let pitch = LINE + says + BODY + 6.0;
         let bottom = top + pitch * self.shown().len() as f64 + 2.0;
         let name = cut(&format!("change against {}", self.base), right - left);

@@ -1,12 +1,7 @@
 //! What each policy costs against what it keeps of needed evidence, and which policies no other beats in both.
 
-use super::axis::Axis;
-use super::ink;
-use super::legend::{self, Swatch, name_beside};
-use super::names::{PolicyLabel, shortened};
-use super::scene::{DrawnMark, Path, Scene, WIDTH, line, shape};
-use super::{ChartData, Picture};
-use crate::prelude::*;
+use super::legend::name_beside;
+use super::prelude::*;
 use ctxsim_base::grid::Row;
 
 /// What a run must have for such a chart.
@@ -129,9 +124,8 @@ impl Point {
 
     /// Returns whether its numbers have places on axes.
     fn is_known(&self) -> bool {
-        self.usd.is_finite()
-            && self.kept.is_finite()
-            && self.ends().as_flattened().iter().all(|it| it.is_finite())
+        let ends = self.ends();
+        [self.usd, self.kept].iter().chain(ends.as_flattened()).all(|it| it.is_finite())
     }
 
     /// Returns its name, with what it is to the reader.
@@ -214,9 +208,8 @@ impl Frontier {
 
     /// Returns whether there are several points and something costs anything.
     fn is_wide(&self) -> bool {
-        self.points.len() > 1
-            && self.points.iter().any(|it| it.usd > 0.0)
-            && self.points.iter().any(|it| it.kept > 0.0)
+        let has = |number: fn(&Point) -> f64| self.points.iter().any(|it| number(it) > 0.0);
+        self.points.len() > 1 && has(|it| it.usd) && has(|it| it.kept)
     }
 
     /// Returns the number of decimals its amounts have.
@@ -253,9 +246,8 @@ impl Frontier {
         mut taken: Vec<legend::Area>,
         frame: legend::Area,
     ) -> Vec<&'f Point> {
-        let is_near = |one: [f64; 2], other: [f64; 2]| {
-            (one[0] - other[0]).abs() < NEAR && (one[1] - other[1]).abs() < NEAR
-        };
+        let is_near =
+            |one: [f64; 2], other: [f64; 2]| [0, 1].iter().all(|at| (one[*at] - other[*at]).abs() < NEAR);
         let mut named: Vec<[f64; 2]> = Vec::new();
         let mut unnamed = Vec::new();
         let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).listed();
@@ -298,15 +290,14 @@ impl Picture for Frontier {
             format!("{} (${usd}, {} kept)", point.name(), percent(point.kept))
         };
         let (n, efficient) = (self.points.len(), self.efficient().iter().map(said).listed().join(", "));
-        let mut words = format!("{n} points; no other is cheaper and keeps as much as {efficient}.");
-        if let Some(ahead) = self.points.iter().find(|it| it.policy.looks_ahead) {
-            words.push_str(&format!(" {} knows later needs and is not compared.", said(&ahead)));
-        }
-        if !self.left_out.is_empty() {
+        let ahead = self.points.iter().find(|it| it.policy.looks_ahead);
+        let ahead = ahead.map(|it| format!(" {} knows later needs and is not compared.", said(&it)));
+        let left_out = if_any(self.left_out.len(), |_| {
             let names = self.left_out.join(", ");
-            words += &format!(" Excluded because they stopped early or a number is unknown: {names}.");
-        }
-        words
+            format!(" Excluded because they stopped early or a number is unknown: {names}.")
+        });
+        let ahead = ahead.unwrap_or_default();
+        format!("{n} points; no other is cheaper and keeps as much as {efficient}.{ahead}{left_out}")
     }
 
     fn table(&self) -> Grid {

@@ -126,8 +126,7 @@ pub(super) fn name_beside(
     for (x, y, anchor) in places {
         let text = SceneText::new(x, y, name).anchored(anchor);
         let area = text.area();
-        let is_inside =
-            area[0] >= frame[0] && area[1] >= frame[1] && area[2] <= frame[2] && area[3] <= frame[3];
+        let is_inside = [0, 1].iter().all(|at| area[*at] >= frame[*at] && area[at + 2] <= frame[at + 2]);
         let is_nearest = others.iter().all(|other| distance(*other, area) > distance(own, area));
         if is_inside && is_nearest && !taken.iter().any(|it| meet(*it, area)) {
             scene.add(text);

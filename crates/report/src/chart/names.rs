@@ -32,9 +32,7 @@ pub(super) fn shortened(names: &[String], most: f64) -> Vec<String> {
                 format!("{head}{}{tail}", kept.trim_start().trim_end_matches(between))
             };
             // Of what all have, as much stays as fits.
-            let fits = |before: usize, after: usize| {
-                parts.iter().all(|name| width(&without(name, before, after)) <= most)
-            };
+            let fits = |before, after| parts.iter().all(|it| width(&without(it, before, after)) <= most);
             while before > 0 && fits(before - 1, after) {
                 before -= 1;
             }
@@ -95,9 +93,9 @@ impl PolicyLabels {
     /// Collects the policies of a report.
     pub fn new(report: &Report) -> Self {
         let mut first: IndexMap<&str, Brief<'_>> = IndexMap::new();
-        report.briefs().for_each(|brief| {
+        for brief in report.briefs() {
             first.entry(brief.policy).or_insert(brief);
-        });
+        }
         let mut policies = Self::named(&first.keys().copied().listed());
         for (policy, run) in policies.0.values_mut().zip(first.values()) {
             policy.looks_ahead = run.figures.looks_ahead;

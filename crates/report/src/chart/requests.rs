@@ -1,13 +1,7 @@
 //! What each request of a run costs, by part of its bill, and where the cached prefix broke: before and after on one axis.
 
-use super::axis::Axis;
-use super::ink;
-use super::legend::{self, Swatch};
-use super::names::{self, PolicyLabels, shortened};
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, cut, line, round, width};
-use super::{ChartData, Picture};
+use super::prelude::*;
 use crate::carried::FilledKind;
-use crate::prelude::*;
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{CacheUse, RequestRow, Role};
 use ctxsim_engine::measure::missed::{MISS_MIN, Miss, all_misses};
@@ -100,7 +94,7 @@ struct RequestDifference {
 /// The requests of a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Panel {
-    pub policy: names::PolicyLabel,
+    pub policy: PolicyLabel,
     /// Its requests.
     pub trace: RunRequests,
 }
@@ -262,10 +256,10 @@ impl RequestBars {
         let mut order: Vec<usize> = (0..self.panels.len()).listed();
         let rank = |nth: &usize| {
             let policy = &self.panels[*nth].policy;
-            match policy.looks_ahead {
-                _ if *nth == 0 => 0,
+            match nth {
+                0 => 0,
                 _ if advised.contains(&policy.name) => 1,
-                is_oracle => 2 + u8::from(is_oracle),
+                _ => 2 + u8::from(policy.looks_ahead),
             }
         };
         order.order_by_key(rank);
@@ -291,12 +285,11 @@ impl RequestBars {
             }
         }
         let mut sum = 0.0;
-        let mut differ: Vec<RequestDifference> = Vec::new();
-        for (usd, number) in by_request.into_values().zip(1..) {
+        let differences = by_request.into_values().zip(1..).map(|(usd, number)| {
             sum += usd;
-            differ.push(RequestDifference { number, usd, sum });
-        }
-        differ.retain(|it| it.usd.abs() > NOTHING);
+            RequestDifference { number, usd, sum }
+        });
+        let mut differ = differences.filter(|it| it.usd.abs() > NOTHING).listed();
         differ.order_by(|one, other| other.usd.abs().total_cmp(&one.usd.abs()));
         differ.truncate(MOST_DIFFERENCES);
         differ.order_by_key(|it| it.number);
@@ -363,26 +356,23 @@ impl Picture for RequestBars {
 
     fn summary(&self) -> String {
         let said = self.drawn().map(|panel| {
-            let (n, longest) = (panel.trace.sent.len(), numbers::short(panel.longest()));
+            let (label, breaks) = (&panel.policy.label, panel.breaks());
             let cost = self.cost(panel).map_or_else(String::new, |it| format!("{it}, "));
-            let requests = numbers::counted(n, "request");
-            format!(
-                "{}: {cost}{requests}, longest prompt {longest} tokens, {}",
-                panel.policy.label,
-                panel.breaks()
-            )
+            let (n, longest) = (counted(panel.trace.sent.len(), "request"), numbers::short(panel.longest()));
+            format!("{label}: {cost}{n}, longest prompt {longest} tokens, {breaks}")
         });
         format!("{}.", said.listed().join("; "))
     }
 
     fn table(&self) -> Grid {
         let sum = |it: &Panel, part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
+        let edited_by = |panel: &Panel| {
+            let said = panel.counted(|it| it.edited_by.as_deref());
+            if said.is_empty() { "none".to_owned() } else { said.join(", ") }
+        };
         let columns: [Of<'_, Panel>; 9] = [
             ("policy", &|it| it.policy.label.clone()),
-            ("edited by", &|it| {
-                let said = it.counted(|it| it.edited_by.as_deref());
-                if said.is_empty() { "none".to_owned() } else { said.join(", ") }
-            }),
+            ("edited by", &edited_by),
             ("cost", &|it| self.cost(it).unwrap_or_else(|| NONE.to_owned())),
             ("requests", &|it| numbers::thousands(it.trace.sent.len() as u64)),
             ("longest prompt tokens", &|it| numbers::thousands(it.longest())),
@@ -464,26 +454,24 @@ impl Frame {
 
     /// Returns the first parts of a request together.
     fn up_to(&self, bar: &RequestBar, n_parts: usize) -> f64 {
-        match self.is_priced {
-            // What is expected to be spared is taken off the top, so that bars end at what a request costs.
-            true => {
-                let parts: f64 = bar.usd.iter().take(n_parts).map(|it| it.max(0.0)).sum();
-                parts.min(bar.usd.iter().sum::<f64>().max(0.0))
-            }
-            false => bar.tokens.iter().take(n_parts).map(|it| *it as f64).sum(),
+        if !self.is_priced {
+            return bar.tokens.iter().take(n_parts).map(|it| *it as f64).sum();
         }
+        // What is expected to be spared is taken off the top, so that bars end at what a request costs.
+        let parts: f64 = bar.usd.iter().take(n_parts).map(|it| it.max(0.0)).sum();
+        parts.min(bar.usd.iter().sum::<f64>().max(0.0))
     }
 
     /// Returns what some number is at each place, half a unit wide; of requests that share a place the highest is seen.
-    fn steps(&self, panel: &Panel, of: impl Fn(&RequestBar) -> f64) -> Vec<[f64; 3]> {
+    fn steps(&self, panel: &Panel, height: impl Fn(&RequestBar) -> f64) -> Vec<[f64; 3]> {
         let mut steps: Vec<[f64; 3]> = Vec::new();
         for bar in &panel.trace.sent {
             let Some(place) = self.places.get(&bar.id) else { continue };
             let [from, to] = [*place, place + 1].map(|it| (self.across.at(it as f64) * 2.0).floor() / 2.0);
             let to = to.max(from + 0.5);
             match steps.last_mut() {
-                Some(last) if from < last[1] => last[2] = last[2].max(of(bar)),
-                _ => steps.push([from, to, of(bar)]),
+                Some(last) if from < last[1] => last[2] = last[2].max(height(bar)),
+                _ => steps.push([from, to, height(bar)]),
             }
         }
         steps
@@ -494,18 +482,14 @@ impl Frame {
         let prompts = Axis::tight(self.highest[1], [top + PROMPTS, top], 1.0);
         let foot = top + PROMPTS + GAP + BARS;
         let bars = Axis::tight(self.highest[0], [foot, foot - BARS], 3.0);
-        for tokens in [0.0, self.highest[1]] {
-            let y = prompts.at(tokens);
+        let mut tick = |y: f64, written: String| {
             scene.add(Path::drawn(line([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
-            let written = numbers::short(tokens as u64).replace(".0", "");
             scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).anchored(Anchor::End).faint());
-        }
-        for tick in &bars.ticks {
-            let y = bars.at(*tick);
-            scene.add(Path::drawn(line([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
-            let tokens = || numbers::short(*tick as u64).replace(".0", "");
-            let written = if self.is_priced { format!("${}", bars.written(*tick)) } else { tokens() };
-            scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).anchored(Anchor::End).faint());
+        };
+        let short = |tokens: f64| numbers::short(tokens as u64).replace(".0", "");
+        [0.0, self.highest[1]].into_iter().for_each(|tokens| tick(prompts.at(tokens), short(tokens)));
+        for at in &bars.ticks {
+            tick(bars.at(*at), if self.is_priced { format!("${}", bars.written(*at)) } else { short(*at) });
         }
         let line = drawn(&self.steps(panel, |it| it.prompt() as f64), &prompts, None);
         scene.add(Path::drawn(line, ink::TEXT, 1.2));
@@ -535,11 +519,10 @@ impl Frame {
             let bar = &sent[*nth];
             let why = bar.broke.as_ref().map_or("", |it| &it.0);
             let [less, prompt] = [*less, bar.prompt()].map(thousands);
-            let mut label =
-                format!("request {}: {why}; {less} cached tokens not read, prompt {prompt}", nth + 1);
-            if self.is_priced {
-                label += &format!(", ${}", fixed(bar.usd.iter().sum(), 2));
-            }
+            let usd =
+                if self.is_priced { format!(", ${}", fixed(bar.usd.iter().sum(), 2)) } else { String::new() };
+            let label =
+                format!("request {}: {why}; {less} cached tokens not read, prompt {prompt}{usd}", nth + 1);
             let mark: DrawnMark = Path::filled(legend::tick([at(*nth), y]), ink::TEXT).into();
             scene.spot(label, true, vec![mark]);
         }
@@ -561,9 +544,8 @@ fn drawn(steps: &[[f64; 3]], up: &Axis, foot: Option<f64>) -> String {
         if pen[0] != from {
             d.push_str(&if run > 0.0 { format!("h{run}") } else { String::new() });
             close(&mut d);
-            d.push_str(
-                &foot.map_or_else(|| format!("M{from} {y}"), |it| format!("M{from} {}V{y}", round(it))),
-            );
+            let up = foot.map_or_else(|| format!(" {y}"), |it| format!(" {}V{y}", round(it)));
+            d.push_str(&format!("M{from}{up}"));
             run = 0.0;
         } else if pen[1] != y {
             d.push_str(&format!("h{run}v{}", round(y - pen[1])));

@@ -1,12 +1,6 @@
 //! What each policy comes to by part: its cost, and how long one waits for its answers.
 
-use super::axis::Axis;
-use super::ink;
-use super::legend::{self, Swatch};
-use super::names::{PolicyLabel, shortened};
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, line, rectangle, width};
-use super::{ChartData, Picture, fewest};
-use crate::prelude::*;
+use super::prelude::*;
 use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_engine::price::Costs;
 
@@ -100,7 +94,7 @@ pub fn all(source: &ChartData<'_>) -> Vec<Stacked> {
 }
 
 /// Returns a chart for each table whose model has data on waiting.
-pub fn all_of_waiting(source: &ChartData<'_>) -> Vec<Stacked> {
+pub fn waiting(source: &ChartData<'_>) -> Vec<Stacked> {
     let bar = |tally: &Tally| {
         let (waiting, all) = (&tally.waiting, tally.waiting.total());
         let parts = [waiting.main, waiting.recovery, waiting.compaction];
@@ -119,12 +113,13 @@ fn of_kind(
     let of_section = source.sections.iter().map(|section| {
         let (mut bars, mut left_out) = (Vec::new(), Vec::new());
         for line in &section.lines {
-            let Some((amounts, total, interval)) = bar(&line.tally) else {
-                left_out.push(line.policy.clone());
-                continue;
-            };
             let (policy, stopped) = (source.names.of(&line.policy), line.stopped.clone());
-            bars.push(StackedBar { policy, amounts, total, interval, stopped });
+            match bar(&line.tally) {
+                Some((amounts, total, interval)) => {
+                    bars.push(StackedBar { policy, amounts, total, interval, stopped })
+                }
+                None => left_out.push(line.policy.clone()),
+            }
         }
         Stacked { of: kind, subject: section.subject(), bars, left_out }
     });
@@ -185,10 +180,9 @@ impl Stacked {
             marks.push(Path::drawn(hollow, ink::part(part), 1.5).into());
             left += amount;
         }
-        if let Some([low, high]) = bar.interval.filter(|[low, high]| across.at(*high) - across.at(*low) > 1.0)
-        {
+        let interval = bar.interval.map(|ends| ends.map(|it| across.at(it)));
+        if let Some([low, high]) = interval.filter(|[low, high]| high - low > 1.0) {
             let middle = y + BAR / 2.0;
-            let [low, high] = [low, high].map(|it| across.at(it));
             let ends = [low, high].map(|x| line([[x, middle - 4.0], [x, middle + 4.0]])).concat();
             let reach = line([[low, middle], [high, middle]]) + &ends;
             marks.push(Path::drawn(reach.clone(), ink::PAPER, 3.5).into());
@@ -208,16 +202,13 @@ impl Picture for Stacked {
         let said = self.bars.iter().map(|bar| {
             let amounts = &bar.amounts;
             let largest = (0..parts.len()).max_by(|one, other| amounts[*one].total_cmp(&amounts[*other]));
-            let share = largest
-                .filter(|_| bar.total > 0.0)
-                .map(|part| format!(", {} of it {}", percent(amounts[part] / bar.total), parts[part]));
+            let share = largest.filter(|_| bar.total > 0.0);
+            let share = share.map(|it| format!(", {} of it {}", percent(amounts[it] / bar.total), parts[it]));
             format!("{} {}{}", bar.name(), self.written(bar.total), share.unwrap_or_default())
         });
-        let mut words = format!("{}.", said.listed().join("; "));
-        if !self.left_out.is_empty() {
-            words.push_str(&format!(" {}: {}.", self.of.unknown, self.left_out.join(", ")));
-        }
-        words
+        let left_out =
+            if_any(self.left_out.len(), |_| format!(" {}: {}.", self.of.unknown, self.left_out.join(", ")));
+        format!("{}.{left_out}", said.listed().join("; "))
     }
 
     fn table(&self) -> Grid {
@@ -234,8 +225,8 @@ impl Picture for Stacked {
 
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
-        let entries =
-            self.shown().into_iter().map(|it| (Swatch::Colour(ink::part(it)), self.of.parts[it].to_owned()));
+        let entry = |it: usize| (Swatch::Colour(ink::part(it)), self.of.parts[it].to_owned());
+        let entries = self.shown().into_iter().map(entry);
         let is_reduced = self.bars.iter().any(|bar| bar.amounts.iter().any(|amount| *amount < 0.0));
         let hollow = is_reduced.then(|| (Swatch::Hollow, "hollow: taken off".to_owned()));
         let top = legend::legend(&mut scene, entries.chain(hollow)) + 4.0;

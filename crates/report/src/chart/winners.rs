@@ -1,11 +1,6 @@
 //! Which policy is the cheapest under each price list: a square for each list, a row for each provider.
 
-use super::Picture;
-use super::ink;
-use super::legend::{self, Swatch};
-use super::names::{PolicyLabel, shortened};
-use super::scene::{Anchor, LINE, Path, Scene, SceneText, WIDTH, rectangle, width};
-use crate::prelude::*;
+use super::prelude::*;
 
 /// How far squares stand apart, and how large they are.
 const PITCH: f64 = 19.0;

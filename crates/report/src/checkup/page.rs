@@ -4,6 +4,7 @@ use super::{CheckUp, NewerPrices, SnapshotCheck, at, with_help};
 use crate::blocks::Block;
 use crate::chart::forest::{Forest, ForestLine};
 use crate::chart::{PageChart, figure};
+use crate::guard::GuardVerdict;
 use crate::page::{Card, Page, Tone, parts};
 use crate::prelude::*;
 use crate::shot::Moved;
@@ -85,30 +86,26 @@ fn forest(suite: &CheckUp, nth: usize) -> Option<PageChart> {
 fn tables(suite: &CheckUp) -> Vec<Grid> {
     let mut verdicts: Vec<_> = suite.verdicts.iter().listed();
     verdicts.order_by_key(|it| it.holds);
-    let guards = verdicts.into_iter().map(|verdict| {
-        let holds = if verdict.holds { "holds" } else { "fails" }.to_owned();
-        vec![verdict.title().to_owned(), holds, verdict.finding(), verdict.on(), verdict.at()]
-    });
-    let guards = Grid::new(
-        format!("Guards of {}", suite.suite),
-        5,
-        &["guard", "verdict", "found", "on", "at"],
-        guards,
-    );
+    let guards: [Of<'_, &GuardVerdict>; 5] = [
+        ("guard", &|it| it.title().to_owned()),
+        ("verdict", &|it| if it.holds { "holds" } else { "fails" }.to_owned()),
+        ("found", &|it| it.finding()),
+        ("on", &|it| it.on()),
+        ("at", &|it| it.at()),
+    ];
+    let guards = Grid::from_columns(format!("Guards of {}", suite.suite), 5, &verdicts, &guards);
     let snapshots: [Of<'_, SnapshotCheck>; 2] =
         [("snapshot", &|it| it.file.clone()), ("state", &|it| it.words())];
     let snapshots = Grid::from_columns(format!("Snapshots of {}", suite.suite), 2, &suite.snapshots, &snapshots);
-    let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).map(|moved| {
-        let [old, new] = moved.values.each_ref().map(|it| it.clone().unwrap_or_else(|| NONE.to_owned()));
-        let relative = or_none(moved.relative, signed);
-        vec![format!("{}, {}", moved.policy, moved.column), old, new, relative]
-    });
-    let moved = Grid::new(
-        format!("Numbers of {} that moved", suite.suite),
-        1,
-        &["number", "was", "is", "change"],
-        moved,
-    );
+    let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).listed();
+    let value = |moved: &Moved, nth: usize| moved.values[nth].clone().unwrap_or_else(|| NONE.to_owned());
+    let numbers: [Of<'_, &Moved>; 4] = [
+        ("number", &|it| format!("{}, {}", it.policy, it.column)),
+        ("was", &|it| value(it, 0)),
+        ("is", &|it| value(it, 1)),
+        ("change", &|it| or_none(it.relative, signed)),
+    ];
+    let moved = Grid::from_columns(format!("Numbers of {} that moved", suite.suite), 1, &moved, &numbers);
     let all = [guards.with(CellKind::Text, &[0, 2, 3]), snapshots, moved];
     all.into_iter().filter(|it| !it.rows.is_empty()).listed()
 }

@@ -59,7 +59,7 @@ fn head(explanation: &Explanation, context: RowContext<'_>) -> [String; 2] {
     let (turn, step) = (explanation.row.turn_ix.saturating_add(1), explanation.row.step.saturating_add(1));
     let at = words::seconds(u64::try_from(explanation.row.at_ms).unwrap_or(0));
     let [prompt, output] = [explanation.row.prompt, explanation.row.output].map(words::tokens);
-    let items = words::count(n_visible, "item", "items");
+    let items = counted(n_visible, "item");
     let place = format!(
         "{who}, turn {turn}, step {step}, at {at}: {prompt} in {items}{beside}; answered with {output}"
     );
@@ -86,10 +86,7 @@ fn cost(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
         ("all".to_owned(), explanation.row.prompt + explanation.row.output, bill.total()),
     ];
     let rows = lines.map(|(name, tokens, cost)| {
-        let usd = match cost {
-            Some(cost) if !unknown(bill, &name, tokens) => usd(cost),
-            _ => NONE.to_owned(),
-        };
+        let usd = or_none(cost.filter(|_| !unknown(bill, &name, tokens)), usd);
         [name, thousands(tokens) + " tokens", usd + " USD"]
     });
     Grid::new("Cost", 1, &[""; 3], rows)
@@ -148,8 +145,8 @@ fn cache(explanation: &Explanation, context: RowContext<'_>) -> Vec<String> {
     lines.extend(shown.map(|entry| format!("entry of {}", words::entry(entry, rules))));
     let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
     if n_shorter > 0 {
-        let n = words::count(n_shorter, "shorter entry", "shorter entries");
-        lines.push(format!("{n}: --format json lists all"));
+        let entries = if n_shorter == 1 { "entry" } else { "entries" };
+        lines.push(format!("{} shorter {entries}: --format json lists all", thousands(n_shorter as u64)));
     }
     lines
 }
@@ -162,7 +159,7 @@ fn stages(explanation: &Explanation, policy: &Policy) -> Vec<String> {
         return vec![format!("No stage changed anything{since}.")];
     }
     let line = |done: &Done| {
-        let (by, items) = (words::by(done.by, policy), words::count(done.n_items, "item", "items"));
+        let (by, items) = (words::by(done.by, policy), counted(done.n_items, "item"));
         let (before, after) = (words::tokens(done.tokens[0]), thousands(done.tokens[1]));
         format!("{by}: {items}, {before} before and {after} after")
     };
@@ -216,13 +213,10 @@ fn items(explanation: &Explanation, policy: &Policy, lists_all: bool) -> Vec<Blo
     }
     let grid =
         Grid::new("Items", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
-    let legend = match (&explanation.prefix, broken) {
-        (Some(prefix), None) => format!("+ new since request {}", prefix.of),
-        (Some(prefix), Some(_)) => {
-            format!("+ new since request {}, ≠ the first difference from it", prefix.of)
-        }
-        (None, _) => "+ new since the previous request".to_owned(),
-    };
+    let since = explanation.prefix.as_ref().map(|it| format!("request {}", it.of));
+    let since = since.unwrap_or_else(|| "the previous request".to_owned());
+    let differs = if broken.is_some() { ", ≠ the first difference from it" } else { "" };
+    let legend = format!("+ new since {since}{differs}");
     vec![Block::Table(grid.hued(Hue::Cache, &["", "cache"])), Block::Text(legend)]
 }
 
@@ -231,16 +225,11 @@ fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy) -> [String; 
     let sum = |tokens: fn(&StandingItem) -> u32| thousands(run.iter().map(|it| u64::from(tokens(it))).sum());
     let first = &run[0];
     let (item, what) = match run {
-        [.., last] if run.len() > 1 => {
-            (format!("{}–{}", first.item, last.item), words::count(run.len(), "item", "items"))
-        }
+        [.., last] if run.len() > 1 => (format!("{}–{}", first.item, last.item), counted(run.len(), "item")),
         _ => (first.item.to_string(), words::named(first)),
     };
-    let sign = match () {
-        () if broken == Some(first.item) => "≠",
-        () if first.is_new => "+",
-        () => "",
-    };
+    let new = if first.is_new { "+" } else { "" };
+    let sign = if broken == Some(first.item) { "≠" } else { new };
     [
         sign.to_owned(),
         item,

@@ -19,13 +19,9 @@ pub(super) fn seconds(ms: u64) -> String {
     format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Returns a number of things.
-pub(super) fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
-}
-
+/// Returns a number of tokens.
 pub(super) fn tokens(n: u64) -> String {
-    format!("{} {}", thousands(n), if n == 1 { "token" } else { "tokens" })
+    counted(n as usize, "token")
 }
 
 /// Returns how something is shown.
@@ -146,17 +142,18 @@ fn no_entry(explanation: &Explanation, rules: &CacheRules) -> String {
     let min = rules.min_tokens().unwrap_or(0);
     let Some(prefix) = &explanation.prefix else { return "no request came before".to_owned() };
     if prefix.tokens < min {
-        let [tokens, min] = [prefix.tokens, min].map(tokens);
+        let ([tokens, min], n) = ([prefix.tokens, min].map(tokens), prefix.of);
         return format!(
-            "request {} left no entry because its prompt was too short: {tokens}, the minimum is {min}",
-            prefix.of
+            "request {n} left no entry because its prompt was too short: {tokens}, the minimum is {min}"
         );
     }
     match &prefix.same {
-        Same::Until { item, .. } => format!(
-            "the prompt differs from request {} at item {item}, and no entry ends before it",
-            prefix.of
-        ),
+        Same::Until { item, .. } => {
+            format!(
+                "the prompt differs from request {} at item {item}, and no entry ends before it",
+                prefix.of
+            )
+        }
         Same::All => "no earlier request left an entry for this prompt".to_owned(),
     }
 }
@@ -164,16 +161,13 @@ fn no_entry(explanation: &Explanation, rules: &CacheRules) -> String {
 /// Returns how the prompt compares with the previous one.
 pub(super) fn prefix(explanation: &Explanation, policy: &Policy) -> String {
     let Some(prefix) = &explanation.prefix else {
-        return match explanation.row.role {
-            Role::Main => "This is the agent's first request.".to_owned(),
-            Role::Summariser | Role::KeepAlive => {
-                "It is not compared with another request: it is the first, or has its own prompt.".to_owned()
-            }
-        };
+        let other = "It is not compared with another request: it is the first, or has its own prompt.";
+        let is_main = explanation.row.role == Role::Main;
+        return if is_main { "This is the agent's first request." } else { other }.to_owned();
     };
     let new = explanation.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
     let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
-    let new = if_any(new.len(), |n| format!(" New since: {}, {}.", count(n, "item", "items"), tokens(n_new)));
+    let new = if_any(new.len(), |n| format!(" New since: {}, {}.", counted(n, "item"), tokens(n_new)));
     let settings: String = prefix.settings.iter().map(|it| format!(" {}", setting(*it))).collect();
     match &prefix.same {
         Same::All => {
@@ -216,12 +210,9 @@ pub(super) fn named(item: &StandingItem) -> String {
 pub fn rendered(explanation: &Explanation) -> String {
     let mut text = String::new();
     for item in explanation.items.iter().filter(|it| it.now.tokens > 0) {
-        let (what, how, tokens) = (named(item), how(item), tokens(item.now.tokens.into()));
-        text += &format!(
-            "──── {} · {what} · {how} · {tokens}\n{}\n\n",
-            item.item,
-            of_item(item).trim_end_matches('\n')
-        );
+        let (n, what, how, tokens) = (item.item, named(item), how(item), tokens(item.now.tokens.into()));
+        text +=
+            &format!("──── {n} · {what} · {how} · {tokens}\n{}\n\n", of_item(item).trim_end_matches('\n'));
     }
     if explanation.beside > 0 {
         text += &format!("──── {} beside the items, without known text\n", tokens(explanation.beside));

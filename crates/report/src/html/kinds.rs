@@ -52,10 +52,7 @@ fn form<'s>(sentence: &'s str, scenarios: &[&'s str]) -> (String, Vec<&'s str>, 
     // The longest name that is in it: others may be its beginning.
     let name = scenarios.iter().copied().filter(|it| sentence.contains(*it)).max_by_key(|it| it.len());
     let (mut form, mut found) = (String::new(), Vec::new());
-    let parts: Vec<&str> = match name {
-        Some(name) => sentence.split(name).listed(),
-        None => vec![sentence],
-    };
+    let parts = name.map_or_else(|| vec![sentence], |name| sentence.split(name).listed());
     for (nth, part) in parts.into_iter().enumerate() {
         if nth > 0 {
             form.push(NAME);

@@ -30,47 +30,34 @@ impl Default for SumRoom {
     }
 }
 
-/// A number that cannot be added up, as it is written.
-#[derive(Debug)]
-pub struct TooLarge(String);
-
-impl TooLarge {
-    fn of(number: impl fmt::Display) -> Self {
-        Self(format!("{number} is too large to be added up"))
-    }
+/// Says that a number cannot be added up.
+fn too_large(number: impl fmt::Display) -> String {
+    format!("{number} is too large to be added up")
 }
-
-impl fmt::Display for TooLarge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for TooLarge {}
 
 impl SumRoom {
     /// Takes the room of all numbers of a value.
     ///
     /// # Errors
     /// One of them is too large, or there is no room left.
-    pub fn take(&mut self, value: &impl Serialize) -> Result<(), TooLarge> {
-        self.take_said(&Said::by(value).map_err(|error| TooLarge(error.to_string()))?)
+    pub fn take(&mut self, value: &impl Serialize) -> Result<(), String> {
+        self.take_said(&Said::by(value).map_err(|error| error.to_string())?)
     }
 
     /// Takes the room of what a value says of itself.
-    fn take_said(&mut self, said: &Said) -> Result<(), TooLarge> {
+    fn take_said(&mut self, said: &Said) -> Result<(), String> {
         match said {
             Said::U64(number) => {
                 let left = self.small.checked_sub(*number);
-                self.small = left.ok_or_else(|| TooLarge::of(number))?;
+                self.small = left.ok_or_else(|| too_large(number))?;
             }
             // Of either sign: what is added up may be a difference as well.
             Said::I128(number) => self.take_wide(number.unsigned_abs())?,
             Said::U128(number) => self.take_wide(*number)?,
-            Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => return Err(TooLarge::of(number)),
+            Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => return Err(too_large(number)),
             // Not a number is what is unknown.
             Said::F64(number) if number.abs() > FLOAT_MAX => {
-                return Err(TooLarge::of(format_args!("{number:e}")));
+                return Err(too_large(format_args!("{number:e}")));
             }
             Said::NewtypeStruct(Limits::NAME, _) => {}
             Said::Some(it) | Said::NewtypeStruct(_, it) | Said::NewtypeVariant(_, it) => {
@@ -90,8 +77,8 @@ impl SumRoom {
         Ok(())
     }
 
-    fn take_wide(&mut self, number: u128) -> Result<(), TooLarge> {
-        self.wide = self.wide.checked_sub(number).ok_or_else(|| TooLarge::of(number))?;
+    fn take_wide(&mut self, number: u128) -> Result<(), String> {
+        self.wide = self.wide.checked_sub(number).ok_or_else(|| too_large(number))?;
         Ok(())
     }
 }

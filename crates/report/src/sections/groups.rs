@@ -64,22 +64,24 @@ impl Report {
             return Vec::new();
         }
         let recorded: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
-        let (mut sessions, others): (Vec<&str>, Vec<&str>) =
-            scenarios.iter().filter(|_| self.sums.is_empty()).partition(|it| recorded.contains(**it));
+        let (sessions, others): (Vec<&str>, Vec<&str>) =
+            scenarios.iter().partition(|it| recorded.contains(**it));
         let mut groups = Vec::new();
         let mut singles: Vec<&str> = Vec::new();
         let is_whole = detail == Detail::Scenarios;
-        if !self.sums.is_empty() {
+        let rest = if !self.sums.is_empty() {
             groups.push(self.group(GroupKey::All, ALL, scenarios.clone()));
             if scenarios.len() > 1 && (is_whole || scenarios.len() <= FEW_SCENARIOS) {
-                singles.clone_from(&scenarios);
+                singles = scenarios;
             }
+            Vec::new()
         } else if sessions.len() > 1 {
             groups.extend(self.groups_of_sessions(&sessions));
             singles.extend(sessions.iter().filter(|_| is_whole));
-            sessions.clear();
-        }
-        let rest = scenarios.into_iter().filter(|it| others.contains(it) || sessions.contains(it)).listed();
+            others
+        } else {
+            scenarios
+        };
         let mut folders: IndexMap<GroupKey, Vec<&str>> = IndexMap::new();
         for name in rest {
             // A recorded session that is the only one stands among the folders.
@@ -97,10 +99,8 @@ impl Report {
             groups.push(self.group(key, folder(members[0]), members));
         }
         for name in singles {
-            groups.push(Group {
-                is_part: true,
-                ..self.group(GroupKey::One(name.to_owned()), name, vec![name])
-            });
+            let single = self.group(GroupKey::One(name.to_owned()), name, vec![name]);
+            groups.push(Group { is_part: true, ..single });
         }
         groups
     }
@@ -197,16 +197,13 @@ impl Report {
         }
         counts.sort_by(|_, one, _, other| other.cmp(one));
         let turns = self.turns_of(&sessions);
-        let title = match counts.first() {
-            None => format!("{} ({turns})", counted(sessions.len(), "session")),
-            Some((format, _)) if counts.len() == 1 => {
-                format!("{} ({turns})", counted(sessions.len(), &format!("{format} session")))
-            }
-            Some(_) => {
-                let mixed = counts.iter().map(|(format, n)| format!("{n} {format}")).listed();
-                format!("{} ({turns}; {})", counted(sessions.len(), "session"), mixed.join(", "))
-            }
+        let one = match counts.first() {
+            Some((format, _)) if counts.len() == 1 => format!("{format} session"),
+            _ => "session".to_owned(),
         };
+        let formats = counts.iter().map(|(format, n)| format!("{n} {format}")).listed();
+        let mixed = if counts.len() > 1 { format!("; {}", formats.join(", ")) } else { String::new() };
+        let title = format!("{} ({turns}{mixed})", counted(sessions.len(), &one));
         Group { key, title, scenarios: sessions, under, is_part }
     }
 

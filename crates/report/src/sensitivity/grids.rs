@@ -80,10 +80,9 @@ fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
 
 fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
     let letters = letters(all);
-    let named = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).listed();
     let is_counted = all.profiles.iter().any(|it| it.counts().is_some());
-    let heads: &[&str] = if is_counted { &["profile", "as of", "tokens"] } else { &["profile", "as of"] };
-    let columns = [named(heads), letters].concat();
+    let heads = ["profile", "as of"].into_iter().chain(is_counted.then_some("tokens"));
+    let columns = heads.map(str::to_owned).chain(letters).listed();
     // All lists with as many decimals: those of the cheapest, but at most four beside a list that costs a dollar.
     let largest = |row: &PriceRow| row.cells.iter().filter_map(PriceCell::cost).fold(0.0, f64::max);
     let is_dear = grid.rows.iter().any(|it| largest(it) >= 1.0);
@@ -107,11 +106,7 @@ fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let cheapest = row.cheapest();
         let kept = cheapest.and_then(|it| row.cells[it].kept());
-        let label = match cheapest {
-            Some(0) => "baseline",
-            Some(cheapest) => word(row.label(cheapest)),
-            None => NONE,
-        };
+        let label = cheapest.map_or(NONE, |it| if it == 0 { "baseline" } else { word(row.label(it)) });
         vec![
             profile.name.clone(),
             if row.is_free() { "free: everything costs nothing".to_owned() } else { order(row, &letters) },
@@ -154,27 +149,24 @@ fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
             room > 0
         };
         let shown: Vec<&str> = names.take_while(fits).listed();
-        let more = profiles.len() - shown.len();
         if shown.is_empty() {
-            return format!("{more} profiles");
+            return format!("{} profiles", profiles.len());
         }
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let more = if_any(profiles.len() - shown.len(), |n| format!(" and {n} more"));
         format!("{}{more}", shown.join(", "))
     };
     let line = |flip: &Flip| {
         let [left, right] = flip.policies.map(|it| letters[it].as_str());
         let [left_cheaper, right_cheaper] = &flip.cheaper;
         // The fewer profiles are the news.
-        let (exception, profiles) = if left_cheaper.len() < right_cheaper.len() {
-            (format!("{left} < {right}"), left_cheaper)
-        } else {
-            (format!("{right} < {left}"), right_cheaper)
-        };
+        let is_left = left_cheaper.len() < right_cheaper.len();
+        let (cheaper, dearer) = if is_left { (left, right) } else { (right, left) };
+        let profiles = if is_left { left_cheaper } else { right_cheaper };
         vec![
             format!("{left}, {right}"),
             left_cheaper.len().to_string(),
             right_cheaper.len().to_string(),
-            format!("{exception}: {}", names(profiles)),
+            format!("{cheaper} < {dearer}: {}", names(profiles)),
         ]
     };
     let columns = ["pair", "first cheaper", "second cheaper", "exceptions"];
@@ -227,9 +219,9 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
 fn free(comparison: &Sensitivity) -> Option<String> {
     let rows = comparison.profiles.iter().zip(&comparison.grids.first()?.rows);
     let names: Vec<&str> = rows.filter(|(_, row)| row.is_free()).map(|(it, _)| it.name.as_str()).listed();
-    let (first, lists) =
-        (names.first()?, if names.len() == 1 { "price list charges" } else { "price lists charge" });
-    let (n, more) = (names.len(), if names.len() > 1 { ", …" } else { "" });
+    let (lists, more) =
+        if names.len() == 1 { ("price list charges", "") } else { ("price lists charge", ", …") };
+    let (n, first) = (names.len(), names.first()?);
     Some(format!(
         "{n} {lists} nothing ({first}{more}): no policy is the cheapest there, and --sort cost shows them last."
     ))
@@ -237,13 +229,8 @@ fn free(comparison: &Sensitivity) -> Option<String> {
 
 /// Writes a number with three significant digits, or whole where it has more.
 fn significant(number: f64) -> String {
-    let decimals = match number.abs() {
-        it if it >= 100.0 => 0,
-        it if it >= 10.0 => 1,
-        it if it >= 1.0 => 2,
-        _ => 3,
-    };
-    fixed(number, decimals)
+    let digits = [1.0, 10.0, 100.0].into_iter().filter(|it| number.abs() >= *it).count();
+    fixed(number, 3 - digits)
 }
 
 /// What the columns mean that do not say so themselves.
@@ -274,24 +261,17 @@ fn legend(grid: &Grid) -> Option<String> {
 /// Returns the notes of a comparison.
 pub(super) fn notes(comparison: &Sensitivity) -> Vec<String> {
     let mut notes: Vec<String> = comparison.skipped.iter().cloned().chain(free(comparison)).listed();
-    if comparison
-        .grids
-        .iter()
-        .flat_map(|grid| &grid.rows)
-        .flat_map(|row| &row.cells)
-        .any(PriceCell::is_stopped)
-    {
+    let mut rows = comparison.grids.iter().flat_map(|grid| &grid.rows);
+    if rows.any(|row| row.cells.iter().any(PriceCell::is_stopped)) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
     // What users asked alone says nothing of results.
     let is_unknown = |cell: &PriceCell| cell.recovery_tokens().is_none() && cell.remembered.is_none();
     let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(is_unknown);
-    let silent: Vec<&str> = comparison.grids.iter().filter(is_silent).map(|it| it.load.as_str()).listed();
+    let silent = comparison.grids.iter().filter(is_silent).map(|it| it.load.as_str()).listed().join(", ");
     if !silent.is_empty() {
-        let names = silent.join(", ");
         notes.push(format!(
-            "{names}: this scenario declares no evidence needs: do not judge it by cost \
-            alone."
+            "{silent}: this scenario declares no evidence needs: do not judge it by cost alone."
         ));
     }
     if let Some(OpenOrders { neighbours, open, unknown }) = comparison.open_orders() {
@@ -303,8 +283,8 @@ pub(super) fn notes(comparison: &Sensitivity) -> Vec<String> {
             (assumptions/tokenizers.toml). The order of {open} of {neighbours} pairs of neighbouring price lists depends on it.{unknown}"
         ));
     }
-    match &comparison.asked {
-        Some(asked) => notes.push(format!(
+    notes.push(match &comparison.asked {
+        Some(asked) => format!(
             "break-even: a prune removes {} tokens and rewrites {}; a request after {} of a lifetime keeps \
                 an entry alive; {} requests share a prefix; compression makes a prompt {} times smaller; \
                 a compaction leaves {} tokens, requests add {}, and {} of them miss (--set break_even.…).",
@@ -316,11 +296,9 @@ pub(super) fn notes(comparison: &Sensitivity) -> Vec<String> {
             thousands(asked.compaction_prefix_tokens),
             thousands(asked.compaction_growth_tokens),
             asked.compaction_miss_share,
-        )),
-        None => {
-            notes.push("the suite has no [break_even], so some break-even points are unknown.".to_owned());
-        }
-    }
+        ),
+        None => "the suite has no [break_even], so some break-even points are unknown.".to_owned(),
+    });
     notes
 }
 

@@ -9,7 +9,7 @@ use crate::effects::{PolicyChanges, spread};
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::prelude::*;
 use crate::template;
-use crate::verdict::MIN_EVIDENCE;
+use crate::verdict::{MIN_EVIDENCE, percent_round};
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::sensitivity::{PriceRow, ProfileShare, Sensitivity};
 use ctxsim_input::profile::price::VariedRate as Rate;
@@ -24,13 +24,13 @@ const FLOOR: Floor = Floor(MIN_EVIDENCE);
 pub fn page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let first = comparison.grids.first();
     let won = first.and_then(|grid| winners(comparison, grid)).map(|it| figure("cheapest", &it));
-    let more = first
-        .into_iter()
-        .flat_map(|grid| changes(comparison, grid).into_iter().chain(by_rate(comparison, grid)));
+    let more = first.map(|grid| [changes(comparison, grid), by_rate(comparison, grid)]);
+    let more = more.into_iter().flatten().flatten();
     let tables = tables(comparison, false).into_iter().chain(more).flat_map(|mut grid| {
         let words = grid.more.take().map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
     });
+    let policies = PagePiece::list("Policies", lettered(comparison));
     let n_policies = several(comparison.policies.len(), "policy", "policies");
     let lists = counted(comparison.profiles.len(), "price list");
     let page = Page {
@@ -41,9 +41,7 @@ pub fn page(comparison: &Sensitivity) -> Result<String, template::Error> {
         rests_on: notes(comparison),
         parts: vec![
             PagePart::picture(PagePiece::pictures(won.into_iter().listed())),
-            PagePart::tables(
-                PagePiece::list("Policies", lettered(comparison)).into_iter().chain(tables).listed(),
-            ),
+            PagePart::tables(policies.into_iter().chain(tables).listed()),
         ],
     };
     page.write()
@@ -63,11 +61,11 @@ pub(super) fn answer_in_words(comparison: &Sensitivity) -> Option<String> {
 fn answer(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
     let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).listed();
     let (n, best) = winner(comparison, grid)?;
-    let kept: Vec<f64> = rows.iter().filter_map(|it| it.cells.get(best)?.kept()).listed();
-    let kept = kept.iter().copied().reduce(f64::min).zip(kept.iter().copied().reduce(f64::max));
-    let kept = kept.map(|(low, high)| match (percent(low), percent(high)) {
-        (low, high) if low == high => format!("It keeps {low} of the needed evidence."),
-        (low, high) => format!("It keeps {low} to {high} of the needed evidence."),
+    let kept = || rows.iter().filter_map(|it| it.cells.get(best)?.kept());
+    let kept = kept().reduce(f64::min).zip(kept().reduce(f64::max)).map(|(low, high)| {
+        let (low, high) = (percent(low), percent(high));
+        let to = if low == high { String::new() } else { format!(" to {high}") };
+        format!("It keeps {low}{to} of the needed evidence.")
     });
     // Whoever forgets more is not the cheapest of what does the same.
     let below = |nth: &usize| {
@@ -75,12 +73,11 @@ fn answer(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
             |row: &&PriceRow| row.cells.get(*nth).is_some_and(|it| !FLOOR.passes(it.evidence_kept()));
         *nth > 0 && grid.rows.iter().any(|row| is_below(&row) && row.cheapest() == Some(*nth))
     };
-    let below =
-        (0..comparison.policies.len()).filter(below).map(|nth| comparison.policies[nth].clone()).listed();
-    let floor = percent(FLOOR.0).replace(".0%", "%");
-    let below = (!below.is_empty()).then(|| {
-        format!("Cheaper under some lists, but below {floor} of the evidence: {}.", below.join(", "))
-    });
+    let policies = &comparison.policies;
+    let below = (0..policies.len()).filter(below).map(|nth| policies[nth].clone()).listed().join(", ");
+    let floor = percent_round(FLOOR.0);
+    let below = (!below.is_empty())
+        .then(|| format!("Cheaper under some lists, but below {floor} of the evidence: {below}."));
     let n_lists = rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count();
     let plural = if n_lists == 1 { "" } else { "s" };
     let keeping =
@@ -110,10 +107,9 @@ fn winners(comparison: &Sensitivity, grid: &Compared) -> Option<Winners> {
         Some((best, WonList { name: profile.name.clone(), policy: label(best), change }))
     };
     let won: Vec<(usize, WonList)> = comparison.profiles.iter().zip(&grid.rows).filter_map(won).listed();
-    let policies = (0..comparison.policies.len())
-        .map(|nth| (label(nth), won.iter().filter(|it| it.0 == nth).count()))
-        .listed();
-    let floor = percent(FLOOR.0).replace(".0%", "%");
+    let n_won = |nth: usize| won.iter().filter(|it| it.0 == nth).count();
+    let policies = (0..comparison.policies.len()).map(|nth| (label(nth), n_won(nth))).listed();
+    let floor = percent_round(FLOOR.0);
     (won.len() > 1).then(|| Winners {
         subject: format!("{}; of those that keep at least {floor} of the evidence", subject(grid)),
         policies,
@@ -132,11 +128,8 @@ fn changes(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
         policy: comparison.policies[nth].clone(),
         changes: grid.rows.iter().filter_map(|row| change(row, nth)).listed(),
     };
-    let title = format!(
-        "Change in cost against {} under the price lists · {}",
-        comparison.policies[0],
-        subject(grid)
-    );
+    let (base, subject) = (&comparison.policies[0], subject(grid));
+    let title = format!("Change in cost against {base} under the price lists · {subject}");
     spread(title, "price lists", (1..comparison.policies.len()).map(under_lists).listed())
 }
 
@@ -162,9 +155,7 @@ fn by_rate(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
     });
     let rates = Rate::ALL.into_iter().map(|rate| rate.name().replace('_', " "));
     let columns = ["profile", "as listed"].map(str::to_owned).into_iter().chain(rates).listed();
-    let title = format!(
-        "Change in cost with {}, each rate a tenth lower … a tenth higher",
-        comparison.policies[best]
-    );
+    let policy = &comparison.policies[best];
+    let title = format!("Change in cost with {policy}, each rate a tenth lower … a tenth higher");
     (best > 0).then(|| Grid::new(title, 1, &columns, lists))
 }

@@ -20,10 +20,8 @@ pub fn table(sweep: &Sweep, shows_all: bool, on: impl Into<Terminal>) -> String 
     let mut answer = vec![Block::Answer(answer(sweep))];
     if let Some(knee) = sweep.knee {
         let set = sweep.points[knee].set.iter().map(|it| format!("--set '{it}'")).listed().join(" ");
-        answer.push(Block::Code(format!(
-            "ctxsim compare --base {} --candidate {} {set}",
-            head.base, head.policy
-        )));
+        let (base, policy) = (&head.base, &head.policy);
+        answer.push(Block::Code(format!("ctxsim compare --base {base} --candidate {policy} {set}")));
     }
     let n_points = counted(sweep.points.len(), "point");
     let front = match sweep.front.len() {
@@ -53,19 +51,17 @@ pub fn table(sweep: &Sweep, shows_all: bool, on: impl Into<Terminal>) -> String 
 /// What the template says.
 pub fn page(sweep: &Sweep) -> Result<String, template::Error> {
     let head = &sweep.head;
-    let all = (0..sweep.points.len()).listed();
-    let mut points = grid(sweep, &all);
+    let mut points = grid(sweep, &(0..sweep.points.len()).listed());
     points.title = format!("Every point of {} against {}", head.policy, head.base);
-    for (row, nth) in points.rows.iter_mut().skip(1).zip(all) {
-        let point = &sweep.points[nth];
+    for ((nth, point), row) in sweep.points.iter().enumerate().zip(points.rows.iter_mut().skip(1)) {
         row.cells[0] = short(&point.set);
         row.note = sweep.front.contains(&nth).then(|| sweep.mark(nth).unwrap_or("front").to_owned());
     }
     let points = PagePiece::table_with(points, |name| {
         sweep.points.iter().find(|it| short(&it.set) == name).map(|point| command(sweep, point))
     });
-    let named =
-        |what: &str, all: &[String]| (!all.is_empty()).then(|| format!("{what}: {}.", all.join(", ")));
+    let rests_on = [("Loads", &head.scenarios), ("Profiles", &head.profiles)].into_iter();
+    let rests_on = rests_on.filter(|it| !it.1.is_empty());
     let varied = head.vary.iter().map(|(path, values)| format!("{path}: {}", values.join(", "))).listed();
     let set = PagePiece::list("Set at every point", head.set.clone());
     let page = Page {
@@ -73,10 +69,7 @@ pub fn page(sweep: &Sweep) -> Result<String, template::Error> {
         title: format!("{} varied against {}", head.policy, head.base),
         about: format!("{}, {} on the front.", counted(sweep.points.len(), "point"), sweep.front.len()),
         answers: vec![card(sweep)],
-        rests_on: [named("Loads", &head.scenarios), named("Profiles", &head.profiles)]
-            .into_iter()
-            .flatten()
-            .listed(),
+        rests_on: rests_on.map(|(what, all)| format!("{what}: {}.", all.join(", "))).listed(),
         parts: vec![
             PagePart::picture(PagePiece::pictures(sweep.pictures().all())),
             PagePart::tables(vec![points]),
@@ -91,13 +84,10 @@ fn answer(sweep: &Sweep) -> String {
     let base = &sweep.head.base;
     if let Some(knee) = sweep.knee {
         let point = &sweep.points[knee];
-        let bound = point.bound.map_or_else(String::new, |ends| {
-            format!("; if every assumption erred the same way, {}%", interval(ends))
-        });
-        let sure = point.interval.map_or_else(String::new, |ends| {
-            let ends = point.interval_over.named(&format!("{}%", interval(ends)));
-            format!(" Its change in cost against {base}: {ends}{bound}.")
-        });
+        let bound = |ends| format!("; if every assumption erred the same way, {}%", interval(ends));
+        let bound = point.bound.map_or_else(String::new, bound);
+        let sure = point.sure().map(|ends| format!(" Its change in cost against {base}: {ends}{bound}."));
+        let sure = sure.unwrap_or_default();
         format!("Knee: the front's point closest to the best value of every objective.{sure}")
     } else if !sweep.front.is_empty() {
         let stopped = sweep.points.iter().any(|it| !it.base.is_complete());
@@ -127,7 +117,7 @@ fn card(sweep: &Sweep) -> Card {
     Card {
         number: signed(change),
         what: format!("at {}, the knee of the front: {kept}, {}", short(&point.set), label(point)),
-        sure: point.interval.map(|ends| point.interval_over.named(&format!("{}%", interval(ends)))),
+        sure: point.sure(),
         words: open.into_iter().chain([told]).listed(),
         code: Some(command(sweep, point)),
         tone: if is_known && change < 0.0 { Tone::Better } else { Tone::Plain },
@@ -141,14 +131,9 @@ fn command(sweep: &Sweep, point: &SweepPoint) -> String {
     let listed = |option: &str, all: &[String]| {
         all.iter().map(|it| format!(" {option}{}", quoted(it))).collect::<String>()
     };
-    format!(
-        "ctxsim compare --base {} --candidate {}{}{}{}",
-        head.base,
-        head.policy,
-        listed("--set ", &point.set),
-        listed("--profile ", &head.profiles),
-        listed("", &head.scenarios)
-    )
+    let options = listed("--set ", &point.set) + &listed("--profile ", &head.profiles);
+    let loads = listed("", &head.scenarios);
+    format!("ctxsim compare --base {} --candidate {}{options}{loads}", head.base, head.policy)
 }
 
 /// Returns by how much a point's cost differs from the base's.
@@ -163,10 +148,11 @@ fn grid(sweep: &Sweep, points: &[usize]) -> Grid {
     let costs = sweep.points.iter().filter_map(|it| it.numbers.get(COST));
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
     let has = |place: &str| sweep.points.iter().any(|it| it.numbers.get(place).is_some());
-    let mut objectives = Objective::ALL.to_vec();
-    for of in head.objectives.iter().chain(head.guards.iter().map(|it| &it.of)) {
-        if !objectives.contains(of) {
-            objectives.push(*of);
+    let asked = head.objectives.iter().copied().chain(head.guards.iter().map(|it| it.of));
+    let mut objectives: Vec<Objective> = Objective::ALL.to_vec();
+    for objective in asked {
+        if !objectives.contains(&objective) {
+            objectives.push(objective);
         }
     }
     objectives.retain(|of| sweep.points.iter().any(|it| of.number(&it.numbers).is_some()));
@@ -200,6 +186,13 @@ fn label(point: &SweepPoint) -> String {
     }
     let word = point.label.and_then(|it| serde_json::to_value(it).ok());
     or_none(word.as_ref().and_then(|it| it.as_str()), |label| label.replace('_', " "))
+}
+
+impl SweepPoint {
+    /// Names the interval of its change in cost.
+    fn sure(&self) -> Option<String> {
+        self.interval.map(|ends| self.interval_over.named(&format!("{}%", interval(ends))))
+    }
 }
 
 impl Sweep {

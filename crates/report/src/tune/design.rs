@@ -141,10 +141,8 @@ impl Designed {
     /// Returns what a policy file says of how it was found: one paragraph each.
     pub fn evidence(&self) -> Vec<String> {
         let mut lines = vec![self.best(), self.answer()];
-        lines.extend(self.on_parts().map(|words| words + "."));
-        lines.extend(self.beat());
-        lines.extend(self.ceiling_words());
-        lines.push(self.searched());
+        lines.extend(self.on_parts().map(|words| words + ".").chain([self.beat()]));
+        lines.extend(self.ceiling_words().into_iter().chain([self.searched()]));
         lines
     }
 
@@ -173,7 +171,7 @@ impl Designed {
     }
 
     /// Says what the choice beat on the sessions that it was not chosen on.
-    fn beat(&self) -> Option<String> {
+    fn beat(&self) -> String {
         let place = if self.tuned.parts.len() > 1 { "On the sessions held out" } else { "On these sessions" };
         let of_presets = match self.presets_keeping {
             0 => "no other preset that was tried keeps the floor".to_owned(),
@@ -182,35 +180,34 @@ impl Designed {
         let last = |parts: &[TunePart]| parts.last().and_then(TunePart::change);
         let best = self.best_preset.as_ref().filter(|it| it.name != self.name);
         let best = best.zip(last(&self.tuned.parts)).and_then(|(preset, own)| {
-            let change = (1.0 + own) / (1.0 + last(&preset.parts)?) - 1.0;
-            let name = &preset.name;
-            let against = signed(change);
-            Some(format!("; against {name}, which would have been chosen from the presets, {against}"))
+            let (name, change) = (&preset.name, (1.0 + own) / (1.0 + last(&preset.parts)?) - 1.0);
+            Some(format!(
+                "; against {name}, which would have been chosen from the presets, {}",
+                signed(change)
+            ))
         });
-        Some(format!("{place}, {of_presets}{}.", best.unwrap_or_default()))
+        format!("{place}, {of_presets}{}.", best.unwrap_or_default())
     }
 
     /// Says how much there is to gain.
     fn ceiling_words(&self) -> Option<String> {
         let ceiling = self.ceiling.last()?;
-        let hindsight =
-            format!("Ceiling there: hindsight, which knows the future, {}", signed(ceiling.hindsight?));
-        let bound = ceiling.bound.map_or_else(String::new, |bound| {
+        let hindsight = signed(ceiling.hindsight?);
+        let most = |bound: f64| {
             format!("; no policy that keeps every needed item can save more than {}", percent(-bound))
-        });
-        Some(format!("{hindsight}{bound}."))
+        };
+        let bound = ceiling.bound.map_or_else(String::new, most);
+        Some(format!("Ceiling there: hindsight, which knows the future, {hindsight}{bound}."))
     }
 
     /// Says what was tried.
     fn searched(&self) -> String {
         let DesignedSearch { method, seed, budget, plays, policies, presets, is_cut } = &self.search;
         let cut = if *is_cut { ", which ended it" } else { "" };
+        let policies = counted(*policies, "policy").replace("policys", "policies");
+        let [presets, plays, budget] = [presets, plays, budget].map(|it| thousands(*it as u64));
         format!(
-            "Tried {} ({} presets) in {} of {} simulations{cut}: {method}; seed {seed}.",
-            counted(*policies, "policy").replace("policys", "policies"),
-            thousands(*presets as u64),
-            thousands(*plays as u64),
-            thousands(*budget as u64),
+            "Tried {policies} ({presets} presets) in {plays} of {budget} simulations{cut}: {method}; seed {seed}."
         )
     }
 }
@@ -220,7 +217,7 @@ pub fn table(designed: &Designed, on: impl Into<Terminal>) -> String {
     let stages = designed.stages.clone();
     let best = ListBlock { heading: designed.best(), lines: stages, most: Some(usize::MAX) };
     let mut answer = vec![Block::Answer(designed.answer()), Block::List(best)];
-    let said = designed.on_parts().chain(designed.beat()).chain(designed.ceiling_words());
+    let said = designed.on_parts().chain([designed.beat()]).chain(designed.ceiling_words());
     answer.extend(said.map(Block::Text));
     let text = FoundText {
         answer,

@@ -52,14 +52,11 @@ pub fn table(tuned: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String 
 pub fn page(tuned: &Tuned) -> Result<String, template::Error> {
     let table = Grid { title: "Every variant, the best first".to_owned(), ..grid(tuned) };
     let tables = std::iter::once(table).chain(block_grids(tuned));
+    let (sessions, variants) = (counted(tuned.n_sessions(), "session"), counted(tuned.variants, "variant"));
     let page = Page {
         command: "tune",
         title: format!("{} tuned against {}", tuned.policy, tuned.base),
-        about: format!(
-            "{} on {}.",
-            counted(tuned.variants, "variant"),
-            counted(tuned.n_sessions(), "session")
-        ),
+        about: format!("{variants} on {sessions}."),
         answers: vec![card(tuned)],
         rests_on: rests_on(tuned, true),
         parts: vec![
@@ -182,11 +179,10 @@ fn tried(tuned: &Tuned) -> Vec<String> {
         ));
     }
     if !tuned.never_fired.is_empty() {
+        let (stages, n, base) =
+            (listed_code(&tuned.never_fired), thousands(tuned.prompt_tokens_max), &tuned.base);
         lines.push(format!(
-            "{} never fired in any variant; the longest prompt under {} has {} tokens.",
-            listed_code(&tuned.never_fired),
-            tuned.base,
-            thousands(tuned.prompt_tokens_max)
+            "{stages} never fired in any variant; the longest prompt under {base} has {n} tokens."
         ));
     }
     lines
@@ -209,7 +205,7 @@ fn grid(tuned: &Tuned) -> Grid {
         rows.push((tuned.base.clone(), first.parts.iter().map(base).listed()));
     }
     for (nth, group) in distinct(tuned).enumerate() {
-        let alike = if group.len() > 1 { format!(" and {} alike", group.len() - 1) } else { String::new() };
+        let alike = if_any(group.len() - 1, |n| format!(" and {n} alike"));
         let best = if nth == 0 { " (best)" } else { "" };
         let name = format!("{}{alike}{best}", variant_name(&group[0].set));
         rows.push((name, group[0].parts.iter().map(|it| it.cells(decimals)).listed()));
@@ -259,10 +255,8 @@ fn pictures(tuned: &Tuned) -> FoundPictures<'_> {
     }
     let first = tuned.parts.last();
     let held_out = if tuned.parts.len() > 1 { "on the sessions held out" } else { "on all sessions" };
-    let dear = match n_dear {
-        0 => String::new(),
-        n => format!("; {} that cost +50% and more are in the table", counted(n, "variant")),
-    };
+    let dear = |n| format!("; {} that cost +50% and more are in the table", counted(n, "variant"));
+    let dear = if_any(n_dear, dear);
     FoundPictures {
         base: &tuned.base,
         base_usd: first.and_then(|it| it.base_cost),

@@ -168,18 +168,16 @@ impl GoalSearch<'_> {
         let out = self.parts.len() - 1;
         let first = self.goal.objectives.len();
         for (nth, guard) in self.goal.guards.iter().enumerate() {
-            let number =
-                self.numbers(out, best + 1, first + nth).and_then(|it| Statistic::new(it.into_iter()));
-            let ends = number.map(|it| it.ci95.unwrap_or([it.mean; 2]));
+            let numbers = self.numbers(out, best + 1, first + nth);
+            let ends = numbers.and_then(|it| Statistic::new(it.into_iter()));
+            let ends = ends.map(|it| it.ci95.unwrap_or([it.mean; 2]));
             let Some(end) = ends.map(|it| if guard.is_least { it[0] } else { it[1] }) else {
                 return (Word::CannotTell, format!("nothing tells whether `{guard}` holds"));
             };
             if !guard.holds(end) {
                 let end = guard.of.shown(end, 4);
-                return (
-                    Word::CannotTell,
-                    format!("`{guard}` is not certain to hold on the seeds held out: it may be {end}"),
-                );
+                let why = format!("`{guard}` is not certain to hold on the seeds held out: it may be {end}");
+                return (Word::CannotTell, why);
             }
         }
         if self.parts.len() < 2 {
@@ -225,11 +223,8 @@ impl GoalFound {
         };
         let mut rows = vec![(base.to_owned(), self.base.iter().map(cells).listed())];
         for (nth, point) in self.points.iter().enumerate() {
-            let mark = match (nth, point.keeps) {
-                (_, false) => " (guard fails)",
-                (0, true) => " (best)",
-                _ => "",
-            };
+            let best = if nth == 0 { " (best)" } else { "" };
+            let mark = if point.keeps { best } else { " (guard fails)" };
             rows.push((variant_name(&point.set) + mark, point.numbers.iter().map(cells).listed()));
         }
         found::candidates(&columns, self.base.len(), rows)
@@ -238,18 +233,18 @@ impl GoalFound {
     /// Returns what was chosen, how it did on the seeds held out, and the word for it.
     pub fn lines(&self, base: &str) -> Vec<String> {
         let Some(first) = self.points.first() else { return Vec::new() };
+        if self.held_out.is_empty() {
+            let none = "No variant has a number for what was asked: nothing in these sessions tells it.";
+            return vec![none.to_owned()];
+        }
         let one = |outcome: &GoalNumber| {
             let shown = |number: f64| outcome.objective.shown(number, 4);
-            let ends = outcome.difference.ci95.map_or_else(String::new, |[low, high]| {
-                format!("; 95% interval of the difference {} to {}", shown(low), shown(high))
-                    .replace(" -", " −")
+            let ends = outcome.difference.ci95.map_or_else(String::new, |ends| {
+                let [low, high] = ends.map(shown);
+                format!("; 95% interval of the difference {low} to {high}").replace(" -", " −")
             });
-            format!(
-                "{} {} against {} under {base}{ends}",
-                outcome.heading,
-                shown(outcome.chosen),
-                shown(outcome.base)
-            )
+            let [chosen, before] = [outcome.chosen, outcome.base].map(shown);
+            format!("{} {chosen} against {before} under {base}{ends}", outcome.heading)
         };
         let all = self.held_out.iter().map(one).listed().join(". ");
         let alike = match self.alike {
@@ -259,11 +254,6 @@ impl GoalFound {
             }
             n => format!("{} cannot be told from it.", counted(n, "other variant")),
         };
-        if self.held_out.is_empty() {
-            return vec![
-                "No variant has a number for what was asked: nothing in these sessions tells it.".to_owned(),
-            ];
-        }
         let word = self.word.text();
         vec![
             format!("Best: {}. The word for it is “{word}”: {}.", variant_name(&first.set), self.why),

@@ -110,12 +110,6 @@ pub(super) fn change(all: &[Picked<'_>]) -> Option<f64> {
     (base > 0.0).then(|| own / base - 1.0)
 }
 
-/// Turns limits of a change into limits of a share.
-fn of_share(limits: Vec<Limit>) -> Vec<Limit> {
-    let share = |it: Limit| Limit { interval: it.interval.map(|it| it.map(|end| 1.0 + end)), ..it };
-    limits.into_iter().map(share).listed()
-}
-
 /// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
 fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
     let users = all.iter().map(|it| &it.run().sums.needs.users);
@@ -139,8 +133,8 @@ pub(super) fn word<'s>(all: &[Picked<'s>], floor: f64) -> Option<Lever> {
 /// Names the numbers that stand for the evidence that is kept; loads of several kinds have several.
 fn kept_of(all: &[Picked<'_>]) -> Option<String> {
     let names = all.iter().filter_map(|it| it.session.remembered.as_ref()).map(|it| it.0.as_str());
-    let names = crate::distinct(names);
-    (!names.is_empty()).then(|| names.join(" and "))
+    let names = crate::distinct(names).join(" and ");
+    (!names.is_empty()).then_some(names)
 }
 
 impl TunePart {
@@ -155,7 +149,10 @@ impl TunePart {
         let assumed = assumed_costs(all);
         let reach = assumed.map(|[own, base]| own.reach_from(&base)).unwrap_or_default();
         let cost_limits = ratio_limits(&of_costs, reach);
-        let evidence_limits = of_share(ratio_limits(&of_kept, AssumedReach::default()));
+        // Limits of a share, rather than of a change.
+        let share = |it: Limit| Limit { interval: it.interval.map(|it| it.map(|end| 1.0 + end)), ..it };
+        let evidence_limits = ratio_limits(&of_kept, AssumedReach::default()).into_iter().map(share).listed();
+        let kept_low = interval_for_later(&evidence_limits).map(|ends| ends[0]);
         let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
         let cost = costs.map(|it| sum_of_pairs(it.into_iter()));
         let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).listed();
@@ -172,8 +169,7 @@ impl TunePart {
             evidence_kept,
             task_kept: task_kept(all),
             kept_of: kept_of(all),
-            evidence_low: evidence_kept
-                .map(|kept| interval_for_later(&evidence_limits).map_or(kept, |ends| ends[0])),
+            evidence_low: evidence_kept.map(|kept| kept_low.unwrap_or(kept)),
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
             without_best: without_best(&of_costs),
@@ -222,8 +218,8 @@ impl TunePart {
         };
         let limits = self.cost_limits.iter().filter_map(words);
         let bound = self.bound.map(|it| format!("if every assumption erred the same way {}%", interval(it)));
-        let all: Vec<String> = limits.chain(bound).listed();
-        (!all.is_empty()).then(|| all.join("; "))
+        let all = limits.chain(bound).listed().join("; ");
+        (!all.is_empty()).then_some(all)
     }
 }
 
@@ -237,10 +233,8 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
         return Vec::new();
     }
     let n_projects = sample_blocks(Over::Projects, &samples).len();
-    let of_projects = (n_projects == 1).then(|| match samples[0].project {
-        "" => "no project is known, so how projects differ is assumed".to_owned(),
-        _ => "they are of one project, so how projects differ is assumed".to_owned(),
-    });
+    let known = if samples[0].project.is_empty() { "no project is known" } else { "they are of one project" };
+    let of_projects = (n_projects == 1).then(|| format!("{known}, so how projects differ is assumed"));
     let Some(unit) = unit_of_blocks(&samples) else {
         let of_time = "not all tell their times, so how months differ is not known";
         return of_projects.into_iter().chain([of_time.to_owned()]).listed();
@@ -286,12 +280,8 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
         };
         sample_blocks(over, &samples).iter().map(part).listed()
     };
-    [Over::Projects]
-        .into_iter()
-        .chain(unit_of_blocks(&samples))
-        .flat_map(parts_over)
-        .filter(|it| !it.name.is_empty())
-        .listed()
+    let all = [Over::Projects].into_iter().chain(unit_of_blocks(&samples)).flat_map(parts_over);
+    all.filter(|it| !it.name.is_empty()).listed()
 }
 
 /// Returns the costs of the variant and of the base, with what is assumed of them, on the sessions that can be compared.
@@ -323,7 +313,8 @@ fn without_best(samples: &[RatioSample<'_>]) -> Option<f64> {
     if blocks.len() < 2 {
         blocks = sample_blocks(Over::Sessions, samples);
     }
-    let all = sum_of_pairs(blocks.iter().map(|it| it.pair()));
-    let rest = blocks.iter().map(|it| it.pair()).map(|(own, base)| (all.0 - own) / (all.1 - base) - 1.0);
+    let pairs = || blocks.iter().map(|it| it.pair());
+    let all = sum_of_pairs(pairs());
+    let rest = pairs().map(|(own, base)| (all.0 - own) / (all.1 - base) - 1.0);
     rest.filter(|it| it.is_finite()).max_by(f64::total_cmp)
 }

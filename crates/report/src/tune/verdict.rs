@@ -43,6 +43,11 @@ pub struct Reason {
     pub text: String,
 }
 
+/// Says why costs cannot be compared.
+fn not_comparable(base: &str) -> String {
+    format!("stops at a limit where {base} does not, or the other way round, or a price is unknown")
+}
+
 /// Gives a reason.
 fn because(why: WhyNot, text: String) -> Option<Reason> {
     Some(Reason { why, text })
@@ -53,22 +58,15 @@ impl Tuned {
     pub(super) fn why_not_here(&self, all_idle: bool) -> Option<Reason> {
         let (base, floor) = (&self.base, percent(self.min_evidence));
         if all_idle {
-            let longest = ctxsim_base::grid::numbers::thousands(self.prompt_tokens_max);
-            return because(
-                WhyNot::NeverFires,
-                format!(
-                    "no stage ever fired, so every variant is {base}; the longest prompt has {longest} tokens"
-                ),
+            let longest = thousands(self.prompt_tokens_max);
+            let text = format!(
+                "no stage ever fired, so every variant is {base}; the longest prompt has {longest} tokens"
             );
+            return because(WhyNot::NeverFires, text);
         }
         let known = || self.points.iter().filter_map(|it| Some((it, it.own()?, it.own()?.change()?)));
         let Some((_, own, change)) = known().next() else {
-            return because(
-                WhyNot::NotComparable,
-                format!(
-                    "every variant stops at a limit where {base} does not, or the other way round, or a price is unknown"
-                ),
-            );
+            return because(WhyNot::NotComparable, format!("every variant {}", not_comparable(base)));
         };
         if let Some(kept) = own.base_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))) {
             return because(WhyNot::BaseBelowFloor, self.below_floor(kept));
@@ -81,15 +79,12 @@ impl Tuned {
         let text = match cheapest {
             Some((point, own, change)) if change < 0.0 => {
                 let keeps = own.kept_words().unwrap_or_else(|| "an unknown share".to_owned());
-                let what = self.kept_at_least(&floor);
-                return because(
-                    WhyNot::Evidence,
-                    format!(
-                        "no variant that is certain to {what} costs less than {base}; the cheapest, {}, keeps {keeps}{}",
-                        variant_name(&point.set),
-                        over(&own.evidence_limits)
-                    ),
+                let (what, name) = (self.kept_at_least(&floor), variant_name(&point.set));
+                let over = over(&own.evidence_limits);
+                let text = format!(
+                    "no variant that is certain to {what} costs less than {base}; the cheapest, {name}, keeps {keeps}{over}"
                 );
+                return because(WhyNot::Evidence, text);
             }
             Some((_, _, change)) => {
                 let costs = if change.abs() < SAME { "the same".to_owned() } else { signed(change) };
@@ -103,26 +98,20 @@ impl Tuned {
     /// Says that the base keeps too little to be a measure, and what keeps more.
     fn below_floor(&self, kept: f64) -> String {
         const SHOWN: usize = 3;
-        let mut more: Vec<(f64, &super::TunedPoint, &TunePart)> = self
-            .points
-            .iter()
-            .filter_map(|it| Some((it.own()?.evidence_kept?, it, it.own()?)))
-            .filter(|it| keeps_more(Some(it.0), Some(kept)))
-            .listed();
+        let known = self.points.iter().filter_map(|it| Some((it.own()?.evidence_kept?, it, it.own()?)));
+        let mut more = known.filter(|it| keeps_more(Some(it.0), Some(kept))).listed();
         more.order_by(|one, other| other.0.total_cmp(&one.0));
         more.dedup_by(|one, other| one.2 == other.2);
-        let said: Vec<String> = more
-            .iter()
-            .take(SHOWN)
-            .map(|(kept, point, own)| {
-                let change = own.change().map_or_else(String::new, |it| format!(", {}", signed(it)));
-                format!("{} ({}{change})", variant_name(&point.set), percent(*kept))
-            })
-            .listed();
-        let others = match (said.as_slice(), more.len().saturating_sub(SHOWN)) {
-            ([], _) => "no variant keeps more".to_owned(),
-            (said, 0) => format!("these keep more: {}", said.join(", ")),
-            (said, n) => format!("these keep more: {} and {n} more", said.join(", ")),
+        let said = more.iter().take(SHOWN).map(|(kept, point, own)| {
+            let change = own.change().map_or_else(String::new, |it| format!(", {}", signed(it)));
+            format!("{} ({}{change})", variant_name(&point.set), percent(*kept))
+        });
+        let said = said.listed().join(", ");
+        let n_more = if_any(more.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
+        let others = if more.is_empty() {
+            "no variant keeps more".to_owned()
+        } else {
+            format!("these keep more: {said}{n_more}")
         };
         let keeps = match self.kept_of() {
             None => format!("keeps only {} of the evidence", percent(kept)),
@@ -176,50 +165,34 @@ impl Tuned {
     fn forbids_on(&self, out: &TunePart, place: &str) -> Option<Reason> {
         let (base, floor) = (&self.base, self.min_evidence);
         let Some(ends) = out.spread.and_then(|it| it.interval).filter(|_| out.cost.is_some()) else {
-            return because(
-                WhyNot::NotComparable,
-                format!(
-                    "{place} it stops at a limit where {base} does not, or the other way round, or a price is unknown"
-                ),
-            );
+            return because(WhyNot::NotComparable, format!("{place} it {}", not_comparable(base)));
         };
         let declared = for_later(&out.cost_limits).and_then(|it| it.as_declared);
         if let Some(declared) = declared.filter(|it| it[1] < 0.0 && ends[1] >= 0.0) {
-            return because(
-                WhyNot::RecoveryAssumptions,
-                format!(
-                    "{place}, whether it costs less than {base} depends on what is assumed: the 95% interval of its change in cost is {}% as that is declared, and {}% over what it may be",
-                    interval(declared),
-                    interval(ends)
-                ),
+            let [declared, ends] = [declared, ends].map(interval);
+            let text = format!(
+                "{place}, whether it costs less than {base} depends on what is assumed: the 95% interval of its change in cost is {declared}% as that is declared, and {ends}% over what it may be"
             );
+            return because(WhyNot::RecoveryAssumptions, text);
         }
         if ends[1] >= 0.0 {
-            let over = over(&out.cost_limits);
-            return because(
-                WhyNot::IntervalIncludesZero,
-                format!("{place} the best alternative saves nothing measurable{over} ({}%)", interval(ends)),
-            );
+            let (over, ends) = (over(&out.cost_limits), interval(ends));
+            let text = format!("{place} the best alternative saves nothing measurable{over} ({ends}%)");
+            return because(WhyNot::IntervalIncludesZero, text);
         }
         if out.without_best.is_none_or(|it| it >= 0.0) {
             let one = if out.projects > 1 { "project" } else { "session" };
-            return because(
-                WhyNot::OneProject,
-                format!("{place}, without the {one} that saves most, it does not cost less than {base}"),
-            );
+            let text =
+                format!("{place}, without the {one} that saves most, it does not cost less than {base}");
+            return because(WhyNot::OneProject, text);
         }
         if let Some(task) = out.task_kept.filter(|it| !Floor(floor).passes(Some(*it))) {
-            return because(
-                WhyNot::Evidence,
-                format!("{place} only {} of the requests show what the user asked", percent(task)),
-            );
+            let text = format!("{place} only {} of the requests show what the user asked", percent(task));
+            return because(WhyNot::Evidence, text);
         }
         if !out.surely_keeps(floor) {
-            let what = self.kept_at_least(&percent(floor));
-            return because(
-                WhyNot::Evidence,
-                format!("{place} it is not certain to {what}{}", at_least(out)),
-            );
+            let (what, least) = (self.kept_at_least(&percent(floor)), at_least(out));
+            return because(WhyNot::Evidence, format!("{place} it is not certain to {what}{least}"));
         }
         None
     }
