@@ -400,24 +400,11 @@ impl Plan {
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
     pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report, Error> {
-        self.report_with(threads, progress, |_| false, |_, _| ()).map(|it| it.0)
+        self.report_watched(threads, &never_stops(progress), |_| false, |_, _| ()).map(|it| it.0)
     }
 
-    /// The same, with something made of the takes of each load, which have rows where they are wanted.
-    ///
-    /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
-    pub fn report_with<T: Send>(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-        wants_rows: impl Fn(&Load) -> bool + Sync,
-        make: impl Fn(&Load, &[Take]) -> T + Sync,
-    ) -> Result<(Report, Vec<T>), Error> {
-        self.report_watched(threads, &never_stops(progress), wants_rows, make)
-    }
-
-    /// The same; what is told how much is done may stop it, before the next session.
+    /// The same, with something made of the takes of each load, which have rows where they are wanted; what is told how much is done may
+    /// stop it, before the next session.
     ///
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios, or it was stopped.

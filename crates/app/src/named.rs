@@ -180,9 +180,7 @@ pub(super) fn tell_scenarios_apart(
 /// Returns the names that a file may have which says one itself.
 fn choices(origin: &Origin, name: &str) -> NameChoices {
     match origin {
-        Origin::Bundled(_) | Origin::Stream(_) | Origin::Memory(_) | Origin::Built(_) => {
-            NameChoices::fixed(name)
-        }
+        Origin::Bundled(_) | Origin::Stream(_) | Origin::Built(_) => NameChoices::fixed(name),
         Origin::File(path) => NameChoices::of_file(name, path),
         Origin::Revision(revision, _) => NameChoices::fixed(&format!("{name}@{}", revision.name())),
     }

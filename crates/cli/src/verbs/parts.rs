@@ -21,7 +21,7 @@ pub(crate) struct PartsArgs {
     parts: Option<PathBuf>,
     /// Run one share of the scenarios, as in `3/16`
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
-    shard: Option<[usize; 2]>,
+    shard: Option<PlanShard>,
 }
 
 /// A job that comes to parts.
@@ -48,8 +48,7 @@ impl PartsArgs {
         job: &PartJob<'_, H>,
         play: impl FnOnce(PlanWatch<'_>, &Making<'_, H>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let [part, n_shards] = self.shard.unwrap_or([1, 1]);
-        let shard = PlanShard { part, of: n_shards };
+        let shard = self.shard.unwrap_or(PlanShard::WHOLE);
         let &PartJob { digest, head, names, threads } = job;
         let store = PartFolder::open::<H>(folder, digest, names, shard)?;
         let (has, take) = (|nth| store.has(nth), |part: PartOf<H>| store.put(&part));
@@ -60,10 +59,10 @@ impl PartsArgs {
 }
 
 /// Parses a shard, `I/N`.
-pub(crate) fn shard(text: &str) -> Result<[usize; 2], String> {
-    let parts = text.split_once('/').and_then(|(i, n)| Some([i.parse().ok()?, n.parse().ok()?]));
-    let is_part = |[i, n]: &[usize; 2]| (1..=*n).contains(i);
-    parts.filter(is_part).ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
+pub(crate) fn shard(text: &str) -> Result<PlanShard, String> {
+    let read = |(part, of): (&str, &str)| Some(PlanShard { part: part.parse().ok()?, of: of.parse().ok()? });
+    let shard = text.split_once('/').and_then(read).filter(|it| (1..=it.of).contains(&it.part));
+    shard.ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
 }
 
 /// The parts of a job in a folder, and the file to which the missing ones of a share are written.
