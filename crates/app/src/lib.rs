@@ -165,14 +165,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads and checks what a comparison names; recordings are read later, each when its turn comes.
-    ///
-    /// # Errors
-    /// Every problem of every file and of every override.
-    pub fn new(catalog: &Catalog, comparison: &Comparison) -> Result<Self, Error> {
-        inputs::plan(catalog, comparison)
-    }
-
     /// Takes the limits off all profiles: none stops a session that took place.
     #[must_use]
     pub fn without_limits(mut self) -> Self {
