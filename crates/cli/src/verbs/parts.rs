@@ -3,6 +3,7 @@
 use crate::prelude::*;
 use std::fs::{self, File};
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -73,8 +74,9 @@ struct PartFolder {
     made: Vec<bool>,
     /// The number of those in the share.
     n_there: usize,
-    /// The file, and how many were written to it.
-    file: Mutex<(File, usize)>,
+    file: Mutex<File>,
+    /// How many were written to the file.
+    n_made: AtomicUsize,
 }
 
 impl PartFolder {
@@ -103,8 +105,8 @@ impl PartFolder {
             }
         }
         let n_there = (0..made.len()).filter(|it| made[*it] && shard.has(names[*it])).count();
-        let file = output::append(&own)?;
-        Ok(Self { folder: folder.to_owned(), own, made, n_there, file: Mutex::new((file, 0)) })
+        let file = Mutex::new(output::append(&own)?);
+        Ok(Self { folder: folder.to_owned(), own, made, n_there, file, n_made: AtomicUsize::new(0) })
     }
 
     /// Returns whether the part of a place is there.
@@ -115,16 +117,15 @@ impl PartFolder {
     /// Writes a part.
     fn put<H: Common>(&self, part: &PartOf<H>) -> Result<(), Error> {
         let line = part.line().map_err(unwritable)?;
-        let mut to = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = to.0.write_all(line.as_bytes()).and_then(|()| to.0.sync_data());
-        written.map_err(|source| Error::Write { path: self.own.clone(), source })?;
-        to.1 += 1;
-        Ok(())
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
+        self.n_made.fetch_add(1, Ordering::Relaxed);
+        written.map_err(|source| Error::Write { path: self.own.clone(), source })
     }
 
     /// Says what was done.
     fn done(self) -> String {
-        let n_made = self.file.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+        let n_made = self.n_made.into_inner();
         let there =
             if self.n_there == 0 { String::new() } else { format!(", {} were there already", self.n_there) };
         format!(
