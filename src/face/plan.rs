@@ -221,7 +221,8 @@ impl Plan {
     ) -> Result<T, Error> {
         let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
             let cell = load.cells().find(|it| RunId::from_cell(load, *it) == *run)?;
-            Some(make(load, cell, &*load.timeline_of(cell)?))
+            let timeline = load.timeline_of(cell)?;
+            Some(make(load, cell, &timeline))
         })?;
         found.into_iter().flatten().next().ok_or_else(|| run.missing())
     }
