@@ -24,9 +24,6 @@ use std::ops::Deref;
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
-use crate::face::Error;
-use ctxsim_base::diag::{Code, Diagnostic};
-
 pub use self::read::{
     CacheReads, CheapestPolicy, CheapestUntil, ExplainedItem, ExplainedRequest, Explanation, ItemChange,
     PrefixCheck, PricedPolicy, PricedProfile, PricedScenario, RankFlip, RateChange, Sensitivity, StageEffect,
@@ -34,6 +31,7 @@ pub use self::read::{
 };
 #[cfg(feature = "cli")]
 pub use self::read::{Check, GuardCheck, SuiteCheck};
+use crate::face::Error;
 pub use ctxsim_engine::measure::{BreakEven, Spread};
 pub use ctxsim_report::advise::{Advice, AgentAdvice, Paste};
 #[cfg(feature = "cli")]
@@ -98,8 +96,7 @@ impl<T> Answer<T> {
         json: Result<String, serde_json::Error>,
         text: String,
     ) -> Result<Self, Error> {
-        let json = json.map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
-        Ok(Self { values, text, json })
+        Ok(Self { values, text, json: json.map_err(Error::unwritable)? })
     }
 }
 
@@ -107,7 +104,7 @@ impl<T: DeserializeOwned> Answer<T> {
     /// Takes what the command line writes, and reads the values from the JSON.
     pub(crate) fn new(json: Result<String, serde_json::Error>, text: String) -> Result<Self, Error> {
         let read = json.and_then(|json| Ok((serde_json::from_str(&json)?, json)));
-        let (values, json) = read.map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
+        let (values, json) = read.map_err(Error::unwritable)?;
         Ok(Self { values, text, json })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use ctxsim_base::diag::Diagnostic;
+use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error as Inner;
 
 /// Why inputs cannot be used, or why they gave no result.
@@ -42,10 +42,12 @@ impl Error {
     /// Returns every problem.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
-        match &self.0 {
-            Inner::Invalid(all) => all.iter().map(Problem::new).collect(),
-            other => vec![Problem::new(&other.problem())],
-        }
+        self.0.problems().iter().map(Problem::new).collect()
+    }
+
+    /// Says that a result cannot be written.
+    pub(crate) fn unwritable(error: impl fmt::Display) -> Self {
+        Diagnostic::at(Code("unwritable"), "", error.to_string()).into()
     }
 }
 
@@ -94,12 +96,12 @@ impl From<Vec<Diagnostic>> for Error {
 
 impl From<Box<Diagnostic>> for Error {
     fn from(problem: Box<Diagnostic>) -> Self {
-        Self(vec![*problem].into())
+        Self(problem.into())
     }
 }
 
 impl From<Diagnostic> for Error {
     fn from(problem: Diagnostic) -> Self {
-        Self(vec![problem].into())
+        Self(problem.into())
     }
 }

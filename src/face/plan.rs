@@ -15,6 +15,7 @@ use ctxsim_report::explain::{json, rendered, table};
 use ctxsim_report::rows::RowContext;
 use ctxsim_report::sensitivity::{document, markdown};
 use ctxsim_report::tracer::Tracer;
+use ctxsim_timeline::Timeline;
 
 /// Checked inputs, ready to run any number of times.
 #[derive(Clone, Debug)]
@@ -202,19 +203,28 @@ impl Plan {
     /// # Errors
     /// The plan has no such run, the run has no such request, a scenario cannot be read, or the run's code failed.
     pub fn explain(&self, run: &RunId, request: usize) -> Result<Answer<Explanation>, Error> {
+        self.of_run(run, |load, cell, timeline| {
+            let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
+            let context = RowContext::alone(policy, &load.name, timeline, profile);
+            let explanation = explain::explain(timeline, policy, profile, request)?;
+            let text = table::explanation(&explanation, context, table::ExplainStyle::default());
+            let answer = Answer::<Explanation>::new(json(&explanation, context, false), text)?;
+            Ok(answer.with(|values| values.prompt = rendered(&explanation)))
+        })?
+    }
+
+    /// Makes something of one run's timeline.
+    fn of_run<T: Send>(
+        &self,
+        run: &RunId,
+        make: impl Fn(&Load, Cell, &Timeline) -> T + Sync,
+    ) -> Result<T, Error> {
         let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
             let cell = load.cells().find(|it| RunId::from_cell(load, *it) == *run)?;
             let timeline = load.timeline_of(cell)?;
-            let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
-            let context = RowContext::alone(policy, &load.name, &timeline, profile);
-            let explained = explain::explain(&timeline, policy, profile, request);
-            Some(explained.map_err(Error::from).and_then(|explanation| {
-                let text = table::explanation(&explanation, context, table::ExplainStyle::default());
-                let answer = Answer::<Explanation>::new(json(&explanation, context, false), text)?;
-                Ok(answer.with(|values| values.prompt = rendered(&explanation)))
-            }))
+            Some(make(load, cell, &timeline))
         })?;
-        found.into_iter().flatten().next().ok_or_else(|| run.missing())?
+        found.into_iter().flatten().next().ok_or_else(|| run.missing())
     }
 
     /// Returns what the prompts of one run hold, request by request of the agent: tokens by tool, or by kind for what is no tool's result.
@@ -222,20 +232,17 @@ impl Plan {
     /// # Errors
     /// The plan has no such run, or a scenario cannot be read.
     pub fn holds(&self, run: &RunId) -> Result<Vec<BTreeMap<String, u64>>, Error> {
-        let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
-            let cell = load.cells().find(|it| RunId::from_cell(load, *it) == *run)?;
-            let timeline = load.timeline_of(cell)?;
-            let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
+        self.of_run(run, |load, cell, timeline| {
             let named = |sent: Vec<explain::HeldPart>| {
                 let mut by_name = BTreeMap::new();
                 for held in sent {
-                    *by_name.entry(of_kind(&timeline, held.kind, held.tool)).or_default() += held.tokens;
+                    *by_name.entry(of_kind(timeline, held.kind, held.tool)).or_default() += held.tokens;
                 }
                 by_name
             };
-            Some(explain::held(&timeline, policy, profile).into_iter().map(named).collect())
-        })?;
-        found.into_iter().flatten().next().ok_or_else(|| run.missing())
+            let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
+            explain::held(timeline, policy, profile).into_iter().map(named).collect()
+        })
     }
 
     /// Runs everything and compares the policies across the profiles, in the given order, as `ctxsim sensitivity --sort given` does. Its text is

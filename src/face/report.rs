@@ -100,7 +100,7 @@ impl Report {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, Error> {
-        json::document(&self.inner).map_err(|it| unwritable(&it))
+        json::document(&self.inner).map_err(Error::unwritable)
     }
 
     /// Returns the report as one self-contained HTML page, as `ctxsim run --format html` writes it. Its charts of requests need
@@ -110,7 +110,7 @@ impl Report {
     /// The page cannot be written.
     #[cfg(feature = "html")]
     pub fn html(&self) -> Result<String, Error> {
-        ctxsim_report::html::report(&self.inner, Detail::Groups, &self.traces()).map_err(|it| unwritable(&it))
+        ctxsim_report::html::report(&self.inner, Detail::Groups, &self.traces()).map_err(Error::unwritable)
     }
 
     /// Returns one chart as SVG, as `ctxsim run --format svg --chart NAME` writes it: such as `frontier`, `cost` or `waiting`. `requests` needs
@@ -299,11 +299,7 @@ impl Run {
 
     /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/reference/rows.md` lists their units.
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
-        let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
-        numbers.map(|column| {
-            let number = self.number(&column.name);
-            (column.name, number)
-        })
+        metrics(|place| self.number(place))
     }
 
     /// Returns its requests in order, if rows were kept ([`Comparison::rows`](crate::Comparison::rows)): of several trials, those of the first.
@@ -342,6 +338,15 @@ fn sums(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Result<Run, 
     cells.filter_map(sum).collect()
 }
 
+/// Returns every number of a report by its path, as a line of the report has it.
+pub(super) fn metrics(number: impl Fn(&str) -> Option<f64>) -> impl Iterator<Item = (String, Option<f64>)> {
+    let columns = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
+    columns.map(move |column| {
+        let number = number(&column.name);
+        (column.name, number)
+    })
+}
+
 /// Says that no report has a number of this path, if none has.
 pub(super) fn known_metric(place: &str) -> Result<(), Error> {
     let Err(meant) = places::check(&format!("totals.{place}")) else { return Ok(()) };
@@ -354,10 +359,6 @@ pub(super) fn known_metric(place: &str) -> Result<(), Error> {
 }
 
 /// Reports that a value cannot be written.
-fn unwritable(error: &impl fmt::Display) -> Error {
-    Diagnostic::at(Code("unwritable"), "", error.to_string()).into()
-}
-
 impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         json::run_value(&self.inner).serialize(serializer)

@@ -8,16 +8,15 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::face::plan::RunRequest;
-use crate::face::report::known_metric;
+use crate::face::report::{known_metric, metrics};
 use crate::face::{Error, Plan, Progress};
 use ctxsim_app::parts::{self, Making, PlanShard};
 use ctxsim_base::diag::{Code, Diagnostic};
-use ctxsim_engine::measure::{Spread, Tally};
+use ctxsim_engine::measure::Spread;
 use ctxsim_engine::take::FailedRun;
 use ctxsim_report::part::{PartSet, RunPart};
 use ctxsim_report::sections::{Detail, Section, TableLine};
 use ctxsim_report::{RunTotals, json, verdict};
-use ctxsim_timeline::row::heads;
 
 /// One policy in a table of several scenarios, against the first policy of the table.
 ///
@@ -140,11 +139,7 @@ impl Total {
 
     /// Returns every number in the JSON report's `totals` with its path, as [`Run::metrics`](crate::Run::metrics) does.
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
-        let numbers = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
-        numbers.map(|column| {
-            let number = self.totals.number(&column.name);
-            (column.name, number)
-        })
+        metrics(|place| self.totals.number(place))
     }
 }
 
@@ -246,8 +241,7 @@ impl Plan {
         let RunRequest { threads, min_evidence, .. } = self.asked;
         let made: Mutex<Vec<String>> = Mutex::default();
         let take = |part: RunPart| {
-            let line =
-                part.line().map_err(|it| vec![Diagnostic::at(Code("unwritable"), "", it.to_string())])?;
+            let line = part.line().map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
             made.lock().unwrap_or_else(PoisonError::into_inner).push(line);
             Ok(())
         };
@@ -322,6 +316,6 @@ impl Totals {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, Error> {
-        json::totals(&self.inner).map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()).into())
+        json::totals(&self.inner).map_err(Error::unwritable)
     }
 }

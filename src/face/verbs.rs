@@ -185,7 +185,7 @@ impl Comparison {
         let (catalog, comparison, asked, threads) = self.of_sessions(settings)?;
         let asked = AdviceRequest { agent: agent.map(str::to_owned), has_wishes: true, ..asked };
         let (found, saved) = advise::advise(&catalog, &comparison, &asked, threads, &|_, _| {})?;
-        let forecast = saved.map(|it| json_text(&it)).transpose().map_err(|it| unwritable(&it))?;
+        let forecast = saved.map(|it| json_text(&it)).transpose().map_err(Error::unwritable)?;
         let (json, text) = (found.document(), table(&found, false, Some(WIDTH)));
         Answer::of_values(Advice { forecast, ..found }, json, text)
     }
@@ -250,10 +250,6 @@ impl Comparison {
 type SessionsRequest = (ctxsim_app::catalog::Catalog, ctxsim_app::Comparison, AdviceRequest, Option<usize>);
 
 /// Says that something cannot be written.
-fn unwritable(error: &serde_json::Error) -> Error {
-    Diagnostic::at(Code("unwritable"), "", error.to_string()).into()
-}
-
 /// Says that advice cannot be written, if this build has no templates.
 fn has_templates() -> Result<(), Error> {
     if cfg!(feature = "templates") {

@@ -176,11 +176,16 @@ fn are(policies: &[String]) -> String {
     format!("{} {}", listed(policies), if policies.len() == 1 { "is" } else { "are" })
 }
 
-/// Lists the changes made for a run, so that its numbers are not mistaken for those of the files.
-pub(super) fn on_changes(comparison: &Comparison) -> Option<String> {
+/// Returns what a comparison changes of its inputs, in words: overrides, what else is named, seed and trials.
+pub(super) fn changes(comparison: &Comparison, named: Option<String>) -> Vec<String> {
     let seed = comparison.seed.map(|it| format!("seed {it}"));
     let trials = comparison.trials.map(|it| format!("{it} trials"));
-    let changes: Vec<String> = comparison.set.iter().cloned().chain(seed).chain(trials).listed();
+    comparison.set.iter().cloned().chain(named).chain(seed).chain(trials).listed()
+}
+
+/// Lists the changes made for a run, so that its numbers are not mistaken for those of the files.
+pub(super) fn on_changes(comparison: &Comparison) -> Option<String> {
+    let changes = changes(comparison, None);
     (!changes.is_empty()).then(|| format!("Changed for this run: {}.", changes.join(", ")))
 }
 

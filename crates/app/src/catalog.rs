@@ -23,7 +23,7 @@ use ctxsim_input::text::source::{Source, read_text};
 pub use files::{Files, PipedBytes, is_same_file};
 pub use load::{Loaded, PolicyReader, recording};
 use origin::plain;
-pub use origin::{Built, Bundle, BundledFile, HeldText, Origin, REVISION_MARK, Revision, kind_of};
+pub use origin::{Built, Bundle, BundledFile, Origin, REVISION_MARK, Revision, kind_of};
 pub use search::{ScenarioHit, Searched};
 
 /// The prefix of a bundled file's name in diagnostics.
@@ -51,21 +51,21 @@ impl Kind {
 
     /// Returns the name of one of them.
     pub fn noun(self) -> &'static str {
-        match self {
-            Self::Policy => "policy",
-            Self::Scenario => "scenario",
-            Self::Profile => "profile",
-            Self::Suite => "suite",
-        }
+        self.words()[0]
     }
 
     /// Returns the folder of the kind.
     pub fn folder(self) -> &'static str {
+        self.words()[1]
+    }
+
+    /// Returns the word for one, and that for several, which is the name of their folder.
+    fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Policy => "policies",
-            Self::Scenario => "scenarios",
-            Self::Profile => "profiles",
-            Self::Suite => "suites",
+            Self::Policy => ["policy", "policies"],
+            Self::Scenario => ["scenario", "scenarios"],
+            Self::Profile => ["profile", "profiles"],
+            Self::Suite => ["suite", "suites"],
         }
     }
 }

@@ -174,7 +174,7 @@ impl ReadyLoad {
     /// Returns what names it on a command line.
     fn argument(&self) -> String {
         let name = match &self.loaded.origin {
-            Origin::Bundled(_) | Origin::Memory(_) | Origin::Built(_) => self.loaded.spec.name.clone(),
+            Origin::Bundled(_) | Origin::Built(_) => self.loaded.spec.name.clone(),
             origin => origin.path().display().to_string(),
         };
         format!("--scenario {}", quoted(&name))

@@ -214,11 +214,11 @@ impl Runs<'_> {
         Some(NamedGuard {
             guard: guard.clone(),
             policy: self.policies[own].spec.name.clone(),
-            over: if_named(guard.over.as_ref(), policy)?.or(first.filter(|_| is_change)),
+            over: if_named(guard.over.as_ref(), policy).ok()?.or(first.filter(|_| is_change)),
             place: self.suite.map(|it| it.place_of(format!("guards.{index}"))).unwrap_or_default(),
             policy_place: own_place(&self.policies[own], stage),
-            scenarios: if_named(guard.scenario.as_ref(), |it| self.loads_of(it))?,
-            profile: if_named(guard.profile.as_ref(), profile)?,
+            scenarios: if_named(guard.scenario.as_ref(), |it| self.loads_of(it)).ok()?,
+            profile: if_named(guard.profile.as_ref(), profile).ok()?,
         })
     }
 
@@ -257,6 +257,12 @@ fn own_place(policy: &Loaded<PolicyFile>, field: String) -> Place {
 }
 
 /// Returns nothing where something is named that is not there.
-fn if_named<T>(name: Option<&String>, find: impl FnOnce(&String) -> Option<T>) -> Option<Option<T>> {
-    name.map_or(Some(None), |it| find(it).map(Some))
+fn if_named<T>(
+    name: Option<&String>,
+    find: impl FnOnce(&String) -> Option<T>,
+) -> Result<Option<T>, NotPlayed> {
+    name.map(|it| find(it).ok_or(NotPlayed)).transpose()
 }
+
+/// What a guard names has no part in the run.
+struct NotPlayed;

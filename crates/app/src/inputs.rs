@@ -85,78 +85,85 @@ impl GivenInputs {
     }
 }
 
-/// Reads and checks what a comparison names.
-pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, Error> {
-    let mut found = ProblemsFound::default();
-    let suite = suite(catalog, comparison)?;
-    let given = GivenInputs::read(catalog, comparison, suite.as_ref(), &mut found);
-    let GivenInputs { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } = given;
-    let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
-    let known_paths =
-        || overrides::known_paths(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
-    let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
-    let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
-    let is_complete = found.is_empty();
-    let variants = overrides::read_variants(&comparison.variants, &mut found);
-    found.problems.extend(check::refused_programs(&policies, comparison));
-    let play_twice = comparison.play_twice;
-    let named = &loaded_profiles;
-    let mut work = Inputs { catalog, policies, named, settings, variants, found, is_complete, play_twice };
-    let needs_models = under_own_models && loaded_scenarios.iter().any(is_recorded);
-    let models = if needs_models { ModelProfiles::read(catalog) } else { Vec::new() };
-    let (profiles, models) = work.profiles(&loaded_profiles, models);
-    let no_params = IndexMap::new();
-    let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
-    if let Some(suite) = &suite {
-        work.check_params(suite, suite_params);
+impl Plan {
+    /// Reads and checks what a comparison names; recordings are read later, each when its turn comes.
+    ///
+    /// # Errors
+    /// Every problem of every file and of every override.
+    pub fn new(catalog: &Catalog, comparison: &Comparison) -> Result<Self, Error> {
+        let mut found = ProblemsFound::default();
+        let suite = suite(catalog, comparison)?;
+        let given = GivenInputs::read(catalog, comparison, suite.as_ref(), &mut found);
+        let GivenInputs { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } =
+            given;
+        let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
+        let known_paths =
+            || overrides::known_paths(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
+        let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
+        let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
+        let is_complete = found.is_empty();
+        let variants = overrides::read_variants(&comparison.variants, &mut found);
+        found.problems.extend(check::refused_programs(&policies, comparison));
+        let play_twice = comparison.play_twice;
+        let named = &loaded_profiles;
+        let mut work =
+            Inputs { catalog, policies, named, settings, variants, found, is_complete, play_twice };
+        let needs_models = under_own_models && loaded_scenarios.iter().any(is_recorded);
+        let models = if needs_models { ModelProfiles::read(catalog) } else { Vec::new() };
+        let (profiles, models) = work.profiles(&loaded_profiles, models);
+        let no_params = IndexMap::new();
+        let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
+        if let Some(suite) = &suite {
+            work.check_params(suite, suite_params);
+        }
+        let checked = work.suite(suite.as_ref());
+        let Comparison { seed, trials, .. } = *comparison;
+        let mut scenarios = work.scenarios(&loaded_scenarios, seed, trials, suite_params);
+        for entry in &mut scenarios {
+            entry.under_own_model = under_own_models;
+            entry.is_searched |= comparison.skips_unusable;
+            entry.among = ctxsim_base::grid::shell::quoted_all(&comparison.scenarios);
+            entry.replays_once = comparison.policies.is_empty();
+        }
+        work.check_unread();
+        work.blame_used();
+        work.check_used();
+        work.check_trials(&scenarios, comparison.trials);
+        // Guards of a suite that nobody named are not what the run is about.
+        let own = checked.as_ref().filter(|_| comparison.suite.is_some()).map_or(&[][..], |it| &it.guards);
+        let guards = work.guards(own, suite.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
+        if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
+            work.found.problems.extend(suite.locate(guards.about_nothing));
+        }
+        work.found.stop()?;
+        let (scenarios, unplayed) = entry::check_reads(scenarios, &mut work.found.problems);
+        work.found.stop()?;
+        let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
+        Ok(Self {
+            policies: work.policies.iter().map(|it| it.spec.name.clone()).listed(),
+            arguments: contrast::arguments(catalog, &work.policies, &comparison.set),
+            digests: made::digests(suite.as_ref(), &work.policies, &loaded_profiles),
+            scenarios,
+            profiles,
+            suite: checked.as_ref().map(|it| it.name.clone()),
+            notes: given
+                .notes
+                .into_iter()
+                .chain(assembled::on_changes(comparison))
+                .chain(assembled::on_guards(guards.n_left_out))
+                .listed(),
+            guards: guards.named,
+            references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
+            figures: checked.as_ref().map(|it| it.figures.clone()).unwrap_or_default(),
+            break_even: checked.as_ref().and_then(|it| it.break_even),
+            is_ranked: checked.as_ref().is_some_and(|it| it.ranked),
+            has_sum: checked.is_some_and(|it| it.sum),
+            skipped: skipped.into_iter().chain(unplayed).listed(),
+            as_recorded: Arc::new(as_recorded),
+            models: Arc::new(models),
+            selection,
+        })
     }
-    let checked = work.suite(suite.as_ref());
-    let Comparison { seed, trials, .. } = *comparison;
-    let mut scenarios = work.scenarios(&loaded_scenarios, seed, trials, suite_params);
-    for entry in &mut scenarios {
-        entry.under_own_model = under_own_models;
-        entry.is_searched |= comparison.skips_unusable;
-        entry.among = ctxsim_base::grid::shell::quoted_all(&comparison.scenarios);
-        entry.replays_once = comparison.policies.is_empty();
-    }
-    work.check_unread();
-    work.blame_used();
-    work.check_used();
-    work.check_trials(&scenarios, comparison.trials);
-    // Guards of a suite that nobody named are not what the run is about.
-    let own = checked.as_ref().filter(|_| comparison.suite.is_some()).map_or(&[][..], |it| &it.guards);
-    let guards = work.guards(own, suite.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
-    if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
-        work.found.problems.extend(suite.locate(guards.about_nothing));
-    }
-    work.found.stop()?;
-    let (scenarios, unplayed) = entry::check_reads(scenarios, &mut work.found.problems);
-    work.found.stop()?;
-    let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
-    Ok(Plan {
-        policies: work.policies.iter().map(|it| it.spec.name.clone()).listed(),
-        arguments: contrast::arguments(catalog, &work.policies, &comparison.set),
-        digests: made::digests(suite.as_ref(), &work.policies, &loaded_profiles),
-        scenarios,
-        profiles,
-        suite: checked.as_ref().map(|it| it.name.clone()),
-        notes: given
-            .notes
-            .into_iter()
-            .chain(assembled::on_changes(comparison))
-            .chain(assembled::on_guards(guards.n_left_out))
-            .listed(),
-        guards: guards.named,
-        references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
-        figures: checked.as_ref().map(|it| it.figures.clone()).unwrap_or_default(),
-        break_even: checked.as_ref().and_then(|it| it.break_even),
-        is_ranked: checked.as_ref().is_some_and(|it| it.ranked),
-        has_sum: checked.is_some_and(|it| it.sum),
-        skipped: skipped.into_iter().chain(unplayed).listed(),
-        as_recorded: Arc::new(as_recorded),
-        models: Arc::new(models),
-        selection,
-    })
 }
 
 /// Returns whether a scenario is a recording.
@@ -395,9 +402,7 @@ impl Inputs<'_> {
             used.apply(specs, &passes);
         }
     }
-}
 
-impl Inputs<'_> {
     /// Reports undeclared parameters.
     pub(super) fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, Size>) {
         if given.is_empty() || !self.is_complete {

@@ -165,14 +165,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads and checks what a comparison names; recordings are read later, each when its turn comes.
-    ///
-    /// # Errors
-    /// Every problem of every file and of every override.
-    pub fn new(catalog: &Catalog, comparison: &Comparison) -> Result<Self, Error> {
-        inputs::plan(catalog, comparison)
-    }
-
     /// Takes the limits off all profiles: none stops a session that took place.
     #[must_use]
     pub fn without_limits(mut self) -> Self {
@@ -400,24 +392,11 @@ impl Plan {
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
     pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report, Error> {
-        self.report_with(threads, progress, |_| false, |_, _| ()).map(|it| it.0)
+        self.report_watched(threads, &never_stops(progress), |_| false, |_, _| ()).map(|it| it.0)
     }
 
-    /// The same, with something made of the takes of each load, which have rows where they are wanted.
-    ///
-    /// # Errors
-    /// What [`Plan::open`] says, of all scenarios.
-    pub fn report_with<T: Send>(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-        wants_rows: impl Fn(&Load) -> bool + Sync,
-        make: impl Fn(&Load, &[Take]) -> T + Sync,
-    ) -> Result<(Report, Vec<T>), Error> {
-        self.report_watched(threads, &never_stops(progress), wants_rows, make)
-    }
-
-    /// The same; what is told how much is done may stop it, before the next session.
+    /// The same, with something made of the takes of each load, which have rows where they are wanted; what is told how much is done may
+    /// stop it, before the next session.
     ///
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios, or it was stopped.

@@ -54,11 +54,8 @@ impl InputNames<'_> {
             Ok(found.into_iter().map(|it| (it.name, it.is_searched)).listed())
         };
         let loaded = self.read(catalog, found, search, |name, _| catalog.scenario(name));
-        let scenarios = loaded.into_iter().map(|(loaded, is_searched)| NamedScenario {
-            loaded,
-            is_searched,
-            indexing: Indexing::default(),
-        });
+        let scenarios =
+            loaded.into_iter().map(|(loaded, is_searched)| NamedScenario::new(loaded, is_searched));
         (scenarios.listed(), skipped)
     }
 
@@ -112,6 +109,13 @@ pub(super) struct NamedScenario {
     pub(super) is_searched: bool,
     /// What the index tells of it, if it is a recording among several.
     pub(super) indexing: Indexing,
+}
+
+impl NamedScenario {
+    /// Takes a scenario that no other has been compared with yet.
+    pub(super) fn new(loaded: Loaded<ScenarioFile>, is_searched: bool) -> Self {
+        Self { loaded, is_searched, indexing: Indexing::default() }
+    }
 }
 
 /// Keeps the first of equal inputs, and gives inputs of equal names the shortest distinct names.
@@ -180,9 +184,7 @@ pub(super) fn tell_scenarios_apart(
 /// Returns the names that a file may have which says one itself.
 fn choices(origin: &Origin, name: &str) -> NameChoices {
     match origin {
-        Origin::Bundled(_) | Origin::Stream(_) | Origin::Memory(_) | Origin::Built(_) => {
-            NameChoices::fixed(name)
-        }
+        Origin::Bundled(_) | Origin::Stream(_) | Origin::Built(_) => NameChoices::fixed(name),
         Origin::File(path) => NameChoices::of_file(name, path),
         Origin::Revision(revision, _) => NameChoices::fixed(&format!("{name}@{}", revision.name())),
     }

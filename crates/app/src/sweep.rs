@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::prelude::*;
 
+use super::assembled::changes;
 use super::entry::check_same_work;
 use super::grid::{GridPoint, OverrideGrid};
 use super::{Comparison, Load, Plan, Progress, ReadyLoad};
@@ -15,7 +16,7 @@ use ctxsim_report::sampled::Sampled;
 use ctxsim_report::sweep::{Objective, PointGuard, PointNumbers, SweepHead, SweepPoint};
 
 /// The most variants of a load that are compiled and played together.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
 /// One session under one profile: its results by policy, the base first.
 #[derive(Clone, Debug)]
@@ -56,15 +57,13 @@ pub fn sweep_head(
     objectives: Vec<Objective>,
     guards: Vec<PointGuard>,
 ) -> SweepHead {
-    let seed = played.seed.map(|it| format!("seed {it}"));
-    let trials = played.trials.map(|it| format!("{it} trials"));
     let suite = played.suite.as_ref().map(|it| format!("suite {it}"));
     SweepHead {
         base: played.policies[0].clone(),
         policy: played.policies[1].clone(),
         scenarios: played.scenarios.clone(),
         profiles: played.profiles.clone(),
-        set: played.set.iter().cloned().chain(suite).chain(seed).chain(trials).listed(),
+        set: changes(played, suite),
         vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).listed(),
         objectives,
         guards,

@@ -95,8 +95,8 @@ impl Error {
             Self::Invalid(_) => Diagnostic::at(Code("invalid"), "", self.to_string()),
             Self::Run(_) => Diagnostic::at(Code("run-failed"), "", self.to_string()),
             Self::Stopped => Diagnostic::at(Code("run-stopped"), "", self.to_string()),
-            Self::Read { path, source } => of_file(path, unread(path, source)),
-            Self::Write { path, source } => of_file(path, unwritten(path, source)),
+            Self::Read { path, source } => unread(path, source),
+            Self::Write { path, source } => unwritten(path, source),
             Self::UnknownName { kind, name, suggestions, other_kind } => {
                 let is_unlike = suggestions.is_empty() && other_kind.is_none();
                 let or_file = if is_unlike { ", and no file or folder with this name exists" } else { "" };
@@ -128,73 +128,62 @@ impl Error {
     }
 }
 
-/// What is wrong, and how to fix it.
-type Words = (String, String);
-
 /// Makes a problem of a whole file.
-fn of_file(path: &Path, (message, help): Words) -> Diagnostic {
+fn of_file(path: &Path, message: &str, help: &str) -> Diagnostic {
     Diagnostic::at(Code("file"), "", message).in_file(path.display().to_string()).help(help)
 }
 
 /// Explains why a file cannot be read.
-fn unread(path: &Path, source: &io::Error) -> Words {
-    let (message, help) = match source.kind() {
-        ErrorKind::NotFound => {
-            if path.to_string_lossy().contains(['*', '?']) {
-                let help = "check the pattern; `**` matches folders at any depth".to_owned();
-                return ("no file matches this pattern".to_owned(), help);
-            }
-            let help = match beside(path) {
-                Some(near) => format!("did you mean `{}`?", near.display()),
-                None => "check the path".to_owned(),
-            };
-            return ("no such file or folder".to_owned(), help);
+fn unread(path: &Path, source: &io::Error) -> Diagnostic {
+    let problem = |message: &str, help: &str| of_file(path, message, help);
+    match source.kind() {
+        ErrorKind::NotFound if path.to_string_lossy().contains(['*', '?']) => {
+            problem("no file matches this pattern", "check the pattern; `**` matches folders at any depth")
         }
-        ErrorKind::IsADirectory => ("expected a file, but this is a folder", "name a file in it"),
+        ErrorKind::NotFound => {
+            let near = beside(path).map(|it| format!("did you mean `{}`?", it.display()));
+            problem("no such file or folder", near.as_deref().unwrap_or("check the path"))
+        }
+        ErrorKind::IsADirectory => problem("expected a file, but this is a folder", "name a file in it"),
         ErrorKind::InvalidData => {
-            ("the file is not valid UTF-8", "save it as UTF-8, or check that you named the right file")
+            let help = "save it as UTF-8, or check that you named the right file";
+            problem("the file is not valid UTF-8", help)
         }
         ErrorKind::PermissionDenied => {
-            ("no permission to read it", "change its permissions, or ask its owner")
+            problem("no permission to read it", "change its permissions, or ask its owner")
         }
         ErrorKind::FileTooLarge => {
-            return (source.to_string(), "save the part that you need in a file of its own".to_owned());
+            problem(&source.to_string(), "save the part that you need in a file of its own")
         }
-        _ => return (format!("cannot read it: {source}"), "check the path and its permissions".to_owned()),
-    };
-    (message.to_owned(), help.to_owned())
+        _ => problem(&format!("cannot read it: {source}"), "check the path and its permissions"),
+    }
 }
 
 /// Explains why a file cannot be written.
-fn unwritten(path: &Path, source: &io::Error) -> Words {
-    let (message, help) = match source.kind() {
+fn unwritten(path: &Path, source: &io::Error) -> Diagnostic {
+    let problem = |message: &str, help: &str| of_file(path, message, help);
+    match source.kind() {
         ErrorKind::NotFound => {
             let folder = path.parent().unwrap_or(path).display();
-            return (
-                format!("the folder `{folder}` does not exist"),
-                format!("run `mkdir -p {folder}` first"),
-            );
+            let message = format!("the folder `{folder}` does not exist");
+            problem(&message, &format!("run `mkdir -p {folder}` first"))
         }
         ErrorKind::IsADirectory => {
-            let inside = path.join("report.json");
-            let help = format!("name a file in it, such as `{}`", inside.display());
-            return ("expected a file, but this is a folder".to_owned(), help);
+            let help = format!("name a file in it, such as `{}`", path.join("report.json").display());
+            problem("expected a file, but this is a folder", &help)
         }
         // A folder was to be made where a file is, or a file was to be written below one.
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
             let blocking = path.ancestors().find(|it| it.is_file()).unwrap_or(path).display();
-            return (
-                format!("expected a folder, but `{blocking}` is a file"),
-                format!("choose another folder, or move `{blocking}` away"),
-            );
+            let help = format!("choose another folder, or move `{blocking}` away");
+            problem(&format!("expected a folder, but `{blocking}` is a file"), &help)
         }
         ErrorKind::PermissionDenied => {
-            ("no permission to write it", "name another file, or change its permissions")
+            problem("no permission to write it", "name another file, or change its permissions")
         }
-        ErrorKind::StorageFull => ("the disk is full", "free some space, or write to another disk"),
-        _ => return (format!("cannot write it: {source}"), "check the path and its permissions".to_owned()),
-    };
-    (message.to_owned(), help.to_owned())
+        ErrorKind::StorageFull => problem("the disk is full", "free some space, or write to another disk"),
+        _ => problem(&format!("cannot write it: {source}"), "check the path and its permissions"),
+    }
 }
 
 /// Returns the file of the same folder whose name is nearest to a wrong one.

@@ -16,14 +16,3 @@ pub trait Listed: Iterator + Sized {
 }
 
 impl<I: Iterator> Listed for I {}
-
-#[cfg(test)]
-mod tests {
-    use super::Listed as _;
-
-    #[test]
-    fn a_list_holds_what_was_collected() {
-        let words = "one two three".split(' ');
-        assert_eq!(words.clone().listed(), words.collect::<Vec<_>>());
-    }
-}

@@ -120,16 +120,8 @@ pub(super) fn found_in_revisions<'n>(
         };
         let (folder, path) = place(catalog, policy)?;
         let key = (revision.to_owned(), folder.clone());
-        let repository = match repositories.get(&folder) {
-            Some(it) => Arc::clone(it),
-            None => Arc::new(Repository::around(&folder)?),
-        };
-        repositories.insert(folder.clone(), Arc::clone(&repository));
-        let tree = match known.get(&key) {
-            Some(tree) => Arc::clone(tree),
-            None => Arc::new(read(&repository, revision, &folder)?),
-        };
-        known.insert(key.clone(), Arc::clone(&tree));
+        let repository = known_or(&mut repositories, &folder, || Repository::around(&folder))?;
+        let tree = known_or(&mut known, &key, || read(&repository, revision, &folder))?;
         if tree.text(&path).is_none() {
             let message = format!("`{revision}` does not contain `{}`", folder.join(&path).display());
             let help = "name a policy that exists in both revisions, or a bundled policy as the base";
@@ -139,15 +131,25 @@ pub(super) fn found_in_revisions<'n>(
         }
         with.catalog = with.catalog.with_revision(name, &tree, &path);
         if starts && with.catalog.policy(name)?.spec.process.is_some() {
-            let tree = match checked_out.get(&key) {
-                Some(tree) => Arc::clone(tree),
-                None => Arc::new(with.checked_out(&repository, &tree, &folder)?),
-            };
+            let tree = known_or(&mut checked_out, &key, || with.checked_out(&repository, &tree, &folder))?;
             with.catalog = with.catalog.with_revision(name, &tree, &path);
-            checked_out.insert(key, tree);
         }
     }
     Ok(with)
+}
+
+/// Returns what is known under a key, which is made once.
+fn known_or<K: Ord + Clone, T>(
+    known: &mut BTreeMap<K, Arc<T>>,
+    key: &K,
+    make: impl FnOnce() -> Result<T, Error>,
+) -> Result<Arc<T>, Error> {
+    if let Some(known) = known.get(key) {
+        return Ok(Arc::clone(known));
+    }
+    let made = Arc::new(make()?);
+    known.insert(key.clone(), Arc::clone(&made));
+    Ok(made)
 }
 
 impl Revisions {
@@ -171,11 +173,7 @@ impl Revisions {
 fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
     let file = match catalog.find(Kind::Policy, policy)? {
         Origin::File(path) => path,
-        Origin::Bundled(_)
-        | Origin::Stream(_)
-        | Origin::Revision(..)
-        | Origin::Memory(_)
-        | Origin::Built(_) => {
+        Origin::Bundled(_) | Origin::Stream(_) | Origin::Revision(..) | Origin::Built(_) => {
             let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
             let help = "name a policy file in your repository, or a bundled policy without `rev:`";
             return Err(wrong(Code("revision-bundled"), message, help));

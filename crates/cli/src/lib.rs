@@ -1,6 +1,5 @@
 //! The command line.
 
-mod args;
 mod ends;
 mod format;
 mod git;
@@ -10,7 +9,6 @@ mod prelude;
 mod progress;
 mod project;
 mod render;
-mod shown;
 mod usage;
 mod verbs;
 mod what;

@@ -12,10 +12,9 @@ pub(crate) use ctxsim_base::list::Listed as _;
 pub(crate) use ctxsim_input::Format;
 pub(crate) use ctxsim_input::text::source::read_text;
 
-pub(crate) use crate::args::said;
-pub(crate) use crate::format::{FormatArg, Formats};
+pub(crate) use crate::format::{FormatArg, Formats, PagedArgs};
 pub(crate) use crate::output::ForceArgs;
 pub(crate) use crate::progress::{SIMULATES, with_progress};
-pub(crate) use crate::shown::PagedArgs;
 pub(crate) use crate::verbs::run::unwritable;
+pub(crate) use crate::what::said;
 pub(crate) use crate::{output, wrong, wrong_at};

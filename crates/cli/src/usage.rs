@@ -158,7 +158,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
 
 /// Returns help with the allowed whole numbers, if a number is the problem.
 fn whole_number(source: &str) -> Option<String> {
-    // Most bounds are named by `args::number`.
+    // Most bounds are named by `what::number`.
     if source.starts_with("use ") {
         return Some(source.to_owned());
     }

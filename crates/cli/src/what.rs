@@ -4,7 +4,9 @@
 
 use crate::prelude::*;
 
-use crate::args::number;
+use clap::Arg;
+use ctxsim_report::verdict::MIN_EVIDENCE;
+
 use crate::{ends, git};
 use ctxsim_base::grid::shell::quoted_all;
 use ctxsim_base::quantity::saturated;
@@ -322,4 +324,40 @@ impl Sorted {
         }
         Ok(Self { kept, sessions })
     }
+}
+
+/// Says in the help of a verb what an argument that others have, too, is to it.
+pub(super) fn said(help: &'static str) -> impl FnOnce(Arg) -> Arg {
+    move |arg| arg.help(help)
+}
+
+/// How much must be kept.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct EvidenceArgs {
+    /// Least share of the needed evidence (of memories: of what they are asked) for a recommendation
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
+    pub min_evidence: f64,
+}
+
+/// Returns a parser of whole numbers within bounds, which names the bounds whatever is wrong.
+pub(super) fn number<T: TryFrom<u64>>(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync {
+    move |text| {
+        let number = text.parse::<u64>().ok().filter(|it| (least..=most).contains(it));
+        let help = match most {
+            _ if most < u64::from(u32::MAX) => format!("use a whole number from {least} to {most}"),
+            _ => format!("use a whole number of at least {least}"),
+        };
+        number.and_then(|it| T::try_from(it).ok()).ok_or(help)
+    }
+}
+
+/// Parses a share such as `0.9` or `90%`.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |it| (it, 100.0));
+    let share =
+        number.trim().parse::<f64>().map(|it| it / unit).ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "write a share from 0 to 1, such as `0.9`, or a percentage, such as `90%`".to_owned())
 }

@@ -37,17 +37,8 @@ pub enum Origin {
     Stream(Arc<PipedBytes>),
     /// In another revision of the user's repository, at this path below its folder.
     Revision(Arc<Revision>, PathBuf),
-    /// In memory, at a path that says its kind, its name and its format.
-    Memory(Arc<HeldText>),
-    /// A value that was built in code, at a path that says its kind and its name; a timeline is under the scenario's name.
+    /// A text or a value in memory, at a path that says its kind, its name and, of a text, its format; a timeline is under the scenario's name.
     Built(Arc<Built>),
-}
-
-/// A text in memory.
-#[derive(Debug, PartialEq, Eq)]
-pub struct HeldText {
-    path: PathBuf,
-    text: String,
 }
 
 /// The bytes of a stream, for a reader of its own.
@@ -76,17 +67,15 @@ impl PartialEq for Built {
 
 impl Eq for Built {}
 
-impl HeldText {
-    /// Holds a text.
-    pub fn new(path: &str, text: String) -> Self {
-        Self { path: path.into(), text }
-    }
-}
-
 impl Built {
     /// Holds a value, and the code behind it.
     pub fn new<T: Any + Send + Sync>(path: &str, value: T, code: Option<OwnCode>) -> Self {
         Self { path: path.into(), value: Box::new(value), code }
+    }
+
+    /// Returns the text, if it is one that is held.
+    fn text(&self) -> Option<&String> {
+        self.value.downcast_ref()
     }
 }
 
@@ -112,7 +101,6 @@ impl Origin {
             Self::Bundled(it) => Path::new(it.path()),
             Self::File(path) | Self::Revision(_, path) => path,
             Self::Stream(it) => &it.path,
-            Self::Memory(it) => &it.path,
             Self::Built(it) => &it.path,
         }
     }
@@ -124,7 +112,6 @@ impl Origin {
             Self::File(path) => path.display().to_string(),
             Self::Stream(it) => it.path.display().to_string(),
             Self::Revision(revision, path) => revision.label(path),
-            Self::Memory(it) => format!("{MEMORY_MARK}{}", it.path.display()),
             Self::Built(it) => format!("{MEMORY_MARK}{}", it.path.display()),
         }
     }
@@ -142,8 +129,7 @@ impl Origin {
                 let text = revision.text(path).ok_or_else(|| missing(path))?;
                 Ok(Cow::Owned(text.to_owned()))
             }
-            Self::Memory(it) => Ok(Cow::Owned(it.text.clone())),
-            Self::Built(it) => Err(missing(&it.path)),
+            Self::Built(it) => it.text().cloned().map(Cow::Owned).ok_or_else(|| missing(&it.path)),
         }
     }
 
@@ -156,9 +142,7 @@ impl Origin {
             Self::Bundled(it) => Ok(Box::new(it.text().as_bytes())),
             Self::File(path) => opened(path),
             Self::Stream(it) => Ok(Box::new(io::Cursor::new(SharedBytes(Arc::clone(it))))),
-            Self::Revision(..) | Self::Memory(_) | Self::Built(_) => {
-                Ok(Box::new(io::Cursor::new(self.text()?.into_owned())))
-            }
+            Self::Revision(..) | Self::Built(_) => Ok(Box::new(io::Cursor::new(self.text()?.into_owned()))),
         }
     }
 
@@ -176,7 +160,7 @@ impl Origin {
             Self::Stream(_) => Some(self.clone()),
             Self::Built(_) if self.timeline().is_some() => Some(self.clone()),
             // What is in memory names files from the working folder on.
-            Self::Memory(_) | Self::Built(_) => Some(Self::File(PathBuf::from(relative))),
+            Self::Built(_) => Some(Self::File(PathBuf::from(relative))),
         }
     }
 
@@ -191,8 +175,8 @@ impl Origin {
     /// Reads the file as an input with a format.
     pub(super) fn source(&self) -> Result<Source, Error> {
         match self {
-            Self::Built(_) => Ok(Source::new(self.label(), Format::Ron, "")),
-            Self::Bundled(_) | Self::Stream(_) | Self::Revision(..) | Self::Memory(_) => {
+            Self::Built(it) if it.text().is_none() => Ok(Source::new(self.label(), Format::Ron, "")),
+            Self::Bundled(_) | Self::Stream(_) | Self::Revision(..) | Self::Built(_) => {
                 let format = Format::from_path(self.path()).unwrap_or(Format::Ron);
                 Ok(Source::new(self.label(), format, self.text()?))
             }
@@ -300,7 +284,7 @@ impl Catalog {
     pub fn hold_text(&mut self, path: &str, text: String) -> bool {
         let named = |kind| Some((kind, name_below(kind, path)?));
         let Some(key) = Kind::ALL.into_iter().find_map(named) else { return false };
-        self.entries.insert(key, Origin::Memory(Arc::new(HeldText::new(path, text))));
+        self.entries.insert(key, Origin::Built(Arc::new(Built::new(path, text, None))));
         true
     }
 
@@ -319,8 +303,8 @@ impl Catalog {
     /// Returns the text of an input in memory that a diagnostic names.
     pub(super) fn text_in_memory(&self, label: &str) -> Option<String> {
         let path = Path::new(label.strip_prefix(MEMORY_MARK)?);
-        let mut origins = self.entries.values().filter(|it| matches!(it, Origin::Memory(_)));
-        origins.find(|it| it.path() == path)?.text().ok().map(std::borrow::Cow::into_owned)
+        let mut texts = self.entries.values().filter(|it| it.path() == path);
+        texts.find_map(|it| it.value::<String>().cloned())
     }
 }
 
@@ -385,7 +369,7 @@ impl Origin {
             Self::File(path) => path.clone(),
             Self::Revision(revision, path) => revision.checkout.as_ref()?.join(path),
             Self::Stream(it) => it.path.clone(),
-            Self::Bundled(_) | Self::Memory(_) | Self::Built(_) => return None,
+            Self::Bundled(_) | Self::Built(_) => return None,
         };
         path.parent().map(Path::to_owned)
     }

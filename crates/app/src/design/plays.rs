@@ -3,14 +3,12 @@
 use crate::prelude::*;
 
 use super::grammar::{DesignCandidate, DesignGrammar};
+use crate::sweep::TOGETHER;
 use crate::{Load, Progress, ReadyLoad};
 use ctxsim_engine::ledger::Outcome;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::take::{FailedRun, Run, in_order, in_order_telling, with_threads};
 use ctxsim_input::policy::Builtin;
-
-/// The most policies that are compiled and played together.
-const TOGETHER: usize = 64;
 
 /// What goes before the name of a stage that is added to a bundled policy.
 const ADDED: &str = "more_";

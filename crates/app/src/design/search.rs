@@ -153,14 +153,16 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
             |it: &&DesignCandidate| self.order.iter().all(|nth| self.plays.play_of(it, *nth).is_some());
         let tried: IndexSet<&DesignCandidate> = self.seen.iter().map(|it| &it.0).filter(whole).collect();
         let mut scored =
-            tried.into_iter().map(|it| (self.score(it, all), it)).filter(|it| it.0.class < 2).listed();
-        scored.order_by(|one, other| one.0.change.total_cmp(&other.0.change).then(one.1.cmp(other.1)));
+            tried.into_iter().map(|it| self.scored(it.clone(), all)).filter(|it| it.score.class < 2).listed();
+        scored.order_by(|one, other| {
+            one.score.change.total_cmp(&other.score.change).then(one.candidate.cmp(&other.candidate))
+        });
         let (mut front, mut most) = (Vec::new(), 0.0);
-        for (score, candidate) in scored {
+        for Scored { score, candidate } in scored {
             let kept = score.kept.unwrap_or(1.0);
-            if kept >= most + FRONT_STEP || candidate == chosen {
+            if kept >= most + FRONT_STEP || candidate == *chosen {
                 most = kept.max(most);
-                front.push(candidate.clone());
+                front.push(candidate);
             }
         }
         front
@@ -200,27 +202,27 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     /// Changes one number after the other to its best value, and adds and removes stages, until nothing saves any more.
     fn descended(&mut self, start: DesignCandidate, n: usize) -> Result<DesignCandidate, Error> {
         self.try_all(std::slice::from_ref(&start), n)?;
-        let mut best = (self.score(&start, n), start);
+        let mut best = self.scored(start, n);
         loop {
-            let before = best.0;
+            let before = best.score;
             for (kind, number) in self.plays.grammar.coordinates() {
-                let near = self.plays.grammar.near(&best.1, kind, number);
+                let near = self.plays.grammar.near(&best.candidate, kind, number);
                 if !self.affords(near.len(), n) {
                     self.is_cut = true;
-                    return Ok(best.1);
+                    return Ok(best.candidate);
                 }
                 self.try_all(&near, n)?;
                 for candidate in near {
-                    let score = self.score(&candidate, n);
+                    let other = self.scored(candidate, n);
                     // A stage that changes nothing goes.
-                    let fewer = candidate.n_kinds().cmp(&best.1.n_kinds());
-                    if score.order(&best.0, self.terms.min_evidence).then(fewer) == Ordering::Less {
-                        best = (score, candidate);
+                    let fewer = other.candidate.n_kinds().cmp(&best.candidate.n_kinds());
+                    if other.score.order(&best.score, self.terms.min_evidence).then(fewer) == Ordering::Less {
+                        best = other;
                     }
                 }
             }
-            if best.0.class == before.class && best.0.change > before.change - STEP_MIN {
-                return Ok(best.1);
+            if best.score.class == before.class && best.score.change > before.change - STEP_MIN {
+                return Ok(best.candidate);
             }
         }
     }
@@ -228,20 +230,20 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     /// Puts one kind of stage in the place of another, and changes two numbers of a stage at once, as far as the budget goes; then one number
     /// after the other again.
     fn in_pairs(&mut self, start: DesignCandidate, n: usize) -> Result<DesignCandidate, Error> {
-        let mut best = (self.score(&start, n), start.clone());
+        let mut best = self.scored(start.clone(), n);
         for near in self.plays.grammar.swaps(&start).into_iter().chain(self.plays.grammar.pairs(&start)) {
             if !self.affords(near.len().div_ceil(PAIR_RUNG), n) {
                 self.is_cut = true;
-                return Ok(best.1);
+                return Ok(best.candidate);
             }
             for candidate in self.promising(near, n)? {
-                let score = self.score(&candidate, n);
-                if score.order(&best.0, self.terms.min_evidence) == Ordering::Less {
-                    best = (score, candidate);
+                let other = self.scored(candidate, n);
+                if other.score.order(&best.score, self.terms.min_evidence) == Ordering::Less {
+                    best = other;
                 }
             }
         }
-        if best.1 == start { Ok(start) } else { self.descended(best.1, n) }
+        if best.candidate == start { Ok(start) } else { self.descended(best.candidate, n) }
     }
 
     /// Returns the few of many policies that are the best on a part of the sessions, tried on all of them.
@@ -270,14 +272,15 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 
     /// Puts policies in order, the best first.
     fn ranked(&self, all: Vec<DesignCandidate>, n: usize) -> Vec<DesignCandidate> {
-        let mut scored = all.into_iter().map(|it| (self.score(&it, n), it)).listed();
-        scored.order_by(|one, other| one.0.order(&other.0, self.terms.min_evidence));
-        scored.into_iter().map(|it| it.1).listed()
+        let mut scored = all.into_iter().map(|it| self.scored(it, n)).listed();
+        scored.order_by(|one, other| one.score.order(&other.score, self.terms.min_evidence));
+        scored.into_iter().map(|it| it.candidate).listed()
     }
 
     /// Judges a policy on the first of the sessions.
-    fn score(&self, candidate: &DesignCandidate, n: usize) -> DesignScore {
-        self.plays.score(candidate, &self.order[..n], self.terms.min_evidence)
+    fn scored(&self, candidate: DesignCandidate, n: usize) -> Scored {
+        let score = self.plays.score(&candidate, &self.order[..n], self.terms.min_evidence);
+        Scored { score, candidate }
     }
 
     /// Returns the cheapest policy that is likely to keep the floor and to cost less than the preset that would be chosen; else that preset.
@@ -288,10 +291,17 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
             let change = self.plays.change(candidate, &yardstick, all);
             let likely =
                 |[low, high]: [f64; 2]| low.midpoint(high) + self.plays.grammar.caution * (high - low) / 2.0;
-            self.score(candidate, all.len()).class == 0 && change.is_some_and(|it| likely(it) < 0.0)
+            self.scored((*candidate).clone(), all.len()).score.class == 0
+                && change.is_some_and(|it| likely(it) < 0.0)
         };
         ranked.iter().find(sure).cloned().unwrap_or(yardstick)
     }
+}
+
+/// A candidate, and its score on the sessions that it was tried on.
+struct Scored {
+    score: DesignScore,
+    candidate: DesignCandidate,
 }
 
 impl DesignScore {

@@ -78,12 +78,8 @@ impl HeldTicket {
         };
         let mut loaded = recording(origin);
         loaded.spec.name.clone_from(name);
-        let indexing = Indexing {
-            twins: twins.clone(),
-            beside: beside.clone(),
-            content: Some(*content),
-            ..Indexing::default()
-        };
+        let (twins, beside, content) = (twins.clone(), beside.clone(), Some(*content));
+        let indexing = Indexing { sessions: Vec::new(), twins, beside, content };
         NamedScenario { loaded, is_searched: *is_searched, indexing }
     }
 }
@@ -100,11 +96,7 @@ pub fn job(
 ) -> Result<(Job, Vec<HeldTicket>), Error> {
     let (mut scenarios, mut skipped) = (Vec::new(), Vec::new());
     let mut add = |origin: Origin, is_searched| {
-        scenarios.push(NamedScenario {
-            loaded: recording(origin),
-            is_searched,
-            indexing: Indexing::default(),
-        });
+        scenarios.push(NamedScenario::new(recording(origin), is_searched));
     };
     for one in given {
         match one {

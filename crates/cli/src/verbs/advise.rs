@@ -4,10 +4,10 @@ use crate::prelude::*;
 
 use clap::ArgGroup;
 
-use crate::args::{EvidenceArgs, number};
 use crate::output::{KeptFile, Remark, Replaced};
 use crate::progress::READS_AND_SIMULATES;
 use crate::what::{DrawArgs, RecordedArgs};
+use crate::what::{EvidenceArgs, number};
 use ctxsim_app::advise::agents::Agent;
 use ctxsim_app::advise::edit::{ChangedFile, applied as edited, undone};
 use ctxsim_app::advise::{AdviceRequest, TrialRequest, advise as advised};
@@ -129,14 +129,13 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     if let Some(saved) = saved {
         keep(saved, change, args.save.as_deref(), kept, args.dry_run)?;
     }
-    let text = match format {
-        FormatArg::CSV => format.write(|_| vec![found.as_rows()])?,
-        FormatArg::JSON => found.document().map_err(unwritable)?.into_bytes(),
-        FormatArg::MARKDOWN => String::from(markdown(&found, args.details)).into_bytes(),
-        FormatArg::HTML => page(&found).map_err(unwritable)?.into_bytes(),
-        _ => table(&found, args.details, args.shown.shown.terminal()).into_bytes(),
+    let text = || match format {
+        FormatArg::CSV => format.write(|_| vec![found.as_rows()]),
+        FormatArg::JSON => found.document().map(String::into_bytes).map_err(unwritable),
+        FormatArg::MARKDOWN => Ok(String::from(markdown(&found, args.details)).into_bytes()),
+        _ => Ok(table(&found, args.details, args.shown.shown.terminal()).into_bytes()),
     };
-    args.shown.put(catalog.files(), format, text, || page(&found))?;
+    args.shown.put(catalog.files(), format, || page(&found), text)?;
     // Behind the list, which says why nothing is advised.
     let files =
         changes.into_iter().chain(args.save.as_deref()).map(|it| format!("`{}`", it.display())).listed();

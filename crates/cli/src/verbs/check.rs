@@ -16,9 +16,9 @@ use ctxsim_report::Report;
 use ctxsim_report::checkup::{self, ADOPTED_BY, CheckUp, NewerPrices, github, junit, page, sarif};
 use ctxsim_report::made::{MadeWith, VERSION};
 
-use crate::args::share;
 use crate::git::RevArgs;
 use crate::verbs::compare::own;
+use crate::what::share;
 use crate::what::{ProcessArgs, ThreadsArgs};
 use crate::{BAD_INPUT, GUARD_FAILED, git, render};
 use assumed::AssumedLines;
@@ -288,15 +288,14 @@ pub(crate) fn unopened(args: &CheckArgs, error: &Error) -> Result<(), Error> {
 
 /// Writes results.
 fn written(shown: &PagedArgs, inputs: &Files, format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
-    let text = match format {
-        FormatArg::JSON => checkup::document(all).map_err(unwritable)?,
-        FormatArg::JUNIT => junit::document(all).map_err(unwritable)?,
-        FormatArg::SARIF => sarif::document(all).map_err(unwritable)?,
-        FormatArg::GITHUB => github::summary(all).into(),
-        FormatArg::HTML => page::page(all).map_err(unwritable)?,
-        _ => checkup::text(all, shown.shown.terminal()),
+    let text = || match format {
+        FormatArg::JSON => checkup::document(all).map_err(unwritable),
+        FormatArg::JUNIT => junit::document(all).map_err(unwritable),
+        FormatArg::SARIF => sarif::document(all).map_err(unwritable),
+        FormatArg::GITHUB => Ok(github::summary(all).into()),
+        _ => Ok(checkup::text(all, shown.shown.terminal())),
     };
-    shown.put(inputs, format, &text, || page::page(all))?;
+    shown.put(inputs, format, || page::page(all), text)?;
     if format == FormatArg::GITHUB {
         output::print_encoded(github::annotations(all).as_bytes())?;
     }

@@ -91,14 +91,13 @@ pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error
         contrasts.extend(compared(&found, args, comparison, &pairs, &mut beside)?);
         beside.loads.extend(loads);
     }
-    let text = match format {
-        FormatArg::JSON => document(&contrasts, &beside).map_err(unwritable)?,
-        FormatArg::MARKDOWN => review(&contrasts, &beside).into(),
-        FormatArg::GITHUB => summary(&contrasts, &beside).into(),
-        FormatArg::HTML => page(&contrasts, &beside).map_err(unwritable)?,
-        _ => table(&contrasts, &beside, args.details, args.shown.shown.terminal()),
+    let text = || match format {
+        FormatArg::JSON => document(&contrasts, &beside).map_err(unwritable),
+        FormatArg::MARKDOWN => Ok(review(&contrasts, &beside).into()),
+        FormatArg::GITHUB => Ok(summary(&contrasts, &beside).into()),
+        _ => Ok(table(&contrasts, &beside, args.details, args.shown.shown.terminal())),
     };
-    args.shown.put(catalog.files(), format, &text, || page(&contrasts, &beside))
+    args.shown.put(catalog.files(), format, || page(&contrasts, &beside), text)
 }
 
 /// Compares the pairs of a suite.

@@ -5,11 +5,11 @@ use crate::prelude::*;
 use ctxsim_app::design::{DesignTerms, designed};
 use ctxsim_report::tune::design::table;
 
-use crate::args::{EvidenceArgs, number};
+use crate::format::WidthArgs;
 use crate::output::{self, Remark};
-use crate::shown::WidthArgs;
 use crate::verbs::sweep::{note, policy_format, print};
 use crate::what::What;
+use crate::what::{EvidenceArgs, number};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\

@@ -6,9 +6,9 @@ use ctxsim_engine::take::{Cell, Load};
 use ctxsim_report::explain::{json, rendered, table};
 use ctxsim_report::rows::RowContext;
 
-use crate::args::number;
+use crate::format::ShownArgs;
 use crate::git;
-use crate::shown::ShownArgs;
+use crate::what::number;
 use crate::what::{ConversationArgs, SessionArgs};
 use ctxsim_base::quantity::saturated;
 

@@ -7,8 +7,8 @@ use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{Grid, Of, numbers, terminal};
 use ctxsim_worlds::aging::probes::{Estimate, FittedMemory};
 
+use crate::format::WidthArgs;
 use crate::output::{self, Remark};
-use crate::shown::WidthArgs;
 use crate::verbs::sweep::print;
 
 /// Shown below the options.

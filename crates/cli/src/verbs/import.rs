@@ -18,9 +18,10 @@ use ctxsim_report::carried::PromptFill;
 use ctxsim_report::fixed::FixedBy;
 use ctxsim_report::recording::{self, FileContents};
 use ctxsim_timeline::import::{ProviderExport, provider_export};
+use ctxsim_timeline::row::Rows;
 
+use crate::format::ShownArgs;
 use crate::progress::READS;
-use crate::shown::ShownArgs;
 use crate::what::{RecordedArgs, with_fallback};
 
 /// Shown below the options.
@@ -128,29 +129,39 @@ pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> 
         calibrated(catalog, args, as_json)?.into_bytes()
     } else if args.carried {
         carried(catalog, args, as_json)?.into_bytes()
-    } else if let Some(by) = args.by {
-        billed_by(catalog, args, by, format)?
-    } else if args.fixed {
-        fixed_by(catalog, args, format)?
     } else {
-        held(catalog, args, as_json)?.into_bytes()
+        let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args))?;
+        tell(&skipped);
+        if let Some(by) = args.by {
+            let bills = files.iter().flat_map(FileContents::bills);
+            let bill = BillBy::new(bills, by.key(), args.currency.clone());
+            written(format, || bill.table(args.shown.width()), || bill.json(), || bill.as_rows())?
+        } else if args.fixed {
+            let by = FixedBy::new(files.iter().flat_map(FileContents::fixed));
+            written(format, || by.table(args.shown.width()), || by.json(), || by.as_rows())?
+        } else {
+            held(catalog, args, &files, as_json)?.into_bytes()
+        }
     };
     args.shown.output.put(catalog.files(), format, &text)
 }
 
 /// Returns what recordings contain, and what is left out.
-fn held(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
-    let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
-    tell(&skipped);
+fn held(
+    catalog: &Catalog,
+    args: &ImportArgs,
+    files: &[FileContents],
+    as_json: bool,
+) -> Result<String, Error> {
     let bills = files.iter().flat_map(FileContents::bills);
     let against =
         args.against.as_deref().map(|it| Ok::<_, Error>(reconciled(&exported(catalog, it)?, bills)));
     let against = against.transpose()?;
     if as_json {
         against.iter().for_each(|it| output::tell(format_args!("{}", it.trim_end())));
-        recording::json(&files).map_err(unwritable)
+        recording::json(files).map_err(unwritable)
     } else {
-        Ok(against.unwrap_or_default() + &recording::table(&files, args.details))
+        Ok(against.unwrap_or_default() + &recording::table(files, args.details))
     }
 }
 
@@ -165,27 +176,17 @@ fn exported(catalog: &Catalog, path: &Path) -> Result<ProviderExport, Error> {
     })
 }
 
-/// Returns the bill as logged, by one key.
-fn billed_by(catalog: &Catalog, args: &ImportArgs, by: ByArg, format: FormatArg) -> Result<Vec<u8>, Error> {
-    let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
-    tell(&skipped);
-    let bill = BillBy::new(files.iter().flat_map(FileContents::bills), by.key(), args.currency.clone());
+/// Returns a bill or a part of prompts, by one key, in a format.
+fn written(
+    format: FormatArg,
+    table: impl FnOnce() -> String,
+    json: impl FnOnce() -> Result<String, serde_json::Error>,
+    rows: impl FnOnce() -> Rows,
+) -> Result<Vec<u8>, Error> {
     match format {
-        FormatArg::TABLE => Ok(bill.table(args.shown.width()).into_bytes()),
-        FormatArg::JSON => bill.json().map(String::into_bytes).map_err(unwritable),
-        rows => rows.write(|_| vec![bill.as_rows()]),
-    }
-}
-
-/// Returns the fixed part of prompts, by who sends it.
-fn fixed_by(catalog: &Catalog, args: &ImportArgs, format: FormatArg) -> Result<Vec<u8>, Error> {
-    let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args, None))?;
-    tell(&skipped);
-    let by = FixedBy::new(files.iter().flat_map(FileContents::fixed));
-    match format {
-        FormatArg::TABLE => Ok(by.table(args.shown.width()).into_bytes()),
-        FormatArg::JSON => by.json().map(String::into_bytes).map_err(unwritable),
-        rows => rows.write(|_| vec![by.as_rows()]),
+        FormatArg::TABLE => Ok(table().into_bytes()),
+        FormatArg::JSON => json().map(String::into_bytes).map_err(unwritable),
+        of_rows => of_rows.write(|_| vec![rows()]),
     }
 }
 
@@ -214,7 +215,7 @@ fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<Str
 
 /// Returns what fills the prompts of recordings, and what carrying it costs.
 fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
-    let plan = Plan::new(catalog, &as_recorded(args, None))?;
+    let plan = Plan::new(catalog, &as_recorded(args))?;
     let (sessions, skipped) = with_progress(READS, |progress| {
         plan.each_counted(None, progress, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
@@ -231,10 +232,10 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
 
 /// Returns a comparison of recordings under the policy that keeps everything, with the requested profile or
 /// those of their models.
-fn as_recorded(args: &ImportArgs, set: Option<String>) -> Comparison {
+fn as_recorded(args: &ImportArgs) -> Comparison {
     with_fallback(Comparison {
         policies: vec!["identity".to_owned()],
-        set: set.into_iter().chain(args.set.iter().cloned()).listed(),
+        set: args.set.clone(),
         ..args.sessions.comparison()
     })
 }
@@ -266,7 +267,7 @@ struct Calibrated {
 /// Compares under each assumption about unrecorded requests; no limit stops a session that took place.
 fn calibrations(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>, Vec<Skipped>), Error> {
     let prices = ListPrices::read(catalog);
-    let plan = Plan::new(catalog, &as_recorded(args, None))?.without_limits().skipping_unusable();
+    let plan = Plan::new(catalog, &as_recorded(args))?.without_limits().skipping_unusable();
     let compacting = Compacting::read(catalog)?;
     let is_own = args.sessions.comparison().own_models;
     let calibrated = |load: &Load, progress: Progress<'_>| {

@@ -5,13 +5,92 @@ use crate::prelude::*;
 use clap::ValueEnum;
 use clap_mangen::Man;
 
-use crate::args::{CompletionsArgs, InputFormatArg, ManArgs, SchemaArg, ShowArgs, ValidateArgs};
 use crate::output::OutputArgs;
 use crate::{ends, moved, render};
 use ctxsim_app::catalog::{input_files, kind_of};
 use ctxsim_app::check;
 use ctxsim_base::grid::numbers;
 use ctxsim_input::text::schema;
+
+/// The arguments of `validate`.
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    /// Files, or folders of files [default: the whole catalog]
+    #[arg(value_name = "FILE")]
+    pub paths: Vec<PathBuf>,
+    /// Start the programs that policies name, and check that they follow the protocol
+    #[arg(long)]
+    pub allow_process: bool,
+    /// End with exit code 2 if a policy is warned of, too
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// The arguments of `show`.
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub(crate) struct ShowArgs {
+    /// Kind of input, where several kinds have one of the name
+    #[arg(value_enum)]
+    pub kind: Option<SchemaArg>,
+    /// Name or path
+    #[arg(value_name = "NAME", required_unless_present = "schema")]
+    pub name: Option<String>,
+    /// Merge a policy with its bases into one file; comments are lost
+    #[arg(long, conflicts_with_all = ["to", "redact"])]
+    pub merged: bool,
+    /// Print it in this language, with its comments
+    #[arg(long = "as", value_name = "FORMAT", value_enum)]
+    pub to: Option<InputFormatArg>,
+    /// Write the sessions of a recording without their words, to send a log that fails
+    #[arg(long, conflicts_with_all = ["kind", "to"])]
+    pub redact: bool,
+    /// Print the JSON Schema of a kind of file, for editors; with `--output DIR` write KIND.json there, of all kinds if none is named
+    #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, conflicts_with_all = ["kind", "name", "merged", "to", "redact"])]
+    pub schema: Option<Option<SchemaArg>>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// A format of input files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputFormatArg {
+    /// Rusty Object Notation
+    Ron,
+    /// TOML
+    Toml,
+}
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaArg {
+    /// Rules that turn an agent's history into prompts
+    Policy,
+    /// A workload: what an agent does, turn by turn
+    Scenario,
+    /// A model with limits, cache rules and prices
+    Profile,
+    /// A named comparison
+    Suite,
+}
+
+/// The arguments of `--man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder to write ctxsim.1 and one page per command to, created if missing
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: ForceArgs,
+}
+
+/// The arguments of `--completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
 
 /// Shown below the options of `show`.
 pub(super) const EXAMPLES: &str = "\

@@ -10,7 +10,36 @@ use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_timeline::import;
 use indexmap::IndexMap;
 
-use crate::args::{KindArg, ListArgs};
+use crate::format::WidthArgs;
+use clap::ValueEnum;
+
+/// The arguments of `list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// List only this kind
+    #[arg(value_enum)]
+    pub kind: Option<KindArg>,
+    /// List only inputs whose name or description contains this text
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub filter: String,
+    #[command(flatten)]
+    pub wide: WidthArgs,
+}
+
+/// A kind of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindArg {
+    /// Rules that turn an agent's history into prompts
+    Policies,
+    /// Workloads: what an agent does, turn by turn
+    Scenarios,
+    /// Models with limits, cache rules and prices
+    Profiles,
+    /// Named comparisons
+    Suites,
+    /// Recorded sessions that can be read: where they are, what is read, and what the readers were checked on
+    Formats,
+}
 
 /// What the marks at the end of descriptions mean.
 const MARKS: &str = "How a policy is known: [S] its source was read, [D] official documentation, [R] reverse-engineered, [2] other people's accounts, [G] general knowledge, [PR] proposed, [measured] in recorded sessions.";

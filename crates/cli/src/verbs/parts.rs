@@ -3,6 +3,7 @@
 use crate::prelude::*;
 use std::fs::{self, File};
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -21,7 +22,7 @@ pub(crate) struct PartsArgs {
     parts: Option<PathBuf>,
     /// Run one share of the scenarios, as in `3/16`
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
-    shard: Option<[usize; 2]>,
+    shard: Option<PlanShard>,
 }
 
 /// A job that comes to parts.
@@ -48,8 +49,7 @@ impl PartsArgs {
         job: &PartJob<'_, H>,
         play: impl FnOnce(PlanWatch<'_>, &Making<'_, H>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let [part, n_shards] = self.shard.unwrap_or([1, 1]);
-        let shard = PlanShard { part, of: n_shards };
+        let shard = self.shard.unwrap_or(PlanShard::WHOLE);
         let &PartJob { digest, head, names, threads } = job;
         let store = PartFolder::open::<H>(folder, digest, names, shard)?;
         let (has, take) = (|nth| store.has(nth), |part: PartOf<H>| store.put(&part));
@@ -60,10 +60,10 @@ impl PartsArgs {
 }
 
 /// Parses a shard, `I/N`.
-pub(crate) fn shard(text: &str) -> Result<[usize; 2], String> {
-    let parts = text.split_once('/').and_then(|(i, n)| Some([i.parse().ok()?, n.parse().ok()?]));
-    let is_part = |[i, n]: &[usize; 2]| (1..=*n).contains(i);
-    parts.filter(is_part).ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
+pub(crate) fn shard(text: &str) -> Result<PlanShard, String> {
+    let read = |(part, of): (&str, &str)| Some(PlanShard { part: part.parse().ok()?, of: of.parse().ok()? });
+    let shard = text.split_once('/').and_then(read).filter(|it| (1..=it.of).contains(&it.part));
+    shard.ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
 }
 
 /// The parts of a job in a folder, and the file to which the missing ones of a share are written.
@@ -74,8 +74,9 @@ struct PartFolder {
     made: Vec<bool>,
     /// The number of those in the share.
     n_there: usize,
-    /// The file, and how many were written to it.
-    file: Mutex<(File, usize)>,
+    file: Mutex<File>,
+    /// How many were written to the file.
+    n_made: AtomicUsize,
 }
 
 impl PartFolder {
@@ -104,8 +105,8 @@ impl PartFolder {
             }
         }
         let n_there = (0..made.len()).filter(|it| made[*it] && shard.has(names[*it])).count();
-        let file = output::append(&own)?;
-        Ok(Self { folder: folder.to_owned(), own, made, n_there, file: Mutex::new((file, 0)) })
+        let file = Mutex::new(output::append(&own)?);
+        Ok(Self { folder: folder.to_owned(), own, made, n_there, file, n_made: AtomicUsize::new(0) })
     }
 
     /// Returns whether the part of a place is there.
@@ -116,16 +117,15 @@ impl PartFolder {
     /// Writes a part.
     fn put<H: Common>(&self, part: &PartOf<H>) -> Result<(), Error> {
         let line = part.line().map_err(unwritable)?;
-        let mut to = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = to.0.write_all(line.as_bytes()).and_then(|()| to.0.sync_data());
-        written.map_err(|source| Error::Write { path: self.own.clone(), source })?;
-        to.1 += 1;
-        Ok(())
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
+        self.n_made.fetch_add(1, Ordering::Relaxed);
+        written.map_err(|source| Error::Write { path: self.own.clone(), source })
     }
 
     /// Says what was done.
     fn done(self) -> String {
-        let n_made = self.file.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+        let n_made = self.n_made.into_inner();
         let there =
             if self.n_there == 0 { String::new() } else { format!(", {} were there already", self.n_there) };
         format!(

@@ -74,11 +74,10 @@ pub(super) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Err
     let found = with_progress(READS_AND_SIMULATES, |progress| {
         held_against(catalog, &comparison, (&saved, &asked), threads, progress)
     })?;
-    let text = match format {
-        FormatArg::JSON => output::json(&found)?,
-        FormatArg::MARKDOWN => markdown(&found).into(),
-        FormatArg::HTML => page(&found).map_err(unwritable)?,
-        _ => table(&found, args.shown.shown.terminal()),
+    let text = || match format {
+        FormatArg::JSON => output::json(&found),
+        FormatArg::MARKDOWN => Ok(markdown(&found).into()),
+        _ => Ok(table(&found, args.shown.shown.terminal())),
     };
-    args.shown.put(catalog.files(), format, text, || page(&found))
+    args.shown.put(catalog.files(), format, || page(&found), text)
 }

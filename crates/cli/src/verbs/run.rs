@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::prelude::*;
-use clap::{Arg, ValueEnum as _};
+use clap::{Arg, ValueEnum};
 use ctxsim_app::advise::knows_agent;
 use ctxsim_app::never_stops;
 use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::missed::all_misses;
-use ctxsim_engine::take::{Cell, Load, RowsOf};
-use ctxsim_report::chart::named_chart;
+use ctxsim_engine::take::{Cell, Load, RowsOf, Take};
+use ctxsim_report::chart::{KINDS, named_chart};
 use ctxsim_report::checkup::github;
 use ctxsim_report::html::Traces;
 use ctxsim_report::sections::Detail;
@@ -21,10 +21,94 @@ use ctxsim_report::{Next, Report, SessionReport, html, json, markdown, rows, run
 use ctxsim_timeline::row::Rows;
 use serde_json::Value;
 
-use crate::args::{RowsArg, RunArgs};
 use crate::git::{self, RevArgs, Revisions};
-use crate::verbs::parts::PartJob;
-use crate::what::next as next_of;
+use crate::verbs::parts::{PartJob, PartsArgs};
+use crate::what::{EvidenceArgs, PoliciesArgs, SelectArgs, SuiteArgs, What, next as next_of};
+
+/// The arguments of `run`.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("format", offered("`run`")),
+    mut_arg("parts", |parts| {
+        parts.conflicts_with_all(["rows", "details", "columns", "chart", "format", "output", "html", "totals"])
+    })
+)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub policies: PoliciesArgs,
+    #[command(flatten)]
+    pub what: What,
+    #[command(flatten)]
+    pub suite: SuiteArgs,
+    #[command(flatten)]
+    pub rev: RevArgs,
+    #[command(flatten)]
+    pub select: SelectArgs,
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    /// Row granularity
+    #[arg(long, value_enum, default_value_t)]
+    pub rows: RowsArg,
+    #[command(flatten)]
+    pub shown: PagedArgs,
+    /// Columns of the tables, as in `cost_usd,cache_hit,recovery_tokens`
+    #[arg(long, value_name = "A,B,C", long_help = columns_help())]
+    pub columns: Option<String>,
+    #[arg(long, value_name = "NAME", help = chart_help(), conflicts_with = "rows")]
+    pub chart: Option<String>,
+    /// Show every scenario and every assumption
+    #[arg(long)]
+    pub details: bool,
+    /// Write only what all scenarios come to together, without the runs of each: as tables, JSON or a page
+    #[arg(long, conflicts_with_all = ["rows", "details", "columns", "chart"])]
+    pub totals: bool,
+    #[command(flatten)]
+    pub parts: PartsArgs,
+}
+
+/// Describes `--columns`: every column there is.
+fn columns_help() -> String {
+    let names: Vec<&str> = TableColumn::names().listed();
+    format!(
+        "Columns of the tables, separated by commas: a name below, or a heading with `_` for blanks, such as `cost_usd`, \
+            `recovery_tokens`, `compression_savings` or `limit_pressure`\n\n{}",
+        names.join(", ")
+    )
+}
+
+/// Describes `--chart`: every kind of chart.
+fn chart_help() -> String {
+    let names = KINDS.map(|it| it.name).join(", ");
+    format!("Chart to write as svg: {names}; the second of a kind is `cost-2`")
+}
+
+/// The granularity of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowsArg {
+    /// One policy on one scenario under one profile
+    #[default]
+    Runs,
+    /// One model request
+    Requests,
+    /// One evidence need: something earlier that a later step needs
+    Needs,
+    /// One conversation and which of its facts survived, or one sample of all needs
+    Trials,
+    /// One conversation of the context-decay loads, as the published script writes it
+    Published,
+    /// One question about a fact, and what happened to the fact
+    Probes,
+    /// One aging card: a run over many sessions, in AgingBench's schema
+    Cards,
+    /// One stream of sessions: its facts and what depends on them
+    Facts,
+    /// One call from a memory to its service
+    Calls,
+    /// One action of a memory runner: a message, a call or a model request
+    Log,
+    /// One changed assumption, and which memory runner then answers more questions
+    Orderings,
+}
 
 /// Returns the formats of a comparison, the usual one first.
 fn formats() -> Vec<FormatArg> {
@@ -56,12 +140,9 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
     let tracer = Tracer::new(is_drawn || is_one);
     let reported = || -> Result<(Report, Traces), Error> {
         let (mut report, traces) = with_progress(SIMULATES, |progress| {
-            plan.report_with(
-                args.what.threads(),
-                progress,
-                |load| tracer.wants(load),
-                |load, takes| tracer.of_load(load, takes),
-            )
+            let (wants, trace) =
+                (|load: &Load| tracer.wants(load), |load: &Load, takes: &[Take]| tracer.of_load(load, takes));
+            plan.report_watched(args.what.threads(), &never_stops(progress), wants, trace)
         })?;
         report.min_evidence = args.evidence.min_evidence;
         report.next = next(args, &report.sessions);
@@ -183,15 +264,12 @@ impl TotalsView<'_> {
     /// Writes the totals of a report.
     pub(crate) fn put(&self, report: &Report, inputs: &Files) -> Result<(), Error> {
         let page = || html::report(report, Detail::Groups, &Traces::default());
-        let text = match self.format {
-            FormatArg::JSON => json::totals(report).map_err(unwritable)?,
-            FormatArg::HTML => page().map_err(unwritable)?,
-            _ => {
-                let on = self.to.shown.terminal();
-                table::report(report, TableLayout { on, ..TableLayout::default() })
-            }
+        let on = self.to.shown.terminal();
+        let text = || match self.format {
+            FormatArg::JSON => json::totals(report).map_err(unwritable),
+            _ => Ok(table::report(report, TableLayout { on, ..TableLayout::default() })),
         };
-        self.to.put(inputs, self.format, text, page)
+        self.to.put(inputs, self.format, page, text)
     }
 }
 

@@ -54,11 +54,10 @@ pub(super) fn screen(catalog: &Catalog, args: &ScreenArgs) -> Result<(), Error> 
     let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
     let found = with_progress(READS_AND_SIMULATES, |it| screen_on(catalog, &comparison, threads, it))?;
     let found = found.going_on(&args.sessions.next());
-    let text = match format {
-        FormatArg::JSON => found.json().map_err(unwritable)?,
-        FormatArg::MARKDOWN => markdown(&found).into(),
-        FormatArg::HTML => page(&found).map_err(unwritable)?,
-        _ => table(&found, args.shown.shown.terminal()),
+    let text = || match format {
+        FormatArg::JSON => found.json().map_err(unwritable),
+        FormatArg::MARKDOWN => Ok(markdown(&found).into()),
+        _ => Ok(table(&found, args.shown.shown.terminal())),
     };
-    args.shown.put(catalog.files(), format, text, || page(&found))
+    args.shown.put(catalog.files(), format, || page(&found), text)
 }

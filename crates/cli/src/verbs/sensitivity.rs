@@ -6,7 +6,7 @@ use ctxsim_engine::measure::sensitivity::Sort;
 use ctxsim_report::sensitivity::page::page;
 use ctxsim_report::sensitivity::{markdown, rows, table, write_document};
 
-use crate::args::number;
+use crate::what::number;
 use crate::what::{PoliciesArgs, SuiteArgs, What};
 
 /// Shown below the options.
@@ -94,11 +94,10 @@ pub(super) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(
     if format == FormatArg::JSON {
         return args.shown.put_written(catalog.files(), |to| write_document(&found, to), || page(&found));
     }
-    let text = match format {
-        FormatArg::MARKDOWN => String::from(markdown(&found, args.details)).into(),
-        FormatArg::HTML => page(&found).map_err(unwritable)?.into(),
-        FormatArg::TABLE => table(&found, args.details, args.shown.shown.terminal()).into(),
-        of_rows => of_rows.write(|_| vec![rows(&found)])?,
+    let text = || match format {
+        FormatArg::MARKDOWN => Ok(String::from(markdown(&found, args.details)).into_bytes()),
+        FormatArg::TABLE => Ok(table(&found, args.details, args.shown.shown.terminal()).into_bytes()),
+        of_rows => of_rows.write(|_| vec![rows(&found)]),
     };
-    args.shown.put(catalog.files(), format, text, || page(&found))
+    args.shown.put(catalog.files(), format, || page(&found), text)
 }

@@ -83,15 +83,8 @@ pub(super) fn store(catalog: &Catalog, command: &StoreCommand) -> Result<(), Err
 
 /// Plays a conversation and writes the memory's final contents.
 fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
-    let comparison = Comparison {
-        policies: vec![args.policy.clone()],
-        scenarios: vec![args.scenario.clone()],
-        profiles: vec![args.profile.clone()],
-        seed: args.seed,
-        set: args.set.clone(),
-        ..Comparison::default()
-    };
-    let plan = Plan::new(catalog, &args.process.allowing(comparison))?;
+    let named = [&args.policy, &args.scenario, &args.profile];
+    let plan = planned(catalog, args.process, named, args.seed, &args.set)?;
     let ConversationArgs { length, trial } = args.conversation;
     let length = match (length, plan.scenarios.first()) {
         (None, Some(entry)) => {
@@ -142,16 +135,8 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
         return Err(place(missing.into()));
     }
     let Index { policy, scenario, profile, seed, length, trial, set, .. } = &export.index;
-    let comparison = Comparison {
-        policies: vec![policy.clone()],
-        scenarios: vec![scenario.clone()],
-        profiles: vec![profile.clone()],
-        seed: Some(*seed),
-        set: set.clone(),
-        ..Comparison::default()
-    };
-    let mut after_run =
-        Plan::new(catalog, &args.process.allowing(comparison))?.export(*length, *trial, set)?;
+    let plan = planned(catalog, args.process, [policy, scenario, profile], Some(*seed), set)?;
+    let mut after_run = plan.export(*length, *trial, set)?;
     // A run has the names of its inputs, the index what was given for them.
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = difference(&export, &after_run) {
@@ -169,6 +154,20 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
         said(&export)
     );
     output::print(&text)
+}
+
+/// Plans the run whose memory is written: of one policy on one scenario under one profile.
+fn planned(
+    catalog: &Catalog,
+    process: ProcessArgs,
+    [policy, scenario, profile]: [&String; 3],
+    seed: Option<u64>,
+    set: &[String],
+) -> Result<Plan, Error> {
+    let [policies, scenarios, profiles] = [policy, scenario, profile].map(|it| vec![it.clone()]);
+    let set = set.to_vec();
+    let comparison = Comparison { policies, scenarios, profiles, seed, set, ..Comparison::default() };
+    Plan::new(catalog, &process.allowing(comparison))
 }
 
 /// Returns a problem for each input of the export's run that no longer exists.

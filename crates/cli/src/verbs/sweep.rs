@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 use ctxsim_app::grid::OverrideGrid;
-use ctxsim_app::parts::fold;
+use ctxsim_app::parts::{PlanShard, fold};
 use ctxsim_app::sweep_head;
 use ctxsim_app::tune::{self, TuneHead};
 use ctxsim_report::part::{Common, PartHead};
@@ -64,7 +64,7 @@ pub(crate) struct SweepArgs {
     guards: GuardArgs,
     /// Run one part of several, as in `3/16`, and write JSON for `ctxsim run --merge`
     #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with_all = ["html", "details", "width"])]
-    shard: Option<[usize; 2]>,
+    shard: Option<PlanShard>,
     #[command(flatten)]
     shown: FrontArgs,
 }
@@ -175,7 +175,7 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     args.shown.to.check(catalog.files())?;
     let (objectives, guards) = (args.objectives.clone(), args.guards.guards.clone());
     let head = sweep_head(&grid, &comparison, objectives, guards);
-    let [part, n_shards] = args.shard.unwrap_or([1, 1]);
+    let PlanShard { part, of: n_shards } = args.shard.unwrap_or(PlanShard::WHOLE);
     // Neighbours differ little, so every machine gets a share of each region.
     let indices: Vec<usize> = (part - 1..grid.len()).step_by(n_shards).listed();
     let threads = args.grid.what.threads();
@@ -183,8 +183,8 @@ pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
         ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, threads, progress)
     })?;
     match args.shard {
-        Some(shard) => {
-            let text = json::shard(shard, head, points).map_err(unwritable)?;
+        Some(PlanShard { part, of: n_shards }) => {
+            let text = json::shard([part, n_shards], head, points).map_err(unwritable)?;
             args.shown.to.shown.output.put(catalog.files(), FormatArg::JSON, &text)
         }
         None => show(&Sweep::new(head, points), format, &args.shown, catalog.files()),
@@ -215,33 +215,30 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
 
 /// Writes what a search came to.
 fn tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
-    let page = || ctxsim_report::tune::page(tuned);
-    let text = match format {
-        FormatArg::JSON => output::json(tuned)?,
-        FormatArg::HTML => page().map_err(unwritable)?,
-        FormatArg::TABLE => ctxsim_report::tune::table(tuned, shown.details, shown.to.shown.terminal()),
+    let text = || match format {
+        FormatArg::JSON => output::json(tuned),
+        FormatArg::TABLE => Ok(ctxsim_report::tune::table(tuned, shown.details, shown.to.shown.terminal())),
         _ => {
             let help = "use `--format table`, `--format json` or `--format html`";
-            return Err(wrong(Code("usage"), "a search is written as a table, as JSON or as a page", help));
+            Err(wrong(Code("usage"), "a search is written as a table, as JSON or as a page", help))
         }
     };
-    shown.to.put(inputs, format, &text, page)
+    shown.to.put(inputs, format, || ctxsim_report::tune::page(tuned), text)
 }
 
 /// Writes a whole sweep.
 fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
-    let text = match format {
-        FormatArg::JSON => json::document(sweep).map_err(unwritable)?,
+    let text = || match format {
+        FormatArg::JSON => json::document(sweep).map_err(unwritable),
         FormatArg::SVG => match sweep.figure() {
-            Some(figure) => figure.document().map_err(unwritable)?,
+            Some(figure) => figure.document().map_err(unwritable),
             None => {
                 let message = "cost and evidence are unknown at these points";
                 let help = "name scenarios that declare evidence needs";
-                return Err(wrong(Code("chart-missing"), message, help));
+                Err(wrong(Code("chart-missing"), message, help))
             }
         },
-        FormatArg::HTML => page(sweep).map_err(unwritable)?,
-        _ => table(sweep, shown.details, shown.to.shown.terminal()),
+        _ => Ok(table(sweep, shown.details, shown.to.shown.terminal())),
     };
-    shown.to.put(inputs, format, &text, || page(sweep))
+    shown.to.put(inputs, format, || page(sweep), text)
 }

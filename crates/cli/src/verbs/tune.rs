@@ -7,12 +7,12 @@ use ctxsim_app::tune::{Tuning, try_defaults, try_grid, tuned_policy};
 use ctxsim_report::sweep::Objective;
 use ctxsim_report::tune::{Tried, TuneGoal, page, table};
 
-use crate::args::EvidenceArgs;
+use crate::format::WidthArgs;
 use crate::output::{self, PageArgs, Remark};
 use crate::progress::READS;
-use crate::shown::WidthArgs;
 use crate::verbs::parts::{PartJob, PartsArgs};
 use crate::verbs::sweep::{GridArgs, GuardArgs, note, objective, policy_format, print};
+use crate::what::EvidenceArgs;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\

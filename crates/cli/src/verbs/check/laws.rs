@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::CheckArgs;
 use crate::GUARD_FAILED;
-use crate::args::number;
 use crate::output::{self, Remark};
+use crate::what::number;
 
 /// The scenario that a plan needs and no law is tried on.
 const SCENARIO: &str = "duckagent/fix_test_loop";
