@@ -148,10 +148,9 @@ fn outcomes(
     };
     let names = all.iter().map(|it| it.seen.name.as_str()).listed();
     let (found, unread) = table.of(&names)?;
-    let values = found.iter().map(|it| it.as_ref().map(|it| it.value)).listed();
-    let own = found.iter().map(|it| it.as_ref().map_or("", |it| it.group)).listed();
-    let own = if table.has_groups { own } else { Vec::new() };
-    let report = joined(table.outcome.clone(), table.source(), &values, &groups, &own);
+    let values = found.iter().map(|line| line.map(|it| it.value)).listed();
+    let own = found.iter().filter(|_| table.has_groups).map(|line| line.map_or("", |it| &it.group)).listed();
+    let report = joined(table.outcome.clone(), table.file.clone(), &values, &groups, &own);
     Ok(Some(OutcomeReport { unread, ..report }))
 }
 

@@ -163,6 +163,11 @@ impl Lever {
         Some(format!("The word for it is “{}”: {}.", self.word?.text(), self.why))
     }
 
+    /// Returns its word as a reader sees it; nothing where nothing changes.
+    pub fn word_text(&self) -> &'static str {
+        self.word.map_or("", Word::text)
+    }
+
     /// Returns what it saves, to be put in order: what is unknown comes last.
     pub fn saved(&self) -> f64 {
         self.saved_month.unwrap_or(f64::NEG_INFINITY)

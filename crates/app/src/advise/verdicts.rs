@@ -229,7 +229,7 @@ impl AgentSessions<'_> {
             schema: SCHEMA.to_owned(),
             agent: self.menu.agent.name.clone(),
             set: lever.set.clone(),
-            word: lever.word.map_or_else(String::new, |it| it.text().to_owned()),
+            word: lever.word_text().to_owned(),
             until_ms: self.played.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max(),
             versions: distinct(versions.filter(|it| !it.is_empty())),
             change: lever.expected?,

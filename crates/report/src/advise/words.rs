@@ -321,7 +321,7 @@ pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l L
         let interval = lever.saved_interval.map(|[low, high]| format!("{} to {}", rough(low), rough(high)));
         let mark = if lever.known_by == KnownBy::Simulated { "~" } else { "" };
         vec![
-            lever.word.map_or("", |it| it.text()).to_owned(),
+            lever.word_text().to_owned(),
             in_one_line(&name).into_owned(),
             or_none(lever.saved_month, |it| format!("{mark}{}", rough(it))),
             or_none(interval, |it| it),
@@ -349,7 +349,7 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
     let row = |lever: &&Lever| {
         let name = if has_keys && !lever.set.is_empty() { lever.set.join(", ") } else { lever.title.clone() };
         vec![
-            lever.word.map_or_else(String::new, |it| it.text().to_owned()),
+            lever.word_text().to_owned(),
             name,
             or_none(lever.saved_month, cents),
             or_none(lever.saved_interval, dollar_range),
