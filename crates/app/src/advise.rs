@@ -178,9 +178,8 @@ fn advise_on(
 
 /// Says that no agent has this name.
 fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
-    let mut problem =
-        Diagnostic::at(Code("agent-unknown"), "", format!("no settings of an agent `{name}` are known"));
-    "--agent".clone_into(&mut problem.place.file);
+    let problem =
+        problem_in("--agent", Code("agent-unknown"), format!("no settings of an agent `{name}` are known"));
     vec![problem.help(format!("use one of {}", names(known)))]
 }
 

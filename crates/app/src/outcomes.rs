@@ -165,8 +165,7 @@ fn column_of(line: &str, cells: &[String], at: usize) -> usize {
 }
 
 fn broken(file: &str, place: (usize, usize), message: String, help: &str) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code("outcomes-broken"), "", message).help(help);
-    file.clone_into(&mut problem.place.file);
+    let mut problem = problem_in(file, Code("outcomes-broken"), message).help(help);
     problem.place.line_column = Some(place);
     problem
 }

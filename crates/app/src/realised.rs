@@ -8,6 +8,7 @@ use super::advise::{
 };
 use super::{Comparison, Progress};
 use crate::outcomes::OutcomeTable;
+use crate::selection::day_ms;
 use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::forecast::Forecast;
@@ -42,8 +43,7 @@ pub struct RealisedRequest {
 /// The text is none, or of another schema.
 pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     let broken = |message: String, place: Option<(usize, usize)>| {
-        let mut problem = Diagnostic::at(Code("forecast-broken"), "", message);
-        file.clone_into(&mut problem.place.file);
+        let mut problem = problem_in(file, Code("forecast-broken"), message);
         problem.place.line_column = place;
         Error::from(vec![problem.help("give a file that `ctxsim advise SESSIONS --save FILE` wrote")])
     };
@@ -90,7 +90,8 @@ pub fn realised(
     progress: Progress<'_>,
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
-    let since_ms = asked.changed.as_deref().map(day_of).transpose()?;
+    let since_ms = asked.changed.as_deref().map(|day| day_ms("--changed", day)).transpose();
+    let since_ms = since_ms.map_err(|problem| Error::from(vec![problem]))?;
     let all = sized(catalog, comparison, saved, agent, threads, progress)?;
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));
@@ -183,15 +184,6 @@ fn is_of(agent: Option<&Agent>, seen: &SeenLog) -> bool {
     agent.is_none_or(is_known) || !Agent::all().is_ok_and(|it| it.values().any(is_known))
 }
 
-/// Reads the day of a change.
-fn day_of(text: &str) -> Result<i64, Error> {
-    calendar::parse_day(text).ok_or_else(|| {
-        let mut problem = Diagnostic::at(Code("since-day"), "", format!("`{text}` is not a date"));
-        "--changed".clone_into(&mut problem.place.file);
-        vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")].into()
-    })
-}
-
 /// Checks that each person who is named has later sessions.
 fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
     let people: IndexSet<&str> =
@@ -199,14 +191,12 @@ fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
     let is_known = |name: &String| people.iter().any(|it| is_named(std::slice::from_ref(name), it));
     let unknown = |name: &String| {
         let message = format!("no later session is one of `{name}`");
-        let mut problem = Diagnostic::at(Code("name-unknown"), "", message);
-        "--unchanged-user".clone_into(&mut problem.place.file);
         let known: Vec<String> = people.iter().map(|it| format!("`{it}`")).listed();
-        let help = match known.is_empty() {
-            true => "these logs do not tell whose they are, so nobody can be named".to_owned(),
-            false => format!("later sessions are of {}", listed(&known)),
-        };
-        problem.help(help)
+        problem_in("--unchanged-user", Code("name-unknown"), message).help(if known.is_empty() {
+            "these logs do not tell whose they are, so nobody can be named".to_owned()
+        } else {
+            format!("later sessions are of {}", listed(&known))
+        })
     };
     let problems: Vec<Diagnostic> = named.iter().filter(|it| !is_known(it)).map(unknown).listed();
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }

@@ -3,7 +3,7 @@
 use crate::advise::agents::{Agent, AgentSetting};
 use crate::advise::play::PlayedSession;
 use crate::prelude::*;
-use crate::selection::Whose;
+use crate::selection::{Whose, day_ms, no_day};
 use ctxsim_base::diag::nearest;
 use ctxsim_base::grid::numbers::{counted, listed, listed_code};
 use ctxsim_base::rng::Seed;
@@ -129,14 +129,10 @@ impl TrialRequest {
     /// The first day is not a date, or no session tells one.
     pub(super) fn schedule(&self, newest_ms: Option<i64>) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
         const WEEK: u64 = 7;
-        let wrong = |message: String| {
-            let mut problem = Diagnostic::at(Code("since-day"), "", message);
-            "--from".clone_into(&mut problem.place.file);
-            vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")]
-        };
+        let untold = || vec![no_day("--from", "no session tells a day to begin on".to_owned())];
         let first_ms = match &self.from {
-            Some(day) => calendar::parse_day(day).ok_or_else(|| wrong(format!("`{day}` is not a date")))?,
-            None => newest_ms.ok_or_else(|| wrong("no session tells a day to begin on".to_owned()))? + DAY_MS,
+            Some(day) => day_ms("--from", day).map_err(|problem| vec![problem])?,
+            None => newest_ms.ok_or_else(untold)? + DAY_MS,
         };
         let stream = Seed(self.seed).stream("trial days", 0);
         let whole = self.days / (2 * WEEK) * 2 * WEEK;
@@ -184,9 +180,9 @@ pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
         }
     };
     let known = known.into_iter().filter(|it| !it.is_empty()).listed();
-    let mut problem =
-        Diagnostic::at(Code("nothing-to-run"), "", format!("no recorded session is one of `{asked}`"));
-    if whose.project.is_some() { "--project" } else { "--user" }.clone_into(&mut problem.place.file);
+    let option = if whose.project.is_some() { "--project" } else { "--user" };
+    let problem =
+        problem_in(option, Code("nothing-to-run"), format!("no recorded session is one of `{asked}`"));
     let help = if known.is_empty() {
         "these logs do not tell whose they are".to_owned()
     } else {

@@ -424,7 +424,6 @@ fn wrong(file: &str, message: String, help: String) -> Error {
 }
 
 fn problem(file: &str, message: String, help: String) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code("setting-value"), "", message);
-    file.clone_into(&mut problem.place.file);
+    let problem = problem_in(file, Code("setting-value"), message);
     if help.is_empty() { problem } else { problem.help(help) }
 }

@@ -236,8 +236,7 @@ pub(super) fn offset(text: &str, part: &str) -> usize {
 /// Says that a file is no JSON.
 fn broken(file: &str, error: &serde_json::Error) -> Error {
     let mut problem =
-        Diagnostic::at(Code("settings-syntax"), "", format!("this is not a JSON object: {error}"));
-    file.clone_into(&mut problem.place.file);
+        problem_in(file, Code("settings-syntax"), format!("this is not a JSON object: {error}"));
     problem.place.line_column = Some((error.line().max(1), error.column().max(1)));
     vec![
         problem
