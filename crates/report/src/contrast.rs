@@ -21,7 +21,7 @@ use ctxsim_engine::measure::{Better, Delta, Remembered};
 use ctxsim_engine::price::Costs;
 
 pub use beside::{Beside, InputChange, InputFate};
-pub use beside::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
+pub use beside::{Broken, ChangedStage, ContrastPart, FactsChanged, FieldChange, NeedChange, RequestChange};
 pub use page::page;
 pub(crate) use words::points;
 pub use words::{review, summary, table};
@@ -156,18 +156,6 @@ fn dearest(parts: &[ContrastPart]) -> Vec<RunRequests> {
         },
     };
     part.traces.iter().map(named).listed()
-}
-
-/// Facts in a different state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FactsChanged {
-    /// The state in the base.
-    pub from: &'static str,
-    /// The state in the candidate.
-    pub to: &'static str,
-    /// How many, and one of them.
-    #[serde(flatten)]
-    pub facts: FactChange,
 }
 
 impl Contrast {
@@ -385,13 +373,13 @@ fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
 
 /// Adds up facts by their states.
 fn facts(parts: &[&ContrastPart]) -> Vec<FactsChanged> {
-    let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
-    for (states, change) in parts.iter().flat_map(|it| &it.facts) {
-        let sum = all.entry(*states).or_insert_with(|| FactChange { n: 0, example: change.example.clone() });
-        sum.n += change.n;
+    let mut all: IndexMap<[&str; 2], FactsChanged> = IndexMap::new();
+    for facts in parts.iter().flat_map(|it| &it.facts) {
+        let none = || FactsChanged { n: 0, ..facts.clone() };
+        all.entry([facts.from, facts.to]).or_insert_with(none).n += facts.n;
     }
-    all.sort_by(|_, a, _, b| b.n.cmp(&a.n));
-    all.into_iter().map(|([from, to], facts)| FactsChanged { from, to, facts }).listed()
+    all.sort_by(|_, one, _, other| other.n.cmp(&one.n));
+    all.into_values().listed()
 }
 
 /// Says how often a changed stage fired over all parts.
