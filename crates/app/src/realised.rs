@@ -136,16 +136,12 @@ fn outcomes(
     let groups = earlier.iter().map(|_| Some(BEFORE)).chain(counted.has_change.iter().copied()).listed();
     let Some(table) = table else {
         let logged = all.iter().find_map(|it| it.seen.outcome.as_ref());
-        let own = |session: &SizedSession| {
-            session
-                .seen
-                .outcome
-                .as_ref()
-                .filter(|it| Some(&it.name) == logged.map(|it| &it.name))
-                .map(|it| it.value)
-        };
-        let values = all.iter().map(|it| own(it)).listed();
-        return Ok(logged.map(|it| joined(it.name.clone(), "the logs".to_owned(), &values, &groups, &[])));
+        let joined = logged.map(|first| {
+            let own = all.iter().map(|session| session.seen.outcome.as_ref());
+            let values = own.map(|own| own.filter(|own| own.name == first.name).map(|own| own.value));
+            joined(first.name.clone(), "the logs".to_owned(), &values.listed(), &groups, &[])
+        });
+        return Ok(joined);
     };
     let names = all.iter().map(|it| it.seen.name.as_str()).listed();
     let (found, unread) = table.of(&names)?;

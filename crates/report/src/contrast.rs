@@ -127,19 +127,6 @@ pub struct Contrast {
     pub traces: Vec<RunRequests>,
 }
 
-/// Returns whether nothing says what a load needs or asks.
-fn loses_unknown(part: &ContrastPart) -> bool {
-    let [base, _] = &part.runs;
-    !base.tally.has_needs && base.findings.is_none()
-}
-
-/// Returns how far recorded sessions carry what is compared on them.
-fn trust(parts: &[ContrastPart]) -> TableTrust {
-    let sessions: Vec<_> = parts.iter().filter_map(|it| it.session.as_ref()).listed();
-    let runs: Vec<Brief<'_>> = parts.iter().map(|it| Brief::from(&it.runs[0])).listed();
-    TableTrust::new(&sessions, &runs)
-}
-
 /// Returns the requests of the load that costs most in the base.
 fn dearest(parts: &[ContrastPart]) -> Vec<RunRequests> {
     let usd = |it: &ContrastPart| it.traces.first().and_then(|it| it.usd).unwrap_or_default();
@@ -198,7 +185,9 @@ impl Contrast {
         let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).listed();
         requests.order_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
         requests.truncate(SHOWN);
-        let scenarios = distinct(parts.iter().map(|it| it.runs[0].scenario.as_str()));
+        let bases = || parts.iter().map(|part| &part.runs[0]);
+        let sessions = parts.iter().filter_map(|part| part.session.as_ref()).listed();
+        let scenarios = distinct(bases().map(|base| base.scenario.as_str()));
         Some(Self {
             base,
             candidate,
@@ -207,7 +196,7 @@ impl Contrast {
                 all => numbers::counted(all.len(), "scenario"),
             },
             profile,
-            as_of: numbers::days(parts.iter().map(|it| it.runs[0].assumed.as_of.as_str())),
+            as_of: numbers::days(bases().map(|base| base.assumed.as_of.as_str())),
             pairs: kept.len(),
             are_trials: scenarios.len() == 1 && n_all > 1,
             changed: first.changed.clone(),
@@ -222,8 +211,9 @@ impl Contrast {
             needs,
             facts: facts(&with_rows),
             stages: first.stages.iter().map(|it| stage(it, &counted)).listed(),
-            loses_unknown: parts.iter().all(loses_unknown),
-            trust: trust(parts),
+            // Nothing says what a load needs or asks.
+            loses_unknown: bases().all(|base| !base.tally.has_needs && base.findings.is_none()),
+            trust: TableTrust::new(&sessions, &bases().map(Brief::from).listed()),
             traces: dearest(parts),
             notes,
         })

@@ -1,6 +1,6 @@
 //! What advice is asked for: settings to try, a trial by days, and whose sessions.
 
-use crate::advise::agents::{Agent, AgentSetting};
+use crate::advise::agents::{Agent, SettingPair};
 use crate::advise::play::PlayedSession;
 use crate::prelude::*;
 use crate::selection::{Whose, day_ms, no_day};
@@ -16,15 +16,12 @@ use ctxsim_report::distinct;
 use ctxsim_report::lever::{GroupSaving, Lever, Word};
 use ctxsim_timeline::import::user_of;
 
-/// Settings with the values that are asked for, together one choice.
-pub(super) type AskedPairs = Vec<(&'static AgentSetting, String)>;
-
-/// Reads what is asked of an agent; nothing where it has none of these settings and another agent has.
+/// Reads which settings and values are asked of an agent, together one choice; nothing where it has none of these settings and another agent has.
 ///
 /// # Errors
 /// A text without `=`, a setting that no agent has, a value that the setting does not take, or a setting that is named twice.
-pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<AskedPairs, Vec<Diagnostic>> {
-    let mut all = AskedPairs::new();
+pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<Vec<SettingPair>, Vec<Diagnostic>> {
+    let mut all: Vec<SettingPair> = Vec::new();
     let mut problems = Vec::new();
     for text in texts {
         let Some((key, value)) = text.split_once('=') else {
@@ -38,13 +35,13 @@ pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<AskedPair
             problems.push(unknown(agent, text, key.trim()));
             continue;
         };
-        if all.iter().any(|it| it.0.key == setting.key) {
+        if all.iter().any(|pair| pair.setting.key == setting.key) {
             let message = format!("`{}` is given twice", setting.key);
             problems.push(problem(text, message, "give one value for each setting".to_owned()));
             continue;
         }
         match setting.checked(value.trim()) {
-            Ok(Some(value)) => all.push((setting, value)),
+            Ok(Some(value)) => all.push(SettingPair { setting, value }),
             Ok(None) => {
                 let message = format!("`{value}` leaves `{}` as if nobody had set it", setting.key);
                 problems.push(problem(text, message, format!("give a value: {}", setting.range)));
@@ -59,12 +56,10 @@ pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<AskedPair
 }
 
 /// Says that what is asked for contradicts what one of its settings needs.
-pub(super) fn contradictory(agent: &Agent, asked: &AskedPairs) -> Vec<Diagnostic> {
-    let needs = |pair: &(&'static AgentSetting, String)| {
-        pair.0.needs.iter().map(|(key, value)| format!("{key}={value}")).listed()
-    };
-    let needed: Vec<String> = asked.iter().flat_map(needs).listed();
-    let set: Vec<String> = asked.iter().map(|it| format!("{}={}", it.0.key, it.1)).listed();
+pub(super) fn contradictory(agent: &Agent, asked: &[SettingPair]) -> Vec<Diagnostic> {
+    let needs = asked.iter().flat_map(|pair| &pair.setting.needs);
+    let needed: Vec<String> = needs.map(|(key, value)| format!("{key}={value}")).listed();
+    let set: Vec<String> = asked.iter().map(SettingPair::text).listed();
     let message =
         format!("{} does nothing in {} without {}", listed_code(&set), agent.name, listed_code(&needed));
     vec![problem(&set[0], message, format!("also give `--try {}`", needed.join(" --try ")))]

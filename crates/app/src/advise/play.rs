@@ -143,7 +143,7 @@ pub(super) fn play<T: Send>(
     keep: impl Fn(&Load, PlayedSession) -> T + Sync,
 ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
     let has_folders = |load: &Load| {
-        let agent = seen_log(load).and_then(|seen| menus.agent(seen.format, &seen.model));
+        let agent = seen_log(load).and_then(|seen| menus.agent(&seen));
         agent.is_some_and(|agent| agent.has_folders)
     };
     let open = |ready: &ReadyLoad| plan.opened_by_folder(ready, has_folders);
