@@ -136,7 +136,7 @@ fn advise_on(
     let mut by_agent: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     let mut by_format: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     for session in all {
-        match menus.agent(session.seen.format, &session.seen.model) {
+        match menus.agent(&session.seen) {
             Some(agent) => by_agent.entry(&agent.name).or_default().push(session),
             None => by_format.entry(session.seen.format).or_default().push(session),
         }
@@ -149,7 +149,8 @@ fn advise_on(
         let Some(played) = by_agent.get(agent.name.as_str()) else { continue };
         let Some(SessionsFor { played, few }) = SessionsFor::new(played, whose) else { continue };
         let month = AgentMonth::new(&calendar, &played);
-        let sessions = AgentSessions { menu: menus.of_agent(agent)?, month, played: &played, min_evidence };
+        let sessions =
+            AgentSessions { menu: menus.of_agent(&agent.name)?, month, played: &played, min_evidence };
         let (advice, forecast) = sessions.advise();
         match few {
             Some(few) => agents.push(asked::narrowed(advice, whose, few)),
@@ -178,9 +179,8 @@ fn advise_on(
 
 /// Says that no agent has this name.
 fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
-    let mut problem =
-        Diagnostic::at(Code("agent-unknown"), "", format!("no settings of an agent `{name}` are known"));
-    "--agent".clone_into(&mut problem.place.file);
+    let problem =
+        problem_in("--agent", Code("agent-unknown"), format!("no settings of an agent `{name}` are known"));
     vec![problem.help(format!("use one of {}", names(known)))]
 }
 

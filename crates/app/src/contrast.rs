@@ -18,7 +18,7 @@ use ctxsim_input::text::decode::to_json;
 use ctxsim_report::SessionReport;
 use ctxsim_report::chart::requests::RunRequests;
 use ctxsim_report::contrast::{
-    Broken, ChangedStage, Contrast, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange,
+    Broken, ChangedStage, Contrast, ContrastPart, FactsChanged, FieldChange, NeedChange, RequestChange,
 };
 use ctxsim_report::explain::who_broke_prefix;
 use ctxsim_report::sections::OWN;
@@ -238,17 +238,14 @@ fn what(need: &NeedRow, timeline: &Timeline) -> String {
 }
 
 /// Returns facts whose state is another one.
-fn facts(base: &[TrialQuestion], candidate: &[TrialQuestion]) -> IndexMap<[&'static str; 2], FactChange> {
-    let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
-    let pairs = base.iter().zip(candidate).filter(|(one, other)| one.state != other.state);
-    for (one, other) in pairs {
-        let sum = all.entry([one.state, other.state]).or_default();
-        if sum.n == 0 {
-            sum.example.clone_from(&one.what);
-        }
-        sum.n += 1;
+fn facts(base: &[TrialQuestion], candidate: &[TrialQuestion]) -> Vec<FactsChanged> {
+    let mut all: IndexMap<[&'static str; 2], FactsChanged> = IndexMap::new();
+    for (one, other) in base.iter().zip(candidate).filter(|(one, other)| one.state != other.state) {
+        let [from, to] = [one.state, other.state];
+        let first = || FactsChanged { from, to, n: 0, example: one.what.clone() };
+        all.entry([from, to]).or_insert_with(first).n += 1;
     }
-    all
+    all.into_values().listed()
 }
 
 /// Returns the stages that are not the same in both policies.

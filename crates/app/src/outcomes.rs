@@ -16,7 +16,7 @@ const HELP: &str = "write a table with the columns `session`, `outcome` and, to 
 /// A table of outcomes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeTable {
-    file: String,
+    pub(crate) file: String,
     /// What its column of outcomes is called.
     pub(crate) outcome: String,
     lines: Vec<OutcomeLine>,
@@ -24,19 +24,13 @@ pub struct OutcomeTable {
     pub(crate) has_groups: bool,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct OutcomeLine {
-    place: (usize, usize),
-    session: String,
-    value: f64,
-    group: String,
-}
-
 /// The outcome of a session as a table has it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TableOutcome<'t> {
+pub(crate) struct OutcomeLine {
+    place: (usize, usize),
+    session: String,
     pub(crate) value: f64,
-    pub(crate) group: &'t str,
+    pub(crate) group: String,
 }
 
 impl OutcomeTable {
@@ -92,23 +86,18 @@ impl OutcomeTable {
         if problems.is_empty() { Ok(table) } else { Err(problems.into()) }
     }
 
-    /// Returns what it calls itself in a sentence.
-    pub(crate) fn source(&self) -> String {
-        self.file.clone()
-    }
-
     /// Joins it with sessions, by their names or the last parts of these, and returns the outcome of each, and how many outcomes are of no session.
     ///
     /// # Errors
     /// Sessions that are misspelt, named twice, or whose short name several have.
-    pub(crate) fn of(&self, sessions: &[&str]) -> Result<(Vec<Option<TableOutcome<'_>>>, usize), Error> {
+    pub(crate) fn of(&self, sessions: &[&str]) -> Result<(Vec<Option<&OutcomeLine>>, usize), Error> {
         let mut by_name: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for (nth, name) in sessions.iter().enumerate() {
             let mut names = vec![*name, last_part(name), stem(name)];
             names.dedup();
             names.into_iter().for_each(|it| by_name.entry(it).or_default().push(nth));
         }
-        let mut found: Vec<Option<(&OutcomeLine, TableOutcome<'_>)>> = vec![None; sessions.len()];
+        let mut found: Vec<Option<&OutcomeLine>> = vec![None; sessions.len()];
         let (mut problems, mut n_unread) = (Vec::new(), 0);
         for line in &self.lines {
             let problem = |message: String, help: &str| broken(&self.file, line.place, message, help);
@@ -121,16 +110,13 @@ impl OutcomeTable {
                     }
                     None => n_unread += 1,
                 },
-                Some([nth]) => match &found[*nth] {
-                    Some((before, _)) => {
+                Some([nth]) => match found[*nth] {
+                    Some(before) => {
                         let message =
                             format!("session `{name}` has an outcome on line {} already", before.place.0);
                         problems.push(problem(message, "keep one line for each session"));
                     }
-                    None => {
-                        let own = TableOutcome { value: line.value, group: &line.group };
-                        found[*nth] = Some((line, own));
-                    }
+                    None => found[*nth] = Some(line),
                 },
                 Some(several) => {
                     let names = several.iter().take(3).map(|it| format!("`{}`", sessions[*it])).listed();
@@ -142,7 +128,7 @@ impl OutcomeTable {
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        Ok((found.into_iter().map(|it| it.map(|it| it.1)).listed(), n_unread))
+        Ok((found, n_unread))
     }
 }
 
@@ -179,8 +165,7 @@ fn column_of(line: &str, cells: &[String], at: usize) -> usize {
 }
 
 fn broken(file: &str, place: (usize, usize), message: String, help: &str) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code("outcomes-broken"), "", message).help(help);
-    file.clone_into(&mut problem.place.file);
+    let mut problem = problem_in(file, Code("outcomes-broken"), message).help(help);
     problem.place.line_column = Some(place);
     problem
 }
@@ -201,8 +186,8 @@ mod tests {
 
         let (found, n_unread) = table.of(&["p/one", "q/two.traj", "q/three"]).unwrap();
 
-        let own = |value, group| Some(TableOutcome { value, group });
-        assert_eq!(found, [own(1.0, "old"), own(0.5, "new"), None]);
+        let told = found.iter().map(|it| it.map(|it| (it.value, it.group.as_str()))).listed();
+        assert_eq!(told, [Some((1.0, "old")), Some((0.5, "new")), None]);
         assert_eq!((n_unread, table.outcome.as_str(), table.has_groups), (1, "solved", true));
     }
 

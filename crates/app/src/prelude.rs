@@ -15,3 +15,10 @@ pub(crate) use indexmap::{IndexMap, IndexSet};
 
 pub(crate) use crate::catalog::{Catalog, Kind, Loaded, Origin};
 pub(crate) use crate::{Comparison, Plan};
+
+/// Returns a problem of a file, or of an option.
+pub(crate) fn problem_in(file: &str, code: Code, message: impl Into<String>) -> Diagnostic {
+    let mut problem = Diagnostic::at(code, "", message);
+    file.clone_into(&mut problem.place.file);
+    problem
+}

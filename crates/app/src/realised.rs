@@ -8,6 +8,7 @@ use super::advise::{
 };
 use super::{Comparison, Progress};
 use crate::outcomes::OutcomeTable;
+use crate::selection::day_ms;
 use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::forecast::Forecast;
@@ -42,8 +43,7 @@ pub struct RealisedRequest {
 /// The text is none, or of another schema.
 pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     let broken = |message: String, place: Option<(usize, usize)>| {
-        let mut problem = Diagnostic::at(Code("forecast-broken"), "", message);
-        file.clone_into(&mut problem.place.file);
+        let mut problem = problem_in(file, Code("forecast-broken"), message);
         problem.place.line_column = place;
         Error::from(vec![problem.help("give a file that `ctxsim advise SESSIONS --save FILE` wrote")])
     };
@@ -90,7 +90,8 @@ pub fn realised(
     progress: Progress<'_>,
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
-    let since_ms = asked.changed.as_deref().map(day_of).transpose()?;
+    let since_ms = asked.changed.as_deref().map(|day| day_ms("--changed", day)).transpose();
+    let since_ms = since_ms.map_err(|problem| Error::from(vec![problem]))?;
     let all = sized(catalog, comparison, saved, agent, threads, progress)?;
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));
@@ -135,23 +136,18 @@ fn outcomes(
     let groups = earlier.iter().map(|_| Some(BEFORE)).chain(counted.has_change.iter().copied()).listed();
     let Some(table) = table else {
         let logged = all.iter().find_map(|it| it.seen.outcome.as_ref());
-        let own = |session: &SizedSession| {
-            session
-                .seen
-                .outcome
-                .as_ref()
-                .filter(|it| Some(&it.name) == logged.map(|it| &it.name))
-                .map(|it| it.value)
-        };
-        let values = all.iter().map(|it| own(it)).listed();
-        return Ok(logged.map(|it| joined(it.name.clone(), "the logs".to_owned(), &values, &groups, &[])));
+        let joined = logged.map(|first| {
+            let own = all.iter().map(|session| session.seen.outcome.as_ref());
+            let values = own.map(|own| own.filter(|own| own.name == first.name).map(|own| own.value));
+            joined(first.name.clone(), "the logs".to_owned(), &values.listed(), &groups, &[])
+        });
+        return Ok(joined);
     };
     let names = all.iter().map(|it| it.seen.name.as_str()).listed();
     let (found, unread) = table.of(&names)?;
-    let values = found.iter().map(|it| it.as_ref().map(|it| it.value)).listed();
-    let own = found.iter().map(|it| it.as_ref().map_or("", |it| it.group)).listed();
-    let own = if table.has_groups { own } else { Vec::new() };
-    let report = joined(table.outcome.clone(), table.source(), &values, &groups, &own);
+    let values = found.iter().map(|line| line.map(|it| it.value)).listed();
+    let own = found.iter().filter(|_| table.has_groups).map(|line| line.map_or("", |it| &it.group)).listed();
+    let report = joined(table.outcome.clone(), table.file.clone(), &values, &groups, &own);
     Ok(Some(OutcomeReport { unread, ..report }))
 }
 
@@ -184,15 +180,6 @@ fn is_of(agent: Option<&Agent>, seen: &SeenLog) -> bool {
     agent.is_none_or(is_known) || !Agent::all().is_ok_and(|it| it.values().any(is_known))
 }
 
-/// Reads the day of a change.
-fn day_of(text: &str) -> Result<i64, Error> {
-    calendar::parse_day(text).ok_or_else(|| {
-        let mut problem = Diagnostic::at(Code("since-day"), "", format!("`{text}` is not a date"));
-        "--changed".clone_into(&mut problem.place.file);
-        vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")].into()
-    })
-}
-
 /// Checks that each person who is named has later sessions.
 fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
     let people: IndexSet<&str> =
@@ -200,14 +187,12 @@ fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
     let is_known = |name: &String| people.iter().any(|it| is_named(std::slice::from_ref(name), it));
     let unknown = |name: &String| {
         let message = format!("no later session is one of `{name}`");
-        let mut problem = Diagnostic::at(Code("name-unknown"), "", message);
-        "--unchanged-user".clone_into(&mut problem.place.file);
         let known: Vec<String> = people.iter().map(|it| format!("`{it}`")).listed();
-        let help = match known.is_empty() {
-            true => "these logs do not tell whose they are, so nobody can be named".to_owned(),
-            false => format!("later sessions are of {}", listed(&known)),
-        };
-        problem.help(help)
+        problem_in("--unchanged-user", Code("name-unknown"), message).help(if known.is_empty() {
+            "these logs do not tell whose they are, so nobody can be named".to_owned()
+        } else {
+            format!("later sessions are of {}", listed(&known))
+        })
     };
     let problems: Vec<Diagnostic> = named.iter().filter(|it| !is_known(it)).map(unknown).listed();
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }

@@ -91,8 +91,9 @@ impl Selection {
             && first >= end
         {
             let message = format!("`{since}` is after `--until {until}`, so no session is left");
-            let problem = Diagnostic::at(Code("since-day"), "", message).help("swap the two days");
-            return Err(Box::new(problem.in_file("--since")));
+            return Err(Box::new(
+                problem_in("--since", Code("since-day"), message).help("swap the two days"),
+            ));
         }
         let whose = Whose::new(comparison);
         Ok(Self { since, until, limit: comparison.limit, model: comparison.model.clone(), whose })
@@ -209,12 +210,20 @@ impl Selection {
 
 /// Reads a day.
 fn day(option: &str, day: Option<&str>) -> Result<Option<(i64, String)>, Box<Diagnostic>> {
-    let Some(day) = day else { return Ok(None) };
-    let Some(ms) = calendar::parse_day(day) else {
-        let problem = Diagnostic::at(Code("since-day"), "", format!("`{day}` is not a date"));
-        return Err(Box::new(problem.help("write YYYY-MM-DD, as in `2026-11-01`").in_file(option)));
-    };
-    Ok(Some((ms, day.to_owned())))
+    day.map(|day| Ok((day_ms(option, day).map_err(Box::new)?, day.to_owned()))).transpose()
+}
+
+/// Reads when a day begins, in milliseconds since 1970.
+///
+/// # Errors
+/// It is not a date.
+pub(super) fn day_ms(option: &str, day: &str) -> Result<i64, Diagnostic> {
+    calendar::parse_day(day).ok_or_else(|| no_day(option, format!("`{day}` is not a date")))
+}
+
+/// Says that an option has no day.
+pub(super) fn no_day(option: &str, message: String) -> Diagnostic {
+    problem_in(option, Code("since-day"), message).help("write YYYY-MM-DD, as in `2026-11-01`")
 }
 
 /// Returns the working folder of a recorded session: as its log says, else that of its file.

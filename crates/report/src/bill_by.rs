@@ -271,11 +271,7 @@ pub fn reconciled<'b>(export: &ProviderExport, sessions: impl Iterator<Item = &'
         |day: Option<&i64>| day.map_or_else(String::new, |it| calendar::date_text(it.saturating_mul(DAY_MS)));
     let (first, last) = (date(days.first()), date(days.last()));
     let of_days = if first == last { first } else { format!("{first} to {last}") };
-    let charged: Option<u128> =
-        export.days.values().map(|it| it.charged.map(|it| it.0)).fold(None, |sum, it| match it {
-            Some(more) => Some(sum.unwrap_or(0).saturating_add(more)),
-            None => sum,
-        });
+    let charged = export.days.values().filter_map(|day| Some(day.charged?.0)).reduce(u128::saturating_add);
     let unpriced = if_any(logged.requests_without_price(), |n| {
         format!("; {} of their requests have no price", thousands(n))
     });

@@ -33,39 +33,29 @@ use ctxsim_base::quantity::Amount;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use session::BilledSession;
 
-/// All of them, in the order of the words that name them.
-static LEVERS: [NamedLever; 20] = [
-    named("model_changes", &after_misses::MODELS),
-    named("resumes", &after_misses::RESUMED),
-    named("system_changes", &after_misses::SYSTEM),
-    named("tool_changes", &after_misses::TOOLS),
-    named("tool_order", &after_misses::TOOL_ORDER),
-    named("long_sessions", &fresh_start::FreshStartLever),
-    named("front", &front::FrontLever),
-    named("images", &images::ImagesLever),
-    named("injected", &injected::InjectedLever),
-    named("keep_alive", &keep_alive::KeepAliveLever),
-    named("pauses", &leaving::LeavingLever),
-    named("lifetimes", &lifetimes::LifetimesLever),
-    named("marks", &marks::MarksLever),
-    named("models", &models::MAIN),
-    named("cheaper_models", &models::SAME_LINE),
-    named("sub_agent_models", &models::SUB_AGENTS),
-    named("outputs", &outputs::OutputsLever),
-    named("reasoning", &reasoning::ReasoningLever),
-    named("skills", &skills::SkillsLever),
-    named("sub_agent_starts", &starts::StartsLever),
+/// All of them, each behind the word by which documents name it.
+static LEVERS: [(&str, &dyn BilledLever); 20] = [
+    ("model_changes", &after_misses::MODELS),
+    ("resumes", &after_misses::RESUMED),
+    ("system_changes", &after_misses::SYSTEM),
+    ("tool_changes", &after_misses::TOOLS),
+    ("tool_order", &after_misses::TOOL_ORDER),
+    ("long_sessions", &fresh_start::FreshStartLever),
+    ("front", &front::FrontLever),
+    ("images", &images::ImagesLever),
+    ("injected", &injected::InjectedLever),
+    ("keep_alive", &keep_alive::KeepAliveLever),
+    ("pauses", &leaving::LeavingLever),
+    ("lifetimes", &lifetimes::LifetimesLever),
+    ("marks", &marks::MarksLever),
+    ("models", &models::MAIN),
+    ("cheaper_models", &models::SAME_LINE),
+    ("sub_agent_models", &models::SUB_AGENTS),
+    ("outputs", &outputs::OutputsLever),
+    ("reasoning", &reasoning::ReasoningLever),
+    ("skills", &skills::SkillsLever),
+    ("sub_agent_starts", &starts::StartsLever),
 ];
-
-/// A lever, and the word by which documents name it.
-struct NamedLever {
-    name: &'static str,
-    lever: &'static dyn BilledLever,
-}
-
-const fn named(name: &'static str, lever: &'static dyn BilledLever) -> NamedLever {
-    NamedLever { name, lever }
-}
 
 /// Rows that save a smaller share of the bill are not worth a line, nor a place in the family.
 const SHARE_MIN: f64 = 0.002;
@@ -129,9 +119,9 @@ pub struct BilledFacts {
 impl BilledFacts {
     /// Asks each lever.
     pub fn new(session: &BilledSession<'_>) -> Self {
-        let told = LEVERS.iter().map(|named| match named.lever.untold(session) {
+        let told = LEVERS.iter().map(|(_, lever)| match lever.untold(session) {
             Some(reason) => Err(reason),
-            None => Ok(named.lever.told(session)),
+            None => Ok(lever.told(session)),
         });
         Self { usd: session.usd, told: told.listed() }
     }
@@ -214,13 +204,13 @@ fn cost(usd: f64, off: [f64; 2]) -> AssumedCost {
 /// Returns the rows of all levers that are worth a line.
 fn rows(sessions: &[WhoseBill<'_>], billed: f64) -> Vec<BilledRow> {
     let mut all = Vec::new();
-    for (nth, named) in LEVERS.iter().enumerate() {
+    for (nth, (name, lever)) in LEVERS.iter().enumerate() {
         let told = sessions.iter().map(|session| session.facts.told[nth].as_deref().unwrap_or(&[])).listed();
-        let mut rows = named.lever.rows(sessions, &told);
+        let mut rows = lever.rows(sessions, &told);
         rows.retain(|row| row.sum() > SHARE_MIN * billed);
         rows.order_by(|one, other| other.sum().total_cmp(&one.sum()));
         rows.truncate(ROWS);
-        rows.iter_mut().for_each(|row| row.lever.name = named.name);
+        rows.iter_mut().for_each(|row| row.lever.name = name);
         all.extend(rows);
     }
     all
@@ -228,14 +218,13 @@ fn rows(sessions: &[WhoseBill<'_>], billed: f64) -> Vec<BilledRow> {
 
 /// Returns the levers that no session tells, where one says why.
 fn untold(sessions: &[WhoseBill<'_>]) -> Vec<UntoldLever> {
-    let reason = |nth: usize| {
-        let mut reasons = sessions.iter().map(|session| session.facts.told[nth].as_ref().err().copied());
-        let first = reasons.next()??;
-        reasons.all(|reason| reason.is_some()).then_some(first)
-    };
-    let untold =
-        |(nth, named): (usize, &NamedLever)| Some(UntoldLever { name: named.name, reason: reason(nth)? });
-    LEVERS.iter().enumerate().filter_map(untold).listed()
+    let mut all = Vec::new();
+    for (nth, (name, _)) in LEVERS.iter().enumerate() {
+        let reasons = sessions.iter().map(|session| session.facts.told[nth].as_ref().err().copied());
+        let reasons: Option<Vec<&str>> = reasons.collect();
+        all.extend(reasons.iter().flatten().next().map(|reason| UntoldLever { name, reason }));
+    }
+    all
 }
 
 impl<'a> WhoseBill<'a> {

@@ -37,7 +37,7 @@ fn class_name(class: ReadClass) -> &'static str {
 
 /// Returns the numbers of one session, or of all.
 fn summary(calibration: &Calibration) -> Value {
-    let count = |class| calibration.count(class);
+    let [exact, within, exceeded, missed] = CLASSES.map(|class| calibration.count(class));
     let n = calibration.pairs.len().max(1) as f64;
     let [read, written] = read_and_written(calibration);
     let [expected, expected_low, expected_high] = unforeseen::expected_input_usd(calibration);
@@ -47,12 +47,12 @@ fn summary(calibration: &Calibration) -> Value {
         "assumed_profile": calibration.assumed_profile.clone(),
         "outcome": calibration.outcome.as_ref().map(|it| group! { "name": it.name.clone(), "value": it.value }),
         "requests": calibration.pairs.len(),
-        "exact": count(ReadClass::Exact),
-        "within": count(ReadClass::Within),
-        "exceeded": count(ReadClass::Exceeded),
-        "missed": count(ReadClass::Missed),
-        "exact_share": count(ReadClass::Exact) as f64 / n,
-        "close_share": (count(ReadClass::Exact) + count(ReadClass::Within)) as f64 / n,
+        "exact": exact,
+        "within": within,
+        "exceeded": exceeded,
+        "missed": missed,
+        "exact_share": exact as f64 / n,
+        "close_share": (exact + within) as f64 / n,
         "token_error": calibration.token_error(),
         "predicted_read_tokens": read[0],
         "billed_read_tokens": read[1],
@@ -210,20 +210,14 @@ fn table(sessions: &[Calibration]) -> String {
 fn firsts(all: &Calibration) -> Option<String> {
     let first = &all.first;
     let n_unknown = first.requests - first.known;
-    let expected = format!(
-        "{:.1} ({:.1} to {:.1})",
-        first.expected_reads, first.expected_reads_low, first.expected_reads_high
-    );
+    let [low, high] = [first.expected_reads_low, first.expected_reads_high];
+    let expected = format!("{:.1} ({low:.1} to {high:.1})", first.expected_reads);
     let row = |what: &str, n: usize, predicted: String, billed: usize| {
         [what.to_owned(), n.to_string(), predicted, billed.to_string()]
     };
+    let left = "another session had left tools and system prompt";
     let rows = [
-        row(
-            "another session had left tools and system prompt",
-            first.known,
-            first.known.to_string(),
-            first.known_reads,
-        ),
+        row(left, first.known, first.known.to_string(), first.known_reads),
         row("no such session is known", n_unknown, expected, first.unknown_reads),
     ];
     let head = ["first requests of sessions", "number", "predicted to read", "read"];
@@ -246,9 +240,7 @@ fn counts(sessions: &[Calibration], all: &Calibration) -> String {
         let n = calibration.pairs.len().to_string();
         rows.push([calibration.name.clone(), n, exact, within, exceeded, missed, error]);
     }
-    let n = all.pairs.len().max(1) as f64;
-    let share = |class| format!("{:.2}%", all.count(class) as f64 / n * 100.0);
-    let [exact, within, exceeded, missed] = CLASSES.map(share);
+    let [exact, within, exceeded, missed] = CLASSES.map(|class| in_class(all, class));
     let none = String::new;
     rows.push([none(), none(), exact, within, exceeded, missed, none()]);
     draw_whole(&Grid::new("", 1, &head, rows))
@@ -263,11 +255,8 @@ fn sums(calibration: &Calibration) -> String {
     };
     let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&BillPair) -> Tokens| {
         let gross: Tokens = calibration.pairs.iter().map(gross).sum();
-        row(
-            name,
-            [predicted, billed].map(|it| it.to_string()),
-            [predicted, billed, gross].map(|it| it as f64),
-        )
+        let shown = [predicted, billed].map(|it| it.to_string());
+        row(name, shown, [predicted, billed, gross].map(|it| it as f64))
     };
     let usd =
         [calibration.predicted_cost, calibration.billed_cost, calibration.gross_error].map(|it| it.usd());
@@ -280,6 +269,11 @@ fn sums(calibration: &Calibration) -> String {
     ];
     let head = ["", "predicted", "billed", "by request", "in sum"];
     draw_whole(&Grid::new("", 1, &head, rows))
+}
+
+/// Returns the share of the requests that are in a class.
+fn in_class(calibration: &Calibration, class: ReadClass) -> String {
+    format!("{:.2}%", calibration.count(class) as f64 / calibration.pairs.len().max(1) as f64 * 100.0)
 }
 
 /// Returns the differences of all requests, whatever their sign, in percent of the bill.
@@ -371,17 +365,14 @@ const REST: &str = "\n`--details` shows every session under each assumption, req
 
 /// Returns a row for each assumption.
 fn together_table(all: &[(&str, Calibration)]) -> String {
-    let n = |calibration: &Calibration, class: ReadClass| {
-        format!("{:.2}%", calibration.count(class) as f64 / calibration.pairs.len().max(1) as f64 * 100.0)
-    };
     let usd = |it: &Calibration| [it.predicted_cost, it.billed_cost, it.gross_error].map(|it| it.usd());
     let columns: [Of<'_, (&str, Calibration)>; 10] = [
         ("all sessions", &|it| it.0.to_owned()),
         ("requests", &|it| thousands(it.1.pairs.len() as u64)),
-        ("exact", &|it| n(&it.1, ReadClass::Exact)),
-        ("within", &|it| n(&it.1, ReadClass::Within)),
-        ("exceeded", &|it| n(&it.1, ReadClass::Exceeded)),
-        ("missed", &|it| n(&it.1, ReadClass::Missed)),
+        ("exact", &|it| in_class(&it.1, ReadClass::Exact)),
+        ("within", &|it| in_class(&it.1, ReadClass::Within)),
+        ("exceeded", &|it| in_class(&it.1, ReadClass::Exceeded)),
+        ("missed", &|it| in_class(&it.1, ReadClass::Missed)),
         ("read error", &|it| format!("{:.2}%", it.1.token_error() * 100.0)),
         ("billed USD", &|it| fixed(usd(&it.1)[1], 2)),
         ("by request", &|it| share(usd(&it.1)[2], usd(&it.1)[1])),

@@ -21,7 +21,7 @@ use ctxsim_engine::measure::{Better, Delta, Remembered};
 use ctxsim_engine::price::Costs;
 
 pub use beside::{Beside, InputChange, InputFate};
-pub use beside::{Broken, ChangedStage, ContrastPart, FactChange, FieldChange, NeedChange, RequestChange};
+pub use beside::{Broken, ChangedStage, ContrastPart, FactsChanged, FieldChange, NeedChange, RequestChange};
 pub use page::page;
 pub(crate) use words::points;
 pub use words::{review, summary, table};
@@ -127,19 +127,6 @@ pub struct Contrast {
     pub traces: Vec<RunRequests>,
 }
 
-/// Returns whether nothing says what a load needs or asks.
-fn loses_unknown(part: &ContrastPart) -> bool {
-    let [base, _] = &part.runs;
-    !base.tally.has_needs && base.findings.is_none()
-}
-
-/// Returns how far recorded sessions carry what is compared on them.
-fn trust(parts: &[ContrastPart]) -> TableTrust {
-    let sessions: Vec<_> = parts.iter().filter_map(|it| it.session.as_ref()).listed();
-    let runs: Vec<Brief<'_>> = parts.iter().map(|it| Brief::from(&it.runs[0])).listed();
-    TableTrust::new(&sessions, &runs)
-}
-
 /// Returns the requests of the load that costs most in the base.
 fn dearest(parts: &[ContrastPart]) -> Vec<RunRequests> {
     let usd = |it: &ContrastPart| it.traces.first().and_then(|it| it.usd).unwrap_or_default();
@@ -156,18 +143,6 @@ fn dearest(parts: &[ContrastPart]) -> Vec<RunRequests> {
         },
     };
     part.traces.iter().map(named).listed()
-}
-
-/// Facts in a different state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FactsChanged {
-    /// The state in the base.
-    pub from: &'static str,
-    /// The state in the candidate.
-    pub to: &'static str,
-    /// How many, and one of them.
-    #[serde(flatten)]
-    pub facts: FactChange,
 }
 
 impl Contrast {
@@ -210,7 +185,9 @@ impl Contrast {
         let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).listed();
         requests.order_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
         requests.truncate(SHOWN);
-        let scenarios = distinct(parts.iter().map(|it| it.runs[0].scenario.as_str()));
+        let bases = || parts.iter().map(|part| &part.runs[0]);
+        let sessions = parts.iter().filter_map(|part| part.session.as_ref()).listed();
+        let scenarios = distinct(bases().map(|base| base.scenario.as_str()));
         Some(Self {
             base,
             candidate,
@@ -219,7 +196,7 @@ impl Contrast {
                 all => numbers::counted(all.len(), "scenario"),
             },
             profile,
-            as_of: numbers::days(parts.iter().map(|it| it.runs[0].assumed.as_of.as_str())),
+            as_of: numbers::days(bases().map(|base| base.assumed.as_of.as_str())),
             pairs: kept.len(),
             are_trials: scenarios.len() == 1 && n_all > 1,
             changed: first.changed.clone(),
@@ -234,8 +211,9 @@ impl Contrast {
             needs,
             facts: facts(&with_rows),
             stages: first.stages.iter().map(|it| stage(it, &counted)).listed(),
-            loses_unknown: parts.iter().all(loses_unknown),
-            trust: trust(parts),
+            // Nothing says what a load needs or asks.
+            loses_unknown: bases().all(|base| !base.tally.has_needs && base.findings.is_none()),
+            trust: TableTrust::new(&sessions, &bases().map(Brief::from).listed()),
             traces: dearest(parts),
             notes,
         })
@@ -385,13 +363,13 @@ fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
 
 /// Adds up facts by their states.
 fn facts(parts: &[&ContrastPart]) -> Vec<FactsChanged> {
-    let mut all: IndexMap<[&'static str; 2], FactChange> = IndexMap::new();
-    for (states, change) in parts.iter().flat_map(|it| &it.facts) {
-        let sum = all.entry(*states).or_insert_with(|| FactChange { n: 0, example: change.example.clone() });
-        sum.n += change.n;
+    let mut all: IndexMap<[&str; 2], FactsChanged> = IndexMap::new();
+    for facts in parts.iter().flat_map(|it| &it.facts) {
+        let none = || FactsChanged { n: 0, ..facts.clone() };
+        all.entry([facts.from, facts.to]).or_insert_with(none).n += facts.n;
     }
-    all.sort_by(|_, a, _, b| b.n.cmp(&a.n));
-    all.into_iter().map(|([from, to], facts)| FactsChanged { from, to, facts }).listed()
+    all.sort_by(|_, one, _, other| other.n.cmp(&one.n));
+    all.into_values().listed()
 }
 
 /// Says how often a changed stage fired over all parts.

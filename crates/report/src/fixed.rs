@@ -6,7 +6,6 @@ use std::ops::AddAssign;
 use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, each_logged};
 use crate::bill_by::{NOT_TOLD, SessionBill};
 use crate::prelude::*;
-use ctxsim_base::grid::numbers::fixed_or_none;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::fixed::{FixedPiece, each_fixed};
 use ctxsim_engine::measure::month::{Basis, Calendar};
@@ -332,54 +331,45 @@ impl<'f> FixedBy<'f> {
         text
     }
 
-    /// The columns that say what a part costs.
-    fn grid<T>(&self, named: Vec<Of<'_, T>>, rows: &[T], sum: impl Fn(&T) -> &PartSum) -> Grid {
-        let n_names = named.len();
+    /// Lays sums out, each with its names before its numbers.
+    fn grid(&self, names: &[&str], rows: &[(Vec<String>, PartSum)]) -> Grid {
         let input = (self.total.bill.total() + self.messages.total()).usd();
-        let usd = |it: Cost| fixed(it.usd(), 2);
-        let sessions = |it: &T| thousands(sum(it).first.len() as u64);
-        let [min, median, max] = [0, 1, 2].map(|nth| {
-            let sum = &sum;
-            move |it: &T| thousands(sum(it).sizes()[nth])
-        });
-        let written = |it: &T| usd(sum(it).bill.bill.write);
-        let read = |it: &T| usd(sum(it).bill.bill.read);
-        let uncached = |it: &T| usd(sum(it).bill.bill.uncached);
-        let all = |it: &T| usd(sum(it).bill.total());
-        let share = |it: &T| percent(sum(it).bill.total().usd() / input.max(f64::MIN_POSITIVE));
-        let month = |it: &T| fixed_or_none(self.is_scaled().then_some(sum(it).month_usd), 2);
-        let mut columns = named;
-        let rest: [Of<'_, T>; 9] = [
-            ("sessions", &sessions),
-            ("median tokens", &median),
-            ("from", &min),
-            ("to", &max),
-            ("written USD", &written),
-            ("read USD", &read),
-            ("uncached USD", &uncached),
-            ("USD", &all),
-            ("% of input", &share),
-        ];
-        columns.extend(rest);
-        if self.is_scaled() {
-            columns.push(("USD a month", &month));
-        }
-        Grid::from_columns("", n_names, rows, &columns).leaving(&[
-            "uncached USD",
+        let usd = |cost: Cost| fixed(cost.usd(), 2);
+        let row = |(names, sum): &(Vec<String>, PartSum)| {
+            let [min, median, max] = sum.sizes().map(thousands);
+            let (Bill { read, write, uncached, .. }, all) = (sum.bill.bill, sum.bill.total());
+            let share = percent(all.usd() / input.max(f64::MIN_POSITIVE));
+            let [write, read, uncached, all] = [write, read, uncached, all].map(usd);
+            let n = thousands(sum.first.len() as u64);
+            let month = self.is_scaled().then(|| fixed(sum.month_usd, 2));
+            let numbers = [n, median, min, max, write, read, uncached, all, share];
+            names.iter().cloned().chain(numbers).chain(month).listed()
+        };
+        const NUMBERS: [&str; 9] = [
+            "sessions",
+            "median tokens",
             "from",
             "to",
             "written USD",
             "read USD",
-        ])
+            "uncached USD",
+            "USD",
+            "% of input",
+        ];
+        let month = self.is_scaled().then_some("USD a month");
+        let headings = names.iter().copied().chain(NUMBERS).chain(month).listed();
+        let grid = Grid::new("", names.len(), &headings, rows.iter().map(row));
+        grid.leaving(&["uncached USD", "from", "to", "written USD", "read USD"])
     }
 
     fn by_sender_grid(&self, senders: &[(Sender<'_>, PartSum)], rest: &[(Sender<'_>, PartSum)]) -> Grid {
-        let named = |((user, project, is_of_agent), sum): &(Sender<'_>, PartSum)| {
+        let mut rows = Vec::new();
+        for ((user, project, is_of_agent), sum) in senders {
             // A project stands below its user's home.
             let name = if project.starts_with(user) { project } else { user };
-            ([in_one_line(told(name)).into_owned(), lane(*is_of_agent).to_owned()], sum.clone())
-        };
-        let mut rows: Vec<([String; 2], PartSum)> = senders.iter().map(named).listed();
+            let names = [in_one_line(told(name)).into_owned(), lane(*is_of_agent).to_owned()];
+            rows.push((names, sum.clone()));
+        }
         if !rest.is_empty() {
             let mut sum = PartSum::default();
             for (_, more) in rest {
@@ -390,16 +380,14 @@ impl<'f> FixedBy<'f> {
             rows.push(([format!("{} others", rest.len()), String::new()], sum));
         }
         rows.push((["total".to_owned(), String::new()], self.total.clone()));
-        let mut names: Vec<Of<'_, ([String; 2], PartSum)>> = vec![("project", &|it| it.0[0].clone())];
-        if self.n_agents > 0 {
-            names.push(("lane", &|it| it.0[1].clone()));
-        }
-        self.grid(names, &rows, |it| &it.1)
+        let names = if self.n_agents > 0 { &["project", "lane"][..] } else { &["project"] };
+        let shown = |(cells, sum): ([String; 2], PartSum)| (cells[..names.len()].to_vec(), sum);
+        self.grid(names, &rows.into_iter().map(shown).listed())
     }
 
     fn by_part_grid(&self) -> Grid {
-        let parts = self.parts.iter().map(|(part, it)| (part.name(), it.clone()));
-        let rows: Vec<(&str, PartSum)> = parts.chain([("total", self.total.clone())]).listed();
-        self.grid(vec![("part", &|it: &(&str, PartSum)| it.0.to_owned())], &rows, |it| &it.1)
+        let parts = self.parts.iter().map(|(part, sum)| (vec![part.name().to_owned()], sum.clone()));
+        let total = (vec!["total".to_owned()], self.total.clone());
+        self.grid(&["part"], &parts.chain([total]).listed())
     }
 }

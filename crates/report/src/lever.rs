@@ -163,6 +163,11 @@ impl Lever {
         Some(format!("The word for it is “{}”: {}.", self.word?.text(), self.why))
     }
 
+    /// Returns its word as a reader sees it; nothing where nothing changes.
+    pub fn word_text(&self) -> &'static str {
+        self.word.map_or("", Word::text)
+    }
+
     /// Returns what it saves, to be put in order: what is unknown comes last.
     pub fn saved(&self) -> f64 {
         self.saved_month.unwrap_or(f64::NEG_INFINITY)
@@ -185,11 +190,10 @@ const SEEN: f64 = 0.01;
 pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
     let pasted = pasted.and_then(|it| all.get(it));
     let mut best: Vec<&Lever> = Vec::new();
-    let rank =
-        |it: &Lever| (it.word, it.interval.filter(|_| it.word == Some(Word::Do)).map_or(0.0, |it| it[1]));
-    let is_before = |one: &Lever, other: &Lever| {
-        let (own, its) = (rank(one), rank(other));
-        own.0 < its.0 || own.0 == its.0 && own.1 < its.1
+    // Of two that are *do*, the one that saves more at its lower end comes first.
+    let rank = |lever: &Lever| {
+        let high = lever.interval.filter(|_| lever.word == Some(Word::Do)).map_or(0.0, |[_, high]| high);
+        (lever.word, high)
     };
     let is_news = |lever: &&Lever| {
         let own = pasted.filter(|pasted| pasted.keys().contains(&lever.keys()[0]));
@@ -203,7 +207,7 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
         all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted).filter(is_told).filter(is_news)
     {
         match best.iter().position(|own| own.keys() == lever.keys()) {
-            Some(nth) if is_before(lever, best[nth]) => best[nth] = lever,
+            Some(nth) if rank(lever) < rank(best[nth]) => best[nth] = lever,
             Some(_) => {}
             None => best.push(lever),
         }

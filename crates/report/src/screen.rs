@@ -195,6 +195,7 @@ impl FirstScreen {
             sum
         });
         let calendar = Calendar::new(sessions.iter().map(|session| session.span_ms));
+        let days = by_day(sessions);
         levers.retain(|lever| lever.word.is_some());
         levers.sort_by(|one, other| other.saved().total_cmp(&one.saved()));
         Self {
@@ -205,11 +206,11 @@ impl FirstScreen {
             month: MonthBill::new(sessions, &calendar),
             waiting: ScreenWaiting::new(sessions, &calendar),
             by_project: ProjectBill::all(sessions),
-            by_day: DayBill::all(sessions),
+            by_day: days.iter().map(DayBill::new).listed(),
             levers,
             certainty,
             next: Vec::new(),
-            days: by_day(sessions),
+            days,
         }
     }
 
@@ -264,12 +265,8 @@ impl ProjectBill {
 }
 
 impl DayBill {
-    fn all(sessions: &[SessionFacts]) -> Vec<Self> {
-        let day = |(day, costs): (i64, PartCosts)| Self {
-            day: calendar::date_text(day * DAY_MS),
-            usd: costs.total(),
-        };
-        by_day(sessions).into_iter().map(day).listed()
+    fn new((day, costs): (&i64, &PartCosts)) -> Self {
+        Self { day: calendar::date_text(day * DAY_MS), usd: costs.total() }
     }
 }
 

@@ -113,6 +113,26 @@ pub struct AgentSetting {
     pub source: String,
 }
 
+/// A setting with a value that it could have.
+#[derive(Clone, Debug)]
+pub(super) struct SettingPair {
+    pub(super) setting: &'static AgentSetting,
+    pub(super) value: String,
+}
+
+impl SettingPair {
+    /// Returns it as a text.
+    pub(super) fn text(&self) -> String {
+        format!("{}={}", self.setting.key, self.value)
+    }
+}
+
+impl PartialEq for SettingPair {
+    fn eq(&self, other: &Self) -> bool {
+        self.setting.key == other.setting.key && self.value == other.value
+    }
+}
+
 /// A variable of the environment that says what a setting says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,9 +1,9 @@
 //! What advice is asked for: settings to try, a trial by days, and whose sessions.
 
-use crate::advise::agents::{Agent, AgentSetting};
+use crate::advise::agents::{Agent, SettingPair};
 use crate::advise::play::PlayedSession;
 use crate::prelude::*;
-use crate::selection::Whose;
+use crate::selection::{Whose, day_ms, no_day};
 use ctxsim_base::diag::nearest;
 use ctxsim_base::grid::numbers::{counted, listed, listed_code};
 use ctxsim_base::rng::Seed;
@@ -16,15 +16,12 @@ use ctxsim_report::distinct;
 use ctxsim_report::lever::{GroupSaving, Lever, Word};
 use ctxsim_timeline::import::user_of;
 
-/// Settings with the values that are asked for, together one choice.
-pub(super) type AskedPairs = Vec<(&'static AgentSetting, String)>;
-
-/// Reads what is asked of an agent; nothing where it has none of these settings and another agent has.
+/// Reads which settings and values are asked of an agent, together one choice; nothing where it has none of these settings and another agent has.
 ///
 /// # Errors
 /// A text without `=`, a setting that no agent has, a value that the setting does not take, or a setting that is named twice.
-pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<AskedPairs, Vec<Diagnostic>> {
-    let mut all = AskedPairs::new();
+pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<Vec<SettingPair>, Vec<Diagnostic>> {
+    let mut all: Vec<SettingPair> = Vec::new();
     let mut problems = Vec::new();
     for text in texts {
         let Some((key, value)) = text.split_once('=') else {
@@ -38,13 +35,13 @@ pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<AskedPair
             problems.push(unknown(agent, text, key.trim()));
             continue;
         };
-        if all.iter().any(|it| it.0.key == setting.key) {
+        if all.iter().any(|pair| pair.setting.key == setting.key) {
             let message = format!("`{}` is given twice", setting.key);
             problems.push(problem(text, message, "give one value for each setting".to_owned()));
             continue;
         }
         match setting.checked(value.trim()) {
-            Ok(Some(value)) => all.push((setting, value)),
+            Ok(Some(value)) => all.push(SettingPair { setting, value }),
             Ok(None) => {
                 let message = format!("`{value}` leaves `{}` as if nobody had set it", setting.key);
                 problems.push(problem(text, message, format!("give a value: {}", setting.range)));
@@ -59,12 +56,10 @@ pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<AskedPair
 }
 
 /// Says that what is asked for contradicts what one of its settings needs.
-pub(super) fn contradictory(agent: &Agent, asked: &AskedPairs) -> Vec<Diagnostic> {
-    let needs = |pair: &(&'static AgentSetting, String)| {
-        pair.0.needs.iter().map(|(key, value)| format!("{key}={value}")).listed()
-    };
-    let needed: Vec<String> = asked.iter().flat_map(needs).listed();
-    let set: Vec<String> = asked.iter().map(|it| format!("{}={}", it.0.key, it.1)).listed();
+pub(super) fn contradictory(agent: &Agent, asked: &[SettingPair]) -> Vec<Diagnostic> {
+    let needs = asked.iter().flat_map(|pair| &pair.setting.needs);
+    let needed: Vec<String> = needs.map(|(key, value)| format!("{key}={value}")).listed();
+    let set: Vec<String> = asked.iter().map(SettingPair::text).listed();
     let message =
         format!("{} does nothing in {} without {}", listed_code(&set), agent.name, listed_code(&needed));
     vec![problem(&set[0], message, format!("also give `--try {}`", needed.join(" --try ")))]
@@ -129,14 +124,10 @@ impl TrialRequest {
     /// The first day is not a date, or no session tells one.
     pub(super) fn schedule(&self, newest_ms: Option<i64>) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
         const WEEK: u64 = 7;
-        let wrong = |message: String| {
-            let mut problem = Diagnostic::at(Code("since-day"), "", message);
-            "--from".clone_into(&mut problem.place.file);
-            vec![problem.help("write YYYY-MM-DD, as in `2026-11-01`")]
-        };
+        let untold = || vec![no_day("--from", "no session tells a day to begin on".to_owned())];
         let first_ms = match &self.from {
-            Some(day) => calendar::parse_day(day).ok_or_else(|| wrong(format!("`{day}` is not a date")))?,
-            None => newest_ms.ok_or_else(|| wrong("no session tells a day to begin on".to_owned()))? + DAY_MS,
+            Some(day) => day_ms("--from", day).map_err(|problem| vec![problem])?,
+            None => newest_ms.ok_or_else(untold)? + DAY_MS,
         };
         let stream = Seed(self.seed).stream("trial days", 0);
         let whole = self.days / (2 * WEEK) * 2 * WEEK;
@@ -184,9 +175,9 @@ pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
         }
     };
     let known = known.into_iter().filter(|it| !it.is_empty()).listed();
-    let mut problem =
-        Diagnostic::at(Code("nothing-to-run"), "", format!("no recorded session is one of `{asked}`"));
-    if whose.project.is_some() { "--project" } else { "--user" }.clone_into(&mut problem.place.file);
+    let option = if whose.project.is_some() { "--project" } else { "--user" };
+    let problem =
+        problem_in(option, Code("nothing-to-run"), format!("no recorded session is one of `{asked}`"));
     let help = if known.is_empty() {
         "these logs do not tell whose they are".to_owned()
     } else {

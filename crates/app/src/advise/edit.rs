@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingsForm};
-use super::stated::{FileSettings, offset};
+use super::stated::{FileSettings, Walk, blanks, offset, walk};
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_report::advise::saved::{FormerValue, Saved};
 
@@ -324,44 +324,6 @@ fn without(mut value: Value, steps: &[&str]) -> Value {
     value
 }
 
-/// Where a key of a JSON document leads.
-enum Walk {
-    /// To a value.
-    Found(Range<usize>),
-    /// To an object, so many levels down and written with this before its closing bracket, that does not have the rest of the key.
-    Missing { object: Range<usize>, indent: String, depth: usize },
-    /// To something that is not an object.
-    Blocked,
-}
-
-fn walk(text: &str, key: &str) -> Walk {
-    let steps: Vec<&str> = key.split('.').collect();
-    let Ok(mut raw) = serde_json::from_str::<&RawValue>(text) else { return Walk::Blocked };
-    let mut indent = "\n".to_owned();
-    for (depth, step) in steps.iter().enumerate() {
-        let Ok(members) = serde_json::from_str::<IndexMap<String, &RawValue>>(raw.get()) else {
-            return Walk::Blocked;
-        };
-        let start = offset(text, raw.get());
-        let object = start..start + raw.get().len();
-        match members.get(*step) {
-            Some(found) => {
-                let before = blanks(&text[object.start + 1..]);
-                raw = found;
-                before.clone_into(&mut indent);
-            }
-            None => return Walk::Missing { object, indent, depth },
-        }
-    }
-    let start = offset(text, raw.get());
-    Walk::Found(start..start + raw.get().len())
-}
-
-/// Returns the blanks with which a text begins.
-fn blanks(text: &str) -> &str {
-    &text[..text.len() - text.trim_start().len()]
-}
-
 fn replaced(text: &str, at: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..at.start], &text[at.end..])
 }
@@ -424,7 +386,6 @@ fn wrong(file: &str, message: String, help: String) -> Error {
 }
 
 fn problem(file: &str, message: String, help: String) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code("setting-value"), "", message);
-    file.clone_into(&mut problem.place.file);
+    let problem = problem_in(file, Code("setting-value"), message);
     if help.is_empty() { problem } else { problem.help(help) }
 }

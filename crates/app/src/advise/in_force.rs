@@ -8,7 +8,6 @@ use crate::advise::play::SeenLog;
 use crate::advise::stated::FileSettings;
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_base::quantity::Tokens;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
 use ctxsim_input::text::decode::{Format, decode, encode};
@@ -113,34 +112,25 @@ impl Force<'_> {
 
     /// Says what the logs show of a setting.
     fn told(&self, setting: &AgentSetting) -> Option<String> {
-        match setting.shown_by? {
-            ShownBy::Lifetimes => self.told_lifetimes(setting),
-            ShownBy::Compactions(more) => {
-                let (trigger, what) = self.lowest_compaction()?;
-                Some(format!(
-                    "at most {} ({what} had {} tokens)",
-                    thousands(trigger + more),
-                    thousands(trigger)
-                ))
-            }
-            ShownBy::Reserve => {
-                let (trigger, what) = self.lowest_compaction()?;
-                let window =
-                    self.seen.iter().filter(|it| !it.compacted_at.is_empty()).map(|it| it.window).min()?;
-                let reserve = window.checked_sub(trigger)?;
-                Some(format!("at least {} ({what} had {} tokens)", thousands(reserve), thousands(trigger)))
-            }
+        let shown_by = setting.shown_by?;
+        if shown_by == ShownBy::Lifetimes {
+            return self.told_lifetimes(setting);
         }
-    }
-
-    /// Returns the smallest prompt before a compaction, and what it is.
-    fn lowest_compaction(&self) -> Option<(Tokens, String)> {
-        let all = || self.seen.iter().flat_map(|it| &it.compacted_at).copied();
-        let what = match all().count() {
+        let compacted = || self.seen.iter().filter(|seen| !seen.compacted_at.is_empty());
+        let prompts = || compacted().flat_map(|seen| &seen.compacted_at).copied();
+        let trigger = prompts().min()?;
+        let bound = match shown_by {
+            ShownBy::Compactions(more) => format!("at most {}", thousands(trigger + more)),
+            _ => {
+                let window = compacted().map(|seen| seen.window).min()?;
+                format!("at least {}", thousands(window.checked_sub(trigger)?))
+            }
+        };
+        let what = match prompts().count() {
             1 => "the prompt before a compaction".to_owned(),
             n => format!("the smallest of {n} prompts before a compaction"),
         };
-        Some((all().min()?, what))
+        Some(format!("{bound} ({what} had {} tokens)", thousands(trigger)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is measured of settings beside plays: pairs of them tried in a folder, lifetimes of cache entries, and what bills alone tell.
 
-use crate::advise::agents::{AgentSetting, ShownBy};
-use crate::advise::menu::{Menu, MenuChoice, MenuPair, Menus};
+use crate::advise::agents::{AgentSetting, SettingPair, ShownBy};
+use crate::advise::menu::{Menu, MenuChoice, Menus};
 use crate::advise::play::PlayedSession;
 use crate::advise::verdicts::{AgentMonth, AgentSessions, PlacedChoice, Verdicts};
 use crate::advise::{AdviceRequest, play};
@@ -54,7 +54,7 @@ impl<'c> PlayedFolder<'c> {
 
     /// Returns the agents of the sessions.
     pub fn agents(&self) -> Vec<&'static str> {
-        let name = |it: &PlayedSession| Some(self.menus.agent(it.seen.format, &it.seen.model)?.name.as_str());
+        let name = |it: &PlayedSession| Some(self.menus.agent(&it.seen)?.name.as_str());
         ctxsim_report::distinct(self.all.iter().filter_map(name))
     }
 
@@ -70,7 +70,7 @@ impl<'c> PlayedFolder<'c> {
 
     /// Returns what the rule pastes on some sessions of an agent, and the saving that it forecasts.
     pub fn advised(&self, agent: &str, part: &[usize], floor: f64) -> Option<(TriedChoice, f64)> {
-        let (played, menu) = (self.part(agent, part), self.menus.named_menu(agent)?);
+        let (played, menu) = (self.part(agent, part), self.menus.of_agent(agent).ok()?);
         let calendar = Calendar::default();
         let month = AgentMonth::new(&calendar, &played);
         let sessions = AgentSessions { menu, month, played: &played, min_evidence: floor };
@@ -81,10 +81,16 @@ impl<'c> PlayedFolder<'c> {
 
     /// Returns the choice that saves most on some sessions and keeps the floor, if one saves.
     pub fn best(&self, agent: &str, part: &[usize], floor: f64) -> Option<TriedChoice> {
-        let choices = self.menus.named_menu(agent)?.choices.iter().map(|it| TriedChoice(it.clone()));
-        let came = choices.map(|it| (self.came(agent, part, &it), it));
-        let keeps = came.filter(|it| it.0.0 > 0.0 && it.0.1.is_none_or(|kept| kept >= floor));
-        keeps.max_by(|one, other| one.0.0.total_cmp(&other.0.0)).map(|it| it.1)
+        let mut best: Option<(f64, TriedChoice)> = None;
+        for choice in &self.menus.of_agent(agent).ok()?.choices {
+            let choice = TriedChoice(choice.clone());
+            let (saved, kept) = self.came(agent, part, &choice);
+            let is_best = best.as_ref().is_none_or(|(most, _)| saved >= *most);
+            if saved > 0.0 && kept.is_none_or(|kept| kept >= floor) && is_best {
+                best = Some((saved, choice));
+            }
+        }
+        best.map(|(_, choice)| choice)
     }
 
     /// Returns what a choice saves on some sessions, as a share, and the share of the needed evidence that it keeps.
@@ -103,7 +109,7 @@ impl<'c> PlayedFolder<'c> {
 
     /// Returns what a change of settings does in each session of an agent whose bill and times are known; none where a pair is not tried.
     pub fn changed(&self, agent: &str, change: &[&str]) -> Option<Vec<ChangedSession>> {
-        let menu = self.menus.named_menu(agent)?;
+        let menu = self.menus.of_agent(agent).ok()?;
         let place = |text: &&str| menu.pairs.iter().position(|it| it.text() == **text);
         let choice: MenuChoice = change.iter().map(place).collect::<Option<_>>()?;
         let session = |session: &PlayedSession| {
@@ -118,9 +124,8 @@ impl<'c> PlayedFolder<'c> {
     }
 
     fn of(&self, agent: &str) -> Vec<&PlayedSession> {
-        let is_own = |session: &&PlayedSession| {
-            self.menus.agent(session.seen.format, &session.seen.model).is_some_and(|it| it.name == agent)
-        };
+        let is_own =
+            |session: &&PlayedSession| self.menus.agent(&session.seen).is_some_and(|it| it.name == agent);
         self.all.iter().filter(is_own).listed()
     }
 
@@ -146,7 +151,7 @@ impl LifetimeAxis {
             let [short, long] = setting.values.as_slice() else { return Vec::new() };
             // What the settings file says is in force, and no choice.
             let end = |value: &String| {
-                let is_end = |it: &MenuPair| it.setting.key == setting.key && it.value == *value;
+                let is_end = |it: &SettingPair| it.setting.key == setting.key && it.value == *value;
                 menu.pairs.iter().position(is_end).into_iter().listed()
             };
             let lanes = [false, true].into_iter().filter(|it| setting.lane.include(*it));

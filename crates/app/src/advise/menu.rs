@@ -3,8 +3,8 @@
 use crate::prelude::*;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::agents::{Agent, AgentSetting, Wish};
-use super::asked::{self, AskedPairs};
+use super::agents::{Agent, SettingPair, Wish};
+use super::asked;
 use super::in_force::{SettingPolicies, SettingValues};
 use super::play::SeenLog;
 use super::stated::FileSettings;
@@ -15,25 +15,11 @@ use ctxsim_input::policy::PolicyFamily;
 /// Pairs that are tried together, by their places in the menu.
 pub(super) type MenuChoice = Vec<usize>;
 
-/// A setting with a value that it could have.
-#[derive(Clone, Debug)]
-pub(super) struct MenuPair {
-    pub(super) setting: &'static AgentSetting,
-    pub(super) value: String,
-}
-
-impl MenuPair {
-    /// Returns it as a text.
-    pub(super) fn text(&self) -> String {
-        format!("{}={}", self.setting.key, self.value)
-    }
-}
-
 /// What is tried of one agent.
 pub(super) struct Menu<'c> {
     pub(super) agent: &'static Agent,
     pub(super) file: FileSettings,
-    pub(super) pairs: Vec<MenuPair>,
+    pub(super) pairs: Vec<SettingPair>,
     pub(super) choices: Vec<MenuChoice>,
     /// The choice that was asked for; none where nothing was, or where the agent has no setting of that name.
     pub(super) asked: Option<MenuChoice>,
@@ -46,13 +32,13 @@ pub(super) struct Menu<'c> {
 
 impl<'c> Menu<'c> {
     /// Lays out the menu beside what a settings file says.
-    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings, asked: &AskedPairs) -> Self {
+    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings, asked: &[SettingPair]) -> Self {
         let (mut pairs, mut choices) = (Vec::new(), vec![MenuChoice::new()]);
         for setting in &agent.settings {
             let is_in_force = |it: &&String| file.values.get(&setting.key) == Some(*it);
             let first = pairs.len();
             let values = setting.values.iter().filter(|it| !is_in_force(it));
-            pairs.extend(values.map(|it| MenuPair { setting, value: it.clone() }));
+            pairs.extend(values.map(|it| SettingPair { setting, value: it.clone() }));
             let combines = (first..pairs.len()).filter(|it| setting.combines(&pairs[*it].value)).listed();
             let with =
                 |choice: &MenuChoice| combines.iter().map(|it| [&choice[..], &[*it]].concat()).listed();
@@ -61,10 +47,9 @@ impl<'c> Menu<'c> {
         }
         let alone = (0..pairs.len()).map(|it| vec![it]).filter(|it| !choices.contains(it)).listed();
         choices.extend(alone);
-        let own = |(setting, value): &(&'static AgentSetting, String)| {
-            let is_own = |it: &MenuPair| it.setting.key == setting.key && it.value == *value;
-            pairs.iter().position(is_own).unwrap_or_else(|| {
-                pairs.push(MenuPair { setting, value: value.clone() });
+        let own = |asked: &SettingPair| {
+            pairs.iter().position(|pair| pair == asked).unwrap_or_else(|| {
+                pairs.push(asked.clone());
                 pairs.len() - 1
             })
         };
@@ -204,8 +189,9 @@ impl<'c> Menus<'c> {
     }
 
     /// Returns the agent whose session a log is of.
-    pub(super) fn agent(&self, format: &str, model: &str) -> Option<&'static Agent> {
-        let told = self.agents.iter().map(|it| it.0).find(|it| it.is_of(format, model));
+    pub(super) fn agent(&self, seen: &SeenLog) -> Option<&'static Agent> {
+        let mut known = self.agents.iter().map(|(agent, _)| *agent);
+        let told = known.find(|agent| agent.is_of(seen.format, &seen.model));
         let Some(named) = self.named else { return told };
         // Several agents write a format that does not tell the agent without the model.
         told.is_none_or(|it| it.name == named.name || !it.needs_model.is_empty()).then_some(named)
@@ -213,7 +199,7 @@ impl<'c> Menus<'c> {
 
     /// Returns whether a session is one of another agent than the one that is named.
     pub(super) fn leaves_out(&self, seen: &SeenLog) -> bool {
-        self.named.is_some() && self.agent(seen.format, &seen.model).is_none()
+        self.named.is_some() && self.agent(seen).is_none()
     }
 
     /// Returns the menu of the agent that made a session; none where it is not known.
@@ -221,23 +207,17 @@ impl<'c> Menus<'c> {
     /// # Errors
     /// The settings file that was given cannot be used.
     pub(super) fn of(&self, seen: &SeenLog) -> Result<Option<&Menu<'c>>, Error> {
-        let Some(agent) = self.agent(seen.format, &seen.model) else { return Ok(None) };
-        self.of_agent(agent).map(Some)
+        let Some(agent) = self.agent(seen) else { return Ok(None) };
+        self.of_agent(&agent.name).map(Some)
     }
 
-    /// Returns the menu of the agent of a name, if it can be made.
-    pub(super) fn named_menu(&self, name: &str) -> Option<&Menu<'c>> {
-        let agent = self.agents.iter().map(|it| it.0).find(|it| it.name == name)?;
-        self.of_agent(agent).ok()
-    }
-
-    /// Returns the menu of an agent.
+    /// Returns the menu of the agent of a name.
     ///
     /// # Errors
-    /// The settings file that was given cannot be used.
-    pub(super) fn of_agent(&self, agent: &'static Agent) -> Result<&Menu<'c>, Error> {
-        let found = self.agents.iter().find(|it| it.0.name == agent.name);
-        let Some((_, menu)) = found else { return Err(Error::from(Vec::new())) };
+    /// The settings file that was given cannot be used, or no agent has the name.
+    pub(super) fn of_agent(&self, name: &str) -> Result<&Menu<'c>, Error> {
+        let found = self.agents.iter().find(|(agent, _)| agent.name == name);
+        let Some((agent, menu)) = found else { return Err(Error::from(Vec::new())) };
         let make = || {
             let file = self.asked.settings.as_ref().map(|(name, text)| FileSettings::read(agent, name, text));
             let file = file.transpose().map_err(|it| it.problems())?.unwrap_or_default();

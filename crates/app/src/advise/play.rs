@@ -92,6 +92,11 @@ pub(crate) struct PlayedSession {
 }
 
 impl PlayedSession {
+    fn new(seen: SeenLog, base: Tally) -> Self {
+        let (runs, wishes, acts) = (IndexMap::new(), Vec::new(), Vec::new());
+        Self { seen, base, runs, wishes, acts, by_bills: None }
+    }
+
     /// Returns what its log says was billed.
     pub(super) fn bill(&self) -> Option<&BillAsLogged> {
         self.seen.as_logged.as_ref()
@@ -114,9 +119,10 @@ impl PlayedSession {
 
     /// Returns what a forecast reads of it: its size is what it costs with what is in force, or its requests.
     pub(super) fn earlier(&self, choice: &[usize], is_by_cost: bool) -> EarlierSession {
-        let (size, billed_usd) = match is_by_cost {
-            true => (self.base.costs.total(), self.seen.bill_beside(&self.base.costs)),
-            false => (Some(self.seen.requests as f64), self.seen.billed_usd),
+        let (size, billed_usd) = if is_by_cost {
+            (self.base.costs.total(), self.seen.bill_beside(&self.base.costs))
+        } else {
+            (Some(self.seen.requests as f64), self.seen.billed_usd)
         };
         let (usd, changed_usd) = (self.base.costs.total(), self.run(choice).costs.total());
         let at_ms = self.seen.span_ms.map(|it| it[1]);
@@ -137,7 +143,7 @@ pub(super) fn play<T: Send>(
     keep: impl Fn(&Load, PlayedSession) -> T + Sync,
 ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
     let has_folders = |load: &Load| {
-        let agent = seen_log(load).and_then(|seen| menus.agent(seen.format, &seen.model));
+        let agent = seen_log(load).and_then(|seen| menus.agent(&seen));
         agent.is_some_and(|agent| agent.has_folders)
     };
     let open = |ready: &ReadyLoad| plan.opened_by_folder(ready, has_folders);
@@ -151,9 +157,7 @@ pub(super) fn play<T: Send>(
         let menu = menus.of(&seen)?;
         let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetimes());
         let by_bills = timeline.and_then(|it| menus.prices.billed(it, load.profiles.first(), has_lifetimes));
-        let first = play.first(menu)?;
-        let session = PlayedSession { by_bills, ..play.with_choices(menu, seen, first)? };
-        Ok(Some(keep(load, session)))
+        Ok(Some(keep(load, PlayedSession { by_bills, ..play.session(menu, seen)? })))
     };
     let (all, skipped) = plan.each_of(threads, progress, open, one)?;
     let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -178,13 +182,6 @@ struct SessionPlay<'a> {
     progress: Progress<'a>,
 }
 
-/// What is played first: what is in force, each pair alone, and what only maintainers can change.
-struct FirstPlays {
-    base: Tally,
-    runs: IndexMap<MenuChoice, Tally>,
-    wishes: Vec<Tally>,
-}
-
 impl SessionPlay<'_> {
     /// Plays policies, in order.
     fn runs(&self, policies: Vec<Arc<Policy>>) -> Result<Vec<Run>, Error> {
@@ -193,62 +190,53 @@ impl SessionPlay<'_> {
         Ok(runs)
     }
 
-    /// Plays what is in force, the pairs alone, and what only maintainers can change.
-    fn first(&self, menu: Option<&Menu<'_>>) -> Result<FirstPlays, Error> {
+    /// Plays what is in force, each pair alone, what only maintainers can change, and then the choices of pairs that do something in it.
+    fn session(&self, menu: Option<&Menu<'_>>, seen: SeenLog) -> Result<PlayedSession, Error> {
         let Some(menu) = menu else {
             let recorded = self.runs(self.load.policies.iter().take(1).cloned().listed())?.remove(0);
-            return Ok(FirstPlays { base: recorded.tally, runs: IndexMap::new(), wishes: Vec::new() });
+            return Ok(PlayedSession::new(seen, recorded.tally));
         };
-        let alone = (0..menu.pairs.len()).filter(|it| menu.pairs[*it].setting.needs.is_empty());
-        let asked: Vec<MenuChoice> =
-            alone.map(|it| menu.of_lane(&[it], self.of_agent)).filter(|it| !it.is_empty()).listed();
+        let alone = (0..menu.pairs.len()).filter(|pair| menu.pairs[*pair].setting.needs.is_empty());
+        let alone = alone.map(|pair| menu.of_lane(&[pair], self.of_agent)).filter(|own| !own.is_empty());
+        let alone: Vec<MenuChoice> = alone.listed();
         let mut policies = vec![menu.policy(&[], self.of_agent)?];
-        for choice in &asked {
+        for choice in &alone {
             policies.push(menu.policy(choice, self.of_agent)?);
         }
-        let wishes =
-            menu.wishes.iter().map(|it| menu.of_wish(it, self.of_agent)).collect::<Result<Vec<_>, _>>()?;
+        let wishes = menu.wishes.iter().map(|wish| menu.of_wish(wish, self.of_agent));
+        let wishes = wishes.collect::<Result<Vec<_>, _>>()?;
         policies.extend(wishes.iter().flatten().cloned());
-        let mut runs = self.runs(policies)?.into_iter().map(|it| it.tally);
-        let base = runs.next().unwrap_or_else(Tally::empty);
-        let played: IndexMap<MenuChoice, Tally> = asked.into_iter().zip(runs.by_ref()).collect();
-        let wishes =
-            wishes.iter().map(|it| it.as_ref().and_then(|_| runs.next()).unwrap_or_else(|| base.clone()));
-        let wishes = wishes.listed();
-        Ok(FirstPlays { base, runs: played, wishes })
+        let mut tallies = self.runs(policies)?.into_iter().map(|run| run.tally);
+        let mut session = PlayedSession::new(seen, tallies.next().unwrap_or_else(Tally::empty));
+        session.runs = alone.into_iter().zip(tallies.by_ref()).collect();
+        for wish in wishes {
+            let own = wish.and_then(|_| tallies.next());
+            session.wishes.push(own.unwrap_or_else(|| session.base.clone()));
+        }
+        let base = &session.base;
+        session.runs.retain(|_, run| run.costs != base.costs || run.sums != base.sums);
+        self.with_choices(menu, session)
     }
 
-    /// Plays the choices of pairs that do something in it.
-    fn with_choices(
-        &self,
-        menu: Option<&Menu<'_>>,
-        seen: SeenLog,
-        first: FirstPlays,
-    ) -> Result<PlayedSession, Error> {
-        let FirstPlays { base, mut runs, wishes } = first;
-        runs.retain(|_, it| it.costs != base.costs || it.sums != base.sums);
-        let Some(menu) = menu else {
-            return Ok(PlayedSession { seen, base, runs, wishes, acts: Vec::new(), by_bills: None });
-        };
+    /// Plays the choices of pairs that do something in it, by what each pair does alone.
+    fn with_choices(&self, menu: &Menu<'_>, mut session: PlayedSession) -> Result<PlayedSession, Error> {
         // What needs something else is not played alone, so it may act.
-        let acts = (0..menu.pairs.len())
-            .map(|it| runs.contains_key(&vec![it]) || !menu.pairs[it].setting.needs.is_empty())
-            .listed();
-        let acting = |choice: &MenuChoice| {
-            let own = menu.of_lane(choice, self.of_agent);
-            own.into_iter().filter(|it| acts[*it]).listed()
+        let acts = |pair: usize| {
+            session.runs.contains_key(&vec![pair]) || !menu.pairs[pair].setting.needs.is_empty()
         };
-        let mut left: Vec<MenuChoice> = menu.choices.iter().map(acting).listed();
+        session.acts = (0..menu.pairs.len())
+            .map(|pair| acts(pair) && !menu.of_lane(&[pair], self.of_agent).is_empty())
+            .listed();
+        let mut left = menu.choices.iter().map(|choice| session.acting(choice)).listed();
         left.sort();
         left.dedup();
-        left.retain(|it| !it.is_empty() && !runs.contains_key(it));
+        left.retain(|choice| !choice.is_empty() && !session.runs.contains_key(choice));
         if !left.is_empty() {
-            let made = left.iter().map(|it| menu.policy(it, self.of_agent)).collect::<Result<_, _>>()?;
-            runs.extend(left.into_iter().zip(self.runs(made)?.into_iter().map(|it| it.tally)));
+            let made = left.iter().map(|choice| menu.policy(choice, self.of_agent));
+            let runs = self.runs(made.collect::<Result<_, _>>()?)?;
+            session.runs.extend(left.into_iter().zip(runs.into_iter().map(|run| run.tally)));
         }
-        let acts =
-            (0..acts.len()).map(|it| acts[it] && !menu.of_lane(&[it], self.of_agent).is_empty()).listed();
-        Ok(PlayedSession { seen, base, runs, wishes, acts, by_bills: None })
+        Ok(session)
     }
 }
 

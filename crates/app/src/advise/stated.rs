@@ -1,5 +1,7 @@
 //! What a settings file says: its values in the places where the agent looks for them, each checked before it is played.
 
+use std::ops::Range;
+
 use crate::prelude::*;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -135,17 +137,13 @@ impl<'t> SettingsText<'t> {
 
     /// Returns a value of a JSON document by its dotted path, and where it is; nothing of what is null.
     fn json(&self, path: &str) -> Option<(String, Option<usize>)> {
-        let mut raw: &RawValue = serde_json::from_str(self.text).ok()?;
-        for step in path.split('.') {
-            let mut members: IndexMap<String, &RawValue> = serde_json::from_str(raw.get()).ok()?;
-            raw = members.swap_remove(step)?;
-        }
-        let value = match serde_json::from_str(raw.get()).ok()? {
+        let Walk::Found(at) = walk(self.text, path) else { return None };
+        let value = match serde_json::from_str(&self.text[at.clone()]).ok()? {
             Value::Null => return None,
             Value::String(text) => text,
-            _ => raw.get().to_owned(),
+            _ => self.text[at.clone()].to_owned(),
         };
-        Some((value, Some(offset(self.text, raw.get()))))
+        Some((value, Some(at.start)))
     }
 
     /// Names what the text sets of an agent's settings that are not varied.
@@ -228,6 +226,44 @@ fn within(text: &str, template: &str) -> Option<String> {
     Some(rest[..rest.find(&dense(after))?].to_owned())
 }
 
+/// Where a key of a JSON document leads.
+pub(super) enum Walk {
+    /// To a value.
+    Found(Range<usize>),
+    /// To an object, so many levels down and written with this before its closing bracket, that does not have the rest of the key.
+    Missing { object: Range<usize>, indent: String, depth: usize },
+    /// To something that is not an object.
+    Blocked,
+}
+
+pub(super) fn walk(text: &str, key: &str) -> Walk {
+    let steps: Vec<&str> = key.split('.').collect();
+    let Ok(mut raw) = serde_json::from_str::<&RawValue>(text) else { return Walk::Blocked };
+    let mut indent = "\n".to_owned();
+    for (depth, step) in steps.iter().enumerate() {
+        let Ok(members) = serde_json::from_str::<IndexMap<String, &RawValue>>(raw.get()) else {
+            return Walk::Blocked;
+        };
+        let start = offset(text, raw.get());
+        let object = start..start + raw.get().len();
+        match members.get(*step) {
+            Some(found) => {
+                let before = blanks(&text[object.start + 1..]);
+                raw = found;
+                before.clone_into(&mut indent);
+            }
+            None => return Walk::Missing { object, indent, depth },
+        }
+    }
+    let start = offset(text, raw.get());
+    Walk::Found(start..start + raw.get().len())
+}
+
+/// Returns the blanks with which a text begins.
+pub(super) fn blanks(text: &str) -> &str {
+    &text[..text.len() - text.trim_start().len()]
+}
+
 /// Returns where a part of a text begins in it.
 pub(super) fn offset(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
@@ -236,8 +272,7 @@ pub(super) fn offset(text: &str, part: &str) -> usize {
 /// Says that a file is no JSON.
 fn broken(file: &str, error: &serde_json::Error) -> Error {
     let mut problem =
-        Diagnostic::at(Code("settings-syntax"), "", format!("this is not a JSON object: {error}"));
-    file.clone_into(&mut problem.place.file);
+        problem_in(file, Code("settings-syntax"), format!("this is not a JSON object: {error}"));
     problem.place.line_column = Some((error.line().max(1), error.column().max(1)));
     vec![
         problem

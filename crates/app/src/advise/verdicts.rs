@@ -139,13 +139,14 @@ impl AgentSessions<'_> {
     /// Describes a choice as a lever, before it is judged.
     fn tried(&self, choice: &MenuChoice) -> Lever {
         let pairs = choice.iter().map(|pair| &self.menu.pairs[*pair]).listed();
+        let either = |one: Lanes, other: Lanes| if one == other { one } else { Lanes::Both };
         let unjudged = pairs.iter().find_map(|pair| pair.setting.unjudged.clone());
         Lever {
             name: SETTINGS,
             set: pairs.iter().map(|pair| pair.text()).listed(),
             title: pairs.iter().map(|pair| pair.setting.titled(&pair.value)).listed().join(" + "),
             effects: pairs.iter().map(|pair| pair.setting.effects.clone()).listed(),
-            lanes: pairs.iter().map(|pair| pair.setting.lane).reduce(Lanes::or).unwrap_or_default(),
+            lanes: pairs.iter().map(|pair| pair.setting.lane).reduce(either).unwrap_or_default(),
             is_lifetime: pairs.iter().any(|pair| pair.setting.shown_by == Some(ShownBy::Lifetimes)),
             unjudged: unjudged.or_else(|| self.narrow(choice)),
             ..Lever::default()
@@ -229,7 +230,7 @@ impl AgentSessions<'_> {
             schema: SCHEMA.to_owned(),
             agent: self.menu.agent.name.clone(),
             set: lever.set.clone(),
-            word: lever.word.map_or_else(String::new, |it| it.text().to_owned()),
+            word: lever.word_text().to_owned(),
             until_ms: self.played.iter().filter_map(|it| it.seen.span_ms).map(|it| it[1]).max(),
             versions: distinct(versions.filter(|it| !it.is_empty())),
             change: lever.expected?,

@@ -52,12 +52,13 @@ pub(super) fn screen(catalog: &Catalog, args: &ScreenArgs) -> Result<(), Error> 
     let format = args.shown.shown.choose(&FORMATS)?;
     args.shown.check(catalog.files())?;
     let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
-    let found = with_progress(READS_AND_SIMULATES, |it| screen_on(catalog, &comparison, threads, it))?;
-    let found = found.going_on(&args.sessions.next());
+    let screen =
+        with_progress(READS_AND_SIMULATES, |progress| screen_on(catalog, &comparison, threads, progress))?;
+    let screen = screen.going_on(&args.sessions.next());
     let text = || match format {
-        FormatArg::JSON => found.json().map_err(unwritable),
-        FormatArg::MARKDOWN => Ok(markdown(&found).into()),
-        _ => Ok(table(&found, args.shown.shown.terminal())),
+        FormatArg::JSON => screen.json().map_err(unwritable),
+        FormatArg::MARKDOWN => Ok(markdown(&screen).into()),
+        _ => Ok(table(&screen, args.shown.shown.terminal())),
     };
-    args.shown.put(catalog.files(), format, || page(&found), text)
+    args.shown.put(catalog.files(), format, || page(&screen), text)
 }

@@ -126,12 +126,6 @@ impl Lanes {
             Self::Both => true,
         }
     }
-
-    /// Returns the lanes of either.
-    #[must_use]
-    pub fn or(self, other: Self) -> Self {
-        if self == other { self } else { Self::Both }
-    }
 }
 
 /// A harness's own token count, which the condition `counted` reads.

@@ -95,7 +95,7 @@ fn row(agent: &str, lever: &Lever, whose: Option<(&'static str, &GroupSaving)>) 
         "of": lever.of.clone(),
         "settings": lever.set.join(" "),
         "title": lever.title.clone(),
-        "word": lever.word.map_or("", |it| it.text()),
+        "word": lever.word_text(),
         "known_by": lever.known_by.text(),
         "by": by.unwrap_or("all"),
         "group": group.map_or_else(String::new, |it| it.group.clone()),

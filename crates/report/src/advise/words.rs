@@ -189,10 +189,7 @@ fn answer(advice: &AgentAdvice) -> Vec<Block> {
         return vec![Block::Answer(why)];
     };
     let mut blocks = vec![Block::Answer(format!("Do this: {}.", best.title)), Block::Text(promise(best))];
-    if !best.effects.is_empty() {
-        blocks.push(Block::text(format!("It also does this: {}", best.effects.join(" "))));
-    }
-    blocks.extend(pastes(&advice.paste));
+    blocks.extend(pastes(best, &advice.paste));
     blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
     blocks.extend(not_pasted(advice, best).map(Block::Aside));
     blocks
@@ -203,10 +200,7 @@ fn asked(advice: &AgentAdvice) -> Vec<Block> {
     let Some((asked, lever)) = advice.asked() else { return Vec::new() };
     let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
     let mut blocks = vec![Block::Head(format!("{}{word}", lever.title)), Block::text(asked_words(lever))];
-    if !lever.effects.is_empty() {
-        blocks.push(Block::text(format!("It also does this: {}", lever.effects.join(" "))));
-    }
-    blocks.extend(pastes(&asked.paste));
+    blocks.extend(pastes(lever, &asked.paste));
     blocks.extend(asked.heed.iter().map(|it| Block::text(it.clone())));
     if !asked.trial.is_empty() {
         let n = asked.trial.iter().filter(|it| it.is_on).count();
@@ -231,8 +225,12 @@ fn asked_words(lever: &Lever) -> String {
     format!("{} Why: {}.{after}", promise(lever), lever.why)
 }
 
-fn pastes(all: &[Paste]) -> Vec<Block> {
+/// Says what else a lever does, and what to paste for it.
+fn pastes(lever: &Lever, all: &[Paste]) -> Vec<Block> {
     let mut blocks = Vec::new();
+    if !lever.effects.is_empty() {
+        blocks.push(Block::text(format!("It also does this: {}", lever.effects.join(" "))));
+    }
     for paste in all {
         let project =
             paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
@@ -321,7 +319,7 @@ pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l L
         let interval = lever.saved_interval.map(|[low, high]| format!("{} to {}", rough(low), rough(high)));
         let mark = if lever.known_by == KnownBy::Simulated { "~" } else { "" };
         vec![
-            lever.word.map_or("", |it| it.text()).to_owned(),
+            lever.word_text().to_owned(),
             in_one_line(&name).into_owned(),
             or_none(lever.saved_month, |it| format!("{mark}{}", rough(it))),
             or_none(interval, |it| it),
@@ -349,7 +347,7 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
     let row = |lever: &&Lever| {
         let name = if has_keys && !lever.set.is_empty() { lever.set.join(", ") } else { lever.title.clone() };
         vec![
-            lever.word.map_or_else(String::new, |it| it.text().to_owned()),
+            lever.word_text().to_owned(),
             name,
             or_none(lever.saved_month, cents),
             or_none(lever.saved_interval, dollar_range),
@@ -395,13 +393,11 @@ fn lifetimes(advice: &AgentAdvice) -> Grid {
 /// Says which lifetime is cheaper.
 fn of_lifetimes(lifetimes: &Lifetimes) -> String {
     let lane = lifetimes.lane;
-    let (cheaper, is_sure) = match (lifetimes.change, lifetimes.interval) {
-        (Some(change), ends) => {
-            let is_sure = ends.is_some_and(|it| it[0] * it[1] > 0.0);
-            (if change < 0.0 { "an hour is" } else { "five minutes are" }, is_sure)
-        }
-        _ => return format!("{lane}: what lifetimes cost is unknown, because a model has no price."),
+    let Some(change) = lifetimes.change else {
+        return format!("{lane}: what lifetimes cost is unknown, because a model has no price.");
     };
+    let cheaper = if change < 0.0 { "an hour is" } else { "five minutes are" };
+    let is_sure = lifetimes.interval.is_some_and(|[low, high]| low * high > 0.0);
     let sure = if is_sure { "" } else { ", but other sessions may show the opposite" };
     let [written, again] = [lifetimes.written_tokens, lifetimes.rewritten_tokens].map(thousands);
     format!(

@@ -113,8 +113,8 @@ pub struct ContrastPart {
     pub requests: Vec<RequestChange>,
     /// Needs that are met differently.
     pub needs: Vec<NeedChange>,
-    /// Facts by their state in the base and in the candidate, if these differ.
-    pub facts: IndexMap<[&'static str; 2], FactChange>,
+    /// Facts whose state in the base and in the candidate differ.
+    pub facts: Vec<FactsChanged>,
     /// The stages that differ.
     pub stages: Vec<ChangedStage>,
     /// The differences between the policy files.
@@ -181,8 +181,12 @@ impl NeedChange {
 }
 
 /// Facts that change from one state to another.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct FactChange {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FactsChanged {
+    /// The state in the base.
+    pub from: &'static str,
+    /// The state in the candidate.
+    pub to: &'static str,
     /// How many.
     pub n: u64,
     /// One of them.

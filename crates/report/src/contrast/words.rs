@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{Beside, Broken, Contrast, ContrastNumber, FieldChange, RequestChange, StageChange};
+use super::{
+    Beside, Broken, Contrast, ContrastNumber, FactsChanged, FieldChange, RequestChange, StageChange,
+};
 use crate::blocks::{Block, ComparedBlock, ListBlock, in_markdown, on_terminal};
 use crate::metric;
 use crate::prelude::*;
@@ -254,9 +256,9 @@ impl Contrast {
     }
 
     fn fact_lines(&self) -> Vec<String> {
-        let line = |changed: &super::FactsChanged| {
-            let n = counted(changed.facts.n as usize, "fact");
-            format!("{} → {}: {n} (as {})", changed.from, changed.to, changed.facts.example)
+        let line = |facts: &FactsChanged| {
+            let n = counted(facts.n as usize, "fact");
+            format!("{} → {}: {n} (as {})", facts.from, facts.to, facts.example)
         };
         self.facts.iter().map(line).listed()
     }
