@@ -180,9 +180,8 @@ pub(crate) fn rates(truth: Truth, n: usize, parting: Parting, halves: usize) -> 
         let whole: Vec<&MadeUp> = team.iter().collect();
         let [read, other] = parting.parts(seed, team.len(), |nth| team[nth].last_ms);
         let [read, other] = [read, other].map(|it| it.into_iter().map(|it| &team[it]).collect::<Vec<_>>());
-        let keeps = |it: &usize| on(&whole, *it).1 >= FLOOR;
         let best = (0..rows.len())
-            .filter(keeps)
+            .filter(|nth| on(&whole, *nth).1 >= FLOOR)
             .max_by(|one, two| on(&whole, *one).0.total_cmp(&on(&whole, *two).0));
         let judged = family(&read, &rows).judge();
         let advised = pasted(&judged).map(|nth| {

@@ -390,8 +390,7 @@ impl StageCheck<'_> {
                     });
                 }
             }),
-            // What has no field needs no check.
-            _ => {}
+            Action::Drop => {}
         }
     }
 

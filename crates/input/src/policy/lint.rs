@@ -376,7 +376,7 @@ fn removed_task(policy: &Policy, found: &mut LintHit<'_>) {
             let hides = match action {
                 Action::Drop => true,
                 Action::Show(rendition) => rendition.shown() != ShownAs::Raw,
-                _ => false,
+                Action::Table { .. } | Action::Summarise(_) | Action::Ping { .. } | Action::Fold(_) => false,
             };
             hides && reaches(scope)
         };
