@@ -198,8 +198,6 @@ impl Kind {
         let line = match command {
             _ if out.is_empty() => err.lines().next().unwrap_or_default().to_owned(),
             "rows" => rows(&out, self.word),
-            // The first line of that letter is its policy's name.
-            "sensitivity" => out.lines().filter(has).nth(1).unwrap_or_default().to_owned(),
             _ => out.lines().find(has).or(out.lines().next()).unwrap_or_default().to_owned(),
         };
         one_line(&line)

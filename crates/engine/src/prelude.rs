@@ -5,9 +5,8 @@ pub(crate) use std::fmt;
 pub(crate) use std::ops::Range;
 pub(crate) use std::sync::{Arc, LazyLock};
 
-pub(crate) use ctxsim_base::quantity::{
-    Amount, Cost, Decimal, Expected, Tokens, UNLIMITED, ix, or_unlimited, packed, saturated,
-};
+pub(crate) use ctxsim_base::quantity::{Amount, Cost, Decimal, Expected, Tokens};
+pub(crate) use ctxsim_base::quantity::{UNLIMITED, ix, or_unlimited, packed, saturated};
 pub(crate) use ctxsim_base::rng::Seed;
 pub(crate) use ctxsim_input::text::decode::declared;
 pub(crate) use ctxsim_input::{

@@ -1,5 +1,6 @@
-//! Actions of stages. Each says what it does otherwise than [`Act`] has it, here or in a file below `act/`, and has one line of
-//! [`CompiledAction::new`].
+//! Actions of stages.
+//!
+//! Each says what it does otherwise than [`Act`] has it, here or in a file below `act/`, and has one line of [`CompiledAction::new`].
 
 mod fold;
 mod summarise;
