@@ -94,7 +94,8 @@ fn without_settings<S: Serializer>(all: &[AgentAdvice], to: S) -> Result<S::Ok, 
     let one = |advice: &AgentAdvice| {
         let (sessions, month) = (advice.sessions, Value::serialised(&advice.month));
         let told = group! { "agent": advice.agent.clone(), "sessions": sessions, "month": month, "levers": Value::serialised(&advice.levers) };
-        let untold = (!advice.untold.is_empty()).then(|| group! { "untold": Value::serialised(&advice.untold) });
+        let untold =
+            (!advice.untold.is_empty()).then(|| group! { "untold": Value::serialised(&advice.untold) });
         untold.into_iter().fold(told, Value::and)
     };
     all.iter().map(one).listed().serialize(to)

@@ -96,7 +96,8 @@ fn tables(suite: &CheckUp) -> Vec<Grid> {
     let guards = Grid::from_columns(format!("Guards of {}", suite.suite), 5, &verdicts, &guards);
     let snapshots: [Of<'_, SnapshotCheck>; 2] =
         [("snapshot", &|it| it.file.clone()), ("state", &|it| it.words())];
-    let snapshots = Grid::from_columns(format!("Snapshots of {}", suite.suite), 2, &suite.snapshots, &snapshots);
+    let snapshots =
+        Grid::from_columns(format!("Snapshots of {}", suite.suite), 2, &suite.snapshots, &snapshots);
     let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).listed();
     let value = |moved: &Moved, nth: usize| moved.values[nth].clone().unwrap_or_else(|| NONE.to_owned());
     let numbers: [Of<'_, &Moved>; 4] = [
