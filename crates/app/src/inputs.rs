@@ -117,8 +117,8 @@ impl Plan {
             work.check_params(suite, suite_params);
         }
         let checked = work.suite(suite.as_ref());
-        let Comparison { seed, trials, .. } = *comparison;
-        let mut scenarios = work.scenarios(&loaded_scenarios, seed, trials, suite_params);
+        let mut scenarios =
+            work.scenarios(&loaded_scenarios, comparison.seed, comparison.trials, suite_params);
         for entry in &mut scenarios {
             entry.under_own_model = under_own_models;
             entry.is_searched |= comparison.skips_unusable;
@@ -138,7 +138,6 @@ impl Plan {
         work.found.stop()?;
         let (scenarios, unplayed) = entry::check_reads(scenarios, &mut work.found.problems);
         work.found.stop()?;
-        let as_recorded = Policy::new(&PolicyFile::named(AS_RECORDED))?;
         Ok(Self {
             policies: work.policies.iter().map(|it| it.spec.name.clone()).listed(),
             arguments: contrast::arguments(catalog, &work.policies, &comparison.set),
@@ -159,7 +158,7 @@ impl Plan {
             is_ranked: checked.as_ref().is_some_and(|it| it.ranked),
             has_sum: checked.is_some_and(|it| it.sum),
             skipped: skipped.into_iter().chain(unplayed).listed(),
-            as_recorded: Arc::new(as_recorded),
+            as_recorded: Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?),
             models: Arc::new(models),
             selection,
         })

@@ -90,8 +90,7 @@ pub fn realised(
     progress: Progress<'_>,
 ) -> Result<Realised, Error> {
     let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
-    let since_ms = asked.changed.as_deref().map(|day| day_ms("--changed", day)).transpose();
-    let since_ms = since_ms.map_err(|problem| Error::from(vec![problem]))?;
+    let since_ms = asked.changed.as_deref().map(|day| day_ms("--changed", day)).transpose()?;
     let all = sized(catalog, comparison, saved, agent, threads, progress)?;
     if all.is_empty() {
         return Err(no_recording("hold the forecast against"));

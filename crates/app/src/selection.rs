@@ -210,15 +210,15 @@ impl Selection {
 
 /// Reads a day.
 fn day(option: &str, day: Option<&str>) -> Result<Option<(i64, String)>, Box<Diagnostic>> {
-    day.map(|day| Ok((day_ms(option, day).map_err(Box::new)?, day.to_owned()))).transpose()
+    day.map(|day| Ok((day_ms(option, day)?, day.to_owned()))).transpose()
 }
 
 /// Reads when a day begins, in milliseconds since 1970.
 ///
 /// # Errors
 /// It is not a date.
-pub(super) fn day_ms(option: &str, day: &str) -> Result<i64, Diagnostic> {
-    calendar::parse_day(day).ok_or_else(|| no_day(option, format!("`{day}` is not a date")))
+pub(super) fn day_ms(option: &str, day: &str) -> Result<i64, Box<Diagnostic>> {
+    calendar::parse_day(day).ok_or_else(|| Box::new(no_day(option, format!("`{day}` is not a date"))))
 }
 
 /// Says that an option has no day.

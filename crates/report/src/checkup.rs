@@ -260,7 +260,7 @@ impl CheckUp {
         let held = self.verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
         let same = (!same.is_empty()).then(|| counted(same.len(), "snapshot"));
         let passed = held.chain(same).map(|words| part(true, words, Vec::new())).listed();
-        blocks.extend((!passed.is_empty()).then(|| Block::Fold("What passed", passed)));
+        blocks.extend((!passed.is_empty()).then_some(Block::Fold("What passed", passed)));
         if !moved.is_empty() {
             blocks.push(Block::text("Run `ctxsim check --bless` to accept these numbers."));
         }

@@ -126,7 +126,7 @@ impl TrialRequest {
         const WEEK: u64 = 7;
         let untold = || vec![no_day("--from", "no session tells a day to begin on".to_owned())];
         let first_ms = match &self.from {
-            Some(day) => day_ms("--from", day).map_err(|problem| vec![problem])?,
+            Some(day) => day_ms("--from", day).map_err(|problem| vec![*problem])?,
             None => newest_ms.ok_or_else(untold)? + DAY_MS,
         };
         let stream = Seed(self.seed).stream("trial days", 0);

@@ -116,7 +116,7 @@ fn of_kind(
             let (policy, stopped) = (source.names.of(&line.policy), line.stopped.clone());
             match bar(&line.tally) {
                 Some((amounts, total, interval)) => {
-                    bars.push(StackedBar { policy, amounts, total, interval, stopped })
+                    bars.push(StackedBar { policy, amounts, total, interval, stopped });
                 }
                 None => left_out.push(line.policy.clone()),
             }

@@ -33,7 +33,7 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
     let mut rollout = Rollout::default();
     while let Some(line) = lines.next_new(losses) {
         json::each(line, losses, |record: CodexRecord<'_>, losses| {
-            rollout.visit(line.number, record, losses)
+            rollout.visit(line.number, record, losses);
         });
     }
     vec![rollout.finish(losses)]

@@ -34,7 +34,7 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
     let mut session = CopilotWalk::default();
     while let Some(line) = lines.next_new(losses) {
         json::each(line, losses, |record: CopilotEvent<'_>, losses| {
-            session.visit(line.number, record, losses)
+            session.visit(line.number, record, losses);
         });
     }
     session.finish(losses)

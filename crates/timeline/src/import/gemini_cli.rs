@@ -61,7 +61,7 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     } else {
         while let Some(line) = lines.next_new(losses) {
             json::each(line, losses, |record: GeminiRecord<'_>, losses| {
-                take(&mut chats, line.number, record, losses)
+                take(&mut chats, line.number, record, losses);
             });
         }
     }

@@ -180,7 +180,8 @@ impl KimiLane {
                 self.assembler.replaced(stamp, HistorySummary::of(Content::default()));
             }
             other => {
-                losses.add(stamp.line, format!("messages of type `{other}`, which is never part of a prompt"))
+                let what = format!("messages of type `{other}`, which is never part of a prompt");
+                losses.add(stamp.line, what);
             }
         }
     }

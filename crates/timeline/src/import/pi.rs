@@ -31,7 +31,7 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
     let mut entries = Vec::new();
     while let Some(line) = lines.next_new(losses) {
         json::each(line, losses, |record: PiRecord<'_>, losses| {
-            entries.extend(entry(line.number, record, losses))
+            entries.extend(entry(line.number, record, losses));
         });
     }
     vec![gather(entries, losses)]

@@ -20,6 +20,5 @@ pub(super) use super::transcript::{
     Assembler, Exchange, HistorySummary, Named, Part, Remover, Reply, Transcript, named_apart,
 };
 pub(super) use super::usage::{BillReader, Shaped};
-pub(super) use super::values::{
-    CallRecord, Count, Flag, Members, MessageContent, Stamp, Text, dollars, milliseconds,
-};
+pub(super) use super::values::{CallRecord, Count, Flag, Members, MessageContent, Stamp, Text};
+pub(super) use super::values::{dollars, milliseconds};
