@@ -264,7 +264,7 @@ fn what_a_memory_holds_goes_to_files_and_back() {
     {
         let comparison = Comparison { policies: vec![format!("context_decay/{policy}")], ..comparison(set) };
         let plan = planned(&comparison);
-        let export = plan.export(100, 4, &[]).unwrap();
+        let export = plan.export_memory(100, 4, &[]).unwrap();
 
         let files = export.files().unwrap();
         assert!(files.len() > 3);
@@ -281,7 +281,7 @@ fn what_a_memory_holds_goes_to_files_and_back() {
     let refused = |policy: &str, length, trial| {
         let comparison = Comparison { policies: vec![policy.to_owned()], ..comparison(&[]) };
         let plan = planned(&comparison);
-        plan.export(length, trial, &[]).unwrap_err()[0].code.name()
+        plan.export_memory(length, trial, &[]).unwrap_err()[0].code.name()
     };
     assert_eq!(refused("identity", 50, 0), "store-none");
     assert_eq!(refused("context_decay/file_backed", 51, 0), "conversation-unknown");

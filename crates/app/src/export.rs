@@ -11,7 +11,7 @@ impl Plan {
     /// # Errors
     /// The plan's first scenario cannot be opened or has no such conversation, or its first policy has no
     /// memory.
-    pub fn export(&self, length: u64, trial: u64, set: &[String]) -> Result<Export, Vec<Diagnostic>> {
+    pub fn export_memory(&self, length: u64, trial: u64, set: &[String]) -> Result<Export, Vec<Diagnostic>> {
         let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
         let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
             return Err(refuse(

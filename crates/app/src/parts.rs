@@ -98,7 +98,7 @@ impl Plan {
     pub fn parts(&self, told: PlanWatch<'_>, making: &Making<'_>) -> Result<(), Error> {
         self.check_parts()?;
         let open = |it: &ReadyLoad| self.open(it);
-        self.each_part(told, making, open, |load| self.part_of(load).map(|it| vec![it]))
+        self.each_part(told, making, open, |load| self.play_part(load).map(|it| vec![it]))
     }
 
     /// Makes the parts of a share, given how scenarios are opened and what a load comes to.
@@ -175,7 +175,7 @@ impl Plan {
     }
 
     /// Plays a load.
-    fn part_of(&self, load: &Load) -> Result<OfLoad, Error> {
+    fn play_part(&self, load: &Load) -> Result<OfLoad, Error> {
         let taken = self.taken(load, false, &|_, _| {});
         let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
         let runs = taken.into_runs();

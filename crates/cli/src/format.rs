@@ -166,7 +166,7 @@ impl Formats<'_> {
             };
             return Err(wrong(Code("output-format"), message, help));
         }
-        output.map_or(Ok(()), output::check)?;
+        output.map_or(Ok(()), output::writable)?;
         Ok(format)
     }
 

@@ -20,7 +20,7 @@ use terminal_size::{terminal_size, terminal_size_of};
 use crate::ends;
 
 pub(super) use file::{
-    KeptFile, Remark, Replaced, append, begins_with, check, make_folder, remove, shorten, unlinked, write,
+    KeptFile, Remark, Replaced, append, begins_with, make_folder, remove, shorten, unlinked, writable, write,
 };
 
 /// The name of standard output, where a file could be given.
@@ -67,7 +67,7 @@ impl PageArgs {
     ) -> Result<(), Error> {
         distinct(beside.into_iter().chain(self.html.as_deref()))?;
         let Some(path) = &self.html else { return Ok(()) };
-        check(path)?;
+        writable(path)?;
         force.kept(inputs).check(path, None)
     }
 

@@ -110,7 +110,7 @@ fn draw(block: &Block, gap: &str, terminal: Terminal, text: &mut String) {
         Block::Notes(notes) => terminal.paragraphs(Tint::Faint, "Note: ", notes, text),
         Block::List(list) => list.draw(terminal, text),
         Block::Table(grid) => {
-            text.push('\n');
+            text.push_str(if text.ends_with("\n\n") { "" } else { "\n" });
             if !grid.title.is_empty() {
                 terminal.paragraph(Tint::Strong, "", &grid.title, text);
             }

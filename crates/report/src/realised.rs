@@ -209,7 +209,7 @@ fn kinds(saved: &Saved, own: &[&Later]) -> Vec<RealisedKind> {
         (size > 0.0).then(|| RealisedKind {
             kind: name.to_owned(),
             sessions: [bills.map_or(0, |it| it.sessions), after.len() as u64],
-            rate: [bills.as_ref().or(saved.bills_of(name)).map_or(0.0, Bills::rate), usd / size],
+            rate: [bills.as_ref().or(saved.bills_of(name)).map_or(0.0, Bills::usd_by_size), usd / size],
             forecast: hoped / size,
         })
     };
@@ -228,7 +228,7 @@ struct LaterUnit {
 fn units(saved: &Saved, own: &[&Later], rate: f64) -> Vec<LaterUnit> {
     let mut days: IndexMap<(usize, &str), LaterUnit> = IndexMap::new();
     for (nth, later) in own.iter().enumerate() {
-        let before = saved.bills_of(&later.kind).map_or(0.0, |bills| bills.rate() * later.size) * rate;
+        let before = saved.bills_of(&later.kind).map_or(0.0, |bills| bills.usd_by_size() * later.size) * rate;
         let kind = || saved.kinds.iter().find(|kind| kind.name == later.kind).map(|it| it.change);
         let change = later.change.or_else(kind).unwrap_or(saved.change);
         let key = later.day.as_deref().map_or((nth + 1, ""), |day| (0, day));

@@ -330,7 +330,7 @@ impl<'f> FileRow<'f> {
     }
 }
 
-/// Returns a in_short of the costliest files, what is left out most, and what shows the rest.
+/// Returns, in short, the costliest files, what is left out most, and what shows the rest.
 fn in_short(files: &[FileContents]) -> String {
     let mut rows = files.iter().map(FileRow::new).listed();
     rows.order_by_key(|it| Reverse(it.cost));

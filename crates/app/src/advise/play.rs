@@ -319,7 +319,7 @@ pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
         billed_usd: billed(load, timeline, recorded, |it| it.output),
         input_usd: billed(load, timeline, recorded, |_| 0),
         as_logged: None,
-        held: held(recorded),
+        held: most_held_twice(recorded),
     })
 }
 
@@ -333,7 +333,7 @@ fn compacted_at(recorded: &Recorded) -> Vec<Tokens> {
 }
 
 /// Returns the largest prompt that was kept for two requests.
-fn held(recorded: &Recorded) -> Tokens {
+fn most_held_twice(recorded: &Recorded) -> Tokens {
     let prompts: Vec<Tokens> = recorded.usage.iter().flatten().map(|it| it.prompt).listed();
     prompts.windows(2).map(|it| it[0].min(it[1])).max().unwrap_or_default()
 }

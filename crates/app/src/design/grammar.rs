@@ -57,11 +57,11 @@ pub struct DesignCandidate {
 impl DesignCandidate {
     /// Returns whether it is a preset as it is.
     pub fn is_preset(&self) -> bool {
-        self.preset.is_some() && self.n_kinds() == 0
+        self.preset.is_some() && self.n_stages() == 0
     }
 
     /// Counts its kinds of stages.
-    pub(super) fn n_kinds(&self) -> usize {
+    pub(super) fn n_stages(&self) -> usize {
         self.stages.iter().flatten().count()
     }
 
@@ -164,7 +164,7 @@ impl DesignGrammar {
                 let others = kind.along(own, number).filter(|values| values != own);
                 others.map(|values| from.with(nth, Some(values))).listed()
             }
-            (None, None) if from.n_kinds() < self.kinds_max => {
+            (None, None) if from.n_stages() < self.kinds_max => {
                 kind.around_middle().into_iter().map(|values| from.with(nth, Some(values))).listed()
             }
             (None, _) => Vec::new(),
@@ -188,7 +188,7 @@ impl DesignGrammar {
 
     /// Returns the policies that differ from one in two numbers of a stage that it has or could have, pair by pair.
     pub(super) fn pairs(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
-        let has_room = from.n_kinds() < self.kinds_max;
+        let has_room = from.n_stages() < self.kinds_max;
         let mut all = Vec::new();
         for (nth, kind) in self.kinds.iter().enumerate() {
             let middle = has_room.then(|| kind.middle());

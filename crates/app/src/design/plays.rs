@@ -123,7 +123,7 @@ impl<'c> DesignPlays<'c> {
 
     /// Returns the policy of a candidate on a session; `None` where stages and preset do not fit together.
     fn policy(&self, candidate: &DesignCandidate, session: usize) -> Result<Option<Arc<Policy>>, Error> {
-        if candidate.n_kinds() == 0 {
+        if candidate.n_stages() == 0 {
             let nth = candidate.preset.map_or(0, |it| it + 1);
             return Ok(self.sessions[session].load.policies.get(nth).cloned());
         }

@@ -215,7 +215,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                 for candidate in near {
                     let other = self.scored(candidate, n);
                     // A stage that changes nothing goes.
-                    let fewer = other.candidate.n_kinds().cmp(&best.candidate.n_kinds());
+                    let fewer = other.candidate.n_stages().cmp(&best.candidate.n_stages());
                     if other.score.order(&best.score, self.terms.min_evidence).then(fewer) == Ordering::Less {
                         best = other;
                     }

@@ -17,7 +17,7 @@ const SYSTEM: [&str; 2] = ["/dev", "/proc"];
 ///
 /// # Errors
 /// Its folder does not exist, it is a folder, it may not be written, or its path leads through a link.
-pub(crate) fn check(path: &Path) -> Result<(), Error> {
+pub(crate) fn writable(path: &Path) -> Result<(), Error> {
     unlinked(path)?;
     let checked = place(path).and_then(|place| match place {
         PathTarget::Other | PathTarget::File(_) => Ok(()),

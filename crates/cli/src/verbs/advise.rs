@@ -118,10 +118,10 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
     let DrawArgs { seed, trials, threads } = args.draw;
     let comparison = Comparison { seed, trials, ..args.sessions.comparison() };
     let kept = ForceArgs::default().kept(catalog.files());
-    args.save.as_deref().map_or(Ok(()), |it| output::check(it).and_then(|()| kept.check(it, None)))?;
+    args.save.as_deref().map_or(Ok(()), |it| output::writable(it).and_then(|()| kept.check(it, None)))?;
     args.shown.check_beside(args.save.as_deref(), catalog.files())?;
     let changes = args.settings.as_deref().filter(|_| args.apply);
-    changes.map_or(Ok(()), output::check)?;
+    changes.map_or(Ok(()), output::writable)?;
     let (found, saved) =
         with_progress(READS_AND_SIMULATES, |it| advised(catalog, &comparison, &asked, threads.number(), it))?;
     let change = changes.zip(asked.settings.as_ref()).map(|(path, (_, text))| (path, text.as_str()));
@@ -248,7 +248,7 @@ fn show_change(path: &Path, changed: &ChangedFile) -> Result<(), Error> {
 
 /// Takes back what was applied by a forecast, or shows alone what that changes.
 fn undo(catalog: &Catalog, from: &Path, settings: &Path, is_dry: bool) -> Result<(), Error> {
-    output::check(settings)?;
+    output::writable(settings)?;
     let saved = forecast(&from.display().to_string(), &read_text(from)?)?;
     catalog.files().note(from);
     let text = read_settings(settings)?;

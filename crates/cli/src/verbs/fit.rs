@@ -50,7 +50,7 @@ pub(crate) struct FitArgs {
 
 /// Fits, prints, and writes the model.
 pub(super) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
-    args.output.as_deref().map_or(Ok(()), output::check)?;
+    args.output.as_deref().map_or(Ok(()), output::writable)?;
     let file = args.table.display().to_string();
     let found = fitted(catalog, [&args.policy, &args.scenario], &file, &read_text(&args.table)?)?;
     if let Some(path) = &args.output {

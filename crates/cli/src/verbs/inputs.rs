@@ -120,7 +120,7 @@ pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
         if let Some(format) = asked.filter(|_| asked != of_file) {
             return Err(other_extension(path, format));
         }
-        output::check(path)?;
+        output::writable(path)?;
     }
     let (kind, format) = (args.kind.map(kind), asked.or(of_file));
     let text = match kind.filter(|it| *it != Kind::Policy) {

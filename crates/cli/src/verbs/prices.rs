@@ -119,7 +119,7 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
             }
         }
         let n_placed = profiles.len() - n_before;
-        text += &summary(found.list, n_placed, &unplaced, &lacks, args.details);
+        text += &list_summary(found.list, n_placed, &unplaced, &lacks, args.details);
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
@@ -156,18 +156,18 @@ impl Lacks {
 }
 
 /// Counts the profiles of a price list and, by reason, the entries without one.
-fn summary(list: &str, n_placed: usize, unplaced: &[Unplaced], lacks: &Lacks, is_detailed: bool) -> String {
+fn list_summary(list: &str, n_made: usize, unplaced: &[Unplaced], lacks: &Lacks, details: bool) -> String {
     let mut text = String::new();
     let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
     for one in unplaced {
         by_code.entry(one.code).or_default().push(one);
     }
     by_code.sort_by(|_, left, _, right| right.len().cmp(&left.len()));
-    let _ = writeln!(text, "{list}: {n_placed} profiles; {} entries yield none", unplaced.len());
+    let _ = writeln!(text, "{list}: {n_made} profiles; {} entries yield none", unplaced.len());
     for (code, entries) in &by_code {
-        let shown = if is_detailed { entries.len() } else { 1 };
+        let shown = if details { entries.len() } else { 1 };
         let _ = writeln!(text, "  {:>5}  [{code}]", entries.len());
-        let like = if is_detailed { "" } else { "for example " };
+        let like = if details { "" } else { "for example " };
         for one in &entries[..shown] {
             let _ = writeln!(text, "         {like}{}: {}", one.name, one.reason);
         }
@@ -180,7 +180,7 @@ fn summary(list: &str, n_placed: usize, unplaced: &[Unplaced], lacks: &Lacks, is
             let _ = writeln!(text, "  {what}: {}", parts.join(", "));
         }
     }
-    if !is_detailed && !unplaced.is_empty() {
+    if !details && !unplaced.is_empty() {
         text.push_str("  Add `--details` to list every entry.\n");
     }
     text

@@ -94,7 +94,7 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
         }
         (length, _) => length.unwrap_or(0),
     };
-    let mut export = plan.export(length, trial, &args.set)?;
+    let mut export = plan.export_memory(length, trial, &args.set)?;
     let given = |kind, name: &String| catalog.expand(kind, name).into_iter().next().unwrap_or(name.clone());
     export.index.policy = given(Kind::Policy, &args.policy);
     export.index.scenario = given(Kind::Scenario, &args.scenario);
@@ -136,7 +136,7 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     }
     let Index { policy, scenario, profile, seed, length, trial, set, .. } = &export.index;
     let plan = planned(catalog, args.process, [policy, scenario, profile], Some(*seed), set)?;
-    let mut after_run = plan.export(*length, *trial, set)?;
+    let mut after_run = plan.export_memory(*length, *trial, set)?;
     // A run has the names of its inputs, the index what was given for them.
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = difference(&export, &after_run) {

@@ -105,7 +105,7 @@ pub(crate) fn policy_format(output: Option<&Path>) -> Result<Option<Format>, Err
     let (message, help) = ("a policy file ends in `.ron` or `.toml`", "rename the output");
     let format =
         Format::from_path(path).ok_or_else(|| wrong_at(Code("output-extension"), path, message, help))?;
-    output::check(path)?;
+    output::writable(path)?;
     Ok(Some(format))
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     let format = to.shown.choose(&FORMATS)?;
     let inputs = Files::default();
     args.files.iter().for_each(|it| inputs.note(it));
-    let schema = parts::schema(&args.files)?;
+    let schema = parts::schema_named_in(&args.files)?;
     if schema.as_deref() == Some(PartHead::SCHEMA) {
         let put = TotalsView { to, format };
         put.check(&inputs)?;

@@ -74,7 +74,7 @@ impl Drift {
     fn of(sessions: &[EarlierSession], kinds: &[SessionKind], pooled: Option<&Bills>) -> Option<Self> {
         let sample = |session: &EarlierSession| {
             let own = || kinds.iter().find(|kind| kind.name == session.kind).map(|it| it.bills);
-            let rate = pooled.copied().or_else(own)?.rate();
+            let rate = pooled.copied().or_else(own)?.usd_by_size();
             Some((session.billed_usd?, rate * session.size?, session.at_ms))
         };
         let known: Vec<_> = sessions.iter().filter_map(sample).collect();
@@ -162,14 +162,14 @@ impl Bills {
     }
 
     /// Returns US dollars by size.
-    pub fn rate(&self) -> f64 {
+    pub fn usd_by_size(&self) -> f64 {
         self.usd / self.size
     }
 
     /// Returns the variance of the rate over sessions; that of a single session is taken to be its square.
     pub fn variance(&self) -> f64 {
         let n = self.sessions as f64;
-        if n < 2.0 { self.rate().powi(2) } else { self.residual * n / (n - 1.0) / self.size.powi(2) }
+        if n < 2.0 { self.usd_by_size().powi(2) } else { self.residual * n / (n - 1.0) / self.size.powi(2) }
     }
 }
 

@@ -86,7 +86,7 @@ impl GoalSearch<'_> {
     }
 
     /// Returns whether a variant keeps every guard on the seeds that are chosen on.
-    fn keeps(&self, run: usize) -> bool {
+    fn holds_guards(&self, run: usize) -> bool {
         let first = self.goal.objectives.len();
         let held = |(nth, guard): (usize, &PointGuard)| {
             self.mean(0, run, first + nth).is_some_and(|it| guard.holds(it))
@@ -103,12 +103,12 @@ impl GoalSearch<'_> {
     /// Returns the variants, the choice first: no other that keeps the guards is better by one objective and as good by all others.
     pub(super) fn order(&self) -> Vec<usize> {
         let known = (0..self.n).filter_map(|it| Some((it, self.badness(it)?))).listed();
-        let keeping = known.iter().filter(|it| self.keeps(it.0 + 1)).cloned().listed();
+        let keeping = known.iter().filter(|it| self.holds_guards(it.0 + 1)).cloned().listed();
         let chosen = nearest_to_best(&keeping);
         let mut order = (0..self.n).listed();
         let first = |it: usize| known.iter().find(|own| own.0 == it).map(|it| it.1[0]);
         order.sort_by(|one, other| {
-            let key = |it: usize| (chosen != Some(it), !self.keeps(it + 1), first(it).is_none());
+            let key = |it: usize| (chosen != Some(it), !self.holds_guards(it + 1), first(it).is_none());
             let number = |it: usize| first(it).unwrap_or_default();
             key(*one).cmp(&key(*other)).then(number(*one).total_cmp(&number(*other)))
         });
@@ -125,7 +125,7 @@ impl GoalSearch<'_> {
         let point = |(nth, tuned): (&usize, &TunedPoint)| GoalPoint {
             set: tuned.set.clone(),
             numbers: self.means(nth + 1),
-            keeps: self.keeps(nth + 1),
+            keeps: self.holds_guards(nth + 1),
         };
         Some(GoalFound {
             goal: self.goal.clone(),
