@@ -25,7 +25,7 @@ pub(super) fn watch() {
             let report = panic::take_hook();
             panic::set_hook(Box::new(move |info| {
                 report(info);
-                // This thread may hold the lock itself.
+                // Waiting would never end where the thread that panics holds the lock.
                 if let Ok(temporary) = TEMPORARY.try_lock() {
                     end(&temporary);
                 }
@@ -61,7 +61,7 @@ pub(super) fn made(path: &Path) {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
 }
 
-/// Ends what the command has begun, and the command.
+/// Stops child programs, removes temporary files, and exits.
 fn interrupted() {
     // Hold the lock until the process exits, so that no other temporary file is created.
     let all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);

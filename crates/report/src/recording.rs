@@ -206,8 +206,7 @@ fn in_full(files: &[FileContents], mut text: String) -> String {
         if !text.is_empty() {
             text.push('\n');
         }
-        let n = file.sessions.len();
-        let sessions = if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
+        let sessions = counted(file.sessions.len(), "session");
         text += &format!("{}: {}, {sessions}\n\n", file.file, file.format);
         text += &sessions_table(&file.sessions);
         let n_estimated: usize = file.sessions.iter().map(|it| it.requests_estimated).sum();

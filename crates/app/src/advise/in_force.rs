@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use crate::advise::agents::{Agent, AgentSetting, ShownBy, Wish, is_older};
 use crate::advise::play::SeenLog;
 use crate::advise::stated::FileSettings;
-use ctxsim_base::grid::numbers::thousands;
+use ctxsim_base::grid::numbers::{counted, thousands};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
@@ -100,13 +100,13 @@ impl Force<'_> {
     fn told_lifetimes(&self, setting: &AgentSetting) -> Option<String> {
         let [short, long] = self.lives(setting);
         let [five, hour] = ["5m", "1h"].map(|it| setting.called(it));
-        let sessions = |n: usize| format!("{n} {}", if n == 1 { "session" } else { "sessions" });
-        let each = || format!("{five} in {}, {hour} in {}", sessions(short), sessions(long));
+        let each =
+            || format!("{five} in {}, {hour} in {}", counted(short, "session"), counted(long, "session"));
         let said = self.shown(setting).or_else(|| (short + long > 0).then(each))?;
         let own = self.seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
         match own.filter(|it| it.written[0] > 0 && it.written[1] > 0).count() {
             0 => Some(said),
-            n => Some(format!("{said}; {} wrote with both", sessions(n))),
+            n => Some(format!("{said}; {} wrote with both", counted(n, "session"))),
         }
     }
 

@@ -19,9 +19,14 @@ pub fn plain(number: f64) -> String {
     }
 }
 
-/// Returns a number of things: `1 turn`, `1,320 turns`.
+/// Returns a number of things: `1 turn`, `1,320 turns`, `2 entries`, `2 days`.
 pub fn counted(n: usize, one: &str) -> String {
-    format!("{} {one}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
+    let number = thousands(n as u64);
+    match one.strip_suffix('y') {
+        _ if n == 1 => format!("{number} {one}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{number} {stem}ies"),
+        _ => format!("{number} {one}s"),
+    }
 }
 
 /// Returns a number of tokens in at most five characters: `987`, `12.3k`, `4.56M`.

@@ -1,4 +1,4 @@
-//! One step of a stage, compiled, with its state between firings.
+//! One step of a stage, compiled, with its state between firings; and how a harness counts the prompt that its trigger asks about.
 
 use crate::prelude::*;
 

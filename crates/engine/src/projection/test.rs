@@ -1,4 +1,4 @@
-//! Conditions as a program holds them.
+//! Conditions as a program holds them, and the sizes that they ask about.
 
 use super::{Arrived, Reach, ScopeTotals, SlotIx, StageMark};
 use crate::prelude::*;

@@ -145,8 +145,7 @@ fn cache(explanation: &Explanation, context: RowContext<'_>) -> Vec<String> {
     lines.extend(shown.map(|entry| format!("entry of {}", words::entry(entry, rules))));
     let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
     if n_shorter > 0 {
-        let entries = if n_shorter == 1 { "entry" } else { "entries" };
-        lines.push(format!("{} shorter {entries}: --format json lists all", thousands(n_shorter as u64)));
+        lines.push(format!("{}: --format json lists all", counted(n_shorter, "shorter entry")));
     }
     lines
 }

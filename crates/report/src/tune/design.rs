@@ -204,7 +204,7 @@ impl Designed {
     fn searched(&self) -> String {
         let DesignedSearch { method, seed, budget, plays, policies, presets, is_cut } = &self.search;
         let cut = if *is_cut { ", which ended it" } else { "" };
-        let policies = counted(*policies, "policy").replace("policys", "policies");
+        let policies = counted(*policies, "policy");
         let [presets, plays, budget] = [presets, plays, budget].map(|it| thousands(*it as u64));
         format!(
             "Tried {policies} ({presets} presets) in {plays} of {budget} simulations{cut}: {method}; seed {seed}."
