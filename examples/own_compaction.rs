@@ -1,6 +1,6 @@
 //! The agent's own compaction code, simulated on a recorded session and on a generated one.
 
-use ctxsim::{BoxError, Code, Comparison, Cx, Entry, ItemId, Kind, ModelCall, Part, Scenario, View};
+use ctxsim::{BoxError, CodePolicy, Comparison, Cx, Entry, ItemId, Kind, ModelCall, Part, Scenario, View};
 
 /// A message of this agent; a summary replaces many entries.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl View for Messages {
 fn main() -> Result<(), ctxsim::Error> {
     let report = Comparison::new()
         .policy("identity")
-        .policy(Code::view("compaction", |_| Messages::default()))
+        .policy(CodePolicy::view("compaction", |_| Messages::default()))
         .scenario("recorded/claude-code")
         .scenario(Scenario::generate("random", 20, 7)?)
         .profile("anthropic/claude-sonnet-4.5")

@@ -13,7 +13,7 @@ fn clear_large(_: &Cx<'_>, history: &[Entry<'_>]) -> Result<Vec<Part>, BoxError>
 
 #[test]
 fn what_the_agent_sends_costs_what_it_did() {
-    let own = ctxsim::Code::view("clear_large", |_| clear_large);
+    let own = ctxsim::CodePolicy::view("clear_large", |_| clear_large);
     let comparison = ctxsim::Comparison::new().policy("identity").policy(own);
     ctxsim::assert_snapshots!(comparison.scenario("recorded/claude-code"));
 }

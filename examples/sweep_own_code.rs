@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use ctxsim::{BoxError, Code, Comparison, Cx, Entry, Part, View};
+use ctxsim::{BoxError, CodePolicy, Comparison, Cx, Entry, Part, View};
 
 /// Keeps so many of the newest tool results; older ones become placeholders.
 struct KeepNewest(usize);
@@ -19,7 +19,7 @@ impl View for KeepNewest {
 
 fn main() -> Result<(), ctxsim::Error> {
     let base = Comparison::new().policy("identity").scenario("recorded/claude-code");
-    let own = |keep| Code::view(format!("keep_{keep}"), move |_| KeepNewest(keep));
+    let own = |keep| CodePolicy::view(format!("keep_{keep}"), move |_| KeepNewest(keep));
     let sweep = [1, 2, 4, 8, 16, 32].into_iter().fold(base, |all, keep| all.policy(own(keep)));
     let report = sweep.profile("anthropic/claude-sonnet-4.5").run()?;
     for run in report.runs() {

@@ -13,5 +13,5 @@ pub const BUNDLE: Bundle = Bundle::new(&[]);
 /// Returns the inputs that ship.
 #[must_use]
 pub fn bundled_catalog() -> Catalog {
-    Catalog::of_bundle(BUNDLE)
+    Catalog::from_bundle(BUNDLE)
 }

@@ -33,7 +33,7 @@ pub use self::catalog::Catalog;
 pub use self::comparison::{Comparison, PolicyRef, ProfileRef, ScenarioRef, Value};
 pub use self::error::{Error, Problem};
 pub use self::plan::{Plan, Progress, RunId};
-pub use self::policy::{Code, Layout, Policy, Process, Recovery};
+pub use self::policy::{CodePolicy, Policy, Process, PromptLayout, Recovery};
 pub use self::profile::{CacheRules, Profile, ProfileBuilder, Usd};
 pub use self::report::{FailedRun, Report, Run, Snapshot};
 pub use self::rows::{CostParts, NeedRow, RequestRow, Role, Sink};

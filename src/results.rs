@@ -85,13 +85,13 @@ impl<T> Answer<T> {
     }
 
     /// Changes values that the JSON does not have.
-    pub(crate) fn with(mut self, change: impl FnOnce(&mut T)) -> Self {
+    pub(crate) fn with_changed_values(mut self, change: impl FnOnce(&mut T)) -> Self {
         change(&mut self.values);
         self
     }
 
     /// Takes values with what the command line writes of them: the JSON, and a text for people.
-    pub(crate) fn of_values(
+    pub(crate) fn from_values(
         values: T,
         json: Result<String, serde_json::Error>,
         text: String,
@@ -102,7 +102,7 @@ impl<T> Answer<T> {
 
 impl<T: DeserializeOwned> Answer<T> {
     /// Takes what the command line writes, and reads the values from the JSON.
-    pub(crate) fn new(json: Result<String, serde_json::Error>, text: String) -> Result<Self, Error> {
+    pub(crate) fn from_json(json: Result<String, serde_json::Error>, text: String) -> Result<Self, Error> {
         let read = json.and_then(|json| Ok((serde_json::from_str(&json)?, json)));
         let (values, json) = read.map_err(Error::unwritable)?;
         Ok(Self { values, text, json })

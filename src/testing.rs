@@ -45,7 +45,9 @@ pub fn laws(comparison: Comparison, kit: LawKit) -> Result<LawReport, Error> {
             turn.answer("Done.");
         })
         .build()?;
-    Ok(kit.check(comparison.only_on(scenario).or_profile(pinned)?.plan()?.inner())?)
+    Ok(kit.check_policies(
+        comparison.only_on_scenario(scenario).with_profile_if_none(pinned)?.plan()?.as_app_plan(),
+    )?)
 }
 
 /// Makes one `insta` snapshot for each policy on each scenario; the calling crate must depend on `insta`.
@@ -67,7 +69,7 @@ macro_rules! assert_snapshots {
 /// # Errors
 /// The same as for [`Comparison::run`]; also if a run fails or a guard is broken, because snapshots of the other runs would hide that.
 pub fn snapshots(comparison: Comparison) -> Result<Vec<(String, String)>, Error> {
-    let report = comparison.or_profile(pinned)?.run()?;
+    let report = comparison.with_profile_if_none(pinned)?.run()?;
     report.all_passed()?;
     let is_alone = report.runs().windows(2).all(|it| it[0].profile() == it[1].profile());
     let named = report.runs().iter().map(|run| {

@@ -11,14 +11,14 @@ pub(crate) fn print(folders: &[String]) {
     let catalog = bundled_catalog();
     let comparison = Comparison { scenarios: folders.to_vec(), own_models: true, ..Comparison::default() };
     let asked = AdviceRequest { min_evidence: FLOOR, ..AdviceRequest::default() };
-    let folder = match PlayedFolder::read(&catalog, &comparison, &asked) {
+    let folder = match PlayedFolder::read_and_play(&catalog, &comparison, &asked) {
         Ok(it) => it,
         Err(error) => {
             eprintln!("{error}");
             return;
         }
     };
-    for agent in folder.agents() {
+    for agent in folder.agent_names() {
         let n = folder.n_sessions(agent);
         for size in [n / 2, 20] {
             if size * 2 <= n && size > 4 {
@@ -38,7 +38,7 @@ fn rates(folder: &PlayedFolder<'_>, agent: &str, parting: Parting, size: usize, 
     let all: Vec<usize> = (0..folder.n_sessions(agent)).collect();
     for seed in 0..times {
         let [mut read, mut other] =
-            parting.parts(seed, all.len(), |nth| folder.last_ms(agent, nth).unwrap_or_default());
+            parting.parts(seed, all.len(), |nth| folder.last_request_ms(agent, nth).unwrap_or_default());
         if parting == Parting::Halves {
             // Of halves at random, those that come first by another draw are as random.
             read = Parting::Halves
@@ -56,10 +56,10 @@ fn rates(folder: &PlayedFolder<'_>, agent: &str, parting: Parting, size: usize, 
                 .map(|it| other[*it])
                 .collect();
         }
-        let best = folder.best(agent, &all, FLOOR);
-        let best = best.map_or(0.0, |it| folder.came(agent, &other, &it).0);
-        let advised = folder.advised(agent, &read, FLOOR).map(|(choice, promised)| {
-            let (saving, kept) = folder.came(agent, &other, &choice);
+        let best = folder.best_choice(agent, &all, FLOOR);
+        let best = best.map_or(0.0, |it| folder.saving_and_evidence_shares(agent, &other, &it).0);
+        let advised = folder.advised_choice(agent, &read, FLOOR).map(|(choice, promised)| {
+            let (saving, kept) = folder.saving_and_evidence_shares(agent, &other, &choice);
             Advised { saving, kept: kept.unwrap_or(1.0), promised }
         });
         found.add(best, advised);

@@ -74,8 +74,9 @@ fn recorded(
     let mut plays = DesignPlays::open(&catalog, &comparison, None, &|_, _| {})?;
     let all: Vec<usize> = (0..plays.sessions.len()).collect();
     let begun = Instant::now();
-    let presets: Vec<DesignCandidate> = (0..plays.presets.len()).map(|it| plays.preset(it)).collect();
-    plays.play(&presets, &all, &|_, _| {})?;
+    let presets: Vec<DesignCandidate> =
+        (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+    plays.play_missing(&presets, &all, &|_, _| {})?;
     eprintln!("{} sessions, {} presets: {:.1?}", all.len(), presets.len(), begun.elapsed());
     let declared = [plays.grammar.caution];
     for caution in if cautions.is_empty() { &declared } else { cautions } {
@@ -104,7 +105,7 @@ fn with_caution(
         let halves = halves(plays, seed);
         let begun = Instant::now();
         let terms = DesignTerms { min_evidence: FLOOR, budget, seed };
-        let found = DesignSearch::new(plays, &halves[0], terms, &|_, _| {}).found()?;
+        let found = DesignSearch::new(plays, &halves[0], terms, &|_, _| {}).search()?;
         let seconds = begun.elapsed().as_secs_f64();
         let everything: Vec<DesignCandidate> = presets
             .iter()
@@ -112,7 +113,7 @@ fn with_caution(
             .cloned()
             .chain(found.ranked.iter().take(5).cloned())
             .collect();
-        plays.play(&everything, &halves[1], &|_, _| {})?;
+        plays.play_missing(&everything, &halves[1], &|_, _| {})?;
         judge(plays, &halves, &found, presets, &mut counts, (seed, seconds));
     }
     println!(
@@ -146,7 +147,7 @@ fn judge(
     counts: &mut [u64; 5],
     (seed, seconds): (u64, f64),
 ) {
-    let score = |it: &DesignCandidate, on: &[usize]| plays.score(it, on, FLOOR);
+    let score = |it: &DesignCandidate, on: &[usize]| plays.score_on_sessions(it, on, FLOOR);
     let keeps = |it: &DesignCandidate| {
         score(it, other).class < 2 && score(it, other).kept.is_none_or(|it| it >= FLOOR)
     };
@@ -168,14 +169,14 @@ fn judge(
     counts[4] += u64::from(bare_by <= 1e-9);
     println!(
         "| {seed} | {} | {:+.1}% | {:+.1}% | {:.1}% | {:+.1}% ({}) | {:+.1}% ({}; bare {:+.1}%) | {} of {} policies{} | {seconds:.1} |",
-        plays.name(&found.chosen),
+        plays.candidate_name(&found.chosen),
         score(&found.chosen, own).change * 100.0,
         score(&found.chosen, other).change * 100.0,
         score(&found.chosen, other).kept.unwrap_or(1.0) * 100.0,
         best_by * 100.0,
-        best.map_or("none".to_owned(), |it| plays.name(it)),
+        best.map_or("none".to_owned(), |it| plays.candidate_name(it)),
         first_by * 100.0,
-        first.map_or("none".to_owned(), |it| plays.name(it)),
+        first.map_or("none".to_owned(), |it| plays.candidate_name(it)),
         bare_by * 100.0,
         found.plays,
         found.policies,
@@ -191,7 +192,7 @@ fn judge(
             own.class,
             other.change * 100.0,
             other.kept.unwrap_or(1.0),
-            plays.name(it)
+            plays.candidate_name(it)
         );
     }
 }
@@ -224,16 +225,17 @@ fn made_up(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         let (own, other) = all.split_at(MADE_UP[0] as usize);
         let begun = Instant::now();
         let terms = DesignTerms { min_evidence: FLOOR, budget: BUDGET, seed };
-        let found = DesignSearch::new(&mut plays, own, terms, &|_, _| {}).found()?;
+        let found = DesignSearch::new(&mut plays, own, terms, &|_, _| {}).search()?;
         let seconds = begun.elapsed().as_secs_f64();
-        let presets: Vec<DesignCandidate> = (0..plays.presets.len()).map(|it| plays.preset(it)).collect();
-        let known = plays.grammar.named(load.best).unwrap_or_default();
+        let presets: Vec<DesignCandidate> =
+            (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+        let known = plays.grammar.parse_candidate(load.best).unwrap_or_default();
         let everything: Vec<DesignCandidate> =
             presets.iter().chain([&known, &found.chosen]).cloned().collect();
-        plays.play(&everything, other, &|_, _| {})?;
-        let cost = |it: &DesignCandidate| 1.0 + plays.score(it, other, FLOOR).change;
+        plays.play_missing(&everything, other, &|_, _| {})?;
+        let cost = |it: &DesignCandidate| 1.0 + plays.score_on_sessions(it, other, FLOOR).change;
         let keeps = |it: &&DesignCandidate| {
-            let it = plays.score(it, other, FLOOR);
+            let it = plays.score_on_sessions(it, other, FLOOR);
             it.class < 2 && it.kept.is_none_or(|it| it >= FLOOR)
         };
         let best = presets.iter().filter(keeps).map(cost).min_by(f64::total_cmp).unwrap_or(1.0);
@@ -242,11 +244,11 @@ fn made_up(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         n_beats += u64::from(own_cost < best);
         println!(
             "  seed {seed}: {} ({:+.1}%; known best {:+.1}%, best preset {:+.1}%, kept {:.3}); {} plays, {seconds:.1} s",
-            plays.name(&found.chosen),
+            plays.candidate_name(&found.chosen),
             (own_cost - 1.0) * 100.0,
             (cost(&known) - 1.0) * 100.0,
             (best - 1.0) * 100.0,
-            plays.score(&found.chosen, other, FLOOR).kept.unwrap_or(1.0),
+            plays.score_on_sessions(&found.chosen, other, FLOOR).kept.unwrap_or(1.0),
             found.plays
         );
     }
@@ -261,7 +263,7 @@ fn known(load: &MadeUp) -> Result<(), Box<dyn Error>> {
     let catalog = bundled_catalog();
     let mut plays = DesignPlays::open(&catalog, &comparison(load, &folder, 1_000, 6), None, &|_, _| {})?;
     let all: Vec<usize> = (0..plays.sessions.len()).collect();
-    let mut policies = vec![plays.grammar.empty()];
+    let mut policies = vec![plays.grammar.empty_candidate()];
     for (nth, kind) in
         plays.grammar.kinds.iter().enumerate().filter(|it| load.kinds.contains(&it.1.name.as_str()))
     {
@@ -279,21 +281,24 @@ fn known(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         policies.extend(more);
     }
     let begun = Instant::now();
-    plays.play(&policies, &all, &|_, _| {})?;
+    plays.play_missing(&policies, &all, &|_, _| {})?;
     let keeps = |it: &&DesignCandidate| {
-        let it = plays.score(it, &all, FLOOR);
+        let it = plays.score_on_sessions(it, &all, FLOOR);
         it.class < 2 && it.kept.is_none_or(|it| it >= FLOOR)
     };
-    let mut scored: Vec<(f64, &DesignCandidate)> =
-        policies.iter().filter(keeps).map(|it| (plays.score(it, &all, FLOOR).change, it)).collect();
+    let mut scored: Vec<(f64, &DesignCandidate)> = policies
+        .iter()
+        .filter(keeps)
+        .map(|it| (plays.score_on_sessions(it, &all, FLOOR).change, it))
+        .collect();
     scored.sort_by(|one, other| one.0.total_cmp(&other.0));
     println!("{}: {} policies in {:.0?}", load.name, policies.len(), begun.elapsed());
     for (change, it) in scored.iter().take(8) {
         println!(
             "  {:+.2}% kept {:.3}  {}",
             change * 100.0,
-            plays.score(it, &all, FLOOR).kept.unwrap_or(1.0),
-            plays.name(it)
+            plays.score_on_sessions(it, &all, FLOOR).kept.unwrap_or(1.0),
+            plays.candidate_name(it)
         );
     }
     Ok(fs::remove_dir_all(&folder)?)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ctxsim::BoxError;
 use ctxsim::app::advise::{AdviceRequest, advise};
-use ctxsim::app::{Comparison, screen};
+use ctxsim::app::{Comparison, first_screen};
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::report::verdict::MIN_EVIDENCE;
 use serde_json::Value;
@@ -199,7 +199,7 @@ fn screen_on(folder: &Path) -> Result<[Value; 2], BoxError> {
     let comparison = Comparison { scenarios, own_models: true, ..Comparison::default() };
     let (catalog, asked) =
         (bundled_catalog(), AdviceRequest { min_evidence: MIN_EVIDENCE, ..AdviceRequest::default() });
-    let screen = screen(&catalog, &comparison, None, &|_, _| {})?;
+    let screen = first_screen(&catalog, &comparison, None, &|_, _| {})?;
     let (advice, _) = advise(&catalog, &comparison, &asked, None, &|_, _| {})?;
     Ok([serde_json::to_value(screen)?, serde_json::to_value(advice)?])
 }

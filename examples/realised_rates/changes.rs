@@ -1,8 +1,8 @@
 //! Kinds of change, and sessions that are drawn, cut by date, and billed anew under each.
 
 use ctxsim::app::advise::{ChangedSession, PlayedFolder};
-use ctxsim::report::advise::saved::{EarlierBills, EarlierSession, SCHEMA, Saved, TrialDay};
-use ctxsim::report::realised::{ForecastOutcome, Later, Realised};
+use ctxsim::report::advise::saved::{EarlierBills, EarlierSession, SCHEMA, SavingsForecast, TrialDay};
+use ctxsim::report::realised::{ForecastOutcome, LaterSession, Realised};
 use ctxsim::rng::{Draw, Seed};
 
 /// Where later sessions come from.
@@ -132,7 +132,7 @@ impl Folder {
     pub(crate) fn new(folder: &PlayedFolder<'_>, agent: &str, change: &Change) -> Option<Self> {
         let known = |it: &ChangedSession| it.earlier.size.zip(it.earlier.billed_usd).is_some();
         let mut all: Vec<ChangedSession> =
-            folder.changed(agent, change.set)?.into_iter().filter(known).collect();
+            folder.sessions_under_change(agent, change.set)?.into_iter().filter(known).collect();
         all.sort_by_key(|it| it.earlier.at_ms);
         let sum = |of: fn(&ChangedSession) -> Option<f64>| all.iter().filter_map(of).sum::<f64>();
         let scale = (1.0 + change.level) * sum(|it| it.earlier.usd) / sum(|it| it.earlier.changed_usd);
@@ -153,7 +153,7 @@ impl Folder {
         let mut draw = Seed(seed).stream("realised", n as u64).nth(0, 0);
         let (earlier, later) = self.parts(change.mix, n, &mut draw);
         let saved = saved(change, &earlier);
-        let later: Vec<Later> = later.iter().map(|it| billed(change, it, &mut draw)).collect();
+        let later: Vec<LaterSession> = later.iter().map(|it| billed(change, it, &mut draw)).collect();
         let found = Realised::new(&saved, &later);
         let right = match change.came {
             came if came > 1.0 => ForecastOutcome::More,
@@ -224,7 +224,7 @@ fn person(it: &ChangedSession) -> &str {
 }
 
 /// Makes the forecast of sessions.
-fn saved(change: &Change, earlier: &[Session]) -> Saved {
+fn saved(change: &Change, earlier: &[Session]) -> SavingsForecast {
     let by_cost = change.by != By::Requests;
     let read = |it: &Session| EarlierSession {
         size: if by_cost { it.of.earlier.size } else { Some(it.of.requests as f64) },
@@ -237,7 +237,7 @@ fn saved(change: &Change, earlier: &[Session]) -> Saved {
     let sum = |of: fn(&EarlierSession) -> Option<f64>| read.iter().filter_map(of).sum::<f64>();
     let whole = sum(|it| it.changed_usd) / sum(|it| it.usd) - 1.0;
     let trial = (change.by == By::Trial).then(|| TrialDay { day: String::new(), is_on: true });
-    Saved {
+    SavingsForecast {
         schema: SCHEMA.to_owned(),
         agent: "Claude Code".to_owned(),
         set: Vec::new(),
@@ -256,7 +256,7 @@ fn saved(change: &Change, earlier: &[Session]) -> Saved {
 }
 
 /// Bills a later session anew.
-fn billed(change: &Change, it: &Session, draw: &mut Draw) -> Later {
+fn billed(change: &Change, it: &Session, draw: &mut Draw) -> LaterSession {
     // Three sessions a day; half of the days are off.
     let day = draw.next_below(40);
     let is_unchanged = match change.by {
@@ -267,7 +267,7 @@ fn billed(change: &Change, it: &Session, draw: &mut Draw) -> Later {
     let came = if is_unchanged { 0.0 } else { change.came * it.change };
     let by_requests = change.by == By::Requests;
     let usd = if by_requests { it.of.billed_usd } else { it.of.earlier.billed_usd.unwrap_or_default() };
-    Later {
+    LaterSession {
         kind: it.of.earlier.kind.clone(),
         size: if by_requests { it.of.requests as f64 } else { it.of.earlier.size.unwrap_or_default() },
         usd: usd * (1.0 + came) * change.drift,

@@ -21,7 +21,7 @@ fn main() {
     let folders: Vec<String> = std::env::args().skip(1).collect();
     let comparison = Comparison { scenarios: folders, own_models: true, ..Comparison::default() };
     let asked = AdviceRequest { min_evidence: 0.9, ..AdviceRequest::default() };
-    let folder = match PlayedFolder::read(&catalog, &comparison, &asked) {
+    let folder = match PlayedFolder::read_and_play(&catalog, &comparison, &asked) {
         Ok(it) => it,
         Err(error) => {
             eprintln!("{error}");

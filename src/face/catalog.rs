@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::catalog::{BUNDLE, Catalog as Inner, Kind};
+use crate::catalog::{BUNDLE, Catalog as Inner, InputKind};
 use crate::face::{Error, Problem};
 use ctxsim_app::check;
 use ctxsim_base::diag::{Code, Diagnostic};
@@ -35,22 +35,22 @@ impl Catalog {
 
     /// Returns the names of its policies, sorted.
     pub fn policies(&self) -> impl Iterator<Item = &str> {
-        self.0.names(Kind::Policy)
+        self.0.names(InputKind::Policy)
     }
 
     /// Returns the names of its scenarios, sorted.
     pub fn scenarios(&self) -> impl Iterator<Item = &str> {
-        self.0.names(Kind::Scenario)
+        self.0.names(InputKind::Scenario)
     }
 
     /// Returns the names of its profiles, sorted.
     pub fn profiles(&self) -> impl Iterator<Item = &str> {
-        self.0.names(Kind::Profile)
+        self.0.names(InputKind::Profile)
     }
 
     /// Returns the names of its suites, sorted.
     pub fn suites(&self) -> impl Iterator<Item = &str> {
-        self.0.names(Kind::Suite)
+        self.0.names(InputKind::Suite)
     }
 
     /// Returns the text of a policy's file.
@@ -58,7 +58,7 @@ impl Catalog {
     /// # Errors
     /// There is no such policy, or its file cannot be read.
     pub fn policy_text(&self, name: &str) -> Result<String, Error> {
-        Ok(ctxsim_app::show(&self.0, Some(Kind::Policy), name, None)?)
+        Ok(ctxsim_app::input_text(&self.0, Some(InputKind::Policy), name, None)?)
     }
 
     /// Returns the text of a profile's file.
@@ -66,7 +66,7 @@ impl Catalog {
     /// # Errors
     /// There is no such profile, or its file cannot be read.
     pub fn profile_text(&self, name: &str) -> Result<String, Error> {
-        Ok(ctxsim_app::show(&self.0, Some(Kind::Profile), name, None)?)
+        Ok(ctxsim_app::input_text(&self.0, Some(InputKind::Profile), name, None)?)
     }
 
     /// Returns what a policy does in a few plain words, if its file says it.
@@ -104,8 +104,8 @@ impl Catalog {
     /// # Errors
     /// Every problem of the policy.
     pub fn check_policy(&self, name: &str) -> Result<Vec<Problem>, Error> {
-        check::check(&self.0, Kind::Policy, name)?;
-        let warnings = check::lints(&self.0, Kind::Policy, name)?;
+        check::check_input(&self.0, InputKind::Policy, name)?;
+        let warnings = check::lint_input(&self.0, InputKind::Policy, name)?;
         Ok(warnings.iter().map(Problem::new).collect())
     }
 
@@ -128,6 +128,6 @@ impl Catalog {
                 .help("write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`")
         };
         let Self(mut inner) = self;
-        if inner.hold_text(path, text.into()) { Ok(Self(inner)) } else { Err(wrong().into()) }
+        if inner.add_text(path, text.into()) { Ok(Self(inner)) } else { Err(wrong().into()) }
     }
 }

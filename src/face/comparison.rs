@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::face::plan::RunRequest;
 use crate::face::verbs::SearchRequest;
 use crate::face::{self, Catalog, Error, Plan, Policy, Profile, Report, Scenario};
-use ctxsim_app::catalog::{Catalog as Inner, Kind};
+use ctxsim_app::catalog::{Catalog as Inner, InputKind};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::take::THREADS_MAX;
 use ctxsim_input::Format;
@@ -179,20 +179,23 @@ impl Comparison {
     }
 
     /// Puts a policy before the others.
-    pub(super) fn policy_first(mut self, policy: impl Into<PolicyRef>) -> Self {
+    pub(super) fn with_policy_first(mut self, policy: impl Into<PolicyRef>) -> Self {
         self.policies.insert(0, policy.into());
         self
     }
 
     /// Adds a profile if none is named.
     #[cfg(feature = "testing")]
-    pub(crate) fn or_profile(self, profile: impl FnOnce() -> Result<Profile, Error>) -> Result<Self, Error> {
+    pub(crate) fn with_profile_if_none(
+        self,
+        profile: impl FnOnce() -> Result<Profile, Error>,
+    ) -> Result<Self, Error> {
         if self.profiles.is_empty() { Ok(self.profile(profile()?)) } else { Ok(self) }
     }
 
     /// Puts a scenario in the place of all.
     #[cfg(feature = "testing")]
-    pub(crate) fn only_on(self, scenario: impl Into<ScenarioRef>) -> Self {
+    pub(crate) fn only_on_scenario(self, scenario: impl Into<ScenarioRef>) -> Self {
         Self { scenarios: vec![scenario.into()], ..self }
     }
 
@@ -201,42 +204,42 @@ impl Comparison {
     /// # Errors
     /// Every problem of every input and override.
     pub fn plan(self) -> Result<Plan, Error> {
-        let (catalog, comparison, asked) = self.held()?;
+        let (catalog, comparison, asked) = self.into_app_inputs()?;
         Ok(Plan::new(ctxsim_app::Plan::new(&catalog, &comparison)?, asked))
     }
 
     /// Puts what is built in code into a catalog, under its name.
-    pub(super) fn held(self) -> Result<(Inner, ctxsim_app::Comparison, RunRequest), Error> {
+    pub(super) fn into_app_inputs(self) -> Result<(Inner, ctxsim_app::Comparison, RunRequest), Error> {
         let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
         let mut held = HeldInputs { catalog, names: BTreeMap::new(), problems: Vec::new() };
         let mut policies = Vec::with_capacity(self.policies.len());
         for policy in self.policies {
             policies.push(match policy.0 {
-                PolicyIs::Named(name) => held.named(Kind::Policy, name),
-                PolicyIs::Declared(it) => held.policy(it),
+                PolicyIs::Named(name) => held.claim_catalog_name(InputKind::Policy, name),
+                PolicyIs::Declared(it) => held.hold_policy(it),
                 PolicyIs::Code(code) => {
                     let (file, code) = code.into_parts();
-                    held.file(Kind::Policy, file.name.clone(), file, Some(code))
+                    held.hold_file(InputKind::Policy, file.name.clone(), file, Some(code))
                 }
             });
         }
         for scenario in &self.scenarios {
             if let ScenarioIs::Named(name) = &scenario.0 {
-                held.is_new(Kind::Scenario, name, false);
+                held.claim_name(InputKind::Scenario, name, false);
             }
         }
         let scenarios = self.scenarios.into_iter().map(|scenario| match scenario.0 {
             ScenarioIs::Named(name) => name,
-            ScenarioIs::Built(it) => held.timeline(it.timeline()),
+            ScenarioIs::Built(it) => held.hold_timeline(it.timeline()),
         });
         let scenarios = scenarios.collect();
         let mut profiles = Vec::with_capacity(self.profiles.len());
         for profile in self.profiles {
             profiles.push(match profile.0 {
-                ProfileIs::Named(name) => held.named(Kind::Profile, name),
+                ProfileIs::Named(name) => held.claim_catalog_name(InputKind::Profile, name),
                 ProfileIs::Built(it) => {
                     let (file, code) = it.into_parts();
-                    held.file(Kind::Profile, file.name.clone(), file, code)
+                    held.hold_file(InputKind::Profile, file.name.clone(), file, code)
                 }
             });
         }
@@ -265,62 +268,62 @@ impl Comparison {
 struct HeldInputs {
     catalog: Inner,
     /// Each input, with whether it is built in code.
-    names: BTreeMap<(Kind, String), bool>,
+    names: BTreeMap<(InputKind, String), bool>,
     problems: Vec<Diagnostic>,
 }
 
 impl HeldInputs {
     /// Returns the name of an input of the catalog.
-    fn named(&mut self, kind: Kind, name: String) -> String {
-        self.is_new(kind, &name, false);
+    fn claim_catalog_name(&mut self, kind: InputKind, name: String) -> String {
+        self.claim_name(kind, &name, false);
         name
     }
 
     /// Adds the text of a policy; returns its name.
-    fn policy(&mut self, Policy { name, format, text }: Policy) -> String {
+    fn hold_policy(&mut self, Policy { name, format, text }: Policy) -> String {
         let extension = match format {
             Format::Ron => "ron",
             Format::Toml => "toml",
         };
-        if self.is_new(Kind::Policy, &name, true) {
-            self.catalog.hold_text(&format!("policies/{name}.{extension}"), text);
+        if self.claim_name(InputKind::Policy, &name, true) {
+            self.catalog.add_text(&format!("policies/{name}.{extension}"), text);
         }
         name
     }
 
     /// Adds what a file would say, and the code behind it; returns its name.
-    fn file<T: Any + Send + Sync>(
+    fn hold_file<T: Any + Send + Sync>(
         &mut self,
-        kind: Kind,
+        kind: InputKind,
         name: String,
         file: T,
         code: Option<OwnCode>,
     ) -> String {
-        if self.is_new(kind, &name, true) {
-            self.catalog.hold(kind, &name, file, code);
+        if self.claim_name(kind, &name, true) {
+            self.catalog.add_built(kind, &name, file, code);
         }
         name
     }
 
     /// Adds a timeline; returns its name, which has a number behind it if another scenario has the same.
-    fn timeline(&mut self, timeline: &Arc<Timeline>) -> String {
+    fn hold_timeline(&mut self, timeline: &Arc<Timeline>) -> String {
         let own = &timeline.name;
-        let is_taken = |name: &str| self.names.contains_key(&(Kind::Scenario, name.to_owned()));
+        let is_taken = |name: &str| self.names.contains_key(&(InputKind::Scenario, name.to_owned()));
         let mut name = own.clone();
         let mut number = 1_u64;
         while is_taken(&name) {
             number += 1;
             name = format!("{own}#{number}");
         }
-        if self.is_new(Kind::Scenario, &name, true) {
-            self.catalog.hold_timeline(&name, Arc::clone(timeline));
+        if self.claim_name(InputKind::Scenario, &name, true) {
+            self.catalog.add_timeline(&name, Arc::clone(timeline));
         }
         name
     }
 
     /// Checks that no policy or profile built in code has the name of another: one of them would silently run in place of both.
-    fn is_new(&mut self, kind: Kind, name: &str, is_built: bool) -> bool {
-        let folder = kind.folder();
+    fn claim_name(&mut self, kind: InputKind, name: &str, is_built: bool) -> bool {
+        let folder = kind.folder_name();
         let problem = if is_built && name.trim().is_empty() {
             Diagnostic::at(Code("name-empty"), "name", format!("one of the {folder} has no name"))
                 .help("give it one, such as `mine`")
@@ -344,7 +347,7 @@ pub struct PolicyRef(pub(super) PolicyIs);
 pub(super) enum PolicyIs {
     Named(String),
     Declared(Policy),
-    Code(face::Code),
+    Code(face::CodePolicy),
 }
 
 /// A scenario: a name, a pattern with `*`, a recorded session, a folder of them, or one built in code.
@@ -405,8 +408,8 @@ impl From<Policy> for PolicyRef {
     }
 }
 
-impl From<face::Code> for PolicyRef {
-    fn from(code: face::Code) -> Self {
+impl From<face::CodePolicy> for PolicyRef {
+    fn from(code: face::CodePolicy) -> Self {
         Self(PolicyIs::Code(code))
     }
 }

@@ -10,10 +10,10 @@ use crate::results::{Answer, Explanation, Sensitivity};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::explain;
 use ctxsim_engine::take::{Cell, Load, Take};
-use ctxsim_report::carried::of_kind;
-use ctxsim_report::explain::{json, rendered, table};
+use ctxsim_report::carried::kind_or_tool_name;
+use ctxsim_report::explain::{explanation_json, render_prompt_text, table};
 use ctxsim_report::rows::RowContext;
-use ctxsim_report::sensitivity::{document, markdown};
+use ctxsim_report::sensitivity::{markdown, sensitivity_json};
 use ctxsim_report::tracer::Tracer;
 use ctxsim_timeline::Timeline;
 
@@ -61,7 +61,7 @@ impl RunId {
     }
 
     /// Says that a plan has no such run, or none that can be watched.
-    fn missing(&self) -> Error {
+    fn missing_run_error(&self) -> Error {
         let Self { policy, scenario, profile } = self;
         let message = format!("no run of {policy} on {scenario} under {profile} has requests to explain");
         Diagnostic::at(Code("run-unknown"), "", message).help("use a `RunId` from `Plan::stream`").into()
@@ -76,7 +76,7 @@ impl RunId {
 impl Plan {
     /// Returns the checked inputs.
     #[cfg(feature = "testing")]
-    pub(crate) fn inner(&self) -> &ctxsim_app::Plan {
+    pub(crate) fn as_app_plan(&self) -> &ctxsim_app::Plan {
         &self.plan
     }
 
@@ -89,7 +89,7 @@ impl Plan {
     /// # Errors
     /// A scenario cannot be read.
     pub fn runs(&self) -> Result<Vec<RunId>, Error> {
-        let all = self.plan.each(self.asked.threads, &|_, _| {}, |load, _| {
+        let all = self.plan.map_loads(self.asked.threads, &|_, _| {}, |load, _| {
             load.cells().map(|it| RunId::from_cell(load, it)).collect::<Vec<_>>()
         })?;
         Ok(all.into_iter().flatten().collect())
@@ -134,14 +134,15 @@ impl Plan {
             if !keeps_rows {
                 return (Vec::new(), Vec::new());
             }
-            let traces = if tracer.wants(load) { tracer.of_load(load, takes) } else { Vec::new() };
-            (KeptRows::of_load(load, takes), traces)
+            let traces =
+                if tracer.admit_load(load) { tracer.kept_requests_of_load(load, takes) } else { Vec::new() };
+            (KeptRows::from_passed_takes(load, takes), traces)
         };
         let told = |done, all| progress(Progress { done, all });
-        let (mut report, made) = self.plan.report_watched(threads, &told, |_| keeps_rows, make)?;
+        let (mut report, made) = self.plan.report_and_map_takes(threads, &told, |_| keeps_rows, make)?;
         report.min_evidence = min_evidence.unwrap_or(report.min_evidence);
         let (rows, traces): (Vec<_>, Vec<_>) = made.into_iter().unzip();
-        let traces = keeps_rows.then(|| tracer.traces(traces));
+        let traces = keeps_rows.then(|| tracer.into_traces(traces));
         Ok(Report::new(report, &self.plan.policies, rows.into_iter().flatten(), traces))
     }
 
@@ -157,9 +158,9 @@ impl Plan {
         progress: impl Fn(Progress) -> ControlFlow<()> + Sync,
     ) -> Result<Vec<Scenario>, Error> {
         let told = |done, all| progress(Progress { done, all });
-        let read = self.plan.each_told(self.asked.threads, &told, |load| {
+        let read = self.plan.map_loads_stoppable(self.asked.threads, &told, |load| {
             let timeline = load.timeline().filter(|it| it.recorded.is_some())?;
-            Some(Scenario::shared(Arc::clone(timeline)))
+            Some(Scenario::from_shared(Arc::clone(timeline)))
         })?;
         Ok(read.into_iter().flatten().collect())
     }
@@ -175,7 +176,7 @@ impl Plan {
         &self,
         sink: impl Fn(&RunId) -> S + Sync,
     ) -> Result<Vec<(RunId, S)>, Error> {
-        let of_loads = self.plan.each(self.asked.threads, &|_, _| {}, |load, _| {
+        let of_loads = self.plan.map_loads(self.asked.threads, &|_, _| {}, |load, _| {
             load.stream(|cell| SinkAdapter::new(sink(&RunId::from_cell(load, cell)), load, cell)).map(|all| {
                 all.into_iter().map(|(cell, it)| (RunId::from_cell(load, cell), it.into_sink())).collect()
             })
@@ -203,40 +204,42 @@ impl Plan {
     /// # Errors
     /// The plan has no such run, the run has no such request, a scenario cannot be read, or the run's code failed.
     pub fn explain(&self, run: &RunId, request: usize) -> Result<Answer<Explanation>, Error> {
-        self.of_run(run, |load, cell, timeline| {
+        self.on_timeline_of_run(run, |load, cell, timeline| {
             let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
-            let context = RowContext::alone(policy, &load.name, timeline, profile);
+            let context = RowContext::for_single_run(policy, &load.name, timeline, profile);
             let explanation = explain::explain(timeline, policy, profile, request)?;
-            let text = table::explanation(&explanation, context, table::ExplainStyle::default());
-            let answer = Answer::<Explanation>::new(json(&explanation, context, false), text)?;
-            Ok(answer.with(|values| values.prompt = rendered(&explanation)))
+            let text = table::draw_explanation(&explanation, context, table::ExplainStyle::default());
+            let answer =
+                Answer::<Explanation>::from_json(explanation_json(&explanation, context, false), text)?;
+            Ok(answer.with_changed_values(|values| values.prompt = render_prompt_text(&explanation)))
         })?
     }
 
     /// Makes something of one run's timeline.
-    fn of_run<T: Send>(
+    fn on_timeline_of_run<T: Send>(
         &self,
         run: &RunId,
         make: impl Fn(&Load, Cell, &Timeline) -> T + Sync,
     ) -> Result<T, Error> {
-        let found = self.plan.each(Some(1), &|_, _| {}, |load, _| {
+        let found = self.plan.map_loads(Some(1), &|_, _| {}, |load, _| {
             let cell = load.cells().find(|it| RunId::from_cell(load, *it) == *run)?;
             let timeline = load.timeline_of(cell)?;
             Some(make(load, cell, &timeline))
         })?;
-        found.into_iter().flatten().next().ok_or_else(|| run.missing())
+        found.into_iter().flatten().next().ok_or_else(|| run.missing_run_error())
     }
 
     /// Returns what the prompts of one run hold, request by request of the agent: tokens by tool, or by kind for what is no tool's result.
     ///
     /// # Errors
     /// The plan has no such run, or a scenario cannot be read.
-    pub fn holds(&self, run: &RunId) -> Result<Vec<BTreeMap<String, u64>>, Error> {
-        self.of_run(run, |load, cell, timeline| {
+    pub fn prompt_tokens_by_source(&self, run: &RunId) -> Result<Vec<BTreeMap<String, u64>>, Error> {
+        self.on_timeline_of_run(run, |load, cell, timeline| {
             let named = |sent: Vec<explain::HeldPart>| {
                 let mut by_name = BTreeMap::new();
                 for held in sent {
-                    *by_name.entry(of_kind(timeline, held.kind, held.tool)).or_default() += held.tokens;
+                    *by_name.entry(kind_or_tool_name(timeline, held.kind, held.tool)).or_default() +=
+                        held.tokens;
                 }
                 by_name
             };
@@ -251,7 +254,7 @@ impl Plan {
     /// # Errors
     /// A scenario cannot be read, or the code of a run failed.
     pub fn sensitivity(&self) -> Result<Answer<Sensitivity>, Error> {
-        let found = self.plan.sensitivity(self.asked.threads, &|_, _| {})?;
-        Answer::new(document(&found), markdown(&found, false).to_string())
+        let found = self.plan.sensitivity_to_profiles(self.asked.threads, &|_, _| {})?;
+        Answer::from_json(sensitivity_json(&found), markdown(&found, false).to_string())
     }
 }

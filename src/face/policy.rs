@@ -37,7 +37,7 @@ impl Policy {
     /// # Errors
     /// The text is not RON, or has fields that a policy does not have. Rules between fields are checked by [`Comparison::plan`](crate::Comparison::plan).
     pub fn ron(text: impl Into<String>) -> Result<Self, Error> {
-        Self::read(text.into(), Format::Ron)
+        Self::parse(text.into(), Format::Ron)
     }
 
     /// Reads a policy in TOML, in the format of a policy file.
@@ -45,11 +45,11 @@ impl Policy {
     /// # Errors
     /// The same as for [`Policy::ron`], for TOML.
     pub fn toml(text: impl Into<String>) -> Result<Self, Error> {
-        Self::read(text.into(), Format::Toml)
+        Self::parse(text.into(), Format::Toml)
     }
 
-    fn read(text: String, format: Format) -> Result<Self, Error> {
-        let spec: PolicyFile = decoded("memory:policy", &text, format)?;
+    fn parse(text: String, format: Format) -> Result<Self, Error> {
+        let spec: PolicyFile = decode_text("memory:policy", &text, format)?;
         Ok(Self { name: spec.name, format, text })
     }
 
@@ -61,7 +61,7 @@ impl Policy {
 }
 
 /// Reads a text that code gives, so that each problem has its line and column.
-pub(super) fn decoded<T: Decode>(label: &str, text: &str, format: Format) -> Result<T, Error> {
+pub(super) fn decode_text<T: Decode>(label: &str, text: &str, format: Format) -> Result<T, Error> {
     Ok(Source::new(label, format, text).decode()?)
 }
 
@@ -69,15 +69,15 @@ pub(super) fn decoded<T: Decode>(label: &str, text: &str, format: Format) -> Res
 ///
 /// The default is that of a policy without a layout: breakpoints where the harness puts them, memory at the end.
 #[derive(Clone, Debug, Default)]
-pub struct Layout(pub(super) InnerLayout);
+pub struct PromptLayout(pub(super) InnerLayout);
 
-impl Layout {
+impl PromptLayout {
     /// Reads a layout in RON, as the field `layout` of a policy file has it.
     ///
     /// # Errors
     /// The text is not RON, or has fields that a layout does not have.
     pub fn ron(text: &str) -> Result<Self, Error> {
-        Ok(Self(decoded("memory:layout", text, Format::Ron)?))
+        Ok(Self(decode_text("memory:layout", text, Format::Ron)?))
     }
 
     /// Puts memory before everything else: any change to it breaks the whole cached prefix.
@@ -105,7 +105,7 @@ pub enum Recovery {
 }
 
 impl Recovery {
-    pub(super) fn inner(self) -> InnerRecovery {
+    pub(super) fn to_engine_recovery(self) -> InnerRecovery {
         match self {
             Self::OneShot => InnerRecovery::OneShot,
             Self::Pinned => InnerRecovery::Pinned,
@@ -119,11 +119,11 @@ impl Recovery {
 /// It works wherever a declared policy does: comparisons, guards, sensitivity, explanations, sampled recovery, streaming. A run whose code
 /// returns an error, panics or answers with a view that cannot be sent ends with an error that names the policy and the request.
 #[derive(Clone)]
-pub struct Code {
+pub struct CodePolicy {
     own: Own,
     title: Option<String>,
     about: String,
-    layout: Option<Layout>,
+    layout: Option<PromptLayout>,
     recovery: Recovery,
 }
 
@@ -158,13 +158,13 @@ impl Process {
     }
 }
 
-impl fmt::Debug for Code {
+impl fmt::Debug for CodePolicy {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.debug_struct("Code").field("name", &self.name()).finish_non_exhaustive()
     }
 }
 
-impl Code {
+impl CodePolicy {
     fn new(own: Own) -> Self {
         let about = "A policy in code.".to_owned();
         Self { own, title: None, about, layout: None, recovery: Recovery::default() }
@@ -199,7 +199,7 @@ impl Code {
 
     /// Sets where prompts place cache breakpoints, memory and dynamic content.
     #[must_use]
-    pub fn layout(self, layout: Layout) -> Self {
+    pub fn layout(self, layout: PromptLayout) -> Self {
         Self { layout: Some(layout), ..self }
     }
 
@@ -233,7 +233,7 @@ impl Code {
             title: self.title,
             about: self.about,
             layout: self.layout.map(|it| it.0),
-            recovery: Some(self.recovery.inner()),
+            recovery: Some(self.recovery.to_engine_recovery()),
             ..PolicyFile::named(self.own.name())
         };
         (file, OwnCode::new(self.own))

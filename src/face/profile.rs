@@ -54,7 +54,7 @@ impl Profile {
     /// The name is unknown; otherwise, every problem in the file.
     pub fn load(catalog: &Catalog, name: &str) -> Result<Self, Error> {
         let loaded = catalog.0.profile(name)?;
-        Checked::new(&loaded.spec).map_err(|it| loaded.locate(it))?;
+        Checked::new(&loaded.spec).map_err(|it| loaded.locate_problems(it))?;
         Ok(Self { file: loaded.spec, own_cache: None })
     }
 
@@ -108,9 +108,9 @@ impl ProfileBuilder {
     #[must_use]
     pub fn price(mut self, input: impl Into<Usd>, output: impl Into<Usd>) -> Self {
         let (input, output) = (input.into(), output.into());
-        let input = self.amount(&input, "prices.0.input");
-        let output = self.amount(&output, "prices.0.output");
-        let price = self.prices();
+        let input = self.decimal_or_note(&input, "prices.0.input");
+        let output = self.decimal_or_note(&output, "prices.0.output");
+        let price = self.first_prices_mut();
         price.input = input.unwrap_or_default();
         price.output = output;
         self
@@ -119,8 +119,8 @@ impl ProfileBuilder {
     /// Sets the price of input that is read from the cache, per million tokens; the price of plain input by default.
     #[must_use]
     pub fn cache_read(mut self, usd: impl Into<Usd>) -> Self {
-        let read = self.amount(&usd.into(), "prices.0.cache_read");
-        self.prices().cache_read = read;
+        let read = self.decimal_or_note(&usd.into(), "prices.0.cache_read");
+        self.first_prices_mut().cache_read = read;
         self
     }
 
@@ -128,8 +128,8 @@ impl ProfileBuilder {
     #[must_use]
     pub fn cache_write(mut self, ttl: Duration, usd: impl Into<Usd>) -> Self {
         let ttl = Written(saturated(ttl.as_millis())).to_string();
-        if let Some(usd) = self.amount(&usd.into(), &format!("prices.0.cache_write.{ttl}")) {
-            self.prices().cache_write.insert(ttl, usd);
+        if let Some(usd) = self.decimal_or_note(&usd.into(), &format!("prices.0.cache_write.{ttl}")) {
+            self.first_prices_mut().cache_write.insert(ttl, usd);
         }
         self
     }
@@ -157,7 +157,7 @@ impl ProfileBuilder {
     }
 
     /// Returns the prices that are set: those of the first period.
-    fn prices(&mut self) -> &mut PriceSpec {
+    fn first_prices_mut(&mut self) -> &mut PriceSpec {
         let prices = &mut self.profile.file.prices;
         if prices.is_empty() {
             prices.push(PriceSpec::default());
@@ -166,8 +166,8 @@ impl ProfileBuilder {
     }
 
     /// Returns an amount, or notes what is wrong with it.
-    fn amount(&mut self, usd: &Usd, field: &str) -> Option<Decimal> {
-        usd.decimal(field).map_err(|it| self.problems.push(*it)).ok()
+    fn decimal_or_note(&mut self, usd: &Usd, field: &str) -> Option<Decimal> {
+        usd.to_decimal(field).map_err(|it| self.problems.push(*it)).ok()
     }
 }
 
@@ -194,8 +194,8 @@ impl CacheRules {
 
     /// Returns a cache of the longest common prefix with an earlier prompt: at least `min` tokens, in steps of `step` tokens.
     #[must_use]
-    pub fn prefixes(min: u64, step: u64) -> Self {
-        let (min_tokens, step_tokens) = (Some(min), Some(step));
+    pub fn prefixes(min_tokens: u64, step_tokens: u64) -> Self {
+        let (min_tokens, step_tokens) = (Some(min_tokens), Some(step_tokens));
         Self::from_rules(Cache::PrefixInterval(PrefixIntervalFields {
             min_tokens,
             step_tokens,
@@ -206,10 +206,10 @@ impl CacheRules {
     /// Returns a cache with entries at breakpoints, at most `max` per request, each of at least `min` tokens; each lookup goes
     /// up to `lookback` positions back.
     #[must_use]
-    pub fn breakpoints(min: u64, max: u8, lookback: u16) -> Self {
+    pub fn breakpoints(min_tokens: u64, max_breakpoints: u8, lookback: u16) -> Self {
         Self::from_rules(Cache::Breakpoints(BreakpointsFields {
-            min_tokens: Some(min),
-            breakpoints_max: Some(max),
+            min_tokens: Some(min_tokens),
+            breakpoints_max: Some(max_breakpoints),
             lookback_positions: Some(lookback),
             ..Default::default()
         }))
@@ -243,7 +243,7 @@ pub struct Usd(Result<Decimal, String>);
 
 impl Usd {
     /// Returns the decimal, or the invalid input.
-    pub(super) fn decimal(&self, field: &str) -> Result<Decimal, Box<Diagnostic>> {
+    pub(super) fn to_decimal(&self, field: &str) -> Result<Decimal, Box<Diagnostic>> {
         let wrong = |given: &String| {
             let message = format!("`{given}` is not an amount of US dollars");
             let problem = Diagnostic::at(Code("price-invalid"), field, message);
@@ -276,7 +276,7 @@ impl FromStr for Usd {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let usd = Self::from(text);
-        usd.decimal("").map_err(Error::from)?;
+        usd.to_decimal("").map_err(Error::from)?;
         Ok(usd)
     }
 }

@@ -11,7 +11,7 @@ use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::error::Error as InnerError;
 use ctxsim_engine::measure::Tally;
 #[cfg(feature = "html")]
-use ctxsim_report::chart::named_chart;
+use ctxsim_report::chart::draw_named_chart_svg;
 use ctxsim_report::html::Traces;
 use ctxsim_report::sections::Detail;
 use ctxsim_report::{RunTotals, distinct, json, markdown, places, shot};
@@ -58,7 +58,7 @@ impl Report {
     ) -> Self {
         let rows = rows.chain(std::iter::repeat(None));
         let runs = inner.runs.iter().zip(rows).map(|(run, rows)| Run { rows, ..Run::new(run) }).collect();
-        Self { runs, sums: sums(&inner, policies), inner, traces }
+        Self { runs, sums: sum_by_policy(&inner, policies), inner, traces }
     }
 
     /// Returns the runs, ordered by scenario, then by profile, then by policy.
@@ -79,7 +79,7 @@ impl Report {
     #[must_use]
     pub fn totals(&self) -> Vec<Total> {
         let sections = self.inner.sections(Detail::Groups);
-        sections.iter().filter(|it| it.scenarios > 1).flat_map(Total::from_section).collect()
+        sections.iter().filter(|it| it.scenarios > 1).flat_map(Total::lines_of_section).collect()
     }
 
     /// Returns what each table says: which policy to take. Tables with a single policy say nothing.
@@ -100,7 +100,7 @@ impl Report {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, Error> {
-        json::document(&self.inner).map_err(Error::unwritable)
+        json::report_json(&self.inner).map_err(Error::unwritable)
     }
 
     /// Returns the report as one self-contained HTML page, as `ctxsim run --format html` writes it. Its charts of requests need
@@ -110,7 +110,8 @@ impl Report {
     /// The page cannot be written.
     #[cfg(feature = "html")]
     pub fn html(&self) -> Result<String, Error> {
-        ctxsim_report::html::report(&self.inner, Detail::Groups, &self.traces()).map_err(Error::unwritable)
+        ctxsim_report::html::html_page(&self.inner, Detail::Groups, &self.charted_requests())
+            .map_err(Error::unwritable)
     }
 
     /// Returns one chart as SVG, as `ctxsim run --format svg --chart NAME` writes it: such as `frontier`, `cost` or `waiting`. `requests` needs
@@ -120,14 +121,15 @@ impl Report {
     /// The report has no such chart (`chart-missing`).
     #[cfg(feature = "html")]
     pub fn chart(&self, name: &str) -> Result<String, Error> {
-        let Traces { runs, left_out } = self.traces();
-        let drawn = named_chart(&self.inner, (&runs, left_out.as_deref()), Detail::Groups, Some(name));
+        let Traces { runs, left_out } = self.charted_requests();
+        let drawn =
+            draw_named_chart_svg(&self.inner, (&runs, left_out.as_deref()), Detail::Groups, Some(name));
         Ok(drawn?)
     }
 
     /// Returns the requests that can be charted, or why there are none.
     #[cfg(feature = "html")]
-    fn traces(&self) -> Traces {
+    fn charted_requests(&self) -> Traces {
         let without = || Traces {
             runs: Vec::new(),
             left_out: Some("Requests have no charts, because the rows of the runs were not kept.".to_owned()),
@@ -176,7 +178,7 @@ impl Report {
     /// Returns the numbers as a snapshot keeps them.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let tables = self.inner.shots().into_iter().map(|shot| {
+        let tables = self.inner.snapshot_tables().into_iter().map(|shot| {
             let [scenario, profile] = &shot.path;
             format!("{scenario} under {profile}, prices of {}\n{}", shot.as_of, shot.text)
         });
@@ -289,17 +291,17 @@ impl Run {
     /// # Errors
     /// No report has such a number (`guard-metric`); the error suggests one.
     pub fn metric(&self, place: &str) -> Result<Option<f64>, Error> {
-        known_metric(place)?;
-        Ok(self.number(place))
+        check_known_metric(place)?;
+        Ok(self.metric_value(place))
     }
 
-    fn number(&self, place: &str) -> Option<f64> {
+    fn metric_value(&self, place: &str) -> Option<f64> {
         self.totals.get_or_init(|| RunTotals::new(&self.inner.tally)).number(place)
     }
 
     /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/reference/rows.md` lists their units.
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
-        metrics(|place| self.number(place))
+        all_metrics(|place| self.metric_value(place))
     }
 
     /// Returns its requests in order, if rows were kept ([`Comparison::rows`](crate::Comparison::rows)): of several trials, those of the first.
@@ -319,13 +321,13 @@ impl Run {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let prices = &self.inner.assumed.as_of;
-        Snapshot { text: format!("prices of {prices}\n{}", shot::table(&[&self.inner])) }
+        Snapshot { text: format!("prices of {prices}\n{}", shot::draw_runs_table(&[&self.inner])) }
     }
 }
 
 /// Returns the sums by profile, then by policy, with failures in the place of those that are missing.
-fn sums(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Result<Run, FailedRun>> {
-    let added_up = report.added_up();
+fn sum_by_policy(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Result<Run, FailedRun>> {
+    let added_up = report.sums_over_scenarios();
     let profiles = report.runs.iter().map(|it| it.profile.as_str());
     let profiles = distinct(profiles.chain(report.failures.iter().map(|it| it.profile.as_str())));
     let cells =
@@ -339,7 +341,9 @@ fn sums(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Result<Run, 
 }
 
 /// Returns every number of a report by its path, as a line of the report has it.
-pub(super) fn metrics(number: impl Fn(&str) -> Option<f64>) -> impl Iterator<Item = (String, Option<f64>)> {
+pub(super) fn all_metrics(
+    number: impl Fn(&str) -> Option<f64>,
+) -> impl Iterator<Item = (String, Option<f64>)> {
     let columns = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
     columns.map(move |column| {
         let number = number(&column.name);
@@ -348,8 +352,8 @@ pub(super) fn metrics(number: impl Fn(&str) -> Option<f64>) -> impl Iterator<Ite
 }
 
 /// Says that no report has a number of this path, if none has.
-pub(super) fn known_metric(place: &str) -> Result<(), Error> {
-    let Err(meant) = places::check(&format!("totals.{place}")) else { return Ok(()) };
+pub(super) fn check_known_metric(place: &str) -> Result<(), Error> {
+    let Err(meant) = places::check_metric_path(&format!("totals.{place}")) else { return Ok(()) };
     let help = match meant.as_deref().and_then(|it| it.strip_prefix("totals.")) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "`metrics` lists every path, such as `cost_usd.total`".to_owned(),
@@ -361,13 +365,13 @@ pub(super) fn known_metric(place: &str) -> Result<(), Error> {
 /// Reports that a value cannot be written.
 impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        json::run_value(&self.inner).serialize(serializer)
+        json::run_json_value(&self.inner).serialize(serializer)
     }
 }
 
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = json::document(&self.inner).map_err(serde::ser::Error::custom)?;
+        let text = json::report_json(&self.inner).map_err(serde::ser::Error::custom)?;
         let value: serde_json::Value = serde_json::from_str(&text).map_err(serde::ser::Error::custom)?;
         value.serialize(serializer)
     }
@@ -375,7 +379,7 @@ impl Serialize for Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        markdown::report(&self.inner, Detail::Scenarios).fmt(to)
+        markdown::report_markdown(&self.inner, Detail::Scenarios).fmt(to)
     }
 }
 

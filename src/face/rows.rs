@@ -178,7 +178,12 @@ impl RequestRow {
     }
 
     /// Makes a row of a run that has ended.
-    fn of_run(row: &ledger::RequestRow, pair: RequestId, cost: &RequestCost, profile: &Profile) -> Self {
+    fn from_priced_run(
+        row: &ledger::RequestRow,
+        pair: RequestId,
+        cost: &RequestCost,
+        profile: &Profile,
+    ) -> Self {
         Self {
             pair: Some(pair),
             total_usd: cost.total().map(Amount::usd),
@@ -212,7 +217,7 @@ pub(super) struct KeptRows {
 
 impl KeptRows {
     /// Takes the rows of a load's runs, in the order of a report; runs that failed are not in it.
-    pub(super) fn of_load(load: &Load, takes: &[Take]) -> Vec<Option<Arc<Self>>> {
+    pub(super) fn from_passed_takes(load: &Load, takes: &[Take]) -> Vec<Option<Arc<Self>>> {
         let passed = takes.iter().filter(|it| FailedRun::from_run(&it.run).is_none());
         passed.map(|it| Self::new(it, load).map(Arc::new)).collect()
     }
@@ -222,7 +227,9 @@ impl KeptRows {
         let profile = &load.profiles[take.cell.profile];
         let all = rows.requests.iter().zip(RequestId::of_all(&rows.requests)).zip(&costs);
         Some(Self {
-            requests: all.map(|((row, pair), cost)| RequestRow::of_run(row, pair, cost, profile)).collect(),
+            requests: all
+                .map(|((row, pair), cost)| RequestRow::from_priced_run(row, pair, cost, profile))
+                .collect(),
             needs: rows.needs.iter().map(NeedRow::new).collect(),
         })
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::face::policy::decoded;
+use crate::face::policy::decode_text;
 use crate::face::{Catalog, Error, Kind, Text};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::quantity::{Decimal, saturated};
@@ -82,10 +82,10 @@ impl Scenario {
     }
 
     pub(super) fn new(timeline: Timeline) -> Self {
-        Self::shared(Arc::new(timeline))
+        Self::from_shared(Arc::new(timeline))
     }
 
-    pub(super) fn shared(timeline: Arc<Timeline>) -> Self {
+    pub(super) fn from_shared(timeline: Arc<Timeline>) -> Self {
         Self { timeline }
     }
 
@@ -102,7 +102,7 @@ impl Scenario {
     }
 
     /// Returns what it was read from, if it was read from bytes whose log was scanned.
-    pub(super) fn among(&self) -> Option<&Among> {
+    pub(super) fn source_log(&self) -> Option<&Among> {
         self.timeline.recorded.as_ref()?.among.as_deref()
     }
 
@@ -231,33 +231,36 @@ impl ScenarioBuilder {
     /// Every problem: a missing name, no turns, a stable prefix with kinds other than system prompt and tool schemas, needs that reach back
     /// beyond the first turn, or needs whose weight is not a probability.
     pub fn build(self) -> Result<Scenario, Error> {
-        let problems = self.problems();
+        let problems = self.find_problems();
         if !problems.is_empty() {
             return Err(problems.into());
         }
         let mut builder = TimelineBuilder::new(&self.name, &[]);
         for (kind, text) in &self.stable {
-            builder.stable_item(&SpokenText::new(text).item(*kind));
+            builder.stable_item(&SpokenText::new(text).to_new_item(*kind));
         }
         let mut at_ms = 0_i64;
         for (nth, turn) in (0_u32..).zip(&self.turns) {
-            at_ms = after(at_ms, turn.pause);
-            builder.begin_turn(&[SpokenText::new(&turn.user).item(ItemKind::User)]);
+            at_ms = add_pause_ms(at_ms, turn.pause);
+            builder.begin_turn(&[SpokenText::new(&turn.user).to_new_item(ItemKind::User)]);
             for step in &turn.steps {
-                at_ms = step.add(at_ms, &mut builder);
+                at_ms = step.append_to(at_ms, &mut builder);
             }
             if !matches!(turn.steps.last(), Some(Step::Answer { .. })) {
                 let silent = Step::Answer { text: "".into(), pause: Duration::ZERO };
-                at_ms = silent.add(at_ms, &mut builder);
+                at_ms = silent.append_to(at_ms, &mut builder);
             }
             for (back, level, weight) in &turn.needs {
-                builder.need(Due::Answer, Need::new(nth.saturating_sub(*back), level.inner(), *weight, None));
+                builder.need(
+                    Due::Answer,
+                    Need::new(nth.saturating_sub(*back), level.to_input_level(), *weight, None),
+                );
             }
         }
         Ok(Scenario::new(builder.finish()))
     }
 
-    fn problems(&self) -> Vec<Diagnostic> {
+    fn find_problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
         let mut push = |code, field: String, message: String, help: &str| {
             let problem = Diagnostic::at(code, field, message).help(help);
@@ -333,7 +336,7 @@ impl Turn {
 }
 
 impl Level {
-    fn inner(self) -> input::Level {
+    fn to_input_level(self) -> input::Level {
         match self {
             Self::GlobalConclusion => input::Level::GlobalConclusion,
             Self::Handle => input::Level::ContinuationHandle,
@@ -358,19 +361,19 @@ impl SpokenText {
         Self { tokens: said.tokens, digest: said.content.digest(), words: text.words().map(Arc::from) }
     }
 
-    fn item(&self, kind: ItemKind) -> NewItem<'_> {
+    fn to_new_item(&self, kind: ItemKind) -> NewItem<'_> {
         NewItem { digest: Some(self.digest), text: self.words.as_ref(), ..NewItem::plain(kind, self.tokens) }
     }
 }
 
 impl Step {
     /// Appends the step, which begins at the given time after the start; returns the time at which it ends.
-    fn add(&self, at_ms: i64, builder: &mut TimelineBuilder) -> i64 {
+    fn append_to(&self, at_ms: i64, builder: &mut TimelineBuilder) -> i64 {
         match self {
             Self::Call { tool, arguments, result, pause } => {
-                let at_ms = after(at_ms, *pause);
+                let at_ms = add_pause_ms(at_ms, *pause);
                 let (arguments, result) = (SpokenText::new(arguments), SpokenText::new(result));
-                let call = NewItem { tool, ..arguments.item(ItemKind::ToolCall) };
+                let call = NewItem { tool, ..arguments.to_new_item(ItemKind::ToolCall) };
                 let sizes = sizes_of(result.tokens);
                 let recover = Recover { handle: sizes.handle, local: sizes.summary, exact: sizes.excerpt };
                 let plain = NewItem::result(tool, 0, sizes, Preserve::WorkingEvidence, recover);
@@ -379,9 +382,9 @@ impl Step {
                 at_ms
             }
             Self::Answer { text, pause } => {
-                let at_ms = after(at_ms, *pause);
+                let at_ms = add_pause_ms(at_ms, *pause);
                 let said = SpokenText::new(text);
-                builder.step(at_ms, said.tokens.into(), &[said.item(ItemKind::Assistant)], &[]);
+                builder.step(at_ms, said.tokens.into(), &[said.to_new_item(ItemKind::Assistant)], &[]);
                 at_ms
             }
         }
@@ -389,7 +392,7 @@ impl Step {
 }
 
 /// Returns a moment some time later.
-fn after(at_ms: i64, pause: Duration) -> i64 {
+fn add_pause_ms(at_ms: i64, pause: Duration) -> i64 {
     at_ms.saturating_add(saturated(pause.as_millis()))
 }
 
@@ -427,7 +430,7 @@ impl Recording {
     /// # Errors
     /// The text is not RON, or has fields that assumptions do not have.
     pub fn assume(self, ron: &str) -> Result<Self, Error> {
-        let assume = decoded("memory:assume", ron, Format::Ron)?;
+        let assume = decode_text("memory:assume", ron, Format::Ron)?;
         Ok(Self { assume, ..self })
     }
 
@@ -449,9 +452,9 @@ impl Recording {
 
     /// Leaves out sessions that another of these holds, too, by the id in their logs, as the command line does for the files of a folder; what has
     /// texts, then the longer file, then the first one stays. Returns the names of those that are left out.
-    pub fn once(sessions: &mut Vec<Scenario>) -> Vec<String> {
-        let among: Vec<Option<&Among>> = sessions.iter().map(|it| it.among()).collect();
-        let twins = ctxsim_app::twins_in_memory(&among);
+    pub fn remove_duplicates(sessions: &mut Vec<Scenario>) -> Vec<String> {
+        let among: Vec<Option<&Among>> = sessions.iter().map(|it| it.source_log()).collect();
+        let twins = ctxsim_app::find_twins_in_memory(&among);
         let mut nth = 0..;
         let (kept, left_out) =
             sessions.drain(..).partition(|_| !nth.next().is_some_and(|it| twins.contains(&it)));
@@ -475,6 +478,6 @@ impl Recording {
         let all = read.map_err(|problems| {
             Error::from(problems.into_iter().map(|it| it.in_file(name)).collect::<Vec<_>>())
         })?;
-        Ok(all.into_iter().map(|it| Scenario::new(ctxsim_app::with_losses(it, name))).collect())
+        Ok(all.into_iter().map(|it| Scenario::new(ctxsim_app::timeline_with_losses(it, name))).collect())
     }
 }

@@ -8,9 +8,9 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::face::plan::RunRequest;
-use crate::face::report::{known_metric, metrics};
+use crate::face::report::{all_metrics, check_known_metric};
 use crate::face::{Error, Plan, Progress};
-use ctxsim_app::parts::{self, Making, PlanShard};
+use ctxsim_app::parts::{self, PartsRequest, PlanShard};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::measure::Spread;
 use ctxsim_engine::take::FailedRun;
@@ -37,7 +37,7 @@ pub struct Total {
 
 impl Total {
     /// Returns the lines of a table.
-    pub(super) fn from_section(section: &Section) -> impl Iterator<Item = Self> {
+    pub(super) fn lines_of_section(section: &Section) -> impl Iterator<Item = Self> {
         section.lines.iter().enumerate().map(|(nth, line)| Self::new(section, line, nth == 0))
     }
 
@@ -49,7 +49,7 @@ impl Total {
             scenarios: section.scenarios,
             runs: usize::try_from(line.tally.n_runs).unwrap_or_default(),
             is_part: section.is_part,
-            change: if is_first { None } else { section.change(line) },
+            change: if is_first { None } else { section.cost_change(line) },
             spread: line.spread,
             totals: RunTotals::new(&line.tally),
         }
@@ -133,13 +133,13 @@ impl Total {
     /// # Errors
     /// No report has such a number (`guard-metric`); the error suggests one.
     pub fn metric(&self, place: &str) -> Result<Option<f64>, Error> {
-        known_metric(place)?;
+        check_known_metric(place)?;
         Ok(self.totals.number(place))
     }
 
     /// Returns every number in the JSON report's `totals` with its path, as [`Run::metrics`](crate::Run::metrics) does.
     pub fn metrics(&self) -> impl Iterator<Item = (String, Option<f64>)> {
-        metrics(|place| self.totals.number(place))
+        all_metrics(|place| self.totals.number(place))
     }
 }
 
@@ -173,7 +173,7 @@ pub struct Verdict {
 
 impl Verdict {
     pub(super) fn new(verdict: ctxsim_report::Verdict) -> Self {
-        let words = verdict.words();
+        let words = verdict.full_text();
         let best = verdict.cheapest.as_ref();
         Self {
             change: best.and_then(|it| it.change),
@@ -241,15 +241,17 @@ impl Plan {
         let RunRequest { threads, min_evidence, .. } = self.asked;
         let made: Mutex<Vec<String>> = Mutex::default();
         let take = |part: RunPart| {
-            let line = part.line().map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
+            let line =
+                part.to_json_line().map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
             made.lock().unwrap_or_else(PoisonError::into_inner).push(line);
             Ok(())
         };
         let min_evidence = min_evidence.unwrap_or(verdict::MIN_EVIDENCE);
-        let (job, head) = (self.plan.job(min_evidence), self.plan.head(min_evidence));
+        let (job, head) = (self.plan.job_digest(min_evidence), self.plan.report_head(min_evidence));
         let shard = PlanShard { part, of };
-        let making = Making { threads, job: &job, head: &head, shard, has: &|_| false, take: &take };
-        self.plan.parts(&|done, all| progress(Progress { done, all }), &making)?;
+        let making =
+            PartsRequest { threads, job: &job, head: &head, shard, is_made: &|_| false, hand_over: &take };
+        self.plan.make_parts(&|done, all| progress(Progress { done, all }), &making)?;
         Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -260,7 +262,7 @@ impl Plan {
     pub fn totals(&self) -> Result<Totals, Error> {
         let RunRequest { threads, min_evidence, .. } = self.asked;
         let min_evidence = min_evidence.unwrap_or(verdict::MIN_EVIDENCE);
-        let inner = self.plan.folded(threads, &|_, _| ControlFlow::Continue(()), min_evidence)?;
+        let inner = self.plan.report_from_parts(threads, &|_, _| ControlFlow::Continue(()), min_evidence)?;
         Ok(Totals { inner })
     }
 }
@@ -275,22 +277,22 @@ impl Totals {
         let mut whole = PartSet::default();
         let mut problems = Vec::new();
         for (nth, line) in parts.iter().enumerate() {
-            let noted = RunPart::read(line.as_ref())
-                .and_then(|it| whole.note(&it, nth, xxh3_128(line.as_ref().as_bytes())));
+            let noted = RunPart::from_json_line(line.as_ref())
+                .and_then(|it| whole.add_part(&it, nth, xxh3_128(line.as_ref().as_bytes())));
             problems.extend(noted.err().map(|it| *it));
         }
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        let order = whole.order()?;
-        let read = |nth: usize| Ok(RunPart::read(parts[nth].as_ref())?);
-        Ok(Self { inner: parts::fold(&order, read)? })
+        let order = whole.numbers_in_plan_order()?;
+        let read = |nth: usize| Ok(RunPart::from_json_line(parts[nth].as_ref())?);
+        Ok(Self { inner: parts::fold_parts(&order, read)? })
     }
 
     /// Returns the lines of the tables, table by table, as [`Report::totals`](crate::Report::totals) does; also of a single scenario.
     #[must_use]
     pub fn lines(&self) -> Vec<Total> {
-        self.inner.sections(Detail::Groups).iter().flat_map(Total::from_section).collect()
+        self.inner.sections(Detail::Groups).iter().flat_map(Total::lines_of_section).collect()
     }
 
     /// Returns what each table says: which policy to take.
@@ -316,6 +318,6 @@ impl Totals {
     /// # Errors
     /// A value that JSON cannot hold.
     pub fn json(&self) -> Result<String, Error> {
-        json::totals(&self.inner).map_err(Error::unwritable)
+        json::totals_json(&self.inner).map_err(Error::unwritable)
     }
 }

@@ -9,13 +9,13 @@ use crate::results::Check;
 use crate::results::{Advice, Answer, FirstScreen, Realised, SweptGrid, Tuned};
 use ctxsim_app::advise::{self, AdviceRequest};
 use ctxsim_app::grid::OverrideGrid;
-use ctxsim_app::tune::{Tuning, try_defaults, try_grid, tuned_policy};
-use ctxsim_app::{RealisedRequest, forecast, realised, screen_and_advice, sweep_head};
+use ctxsim_app::tune::{Tuning, tried_by_default, tried_from_grid, tuned_policy_text};
+use ctxsim_app::{RealisedRequest, check_forecast, describe_sweep, first_screen_and_advice, parse_forecast};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_input::Format;
-use ctxsim_report::advise::table;
+use ctxsim_report::advise::draw_advice;
 use ctxsim_report::sweep::{Objective, PointGuard, json};
-use ctxsim_report::tune::{Tried, TuneGoal};
+use ctxsim_report::tune::{TriedVariants, TuneGoal};
 use ctxsim_report::verdict::MIN_EVIDENCE;
 use ctxsim_report::{realised as told, screen, sweep, tune};
 use ctxsim_timeline::row::json::json_text;
@@ -37,7 +37,7 @@ pub(super) struct SearchRequest {
 
 impl SearchRequest {
     /// Returns the objectives and the bounds, or every problem of them.
-    fn goal(&self) -> Result<TuneGoal, Error> {
+    fn parse_goal(&self) -> Result<TuneGoal, Error> {
         let mut problems = Vec::new();
         let mut note = |it: String| problems.push(Diagnostic::at(Code("usage"), "", it));
         let objectives = self.objectives.iter().map(|it| Objective::try_from(it.clone()));
@@ -80,9 +80,9 @@ impl Comparison {
     }
 
     /// Names the base where one policy alone is named, and refuses any other number of policies.
-    fn of_two(self) -> Result<Self, Error> {
+    fn with_base_policy(self) -> Result<Self, Error> {
         match self.n_policies() {
-            1 => Ok(self.policy_first(BASE)),
+            1 => Ok(self.with_policy_first(BASE)),
             2 => Ok(self),
             n => {
                 let problem =
@@ -112,19 +112,20 @@ impl Comparison {
     /// # Errors
     /// Every problem of the inputs and of the grid, or a run failed.
     pub fn sweep(self) -> Result<Answer<SweptGrid>, Error> {
-        let mut this = self.of_two()?;
+        let mut this = self.with_base_policy()?;
         let search = std::mem::take(&mut this.search);
-        let TuneGoal { mut objectives, guards } = search.goal()?;
+        let TuneGoal { mut objectives, guards } = search.parse_goal()?;
         if objectives.is_empty() {
             objectives = vec![Objective::Cost, Objective::Evidence, Objective::Retention];
         }
         let grid = OverrideGrid::parse(&search.vary)?;
-        let (catalog, comparison, asked) = this.held()?;
+        let (catalog, comparison, asked) = this.into_app_inputs()?;
         let indices: Vec<usize> = (0..grid.len()).collect();
-        let head = sweep_head(&grid, &comparison, objectives, guards);
-        let points = ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, asked.threads, &|_, _| {})?;
+        let head = describe_sweep(&grid, &comparison, objectives, guards);
+        let points =
+            ctxsim_app::sweep_points(&catalog, &comparison, &grid, &indices, asked.threads, &|_, _| {})?;
         let found = sweep::Sweep::new(head, points);
-        Answer::new(json::document(&found), sweep::table(&found, false, Some(WIDTH)))
+        Answer::from_json(json::sweep_json(&found), sweep::terminal_text(&found, false, Some(WIDTH)))
     }
 
     /// Finds the cheapest parameters that keep what is needed, as `ctxsim tune` does: chosen on the older half of the sessions, tested on the
@@ -133,25 +134,25 @@ impl Comparison {
     /// # Errors
     /// Every problem of the inputs and of the grid, or a run failed.
     pub fn tune(self) -> Result<Answer<Tuned>, Error> {
-        let mut this = self.of_two()?;
+        let mut this = self.with_base_policy()?;
         let search = std::mem::take(&mut this.search);
-        let goal = search.goal()?;
-        let (catalog, comparison, asked) = this.held()?;
+        let goal = search.parse_goal()?;
+        let (catalog, comparison, asked) = this.into_app_inputs()?;
         let seed = comparison.seed.unwrap_or(0);
         // The seed is that of the choice; what is drawn in a scenario has its own.
         let comparison = ctxsim_app::Comparison { seed: None, ..comparison };
         let tried = if search.vary.is_empty() {
-            try_defaults(&catalog, &comparison, asked.threads, &|_, _| {})?
+            tried_by_default(&catalog, &comparison, asked.threads, &|_, _| {})?
         } else {
-            try_grid(&OverrideGrid::parse(&search.vary)?)?
+            tried_from_grid(&OverrideGrid::parse(&search.vary)?)?
         };
         let min_evidence = asked.min_evidence.unwrap_or(MIN_EVIDENCE);
-        let tuning = Tuning::new(&catalog, &comparison, Tried { goal, ..tried }, min_evidence, seed)?;
-        let tuned = tuning.tuned(asked.threads, &|_, _| {})?;
+        let tuning = Tuning::new(&catalog, &comparison, TriedVariants { goal, ..tried }, min_evidence, seed)?;
+        let tuned = tuning.tune(asked.threads, &|_, _| {})?;
         let policy = &comparison.policies[1];
-        let file = tuned_policy(&catalog, policy, "tuned", &tuned, Format::Ron)?;
-        let (json, text) = (json_text(&tuned), tune::table(&tuned, false, Some(WIDTH)));
-        Answer::of_values(Tuned { file, ..tuned }, json, text)
+        let file = tuned_policy_text(&catalog, policy, "tuned", &tuned, Format::Ron)?;
+        let (json, text) = (json_text(&tuned), tune::terminal_text(&tuned, false, Some(WIDTH)));
+        Answer::from_values(Tuned { file, ..tuned }, json, text)
     }
 
     /// Checks the guards and the snapshots of its suite, or of every suite in your folders, as `ctxsim check` does, and writes nothing.
@@ -162,12 +163,13 @@ impl Comparison {
     /// A suite cannot be read or run.
     #[cfg(feature = "cli")]
     pub fn check(self, snapshots: impl AsRef<Path>) -> Result<Answer<Check>, Error> {
-        let (catalog, comparison, asked) = self.held()?;
+        let (catalog, comparison, asked) = self.into_app_inputs()?;
         let suites: Vec<String> = comparison.suite.into_iter().collect();
         let allows = comparison.allow_process;
-        let all = ctxsim_cli::checked(&catalog, suites, snapshots.as_ref(), allows, asked.threads)?;
-        let text = ctxsim_report::checkup::text(&all, Some(WIDTH));
-        Answer::new(ctxsim_report::checkup::document(&all), text)
+        let all =
+            ctxsim_cli::check_suites_silently(&catalog, suites, snapshots.as_ref(), allows, asked.threads)?;
+        let text = ctxsim_report::checkup::draw_check_ups(&all, Some(WIDTH));
+        Answer::from_json(ctxsim_report::checkup::check_ups_json(&all), text)
     }
 
     /// Advises on the settings of the agents that recorded its sessions, as `ctxsim advise` does; its policies are not used. `agent` names the
@@ -181,13 +183,13 @@ impl Comparison {
         agent: Option<&str>,
         settings: Option<(&str, &str)>,
     ) -> Result<Answer<Advice>, Error> {
-        has_templates()?;
-        let (catalog, comparison, asked, threads) = self.of_sessions(settings)?;
+        check_has_templates()?;
+        let (catalog, comparison, asked, threads) = self.into_sessions_request(settings)?;
         let asked = AdviceRequest { agent: agent.map(str::to_owned), has_wishes: true, ..asked };
         let (found, saved) = advise::advise(&catalog, &comparison, &asked, threads, &|_, _| {})?;
         let forecast = saved.map(|it| json_text(&it)).transpose().map_err(Error::unwritable)?;
-        let (json, text) = (found.document(), table(&found, false, Some(WIDTH)));
-        Answer::of_values(Advice { forecast, ..found }, json, text)
+        let (json, text) = (found.to_json(), draw_advice(&found, false, Some(WIDTH)));
+        Answer::from_values(Advice { forecast, ..found }, json, text)
     }
 
     /// Compares a forecast with what later sessions were billed, as `ctxsim realised` does; its policies are not used. `forecast` is the text of
@@ -197,12 +199,12 @@ impl Comparison {
     /// # Errors
     /// Every problem of the inputs, or `forecast` is none (`forecast-broken`).
     pub fn realised(self, forecast: &str, changed: Option<&str>) -> Result<Answer<Realised>, Error> {
-        let saved = self::forecast("forecast", forecast)?;
+        let saved = parse_forecast("forecast", forecast)?;
         let asked = RealisedRequest { changed: changed.map(str::to_owned), ..RealisedRequest::default() };
-        let (catalog, comparison, _, threads) = self.of_sessions(None)?;
-        let found = realised(&catalog, &comparison, (&saved, &asked), threads, &|_, _| {})?;
-        let (json, text) = (json_text(&found), told::table(&found, Some(WIDTH)));
-        Answer::of_values(found, json, text)
+        let (catalog, comparison, _, threads) = self.into_sessions_request(None)?;
+        let found = check_forecast(&catalog, &comparison, (&saved, &asked), threads, &|_, _| {})?;
+        let (json, text) = (json_text(&found), told::terminal_text(&found, Some(WIDTH)));
+        Answer::from_values(found, json, text)
     }
 
     /// Says what its recorded sessions were billed, where that goes, and what can be done about it, as `ctxsim SESSIONS` does, without the
@@ -222,18 +224,18 @@ impl Comparison {
         self,
         settings: Option<(&str, &str)>,
     ) -> Result<(Answer<FirstScreen>, Answer<Advice>), Error> {
-        has_templates()?;
-        let (catalog, comparison, asked, threads) = self.of_sessions(settings)?;
-        let (bill, advice) = screen_and_advice(&catalog, &comparison, &asked, threads, &|_, _| {})?;
-        let (bill_json, bill_text) = (bill.json(), screen::table(&bill, Some(WIDTH)));
-        let (json, text) = (advice.document(), table(&advice, false, Some(WIDTH)));
-        Ok((Answer::of_values(bill, bill_json, bill_text)?, Answer::of_values(advice, json, text)?))
+        check_has_templates()?;
+        let (catalog, comparison, asked, threads) = self.into_sessions_request(settings)?;
+        let (bill, advice) = first_screen_and_advice(&catalog, &comparison, &asked, threads, &|_, _| {})?;
+        let (bill_json, bill_text) = (bill.to_json(), screen::terminal_text(&bill, Some(WIDTH)));
+        let (json, text) = (advice.to_json(), draw_advice(&advice, false, Some(WIDTH)));
+        Ok((Answer::from_values(bill, bill_json, bill_text)?, Answer::from_values(advice, json, text)?))
     }
 
     /// Returns what advice on its sessions is asked with.
-    fn of_sessions(mut self, settings: Option<(&str, &str)>) -> Result<SessionsRequest, Error> {
+    fn into_sessions_request(mut self, settings: Option<(&str, &str)>) -> Result<SessionsRequest, Error> {
         let pairs = std::mem::take(&mut self.search.pairs);
-        let (catalog, comparison, asked) = self.held()?;
+        let (catalog, comparison, asked) = self.into_app_inputs()?;
         let own_models = comparison.own_models || comparison.profiles.is_empty();
         let comparison = ctxsim_app::Comparison { policies: Vec::new(), own_models, ..comparison };
         let wanted = AdviceRequest {
@@ -251,7 +253,7 @@ type SessionsRequest = (ctxsim_app::catalog::Catalog, ctxsim_app::Comparison, Ad
 
 /// Says that something cannot be written.
 /// Says that advice cannot be written, if this build has no templates.
-fn has_templates() -> Result<(), Error> {
+fn check_has_templates() -> Result<(), Error> {
     if cfg!(feature = "templates") {
         return Ok(());
     }

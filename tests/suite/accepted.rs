@@ -76,7 +76,7 @@ fn all_means_every_profile_wherever_profiles_are_named() {
     let run = profiles(&["run", "--format", "json"]);
 
     let bundled = bundled_catalog();
-    let all = bundled.names(ctxsim::catalog::Kind::Profile).count();
+    let all = bundled.names(ctxsim::catalog::InputKind::Profile).count();
     assert_eq!(run["runs"].as_array().unwrap().len(), all);
 }
 

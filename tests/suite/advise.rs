@@ -5,15 +5,15 @@ mod applied;
 pub(crate) mod logs;
 
 use ctxsim::app::advise::agents::{Agent, SettingsForm};
-use ctxsim::app::advise::files::pastes;
+use ctxsim::app::advise::files::pastes_by_place;
 use ctxsim::app::advise::stated::FileSettings;
 use ctxsim::app::advise::{AdviceRequest, advise};
-use ctxsim::app::{RealisedRequest, forecast, realised};
+use ctxsim::app::{RealisedRequest, check_forecast, parse_forecast};
 use ctxsim::input::policy::matches_any;
-use ctxsim::report::advise::saved::{Bills, SCHEMA_BEFORE, Saved, SessionKind};
+use ctxsim::report::advise::saved::{BillsBySize, SCHEMA_BEFORE, SavingsForecast, SessionKind};
 use ctxsim::report::advise::{Advice, AgentAdvice, Basis};
 use ctxsim::report::lever::Word;
-use ctxsim::report::realised::{ForecastOutcome, Later, Realised};
+use ctxsim::report::realised::{ForecastOutcome, LaterSession, Realised};
 
 pub(crate) use logs::Recipe;
 use logs::{Session, write};
@@ -31,7 +31,7 @@ fn sessions(folder: &Path) -> Comparison {
     }
 }
 
-fn advice_on(folder: &Path, settings: Option<&str>) -> (AgentAdvice, Option<Saved>) {
+fn advice_on(folder: &Path, settings: Option<&str>) -> (AgentAdvice, Option<SavingsForecast>) {
     let settings = settings.map(|it| ("settings".to_owned(), it.to_owned()));
     let asked = AdviceRequest { settings, min_evidence: 0.9, has_wishes: true, ..AdviceRequest::default() };
     let (mut advice, saved): (Advice, _) =
@@ -56,10 +56,12 @@ pub(crate) fn write_saving(folder: &Path) {
 
 /// Checks that every number that a user of an agent can set is varied or left out with the reason, and that nothing measured is varied.
 fn check_agent(name: &str) {
-    let agent = &Agent::all().unwrap()[name];
+    let agent = &Agent::all_by_file_name().unwrap()[name];
     let catalog = bundled_catalog();
-    let own: Vec<&str> =
-        catalog.names(ctxsim::catalog::Kind::Policy).filter(|it| matches_any(&agent.policies, it)).collect();
+    let own: Vec<&str> = catalog
+        .names(ctxsim::catalog::InputKind::Policy)
+        .filter(|it| matches_any(&agent.policies, it))
+        .collect();
     assert!(!own.is_empty(), "{name} has no policies");
     let mut moved: Vec<(String, String)> = Vec::new();
     for setting in &agent.settings {
@@ -70,7 +72,7 @@ fn check_agent(name: &str) {
         );
         assert_eq!(setting.form == SettingsForm::Code, setting.write.is_some(), "{}", setting.key);
         for value in &setting.values {
-            let part = setting.policy(value).unwrap();
+            let part = setting.policy_for_value(value).unwrap();
             let Some(base) = part.base.clone() else {
                 assert!(part.settable.is_none(), "{}", setting.key);
                 Policy::new(&part).unwrap();
@@ -87,7 +89,7 @@ fn check_agent(name: &str) {
         }
     }
     for wish in &agent.wishes {
-        wish.policy().unwrap();
+        wish.policy_file().unwrap();
     }
     for policy in own {
         let spec = catalog.policy(policy).unwrap().spec;
@@ -111,7 +113,7 @@ macro_rules! agents {
 
         #[test]
         fn every_agent_has_a_test() {
-            let known: Vec<&str> = Agent::all().unwrap().keys().map(String::as_str).collect();
+            let known: Vec<&str> = Agent::all_by_file_name().unwrap().keys().map(String::as_str).collect();
             assert_eq!(known, [$($name),*]);
         }
     };
@@ -143,7 +145,7 @@ const MEASURED: [(&str, &[&str]); 7] = [
 
 #[test]
 fn every_number_that_can_be_set_is_an_axis_or_left_out_with_its_reason_and_none_that_was_measured_is() {
-    let agents = Agent::all().unwrap();
+    let agents = Agent::all_by_file_name().unwrap();
     let table = include_str!("../data/settings.csv");
     let rows: Vec<[&str; 2]> =
         table.lines().skip(1).map(|it| it.split(',').collect::<Vec<_>>()[..2].try_into().unwrap()).collect();
@@ -165,19 +167,19 @@ fn every_number_that_can_be_set_is_an_axis_or_left_out_with_its_reason_and_none_
 
 #[test]
 fn every_pasted_text_is_read_back_as_what_was_pasted() {
-    for agent in Agent::all().unwrap().values() {
+    for agent in Agent::all_by_file_name().unwrap().values() {
         for setting in &agent.settings {
             for value in &setting.values {
-                let pastes = pastes(&[(setting, value)]);
+                let pastes = pastes_by_place(&[(setting, value)]);
                 let read = FileSettings::read(agent, "pasted", &pastes[0].text).unwrap().values;
                 assert_eq!(read.get(&setting.key), Some(value), "{}: {}", setting.key, pastes[0].text);
             }
         }
     }
-    let agents = Agent::all().unwrap();
+    let agents = Agent::all_by_file_name().unwrap();
     let two = ["compaction.reserveTokens", "compaction.keepRecentTokens"]
         .map(|it| agents["pi"].setting(it).unwrap());
-    let text = &pastes(&[(two[0], "50000"), (two[1], "10000")])[0].text;
+    let text = &pastes_by_place(&[(two[0], "50000"), (two[1], "10000")])[0].text;
     assert_eq!(
         text,
         "{\n  \"compaction\": {\n    \"keepRecentTokens\": 10000,\n    \"reserveTokens\": 50000\n  }\n}"
@@ -192,7 +194,7 @@ fn every_pasted_text_is_read_back_as_what_was_pasted() {
 
 /// What a settings file of Claude Code says: keys and values, and which variables say them.
 fn read(text: &str) -> FileSettings {
-    FileSettings::read(&Agent::all().unwrap()["claude-code"], "settings.json", text).unwrap()
+    FileSettings::read(&Agent::all_by_file_name().unwrap()["claude-code"], "settings.json", text).unwrap()
 }
 
 fn pairs(values: &indexmap::IndexMap<String, String>) -> Vec<(&str, &str)> {
@@ -246,14 +248,14 @@ fn a_settings_file_that_sets_nothing_known_is_one_line_and_the_logs_decide() {
     let (with, _) = advice_on(folder.path(), Some("{}"));
 
     assert_eq!(with.notes.len(), 1);
-    assert!(bare.advised().is_some());
+    assert!(bare.advised_lever().is_some());
     assert_eq!(AgentAdvice { notes: Vec::new(), ..with }, bare);
 }
 
 #[test]
 fn a_value_that_cannot_be_used_names_its_line_and_what_would_do_in_its_place() {
     let text = "{\n  \"modelSettings\": {\"opus\": {\"autoCompactWindow\": 150000}},\n  \"autoCompactWindow\": \"160k\",\n  \"promptCacheTtl\": \"2h\",\n  \"bashOutputMaxChars\": [1],\n  \"env\": {\"CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS\": \"50_000\"}\n}";
-    let agents = Agent::all().unwrap();
+    let agents = Agent::all_by_file_name().unwrap();
     let problems = FileSettings::read(&agents["claude-code"], "settings.json", text).unwrap_err().problems();
 
     let told: Vec<_> = problems
@@ -299,7 +301,7 @@ fn a_value_that_cannot_be_used_names_its_line_and_what_would_do_in_its_place() {
 
 #[test]
 fn a_value_that_switches_a_setting_off_leaves_it_as_it_was_recorded() {
-    let agents = Agent::all().unwrap();
+    let agents = Agent::all_by_file_name().unwrap();
     for (agent, text) in [
         ("pi", "{\"cacheWarming\": \"off\"}"),
         ("opencode", "{\"compaction\": {\"prune\": false}}"),
@@ -339,7 +341,7 @@ fn a_setting_that_saves_is_advised_with_its_key_and_the_pasted_text_gives_the_sa
 
     let (found, saved) = advice_on(folder.path(), None);
 
-    let best = found.advised().unwrap_or_else(|| panic!("{:?}", found.levers));
+    let best = found.advised_lever().unwrap_or_else(|| panic!("{:?}", found.levers));
     assert_eq!(best.set, ["promptCacheTtl=1h"]);
     assert_eq!((best.word, best.title.as_str()), (Some(Word::Do), "Cache the main conversation for 1 hour"));
     assert_eq!((found.projects, found.month.basis), (6, Basis::Last30Days));
@@ -357,9 +359,9 @@ fn a_setting_that_saves_is_advised_with_its_key_and_the_pasted_text_gives_the_sa
     let (again, _) = advice_on(folder.path(), Some(&found.paste[0].text));
 
     assert_eq!(again.month, found.month, "a bill is what it was, whatever a settings file says now");
-    assert_eq!(again.advised(), None);
+    assert_eq!(again.advised_lever(), None);
     let in_force = again.in_force.iter().find(|it| it.key == "promptCacheTtl").unwrap();
-    assert_eq!((in_force.value.as_str(), in_force.from), ("1h", ctxsim::report::advise::From::File));
+    assert_eq!((in_force.value.as_str(), in_force.from), ("1h", ctxsim::report::advise::SettingSource::File));
     let back = again.levers.iter().find(|it| it.set == ["promptCacheTtl=5m"]).unwrap();
     let [there, back_again] = [best.change.unwrap(), back.change.unwrap()].map(|it| 1.0 + it);
     assert!((there * back_again - 1.0).abs() < 1e-9, "and five minutes cost what they did");
@@ -388,7 +390,7 @@ fn an_hour_against_five_minutes_costs_what_the_closed_form_says() {
 
 /// Counts the folders in which something is advised.
 fn n_advised(seeds: std::ops::Range<u64>, saving: f64) -> usize {
-    seeds.filter(|seed| advised(Recipe { seed: *seed, saving, ..SAVES }).0.advised().is_some()).count()
+    seeds.filter(|seed| advised(Recipe { seed: *seed, saving, ..SAVES }).0.advised_lever().is_some()).count()
 }
 
 #[test]
@@ -414,7 +416,7 @@ fn became<const N: usize>(seed: u64, cases: [(f64, usize); N]) -> Option<[Realis
     let saved = advice_on(folder.path(), None).1?;
     Some(cases.map(|(factor, n_later)| {
         // As an earlier version wrote it, a change is that of a kind, and can be made wrong.
-        let mut saved = Saved { schema: SCHEMA_BEFORE.to_owned(), pooled: None, ..saved.clone() };
+        let mut saved = SavingsForecast { schema: SCHEMA_BEFORE.to_owned(), pooled: None, ..saved.clone() };
         saved.kinds.iter_mut().for_each(|it| it.change *= factor);
         let folder = tempdir().unwrap();
         let later = Recipe { seed: seed + 1_000, sessions: n_later, first_day: 60, ..SAVES }.sessions();
@@ -425,8 +427,8 @@ fn became<const N: usize>(seed: u64, cases: [(f64, usize); N]) -> Option<[Realis
 }
 
 /// Holds a forecast against a folder of later sessions.
-fn became_of(saved: &Saved, folder: &Path, asked: &RealisedRequest) -> Realised {
-    realised(&bundled_catalog(), &sessions(folder), (saved, asked), Some(1), &|_, _| {}).unwrap()
+fn became_of(saved: &SavingsForecast, folder: &Path, asked: &RealisedRequest) -> Realised {
+    check_forecast(&bundled_catalog(), &sessions(folder), (saved, asked), Some(1), &|_, _| {}).unwrap()
 }
 
 #[test]
@@ -452,10 +454,10 @@ fn drawn(seed: u64, part: u64, n: usize, factor: f64) -> Vec<(f64, f64)> {
 }
 
 /// Returns a forecast of −8% of sessions whose bills vary.
-fn held_forecast(seed: u64) -> Saved {
-    let bills = Bills::new(&drawn(seed, 0, 2_000, 1.0));
+fn held_forecast(seed: u64) -> SavingsForecast {
+    let bills = BillsBySize::new(&drawn(seed, 0, 2_000, 1.0));
     let kind = SessionKind { name: "main".to_owned(), bills, change: -0.08 };
-    Saved {
+    SavingsForecast {
         schema: String::new(),
         agent: "an agent".to_owned(),
         set: vec!["key=1".to_owned()],
@@ -477,8 +479,9 @@ fn held_forecast(seed: u64) -> Saved {
 fn held(seed: u64, n_later: usize, change: f64) -> Realised {
     let saved = held_forecast(seed);
     let later = drawn(seed, 1, n_later, 1.0 + change).into_iter();
-    let later: Vec<Later> =
-        later.map(|(size, usd)| Later { kind: "main".to_owned(), size, usd, ..Later::default() }).collect();
+    let later: Vec<LaterSession> = later
+        .map(|(size, usd)| LaterSession { kind: "main".to_owned(), size, usd, ..LaterSession::default() })
+        .collect();
     Realised::new(&saved, &later)
 }
 
@@ -572,7 +575,7 @@ fn the_command_line_writes_advice_and_reads_the_forecast_back() {
     assert!(text.contains("Do this: Cache the main conversation for 1 hour.\nIt should save $"), "{text}");
     assert!(text.contains("Put this into ~/.claude/settings.json"), "{text}");
     let saved = fs::read_to_string(folder.path().join("advice.json")).unwrap();
-    assert!(saved.len() < 4_000 && forecast("advice.json", &saved).is_ok());
+    assert!(saved.len() < 4_000 && parse_forecast("advice.json", &saved).is_ok());
     let later: Vec<Session> = Recipe { seed: 9, first_day: 60, ..SAVES }
         .sessions()
         .into_iter()
@@ -599,7 +602,7 @@ fn a_forecast_that_cannot_be_true_is_refused_and_so_are_loads_that_nobody_record
         )
     };
     let billed = r#"{"sessions":9,"size":90,"usd":9.0,"residual":1.0}"#;
-    let said = |text: &str| forecast("f.json", text).map_err(|it| it.to_string());
+    let said = |text: &str| parse_forecast("f.json", text).map_err(|it| it.to_string());
 
     let fine = said(&text("[-0.2,-0.05]", billed, "-0.1")).unwrap();
     for (wrong, why) in [
@@ -614,9 +617,14 @@ fn a_forecast_that_cannot_be_true_is_refused_and_so_are_loads_that_nobody_record
     }
     let generated =
         Comparison { scenarios: vec!["duckagent/fix_test_loop".to_owned()], ..Comparison::default() };
-    let told =
-        realised(&bundled_catalog(), &generated, (&fine, &RealisedRequest::default()), Some(1), &|_, _| {})
-            .unwrap_err()
-            .to_string();
+    let told = check_forecast(
+        &bundled_catalog(),
+        &generated,
+        (&fine, &RealisedRequest::default()),
+        Some(1),
+        &|_, _| {},
+    )
+    .unwrap_err()
+    .to_string();
     assert!(told.contains("no recorded session is there to hold the forecast against"), "{told}");
 }

@@ -8,7 +8,7 @@ mod reality;
 mod settings;
 mod targets;
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 
 use crate::support::*;
 
@@ -25,7 +25,7 @@ const LARGE_PROFILE: &str = "anthropic/claude-opus-4.6";
 /// The names of all presets but those of the live grid, which has tests of its own.
 fn names() -> Vec<String> {
     let catalog = bundled_catalog();
-    let of_agents = catalog.names(Kind::Policy).filter(|it| it.starts_with("agents/"));
+    let of_agents = catalog.names(InputKind::Policy).filter(|it| it.starts_with("agents/"));
     of_agents.filter(|it| !it.starts_with("agents/agent_framework/")).map(str::to_owned).collect()
 }
 

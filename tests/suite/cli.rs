@@ -12,8 +12,8 @@ mod terminal;
 mod verbs;
 mod words;
 
-use ctxsim::app::show;
-use ctxsim::catalog::Kind;
+use ctxsim::app::input_text;
+use ctxsim::catalog::InputKind;
 use ctxsim::input::Format;
 
 use crate::support::*;
@@ -210,16 +210,16 @@ fn a_bundled_input_is_named_to_be_shown_in_the_other_language() {
 fn every_bundled_input_keeps_its_comments_in_the_other_language() {
     let catalog = bundled_catalog();
     let (mut n_inputs, mut n_comments) = (0, 0);
-    for kind in Kind::ALL {
+    for kind in InputKind::ALL {
         for name in catalog.names(kind) {
-            let origin = catalog.find(kind, name).unwrap();
+            let origin = catalog.find_origin(kind, name).unwrap();
             let Some(from) = Format::from_path(origin.path()) else { continue };
             let (mark, to) = match from {
                 Format::Ron => ("//", Format::Toml),
                 Format::Toml => ("#", Format::Ron),
             };
-            let own = origin.text().unwrap().into_owned();
-            let shown = show(&catalog, Some(kind), name, Some(to)).unwrap();
+            let own = origin.read_text().unwrap().into_owned();
+            let shown = input_text(&catalog, Some(kind), name, Some(to)).unwrap();
             let comments = own.lines().filter_map(|it| it.trim_start().strip_prefix(mark)).map(str::trim);
             for comment in comments.filter(|it| !it.starts_with(":schema")) {
                 assert!(shown.contains(comment), "{name}: {comment}\n{shown}");

@@ -33,7 +33,7 @@ fn quietly(plan: &Plan, threads: usize) -> Report {
 /// Returns the trials of a plan, each with its policy.
 fn trials(plan: &Plan, threads: usize) -> Vec<(String, LoadTrial)> {
     let of = |load: &Load, it: Progress<'_>| load.world::<ConversationLoad>().unwrap().trials_of(load, it);
-    let runs = plan.each(Some(threads), &|_, _| {}, of).unwrap().concat();
+    let runs = plan.map_loads(Some(threads), &|_, _| {}, of).unwrap().concat();
     let named = |(cell, trials): (ctxsim::take::Cell, Vec<LoadTrial>)| {
         let policy = plan.policies[cell.policy].clone();
         trials.into_iter().map(move |it| (policy.clone(), it))
@@ -138,7 +138,7 @@ fn every_number_of_the_published_tables_and_findings_is_ours() {
         }
     }
     assert_eq!(n_compared, 64);
-    let grid = report.grids().into_iter().find(|it| it.title.starts_with("Published findings"));
+    let grid = report.findings_grids().into_iter().find(|it| it.title.starts_with("Published findings"));
     let rows = grid.unwrap().rows;
     assert_eq!(rows.len(), paper.findings.len());
     for row in rows {
@@ -220,10 +220,10 @@ fn probes_add_up_to_their_trials() {
     let plan = plan(&["scenario.load.conversation.trials=2"]);
     let trials =
         |load: &Load, it: Progress<'_>| load.world::<ConversationLoad>().unwrap().trials_of(load, it);
-    let trials = plan.each(Some(1), &|_, _| {}, trials).unwrap().concat();
+    let trials = plan.map_loads(Some(1), &|_, _| {}, trials).unwrap().concat();
     let probes =
         |load: &Load, it: Progress<'_>| load.world::<ConversationLoad>().unwrap().probes_of(load, it);
-    let probes = plan.each(Some(2), &|_, _| {}, probes).unwrap().concat();
+    let probes = plan.map_loads(Some(2), &|_, _| {}, probes).unwrap().concat();
 
     assert_eq!((probes.len(), probes[0].1.len()), (4, 370));
     for ((cell, trials), (at, probes)) in trials.iter().zip(&probes) {
@@ -330,7 +330,10 @@ fn threads_change_nothing() {
         assert_eq!(trials(&plan, 1), trials(&plan, 2));
     }
     let plan = plan(&[]);
-    assert_eq!(json::document(&quietly(&plan, 1)).unwrap(), json::document(&quietly(&plan, 2)).unwrap());
+    assert_eq!(
+        json::report_json(&quietly(&plan, 1)).unwrap(),
+        json::report_json(&quietly(&plan, 2)).unwrap()
+    );
 }
 
 /// Adds up the found needles and the losses of one policy, whose memory is changed.

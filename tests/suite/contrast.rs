@@ -174,13 +174,13 @@ fn whose_edits_broke_prefixes_adds_up_to_what_the_rows_say_was_not_read() {
         &[SCENARIO],
         &["anthropic/claude-sonnet-5.5"],
     ));
-    let contrast = plan.contrasts(&[[0, 1]], None, &|_, _| {}).unwrap().remove(0);
+    let contrast = plan.contrast_pairs(&[[0, 1]], None, &|_, _| {}).unwrap().remove(0);
 
     let [identity, cleared] = contrast.breaks["stage `clear`"];
     assert_eq!((identity.times, identity.tokens), (0, 0), "what edits nothing breaks nothing");
     assert_eq!(cleared.times, 2);
     // What stood behind the first cleared result is written again, less what was taken out of it.
-    let written = contrast.number("totals.cache_write_tokens").unwrap().delta;
+    let written = contrast.number_at("totals.cache_write_tokens").unwrap().delta;
     assert!(cleared.tokens as f64 > written.difference && written.difference > 0.0);
 }
 

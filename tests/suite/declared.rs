@@ -51,7 +51,7 @@ fn reported(world: &DeclaredWorld, scenario: &str, set: Option<String>) -> Optio
     let report = plan.report(None, &|_, _| {}).unwrap();
     let mut all = BTreeMap::new();
     for run in &report.runs {
-        let value = json::run_value(run);
+        let value = json::run_json_value(run);
         collect(&value, &run.policy, &mut all);
     }
     Some(all)

@@ -1,6 +1,6 @@
 //! The documents say what is so.
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 
 use crate::support::*;
 
@@ -52,7 +52,7 @@ fn the_first_three_lines_of_the_readme_count_what_there_is() {
     let row = trust.lines().find(|it| it.starts_with("| Does it reproduce a bill")).unwrap();
     let (percent, requests) = (numbers(row)[0], numbers(row)[numbers(row).len() - 2]);
     let catalog = bundled_catalog();
-    let policies = catalog.expand(Kind::Policy, "agents/*");
+    let policies = catalog.expand_pattern(InputKind::Policy, "agents/*");
     let agents: BTreeSet<&str> = policies.iter().filter_map(|it| it.split('/').nth(1)).collect();
 
     assert_eq!(line("- **You can check it.**"), [percent, requests]);
@@ -69,7 +69,7 @@ fn the_page_counts_the_formats_and_profiles_that_there_are() {
     let claimed = |name: &str| numbers(page.split_once(&format!("id=\"claim-{name}\">")).unwrap().1)[0];
 
     assert_eq!(claimed("formats"), ctxsim::timeline::import::formats().len());
-    assert_eq!(claimed("profiles"), bundled_catalog().expand(Kind::Profile, "*").len());
+    assert_eq!(claimed("profiles"), bundled_catalog().expand_pattern(InputKind::Profile, "*").len());
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_readme_counts_the_bundled_profiles_as_there_are() {
     let catalog = bundled_catalog();
     let profiles = catalog.suite("sensitivity").unwrap().spec.profiles;
     let providers: BTreeSet<&str> = profiles.iter().filter_map(|it| Some(it.split_once('/')?.0)).collect();
-    assert!(profiles.iter().all(|it| catalog.expand(Kind::Profile, it).len() == 1));
+    assert!(profiles.iter().all(|it| catalog.expand_pattern(InputKind::Profile, it).len() == 1));
 
     let counted = format!("under {} bundled profiles from {} providers", profiles.len(), providers.len());
     assert!(read("README.md").contains(&counted), "README.md should say \"{counted}\"");

@@ -332,7 +332,7 @@ fn every_recorded_session_runs_under_every_bundled_policy() {
     let Some(folder) = reference() else { return };
     let sessions = folder.join("../../recorded/claude-code");
     let catalog = bundled_catalog();
-    let names = catalog.names(ctxsim::catalog::Kind::Policy);
+    let names = catalog.names(ctxsim::catalog::InputKind::Policy);
     // Those of other loads change no prompt.
     let others = ["aging/", "memory_runners/"];
     let of_prompts = names.filter(|it| !others.iter().any(|folder| it.starts_with(folder)));

@@ -3,7 +3,7 @@
 use ctxsim::cache::Fate;
 use ctxsim::explain::{Explanation, explain};
 use ctxsim::price;
-use ctxsim::report::explain::{json, rendered, table};
+use ctxsim::report::explain::{explanation_json, render_prompt_text, table};
 use ctxsim::report::rows::RowContext;
 use ctxsim::timeline::{Due, Level, Need, Texts};
 use proptest::prelude::*;
@@ -80,7 +80,7 @@ fn drawn(name: &str, timeline: &Timeline, policy: &Policy, profile: &Profile, n:
         names_run: false,
     };
     let style = table::ExplainStyle { on: Some(100).into(), lists_all: false };
-    let text = table::explanation(&it, context, style);
+    let text = table::draw_explanation(&it, context, style);
     assert!(text.lines().all(|it| it.chars().count() <= 100), "{text}");
     assert_snapshot("explain", name, &text);
     one_line(&text)
@@ -211,7 +211,7 @@ fn an_explanation_for_programs_has_the_row_and_every_item() {
         names_run: false,
     };
 
-    let document: Value = serde_json::from_str(&json(&it, context, false).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&explanation_json(&it, context, false).unwrap()).unwrap();
 
     assert_eq!(document["schema"], "ctxsim.explanation/1");
     assert_eq!(document["items"].as_array().unwrap().len(), it.items.len());
@@ -299,7 +299,7 @@ fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
     let policy = policy(MASK);
     let it = explain(&timeline, &policy, &profile(BREAKPOINTS), 6).unwrap();
 
-    let text = rendered(&it);
+    let text = render_prompt_text(&it);
 
     let heads: Vec<&str> = text.lines().filter(|it| it.starts_with("──── ")).collect();
     assert_eq!(heads.len(), it.items.iter().filter(|it| it.now.tokens > 0).count());
@@ -309,7 +309,10 @@ fn a_prompt_with_text_is_rendered_and_what_has_none_is_said() {
     assert!(text.contains(timeline.texts.text(user.item).unwrap()), "{text}");
     let mute = Timeline { texts: Texts::default(), ..timeline };
     let it = explain(&mute, &policy, &profile(BREAKPOINTS), 6).unwrap();
-    assert_eq!(rendered(&it).matches("[no text]").count(), heads.len() - text.matches("[12 tokens").count());
+    assert_eq!(
+        render_prompt_text(&it).matches("[no text]").count(),
+        heads.len() - text.matches("[12 tokens").count()
+    );
 }
 
 #[test]
@@ -324,7 +327,7 @@ fn what_a_template_writes_is_rendered_in_its_words() {
 
     let it = explain(&timeline, &runtime, &profile, last).unwrap();
 
-    let text = rendered(&it);
+    let text = render_prompt_text(&it);
     let head = |it: &&str| {
         it.starts_with("[TOOL RESULT SUMMARY]") || it.starts_with("[COMPLETED AGENT LOOP SUMMARY]")
     };

@@ -8,7 +8,7 @@
 use std::cell::Cell;
 
 use ctxsim::calibrate::forecast::Forecast;
-use ctxsim::catalog::Kind as Listed;
+use ctxsim::catalog::InputKind as Listed;
 use ctxsim::input::scenario::refetch::Refetch;
 use ctxsim::price::{self, Costs};
 use ctxsim::recovery::{End, Explores};
@@ -142,7 +142,7 @@ fn played(file: &Path, set: Vec<String>) -> Vec<(Vec<u32>, Charged)> {
         ..comparing(&[POLICY], &[&file.display().to_string()], &["anthropic/claude-opus-4.5"])
     };
     let plan = planned(&comparison);
-    let all = plan.each(Some(2), &|_, _| {}, |load, _| {
+    let all = plan.map_loads(Some(2), &|_, _| {}, |load, _| {
         let own = load.timeline()?.recorded.as_ref()?.before_compactions.iter().map(|it| it + 1);
         Some((own.collect(), charged(&load.rows(&|_, _| {}).pop()?.1, &plan.profiles[0])))
     });

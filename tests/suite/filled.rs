@@ -3,7 +3,7 @@
 use ctxsim::input::profile::price::Prices;
 use ctxsim::measure::carried::{carried_items, each_prompt};
 use ctxsim::measure::missed::MissCause;
-use ctxsim::report::filled::{Filled, Missed};
+use ctxsim::report::filled::{BilledMiss, FilledPrompts};
 use ctxsim::timeline::{Event, Phase, When};
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ fn folder() -> TempDir {
     folder
 }
 
-fn filled(folder: &TempDir) -> Filled {
+fn filled(folder: &TempDir) -> FilledPrompts {
     let comparison = Comparison {
         own_models: true,
         alone: true,
@@ -148,8 +148,8 @@ fn what_carrying_costs_is_what_each_item_costs_in_each_prompt_whatever_leaves_it
 fn each_miss_has_its_tokens_its_cause_and_what_it_cost_beyond_a_read() {
     let filled = filled(&folder());
 
-    let [began, paused, untold, long]: [Missed; 4] = filled.missed.try_into().unwrap();
-    let of = |miss: Missed, request, cause, tokens: u64| {
+    let [began, paused, untold, long]: [BilledMiss; 4] = filled.missed.try_into().unwrap();
+    let of = |miss: BilledMiss, request, cause, tokens: u64| {
         assert_eq!((miss.request, miss.cause, miss.tokens), (request, cause, tokens));
         assert!((miss.usd - tokens as f64 * (1.25 - 0.1) * INPUT).abs() < 1e-9, "{miss:?}");
     };

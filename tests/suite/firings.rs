@@ -64,19 +64,19 @@ fn firings_stand_in_every_format() {
     let report = report("(name: \"compact\", when: prompt(above: tokens(180_000)), apply: drop)");
 
     for text in [
-        table::report(&report, table::TableLayout::default()),
-        markdown::report(&report, Detail::Groups).to_string(),
+        table::report_text(&report, table::TableLayout::default()),
+        markdown::report_markdown(&report, Detail::Groups).to_string(),
         // A page sets what stands in backticks as code.
-        html::report(&report, Detail::Groups, &html::Traces::default())
+        html::html_page(&report, Detail::Groups, &html::Traces::default())
             .unwrap()
             .replace("<code>", "`")
             .replace("</code>", "`"),
     ] {
         assert!(text.contains("`compact` never fired: no prompt exceeded 180,000"), "{text}");
     }
-    let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&json::report_json(&report).unwrap()).unwrap();
     let expected = json!([{ "stage": "compact", "fired": 0, "acted": 0 }]);
     assert_eq!((&document["runs"][0]["stages"], &document["runs"][1]["stages"]), (&json!([]), &expected));
-    let csv = String::from_utf8(csv::table(&[runs::rows(&report, true)]).unwrap()).unwrap();
+    let csv = String::from_utf8(csv::table(&[runs::run_rows(&report, true)]).unwrap()).unwrap();
     assert!(csv.lines().next().unwrap().contains(",stages") && csv.contains(",compact 0"), "{csv}");
 }

@@ -1,6 +1,6 @@
 //! A floor of evidence is an absolute share: what the base keeps neither lowers nor raises it.
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 use ctxsim::report::verdict::Verdict;
 
 use crate::support::*;
@@ -61,7 +61,7 @@ fn verdict(policies: [&str; 3], min_evidence: f64) -> Verdict {
     let stages = "(name: \"drop\", scope: (kinds: [user, assistant, reasoning]), apply: drop)";
     let file: PolicyFile =
         decode(&format!("(name: \"drop_users\", about: \"\", stages: [{stages}])"), Format::Ron).unwrap();
-    catalog.hold(Kind::Policy, "drop_users", file, None);
+    catalog.add_built(InputKind::Policy, "drop_users", file, None);
     let comparison = Comparison {
         policies: policies.map(str::to_owned).to_vec(),
         scenarios: vec!["recorded/claude-code".to_owned()],
@@ -80,7 +80,7 @@ fn nothing_is_cheap_against_a_base_below_the_floor_and_what_keeps_more_is_named(
     assert!(found.cheapest.is_none() && found.lossy.is_empty(), "{found:?}");
     assert!(found.baseline_keeps.is_some_and(|it| it < 0.8), "{found:?}");
     assert_eq!(found.keep_more[0].policy, "identity", "what keeps most stands first");
-    let words = found.words();
+    let words = found.full_text();
     assert_says(&words, &["nothing is recommended for being cheap. These keep more: identity (100.0%"]);
 }
 

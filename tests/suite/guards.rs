@@ -1,6 +1,6 @@
 //! Guards: what they match, what they need to hold, and where their verdicts stand.
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 use ctxsim::guard::{self, NamedGuard};
 
 use crate::support::*;
@@ -283,7 +283,7 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
 #[ignore = "slow: .ci/run runs it"]
 fn every_bundled_suite_has_guards_that_hold_and_that_another_of_its_policies_would_break() {
     let catalog = bundled_catalog();
-    for name in catalog.names(Kind::Suite) {
+    for name in catalog.names(InputKind::Suite) {
         // At its whole size, this suite takes minutes; its own test plays that.
         let set = match name {
             "aging-responses" => vec!["scenario.load.aging.trials=2".to_owned()],
@@ -301,7 +301,7 @@ fn every_bundled_suite_has_guards_that_hold_and_that_another_of_its_policies_wou
         assert!(broken.is_empty() || !is_whole, "{name}: {broken:?}");
         let fails_for = |guard: &NamedGuard, policy: &str| {
             let of_another = NamedGuard { policy: policy.to_owned(), ..guard.clone() };
-            guard::judge(&[of_another], &report).iter().any(|it| !it.holds)
+            guard::check_guards(&[of_another], &report).iter().any(|it| !it.holds)
         };
         let can_fail =
             |guard: &&NamedGuard| plan.policies.iter().any(|it| **it != guard.policy && fails_for(guard, it));
@@ -342,7 +342,7 @@ fn a_guard_on_the_share_of_turns_holds_at_any_length_and_breaks_where_a_run_stop
 #[test]
 fn a_bundled_suite_of_one_scenario_guards_that_scenario_by_name() {
     let catalog = bundled_catalog();
-    for name in catalog.names(Kind::Suite) {
+    for name in catalog.names(InputKind::Suite) {
         let suite = catalog.suite(name).unwrap().spec;
         let [scenario] = suite.scenarios.as_slice() else { continue };
         for guard in &suite.guards {

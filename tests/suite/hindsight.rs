@@ -1,7 +1,7 @@
 //! The best schedule in hindsight: between its bound and keeping everything, with every needed item kept.
 
 use ctxsim::builtin::bound::{Bounds, bound, bounds};
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 use ctxsim::hindsight::under;
 use ctxsim::timeline::build::{NewItem, TimelineBuilder};
 use ctxsim::timeline::{Inferred, Kind as ItemKind, Level};
@@ -43,7 +43,7 @@ fn hindsight_lies_between_its_bound_and_keeping_everything() {
 #[ignore = "slow: .ci/run runs it"]
 fn hindsight_lies_between_them_on_every_bundled_load() {
     let of = |it: &str| it.starts_with("duckagent/") || it.starts_with("agents/");
-    for name in names(Kind::Scenario, of) {
+    for name in names(InputKind::Scenario, of) {
         assert_between(&name, "anthropic/claude-opus-4.5");
     }
 }
@@ -51,7 +51,7 @@ fn hindsight_lies_between_them_on_every_bundled_load() {
 #[test]
 #[ignore = "slow: .ci/run runs it"]
 fn hindsight_lies_between_them_under_every_kind_of_cache_and_price() {
-    for profile in names(Kind::Profile, |it| !it.starts_with("open/blocks")) {
+    for profile in names(InputKind::Profile, |it| !it.starts_with("open/blocks")) {
         assert_between("duckagent/incremental_workspace_audit", &profile);
     }
     for profile in ["anthropic/claude-sonnet-5.5", "openai/gpt-5.6-sol", "deepseek/deepseek-v4-pro"] {
@@ -60,7 +60,7 @@ fn hindsight_lies_between_them_under_every_kind_of_cache_and_price() {
 }
 
 /// Returns the bundled inputs of a kind.
-fn names(kind: Kind, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+fn names(kind: InputKind, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     bundled_catalog().names(kind).filter(|it| is_wanted(it)).map(str::to_owned).collect()
 }
 
@@ -266,7 +266,7 @@ fn bounds_of(folder: &Path) -> ([f64; 2], Bounds) {
         ..comparing(&["identity", "hindsight"], &[], &["anthropic/claude-opus-4.5"])
     };
     let plan = planned(&comparison);
-    let of_loads = plan.each(None, &|_, _| {}, |load, progress| {
+    let of_loads = plan.map_loads(None, &|_, _| {}, |load, progress| {
         let runs = load.runs(progress);
         let costs = [0, 1].map(|it| runs[it].tally.costs.total().unwrap());
         (costs, bounds(load.timeline().unwrap(), &load.profiles[0]).unwrap())

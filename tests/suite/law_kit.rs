@@ -1,8 +1,8 @@
 //! The kit that tests policies against laws: it finds every fault that was put in, and none in the policies that ship.
 
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::catalog::{Catalog, InputKind};
 use ctxsim::testing::{self, Law, LawKit, LawReport, LawState};
-use ctxsim::{BoxError, Code, Cx, Entry, Part, View};
+use ctxsim::{BoxError, CodePolicy, Cx, Entry, Part, View};
 
 use crate::support::*;
 
@@ -19,7 +19,7 @@ fn laws(
         allow_process: true,
         ..comparing(&[], &["duckagent/fix_test_loop"], &["anthropic/claude-opus-4.5"])
     };
-    LawKit { seed: 0, sessions }.check(&Plan::new(catalog, &comparison)?)
+    LawKit { seed: 0, sessions }.check_policies(&Plan::new(catalog, &comparison)?)
 }
 
 fn path_of(broken: &str) -> String {
@@ -54,9 +54,9 @@ fn find_faults(snapshot: &str, all: &[String]) {
     for name in all {
         let report = laws(&catalog, vec![path_of(name)], None).unwrap();
         let law = Law::ALL.into_iter().find(|it| name.starts_with(it.name())).unwrap();
-        let turns = report.broken().find(|it| it.1 == law).map(|it| it.2.turns);
+        let turns = report.broken_laws().find(|it| it.1 == law).map(|it| it.2.turns);
         assert!(turns.is_some_and(|it| it <= 3), "{name}: {turns:?}\n{report}");
-        for (_, law, it) in report.broken() {
+        for (_, law, it) in report.broken_laws() {
             let (turn, request, what) = (it.turn, it.request, &it.what);
             writeln!(found, "{name}: {}, turn {turn}, request {request}: {what}", law.name()).unwrap();
         }
@@ -99,10 +99,10 @@ fn every_fault_of_programs_is_found_with_a_counterexample_of_at_most_three_turns
 fn bundled_policies_break_the_laws_that_their_files_name_and_no_others() {
     let catalog = bundled_catalog();
     let (mut exceptions, mut wrong) = (String::new(), String::new());
-    for name in catalog.names(Kind::Policy) {
+    for name in catalog.names(InputKind::Policy) {
         // Some are for other loads than agents' sessions.
         let Ok(report) = laws(&catalog, vec![name.to_owned()], Some(SESSIONS)) else { continue };
-        report.failed().for_each(|_| wrong += &report.to_string());
+        report.failed_policies().for_each(|_| wrong += &report.to_string());
         let exempt = report.policies[0].laws.iter().filter(|it| it.state == LawState::Exempt);
         let exempt: Vec<&str> = exempt.map(|it| it.law.name()).collect();
         if !exempt.is_empty() {
@@ -128,12 +128,12 @@ impl View for CountingView {
 fn a_view_in_code_is_tested_against_the_same_laws() {
     let forgets = |_: &Cx<'_>, _: &[Entry<'_>]| -> Result<Vec<Part>, BoxError> { Ok(Vec::new()) };
     let comparison = ctxsim::Comparison::new()
-        .policy(Code::view("forgets", move |_| forgets))
-        .policy(Code::view("counts", |_| CountingView(0)));
+        .policy(CodePolicy::view("forgets", move |_| forgets))
+        .policy(CodePolicy::view("counts", |_| CountingView(0)));
     let report = testing::laws(comparison, LawKit::default()).unwrap();
 
     let broken = |policy: &str| -> Vec<Law> {
-        report.broken().filter(|it| it.0.policy == policy).map(|it| it.1).collect()
+        report.broken_laws().filter(|it| it.0.policy == policy).map(|it| it.1).collect()
     };
     assert_eq!(broken("forgets"), [Law::KeepsTask, Law::Recoverable], "{report}");
     assert_eq!(broken("counts"), [Law::StablePrefix, Law::Idempotent, Law::Recoverable], "{report}");

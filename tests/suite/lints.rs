@@ -1,21 +1,21 @@
 //! What `validate` warns of: each rule finds its broken file and leaves the mended one alone.
 
-use ctxsim::app::check::{WARNINGS, lints};
-use ctxsim::catalog::{Catalog, Kind};
+use ctxsim::app::check::{WARNINGS, lint_input};
+use ctxsim::catalog::{Catalog, InputKind};
 use ctxsim::input::policy::lint::LINTS;
 
 use crate::support::*;
 
-fn codes(catalog: &Catalog, kind: Kind, name: &str) -> Vec<&'static str> {
-    lints(catalog, kind, name).unwrap().iter().map(|it| it.code.name()).collect()
+fn codes(catalog: &Catalog, kind: InputKind, name: &str) -> Vec<&'static str> {
+    lint_input(catalog, kind, name).unwrap().iter().map(|it| it.code.name()).collect()
 }
 
 #[test]
 fn each_warning_finds_its_broken_file_and_not_the_mended_one() {
     let catalog = bundled_catalog();
     let folder = root().join("tests/lints");
-    let of_policies = LINTS.iter().map(|it| (Kind::Policy, "ron", it.code.name()));
-    let of_scenarios = WARNINGS.iter().map(|it| (Kind::Scenario, "toml", it.name()));
+    let of_policies = LINTS.iter().map(|it| (InputKind::Policy, "ron", it.code.name()));
+    let of_scenarios = WARNINGS.iter().map(|it| (InputKind::Scenario, "toml", it.name()));
     for (kind, ending, code) in of_policies.chain(of_scenarios) {
         let file = |state: &str| folder.join(format!("{code}.{state}.{ending}")).display().to_string();
         assert_eq!(codes(&catalog, kind, &file("broken")), [code]);
@@ -26,16 +26,18 @@ fn each_warning_finds_its_broken_file_and_not_the_mended_one() {
 #[test]
 fn bundled_scenarios_are_warned_of_nothing_but_the_needs_that_duckagent_itself_loses() {
     let catalog = bundled_catalog();
-    let warned: Vec<&str> =
-        catalog.names(Kind::Scenario).filter(|it| !codes(&catalog, Kind::Scenario, it).is_empty()).collect();
+    let warned: Vec<&str> = catalog
+        .names(InputKind::Scenario)
+        .filter(|it| !codes(&catalog, InputKind::Scenario, it).is_empty())
+        .collect();
     assert_eq!(warned, ["duckagent/large_mcp_or_web_result", "duckagent/validation_chat_mixed_work"]);
 }
 
 #[test]
 fn bundled_policies_are_warned_of_nothing_that_their_files_do_not_allow_with_a_reason() {
     let catalog = bundled_catalog();
-    for name in catalog.names(Kind::Policy) {
-        assert_eq!(codes(&catalog, Kind::Policy, name), Vec::<&str>::new(), "{name}");
+    for name in catalog.names(InputKind::Policy) {
+        assert_eq!(codes(&catalog, InputKind::Policy, name), Vec::<&str>::new(), "{name}");
         for (code, reason) in &catalog.policy(name).unwrap().spec.allows {
             assert!(reason.len() > 10, "{name} allows {code} without a reason");
         }

@@ -198,7 +198,8 @@ fn a_run_says_how_many_facts_are_left_and_rows_say_which() {
     };
     let plan = planned(&comparison);
     let report = plan.report(None, &|_, _| {}).unwrap();
-    let of_questions = plan.each(None, &|_, _| {}, |load, it| load.rows_of(RowsOf::Questions, it)).unwrap();
+    let of_questions =
+        plan.map_loads(None, &|_, _| {}, |load, it| load.rows_of(RowsOf::Questions, it)).unwrap();
     let profile = Profile::new(&bundled_catalog().profile("live_grid/gpt-6-luna").unwrap().spec).unwrap();
     let own = bundled_catalog().scenario("live_grid/gpt-6-luna/fill_0.9").unwrap().spec;
 
@@ -210,7 +211,7 @@ fn a_run_says_how_many_facts_are_left_and_rows_say_which() {
     }
     assert_eq!(report.runs[0].found::<Retention>().unwrap().needles_found, 53);
     assert_eq!(
-        report.notes_on_facts(),
+        report.notes_on_planted_facts(),
         [
             "Facts left under live_grid/gpt-6-luna: identity 53 of 53; agents/agent_framework/truncation 26 of 53."
         ]

@@ -1,6 +1,6 @@
 //! Every command on every kind of load: it answers, or refuses and says why; it never panics.
 
-use ctxsim::{BoxError, Code, Cx, Entry, Part, RequestRow, Sink};
+use ctxsim::{BoxError, CodePolicy, Cx, Entry, Part, RequestRow, Sink};
 
 use crate::support::*;
 
@@ -224,7 +224,7 @@ impl Sink for Paid {
 
 /// Asks the library what it answers on code, which the command line cannot name.
 fn own_code(command: &str) -> Result<String, String> {
-    let keeps_all = Code::view("code", |_| {
+    let keeps_all = CodePolicy::view("code", |_| {
         |_: &Cx<'_>, history: &[Entry<'_>]| -> Result<Vec<Part>, BoxError> {
             Ok(history.iter().filter(|it| !it.is_stable).map(|it| Part::keep(it.id)).collect())
         }

@@ -96,7 +96,7 @@ fn plan(folder: &Path, alone: bool) -> Plan {
 /// By request of the agent: its session's first model's id is not told, so its prompt, what is read, what is written for five
 /// minutes and for an hour, and what may have been left, in thousandths of a token.
 fn rows(plan: &Plan, threads: usize) -> Vec<(u64, u64, [u64; 2], u64)> {
-    let all = plan.each(Some(threads), &|_, _| {}, |load, _| {
+    let all = plan.map_loads(Some(threads), &|_, _| {}, |load, _| {
         let (_, rows) = load.rows(&|_, _| {}).pop().unwrap();
         let main = rows.requests.iter().enumerate().filter(|it| it.1.role == Role::Main);
         let left = |nth: usize| rows.expected.iter().find(|it| it.0 == nth).map_or(0.0, |it| it.1.left[0]);
@@ -177,11 +177,11 @@ fn the_report_says_how_many_sessions_shared_a_prefix_and_what_it_was_worth() {
 
     let report = report(&plan(folder.path(), false));
 
-    let first = report.first_requests().unwrap();
+    let first = report.first_request_totals().unwrap();
     assert_eq!((first.requests, first.known, first.known_reads, first.unknown_reads), (6, 1, 0, 1));
     // 15,000 tokens at 0.5 instead of 10 USD a million.
     assert!((first.known_worth_usd - 15_000.0 * 9.5e-6).abs() < 1e-12, "{}", first.known_worth_usd);
-    let said = report.on_sessions().join("\n");
+    let said = report.sessions_description().join("\n");
     assert_says(&said, &["1 session begins with tools and system prompt that another session had left"]);
     let run = &report.runs[0].tally.costs;
     assert!(run.left.usd() < 0.0 && run.left_ends[1] < run.left && run.left < run.left_ends[0]);
@@ -499,13 +499,13 @@ fn what_a_user_s_sessions_read_at_first_narrows_what_is_expected_of_later_ones_f
         let chance = if nth < 10 { 0.255 } else { own };
         assert!((row.3 as f64 - 15_000_000.0 * chance).abs() < 2.0, "session {nth}: {} for {chance}", row.3);
     }
-    let said = report(&plan).assumptions().join("\n");
+    let said = report(&plan).assumption_sentences().join("\n");
     assert_says(
         &said,
         &["declared 0.255 (0.170 to 0.530), of this user 0.547 (0.3", "; 8 of 10 in earlier sessions)"],
     );
     let folded = |threads| {
-        let report = plan.folded(Some(threads), &|_, _| ControlFlow::Continue(()), 0.9).unwrap();
+        let report = plan.report_from_parts(Some(threads), &|_, _| ControlFlow::Continue(()), 0.9).unwrap();
         format!("{:?}", report.runs)
     };
     assert_eq!(folded(1), folded(2));

@@ -73,7 +73,7 @@ fn a_recording_is_imported_once_under_all_assumptions_about_requests_that_no_log
         let one = |load: &Load, _: &(dyn Fn(usize, usize) + Sync)| {
             std::iter::once(load).chain(&load.under).map(told).collect::<Vec<_>>()
         };
-        under = plan.each_under(&sides.map(|it| it.1), None, &|_, _| {}, one).unwrap().0;
+        under = plan.map_loads_assuming(&sides.map(|it| it.1), None, &|_, _| {}, one).unwrap().0;
     });
 
     assert_eq!(done.imports, 2, "{done:?}");
@@ -81,7 +81,7 @@ fn a_recording_is_imported_once_under_all_assumptions_about_requests_that_no_log
     for (nth, (name, _)) in sides.iter().enumerate() {
         let set = vec![format!("scenario.load.recorded.assume.side_request={name}")];
         let alone = Plan::new(&bundled_catalog(), &Comparison { set, ..comparison.clone() }).unwrap();
-        let alone = alone.each(None, &|_, _| {}, |load, _| told(load)).unwrap();
+        let alone = alone.map_loads(None, &|_, _| {}, |load, _| told(load)).unwrap();
         assert_eq!(under.iter().map(|it| it[nth].clone()).collect::<Vec<_>>(), alone, "{name}");
     }
     assert_ne!(under[1][0], under[1][1], "the usual side requests are assumed");
@@ -111,7 +111,7 @@ fn what_differs_in_cache_rules_and_limits_alone_is_played_once_for_all_price_lis
 
     let mut n_simulations = 0;
     let done = on_one_thread(|| {
-        n_simulations = plan.sensitivity(None, &|_, _| {}).unwrap().n_simulations as u64;
+        n_simulations = plan.sensitivity_to_profiles(None, &|_, _| {}).unwrap().n_simulations as u64;
     });
 
     // What is left are other counts of tokens, and limits that change what a policy does.
@@ -124,7 +124,7 @@ fn a_comparison_learns_rows_and_broken_prefixes_from_the_plays_that_it_is_billed
     let plan = plan(&comparison(&folder));
 
     let done = on_one_thread(|| {
-        plan.contrasts(&[[0, 1], [0, 3]], None, &|_, _| {}).unwrap();
+        plan.contrast_pairs(&[[0, 1], [0, 3]], None, &|_, _| {}).unwrap();
     });
 
     assert_eq!((done.imports, done.layouts), (1, 1), "{done:?}");
@@ -137,7 +137,7 @@ fn rows_of_a_session_that_a_policy_leaves_as_recorded_are_played_once() {
     let plan = plan(&Comparison { policies: vec!["identity".to_owned()], ..comparison(&folder) });
 
     let done = on_one_thread(|| {
-        plan.each(None, &|_, _| {}, Load::rows).unwrap();
+        plan.map_loads(None, &|_, _| {}, Load::rows).unwrap();
     });
 
     assert_eq!((done.imports, done.plays, done.layouts), (1, 1, 0), "{done:?}");

@@ -1,6 +1,6 @@
 //! What a policy comes to on a load under a price list is the same to the picodollar, whichever command asks for it and beside whatever else.
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 use ctxsim::input::profile::price::VariedRate;
 use ctxsim::report::ALL;
 use ctxsim::take::{Progress, Run, Sinks, in_order};
@@ -73,7 +73,7 @@ struct Held {
 /// Holds every cell of a comparison of price lists to the run of its policy on its load, or returns why there is none.
 fn priced_as_run(plan: &Plan) -> Result<Held, String> {
     let runs = plan.report(None, QUIET).unwrap().runs;
-    let found = plan.sensitivity(None, QUIET).map_err(|it| it.to_string())?;
+    let found = plan.sensitivity_to_profiles(None, QUIET).map_err(|it| it.to_string())?;
     let mut held = Held::default();
     for grid in &found.grids {
         for (profile, row) in found.profiles.iter().zip(&grid.rows) {
@@ -174,7 +174,7 @@ fn loads_that_have_no_comparison_of_price_lists_are_refused_by_name() {
         &["scenario.turns_ratio=1.2"],
     );
 
-    let why = |comparison| plan(comparison).sensitivity(None, QUIET).unwrap_err().to_string();
+    let why = |comparison| plan(comparison).sensitivity_to_profiles(None, QUIET).unwrap_err().to_string();
 
     assert!(why(&blocks).contains("is a block trace, which no policy changes"), "{}", why(&blocks));
     assert!(why(&turns).contains("scenario.turns_ratio"), "{}", why(&turns));
@@ -188,7 +188,7 @@ fn a_rate_that_is_doubled_costs_as_much_more_as_was_paid_at_it() {
     let doubled = |rate| Profile { prices: all.prices.times(rate, 2), ..all.clone() };
     plan.profiles = std::iter::once(all.clone()).chain(VariedRate::ALL.map(doubled)).collect();
 
-    let rows = plan.sensitivity(None, QUIET).unwrap().grids.remove(0).rows;
+    let rows = plan.sensitivity_to_profiles(None, QUIET).unwrap().grids.remove(0).rows;
 
     for (nth, cell) in rows[0].cells.iter().enumerate() {
         for (rate, doubled) in VariedRate::ALL.into_iter().zip(&rows[1..]) {
@@ -204,7 +204,7 @@ fn a_run_comes_to_the_same_whatever_is_asked_beside_it() {
     for scenario in ["recorded/claude-code", "duckagent/long_log_debug"] {
         let plan =
             plan(&Comparison { profiles: owned(&PROFILES[..6]), ..comparison(scenario, &POLICIES, &[]) });
-        plan.each(None, QUIET, |load, _| alone_as_beside(load)).unwrap();
+        plan.map_loads(None, QUIET, |load, _| alone_as_beside(load)).unwrap();
     }
 }
 
@@ -218,8 +218,8 @@ fn run_compare_and_sweep_show_one_cost() {
     let plan = plan(&of_one);
 
     let runs = plan.report(None, QUIET).unwrap().runs;
-    let swept = plan.swept(None, QUIET).unwrap();
-    let contrasts = plan.contrasts(&[[0, 1]], None, QUIET).unwrap();
+    let swept = plan.sweep_loads(None, QUIET).unwrap();
+    let contrasts = plan.contrast_pairs(&[[0, 1]], None, QUIET).unwrap();
 
     let costs: Vec<f64> = runs.iter().map(|it| it.tally.costs.total().unwrap()).collect();
     assert!(runs[1].tally.n_played > 0, "recovery is played");
@@ -236,7 +236,7 @@ const HEAVY: [&str; 3] = ["aging-full", "aging-responses", "context-decay-whole"
 #[ignore = "slow: .ci/run runs it"]
 fn every_suite_comes_to_what_runs_do() {
     let catalog = bundled_catalog();
-    let suites: Vec<&str> = catalog.names(Kind::Suite).filter(|it| !HEAVY.contains(it)).collect();
+    let suites: Vec<&str> = catalog.names(InputKind::Suite).filter(|it| !HEAVY.contains(it)).collect();
     let told = in_order(suites.len(), |nth| {
         let of_suite = Comparison { suite: Some(suites[nth].to_owned()), ..Comparison::default() };
         // Named, they hold for recorded sessions, too, whatever model answered these.
@@ -265,7 +265,7 @@ fn recorded_and_made_up_folders_come_to_what_runs_do() {
         let of_folder = comparison(&folder.display().to_string(), &POLICIES, &[]);
         played += priced_as_run(&plan(&of_folder)).unwrap().played;
         let few = Comparison { profiles: owned(&PROFILES[..3]), ..of_folder };
-        plan(&few).each(None, QUIET, |load, _| alone_as_beside(load)).unwrap();
+        plan(&few).map_loads(None, QUIET, |load, _| alone_as_beside(load)).unwrap();
     }
     assert!(played > 0, "some recovery is played");
 }

@@ -1,11 +1,11 @@
 //! Charts and the page: which numbers they show, that they stand alone, and that everybody can read them.
 
 use ctxsim::measure::assumed::Assumed;
-use ctxsim::report::chart::forest::{Forest, ForestLine};
-use ctxsim::report::chart::frontier::{Frontier, KEPT, Point};
+use ctxsim::report::chart::forest::{ForestLine, ForestPlot};
+use ctxsim::report::chart::frontier::{Frontier, FrontierPoint, KEPT};
 use ctxsim::report::chart::names::PolicyLabel;
 use ctxsim::report::chart::requests::RunRequests;
-use ctxsim::report::chart::{ChartData, KINDS, PageChart, curves, figure, frontier, requests, stacked};
+use ctxsim::report::chart::{ChartData, KINDS, PageChart, curves, draw_chart, frontier, requests, stacked};
 use ctxsim::report::html::{self, Traces};
 use ctxsim::take::Sinks;
 use indexmap::IndexSet;
@@ -30,9 +30,9 @@ impl Ran {
         let catalog = bundled_catalog().with_folder(&folder).unwrap();
         let plan = Plan::new(&catalog, comparison).unwrap();
         let report = plan.report(Some(threads), &|_, _| {}).unwrap();
-        let of_loads = plan.each(Some(threads), &|_, _| {}, |load, progress| {
+        let of_loads = plan.map_loads(Some(threads), &|_, _| {}, |load, progress| {
             let sinks = Sinks { rows: true, ..Sinks::default() };
-            RunRequests::of_load(load, &load.takes(&sinks, progress).takes, &load.name)
+            RunRequests::from_takes(load, &load.takes(&sinks, progress).takes, &load.name)
         });
         let traces = Traces { runs: of_loads.unwrap().concat(), left_out: None };
         Self { report, traces }
@@ -63,11 +63,11 @@ impl Ran {
     }
 
     fn figures(&self) -> Vec<PageChart> {
-        self.source().figures()
+        self.source().draw_charts()
     }
 
     fn page(&self) -> String {
-        html::report(&self.report, Detail::Groups, &self.traces).unwrap()
+        html::html_page(&self.report, Detail::Groups, &self.traces).unwrap()
     }
 
     /// Returns the rows of the only table of the page whose title begins so.
@@ -103,13 +103,13 @@ fn elements<'a, 'i>(document: &'a Document<'i>, name: &'static str) -> impl Iter
 
 #[test]
 fn cost_against_evidence_is_that_of_the_tables() {
-    assert_shown("frontier", &frontier::all(&Ran::small().source()));
+    assert_shown("frontier", &frontier::frontiers_of_report(&Ran::small().source()));
 }
 
 #[test]
 fn costs_are_divided_into_their_parts() {
     let ran = Ran::small();
-    let charts = stacked::all(&ran.source());
+    let charts = stacked::cost_charts(&ran.source());
 
     for bar in charts.iter().flat_map(|it| &it.bars) {
         let sum: f64 = bar.amounts.iter().sum();
@@ -178,8 +178,8 @@ fn right_end(path: Node<'_, '_>) -> f64 {
 fn bars_end_at_what_stands_beside_them_and_their_parts_add_up() {
     let ran = Ran::recorded(2);
     let mut has_negative = false;
-    for (chart, name) in stacked::all(&ran.source()).iter().zip(["cost", "cost-2"]) {
-        let text = ran.figures().into_iter().find(|it| it.name == name).unwrap().document().unwrap();
+    for (chart, name) in stacked::cost_charts(&ran.source()).iter().zip(["cost", "cost-2"]) {
+        let text = ran.figures().into_iter().find(|it| it.name == name).unwrap().to_svg_file().unwrap();
         let document = xml(&text);
         let labels = labels(&document);
         // Two numbers of the axis tell where all others stand.
@@ -205,8 +205,8 @@ fn bars_end_at_what_stands_beside_them_and_their_parts_add_up() {
 #[test]
 fn the_line_of_prompts_stands_where_its_axis_says_and_no_footnote_is_cut() {
     let ran = Ran::recorded(2);
-    let chart = &requests::all(&ran.source())[0];
-    let text = ran.figures().into_iter().find(|it| it.name == "requests").unwrap().document().unwrap();
+    let chart = &requests::request_charts(&ran.source())[0];
+    let text = ran.figures().into_iter().find(|it| it.name == "requests").unwrap().to_svg_file().unwrap();
     let document = xml(&text);
     let labels = labels(&document);
     let lines = elements_of(document.root_element(), "path");
@@ -232,16 +232,16 @@ fn the_line_of_prompts_stands_where_its_axis_says_and_no_footnote_is_cut() {
 /// Draws a change for each of some names, and returns the label of each.
 fn forest_labels(names: &[String]) -> Vec<String> {
     let line = |(nth, name): (usize, &String)| {
-        ForestLine::of_cost(name.clone(), nth as f64 / 10.0, None, String::new())
+        ForestLine::of_cost_change(name.clone(), nth as f64 / 10.0, None, String::new())
     };
-    let forest = Forest {
+    let forest = ForestPlot {
         title: "Changes".to_owned(),
         subject: "of names".to_owned(),
         base: "base".to_owned(),
         of: "name",
         lines: names.iter().enumerate().map(line).collect(),
     };
-    let text = figure("forest", &forest).document().unwrap();
+    let text = draw_chart("forest", &forest).to_svg_file().unwrap();
     let document = xml(&text);
     let names = labels(&document).into_iter().filter(|it| it.at[0] == 24.0 && !it.words.ends_with('%'));
     names.map(|it| it.words).collect()
@@ -287,7 +287,7 @@ fn policies_with_names_that_are_long_and_alike_are_told_apart_in_every_chart() {
     ran.traces.runs.iter_mut().for_each(|it| rename(&mut it.policy));
 
     for name in ["frontier", "cost", "waiting", "requests"] {
-        let text = ran.figures().into_iter().find(|it| it.name == name).unwrap().document().unwrap();
+        let text = ran.figures().into_iter().find(|it| it.name == name).unwrap().to_svg_file().unwrap();
         let document = xml(&text);
         for nth in 0..policies.len() {
             let is_named = |it: &Label| {
@@ -304,10 +304,10 @@ fn a_name_beside_a_point_is_nearer_to_it_than_to_any_other() {
     let point = |nth: u32| {
         let (turn, reach) = (f64::from(nth) * 0.7, f64::from(nth) / 20.0);
         let label = PolicyLabel::new(&format!("policy_{nth}"), nth as usize);
-        Point::new(label, 5.0 + 4.0 * reach * turn.cos(), 0.5 + 0.5 * reach * turn.sin())
+        FrontierPoint::new(label, 5.0 + 4.0 * reach * turn.cos(), 0.5 + 0.5 * reach * turn.sin())
     };
     let frontier = Frontier::new("a spiral".to_owned(), KEPT, (0..14).map(point).collect(), Vec::new());
-    let text = figure("frontier", &frontier).document().unwrap();
+    let text = draw_chart("frontier", &frontier).to_svg_file().unwrap();
     let document = xml(&text);
     let middle = |paths: &[Node<'_, '_>]| {
         let corners = corners(*paths.last().unwrap());
@@ -347,7 +347,7 @@ fn a_name_beside_a_point_is_nearer_to_it_than_to_any_other() {
 #[test]
 fn waiting_is_divided_into_its_parts_where_the_model_has_data() {
     let ran = Ran::recorded(2);
-    let charts = stacked::waiting(&ran.source());
+    let charts = stacked::waiting_charts(&ran.source());
 
     for bar in charts.iter().flat_map(|it| &it.bars) {
         let sum: f64 = bar.amounts.iter().sum();
@@ -356,7 +356,7 @@ fn waiting_is_divided_into_its_parts_where_the_model_has_data() {
         assert!(low < bar.total && bar.total < high, "{bar:?}");
     }
     assert_shown("waiting", &charts);
-    assert!(stacked::waiting(&Ran::small().source()).is_empty(), "nobody measured its model");
+    assert!(stacked::waiting_charts(&Ran::small().source()).is_empty(), "nobody measured its model");
 }
 
 #[test]
@@ -379,7 +379,7 @@ fn a_single_assumption_moves_a_cost_no_further_than_all_together() {
 
 #[test]
 fn requests_are_those_of_the_rows_with_the_stage_that_edited_them() {
-    assert_shown("requests", &requests::all(&Ran::small().source()));
+    assert_shown("requests", &requests::request_charts(&Ran::small().source()));
 }
 
 #[test]
@@ -407,17 +407,17 @@ fn shares_of_facts_found_are_those_of_the_tables() {
     let ran = Ran::named("context-decay", &[], &[]);
     let source = ran.source();
 
-    assert_shown("depth", &curves::by_depth(&source));
-    assert_shown("length", &curves::by_length(&source));
+    assert_shown("depth", &curves::curves_by_depth(&source));
+    assert_shown("length", &curves::curves_by_length(&source));
 }
 
 #[test]
 fn a_policy_has_one_colour_in_all_charts() {
     let ran = Ran::recorded(2);
     let source = ran.source();
-    let of_frontier = frontier::all(&source).remove(0).points.into_iter().map(|it| it.policy);
-    let of_cost = stacked::all(&source).remove(0).bars.into_iter().map(|it| it.policy);
-    let of_requests = requests::all(&source).remove(0).panels.into_iter().map(|it| it.policy);
+    let of_frontier = frontier::frontiers_of_report(&source).remove(0).points.into_iter().map(|it| it.policy);
+    let of_cost = stacked::cost_charts(&source).remove(0).bars.into_iter().map(|it| it.policy);
+    let of_requests = requests::request_charts(&source).remove(0).panels.into_iter().map(|it| it.policy);
     let policies: Vec<_> = of_frontier.collect();
 
     assert!(of_cost.eq(policies.iter().cloned()) && of_requests.eq(policies.iter().cloned()));
@@ -433,7 +433,7 @@ fn every_chart_of_every_kind_is_a_drawing_with_a_title_and_an_alternative() {
         Ran::named("aging-lite", &[], &[]),
     ] {
         for figure in ran.figures() {
-            let text = figure.document().unwrap();
+            let text = figure.to_svg_file().unwrap();
             let document = xml(&text);
             let root = document.root_element();
 
@@ -504,7 +504,7 @@ fn a_page_shows_any_name_as_it_is() {
     assert_eq!(elements(&document, "h1").next().unwrap().text().unwrap().split_once(": ").unwrap().1, shown);
     assert!(elements(&document, "th").any(|it| it.text() == Some(shown)));
     for figure in ran.figures() {
-        xml(&figure.document().unwrap());
+        xml(&figure.to_svg_file().unwrap());
     }
 }
 

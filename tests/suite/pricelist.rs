@@ -5,7 +5,7 @@ mod coverage;
 mod malformed;
 mod services;
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 use ctxsim::input::PriceSpec;
 use ctxsim::input::profile::cache::LookbackUnit;
 use ctxsim::pricelist::place::{PlacedProfile, place};
@@ -227,7 +227,7 @@ fn the_reference_list_gives_models_the_cache_rules_that_their_bundled_profiles_h
     let catalog = bundled_catalog();
     let plain = |name: &str| name.to_lowercase().replace('.', "-");
     let mut n_compared = 0;
-    for name in catalog.names(Kind::Profile) {
+    for name in catalog.names(InputKind::Profile) {
         let Some(imported) = placing.placed.iter().find(|it| plain(&it.name) == plain(name)) else {
             continue;
         };

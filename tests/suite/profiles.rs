@@ -1,6 +1,6 @@
 //! The bundled profiles are many, dated and sourced.
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 use ctxsim::input::profile::calendar;
 
 use crate::support::*;
@@ -11,7 +11,8 @@ const OTHERS: [&str; 5] = ["context_decay", "duckagent", "interval", "open", "un
 /// Returns the bundled profiles of providers.
 fn bundled() -> Vec<(String, ProfileFile)> {
     let catalog = bundled_catalog();
-    let names = catalog.names(Kind::Profile).filter(|it| !OTHERS.contains(&it.split('/').next().unwrap()));
+    let names =
+        catalog.names(InputKind::Profile).filter(|it| !OTHERS.contains(&it.split('/').next().unwrap()));
     names.map(|it| (it.to_owned(), catalog.profile(it).unwrap().spec)).collect()
 }
 
@@ -84,7 +85,7 @@ fn every_bundled_profile_is_of_a_known_day_and_names_its_sources() {
 #[test]
 fn self_hosted_profiles_have_a_store_of_blocks() {
     let catalog = bundled_catalog();
-    let open: Vec<&str> = catalog.names(Kind::Profile).filter(|it| it.starts_with("open/")).collect();
+    let open: Vec<&str> = catalog.names(InputKind::Profile).filter(|it| it.starts_with("open/")).collect();
 
     assert!(open.contains(&"open/blocks-64-infinite") && open.contains(&"open/blocks-512-lru"), "{open:?}");
     for name in open {

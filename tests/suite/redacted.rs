@@ -1,7 +1,7 @@
 //! A redacted session gives the numbers of its original, and has none of its words.
 
-use ctxsim::app::{recording, redacted};
-use ctxsim::catalog::Kind;
+use ctxsim::app::{read_recording, redact_recording};
+use ctxsim::catalog::InputKind;
 use ctxsim::report::json;
 use ctxsim::timeline::Recorded;
 use ctxsim::timeline::import::detect_from;
@@ -33,7 +33,7 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) {
 fn is_session(path: &Path) -> bool {
     let Ok(bytes) = fs::read(path) else { return false };
     matches!(detect_from(&mut bytes.as_slice()), Ok(Some(_)))
-        && recording(&bundled_catalog(), path.to_str().unwrap()).is_ok()
+        && read_recording(&bundled_catalog(), path.to_str().unwrap()).is_ok()
 }
 
 fn samples() -> Vec<PathBuf> {
@@ -70,7 +70,7 @@ fn pair(path: &Path) -> Pair {
     };
     let (original, copy) = (file("one"), file("two"));
     fs::copy(path, &original).unwrap();
-    let text = redacted(&bundled_catalog(), original.to_str().unwrap()).unwrap();
+    let text = redact_recording(&bundled_catalog(), original.to_str().unwrap()).unwrap();
     fs::write(&copy, &text).unwrap();
     let [original, redacted] = [original, copy].map(|it| it.to_str().unwrap().to_owned());
     Pair { _folder: folder, original, redacted, text }
@@ -79,7 +79,7 @@ fn pair(path: &Path) -> Pair {
 /// The bundled policies that play on a session and quote none of its words.
 fn policies(path: &str) -> Vec<String> {
     let catalog = bundled_catalog();
-    let names: Vec<String> = catalog.names(Kind::Policy).map(str::to_owned).collect();
+    let names: Vec<String> = catalog.names(InputKind::Policy).map(str::to_owned).collect();
     let reads_no_words = |name: &String| {
         let spec = catalog.policy(name).unwrap().spec;
         Policy::new(&spec).is_ok() && spec.templates.is_empty()
@@ -97,7 +97,7 @@ fn runs(path: &str, policies: &[String]) -> Vec<Value> {
     let catalog = bundled_catalog();
     let plan = Plan::new(&catalog, &comparison(path, policies.to_vec())).unwrap();
     let report = plan.report(Some(2), &|_, _| {}).unwrap();
-    let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&json::report_json(&report).unwrap()).unwrap();
     let mut runs = document["runs"].as_array().unwrap().clone();
     for run in &mut runs {
         let run = run.as_object_mut().unwrap();
@@ -137,7 +137,7 @@ fn what_prompts_begin_with_and_what_was_billed_aside_is_kept() {
     for path in samples() {
         let pair = pair(&path);
         let [before, after] =
-            [&pair.original, &pair.redacted].map(|it| recording(&bundled_catalog(), it).unwrap());
+            [&pair.original, &pair.redacted].map(|it| read_recording(&bundled_catalog(), it).unwrap());
         for (before, after) in before.iter().zip(&after) {
             let [before, after] = [before, after].map(|it| it.timeline.recorded.as_ref().unwrap());
             assert_eq!(before.fixed, after.fixed, "{}", path.display());
@@ -175,14 +175,14 @@ fn search(files: &[PathBuf]) {
     let tables: String = tables.map(|it| fs::read_to_string(it.unwrap().path()).unwrap()).collect();
     let tools = tables.lines().filter_map(|it| it.strip_prefix("[tools.")?.split(']').next());
     let policies = bundled_catalog();
-    let named = policies.names(Kind::Policy).map(|it| policies.policy(it).unwrap().spec);
+    let named = policies.names(InputKind::Policy).map(|it| policies.policy(it).unwrap().spec);
     let of_policies: Vec<String> =
         named.flat_map(|it| tools_of(&serde_json::to_value(it).unwrap())).collect();
     let known = tools.chain([VOCABULARY]).chain(of_policies.iter().map(String::as_str));
     let known: BTreeSet<String> = known.flat_map(words).collect();
     for path in files {
         let pair = pair(path);
-        let sessions = recording(&bundled_catalog(), &pair.original).unwrap();
+        let sessions = read_recording(&bundled_catalog(), &pair.original).unwrap();
         let models = sessions.iter().flat_map(|it| &it.timeline.models).flat_map(|it| words(&it.name));
         let known: BTreeSet<String> = known.iter().cloned().chain(models).collect();
         let told: Vec<String> = words(&pair.text).difference(&known).cloned().collect();

@@ -1,7 +1,7 @@
 //! What memories hold, beside what they cost: in snapshots, comparisons, sweeps and under many price lists.
 
 use ctxsim::memory::RequestWriter;
-use ctxsim::report::rows::{RowContext, requests};
+use ctxsim::report::rows::{RowContext, request_rows};
 
 use crate::support::*;
 
@@ -56,7 +56,7 @@ fn a_total_that_an_ageing_memory_gets_wrong_moves_its_snapshot() {
 #[test]
 fn snapshots_hold_what_each_kind_of_memory_forgets() {
     let heads = |policy: &str, load: &str| {
-        let text = report(&[policy], load).shots()[0].text.clone();
+        let text = report(&[policy], load).snapshot_tables()[0].text.clone();
         text.lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
     };
 
@@ -160,7 +160,7 @@ fn rows_name_the_session_of_their_turn() {
         profile: &profile,
         names_run: false,
     };
-    let all = serde_json::to_value(requests(&rows, context, &[])).unwrap();
+    let all = serde_json::to_value(request_rows(&rows, context, &[])).unwrap();
 
     let sessions = all.as_array().unwrap().iter().map(|it| it["session"].as_u64().unwrap());
     assert_eq!(sessions.collect::<Vec<_>>(), [0, 1, 2]);

@@ -1,7 +1,7 @@
 //! Reports: what stands in the tables and in the JSON.
 
 use ctxsim::report::table::TableLayout;
-use ctxsim::report::{Skipped, json, markdown, table};
+use ctxsim::report::{SkippedFile, json, markdown, table};
 
 use crate::support::*;
 
@@ -18,18 +18,18 @@ fn assert_written(name: &str, text: &str) {
 
 #[test]
 fn a_report_is_written_as_json() {
-    assert_written("json", &json::document(&report()).unwrap());
+    assert_written("json", &json::report_json(&report()).unwrap());
 }
 
 #[test]
 fn a_report_is_written_as_markdown() {
-    assert_written("markdown", &markdown::report(&report(), Detail::Groups));
+    assert_written("markdown", &markdown::report_markdown(&report(), Detail::Groups));
 }
 
 #[test]
 fn a_table_fits_its_terminal() {
     for width in [72, 80, 100, 120, 200] {
-        let text = table::report(
+        let text = table::report_text(
             &report(),
             TableLayout { on: Some(width).into(), detail: Detail::Scenarios, ..TableLayout::default() },
         );
@@ -43,8 +43,8 @@ fn a_table_fits_its_terminal() {
 
 #[test]
 fn counts_of_what_was_skipped_have_separators() {
-    let skipped = |n: usize, reason: &str| vec![Skipped::not_asked("", reason.to_owned()); n];
+    let skipped = |n: usize, reason: &str| vec![SkippedFile::not_asked("", reason.to_owned()); n];
     let all = [skipped(7, "the same content"), skipped(1_320, "no request")].concat();
 
-    assert_eq!(Skipped::counted(&all), "no request (1,320); the same content (7)");
+    assert_eq!(SkippedFile::counts_by_reason(&all), "no request (1,320); the same content (7)");
 }

@@ -1,7 +1,7 @@
 //! What an answer shows of its rows: some at every width, never fewer on a wider or higher terminal, and what it counts is where it says.
 
 use ctxsim::app::advise::AdviceRequest;
-use ctxsim::app::screen_and_advice;
+use ctxsim::app::first_screen_and_advice;
 use ctxsim::grid::tint::{ROWS_LEAST, Terminal, Tint, printed_painted};
 use ctxsim::grid::{CellKind, Grid, terminal};
 use ctxsim::report::advise::{self, Advice};
@@ -33,7 +33,7 @@ fn answers(paths: &[PathBuf]) -> (FirstScreen, Advice) {
         ..Comparison::default()
     };
     let asked = AdviceRequest { min_evidence: 0.9, ..AdviceRequest::default() };
-    screen_and_advice(&bundled_catalog(), &comparison, &asked, None, &|_, _| {}).unwrap()
+    first_screen_and_advice(&bundled_catalog(), &comparison, &asked, None, &|_, _| {}).unwrap()
 }
 
 /// The rows of a table, and how many it says are left out.
@@ -68,8 +68,8 @@ const LEVERS: &str = "What you can do";
 fn shows_no_fewer(answers: &(FirstScreen, Advice), small: Terminal, large: Terminal) {
     let (screen, advice) = answers;
     let rows = |on: Terminal| {
-        let mut all = tables(&advise::table(advice, false, on), LEVERS);
-        all.extend(tables(&screen::table(screen, on), LEVERS));
+        let mut all = tables(&advise::draw_advice(advice, false, on), LEVERS);
+        all.extend(tables(&screen::terminal_text(screen, on), LEVERS));
         all
     };
     let mut listed: Vec<usize> = advice.agents.iter().map(|it| it.best_levers().len()).collect();
@@ -91,7 +91,7 @@ fn shows_no_fewer(answers: &(FirstScreen, Advice), small: Terminal, large: Termi
     let (fewer, more) = (rows(small), rows(large));
     assert!(fewer.iter().zip(&more).all(|(few, many)| few.shown <= many.shown), "{small:?}, {large:?}");
     // The command that the last lines name.
-    let details = advise::table(advice, true, large);
+    let details = advise::draw_advice(advice, true, large);
     let named: usize = tables(&details, &format!("{LEVERS}\n")).iter().map(|it| it.shown).sum();
     assert_eq!(named, advice.agents.iter().map(|it| it.best_levers().len()).sum::<usize>(), "{details}");
     assert!(!details.contains(" more: ctxsim advise"), "{details}");

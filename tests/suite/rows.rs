@@ -21,7 +21,7 @@ A guard names a number of a run by its column, as in `totals.cost_usd.total`. Ca
 #[test]
 fn the_documents_list_the_columns_of_every_kind_of_row() {
     let mut page = OPENING.to_owned();
-    for (kind, heads) in rows::kinds() {
+    for (kind, heads) in rows::columns_by_row_kind() {
         write!(page, "\n## {kind}\n\n| column | unit | meaning |\n|---|---|---|\n").unwrap();
         for it in heads.iter().filter(|it| !it.doc.is_empty()) {
             writeln!(page, "| `{}` | {} | {} |", it.name, format!("{:?}", it.unit).to_lowercase(), it.doc)
@@ -36,7 +36,7 @@ fn the_documents_list_the_columns_of_every_kind_of_row() {
 
 #[test]
 fn a_column_has_a_sentence_and_no_two_have_one_name() {
-    for (kind, heads) in rows::kinds() {
+    for (kind, heads) in rows::columns_by_row_kind() {
         let mut names: Vec<&str> = heads.iter().map(|it| it.name.as_str()).collect();
         names.sort_unstable();
         assert!(names.windows(2).all(|it| it[0] != it[1]), "{kind}");

@@ -2,8 +2,8 @@
 //!
 //! A policy that comes to what its base does is counted; it gets a row as soon as it differs.
 
-use ctxsim::catalog::Kind;
-use ctxsim::report::shot::table;
+use ctxsim::catalog::InputKind;
+use ctxsim::report::shot::draw_runs_table;
 use ctxsim::take::Run;
 
 use crate::support::*;
@@ -64,18 +64,18 @@ fn assert_runs(load: &str, set: &[&str], what: &[(&[&str], &[&str])]) {
 
 /// Returns the table of the runs that differ from their base (`identity`, or else the first), and how many do not.
 fn differing(runs: &[&Run]) -> String {
-    let whole = table(runs);
+    let whole = draw_runs_table(runs);
     let of_runs = whole.lines().skip(1).zip(runs);
     let cells: Vec<&str> = of_runs.map(|(line, run)| line[run.policy.len()..].trim_start()).collect();
     let base = runs.iter().position(|it| it.policy == "identity").unwrap_or(0);
     let is_listed = |nth: &usize| *nth == base || cells[*nth] != cells[base];
     let listed: Vec<&Run> = (0..runs.len()).filter(is_listed).map(|nth| runs[nth]).collect();
     let others = match runs.len() - listed.len() {
-        0 => return table(&listed),
+        0 => return draw_runs_table(&listed),
         1 => "1 other".to_owned(),
         n => format!("{n} others"),
     };
-    format!("{}{others}: as {}\n", table(&listed), runs[base].policy)
+    format!("{}{others}: as {}\n", draw_runs_table(&listed), runs[base].policy)
 }
 
 /// Returns whether a policy is left out of those that a pattern means: what acts on no load of items, unless its folder is asked for.
@@ -86,7 +86,7 @@ fn is_left_out(policy: &str, asked: &[&str]) -> bool {
 
 fn runs(load: &str, set: &[&str], profiles: &[&str], policies: &[&str]) -> Vec<Run> {
     let catalog = bundled_catalog();
-    let expanded = policies.iter().flat_map(|it| catalog.expand(Kind::Policy, it));
+    let expanded = policies.iter().flat_map(|it| catalog.expand_pattern(InputKind::Policy, it));
     let comparison = Comparison {
         // A schedule in hindsight is held against its bound and brute force (`hindsight.rs`).
         policies: expanded.filter(|it| !is_left_out(it, policies)).collect(),

@@ -250,9 +250,9 @@ fn values(rows: &row::Rows) -> Vec<Value> {
 fn written(plan: &Plan, threads: usize) -> (Value, Vec<Value>) {
     let quiet = |_, _| {};
     let run = take::RunName { policy: "p", scenario: "s", profile: "m" };
-    let trials = plan.each(Some(threads), &quiet, take::Load::drawn).unwrap().concat();
+    let trials = plan.map_loads(Some(threads), &quiet, take::Load::drawn).unwrap().concat();
     let lines = trials.iter().flat_map(|(_, trials)| values(&take::drawn(run, trials)));
-    (values(&runs::rows(&plan.report(Some(threads), &quiet).unwrap(), false)).remove(0), lines.collect())
+    (values(&runs::run_rows(&plan.report(Some(threads), &quiet).unwrap(), false)).remove(0), lines.collect())
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The first screen: its size, its sums, its words, and which command lines mean it.
 
-use ctxsim::app::screen;
-use ctxsim::report::Next;
+use ctxsim::app::first_screen;
+use ctxsim::report::NextCommands;
 use ctxsim::report::lever::{KnownBy, Lever, Word};
-use ctxsim::report::screen::{BillPart, FirstScreen, SessionFacts, markdown, table};
+use ctxsim::report::screen::{BillPart, FirstScreen, SessionFacts, markdown, terminal_text};
 
 use crate::support::*;
 
@@ -16,7 +16,7 @@ fn screen_on(folder: &Path) -> FirstScreen {
         own_models: true,
         ..Comparison::default()
     };
-    screen(&bundled_catalog(), &comparison, Some(1), &|_, _| {}).unwrap()
+    first_screen(&bundled_catalog(), &comparison, Some(1), &|_, _| {}).unwrap()
 }
 
 /// A request of a made-up session of Claude Code: the day of 2026, and the tokens that it writes, reads and answers.
@@ -108,10 +108,12 @@ fn levers() -> Vec<Lever> {
 /// Made-up facts of many agents and people, the worst that a screen has to hold.
 fn crowded() -> FirstScreen {
     let folder = screen_facts();
-    let next =
-        Next { sessions: "~/a/very/long/folder ".repeat(30).trim().to_owned(), options: String::new() };
+    let next = NextCommands {
+        sessions: "~/a/very/long/folder ".repeat(30).trim().to_owned(),
+        options: String::new(),
+    };
     let certainty = "Simulated: no model ran; how much of what later steps need stays is inferred from what the sessions did next.";
-    FirstScreen::new(&folder, Vec::new(), levers(), certainty.to_owned()).going_on(&next)
+    FirstScreen::new(&folder, Vec::new(), levers(), certainty.to_owned()).with_next_commands(&next)
 }
 
 fn screen_facts() -> Vec<SessionFacts> {
@@ -159,7 +161,7 @@ fn every_recording_has_a_screen_of_forty_lines_that_adds_up_in_plain_words() {
 #[test]
 fn the_most_that_a_screen_can_hold_is_forty_lines_and_some_levers_in_the_order_of_dollars() {
     let it = crowded();
-    let text = table(&it, Some(200));
+    let text = terminal_text(&it, Some(200));
 
     fits(&text);
     is_plain(&text);
@@ -181,7 +183,7 @@ fn eight_levers_of_one_agent_have_room_and_say_their_word_first() {
     let mut levers = levers();
     levers.truncate(8);
     levers.iter_mut().for_each(|it| "Compact at 200,000 tokens".clone_into(&mut it.title));
-    let text = table(&FirstScreen::new(&facts, Vec::new(), levers, String::new()), None);
+    let text = terminal_text(&FirstScreen::new(&facts, Vec::new(), levers, String::new()), None);
 
     fits(&text);
     assert_snapshot("cli", "screen_levers", &text);
@@ -208,7 +210,7 @@ fn the_last_thirty_days_and_the_thirty_before_count_requests_by_their_days() {
     assert_eq!(it.bill.total.all, usd(48));
     assert_eq!((it.bill.total.last, it.bill.total.before), (Some(usd(40)), Some(usd(6))));
     assert_eq!(it.month.usd, usd(40), "a month is the last 30 days");
-    let text = table(&it, None);
+    let text = terminal_text(&it, None);
     assert!(text.contains("+$212.50 (+566.7%)"), "{text}");
     adds_up(&it);
 
@@ -216,7 +218,7 @@ fn the_last_thirty_days_and_the_thirty_before_count_requests_by_their_days() {
     [1, 5, 6].iter().for_each(|day| fs::remove_file(folder.path().join(format!("s{day}.jsonl"))).unwrap());
     let it = screen_on(folder.path());
     assert_eq!((it.bill.total.last, it.bill.total.before), (Some(usd(40)), None));
-    assert!(!table(&it, None).contains("change "), "{}", table(&it, None));
+    assert!(!terminal_text(&it, None).contains("change "), "{}", terminal_text(&it, None));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn plan(set: &[&str]) -> Plan {
 }
 
 fn three() -> Sensitivity {
-    plan(&[]).sensitivity(Some(1), &|_, _| {}).unwrap()
+    plan(&[]).sensitivity_to_profiles(Some(1), &|_, _| {}).unwrap()
 }
 
 /// Whether two floats are the same up to their last digits.
@@ -114,7 +114,7 @@ fn the_nearest_flip_is_the_smallest_change_of_one_rate() {
     }
     for (price, cheapest) in [("11.49", "prune"), ("11.51", "cut")] {
         let plan = plan(&[&format!("profile.prices.0.input={price}")]);
-        let row = &plan.sensitivity(Some(1), &|_, _| {}).unwrap().grids[0].rows[1];
+        let row = &plan.sensitivity_to_profiles(Some(1), &|_, _| {}).unwrap().grids[0].rows[1];
         assert_eq!(plan.policies[row.order()[0]], cheapest, "at {price}");
     }
 }
@@ -185,7 +185,9 @@ fn break_even_points_follow_from_rates_and_habits() {
             );
         }
     }
-    let other = plan(&["break_even.prune_removes_tokens=40_000"]).sensitivity(Some(1), &|_, _| {}).unwrap();
+    let other = plan(&["break_even.prune_removes_tokens=40_000"])
+        .sensitivity_to_profiles(Some(1), &|_, _| {})
+        .unwrap();
     assert_eq!(other.profiles[1].break_even.prune_requests, Some(9.0));
 }
 
@@ -196,7 +198,7 @@ fn a_ledger_is_simulated_once_for_each_pair_of_rules_and_limits() {
         n_played.fetch_add(1, Ordering::Relaxed);
     };
 
-    let found = plan(&[]).sensitivity(Some(1), &count).unwrap();
+    let found = plan(&[]).sensitivity_to_profiles(Some(1), &count).unwrap();
 
     assert_eq!(found.n_distinct, 2, "two of the three profiles differ in prices alone");
     assert_eq!((found.n_simulations, n_played.load(Ordering::Relaxed)), (6, 6));
@@ -204,7 +206,7 @@ fn a_ledger_is_simulated_once_for_each_pair_of_rules_and_limits() {
     let mut plan = plan(&[]);
     let more = plan.profiles[2].clone();
     plan.profiles.extend((0..40).map(|index| Profile { name: format!("more/{index}"), ..more.clone() }));
-    let many = plan.sensitivity(Some(2), &count).unwrap();
+    let many = plan.sensitivity_to_profiles(Some(2), &count).unwrap();
     assert_eq!((many.n_simulations, many.profiles.len(), many.grids[0].rows.len()), (6, 43, 43));
     assert_eq!(n_played.load(Ordering::Relaxed), 12);
     assert_eq!(many.grids[0].rows[2], many.grids[0].rows[42]);
@@ -212,7 +214,8 @@ fn a_ledger_is_simulated_once_for_each_pair_of_rules_and_limits() {
 
 #[test]
 fn a_policy_that_stops_at_a_limit_has_no_rank() {
-    let found = plan(&["profile.limits.input_tokens=9_300"]).sensitivity(Some(1), &|_, _| {}).unwrap();
+    let found =
+        plan(&["profile.limits.input_tokens=9_300"]).sensitivity_to_profiles(Some(1), &|_, _| {}).unwrap();
 
     let ranks: Vec<_> = found.grids[0].rows[0].cells.iter().map(|it| it.rank).collect();
     assert_eq!(ranks, [None, Some(1), Some(2)], "`keep` goes over at its third request");
@@ -224,7 +227,7 @@ fn several_scenarios_are_added_up_first() {
     let catalog = bundled_catalog().with_folder(&folder()).unwrap();
     let scenarios = vec!["read".to_owned(), "duckagent/plain_chat".to_owned()];
     let found = Plan::new(&catalog, &Comparison { scenarios, ..comparison(&[]) }).unwrap();
-    let found = found.sensitivity(None, &|_, _| {}).unwrap();
+    let found = found.sensitivity_to_profiles(None, &|_, _| {}).unwrap();
 
     let loads: Vec<&str> = found.grids.iter().map(|it| it.load.as_str()).collect();
     assert_eq!(loads, ["ALL", "read", "duckagent/plain_chat"]);
@@ -260,7 +263,7 @@ fn conversations_pay_long_prompt_prices() {
 
     let [flat, long, peak] = [0, 1, 2].map(|it| report.runs[it].tally.costs.total().unwrap());
     assert!(flat > 0.0 && is_near(long, 3.0 * flat) && is_near(peak, 5.0 * flat), "{flat} {long} {peak}");
-    let found = plan.sensitivity(Some(1), &|_, _| {}).unwrap();
+    let found = plan.sensitivity_to_profiles(Some(1), &|_, _| {}).unwrap();
     assert!(is_near(found.grids[0].rows[2].cells[0].cost().unwrap(), peak));
     assert!(is_near(
         found.grids[0].rows[1].cells[0].cost_at(VariedRate::Input)[1].unwrap(),
@@ -342,7 +345,7 @@ fn price_lists_are_sorted_and_cut_and_free_ones_are_called_free() {
     let text = "name = \"free\"\nabout = \"a\"\nas_of = \"2026-10-07\"\nsources = [\"s\"]\ncache = \"none\"\n\
                 [[prices]]\ninput = 0.0\noutput = 0.0\n";
     plan.profiles.insert(0, profile_from(text));
-    let found = plan.sensitivity(Some(1), &|_, _| {}).unwrap();
+    let found = plan.sensitivity_to_profiles(Some(1), &|_, _| {}).unwrap();
     let names = |sort, top| {
         let arranged = found.clone().arranged(sort, top);
         arranged.profiles.iter().map(|it| it.name.clone()).collect::<Vec<_>>()

@@ -180,7 +180,7 @@ fn a_folder_comes_to_what_its_files_come_to_on_any_number_of_threads() {
     let of_pattern = report(&comparison(&[&path("*/*0a0a0a0a*")]), 2);
     let of_all = report(&comparison(&[&path("**/*.jsonl")]), 2);
 
-    let rows = |it: &Report| runs::rows(it, false);
+    let rows = |it: &Report| runs::run_rows(it, false);
     assert_eq!(rows(&of_folder), rows(&of_files));
     assert_eq!(rows(&of_folder), rows(&of_all), "links that lead back end");
     assert_eq!(of_folder.skipped.len(), of_all.skipped.len());
@@ -220,14 +220,14 @@ fn the_reference_sessions_laid_out_as_projects_come_to_what_a_suite_of_their_pat
     let of_suite = report(&of_suite, 2);
 
     let totals = |it: &Report| {
-        let text = table::report(it, TableLayout { on: Some(100).into(), ..TableLayout::default() });
+        let text = table::report_text(it, TableLayout { on: Some(100).into(), ..TableLayout::default() });
         // Groups of equally many sessions come in the order in which they are listed.
         let mut blocks: Vec<String> =
             text[text.find("36 sessions (").unwrap()..].split("\n\n").map(str::to_owned).collect();
         blocks.sort();
         blocks
     };
-    assert_eq!(json::document(&of_folder).unwrap(), json::document(&on_one_thread).unwrap());
+    assert_eq!(json::report_json(&of_folder).unwrap(), json::report_json(&on_one_thread).unwrap());
     assert_eq!(of_folder.skipped.len(), 5, "{:?}", of_folder.skipped);
     assert_eq!(
         of_folder.runs.len(),
@@ -355,7 +355,7 @@ fn several_sessions_print_a_verdict_then_what_was_read_and_a_total() {
     let folder = projects();
     let report = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
 
-    let text = table::report(&report, TableLayout { on: Some(100).into(), ..TableLayout::default() });
+    let text = table::report_text(&report, TableLayout { on: Some(100).into(), ..TableLayout::default() });
 
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("No recommendation: "), "the answer first: {text}");
@@ -363,12 +363,15 @@ fn several_sessions_print_a_verdict_then_what_was_read_and_a_total() {
     assert!(text.contains("Cache reads: "), "{text}");
     assert!(text.contains("\n4 sessions (4 turns) · each under the profile of its own model"), "{text}");
     let detailed = TableLayout { on: Some(100).into(), detail: Detail::Scenarios, ..TableLayout::default() };
-    let detailed = table::report(&report, detailed);
+    let detailed = table::report_text(&report, detailed);
     assert!(detailed.contains("\n2 sessions (2 turns) · anthropic/claude-opus-4.5"), "{detailed}");
     assert!(lines.iter().all(|it| it.chars().count() <= 100), "{text}");
     let sections = report.sections(Detail::Groups);
     assert_eq!((sections[0].scenarios, sections[0].is_part), (4, false));
-    assert_eq!(sections[0].subject(), "4 sessions (4 turns), each under the profile of its own model");
+    assert_eq!(
+        sections[0].subject_and_profile(),
+        "4 sessions (4 turns), each under the profile of its own model"
+    );
     let cost: f64 = report.runs.iter().step_by(2).map(|it| it.tally.costs.total().unwrap()).sum();
     assert!((sections[0].lines[0].tally.costs.total().unwrap() - cost).abs() < 1e-9);
     let spread = sections[0].lines[1].spread.unwrap();
@@ -450,7 +453,7 @@ fn a_verdict_names_what_saves_by_losing_evidence_and_takes_no_oracle() {
     let lossy: Vec<&str> = strict.lossy.iter().map(|it| it.policy.as_str()).collect();
     assert_eq!(lossy, [guarded]);
     let told = "Cheaper by losing evidence: duckagent_recoverable_decay_guarded_mid (";
-    assert!(strict.words().contains(told), "{}", strict.words());
+    assert!(strict.full_text().contains(told), "{}", strict.full_text());
     assert_eq!(loose.cheapest.unwrap().policy, guarded);
     assert!(report.note_on_oracles().unwrap().starts_with("clairvoyant sees the future"));
 }
@@ -468,7 +471,7 @@ fn a_verdict_says_in_its_first_sentence_that_the_bill_is_not_reproduced() {
 
     let error = verdict.trust.sources[0].error.unwrap();
     assert!(error < -0.05, "{error}");
-    let first = verdict.words().split(". ").next().unwrap().to_owned();
+    let first = verdict.full_text().split(". ").next().unwrap().to_owned();
     let doubt = "but input cost is predicted 6.6% below the recorded bill (a check passes within 5%)";
     assert!(first.contains(doubt), "{first}");
 }
@@ -479,7 +482,7 @@ fn where_nothing_says_what_is_needed_nothing_is_recommended() {
 
     for verdict in report.verdicts() {
         assert!(!verdict.knows_evidence);
-        let words = verdict.words();
+        let words = verdict.full_text();
         assert!(words.starts_with("No recommendation: nothing says which results are needed"), "{words}");
         assert!(!words.contains("keep it") && !words.contains("To apply"), "{words}");
     }
@@ -497,9 +500,9 @@ fn a_total_over_sources_of_different_quality_says_what_it_mixes() {
         verdict.trust.sources.iter().filter_map(|it| Some(it.error?.abs() > 0.05)).collect();
     assert!(errors.contains(&true) && errors.contains(&false), "{:?}", verdict.trust);
     assert!(
-        verdict.words().contains(", but it mixes bills of different quality: for "),
+        verdict.full_text().contains(", but it mixes bills of different quality: for "),
         "{}",
-        verdict.words()
+        verdict.full_text()
     );
 }
 
@@ -512,7 +515,7 @@ fn sessions_whose_bills_are_not_reproduced_are_counted_under_their_own_profiles(
         billed_usd: 10.0,
     };
     let sources = vec![source("a", 22, -0.06), source("b", 1, 0.072), source("c", 13, 0.01)];
-    let of = |sources: Vec<BilledProfile>| TableTrust { sources, ..TableTrust::default() }.doubts();
+    let of = |sources: Vec<BilledProfile>| TableTrust { sources, ..TableTrust::default() }.doubts_clause();
 
     let doubts = of(sources.clone());
     assert!(doubts.contains("for 23 of 36 sessions (22 of a and 1 of b), input cost"), "{doubts}");

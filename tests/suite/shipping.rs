@@ -1,6 +1,6 @@
 //! What is published: under whose name, with which licences, and that nothing unchecked is installed.
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 
 use crate::support::*;
 use crate::tidy::{NETWORK, files};
@@ -183,7 +183,7 @@ fn the_list_of_digests_names_every_bundled_suite() {
     let listed: Vec<&str> = list.lines().map(|it| it.split_once("  ").unwrap().1).collect();
     let catalog = bundled_catalog();
 
-    assert_eq!(listed, catalog.names(Kind::Suite).collect::<Vec<_>>());
+    assert_eq!(listed, catalog.names(InputKind::Suite).collect::<Vec<_>>());
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn where_no_model_wrote_a_summary_nothing_is_told() {
     let told = |policy: usize| report.runs[policy].tally.evidence_told();
 
     assert!(told(0).is_none() && told(1).is_some() && told(2).is_none());
-    let note = report.note_on_summaries().unwrap();
+    let note = report.note_on_summary_losses().unwrap();
     assert!(note.contains("agents_session") && !note.contains("sliding_window"), "{note}");
     // What is counted, and what is fetched again, is as it is without the rates.
     assert!(report.runs[1].tally.evidence_kept().unwrap() < told(1).unwrap()[0]);

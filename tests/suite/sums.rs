@@ -12,7 +12,7 @@ fn one_thread_and_two_threads_write_the_same_bytes() {
     let plan = planned(&comparison);
 
     let [one, two] =
-        [1, 2].map(|threads| json::document(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap());
+        [1, 2].map(|threads| json::report_json(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap());
 
     assert_eq!(one, two);
 }

@@ -78,7 +78,7 @@ fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
     let indices: Vec<usize> = (0..grid.len()).collect();
     let told = Mutex::new(Vec::new());
 
-    let all = app::sweep(&bundled_catalog(), &comparison, &grid, &indices, Some(1), &|done, of| {
+    let all = app::sweep_points(&bundled_catalog(), &comparison, &grid, &indices, Some(1), &|done, of| {
         told.lock().unwrap().push((done, of));
     });
 
@@ -86,7 +86,8 @@ fn a_sweep_opens_each_recording_once_however_many_variants_it_has() {
     assert_eq!(told.into_inner().unwrap(), [(1, 2), (2, 2)], "one step for each recording that is opened");
     assert_eq!(all.len(), 130);
     for nth in [0, 63, 64, 129] {
-        let one = app::sweep(&bundled_catalog(), &comparison, &grid, &[nth], None, &|_, _| {}).unwrap();
+        let one =
+            app::sweep_points(&bundled_catalog(), &comparison, &grid, &[nth], None, &|_, _| {}).unwrap();
         assert_eq!(one[0], all[nth], "the same point alone");
     }
 }

@@ -2,7 +2,7 @@
 
 use ctxsim::input::policy::PolicyFamily;
 use ctxsim::measure::known_task::{KnownTask, TaskNumber};
-use ctxsim::report::known_task::{line, points, signed};
+use ctxsim::report::known_task::{format_points_with_interval, format_signed_points, published_task_effect};
 
 use crate::support::*;
 
@@ -20,7 +20,7 @@ pub(crate) fn page() -> String {
     let mut text = String::from(HEAD);
     writeln!(text, "\n## In a line\n").unwrap();
     for family in PolicyFamily::ALL {
-        let line = line(known, family)
+        let line = published_task_effect(known, family)
             .unwrap_or_else(|| format!("Nothing is published here of {}.", family.about()));
         writeln!(text, "- {line}").unwrap();
     }
@@ -37,7 +37,7 @@ pub(crate) fn page() -> String {
             it.scaffold,
             it.policy,
             it.n,
-            points(it.points),
+            format_points_with_interval(it.points),
             ratio(it.cost)
         )
         .unwrap();
@@ -52,9 +52,9 @@ pub(crate) fn page() -> String {
             it.scaffold,
             it.contrasts,
             it.n,
-            points(it.points),
-            signed(it.halves[0]),
-            signed(it.halves[1]),
+            format_points_with_interval(it.points),
+            format_signed_points(it.halves[0]),
+            format_signed_points(it.halves[1]),
             ratio(it.cost),
             ratio(it.turns)
         )

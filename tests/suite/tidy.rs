@@ -1,6 +1,6 @@
 //! Rules of the house that no compiler checks.
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 
 use crate::support::*;
 
@@ -355,17 +355,18 @@ fn commands_with_limits_name_bundled_inputs() {
         let words: Vec<&str> = command["args"].as_str().unwrap().split(' ').collect();
         for pair in words.windows(2) {
             let kind = match pair[0] {
-                "--suite" => Kind::Suite,
-                "--policy" => Kind::Policy,
-                "--profile" => Kind::Profile,
+                "--suite" => InputKind::Suite,
+                "--policy" => InputKind::Policy,
+                "--profile" => InputKind::Profile,
                 _ => continue,
             };
-            named.extend(catalog.expand(kind, pair[1]).into_iter().map(|it| (kind, it)));
+            named.extend(catalog.expand_pattern(kind, pair[1]).into_iter().map(|it| (kind, it)));
         }
     }
 
-    assert!(named.iter().all(|(kind, name)| catalog.find(*kind, name).is_ok()), "{named:?}");
-    let presets = named.iter().filter(|(kind, name)| *kind == Kind::Policy && name.starts_with("agents/"));
+    assert!(named.iter().all(|(kind, name)| catalog.find_origin(*kind, name).is_ok()), "{named:?}");
+    let presets =
+        named.iter().filter(|(kind, name)| *kind == InputKind::Policy && name.starts_with("agents/"));
     assert_eq!(presets.count(), 50, "the limit of 276 sessions is for 50 presets");
 }
 

@@ -127,7 +127,7 @@ fn explanations_count_as_their_runs_do() {
 #[test]
 fn price_lists_side_by_side_say_how_their_models_count() {
     let all = ["anthropic/claude-opus-4.5", "openai/gpt-5.4", "openai/gpt-6-sol"];
-    let sensitivity = plan(&all, &["identity"]).sensitivity(Some(1), &|_, _| {}).unwrap();
+    let sensitivity = plan(&all, &["identity"]).sensitivity_to_profiles(Some(1), &|_, _| {}).unwrap();
 
     let counts: Vec<String> = sensitivity.profiles.iter().filter_map(|it| it.counts()).collect();
     assert_eq!(counts, ["as recorded", "×0.77 [0.73, 0.84]", "not known"]);

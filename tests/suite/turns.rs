@@ -6,7 +6,7 @@ use ctxsim::input::policy::PolicyFamily;
 use ctxsim::measure::assumed::Assumed;
 use ctxsim::measure::known_task::KnownTask;
 use ctxsim::measure::more_turns::TurnRatios;
-use ctxsim::report::known_task::{known, narrow};
+use ctxsim::report::known_task::{narrow_window_reason, published_task_effects};
 use ctxsim::report::lever::TurnsBreakEven;
 use proptest::prelude::*;
 
@@ -262,7 +262,8 @@ fn no_number_of_points_stands_without_its_source() {
     }
     assert!(declared.pooled.iter().all(|it| declared.sources.contains_key(&it.source)));
     let titles: Vec<&str> = declared.sources.values().map(|it| it.title.as_str()).collect();
-    let lines: Vec<String> = PolicyFamily::ALL.into_iter().filter_map(|it| known(&[it])).collect();
+    let lines: Vec<String> =
+        PolicyFamily::ALL.into_iter().filter_map(|it| published_task_effects(&[it])).collect();
     assert_eq!(lines.len(), 2, "{lines:#?}");
     assert!(lines.iter().all(|line| titles.iter().any(|it| line.contains(it))), "{lines:#?}");
     for row in page().lines().filter(|it| it.starts_with("| ") && it.contains(" to ")) {
@@ -282,9 +283,9 @@ fn no_number_of_points_stands_without_its_source() {
 
 #[test]
 fn a_window_that_is_small_against_the_requests_of_the_sessions_is_its_users_to_judge() {
-    let why = narrow(10, &[5, 60, 80]).unwrap();
+    let why = narrow_window_reason(10, &[5, 60, 80]).unwrap();
     assert!(why.contains("The Complexity Trap") && why.contains("60 or more"), "{why}");
-    assert_eq!(narrow(40, &[60, 60, 80]), None);
+    assert_eq!(narrow_window_reason(40, &[60, 60, 80]), None);
     let mask = |keep: &str| {
         let text = format!(
             "(name: \"m\", about: \"Masks.\", stages: [(name: \"m\", scope: (kinds: [tool_result], keep_recent: {keep}), apply: show(marker(12)))])"

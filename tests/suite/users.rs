@@ -1,6 +1,6 @@
 //! What users asked is needed: by its own turn, by later turns with a declared weight, and a summary keeps a declared share of it.
 
-use ctxsim::catalog::Kind as Kinds;
+use ctxsim::catalog::InputKind as Kinds;
 use ctxsim::input::policy::Kind;
 use ctxsim::input::scenario::user_messages::{UserNeeds, UserTerms};
 use ctxsim::ledger::{NeedRow, Sink};
@@ -114,7 +114,7 @@ fn what_is_assumed_of_messages_has_ends_and_the_file_s_are_the_default() {
 fn report(scenarios: Vec<String>, more: &[(&str, &str)], set: &[&str]) -> Report {
     let mut catalog = bundled_catalog();
     for (name, stages) in more {
-        catalog.hold(Kinds::Policy, name, PolicyFile { name: (*name).to_owned(), ..spec(stages) }, None);
+        catalog.add_built(Kinds::Policy, name, PolicyFile { name: (*name).to_owned(), ..spec(stages) }, None);
     }
     let policies = std::iter::once("identity").chain(more.iter().map(|it| it.0));
     let comparison = Comparison {

@@ -19,23 +19,23 @@ mod verdicts;
 use crate::prelude::*;
 
 use super::{Comparison, Progress};
-use crate::selection::Whose;
-use agents::{Agent, AgentSetting, ShownBy, is_older};
-use asked::SessionsFor;
+use crate::selection::OwnerFilter;
+use agents::{Agent, AgentSetting, ShownBy, is_older_version};
+use asked::SessionsToAdviseOn;
 pub use asked::TrialRequest;
 use ctxsim_engine::measure::month::Calendar;
-use ctxsim_report::advise::saved::Saved;
+use ctxsim_report::advise::saved::SavingsForecast;
 use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, Paste, SCHEMA};
-use ctxsim_report::as_logged::sum_of;
-use measured::{LifetimeAxis, advice_by_bills};
-use menu::Menus;
+use ctxsim_report::as_logged::sum_bills;
+use measured::{LifetimeAxis, advise_from_bills};
+use menu::SettingMenus;
 use play::PlayedSession;
 use stated::FileSettings;
 use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
 pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
 pub use measured::{ChangedSession, PlayedFolder, TriedChoice};
-pub(super) use play::{CostedLog, SeenLog, costs_with, seen};
+pub(super) use play::{CostedLog, SeenLog, costs_under_settings, read_seen_logs};
 
 /// Why a session is left out that another agent made than the one that is named.
 const OF_ANOTHER: &str = "of another agent";
@@ -64,40 +64,40 @@ pub struct AdviceRequest {
 pub fn advise(
     catalog: &Catalog,
     comparison: &Comparison,
-    asked: &AdviceRequest,
+    request: &AdviceRequest,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(Advice, Option<Saved>), Error> {
-    let menus = Menus::new(catalog, asked)?;
+) -> Result<(Advice, Option<SavingsForecast>), Error> {
+    let menus = SettingMenus::new(catalog, request)?;
     // What is wrong with the days is said before any session is read.
-    asked.trial.iter().try_for_each(|trial| trial.schedule(Some(0)).map(|_| ()))?;
-    let whose = Whose::new(comparison);
+    request.trial.iter().try_for_each(|trial| trial.schedule_days(Some(0)).map(|_| ()))?;
+    let whose = OwnerFilter::new(comparison);
     let everybody = Comparison { user: None, project: None, ..comparison.clone() };
-    let plan = play::plan(catalog, &everybody)?;
-    let (played, mut skipped) = play::play(&plan, &menus, threads, progress, |_, session| session)?;
+    let plan = play::plan_as_recorded(catalog, &everybody)?;
+    let (played, mut skipped) = play::play_sessions(&plan, &menus, threads, progress, |_, session| session)?;
     let (others, played): (Vec<_>, Vec<_>) =
-        played.into_iter().partition(|session| menus.leaves_out(&session.seen));
-    skipped.extend(others.iter().map(|it| Skipped::not_asked(&it.seen.name, OF_ANOTHER.to_owned())));
-    if !played.is_empty() && !played.iter().any(|session| whose.takes(&session.seen.project)) {
-        return Err(asked::nobody(&played, &whose));
+        played.into_iter().partition(|session| menus.is_of_other_agent(&session.seen));
+    skipped.extend(others.iter().map(|it| SkippedFile::not_asked(&it.seen.name, OF_ANOTHER.to_owned())));
+    if !played.is_empty() && !played.iter().any(|session| whose.includes_folder(&session.seen.project)) {
+        return Err(asked::no_session_of_owner_error(&played, &whose));
     }
-    let (mut advice, mut saved) = advise_on(&menus, &played, asked.min_evidence, &whose)?;
-    if let Some(trial) = &asked.trial {
+    let (mut advice, mut saved) = advise_on_sessions(&menus, &played, request.min_evidence, &whose)?;
+    if let Some(trial) = &request.trial {
         let newest = played.iter().filter_map(|session| session.seen.span_ms).map(|[_, end]| end).max();
-        let days = trial.schedule(newest)?;
+        let days = trial.schedule_days(newest)?;
         saved.iter_mut().for_each(|forecast| forecast.trial.clone_from(&days));
         let own = advice.agents.iter_mut().filter_map(|advice| advice.asked.as_mut());
         own.for_each(|choice| choice.trial.clone_from(&days));
     }
-    if let Some(name) = asked.agent.as_ref().filter(|_| played.is_empty() && !skipped.is_empty()) {
-        return Err(no_recording(&format!("advise on that is one of `{name}`")));
+    if let Some(name) = request.agent.as_ref().filter(|_| played.is_empty() && !skipped.is_empty()) {
+        return Err(no_recording_error(&format!("advise on that is one of `{name}`")));
     }
     if advice.agents.is_empty() {
-        return Err(no_agent(&advice.unknown, Agent::all()?));
+        return Err(no_known_agent_error(&advice.unknown, Agent::all_by_file_name()?));
     }
-    if !asked.pairs.is_empty() && advice.agents.iter().all(|advice| advice.asked.is_none()) {
+    if !request.pairs.is_empty() && advice.agents.iter().all(|advice| advice.asked.is_none()) {
         let names = advice.agents.iter().map(|advice| advice.agent.clone()).listed();
-        return Err(asked::of_others(&names, &asked.pairs).into());
+        return Err(asked::other_agents_setting_problems(&names, &request.pairs).into());
     }
     Ok((Advice { skipped, ..advice }, saved))
 }
@@ -106,20 +106,20 @@ pub fn advise(
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub(super) fn advise_beside<T: Send>(
+pub(super) fn advise_and_collect<T: Send>(
     catalog: &Catalog,
     comparison: &Comparison,
-    asked: &AdviceRequest,
+    request: &AdviceRequest,
     threads: Option<usize>,
     progress: Progress<'_>,
-    also: impl Fn(&Load, &Policy) -> T + Sync,
+    collect: impl Fn(&Load, &Policy) -> T + Sync,
 ) -> Result<(Advice, Vec<T>), Error> {
-    let menus = Menus::new(catalog, asked)?;
-    let plan = play::plan(catalog, comparison)?;
-    let beside = |load: &Load, session| (session, also(load, &plan.as_recorded));
-    let (all, skipped) = play::play(&plan, &menus, threads, progress, beside)?;
+    let menus = SettingMenus::new(catalog, request)?;
+    let plan = play::plan_as_recorded(catalog, comparison)?;
+    let beside = |load: &Load, session| (session, collect(load, &plan.as_recorded));
+    let (all, skipped) = play::play_sessions(&plan, &menus, threads, progress, beside)?;
     let (played, told): (Vec<PlayedSession>, Vec<T>) = all.into_iter().unzip();
-    let (advice, _) = advise_on(&menus, &played, asked.min_evidence, &Whose::default())?;
+    let (advice, _) = advise_on_sessions(&menus, &played, request.min_evidence, &OwnerFilter::default())?;
     Ok((Advice { skipped, ..advice }, told))
 }
 
@@ -127,33 +127,35 @@ pub(super) fn advise_beside<T: Send>(
 ///
 /// # Errors
 /// The settings file that was given cannot be used.
-fn advise_on(
-    menus: &Menus<'_>,
-    all: &[PlayedSession],
+fn advise_on_sessions(
+    menus: &SettingMenus<'_>,
+    played_sessions: &[PlayedSession],
     min_evidence: f64,
-    whose: &Whose,
-) -> Result<(Advice, Option<Saved>), Error> {
+    owner: &OwnerFilter,
+) -> Result<(Advice, Option<SavingsForecast>), Error> {
     let mut by_agent: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     let mut by_format: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
-    for session in all {
-        match menus.agent(&session.seen) {
+    for session in played_sessions {
+        match menus.agent_of_log(&session.seen) {
             Some(agent) => by_agent.entry(&agent.name).or_default().push(session),
             None => by_format.entry(session.seen.format).or_default().push(session),
         }
     }
     // One month for all agents, so that theirs add up.
-    let asked_for = all.iter().filter(|session| whose.takes(&session.seen.project));
+    let asked_for = played_sessions.iter().filter(|session| owner.includes_folder(&session.seen.project));
     let calendar = Calendar::new(asked_for.map(|session| session.seen.span_ms));
     let (mut agents, mut saved) = (Vec::new(), Vec::new());
-    for agent in Agent::all()?.values() {
+    for agent in Agent::all_by_file_name()?.values() {
         let Some(played) = by_agent.get(agent.name.as_str()) else { continue };
-        let Some(SessionsFor { played, few }) = SessionsFor::new(played, whose) else { continue };
+        let Some(SessionsToAdviseOn { played, few }) = SessionsToAdviseOn::new(played, owner) else {
+            continue;
+        };
         let month = AgentMonth::new(&calendar, &played);
         let sessions =
-            AgentSessions { menu: menus.of_agent(&agent.name)?, month, played: &played, min_evidence };
+            AgentSessions { menu: menus.menu_for_agent(&agent.name)?, month, played: &played, min_evidence };
         let (advice, forecast) = sessions.advise();
         match few {
-            Some(few) => agents.push(asked::narrowed(advice, whose, few)),
+            Some(few) => agents.push(asked::narrow_advice_to_owner(advice, owner, few)),
             None => {
                 saved.extend(forecast);
                 agents.push(advice);
@@ -162,15 +164,17 @@ fn advise_on(
     }
     // Of several agents, only one may have the setting that is asked for.
     if agents.len() > 1 {
-        let is_asked =
-            |advice: &AgentAdvice, forecast: &Saved| advice.agent == forecast.agent && advice.asked.is_some();
+        let is_asked = |advice: &AgentAdvice, forecast: &SavingsForecast| {
+            advice.agent == forecast.agent && advice.asked.is_some()
+        };
         saved.retain(|forecast| agents.iter().any(|advice| is_asked(advice, forecast)));
     }
     let saved = if saved.len() == 1 { saved.pop() } else { None };
     let mut by_bills = Vec::new();
     for (format, played) in &by_format {
-        let own = played.iter().copied().filter(|session| whose.takes(&session.seen.project)).listed();
-        let advice = advice_by_bills(&own, &AgentMonth::new(&calendar, &own), min_evidence);
+        let own =
+            played.iter().copied().filter(|session| owner.includes_folder(&session.seen.project)).listed();
+        let advice = advise_from_bills(&own, &AgentMonth::new(&calendar, &own), min_evidence);
         by_bills.push(AgentAdvice { agent: (*format).to_owned(), ..advice });
     }
     let unknown = by_format.iter().map(|(format, played)| ((*format).to_owned(), played.len())).listed();
@@ -178,67 +182,68 @@ fn advise_on(
 }
 
 /// Says that no agent has this name.
-fn unknown_agent(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
+fn unknown_agent_problems(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
     let problem =
         problem_in("--agent", Code("agent-unknown"), format!("no settings of an agent `{name}` are known"));
-    vec![problem.help(format!("use one of {}", names(known)))]
+    vec![problem.help(format!("use one of {}", join_agent_names(known)))]
 }
 
 /// Says that no session is one of a known agent.
-fn no_agent(formats: &[(String, usize)], known: &IndexMap<String, Agent>) -> Error {
+fn no_known_agent_error(formats: &[(String, usize)], known: &IndexMap<String, Agent>) -> Error {
     if formats.is_empty() {
-        return no_recording("advise on");
+        return no_recording_error("advise on");
     }
     let formats: Vec<&str> = formats.iter().map(|it| it.0.as_str()).listed();
     let message =
         format!("whose sessions these are cannot be told from their format: {}", formats.join(", "));
-    let help = format!("name the agent with `--agent`: {}", names(known));
+    let help = format!("name the agent with `--agent`: {}", join_agent_names(known));
     vec![Diagnostic::at(Code("agent-unrecognised"), "", message).help(help)].into()
 }
 
 /// Says that nothing recorded is there to do something with.
-pub(super) fn no_recording(what: &str) -> Error {
+pub(super) fn no_recording_error(purpose: &str) -> Error {
     let problem =
-        Diagnostic::at(Code("agent-unrecognised"), "", format!("no recorded session is there to {what}"));
+        Diagnostic::at(Code("agent-unrecognised"), "", format!("no recorded session is there to {purpose}"));
     vec![problem.help("name recorded sessions: files, or folders of them")].into()
 }
 
-fn names(known: &IndexMap<String, Agent>) -> String {
+fn join_agent_names(known: &IndexMap<String, Agent>) -> String {
     known.keys().cloned().listed().join(", ")
 }
 
 /// Returns whether the agent is known whose logs have a format and name a model.
-pub fn knows_agent(format: &str, model: &str) -> bool {
-    Agent::all().is_ok_and(|it| it.values().any(|it| it.is_of(format, model)))
+pub fn is_log_of_known_agent(format: &str, model: &str) -> bool {
+    Agent::all_by_file_name().is_ok_and(|it| it.values().any(|it| it.matches_log(format, model)))
 }
 
 impl Agent {
     /// Returns whether it has a setting for the lifetime of cache entries.
-    fn has_lifetimes(&self) -> bool {
+    fn has_lifetime_setting(&self) -> bool {
         self.settings.iter().any(|it| it.shown_by == Some(ShownBy::Lifetimes))
     }
 
     /// Returns whether recordings of a format and a model are its logs.
-    pub(super) fn is_of(&self, format: &str, model: &str) -> bool {
+    pub(super) fn matches_log(&self, format: &str, model: &str) -> bool {
         self.formats.iter().any(|it| it == format) && model.to_lowercase().contains(&self.needs_model)
     }
 }
 
 impl AgentSessions<'_> {
     /// Advises on the settings of the agent; also returns what to write down of it.
-    fn advise(&self) -> (AgentAdvice, Option<Saved>) {
+    fn advise(&self) -> (AgentAdvice, Option<SavingsForecast>) {
         let Self { menu, month, played, min_evidence } = self;
-        let force = self.force();
-        let Verdicts { levers, pasted, asked } = self.verdicts(&force);
-        let by_bills = advice_by_bills(played, month, *min_evidence);
+        let force = self.settings_in_force();
+        let Verdicts { levers, pasted, asked } = self.judge_choices(&force);
+        let by_bills = advise_from_bills(played, month, *min_evidence);
         let saved = asked.as_ref().or(pasted.as_ref());
-        let saved = saved.and_then(|placed| self.saved(&placed.choice, &levers[placed.lever], &force));
-        let versions = force.versions();
-        let new = pasted.as_ref().map(|placed| menu.values(&placed.choice)).unwrap_or_default();
+        let saved =
+            saved.and_then(|placed| self.forecast_to_save(&placed.choice, &levers[placed.lever], &force));
+        let versions = force.oldest_and_newest_version();
+        let new = pasted.as_ref().map(|placed| menu.values_of_choice(&placed.choice)).unwrap_or_default();
         let asked = asked.map(|placed| {
-            let new = menu.values(&placed.choice);
-            let heed = self.heed(&new, versions.as_ref());
-            AskedAdvice { lever: placed.lever, paste: self.pastes(&new), heed, trial: Vec::new() }
+            let new = menu.values_of_choice(&placed.choice);
+            let heed = self.paste_warnings(&new, versions.as_ref());
+            AskedAdvice { lever: placed.lever, paste: self.settings_to_paste(&new), heed, trial: Vec::new() }
         });
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
@@ -246,29 +251,32 @@ impl AgentSessions<'_> {
             sub_agents: force.seen.iter().filter(|seen| seen.is_of_agent).count(),
             requests: force.seen.iter().map(|seen| seen.requests).sum(),
             projects: self.n_projects(),
-            as_logged: sum_of(force.seen.iter().filter_map(|seen| seen.as_logged.as_ref())),
-            month: month.cost(played),
+            as_logged: sum_bills(force.seen.iter().filter_map(|seen| seen.as_logged.as_ref())),
+            month: month.cost_of_sessions(played),
             min_evidence: *min_evidence,
-            evidence_kept: self.evidence_kept(),
-            in_force: force.all(),
-            paste: self.pastes(&new),
-            heed: self.heed(&new, versions.as_ref()),
+            evidence_kept: self.evidence_kept_share(),
+            in_force: force.values_in_force(),
+            paste: self.settings_to_paste(&new),
+            heed: self.paste_warnings(&new, versions.as_ref()),
             asked,
             notes: menu.file.notes.clone(),
             versions,
-            lifetimes: LifetimeAxis::all(menu).iter().filter_map(|axis| axis.found(self)).listed(),
-            wishes: self.wishes(),
-            left_out: force.left_out(),
+            lifetimes: LifetimeAxis::all_of_agent(menu)
+                .iter()
+                .filter_map(|axis| axis.lifetime_costs(self))
+                .listed(),
+            wishes: self.saving_wishes(),
+            left_out: force.untried_settings(),
             tried: menu.choices.len(),
             pasted: pasted.map(|placed| placed.lever),
             levers: Vec::new(),
             untold: by_bills.untold,
         };
-        (advice.with_levers(levers.into_iter().chain(by_bills.levers).enumerate().listed()), saved)
+        (advice.with_reordered_levers(levers.into_iter().chain(by_bills.levers).enumerate().listed()), saved)
     }
 
     /// Returns what to paste: what is advised, with what the file says already at its place.
-    fn pastes(&self, new: &SettingValues) -> Vec<Paste> {
+    fn settings_to_paste(&self, new: &SettingValues) -> Vec<Paste> {
         if new.is_empty() {
             return Vec::new();
         }
@@ -278,11 +286,11 @@ impl AgentSessions<'_> {
         whole.extend(new.clone());
         let chosen = whole.iter();
         let chosen = chosen.filter_map(|(key, value)| Some((self.menu.agent.setting(key)?, value.as_str())));
-        files::pastes(&chosen.listed())
+        files::pastes_by_place(&chosen.listed())
     }
 
     /// Says what to check when pasting: which version has the settings, and what outranks them.
-    fn heed(&self, new: &SettingValues, versions: Option<&[String; 2]>) -> Vec<String> {
+    fn paste_warnings(&self, new: &SettingValues, versions: Option<&[String; 2]>) -> Vec<String> {
         let settings: Vec<&AgentSetting> = new.keys().filter_map(|it| self.menu.agent.setting(it)).listed();
         if settings.is_empty() {
             return Vec::new();
@@ -290,14 +298,14 @@ impl AgentSessions<'_> {
         let name = &self.menu.agent.name;
         let exists = |setting: &&AgentSetting| {
             let (key, since) = (&setting.key, setting.since.as_ref()?);
-            let newest = versions.map(|[_, newest]| newest).filter(|newest| is_older(newest, since));
+            let newest = versions.map(|[_, newest]| newest).filter(|newest| is_older_version(newest, since));
             let update = newest.map_or_else(String::new, |newest| {
                 format!(", and the newest version in these sessions is {newest}: update first")
             });
             Some(format!("`{key}` exists since {name} {since}{update}."))
         };
         let outranked = |setting: &&AgentSetting| {
-            let variable = self.menu.file.outranked_by(setting)?;
+            let variable = self.menu.file.outranking_variable(setting)?;
             Some(format!("Remove `{variable}` from the file, because it outranks `{}`.", setting.key))
         };
         let not_tried = "Taken from the agent's documentation; not tested on the agent.";

@@ -3,19 +3,19 @@
 use crate::prelude::*;
 
 use crate::Load;
-use crate::session::{note_on_refused, note_on_tokens};
+use crate::session::{note_on_refused_marks, note_on_token_counts};
 use ctxsim_base::grid::numbers::{NONE, counted, listed, percent};
 use ctxsim_base::quantity::Expected;
 use ctxsim_engine::measure::Tally;
 use ctxsim_engine::take::{FailedRun, Run};
 use ctxsim_input::policy::Builtin;
-use ctxsim_report::part::{MissingPrice, OfLoad, OfRun, PartHead};
+use ctxsim_report::part::{LoadResult, MissingPrice, PartHead, RunResult};
 use ctxsim_report::sections::{Detail, Section, TableLine};
-use ctxsim_report::{Brief, Folded, RecordingLosses, Report, SessionReport, distinct};
+use ctxsim_report::{FoldedRuns, RecordingLosses, Report, RunBrief, SessionReport, distinct};
 use ctxsim_timeline::import::LossReason;
 
 /// What one load of a plan came to.
-pub(super) struct Came {
+pub(super) struct LoadResults {
     pub(super) runs: Vec<Run>,
     pub(super) notes: Vec<String>,
     pub(super) session: Option<SessionReport>,
@@ -25,22 +25,22 @@ pub(super) struct Came {
     pub(super) unpriced: Vec<MissingPrice>,
 }
 
-impl Came {
+impl LoadResults {
     pub(super) fn from_runs(load: &Load, runs: Vec<Run>, session: Option<SessionReport>) -> Self {
         let is_unpriced = runs.iter().any(|it| it.tally.costs.total().is_none());
         let unpriced =
-            if is_unpriced { load.profiles.iter().map(missing_price).listed() } else { Vec::new() };
+            if is_unpriced { load.profiles.iter().map(missing_prices_of).listed() } else { Vec::new() };
         let losses =
             load.timeline().and_then(|it| it.recorded.as_ref()).map_or_else(Vec::new, |it| it.losses.clone());
         Self { runs, notes: notes_on_load(load), session, losses, unpriced }
     }
 
     /// Takes what totals need.
-    pub(super) fn part(self, load: &Load) -> OfLoad {
-        let (runs, failures) = Report::without_failed(self.runs);
-        OfLoad {
+    pub(super) fn into_part_of_load(self, load: &Load) -> LoadResult {
+        let (runs, failures) = Report::split_off_failed(self.runs);
+        LoadResult {
             name: load.name.clone(),
-            runs: runs.into_iter().map(OfRun::new).listed(),
+            runs: runs.into_iter().map(RunResult::new).listed(),
             failures,
             notes: self.notes,
             session: self.session.map(|it| SessionReport { as_logged: None, filled: None, ..it }),
@@ -52,7 +52,7 @@ impl Came {
 
 impl Plan {
     /// Returns what a report needs of it beside what its loads came to.
-    pub fn head(&self, min_evidence: f64) -> PartHead {
+    pub fn report_head(&self, min_evidence: f64) -> PartHead {
         let policies = || self.scenarios.iter().flat_map(|it| &it.policies);
         let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Builtin::looks_ahead));
         let title = |it: &Arc<Policy>| Some((it.name.clone(), it.title.clone()?));
@@ -67,7 +67,7 @@ impl Plan {
             baseline: self.policies[0].clone(),
             has_sum: self.has_sum,
             is_ranked: self.is_ranked,
-            is_selected: self.selection.is_asked(),
+            is_selected: self.selection.is_set(),
             min_evidence,
         }
     }
@@ -75,49 +75,49 @@ impl Plan {
 
 /// What loads came to, gathered one by one in the order of their plan.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct GatheredResults {
     runs: Vec<Run>,
     /// What is kept of the runs in place of them, if they are folded.
-    folded: Option<Folded>,
+    folded: Option<FoldedRuns>,
     sessions: Vec<SessionReport>,
     losses: RecordingLosses,
     pub(super) notes: IndexSet<String>,
     unpriced: IndexSet<MissingPrice>,
     pub(super) failures: Vec<FailedRun>,
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) skipped: Vec<SkippedFile>,
 }
 
-impl Gathered {
+impl GatheredResults {
     /// Gathers sums and what intervals are made of, and no runs.
-    pub(super) fn folding() -> Self {
-        Self { folded: Some(Folded::default()), ..Self::default() }
+    pub(super) fn without_runs() -> Self {
+        Self { folded: Some(FoldedRuns::default()), ..Self::default() }
     }
 
-    pub(super) fn add(&mut self, load: Came) {
-        self.losses.add(&load.losses);
-        self.unpriced.extend(load.unpriced);
+    pub(super) fn add_load(&mut self, results: LoadResults) {
+        self.losses.add_session_losses(&results.losses);
+        self.unpriced.extend(results.unpriced);
         match &mut self.folded {
-            Some(folded) => folded.add(&load.runs, load.session.as_ref()),
-            None => self.runs.extend(load.runs),
+            Some(folded) => folded.add_load(&results.runs, results.session.as_ref()),
+            None => self.runs.extend(results.runs),
         }
-        self.notes.extend(load.notes);
-        self.sessions.extend(load.session);
+        self.notes.extend(results.notes);
+        self.sessions.extend(results.session);
     }
 
     /// Returns whether no load takes part, or none of the sessions that were asked for.
-    pub(super) fn has_none(&self, is_selected: bool) -> bool {
-        let has_no_run = self.runs.is_empty() && self.folded.as_ref().is_none_or(Folded::is_empty);
+    pub(super) fn has_nothing_to_report(&self, is_selected: bool) -> bool {
+        let has_no_run = self.runs.is_empty() && self.folded.as_ref().is_none_or(FoldedRuns::is_empty);
         has_no_run && self.failures.is_empty() || is_selected && self.sessions.is_empty()
     }
 }
 
 /// Puts a report together.
-pub(super) fn assembled_report(head: &PartHead, gathered: Gathered) -> Report {
-    let Gathered { runs, folded, sessions, losses, notes, unpriced, failures, skipped } = gathered;
+pub(super) fn assemble_report(head: &PartHead, gathered: GatheredResults) -> Report {
+    let GatheredResults { runs, folded, sessions, losses, notes, unpriced, failures, skipped } = gathered;
     let told = head.notes.iter().cloned().chain(notes).listed();
     let suite = head.suite.clone();
     let report = match folded {
-        Some(folded) => Report::of_folded(suite, told, (folded, failures), head.has_sum),
+        Some(folded) => Report::from_folded(suite, told, (folded, failures), head.has_sum),
         None => Report::new(suite, told, runs, head.has_sum),
     };
     let mut report = Report {
@@ -133,16 +133,16 @@ pub(super) fn assembled_report(head: &PartHead, gathered: Gathered) -> Report {
     };
     report.notes.extend(report.notes_on_failures(&head.baseline));
     report.notes.extend(distinct(notes_on_unpriced(&report, unpriced.iter()).into_iter()));
-    report.notes.extend(report.note_on_unread());
-    report.notes.extend(report.notes_on_versions());
-    report.notes.extend(on_best_effort(&report));
+    report.notes.extend(report.note_on_unread_records());
+    report.notes.extend(report.notes_on_newer_versions());
+    report.notes.extend(notes_on_best_effort_caches(&report));
     report.n_first_notes = report.notes.len();
-    report.notes.extend(on_hindsight(&report, &head.schedules));
-    report.notes.extend(on_recovery(&report));
-    report.notes.extend(report.notes_on_resets());
-    report.notes.extend(report.notes_on_summarisers());
+    report.notes.extend(notes_on_hindsight(&report, &head.schedules));
+    report.notes.extend(notes_on_recovery(&report));
+    report.notes.extend(report.notes_on_compactions());
+    report.notes.extend(report.notes_on_summariser_limits());
     if !head.is_ranked {
-        report.notes.extend(report.notes_on_stages());
+        report.notes.extend(report.idle_stage_notes());
     }
     report
 }
@@ -150,47 +150,47 @@ pub(super) fn assembled_report(head: &PartHead, gathered: Gathered) -> Report {
 /// Returns what a reader must know of it and the policies that it is played under.
 pub fn notes_on_load(load: &Load) -> Vec<String> {
     let own = load.world.notes(load).into_iter();
-    note_on_tokens(load)
+    note_on_token_counts(load)
         .into_iter()
-        .chain(note_on_refused(load))
+        .chain(note_on_refused_marks(load))
         .chain(own)
-        .chain(notes_on_unread(load))
+        .chain(notes_on_unread_fields(load))
         .listed()
 }
 
 /// Notes parts of policies that the load does not read.
-fn notes_on_unread(load: &Load) -> Vec<String> {
+fn notes_on_unread_fields(load: &Load) -> Vec<String> {
     let mut unread: IndexMap<&str, Vec<String>> = IndexMap::new();
     for policy in &load.policies {
         let fields = load.world.kind().unread(policy);
         fields.for_each(|it| unread.entry(it).or_default().push(policy.name.clone()));
     }
     let told = unread.into_iter().map(|(field, policies)| {
-        format!("{} does not read `{field}`: {} simulated without it.", load.name, are(&policies))
+        format!("{} does not read `{field}`: {} simulated without it.", load.name, list_with_verb(&policies))
     });
     told.listed()
 }
 
 /// Lists policies with their verb.
-fn are(policies: &[String]) -> String {
+fn list_with_verb(policies: &[String]) -> String {
     format!("{} {}", listed(policies), if policies.len() == 1 { "is" } else { "are" })
 }
 
 /// Returns what a comparison changes of its inputs, in words: overrides, what else is named, seed and trials.
-pub(super) fn changes(comparison: &Comparison, named: Option<String>) -> Vec<String> {
+pub(super) fn describe_changes(comparison: &Comparison, other_names: Option<String>) -> Vec<String> {
     let seed = comparison.seed.map(|it| format!("seed {it}"));
     let trials = comparison.trials.map(|it| format!("{it} trials"));
-    comparison.set.iter().cloned().chain(named).chain(seed).chain(trials).listed()
+    comparison.set.iter().cloned().chain(other_names).chain(seed).chain(trials).listed()
 }
 
 /// Lists the changes made for a run, so that its numbers are not mistaken for those of the files.
-pub(super) fn on_changes(comparison: &Comparison) -> Option<String> {
-    let changes = changes(comparison, None);
+pub(super) fn note_on_changes(comparison: &Comparison) -> Option<String> {
+    let changes = describe_changes(comparison, None);
     (!changes.is_empty()).then(|| format!("Changed for this run: {}.", changes.join(", ")))
 }
 
 /// Counts the guards of a suite that concern parts the run leaves out.
-pub(super) fn on_guards(n_unjudged: usize) -> Option<String> {
+pub(super) fn note_on_unjudged_guards(n_unjudged: usize) -> Option<String> {
     let (guards, are) = if n_unjudged == 1 { ("guard", "is") } else { ("guards", "are") };
     (n_unjudged > 0).then(|| {
         format!("{n_unjudged} {guards} of the suite {are} not checked: this run omits what they refer to.")
@@ -198,15 +198,15 @@ pub(super) fn on_guards(n_unjudged: usize) -> Option<String> {
 }
 
 /// Compares each policy's savings with those of the best schedule in hindsight, table by table.
-pub(super) fn on_hindsight(report: &Report, schedules: &[String]) -> Vec<String> {
+pub(super) fn notes_on_hindsight(report: &Report, schedules: &[String]) -> Vec<String> {
     if schedules.is_empty() {
         return Vec::new();
     }
     let sections = report.sections(Detail::Groups);
-    sections.iter().filter(|it| !it.is_part).filter_map(|it| of_section(it, report, schedules)).listed()
+    sections.iter().filter(|it| !it.is_part).filter_map(|it| hindsight_note(it, report, schedules)).listed()
 }
 
-fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Option<String> {
+fn hindsight_note(section: &Section, report: &Report, schedules: &[String]) -> Option<String> {
     let first = section.lines.first()?;
     let best = section.lines.iter().find(|it| schedules.contains(&it.policy))?;
     let saved = |line: &TableLine| {
@@ -215,7 +215,7 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
         costs.map(|(base, own)| (base - own) / base).filter(|it| it.is_finite())
     };
     let most = saved(best)?;
-    let subject = section.subject();
+    let subject = section.subject_and_profile();
     let bound = best.tally.bound.zip(first.tally.costs.total()).map(|(bound, base)| (base - bound) / base);
     let bound = bound.map_or_else(String::new, |saved| {
         format!(", and no schedule that keeps every needed item can save more than {}", percent(saved))
@@ -250,11 +250,11 @@ fn of_section(section: &Section, report: &Report, schedules: &[String]) -> Optio
 const SAVED_MIN: f64 = 0.000_5;
 
 /// Lists which orders depend on the recovery assumptions, and where recovery was sampled.
-pub(super) fn on_recovery(report: &Report) -> Vec<String> {
+pub(super) fn notes_on_recovery(report: &Report) -> Vec<String> {
     let played: IndexSet<&str> =
-        report.briefs().filter(|it| it.figures.n_played > 0).map(|it| it.policy).collect();
-    let n_played = report.briefs().map(|it| it.figures.n_played).max().unwrap_or_default();
-    let mut notes = open_orders(report);
+        report.run_briefs().filter(|it| it.figures.n_played > 0).map(|it| it.policy).collect();
+    let n_played = report.run_briefs().map(|it| it.figures.n_played).max().unwrap_or_default();
+    let mut notes = notes_on_open_orders(report);
     if !played.is_empty() {
         let names: Vec<&str> = played.into_iter().listed();
         notes.push(format!(
@@ -266,9 +266,9 @@ pub(super) fn on_recovery(report: &Report) -> Vec<String> {
 }
 
 /// Says what rests on best-effort caches where one policy is played alone, so that no verdict does.
-pub(super) fn on_best_effort(report: &Report) -> Vec<String> {
-    let policies = distinct(report.briefs().map(|it| it.policy));
-    if policies.len() > 1 || report.briefs().all(|it| it.figures.saved_by_luck.is_none()) {
+pub(super) fn notes_on_best_effort_caches(report: &Report) -> Vec<String> {
+    let policies = distinct(report.run_briefs().map(|it| it.policy));
+    if policies.len() > 1 || report.run_briefs().all(|it| it.figures.saved_by_luck.is_none()) {
         return Vec::new();
     }
     let sections = report.sections(Detail::Groups);
@@ -283,26 +283,26 @@ pub(super) fn on_best_effort(report: &Report) -> Vec<String> {
         0 => String::new(),
         n => format!(" The same holds, to a lesser degree, under {}.", counted(n, "other profile")),
     };
-    vec![format!("Under {profile}, {}.{others}", share.words())]
+    vec![format!("Under {profile}, {}.{others}", share.best_effort_clause())]
 }
 
 /// The name of the profile of sessions that each run under their own model's.
 const OWN: &str = "their own models' profiles";
 
 /// Lists the policies whose order against the first depends on what is assumed.
-fn open_orders(report: &Report) -> Vec<String> {
-    let profiles = if report.is_one_question() {
+fn notes_on_open_orders(report: &Report) -> Vec<String> {
+    let profiles = if report.is_several_under_own_models() {
         vec![None]
     } else {
-        distinct(report.briefs().map(|it| it.profile)).into_iter().map(Some).listed()
+        distinct(report.run_briefs().map(|it| it.profile)).into_iter().map(Some).listed()
     };
     let mut notes = Vec::new();
     for profile in profiles {
-        let lines = report.lines(profile);
+        let lines = report.policy_sums(profile);
         let Some((first, base)) = lines.iter().next() else { continue };
         let is_of_first =
-            |it: &Brief<'_>| it.policy == first && profile.is_none_or(|profile| it.profile == profile);
-        let start = match report.briefs().filter(is_of_first).count() {
+            |it: &RunBrief<'_>| it.policy == first && profile.is_none_or(|profile| it.profile == profile);
+        let start = match report.run_briefs().filter(is_of_first).count() {
             1 => "Whether",
             _ => "Over all scenarios, whether",
         };
@@ -317,7 +317,7 @@ fn open_orders(report: &Report) -> Vec<String> {
 }
 
 /// Returns which prices a profile lacks.
-pub(super) fn missing_price(profile: &Profile) -> MissingPrice {
+pub(super) fn missing_prices_of(profile: &Profile) -> MissingPrice {
     let rates = profile.prices.usual();
     let writes = [0, 1].map(|it| rates.write(it).is_none());
     MissingPrice { profile: profile.name.clone(), output: rates.output.is_none(), writes }
@@ -329,11 +329,11 @@ pub(super) fn notes_on_unpriced<'p>(
     profiles: impl Iterator<Item = &'p MissingPrice>,
 ) -> Vec<String> {
     let notes = profiles.filter_map(|profile| {
-        let lines = report.lines(Some(&profile.profile));
+        let lines = report.policy_sums(Some(&profile.profile));
         let sums = lines.iter().map(|it| &it.1.run.tally).filter(|it| it.costs.total().is_none());
         let unknown: Vec<&Tally> = sums.listed();
         (!unknown.is_empty()).then(|| {
-            let parts = unpriced_parts(&unknown, profile);
+            let parts = list_unpriced_parts(&unknown, profile);
             format!(
                 "{}: no price is known for {}, so costs that include them are unknown ({NONE}).",
                 profile.profile, parts
@@ -344,7 +344,7 @@ pub(super) fn notes_on_unpriced<'p>(
 }
 
 /// Returns what sums of unknown cost use that has no price.
-fn unpriced_parts(sums: &[&Tally], profile: &MissingPrice) -> String {
+fn list_unpriced_parts(sums: &[&Tally], profile: &MissingPrice) -> String {
     let uses_write = |class: usize| {
         sums.iter().any(|tally| {
             let sums = &tally.sums;

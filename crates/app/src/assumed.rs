@@ -30,7 +30,7 @@ struct NumbersFile {
 
 impl NumbersFile {
     /// Reads every file, as this process has it.
-    fn all() -> impl Iterator<Item = Self> {
+    fn read_all() -> impl Iterator<Item = Self> {
         ctxsim_assumptions::all().filter_map(|(path, shipped)| {
             let name = path.strip_prefix(FILES[0])?.strip_suffix(FILES[1])?;
             let tree = decode_table(ctxsim_assumptions::current(shipped), Format::Toml).ok()?;
@@ -39,25 +39,25 @@ impl NumbersFile {
     }
 
     /// Visits each number with its name.
-    fn each(&mut self, mut visit: impl FnMut(&str, &mut Value)) {
-        each_number(&mut self.tree, self.name, &mut visit);
+    fn visit_numbers(&mut self, mut visit: impl FnMut(&str, &mut Value)) {
+        visit_numbers_below(&mut self.tree, self.name, &mut visit);
     }
 }
 
 /// Visits each number below a tree. A list of tables is named by their names, else counted.
-fn each_number(tree: &mut Value, name: &str, visit: &mut impl FnMut(&str, &mut Value)) {
+fn visit_numbers_below(tree: &mut Value, name: &str, visit: &mut impl FnMut(&str, &mut Value)) {
     match tree {
         Value::Object(members) => {
             for (key, member) in members.iter_mut().filter(|it| !UNREAD.contains(&it.0.as_str())) {
                 let inner = if key == VALUE { name.to_owned() } else { format!("{name}.{key}") };
-                each_number(member, &inner, visit);
+                visit_numbers_below(member, &inner, visit);
             }
         }
         Value::Array(all) if all.is_empty() || all.iter().any(|it| !it.is_number()) => {
             for (nth, member) in all.iter_mut().enumerate() {
                 let own = member.get("name").and_then(Value::as_str).map(str::to_owned);
                 let inner = format!("{name}.{}", own.unwrap_or_else(|| nth.to_string()));
-                each_number(member, &inner, visit);
+                visit_numbers_below(member, &inner, visit);
             }
         }
         Value::String(text) if !is_duration(text) => {}
@@ -72,19 +72,19 @@ fn is_duration(text: &str) -> bool {
 }
 
 /// Returns whether a name is that of a file or a table, or is below it.
-fn is_within(name: &str, table: &str) -> bool {
+fn is_name_within(name: &str, table: &str) -> bool {
     name.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '/']))
 }
 
 impl Plan {
     /// Returns the assumed numbers that its runs read, by name, as this process has them: those of the files that its loads, their formats
     /// and its memories use.
-    pub fn assumed(&self) -> IndexMap<String, String> {
-        let tables: Vec<String> = self.scenarios.iter().flat_map(ReadyLoad::assumes).listed();
-        let is_read = |name: &str| tables.iter().any(|it| is_within(name, it));
+    pub fn assumed_numbers_read(&self) -> IndexMap<String, String> {
+        let tables: Vec<String> = self.scenarios.iter().flat_map(ReadyLoad::assumed_tables_read).listed();
+        let is_read = |name: &str| tables.iter().any(|it| is_name_within(name, it));
         let mut read = IndexMap::new();
-        for mut file in NumbersFile::all() {
-            file.each(|name, number| {
+        for mut file in NumbersFile::read_all() {
+            file.visit_numbers(|name, number| {
                 if is_read(name) {
                     read.insert(name.to_owned(), number.to_string());
                 }
@@ -96,20 +96,20 @@ impl Plan {
 
 impl ReadyLoad {
     /// Returns the files and tables of assumed numbers that its runs read.
-    fn assumes(&self) -> Vec<String> {
+    fn assumed_tables_read(&self) -> Vec<String> {
         let load = &self.spec.load;
         let mut tables: Vec<String> = match load {
-            LoadSpec::Aging(_) => listed(&["aging/numbers", "aging/models"]),
-            LoadSpec::Chats(_) => listed(&["memory_runners"]),
+            LoadSpec::Aging(_) => to_strings(&["aging/numbers", "aging/models"]),
+            LoadSpec::Chats(_) => to_strings(&["memory_runners"]),
             _ => Vec::new(),
         };
         if load.is_of_items() {
-            tables.extend(listed(&OF_ITEMS));
+            tables.extend(to_strings(&OF_ITEMS));
         }
         if let LoadSpec::Recorded { path, .. } = load {
-            tables.extend(listed(&OF_RECORDINGS));
-            let origin = load::origin_of(&self.loaded, path, load::RECORDED).ok();
-            let reader = origin.and_then(|it| it.reader().ok());
+            tables.extend(to_strings(&OF_RECORDINGS));
+            let origin = load::origin_of_named_file(&self.loaded, path, load::RECORDED).ok();
+            let reader = origin.and_then(|it| it.open_reader().ok());
             let format = reader.and_then(|mut it| import::detect_from(it.as_mut()).ok().flatten());
             tables.extend(format.iter().flat_map(|it| [format!("harnesses.{it}"), format!("tools/{it}")]));
         }
@@ -121,7 +121,7 @@ impl ReadyLoad {
     }
 }
 
-fn listed(names: &[&str]) -> Vec<String> {
+fn to_strings(names: &[&str]) -> Vec<String> {
     names.iter().map(|it| (*it).to_owned()).listed()
 }
 
@@ -129,24 +129,27 @@ fn listed(names: &[&str]) -> Vec<String> {
 ///
 /// # Errors
 /// A name that no number has, or a value that is not of the number's kind.
-pub fn assume(numbers: &[String]) -> Result<(), Error> {
+pub fn replace_assumed_numbers(numbers: &[String]) -> Result<(), Error> {
     if numbers.is_empty() {
         return Ok(());
     }
-    let mut files: Vec<NumbersFile> = NumbersFile::all().listed();
+    let mut files: Vec<NumbersFile> = NumbersFile::read_all().listed();
     let mut problems = Vec::new();
     let mut replaced: Vec<bool> = files.iter().map(|_| false).listed();
     for given in numbers {
         let Some((name, value)) = given.split_once('=') else {
             let message = format!("`{given}` is not NAME=VALUE");
-            problems.push(wrong(message, "write a name and a number, such as `recovery.own_request=0.2`"));
+            problems.push(usage_problem(
+                message,
+                "write a name and a number, such as `recovery.own_request=0.2`",
+            ));
             continue;
         };
         let mut found = None;
         for (file, is_replaced) in files.iter_mut().zip(&mut replaced) {
-            file.each(|place, number| {
+            file.visit_numbers(|place, number| {
                 if place == name {
-                    found = Some(replace(number, value));
+                    found = Some(replace_if_same_kind(number, value));
                     *is_replaced = true;
                 }
             });
@@ -156,21 +159,24 @@ pub fn assume(numbers: &[String]) -> Result<(), Error> {
             Some(false) => {
                 let message = format!("`{value}` cannot stand in the place of `{name}`");
                 let help = "write a value of the same kind: a number, or as many numbers in brackets";
-                problems.push(wrong(message, help));
+                problems.push(usage_problem(message, help));
             }
-            None => problems.push(unknown(name, &mut files)),
+            None => problems.push(unknown_number_problem(name, &mut files)),
         }
     }
     let texts = files.iter().zip(replaced).filter(|it| it.1);
     let texts = texts.filter_map(|(it, _)| Some((it.shipped, table_text(&it.tree)?))).listed();
     if problems.is_empty() && !ctxsim_assumptions::replace(texts) {
-        problems.push(wrong("assumed numbers can be replaced once".to_owned(), "name all of them at once"));
+        problems.push(usage_problem(
+            "assumed numbers can be replaced once".to_owned(),
+            "name all of them at once",
+        ));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
 /// Puts a value in the place of a number, if it is of the same kind.
-fn replace(number: &mut Value, value: &str) -> bool {
+fn replace_if_same_kind(number: &mut Value, value: &str) -> bool {
     let given = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     let is_alike = match (&*number, &given) {
         (Value::Number(own), Value::Number(given)) => own.is_f64() || !given.is_f64(),
@@ -187,19 +193,19 @@ fn replace(number: &mut Value, value: &str) -> bool {
     is_alike
 }
 
-fn wrong(message: String, help: &str) -> Diagnostic {
+fn usage_problem(message: String, help: &str) -> Diagnostic {
     Diagnostic::at(Code("usage"), "", message).help(help)
 }
 
-fn unknown(name: &str, files: &mut [NumbersFile]) -> Diagnostic {
+fn unknown_number_problem(name: &str, files: &mut [NumbersFile]) -> Diagnostic {
     let mut known = Vec::new();
-    files.iter_mut().for_each(|file| file.each(|it, _| known.push(it.to_owned())));
+    files.iter_mut().for_each(|file| file.visit_numbers(|it, _| known.push(it.to_owned())));
     let help = match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "use the file and the key of a number in `assumptions/`, such as `recovery.own_request`"
             .to_owned(),
     };
-    wrong(format!("no assumed number is called `{name}`"), &help)
+    usage_problem(format!("no assumed number is called `{name}`"), &help)
 }
 
 #[cfg(test)]
@@ -209,11 +215,11 @@ mod tests {
     #[test]
     fn every_number_has_a_name_of_its_own_and_its_file_can_be_written_again() {
         let mut names: IndexMap<String, String> = IndexMap::new();
-        for mut file in NumbersFile::all() {
+        for mut file in NumbersFile::read_all() {
             let text = table_text(&file.tree).unwrap_or_else(|| panic!("{}", file.name));
             let again: Value = decode_table(&text, Format::Toml).unwrap_or_default();
             assert_eq!(again, file.tree, "{}", file.name);
-            file.each(|name, number| {
+            file.visit_numbers(|name, number| {
                 assert_eq!(names.insert(name.to_owned(), number.to_string()), None, "{name} twice");
             });
         }
@@ -227,7 +233,9 @@ mod tests {
 
     #[test]
     fn a_number_is_replaced_by_one_of_its_kind_alone() {
-        let tried = |number: &str, value: &str| replace(&mut serde_json::from_str(number).unwrap(), value);
+        let tried = |number: &str, value: &str| {
+            replace_if_same_kind(&mut serde_json::from_str(number).unwrap(), value)
+        };
 
         assert!(tried("0.3", "1") && tried("0.3", "0.25") && tried("119", "7") && tried("[1, 2]", "[3, 4]"));
         assert!(tried("\"10s\"", "20s") && tried("true", "false"));

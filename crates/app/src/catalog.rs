@@ -20,11 +20,11 @@ use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::calendar::parse_day;
 use ctxsim_input::text::source::{Source, read_text};
 
-pub use files::{Files, PipedBytes, is_same_file};
-pub use load::{Loaded, PolicyReader, recording};
-use origin::plain;
-pub use origin::{Built, Bundle, BundledFile, Origin, REVISION_MARK, Revision, kind_of};
-pub use search::{ScenarioHit, Searched};
+pub use files::{InputFiles, PipedBytes, is_same_file};
+pub use load::{Loaded, PolicyReader, scenario_of_recording};
+use origin::normalize_path;
+pub use origin::{BuiltInput, Bundle, BundledFile, Origin, REVISION_MARK, Revision, kind_of_file};
+pub use search::{FoundScenarios, ScenarioHit};
 
 /// The prefix of a bundled file's name in diagnostics.
 const BUNDLED_MARK: &str = "bundled:";
@@ -34,7 +34,7 @@ const CONFIG: &str = "ctxsim.toml";
 
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum InputKind {
     /// A policy.
     Policy,
     /// A scenario.
@@ -45,22 +45,22 @@ pub enum Kind {
     Suite,
 }
 
-impl Kind {
+impl InputKind {
     /// All kinds, in the order of a listing.
     pub const ALL: [Self; 4] = [Self::Policy, Self::Scenario, Self::Profile, Self::Suite];
 
     /// Returns the name of one of them.
     pub fn noun(self) -> &'static str {
-        self.words()[0]
+        self.singular_and_plural()[0]
     }
 
     /// Returns the folder of the kind.
-    pub fn folder(self) -> &'static str {
-        self.words()[1]
+    pub fn folder_name(self) -> &'static str {
+        self.singular_and_plural()[1]
     }
 
     /// Returns the word for one, and that for several, which is the name of their folder.
-    fn words(self) -> [&'static str; 2] {
+    fn singular_and_plural(self) -> [&'static str; 2] {
         match self {
             Self::Policy => ["policy", "policies"],
             Self::Scenario => ["scenario", "scenarios"],
@@ -73,13 +73,13 @@ impl Kind {
 /// Inputs by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    entries: BTreeMap<(Kind, String), Origin>,
+    entries: BTreeMap<(InputKind, String), Origin>,
     /// The files that ship; entries may hide some or all of them.
     bundle: Bundle,
     /// The user's folders of inputs.
     folders: Vec<PathBuf>,
     /// The files that were named, in this catalog and in every copy of it.
-    files: Files,
+    files: InputFiles,
     /// Texts that are read in the place of files.
     replaced: BTreeMap<PathBuf, String>,
     /// What the configuration pins.
@@ -112,9 +112,11 @@ struct Config {
 
 impl Catalog {
     /// Returns the inputs of a bundle.
-    pub fn of_bundle(bundle: Bundle) -> Self {
+    pub fn from_bundle(bundle: Bundle) -> Self {
         let entries = bundle.files().filter_map(|file| {
-            let key = Kind::ALL.into_iter().find_map(|kind| Some((kind, name_below(kind, file.path())?)))?;
+            let key = InputKind::ALL
+                .into_iter()
+                .find_map(|kind| Some((kind, name_below_folder(kind, file.path())?)))?;
             Some((key, Origin::Bundled(file)))
         });
         Self { entries: entries.collect(), ..Self::empty(bundle) }
@@ -126,8 +128,8 @@ impl Catalog {
     }
 
     /// Returns the inputs that ship with it, whatever hides some of them here.
-    pub fn shipped(&self) -> Self {
-        Self::of_bundle(self.bundle)
+    pub fn shipped_inputs(&self) -> Self {
+        Self::from_bundle(self.bundle)
     }
 
     /// Returns the inputs of a bundle plus the folders listed in the `ctxsim.toml` of this folder.
@@ -135,10 +137,10 @@ impl Catalog {
     /// # Errors
     /// The configuration or a folder cannot be read.
     pub fn open(bundle: Bundle, folder: &Path) -> Result<Self, Error> {
-        let mut catalog = Self::of_bundle(bundle);
+        let mut catalog = Self::from_bundle(bundle);
         let path = folder.join(CONFIG);
         if path.is_file() {
-            catalog.files.note(&path);
+            catalog.files.add_path(&path);
             let source = Source::read(&path)?;
             let config: Config = source.decode()?;
             if config.prices.as_deref().is_some_and(|it| parse_day(it).is_none()) {
@@ -157,7 +159,7 @@ impl Catalog {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn reopened(&self, folder: &Path) -> Result<Self, Error> {
+    pub fn reopen_in(&self, folder: &Path) -> Result<Self, Error> {
         Self::open(self.bundle, folder)
     }
 
@@ -166,25 +168,25 @@ impl Catalog {
     /// # Errors
     /// The folder cannot be read, contains no folder of inputs, or has two files with the same name.
     pub fn with_folder(mut self, folder: &Path) -> Result<Self, Error> {
-        let mut added: BTreeMap<(Kind, String), Origin> = BTreeMap::new();
+        let mut added: BTreeMap<(InputKind, String), Origin> = BTreeMap::new();
         let mut problems = Vec::new();
         let mut has_inputs = false;
-        for kind in Kind::ALL {
-            let root = folder.join(kind.folder());
+        for kind in InputKind::ALL {
+            let root = folder.join(kind.folder_name());
             if !root.is_dir() {
                 continue;
             }
             has_inputs = true;
             for path in input_files(&root)? {
                 let relative = path.strip_prefix(folder).unwrap_or(&path);
-                if let Some(problem) = unnameable(&relative.to_string_lossy()) {
+                if let Some(problem) = unnameable_problem(&relative.to_string_lossy()) {
                     problems.push(problem.in_file(path.display().to_string()));
                     continue;
                 }
-                let Some(name) = name_below(kind, &plain(relative)) else { continue };
+                let Some(name) = name_below_folder(kind, &normalize_path(relative)) else { continue };
                 let origin = Origin::File(path);
                 if let Some(other) = added.insert((kind, name.clone()), origin.clone()) {
-                    problems.push(duplicate(&name, &other, &origin));
+                    problems.push(duplicate_name_problem(&name, &other, &origin));
                 }
             }
         }
@@ -200,7 +202,7 @@ impl Catalog {
     }
 
     /// Returns the user's folders of inputs.
-    pub fn folders(&self) -> &[PathBuf] {
+    pub fn user_folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
@@ -211,61 +213,66 @@ impl Catalog {
 
     /// Returns the same inputs at the prices of a day; `None` for the newest.
     #[must_use]
-    pub fn at_prices_of(mut self, day: Option<String>) -> Self {
+    pub fn with_prices_of_day(mut self, day: Option<String>) -> Self {
         self.pins.prices = day;
         self
     }
 
     /// Reads a text in the place of a file.
     #[must_use]
-    pub fn with_text(mut self, path: &Path, text: String) -> Self {
+    pub fn with_text_in_place_of(mut self, path: &Path, text: String) -> Self {
         self.replaced.insert(path.to_owned(), text);
         self
     }
 
     /// Adds a policy of another revision under its own name, which no listing shows and no pattern matches.
     #[must_use]
-    pub fn with_revision(mut self, name: &str, revision: &Arc<Revision>, path: &Path) -> Self {
+    pub fn with_policy_of_revision(mut self, name: &str, revision: &Arc<Revision>, path: &Path) -> Self {
         let origin = Origin::Revision(Arc::clone(revision), path.to_owned());
-        self.entries.insert((Kind::Policy, name.to_owned()), origin);
+        self.entries.insert((InputKind::Policy, name.to_owned()), origin);
         self
     }
 
     /// Returns the names of a kind, sorted.
-    pub fn names(&self, kind: Kind) -> impl Iterator<Item = &str> {
-        self.origins(kind).map(|it| it.0)
+    pub fn names(&self, kind: InputKind) -> impl Iterator<Item = &str> {
+        self.names_and_origins(kind).map(|it| it.0)
     }
 
     /// Returns the names of a kind, sorted, each with its place.
-    pub fn origins(&self, kind: Kind) -> impl Iterator<Item = (&str, &Origin)> {
-        self.of_kind(kind).filter(|(_, origin)| !matches!(origin, Origin::Revision(..)))
+    pub fn names_and_origins(&self, kind: InputKind) -> impl Iterator<Item = (&str, &Origin)> {
+        self.entries_of_kind(kind).filter(|(_, origin)| !matches!(origin, Origin::Revision(..)))
     }
 
     /// Returns all names of a kind, sorted, each with its place, those of other revisions, too.
-    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&str, &Origin)> {
-        self.of_kind_from(kind, "")
+    pub(super) fn entries_of_kind(&self, kind: InputKind) -> impl Iterator<Item = (&str, &Origin)> {
+        self.entries_of_kind_from(kind, "")
     }
 
     /// Returns the same from a name on.
-    fn of_kind_from(&self, kind: Kind, first: &str) -> impl Iterator<Item = (&str, &Origin)> + use<'_> {
+    fn entries_of_kind_from(
+        &self,
+        kind: InputKind,
+        first: &str,
+    ) -> impl Iterator<Item = (&str, &Origin)> + use<'_> {
         let from = self.entries.range((kind, first.to_owned())..);
         from.take_while(move |((it, _), _)| *it == kind).map(|((_, name), origin)| (name.as_str(), origin))
     }
 
     /// Returns what a pattern matches: files of the kind, else names, in which `*` matches anything; or the files of a folder. If
     /// there are none, files of other kinds, which are refused with their kind; the pattern itself if nothing matches.
-    pub fn expand(&self, kind: Kind, pattern: &str) -> Vec<String> {
+    pub fn expand_pattern(&self, kind: InputKind, pattern: &str) -> Vec<String> {
         let is_pattern = search::is_pattern(pattern);
         let files = match is_pattern {
-            true => search::matches(pattern).into_iter().filter(|it| search::is_input(it)).listed(),
+            true => search::paths_matching(pattern).into_iter().filter(|it| search::is_input(it)).listed(),
             false if self.entries.contains_key(&(kind, pattern.to_owned())) => Vec::new(),
             false => input_files(Path::new(pattern)).unwrap_or_default(),
         };
-        let (own, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|it| search::may_be(kind, it));
+        let (own, others): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|it| search::may_be_of_kind(kind, it));
         let path = |it: PathBuf| it.display().to_string();
         let mut names: Vec<String> = own.into_iter().map(path).listed();
         if names.is_empty() && is_pattern {
-            names.extend(self.matching(kind, pattern));
+            names.extend(self.matching_names(kind, pattern));
         }
         if names.is_empty() {
             names.extend(others.into_iter().map(path));
@@ -277,47 +284,51 @@ impl Catalog {
     }
 
     /// Returns a name as written in a file: a catalog name, or a path from the file's own folder.
-    pub fn named_by(&self, file: &Origin, kind: Kind, name: &str) -> String {
-        self.beside(file, kind, name).unwrap_or_else(|| name.to_owned())
+    pub fn resolve_name_in_file(&self, file: &Origin, kind: InputKind, name: &str) -> String {
+        self.path_beside_file(file, kind, name).unwrap_or_else(|| name.to_owned())
     }
 
     /// Returns what a file names: files from its own folder on, else inputs of the catalog, also by a pattern; else whatever a
     /// command line would mean.
-    pub fn expand_of(&self, file: &Origin, kind: Kind, name: &str) -> Vec<String> {
-        if let Some(path) = self.beside(file, kind, name) {
-            return self.expand(kind, &path);
+    pub fn expand_pattern_in_file(&self, file: &Origin, kind: InputKind, name: &str) -> Vec<String> {
+        if let Some(path) = self.path_beside_file(file, kind, name) {
+            return self.expand_pattern(kind, &path);
         }
-        let names: Vec<String> = self.matching(kind, name).listed();
-        if names.is_empty() { self.expand(kind, name) } else { names }
+        let names: Vec<String> = self.matching_names(kind, name).listed();
+        if names.is_empty() { self.expand_pattern(kind, name) } else { names }
     }
 
     /// Returns the path of a name written in a file, unless it is a name of the catalog.
-    pub(super) fn beside(&self, file: &Origin, kind: Kind, name: &str) -> Option<String> {
+    pub(super) fn path_beside_file(&self, file: &Origin, kind: InputKind, name: &str) -> Option<String> {
         if self.entries.contains_key(&(kind, name.to_owned())) {
             return None;
         }
-        let Some(Origin::File(path)) = file.beside(name) else { return None };
+        let Some(Origin::File(path)) = file.file_beside(name) else { return None };
         let written = path.display().to_string();
         let is_path = match search::is_pattern(name) {
-            true => !search::matches(&written).is_empty(),
+            true => !search::paths_matching(&written).is_empty(),
             false => path.exists() || path.extension().is_some(),
         };
         is_path.then_some(written)
     }
 
     /// Returns the names of a kind that a pattern matches.
-    pub(super) fn matching<'a>(&'a self, kind: Kind, pattern: &'a str) -> impl Iterator<Item = String> + 'a {
+    pub(super) fn matching_names<'a>(
+        &'a self,
+        kind: InputKind,
+        pattern: &'a str,
+    ) -> impl Iterator<Item = String> + 'a {
         // A plan looks for many names, of which hardly any is a pattern.
         let is_pattern = pattern.contains('*');
-        let all = self.of_kind_from(kind, if is_pattern { "" } else { pattern });
+        let all = self.entries_of_kind_from(kind, if is_pattern { "" } else { pattern });
         let near = all.take_while(move |it| is_pattern || it.0 == pattern);
         let listed = near.filter(|(_, origin)| !matches!(origin, Origin::Revision(..)));
         listed.map(|it| it.0).filter(move |it| wildcard(pattern, it)).map(str::to_owned)
     }
 
     /// Returns an input's name on a command line: its catalog name, else its path.
-    pub fn argument(&self, kind: Kind, origin: &Origin) -> String {
-        let entry = self.of_kind(kind).find(|it| it.1 == origin);
+    pub fn command_line_name(&self, kind: InputKind, origin: &Origin) -> String {
+        let entry = self.entries_of_kind(kind).find(|it| it.1 == origin);
         entry.map_or_else(|| origin.label(), |(name, _)| name.to_owned())
     }
 
@@ -325,35 +336,35 @@ impl Catalog {
     ///
     /// # Errors
     /// There is no such name or file.
-    pub fn find(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
-        let found = self.find_unnoted(kind, name)?;
-        self.files.note_origin(&found);
+    pub fn find_origin(&self, kind: InputKind, name: &str) -> Result<Origin, Error> {
+        let found = self.find_origin_unnoted(kind, name)?;
+        self.files.add_origin(&found);
         Ok(found)
     }
 
     /// Returns the files on disk that inputs were read from so far, or will be.
-    pub fn files(&self) -> &Files {
+    pub fn files_read(&self) -> &InputFiles {
         &self.files
     }
 
-    fn find_unnoted(&self, kind: Kind, name: &str) -> Result<Origin, Error> {
-        if let Some(problem) = unnameable(name) {
+    fn find_origin_unnoted(&self, kind: InputKind, name: &str) -> Result<Origin, Error> {
+        if let Some(problem) = unnameable_problem(name) {
             return Err(problem.into());
         }
         if let Some(origin) = self.entries.get(&(kind, name.to_owned())) {
             return Ok(origin.clone());
         }
         let path = Path::new(name);
-        let is_recording = kind == Kind::Scenario
+        let is_recording = kind == InputKind::Scenario
             && path.extension().is_some_and(|it| it == "json" || it == "jsonl" || it == "csv");
         if !path.is_dir() && (path.exists() || Format::from_path(path).is_some() || is_recording) {
             let is_stream = Format::from_path(path).is_none() && path.exists() && !path.is_file();
             if is_stream {
-                return self.files.stream(path).map(Origin::Stream);
+                return self.files.read_stream_once(path).map(Origin::Stream);
             }
             return Ok(Origin::File(path.to_owned()));
         }
-        let is_like_none = self.suggestions(kind, name).is_empty() && self.kind_of_name(name).is_none();
+        let is_like_none = self.suggest_names(kind, name).is_empty() && self.kind_of_name(name).is_none();
         let wrong_path = match path.is_dir() {
             true => Some(io::ErrorKind::IsADirectory),
             // No name begins or ends so; a pattern may mean names or paths.
@@ -366,28 +377,28 @@ impl Catalog {
         };
         Err(match wrong_path.filter(|_| is_like_none) {
             Some(source) => Error::Read { path: path.to_owned(), source: source.into() },
-            None => self.unknown_name(kind, name),
+            None => self.unknown_name_error(kind, name),
         })
     }
 
     /// Returns the first kind that has an input of this name.
-    pub fn kind_of_name(&self, name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|it| self.entries.contains_key(&(*it, name.to_owned())))
+    pub fn kind_of_name(&self, name: &str) -> Option<InputKind> {
+        InputKind::ALL.into_iter().find(|it| self.entries.contains_key(&(*it, name.to_owned())))
     }
 
     /// Reports a name that is not in the catalog, with suggestions.
-    fn unknown_name(&self, kind: Kind, name: &str) -> Error {
+    fn unknown_name_error(&self, kind: InputKind, name: &str) -> Error {
         Error::UnknownName {
             kind: kind.noun(),
             name: name.to_owned(),
-            suggestions: self.suggestions(kind, name),
-            other_kind: self.kind_of_name(name).map(Kind::noun),
+            suggestions: self.suggest_names(kind, name),
+            other_kind: self.kind_of_name(name).map(InputKind::noun),
         }
     }
 
     /// Returns suggestions for an unknown name: the nearest, the same name in another folder, or all names
     /// that contain it.
-    fn suggestions(&self, kind: Kind, wrong: &str) -> Vec<String> {
+    fn suggest_names(&self, kind: InputKind, wrong: &str) -> Vec<String> {
         let last = |it: &str| it.rsplit('/').next().unwrap_or_default().to_owned();
         let by_last = || self.names(kind).find(|it| last(it) == last(wrong));
         if let Some(one) = nearest(wrong, self.names(kind)).or_else(by_last) {
@@ -399,11 +410,11 @@ impl Catalog {
     }
 
     /// Returns the text of a file named in a diagnostic.
-    pub fn text_of(&self, file: &str) -> Option<Cow<'static, str>> {
+    pub fn text_of_file(&self, file: &str) -> Option<Cow<'static, str>> {
         match file.strip_prefix(BUNDLED_MARK) {
             Some(path) => self.bundle.file(path).map(|it| Cow::Borrowed(it.text())),
             None => {
-                let held = self.text_in_memory(file).or_else(|| self.text_of_revision(file));
+                let held = self.text_in_memory(file).or_else(|| self.text_in_revisions(file));
                 let path = Path::new(file);
                 held.or_else(|| path.is_file().then(|| read_text(path).ok()).flatten()).map(Cow::Owned)
             }
@@ -411,12 +422,12 @@ impl Catalog {
     }
 
     /// Returns the text of a file of another revision.
-    fn text_of_revision(&self, label: &str) -> Option<String> {
+    fn text_in_revisions(&self, label: &str) -> Option<String> {
         let mut revisions = self.entries.values().filter_map(|origin| match origin {
             Origin::Revision(revision, _) => Some(revision),
             _ => None,
         });
-        revisions.find_map(|it| it.labelled(label)).map(str::to_owned)
+        revisions.find_map(|it| it.text_by_label(label)).map(str::to_owned)
     }
 }
 
@@ -437,13 +448,13 @@ pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Returns the name of a path below a kind's folder.
-fn name_below(kind: Kind, path: &str) -> Option<String> {
-    let below = path.strip_prefix(kind.folder())?.strip_prefix('/')?;
+fn name_below_folder(kind: InputKind, path: &str) -> Option<String> {
+    let below = path.strip_prefix(kind.folder_name())?.strip_prefix('/')?;
     below.strip_suffix(".ron").or_else(|| below.strip_suffix(".toml")).map(str::to_owned)
 }
 
 /// Reports a name that no input may have, because it cannot be shown as it is.
-fn unnameable(name: &str) -> Option<Diagnostic> {
+fn unnameable_problem(name: &str) -> Option<Diagnostic> {
     if is_name(name) {
         return None;
     }
@@ -453,7 +464,7 @@ fn unnameable(name: &str) -> Option<Diagnostic> {
 }
 
 /// Reports two files with the same name.
-fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
+fn duplicate_name_problem(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
     let message = format!("`{name}` is also the name of {}", first.path().display());
     let problem = Diagnostic::at(Code("name-duplicate"), "", message).in_file(second.label());
     problem.help("remove or rename one of the two")
@@ -461,15 +472,15 @@ fn duplicate(name: &str, first: &Origin, second: &Origin) -> Diagnostic {
 
 /// Returns the inputs that ship with ctxsim, read from the top of the repository: this crate knows none of them.
 #[cfg(test)]
-pub(crate) fn shipped() -> Catalog {
+pub(crate) fn shipped_catalog() -> Catalog {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
-    for kind in Kind::ALL {
-        for path in search::files_below(&root.join(kind.folder()), |_| true).unwrap() {
+    for kind in InputKind::ALL {
+        for path in search::files_below(&root.join(kind.folder_name()), |_| true).unwrap() {
             let text: &'static str = fs::read_to_string(&path).unwrap().leak();
-            let name: &'static str = plain(path.strip_prefix(&root).unwrap()).leak();
+            let name: &'static str = normalize_path(path.strip_prefix(&root).unwrap()).leak();
             files.push((name, text));
         }
     }
-    Catalog::of_bundle(Bundle::new(files.leak()))
+    Catalog::from_bundle(Bundle::new(files.leak()))
 }

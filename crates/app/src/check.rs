@@ -19,30 +19,34 @@ pub use written_loads::WARNINGS;
 ///
 /// # Errors
 /// Every problem of the input.
-pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
+pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(), Error> {
     match kind {
-        Kind::Policy => {
+        InputKind::Policy => {
             let policy = catalog.policy(name)?;
-            checked(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate(it))?;
-            let unread = overrides::unread(&policy);
+            check_policy(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate_problems(it))?;
+            let unread = overrides::unread_param_problems(&policy);
             if unread.is_empty() { Ok(()) } else { Err(unread.into()) }
         }
-        Kind::Scenario => {
+        InputKind::Scenario => {
             let scenario = catalog.scenario(name)?;
-            let mut problems = scenario.locate(overrides::undeclared(&scenario.spec.params, &[], catalog));
-            match load::workloads(&scenario, &scenario.spec, &BySession::default()) {
+            let mut problems = scenario.locate_problems(overrides::undeclared_param_problems(
+                &scenario.spec.params,
+                &[],
+                catalog,
+            ));
+            match load::worlds_of_scenario(&scenario, &scenario.spec, &BySession::default()) {
                 Ok(_) => {}
                 Err(Error::Invalid(more)) => problems.extend(more),
                 Err(other) => return Err(other),
             }
             if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
         }
-        Kind::Profile => {
+        InputKind::Profile => {
             let profile = catalog.profile(name)?;
-            Profile::new(&profile.spec).map_err(|it| profile.locate(it))?;
+            Profile::new(&profile.spec).map_err(|it| profile.locate_problems(it))?;
             Ok(())
         }
-        Kind::Suite => check_suite(catalog, &catalog.suite(name)?),
+        InputKind::Suite => check_suite(catalog, &catalog.suite(name)?),
     }
 }
 
@@ -50,23 +54,24 @@ pub fn check(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
 ///
 /// # Errors
 /// The input cannot be read or checked.
-pub fn lints(catalog: &Catalog, kind: Kind, name: &str) -> Result<Vec<Diagnostic>, Error> {
+pub fn lint_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<Vec<Diagnostic>, Error> {
     match kind {
-        Kind::Policy => {}
-        Kind::Scenario => return written_loads::lints(catalog, name),
-        Kind::Profile | Kind::Suite => return Ok(Vec::new()),
+        InputKind::Policy => {}
+        InputKind::Scenario => return written_loads::lint_written_scenario(catalog, name),
+        InputKind::Profile | InputKind::Suite => return Ok(Vec::new()),
     }
     let policy = catalog.policy(name)?;
-    let checked = checked(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate(it))?;
+    let checked =
+        check_policy(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate_problems(it))?;
     let mut found = checked.lints();
-    found.extend(refused_somewhere(catalog, &checked));
-    Ok(policy.locate(found))
+    found.extend(refused_breakpoint_lints(catalog, &checked));
+    Ok(policy.locate_problems(found))
 }
 
 /// Returns which of a policy's breakpoints the API of some bundled profile refuses, and which profiles these are.
-fn refused_somewhere(catalog: &Catalog, policy: &Policy) -> Vec<Diagnostic> {
+fn refused_breakpoint_lints(catalog: &Catalog, policy: &Policy) -> Vec<Diagnostic> {
     let mut all: Vec<(Diagnostic, Vec<String>)> = Vec::new();
-    for name in catalog.names(Kind::Profile) {
+    for name in catalog.names(InputKind::Profile) {
         let Ok(profile) = catalog.profile(name) else { continue };
         for problem in profile.spec.cache.refused(policy.layout()) {
             match all.iter_mut().find(|it| it.0 == problem) {
@@ -84,7 +89,7 @@ fn refused_somewhere(catalog: &Catalog, policy: &Policy) -> Vec<Diagnostic> {
 }
 
 /// Returns which breakpoints of a policy, with all that overrides make of it, the APIs of some profiles refuse.
-pub(super) fn refused(
+pub(super) fn refused_breakpoint_problems(
     loaded: &Loaded<PolicyFile>,
     spec: &PolicyFile,
     profiles: &[Loaded<ProfileFile>],
@@ -97,93 +102,104 @@ pub(super) fn refused(
         };
         problems.map(without).listed()
     };
-    loaded.locate(profiles.iter().flat_map(by).collect())
+    loaded.locate_problems(profiles.iter().flat_map(by).collect())
 }
 
 /// Starts the program of a policy that is one, and checks that it keeps to the protocol; there is nothing to check of any other.
 ///
 /// # Errors
 /// Everything that it does against the protocol.
-pub fn try_out(catalog: &Catalog, kind: Kind, name: &str) -> Result<(), Error> {
+pub fn try_out_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(), Error> {
     match kind {
-        Kind::Policy => try_out_program(catalog, name),
+        InputKind::Policy => try_out_program(catalog, name),
         _ => Ok(()),
     }
 }
 
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
-pub(super) fn checked(
+pub(super) fn check_policy(
     catalog: &Catalog,
     spec: &PolicyFile,
     origin: &Origin,
 ) -> Result<Policy, Vec<Diagnostic>> {
     let mut policy = Policy::new(spec)?;
     // By where it is, because names may be changed to tell inputs apart.
-    if let Some(code) = origin.code() {
+    if let Some(code) = origin.own_code() {
         policy = policy.with_code(Some(Builtin::Own(code.clone())));
     }
     let unknown = spec.memory.as_ref().map(ctxsim_worlds::check_memory).unwrap_or_default();
     if !unknown.is_empty() {
         return Err(unknown);
     }
-    let policy = with_program(policy);
+    let policy = with_program_code(policy);
     let Some(name) = &spec.summariser else { return Ok(policy) };
-    if catalog.find(Kind::Profile, name).is_err() {
-        return Err(vec![catalog.unknown(Kind::Profile, "summariser", name)]);
+    if catalog.find_origin(InputKind::Profile, name).is_err() {
+        return Err(vec![catalog.unknown_name_problem(InputKind::Profile, "summariser", name)]);
     }
     // What is wrong inside the profile is told at its own place.
-    let model =
-        catalog.profile(name).and_then(|it| Ok(Profile::new(&it.spec).map_err(|found| it.locate(found))?));
+    let model = catalog
+        .profile(name)
+        .and_then(|it| Ok(Profile::new(&it.spec).map_err(|found| it.locate_problems(found))?));
     model.map(|it| policy.summarised_by(it)).map_err(|it| vec![it.into_problem()])
 }
 
 /// Checks that a suite's names lead somewhere and that its overrides can be read.
 fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error> {
     let spec = &suite.spec;
-    let mut problems = overrides::undeclared(&spec.params, &[], catalog);
+    let mut problems = overrides::undeclared_param_problems(&spec.params, &[], catalog);
     problems.extend(Suite::new(spec).err().unwrap_or_default());
-    problems.extend(guards::check(catalog, &suite.origin, spec));
-    let lists =
-        [(Kind::Policy, &spec.policies), (Kind::Scenario, &spec.scenarios), (Kind::Profile, &spec.profiles)];
+    problems.extend(guards::check_suite_guards(catalog, &suite.origin, spec));
+    let lists = [
+        (InputKind::Policy, &spec.policies),
+        (InputKind::Scenario, &spec.scenarios),
+        (InputKind::Profile, &spec.profiles),
+    ];
     for (kind, names) in lists {
         for (index, name) in names.iter().enumerate() {
             // As a run finds them: a scenario may be a folder of recordings.
             let is_found = match kind {
                 // Git alone knows what a revision has.
-                Kind::Policy if name.starts_with(REVISION_MARK) => true,
-                Kind::Scenario => catalog
-                    .search_of(&suite.origin, name)
-                    .is_ok_and(|it| it.found.iter().all(|it| catalog.find(kind, &it.name).is_ok())),
+                InputKind::Policy if name.starts_with(REVISION_MARK) => true,
+                InputKind::Scenario => catalog
+                    .search_scenarios_in_file(&suite.origin, name)
+                    .is_ok_and(|it| it.found.iter().all(|it| catalog.find_origin(kind, &it.name).is_ok())),
                 _ => catalog
-                    .expand_of(&suite.origin, kind, name)
+                    .expand_pattern_in_file(&suite.origin, kind, name)
                     .iter()
-                    .all(|it| catalog.find(kind, it).is_ok()),
+                    .all(|it| catalog.find_origin(kind, it).is_ok()),
             };
             if !is_found {
-                problems.push(catalog.unknown(kind, &format!("{}.{index}", kind.folder()), name));
+                problems.push(catalog.unknown_name_problem(
+                    kind,
+                    &format!("{}.{index}", kind.folder_name()),
+                    name,
+                ));
             }
         }
     }
     if problems.is_empty() {
-        problems.extend(unset(catalog, suite));
+        problems.extend(misdirected_override_problems(catalog, suite));
     }
-    if problems.is_empty() { Ok(()) } else { Err(suite.locate(problems).into()) }
+    if problems.is_empty() { Ok(()) } else { Err(suite.locate_problems(problems).into()) }
 }
 
 /// Reports a suite's overrides of its policies that are for none of them, or for several that they do not name.
-fn unset(catalog: &Catalog, file: &Loaded<SuiteFile>) -> Vec<Diagnostic> {
+fn misdirected_override_problems(catalog: &Catalog, file: &Loaded<SuiteFile>) -> Vec<Diagnostic> {
     let suite = &file.spec;
-    let mut read = catalog.policies();
-    let names = suite.policies.iter().flat_map(|it| catalog.expand_of(&file.origin, Kind::Policy, it));
+    let mut read = catalog.policy_reader();
+    let names = suite
+        .policies
+        .iter()
+        .flat_map(|it| catalog.expand_pattern_in_file(&file.origin, InputKind::Policy, it));
     // What is wrong with a policy is told where that is checked.
-    let Ok(loaded) = names.map(|it| read.policy(&it)).collect::<Result<Vec<_>, _>>() else {
+    let Ok(loaded) = names.map(|it| read.read_policy(&it)).collect::<Result<Vec<_>, _>>() else {
         return Vec::new();
     };
     let policies = NamedPolicies { catalog, loaded: &loaded };
     let told = suite.set.iter().enumerate().filter_map(|(index, text)| {
         let setting = Override::parse(text).ok().filter(|it| it.target == SetTarget::Policy)?;
         let mut specs: Vec<PolicyFile> = loaded.iter().map(|it| it.spec.clone()).listed();
-        let mut problem = *policies.set(&setting, &mut specs).err()?;
+        let mut problem = *policies.apply_override(&setting, &mut specs).err()?;
         problem.place = Place { field: format!("set.{index}"), ..Place::default() };
         Some(problem)
     });
@@ -200,10 +216,13 @@ const TRIED_ON: [(&str, &[&str]); 2] = [
 const DRAWN_ONCE: &str = "scenario.refetch.played_trials=1";
 
 /// Returns a problem for each policy whose program may not be started.
-pub(super) fn refused_programs(policies: &[Loaded<PolicyFile>], comparison: &Comparison) -> Vec<Diagnostic> {
+pub(super) fn refused_program_problems(
+    policies: &[Loaded<PolicyFile>],
+    comparison: &Comparison,
+) -> Vec<Diagnostic> {
     let refused = policies.iter().filter_map(|policy| {
         let process = policy.spec.process.as_ref()?;
-        let (name, line) = (&policy.spec.name, typed(&process.command));
+        let (name, line) = (&policy.spec.name, quote_command(&process.command));
         let is_of_revision = matches!(policy.origin, Origin::Revision(..));
         let problem = if process.folder.is_none() && !is_of_revision {
             let message =
@@ -217,18 +236,18 @@ pub(super) fn refused_programs(policies: &[Loaded<PolicyFile>], comparison: &Com
             Diagnostic::at(Code("process-not-allowed"), "process", message)
                 .help("add `--allow-process` if you trust this program")
         };
-        Some(policy.locate(vec![problem]))
+        Some(policy.locate_problems(vec![problem]))
     });
     refused.flatten().listed()
 }
 
 /// Returns a command as it is typed.
-fn typed(command: &[String]) -> String {
+fn quote_command(command: &[String]) -> String {
     command.iter().map(|it| quoted(it)).listed().join(" ")
 }
 
 /// Puts the program into a policy that is one; it starts when a run begins.
-pub(super) fn with_program(policy: Policy) -> Policy {
+pub(super) fn with_program_code(policy: Policy) -> Policy {
     let Some(process) = policy.process.as_ref().map(|it| Process::new(it, &policy.params)) else {
         return policy;
     };
@@ -237,7 +256,7 @@ pub(super) fn with_program(policy: Policy) -> Policy {
 }
 
 /// Has the runs of own code played twice.
-pub(super) fn played_twice(policy: Policy) -> Policy {
+pub(super) fn with_plays_twice(policy: Policy) -> Policy {
     let own = match &policy.code {
         Some(Builtin::Own(code)) => Own::from_code(code).cloned(),
         _ => None,
@@ -277,7 +296,7 @@ pub(super) fn try_out_program(catalog: &Catalog, name: &str) -> Result<(), Error
     }
     if let Some(plan) = short.filter(|_| found.is_empty()) {
         let process = Process::new(process, &loaded.spec.params);
-        let ended = plan.each(Some(1), &|_, _| {}, |load, _| {
+        let ended = plan.map_loads(Some(1), &|_, _| {}, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
             let made = CodeInputs { timeline, limits: profile.limits, play: 0 };
             process.try_out(&loaded.spec.name, made).err()
@@ -291,5 +310,5 @@ pub(super) fn try_out_program(catalog: &Catalog, name: &str) -> Result<(), Error
         Diagnostic::at(Code("process-fault"), "process", fault)
             .help("correct the program; docs/reference/processes.md describes the messages and the answers")
     });
-    Err(loaded.locate(told.listed()).into())
+    Err(loaded.locate_problems(told.listed()).into())
 }

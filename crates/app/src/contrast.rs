@@ -18,7 +18,8 @@ use ctxsim_input::text::decode::to_json;
 use ctxsim_report::SessionReport;
 use ctxsim_report::chart::requests::RunRequests;
 use ctxsim_report::contrast::{
-    Broken, ChangedStage, Contrast, ContrastPart, FactsChanged, FieldChange, NeedChange, RequestChange,
+    BrokenPrefixes, ChangedStage, Contrast, ContrastPart, FactsChanged, FieldChange, NeedChange,
+    RequestChange,
 };
 use ctxsim_report::explain::who_broke_prefix;
 use ctxsim_report::sections::OWN;
@@ -30,17 +31,21 @@ const REQUESTS_KEPT: usize = 5;
 const SILENT: [&str; 7] = ["name", "title", "about", "base", "sources", "as_of", "allows"];
 
 /// Returns what names each policy on a command line, with what is overridden.
-pub(super) fn arguments(catalog: &Catalog, policies: &[Loaded<PolicyFile>], set: &[String]) -> Vec<String> {
-    let set: String = set.iter().map(|it| format!(" --set {}", quoted(it))).collect();
+pub(super) fn policy_arguments(
+    catalog: &Catalog,
+    policies: &[Loaded<PolicyFile>],
+    overrides: &[String],
+) -> Vec<String> {
+    let set: String = overrides.iter().map(|it| format!(" --set {}", quoted(it))).collect();
     let one = |policy: &Loaded<PolicyFile>| {
-        format!("--policy {}{set}", quoted(&catalog.argument(Kind::Policy, &policy.origin)))
+        format!("--policy {}{set}", quoted(&catalog.command_line_name(InputKind::Policy, &policy.origin)))
     };
     policies.iter().map(one).listed()
 }
 
 /// Returns what names a load under each of its profiles on the command line of `explain`; nothing where requests are drawn, or are not
 /// those of a timeline.
-pub(super) fn explained(load: &Load) -> Vec<([String; 2], String)> {
+pub(super) fn explain_arguments(load: &Load) -> Vec<([String; 2], String)> {
     if load.is_sampled || load.timeline().is_none() {
         return Vec::new();
     }
@@ -58,21 +63,21 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
-    pub fn contrasts(
+    pub fn contrast_pairs(
         &self,
-        pairs: &[[usize; 2]],
+        policy_pairs: &[[usize; 2]],
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Result<Vec<Contrast>, Error> {
-        let of_loads = self.each(threads, progress, |load, progress| {
-            pairs.iter().try_for_each(|it| check_same_work(load, it))?;
-            let played = PlayedPair::new(load, self, progress);
+        let of_loads = self.map_loads(threads, progress, |load, progress| {
+            policy_pairs.iter().try_for_each(|it| check_same_work(load, it))?;
+            let played = PlayedPair::play(load, self, progress);
             FailedRuns::none_of(played.taken.takes.iter().map(|it| &it.run))?;
-            let cells =
-                (0..load.profiles.len()).flat_map(|profile| pairs.iter().map(move |it| (profile, *it)));
+            let cells = (0..load.profiles.len())
+                .flat_map(|profile| policy_pairs.iter().map(move |it| (profile, *it)));
             let parts = cells.filter_map(|(profile, pair)| {
                 let under = if load.is_under_own_model { OWN } else { &load.profiles[profile].name };
-                Some(((pair, under.to_owned()), played.part(profile, pair, &self.arguments)?))
+                Some(((pair, under.to_owned()), played.contrast_under(profile, pair, &self.arguments)?))
             });
             Ok(parts.listed())
         })?;
@@ -93,7 +98,7 @@ struct PlayedPair<'l> {
 }
 
 impl<'l> PlayedPair<'l> {
-    fn new(load: &'l Load, plan: &Plan, progress: Progress<'_>) -> Self {
+    fn play(load: &'l Load, plan: &Plan, progress: Progress<'_>) -> Self {
         let as_recorded = &*plan.as_recorded;
         let billed = load.is_under_own_model.then_some(as_recorded);
         let sinks = Sinks {
@@ -111,12 +116,18 @@ impl<'l> PlayedPair<'l> {
     }
 
     /// Compares two policies under a profile; `None` if the load takes only one of them.
-    fn part(&self, profile: usize, pair: [usize; 2], arguments: &[String]) -> Option<ContrastPart> {
+    fn contrast_under(
+        &self,
+        profile_index: usize,
+        policy_pair: [usize; 2],
+        arguments: &[String],
+    ) -> Option<ContrastPart> {
         let load = self.load;
-        if pair.iter().any(|it| *it >= load.policies.len()) {
+        if policy_pair.iter().any(|it| *it >= load.policies.len()) {
             return None;
         }
-        let takes = [self.taken.of(profile, pair[0])?, self.taken.of(profile, pair[1])?];
+        let takes =
+            [self.taken.of(profile_index, policy_pair[0])?, self.taken.of(profile_index, policy_pair[1])?];
         let runs = takes.map(|it| it.run.clone());
         let pairs = if takes.iter().any(|it| it.trials.is_empty()) {
             vec![runs.each_ref().map(|it| it.tally.clone())]
@@ -124,8 +135,8 @@ impl<'l> PlayedPair<'l> {
             let [base, candidate] = takes.map(|it| it.trials.iter().cloned());
             base.zip(candidate).map(Into::into).listed()
         };
-        let policies = pair.map(|it| &*load.policies[it]);
-        let prices = &load.profiles[profile];
+        let policies = policy_pair.map(|it| &*load.policies[it]);
+        let prices = &load.profiles[profile_index];
         let at = if load.is_under_own_model {
             String::new()
         } else {
@@ -133,7 +144,7 @@ impl<'l> PlayedPair<'l> {
         };
         // What was drawn, `explain` does not draw again.
         let command = |side: usize, row: usize| {
-            let front = arguments.get(pair[side]).filter(|_| !load.is_sampled)?;
+            let front = arguments.get(policy_pair[side]).filter(|_| !load.is_sampled)?;
             Some(format!("ctxsim explain {front} {}{at} --request {row}", load.arguments))
         };
         let rows = || Some([takes[0].rows.as_deref()?, takes[1].rows.as_deref()?]);
@@ -146,22 +157,25 @@ impl<'l> PlayedPair<'l> {
             runs,
             pairs,
             arguments: load.arguments.clone(),
-            breaks: broken(takes.map(|it| &*it.breaks), policies),
+            breaks: breaks_by_cause(takes.map(|it| &*it.breaks), policies),
             requests: rows()
-                .map(|it| requests(&load.name, it, [&costs[0], &costs[1]], command))
+                .map(|it| most_changed_requests(&load.name, it, [&costs[0], &costs[1]], command))
                 .unwrap_or_default(),
-            needs: rows().zip(shared).map(|(rows, it)| needs(&load.name, rows, it)).unwrap_or_default(),
-            facts: facts(&takes[0].answers, &takes[1].answers),
-            stages: stages(policies),
-            changed: fields(policies),
-            traces: RunRequests::of_load(load, takes, &load.name),
+            needs: rows()
+                .zip(shared)
+                .map(|(rows, it)| changed_needs(&load.name, rows, it))
+                .unwrap_or_default(),
+            facts: changed_fact_states(&takes[0].answers, &takes[1].answers),
+            stages: changed_stages(policies),
+            changed: changed_fields(policies),
+            traces: RunRequests::from_takes(load, takes, &load.name),
         })
     }
 }
 
 /// Returns prefixes that broke, by who broke them.
-fn broken(breaks: [&[Break]; 2], policies: [&Policy; 2]) -> IndexMap<String, [Broken; 2]> {
-    let mut all: IndexMap<String, [Broken; 2]> = IndexMap::new();
+fn breaks_by_cause(breaks: [&[Break]; 2], policies: [&Policy; 2]) -> IndexMap<String, [BrokenPrefixes; 2]> {
+    let mut all: IndexMap<String, [BrokenPrefixes; 2]> = IndexMap::new();
     for (side, policy) in policies.into_iter().enumerate() {
         for broken in breaks[side] {
             let sum = &mut all.entry(who_broke_prefix(broken.by, policy)).or_default()[side];
@@ -173,7 +187,7 @@ fn broken(breaks: [&[Break]; 2], policies: [&Policy; 2]) -> IndexMap<String, [Br
 }
 
 /// Returns the requests whose costs differ most.
-fn requests(
+fn most_changed_requests(
     scenario: &str,
     rows: [&Rows; 2],
     costs: [&[RequestCost]; 2],
@@ -205,7 +219,7 @@ fn requests(
 }
 
 /// Returns the needs that are met otherwise; a run that stopped early has fewer, and drawn needs have none in common.
-fn needs(scenario: &str, [base, candidate]: [&Rows; 2], timeline: &Timeline) -> Vec<NeedChange> {
+fn changed_needs(scenario: &str, [base, candidate]: [&Rows; 2], timeline: &Timeline) -> Vec<NeedChange> {
     let is_same = |(one, other): &(&NeedRow, &NeedRow)| {
         (one.turn_ix, one.level, one.inferred) == (other.turn_ix, other.level, other.inferred)
     };
@@ -214,7 +228,7 @@ fn needs(scenario: &str, [base, candidate]: [&Rows; 2], timeline: &Timeline) -> 
     let one = |(base, candidate): (&NeedRow, &NeedRow)| NeedChange {
         scenario: scenario.to_owned(),
         turn: base.turn_ix,
-        what: what(base, timeline),
+        what: describe_need(base, timeline),
         weight: base.weight,
         met: [base.met, candidate.met],
     };
@@ -222,7 +236,7 @@ fn needs(scenario: &str, [base, candidate]: [&Rows; 2], timeline: &Timeline) -> 
 }
 
 /// Says what is needed.
-fn what(need: &NeedRow, timeline: &Timeline) -> String {
+fn describe_need(need: &NeedRow, timeline: &Timeline) -> String {
     let level = serde_json::to_value(need.level).ok();
     let level = level.as_ref().and_then(|it| it.as_str()).unwrap_or_default().to_owned();
     let Some(inferred) = need.inferred else { return level };
@@ -238,7 +252,7 @@ fn what(need: &NeedRow, timeline: &Timeline) -> String {
 }
 
 /// Returns facts whose state is another one.
-fn facts(base: &[TrialQuestion], candidate: &[TrialQuestion]) -> Vec<FactsChanged> {
+fn changed_fact_states(base: &[TrialQuestion], candidate: &[TrialQuestion]) -> Vec<FactsChanged> {
     let mut all: IndexMap<[&'static str; 2], FactsChanged> = IndexMap::new();
     for (one, other) in base.iter().zip(candidate).filter(|(one, other)| one.state != other.state) {
         let [from, to] = [one.state, other.state];
@@ -249,7 +263,7 @@ fn facts(base: &[TrialQuestion], candidate: &[TrialQuestion]) -> Vec<FactsChange
 }
 
 /// Returns the stages that are not the same in both policies.
-fn stages(policies: [&Policy; 2]) -> Vec<ChangedStage> {
+fn changed_stages(policies: [&Policy; 2]) -> Vec<ChangedStage> {
     let place = |policy: &Policy, name: &str| policy.stages().iter().position(|it| it.name == name);
     let names = policies.iter().flat_map(|it| it.stages()).map(|it| it.name.as_str());
     let names = ctxsim_report::distinct(names);
@@ -265,9 +279,9 @@ fn stages(policies: [&Policy; 2]) -> Vec<ChangedStage> {
 }
 
 /// Returns whether two stages do the same, with the tables and the ladders that they use.
-fn is_same_stage(policies: [&Policy; 2], places: [usize; 2]) -> bool {
+fn is_same_stage(policies: [&Policy; 2], stage_indices: [usize; 2]) -> bool {
     let [base, candidate] = [0, 1].map(|side| {
-        let stage = &policies[side].stages()[places[side]];
+        let stage = &policies[side].stages()[stage_indices[side]];
         let rungs = policies[side].rungs(stage).map(|it| format!("{it:?}")).listed();
         (stage, rungs)
     });
@@ -277,8 +291,8 @@ fn is_same_stage(policies: [&Policy; 2], places: [usize; 2]) -> bool {
 }
 
 /// Returns the fields that the policies say otherwise; a stage's field is left out where a parameter says the same.
-fn fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
-    let changed = differences(policies.map(|it| leaves(&**it))).into_iter();
+fn changed_fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
+    let changed = differing_fields(policies.map(|it| to_field_values(&**it))).into_iter();
     let (params, others): (Vec<_>, Vec<_>) = changed.partition(|it| it.field.starts_with("params."));
     let is_said = |it: &FieldChange| params.iter().any(|param| param.says == it.says);
     let others: Vec<FieldChange> = others.into_iter().filter(|it| !is_said(it)).listed();
@@ -286,17 +300,17 @@ fn fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
 }
 
 /// Returns what an input says that affects what it does, by field.
-pub(super) fn leaves<T: Encode>(spec: &T) -> IndexMap<String, String> {
+pub(super) fn to_field_values<T: Encode>(spec: &T) -> IndexMap<String, String> {
     let mut leaves = IndexMap::new();
     if let Ok(serde_json::Value::Object(mut fields)) = to_json(spec) {
         fields.retain(|name, _| !SILENT.contains(&name.as_str()));
-        collect(&serde_json::Value::Object(fields), String::new(), &mut leaves);
+        collect_leaves(&serde_json::Value::Object(fields), String::new(), &mut leaves);
     }
     leaves
 }
 
 /// Returns the fields that two inputs say otherwise.
-pub(super) fn differences([base, candidate]: [IndexMap<String, String>; 2]) -> Vec<FieldChange> {
+pub(super) fn differing_fields([base, candidate]: [IndexMap<String, String>; 2]) -> Vec<FieldChange> {
     let paths = ctxsim_report::distinct(base.keys().chain(candidate.keys()));
     let changed = paths.into_iter().filter(|it| base.get(*it) != candidate.get(*it)).map(|field| {
         FieldChange { field: field.clone(), says: [base.get(field).cloned(), candidate.get(field).cloned()] }
@@ -305,18 +319,18 @@ pub(super) fn differences([base, candidate]: [IndexMap<String, String>; 2]) -> V
 }
 
 /// Collects the leaves of a tree; elements of a list go by name, if they have one.
-fn collect(value: &serde_json::Value, at: String, leaves: &mut IndexMap<String, String>) {
+fn collect_leaves(value: &serde_json::Value, at: String, leaves: &mut IndexMap<String, String>) {
     let below = |step: &str| if at.is_empty() { step.to_owned() } else { format!("{at}.{step}") };
     match value {
         serde_json::Value::Object(fields) => {
-            fields.iter().for_each(|(name, inner)| collect(inner, below(name), leaves));
+            fields.iter().for_each(|(name, inner)| collect_leaves(inner, below(name), leaves));
         }
         serde_json::Value::Array(all) if all.iter().any(serde_json::Value::is_object) => {
             for (nth, inner) in all.iter().enumerate() {
                 let name = inner.get("name").and_then(|it| it.as_str());
                 // A name that is a sentence ends before the dot of the path.
                 let name = name.map_or(nth.to_string(), |it| it.trim_end_matches('.').to_owned());
-                collect(inner, below(&name), leaves);
+                collect_leaves(inner, below(&name), leaves);
             }
         }
         serde_json::Value::Null => {}

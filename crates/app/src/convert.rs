@@ -2,8 +2,8 @@
 
 use crate::prelude::*;
 
-use crate::catalog::kind_of;
-use crate::contrast::{differences, leaves};
+use crate::catalog::kind_of_file;
+use crate::contrast::{differing_fields, to_field_values};
 use ctxsim_input::Source;
 use ctxsim_input::text::comments::with_comments;
 use ctxsim_input::text::decode::{decode, encode};
@@ -15,32 +15,32 @@ use ctxsim_report::contrast::{InputChange, InputFate};
 ///
 /// # Errors
 /// There is no such input, several kinds have one, it cannot be read, it is a recording, or the format cannot hold it.
-pub fn show(
+pub fn input_text(
     catalog: &Catalog,
-    kind: Option<Kind>,
+    kind: Option<InputKind>,
     name: &str,
     format: Option<Format>,
 ) -> Result<String, Error> {
     let path = Path::new(name);
     if kind.is_none() && path.is_file() {
-        catalog.files().note(path);
+        catalog.files_read().add_path(path);
         let source = Source::read(path)?;
-        return converted(kind_of(path)?, &source, format.unwrap_or(source.format));
+        return convert_to_format(kind_of_file(path)?, &source, format.unwrap_or(source.format));
     }
-    let kind = kind.map_or_else(|| only_kind(catalog, name), Ok)?;
-    let origin = catalog.find(kind, name)?;
-    let Some(from) = Format::from_path(origin.path()) else { return Err(recorded(&origin).into()) };
-    converted(kind, &Source::new(origin.label(), from, origin.text()?), format.unwrap_or(from))
+    let kind = kind.map_or_else(|| kind_of_only_input(catalog, name), Ok)?;
+    let origin = catalog.find_origin(kind, name)?;
+    let Some(from) = Format::from_path(origin.path()) else { return Err(recording_problem(&origin).into()) };
+    convert_to_format(kind, &Source::new(origin.label(), from, origin.read_text()?), format.unwrap_or(from))
 }
 
 /// Returns the kind of the only input of a name.
-fn only_kind(catalog: &Catalog, name: &str) -> Result<Kind, Error> {
-    let kinds: Vec<Kind> =
-        Kind::ALL.into_iter().filter(|it| catalog.names(*it).any(|known| known == name)).collect();
+fn kind_of_only_input(catalog: &Catalog, name: &str) -> Result<InputKind, Error> {
+    let kinds: Vec<InputKind> =
+        InputKind::ALL.into_iter().filter(|it| catalog.names(*it).any(|known| known == name)).collect();
     match kinds[..] {
         [kind] => Ok(kind),
         // Its error suggests a name.
-        [] => catalog.find(Kind::Policy, name).map(|_| Kind::Policy),
+        [] => catalog.find_origin(InputKind::Policy, name).map(|_| InputKind::Policy),
         [first, ..] => {
             let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).collect();
             let message = format!("`{name}` is a {}", nouns.join(" and a "));
@@ -51,15 +51,15 @@ fn only_kind(catalog: &Catalog, name: &str) -> Result<Kind, Error> {
 }
 
 /// Returns the text of an input of a kind in a format.
-fn converted(kind: Kind, source: &Source, format: Format) -> Result<String, Error> {
+fn convert_to_format(kind: InputKind, source: &Source, format: Format) -> Result<String, Error> {
     if source.format == format {
         return Ok(source.text.clone());
     }
     match kind {
-        Kind::Policy => converted_to::<PolicyFile>(source, format),
-        Kind::Scenario => converted_to::<ScenarioFile>(source, format),
-        Kind::Profile => converted_to::<ProfileFile>(source, format),
-        Kind::Suite => converted_to::<SuiteFile>(source, format),
+        InputKind::Policy => convert_input::<PolicyFile>(source, format),
+        InputKind::Scenario => convert_input::<ScenarioFile>(source, format),
+        InputKind::Profile => convert_input::<ProfileFile>(source, format),
+        InputKind::Suite => convert_input::<SuiteFile>(source, format),
     }
 }
 
@@ -67,7 +67,7 @@ fn converted(kind: Kind, source: &Source, format: Format) -> Result<String, Erro
 ///
 /// # Errors
 /// There is no such policy, it or a base cannot be read, or the format cannot represent it.
-pub fn show_merged(catalog: &Catalog, name: &str, format: Option<Format>) -> Result<String, Error> {
+pub fn merged_policy_text(catalog: &Catalog, name: &str, format: Option<Format>) -> Result<String, Error> {
     let policy = catalog.policy(name)?;
     let format = format.or_else(|| Format::from_path(policy.origin.path())).unwrap_or(Format::Ron);
     let spec = PolicyFile { base: None, ..policy.spec };
@@ -75,13 +75,13 @@ pub fn show_merged(catalog: &Catalog, name: &str, format: Option<Format>) -> Res
 }
 
 /// Reports that a recording is not an input file.
-fn recorded(origin: &Origin) -> Diagnostic {
+fn recording_problem(origin: &Origin) -> Diagnostic {
     let help = format!("run `ctxsim import {}` to see its contents", origin.path().display());
     let message = "a recorded session is not a scenario file";
     Diagnostic::at(Code("file-format"), "", message).in_file(origin.label()).help(help)
 }
 
-fn converted_to<T: Encode + Decode + PartialEq>(source: &Source, format: Format) -> Result<String, Error> {
+fn convert_input<T: Encode + Decode + PartialEq>(source: &Source, format: Format) -> Result<String, Error> {
     let spec: T = source.decode()?;
     let bare = encode(&spec, format).map_err(|it| vec![source.locate(*it)])?;
     let is_same = |text: &String| decode::<T>(text, format).is_ok_and(|it| it == spec);
@@ -94,7 +94,12 @@ fn converted_to<T: Encode + Decode + PartialEq>(source: &Source, format: Format)
 }
 
 /// Returns what changed in an input from one text of its file to another, either of which may not be there; nothing if both say the same.
-pub fn input_change(kind: Kind, name: &str, format: Format, texts: [Option<&str>; 2]) -> Option<InputChange> {
+pub fn input_change(
+    kind: InputKind,
+    name: &str,
+    format: Format,
+    texts: [Option<&str>; 2],
+) -> Option<InputChange> {
     let how = match texts {
         [None, None] => return None,
         [None, Some(_)] => InputFate::Added,
@@ -102,10 +107,10 @@ pub fn input_change(kind: Kind, name: &str, format: Format, texts: [Option<&str>
         [Some(before), Some(after)] if before == after => return None,
         [Some(_), Some(_)] => InputFate::Changed,
     };
-    let said = texts.map(|it| said(kind, &Source::new(name, format, it?)));
+    let said = texts.map(|it| parse_field_values(kind, &Source::new(name, format, it?)));
     let fields = match (how, said) {
         (InputFate::Changed, [Some(before), Some(after)]) => {
-            let fields = differences([before, after]);
+            let fields = differing_fields([before, after]);
             // A comment changes nothing.
             if fields.is_empty() {
                 return None;
@@ -118,11 +123,11 @@ pub fn input_change(kind: Kind, name: &str, format: Format, texts: [Option<&str>
 }
 
 /// Returns what a text says, by field; nothing of what cannot be read.
-fn said(kind: Kind, source: &Source) -> Option<IndexMap<String, String>> {
+fn parse_field_values(kind: InputKind, source: &Source) -> Option<IndexMap<String, String>> {
     match kind {
-        Kind::Policy => source.decode::<PolicyFile>().ok().map(|it| leaves(&it)),
-        Kind::Scenario => source.decode::<ScenarioFile>().ok().map(|it| leaves(&it)),
-        Kind::Profile => source.decode::<ProfileFile>().ok().map(|it| leaves(&it)),
-        Kind::Suite => source.decode::<SuiteFile>().ok().map(|it| leaves(&it)),
+        InputKind::Policy => source.decode::<PolicyFile>().ok().map(|it| to_field_values(&it)),
+        InputKind::Scenario => source.decode::<ScenarioFile>().ok().map(|it| to_field_values(&it)),
+        InputKind::Profile => source.decode::<ProfileFile>().ok().map(|it| to_field_values(&it)),
+        InputKind::Suite => source.decode::<SuiteFile>().ok().map(|it| to_field_values(&it)),
     }
 }

@@ -20,7 +20,7 @@ use ctxsim_base::grid::prose::wrap;
 use ctxsim_engine::measure::Tally;
 use ctxsim_input::profile::calendar;
 use ctxsim_input::text::decode::encode;
-use ctxsim_report::tune::design::{DESIGN_METHOD, DesignTested, Designed, DesignedSearch};
+use ctxsim_report::tune::design::{DESIGN_METHOD, DesignSearchResult, DesignTested, DesignedSearch};
 use ctxsim_report::tune::{SessionSplit, TunedSession};
 
 /// How wide the comments of a policy file are.
@@ -28,7 +28,7 @@ const COMMENT_WIDTH: usize = 120;
 
 /// What a design came to: the report, and the policy.
 pub struct DesignResult {
-    pub designed: Designed,
+    pub designed: DesignSearchResult,
     /// The policy as a file, but for its name.
     file: PolicyFile,
     /// What each of its own stages does, by the stage's name; the empty name is the layout's.
@@ -39,7 +39,7 @@ pub struct DesignResult {
 ///
 /// # Errors
 /// Every problem of the inputs and the sessions.
-pub fn designed(
+pub fn design_policy(
     catalog: &Catalog,
     comparison: &Comparison,
     terms: DesignTerms,
@@ -47,19 +47,23 @@ pub fn designed(
     progress: Progress<'_>,
 ) -> Result<DesignResult, Error> {
     let mut plays = DesignPlays::open(catalog, comparison, threads, &|_, _| {})?;
-    let parts = SessionSplit::new(&plays.tuned(Vec::new()), terms.seed).parts();
-    let found = DesignSearch::new(&mut plays, &parts[0], terms, progress).found()?;
+    let parts = SessionSplit::new(&plays.to_tuned_sessions(Vec::new()), terms.seed).part_indices();
+    let found = DesignSearch::new(&mut plays, &parts[0], terms, progress).search()?;
     // Played on all sessions: the choice first, then the front and the presets that came nearest.
     let mut policies = IndexSet::from([found.chosen.clone()]);
     let front = found.front.iter().map(|it| policies.insert_full(it.clone()).0).listed();
-    let best_preset = found.preset.map(|it| policies.insert_full(plays.preset(it)).0);
+    let best_preset = found.preset.map(|it| policies.insert_full(plays.preset_candidate(it)).0);
     policies.extend(found.ranked.iter().filter(|it| it.is_preset()).cloned());
     let tested = DesignTested {
-        names: policies.iter().map(|it| (plays.name(it), it.is_preset())).listed(),
-        stages: plays.grammar.chosen(&found.chosen).map(|(kind, values)| kind.words(values)).listed(),
+        names: policies.iter().map(|it| (plays.candidate_name(it), it.is_preset())).listed(),
+        stages: plays
+            .grammar
+            .stages_of(&found.chosen)
+            .map(|(kind, values)| kind.description(values))
+            .listed(),
         front,
         best_preset,
-        ceiling: plays.ceiling()?,
+        ceiling: plays.hindsight_and_bound_usd()?,
         min_evidence: terms.min_evidence,
         search: DesignedSearch {
             method: DESIGN_METHOD,
@@ -71,14 +75,14 @@ pub fn designed(
             is_cut: found.is_cut,
         },
     };
-    let sessions = plays.tuned(plays.tallies(&policies.into_iter().listed())?);
-    let designed = Designed::new(&plays.base, &sessions, tested);
-    plays.result(designed, &found.chosen)
+    let sessions = plays.to_tuned_sessions(plays.play_and_tally(&policies.into_iter().listed())?);
+    let designed = DesignSearchResult::new(&plays.base, &sessions, tested);
+    plays.design_result(designed, &found.chosen)
 }
 
 impl DesignPlays<'_> {
     /// Returns the sessions with what each came to under the base and under others; with nothing to say when they were.
-    fn tuned(&self, tallies: Vec<Vec<Tally>>) -> Vec<TunedSession> {
+    fn to_tuned_sessions(&self, tallies: Vec<Vec<Tally>>) -> Vec<TunedSession> {
         let mut tallies = tallies.into_iter();
         let mut sessions = Vec::new();
         for session in &self.sessions {
@@ -96,7 +100,11 @@ impl DesignPlays<'_> {
     }
 
     /// Puts the report of a choice together with its policy file.
-    fn result(&self, designed: Designed, chosen: &DesignCandidate) -> Result<DesignResult, Error> {
+    fn design_result(
+        &self,
+        designed: DesignSearchResult,
+        chosen: &DesignCandidate,
+    ) -> Result<DesignResult, Error> {
         let about = match &designed.preset {
             Some(preset) => format!("The preset {preset}, which no policy that was tried is sure to beat."),
             None => format!("Found by a search: {}.", designed.name),
@@ -104,13 +112,13 @@ impl DesignPlays<'_> {
         let newest = self.sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::date_text);
         // Of sessions without dates, it has the day on which the sources of the grammar were read.
         let as_of = Some(newest.unwrap_or_else(|| self.grammar.as_of.clone()));
-        let sources = vec![designed.source()];
-        let file = PolicyFile { about, as_of, sources, ..self.file(chosen, "")? };
+        let sources = vec![designed.provenance_sentence()];
+        let file = PolicyFile { about, as_of, sources, ..self.policy_file(chosen, "")? };
         let mut stages = file.stages.iter();
         let mut says = Vec::new();
-        for (kind, values) in self.grammar.chosen(chosen) {
-            let stage = if kind.has_stage() { stages.next() } else { None };
-            says.push((stage.map(|it| it.name.clone()).unwrap_or_default(), kind.words(values)));
+        for (kind, values) in self.grammar.stages_of(chosen) {
+            let stage = if kind.is_stage() { stages.next() } else { None };
+            says.push((stage.map(|it| it.name.clone()).unwrap_or_default(), kind.description(values)));
         }
         Ok(DesignResult { designed, file, says })
     }
@@ -121,7 +129,7 @@ impl DesignResult {
     ///
     /// # Errors
     /// The format cannot hold it.
-    pub fn text(&self, name: &str, format: Format) -> Result<String, Error> {
+    pub fn to_policy_text(&self, name: &str, format: Format) -> Result<String, Error> {
         let file = PolicyFile { name: name.to_owned(), ..self.file.clone() };
         let written = encode(&file, format)?;
         let mark = if format == Format::Ron { "// " } else { "# " };
@@ -131,7 +139,8 @@ impl DesignResult {
             text.lines().map(|it| format!("{indent}{mark}{it}\n")).collect::<String>()
         };
         let mut left = self.says.clone();
-        let mut text: String = self.designed.evidence().iter().map(|it| comment(it, "")).collect();
+        let mut text: String =
+            self.designed.provenance_paragraphs().iter().map(|it| comment(it, "")).collect();
         for line in written.lines() {
             let trimmed = line.trim_start();
             let indent = &line[..line.len() - trimmed.len()];

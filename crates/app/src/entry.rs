@@ -16,7 +16,7 @@
 
 use crate::prelude::*;
 
-use crate::index::Indexing;
+use crate::index::RecordingIndex;
 use crate::load;
 use crate::models::ModelProfiles;
 use crate::selection::{NewestCandidate, Selection};
@@ -45,7 +45,7 @@ pub struct ReadyLoad {
     /// Whether a folder or a pattern matched it, so that it may not be a scenario at all.
     pub(super) is_searched: bool,
     /// What the index tells of it, if it is a recording among several.
-    pub(super) indexing: Indexing,
+    pub(super) indexing: RecordingIndex,
     /// Whether its recorded sessions run under the profiles of their own models.
     pub(super) under_own_model: bool,
     /// Whether a replay of block ids uses only the first policy, because none was requested.
@@ -58,17 +58,21 @@ pub struct ReadyLoad {
 
 impl ReadyLoad {
     /// Makes or reads what it plays.
-    pub(super) fn open(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>, Error> {
-        let workloads = load::workloads(&self.loaded, &self.spec, &self.indexing.beside)?;
-        self.known(workloads, named, models)
+    pub(super) fn open_loads(
+        &self,
+        named_profiles: &[Profile],
+        models: &ModelProfiles,
+    ) -> Result<Vec<Load>, Error> {
+        let workloads = load::worlds_of_scenario(&self.loaded, &self.spec, &self.indexing.beside)?;
+        self.loads_of_known_models(workloads, named_profiles, models)
     }
 
     /// The same; a recording is read once, and each of its loads has itself under each of some assumptions about requests that no log
     /// has.
-    pub(super) fn open_under(
+    pub(super) fn open_loads_assuming(
         &self,
         side_requests: &[HiddenRequest],
-        named: &[Profile],
+        named_profiles: &[Profile],
         models: &ModelProfiles,
     ) -> Result<Vec<Load>, Error> {
         let assuming = |side_request: &HiddenRequest| {
@@ -79,40 +83,41 @@ impl ReadyLoad {
             spec
         };
         let specs = side_requests.iter().map(assuming).listed();
-        let mut under = load::workloads_under(&self.loaded, &specs, &self.indexing.beside)?.into_iter();
-        let mut loads = self.known(under.next().unwrap_or_default(), named, models)?;
+        let mut under = load::worlds_under_specs(&self.loaded, &specs, &self.indexing.beside)?.into_iter();
+        let mut loads =
+            self.loads_of_known_models(under.next().unwrap_or_default(), named_profiles, models)?;
         for workloads in under {
-            let others = self.known(workloads, named, models)?;
+            let others = self.loads_of_known_models(workloads, named_profiles, models)?;
             loads.iter_mut().zip(others).for_each(|(load, other)| load.under.push(other));
         }
         Ok(loads)
     }
 
     /// Makes a load of each workload, if the model of any is known.
-    fn known(
+    fn loads_of_known_models(
         &self,
-        workloads: Vec<Arc<dyn World>>,
-        named: &[Profile],
+        worlds: Vec<Arc<dyn World>>,
+        named_profiles: &[Profile],
         models: &ModelProfiles,
     ) -> Result<Vec<Load>, Error> {
-        let loads = self.loads(workloads, named, models)?;
+        let loads = self.to_loads(worlds, named_profiles, models)?;
         let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
         match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {
-            Some(model) => self.of_model(model, models).map(|_| loads.clone()),
+            Some(model) => self.profile_of_model(model, models).map(|_| loads.clone()),
             None => Ok(loads),
         }
     }
 
     /// Makes a load of each workload; one whose model has no profile is under none.
-    pub(super) fn loads(
+    pub(super) fn to_loads(
         &self,
-        workloads: Vec<Arc<dyn World>>,
-        named: &[Profile],
+        worlds: Vec<Arc<dyn World>>,
+        named_profiles: &[Profile],
         models: &ModelProfiles,
     ) -> Result<Vec<Load>, Error> {
-        let has_several = workloads.len() > 1;
+        let has_several = worlds.len() > 1;
         let ready = |workload| {
-            let load = self.ready(workload, named, models)?;
+            let load = self.to_load(workload, named_profiles, models)?;
             let is_told = !self.indexing.beside.is_empty();
             let session = if has_several || is_told {
                 format!(" --session {}", quoted(&load.name))
@@ -120,34 +125,34 @@ impl ReadyLoad {
                 String::new()
             };
             // What others tell of a session is told where they are named, too.
-            let named = if is_told { self.among.clone() } else { self.argument() };
+            let named = if is_told { self.among.clone() } else { self.scenario_argument() };
             let arguments = format!("{named}{session}");
             let session = load.name.strip_prefix(&self.spec.name).and_then(|it| it.strip_prefix('/'));
             let is_twin = session.is_some_and(|it| self.indexing.twins.contains_key(it));
-            Ok(Load { arguments, is_twin, project: self.project(), ..load })
+            Ok(Load { arguments, is_twin, project: self.recording_folder(), ..load })
         };
-        workloads.into_iter().map(ready).collect()
+        worlds.into_iter().map(ready).collect()
     }
 
     /// Returns the profile of a model that the recording names.
-    fn of_model<'m>(&self, model: &str, models: &'m ModelProfiles) -> Result<&'m Profile, Error> {
-        models.for_model(model).map_err(|it| it.in_file(self.loaded.origin.label()).into())
+    fn profile_of_model<'m>(&self, model: &str, models: &'m ModelProfiles) -> Result<&'m Profile, Error> {
+        models.profile_for_model(model).map_err(|it| it.in_file(self.loaded.origin.label()).into())
     }
 
     /// Glances at the sessions of its recording; nothing where it is none, or where it has no session that can be used.
-    pub(super) fn glances(&self) -> Option<Vec<Glance>> {
+    pub(super) fn glance_at_sessions(&self) -> Option<Vec<Glance>> {
         let scanned: Option<Vec<Glance>> = self.indexing.sessions.iter().map(Indexed::glance).collect();
         scanned
             .filter(|it| !it.is_empty())
-            .or_else(|| load::glances(&self.loaded, &self.spec).filter(|it| !it.is_empty()))
+            .or_else(|| load::glance_at_recording(&self.loaded, &self.spec).filter(|it| !it.is_empty()))
     }
 
     /// Returns what its sessions are where only the newest are asked for; none where a model has no profile.
-    pub(super) fn candidates(
+    pub(super) fn newest_candidates(
         &self,
         sessions: &[Glance],
         selection: &Selection,
-        named: &[Profile],
+        named_profiles: &[Profile],
         models: &ModelProfiles,
     ) -> Vec<NewestCandidate> {
         let candidate = |session: &Glance| {
@@ -155,24 +160,25 @@ impl ReadyLoad {
                 return Some(NewestCandidate::Refused(reason.clone()));
             }
             let model = session.main_model();
-            let own = model.filter(|_| self.under_own_model).map(|it| models.for_model(&it.name));
+            let own = model.filter(|_| self.under_own_model).map(|it| models.profile_for_model(&it.name));
             let own = own.transpose().ok()?;
-            let named = if own.is_some() { Vec::new() } else { self.fitting(named).ok()? };
+            let named =
+                if own.is_some() { Vec::new() } else { self.fitting_profiles(named_profiles).ok()? };
             let names = own.into_iter().chain(&named).map(|it| it.name.as_str());
-            Some(selection.candidate_of(session.last_ms, model, names))
+            Some(selection.candidate_of_session(session.last_ms, model, names))
         };
         sessions.iter().map(candidate).collect::<Option<_>>().unwrap_or_default()
     }
 
     /// Returns the folder of its recording.
-    fn project(&self) -> String {
+    fn recording_folder(&self) -> String {
         let is_recorded = matches!(self.spec.load, scenario::LoadSpec::Recorded { .. });
         let folder = self.loaded.origin.path().parent().filter(|_| is_recorded);
         folder.map_or_else(String::new, |it| it.display().to_string())
     }
 
     /// Returns what names it on a command line.
-    fn argument(&self) -> String {
+    fn scenario_argument(&self) -> String {
         let name = match &self.loaded.origin {
             Origin::Bundled(_) | Origin::Built(_) => self.loaded.spec.name.clone(),
             origin => origin.path().display().to_string(),
@@ -186,11 +192,11 @@ impl ReadyLoad {
     }
 
     /// Returns the profiles that the scenario is made for, of those that are named.
-    fn fitting(&self, named: &[Profile]) -> Result<Vec<Profile>, Error> {
+    fn fitting_profiles(&self, named_profiles: &[Profile]) -> Result<Vec<Profile>, Error> {
         let made_for = &self.spec.profiles;
         let fits = |it: &&Profile| made_for.is_empty() || matches_any(made_for, &it.name);
-        let fitting: Vec<Profile> = named.iter().filter(fits).cloned().listed();
-        if fitting.is_empty() && !named.is_empty() {
+        let fitting: Vec<Profile> = named_profiles.iter().filter(fits).cloned().listed();
+        if fitting.is_empty() && !named_profiles.is_empty() {
             let message = format!("`{}` only works with its own profiles", self.spec.name);
             let help = format!("use one of these with `--profile`: {}", made_for.join(", "));
             let problem = Diagnostic::at(Code("profile-unfit"), "profiles", message).help(help);
@@ -200,13 +206,18 @@ impl ReadyLoad {
     }
 
     /// Puts it together with one thing that it plays.
-    fn ready(&self, world: Arc<dyn World>, named: &[Profile], models: &ModelProfiles) -> Result<Load, Error> {
+    fn to_load(
+        &self,
+        world: Arc<dyn World>,
+        named_profiles: &[Profile],
+        models: &ModelProfiles,
+    ) -> Result<Load, Error> {
         let mut policies = self.policies.clone();
         if self.replays_once && !world.kind().reads_any() {
             policies.truncate(1);
         } else {
             let unread = |policy: &Arc<Policy>| {
-                Some(problem(
+                Some(unread_policy_problem(
                     &world.kind().reads(policy).err()?,
                     world.kind(),
                     &[&policy.name],
@@ -234,27 +245,28 @@ impl ReadyLoad {
         let model = model.or(load.world.model()).filter(|_| self.under_own_model);
         let is_own = model.is_some();
         let profiles = match model {
-            Some(model) => match self.of_model(model, models) {
+            Some(model) => match self.profile_of_model(model, models) {
                 Ok(found) => vec![found.clone()],
                 // Of several histories, those of known models take part; the world tells of the others.
                 Err(_) if timeline.is_none() => Vec::new(),
                 Err(error) => return Err(error),
             },
-            None => self.fitting(named)?,
+            None => self.fitting_profiles(named_profiles)?,
         };
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);
         let as_logged = |model: &RecordedModel, profile: Profile| {
-            if models.has_own_cache(&profile) { profile } else { as_logged(model, profile) }
+            if models.has_own_cache(&profile) { profile } else { with_logged_cache(model, profile) }
         };
-        let priced =
-            |it: &RecordedModel| as_logged(it, models.for_model(&it.name).unwrap_or(&profiles[0]).clone());
+        let priced = |it: &RecordedModel| {
+            as_logged(it, models.profile_for_model(&it.name).unwrap_or(&profiles[0]).clone())
+        };
         let all_models = all.map_or_else(Vec::new, |it| it.models.iter().map(priced).listed());
         let profiles = match timeline.filter(|_| is_own).and_then(|it| it.main_model()) {
             Some(main) => profiles.into_iter().map(|it| as_logged(main, it)).listed(),
             None => profiles,
         };
-        let profiles = under_rules_of(&all_models, profiles);
+        let profiles = with_rules_of_models(&all_models, profiles);
         let refused: Vec<Diagnostic> = profiles.iter().filter_map(|it| load.world.refusal(it)).listed();
         if !refused.is_empty() {
             return Err(refused.into());
@@ -266,13 +278,13 @@ impl ReadyLoad {
 }
 
 /// Gives the profile of a recorded model the cache that its client's logs show, if they do.
-fn as_logged(model: &RecordedModel, profile: Profile) -> Profile {
+fn with_logged_cache(model: &RecordedModel, profile: Profile) -> Profile {
     let cache = model.cache.clone();
     Profile { cache: cache.unwrap_or_else(|| profile.cache.clone()), ..profile }
 }
 
 /// Gives the profile of a session that several models answered the rules of all of them, where these differ.
-fn under_rules_of(models: &[Profile], mut profiles: Vec<Profile>) -> Vec<Profile> {
+fn with_rules_of_models(models: &[Profile], mut profiles: Vec<Profile>) -> Vec<Profile> {
     for profile in profiles.iter_mut().filter(|own| models.iter().any(|it| it.cache != own.cache)) {
         let rules = profile.cache.clone();
         let hits = rules.hits();
@@ -289,10 +301,10 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says.
-    pub(super) fn opened_by_folder(
+    pub(super) fn open_with_projects(
         &self,
         entry: &ReadyLoad,
-        has_folders: impl Fn(&Load) -> bool,
+        is_log_folder_project: impl Fn(&Load) -> bool,
     ) -> Result<Vec<Load>, Error> {
         let mut loads = self.open(entry)?;
         for load in &mut loads {
@@ -303,7 +315,7 @@ impl Plan {
             let of_log = load.timeline().and_then(|it| it.recorded.as_ref()).map(|it| it.project.clone());
             match told.into_iter().chain(of_log).find(|it| !it.is_empty()) {
                 Some(folder) => load.project = folder,
-                None if has_folders(load) => {}
+                None if is_log_folder_project(load) => {}
                 None => load.project.clear(),
             }
         }
@@ -312,15 +324,20 @@ impl Plan {
 }
 
 /// Returns the kind of a scenario before its recording is read; a recording may still be of another one.
-pub(super) fn kind_of(entry: &ReadyLoad) -> &'static LoadKind {
-    if let Some(timeline) = entry.loaded.origin.timeline() {
+pub(super) fn load_kind_of(entry: &ReadyLoad) -> &'static LoadKind {
+    if let Some(timeline) = entry.loaded.origin.built_timeline() {
         return ctxsim_worlds::of_items(Arc::clone(timeline)).kind();
     }
     ctxsim_worlds::kind(&entry.spec.load)
 }
 
 /// Reports policies that cannot be played on loads of a kind.
-pub(super) fn problem(unread: &Unread, kind: &LoadKind, policies: &[&str], loads: &[&str]) -> Diagnostic {
+pub(super) fn unread_policy_problem(
+    unread: &Unread,
+    kind: &LoadKind,
+    policies: &[&str],
+    loads: &[&str],
+) -> Diagnostic {
     let fields: Vec<String> = unread.0.iter().map(|it| format!("`{}`", it.field())).listed();
     let [reads, policy] = kind.words;
     let (they, set, have) = if policies.len() == 1 { ("it", "sets", "has") } else { ("they", "set", "have") };
@@ -344,8 +361,8 @@ pub(super) fn problem(unread: &Unread, kind: &LoadKind, policies: &[&str], loads
 }
 
 /// Returns the first scenario in which policies are judged by what they remember, rather than by evidence needs.
-pub(super) fn of_memories(entries: &[ReadyLoad]) -> Option<&str> {
-    entries.iter().find(|it| kind_of(it).is_of_memories).map(|it| it.name.as_str())
+pub(super) fn first_scenario_of_memories(entries: &[ReadyLoad]) -> Option<&str> {
+    entries.iter().find(|it| load_kind_of(it).is_of_memories).map(|it| it.name.as_str())
 }
 
 /// Checks that some of its policies do work that can be compared: a memory runner writes sessions and answers questions,
@@ -353,8 +370,8 @@ pub(super) fn of_memories(entries: &[ReadyLoad]) -> Option<&str> {
 ///
 /// # Errors
 /// Some are played by a memory runner, and others are not.
-pub(super) fn check_same_work(load: &Load, policies: &[usize]) -> Result<(), Error> {
-    let policies = policies.iter().filter_map(|it| load.policies.get(*it));
+pub(super) fn check_same_work(load: &Load, policy_indices: &[usize]) -> Result<(), Error> {
+    let policies = policy_indices.iter().filter_map(|it| load.policies.get(*it));
     let (written, others): (Vec<_>, Vec<_>) = policies.partition(|it| load.is_written_by(it));
     let (Some(written), Some(other)) = (written.first(), others.first()) else { return Ok(()) };
     let message = format!(
@@ -368,12 +385,12 @@ pub(super) fn check_same_work(load: &Load, policies: &[usize]) -> Result<(), Err
 
 /// Finds the scenarios that cannot play every policy: those that were only found in a folder or by a pattern are left out while
 /// others remain, and the rest are problems.
-pub(super) fn check_reads(
+pub(super) fn partition_playable_scenarios(
     entries: Vec<ReadyLoad>,
     problems: &mut Vec<Diagnostic>,
-) -> (Vec<ReadyLoad>, Vec<Skipped>) {
+) -> (Vec<ReadyLoad>, Vec<SkippedFile>) {
     let why = |entry: &ReadyLoad| {
-        let kind = kind_of(entry);
+        let kind = load_kind_of(entry);
         let one = |it: &Arc<Policy>| Some((kind, kind.reads(it).err()?, it.name.clone()));
         entry.policies.iter().filter_map(one).listed()
     };
@@ -385,8 +402,8 @@ pub(super) fn check_reads(
         let leaves = entry.is_searched && remains;
         for (kind, unread, policy) in why {
             if leaves {
-                let reason = problem(unread, kind, &[policy], &[&entry.name]).message;
-                skipped.push(Skipped::of(entry.loaded.origin.label(), &reason));
+                let reason = unread_policy_problem(unread, kind, &[policy], &[&entry.name]).message;
+                skipped.push(SkippedFile::with_reason(entry.loaded.origin.label(), &reason));
                 break;
             }
             let [policies, loads] = groups.entry((*kind, unread.clone())).or_default();
@@ -396,7 +413,7 @@ pub(super) fn check_reads(
     }
     problems.extend(groups.iter().map(|((kind, unread), [policies, loads])| {
         let [policies, loads] = [policies, loads].map(|it| distinct(it.iter().copied()));
-        problem(unread, kind, &policies, &loads)
+        unread_policy_problem(unread, kind, &policies, &loads)
     }));
     let kept =
         entries.iter().zip(&found).filter(|(entry, why)| why.is_empty() || !(entry.is_searched && remains));

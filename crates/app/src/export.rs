@@ -11,7 +11,12 @@ impl Plan {
     /// # Errors
     /// The plan's first scenario cannot be opened or has no such conversation, or its first policy has no
     /// memory.
-    pub fn export_memory(&self, length: u64, trial: u64, set: &[String]) -> Result<Export, Vec<Diagnostic>> {
+    pub fn export_memory(
+        &self,
+        length: u64,
+        trial: u64,
+        overrides: &[String],
+    ) -> Result<Export, Vec<Diagnostic>> {
         let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
         let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
             return Err(refuse(
@@ -41,7 +46,7 @@ impl Plan {
             seed: load.seed,
             length,
             trial,
-            set: set.to_vec(),
+            set: overrides.to_vec(),
             written,
         };
         Ok(Export { index, banks })

@@ -7,13 +7,13 @@ use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_input::text::set::{self, Override, SetTarget};
 use ctxsim_report::sweep::json::POINTS_MAX;
-use ctxsim_report::tune::Varied;
+use ctxsim_report::tune::VariedPath;
 
 /// A grid of overrides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OverrideGrid {
     /// The varied paths; the last one varies fastest.
-    pub axes: Vec<Varied>,
+    pub axes: Vec<VariedPath>,
 }
 
 /// A point of a grid.
@@ -36,7 +36,7 @@ impl OverrideGrid {
         let mut problems = Problems::default();
         let mut grid = Self::default();
         for text in texts {
-            match axis(text) {
+            match parse_axis(text) {
                 Ok(axis) if grid.axes.iter().any(|it| it.path == axis.path) => {
                     let message = format!("`{}` is varied twice", axis.path);
                     problems.push(Code("vary-twice"), message, "list all of its values in one `--vary`");
@@ -63,7 +63,7 @@ impl OverrideGrid {
         self.len() == 0
     }
 
-    pub fn point(&self, index: usize) -> GridPoint {
+    pub fn point_at(&self, index: usize) -> GridPoint {
         let mut rest = index;
         let mut set: Vec<String> = Vec::with_capacity(self.axes.len());
         for axis in self.axes.iter().rev() {
@@ -79,20 +79,20 @@ impl OverrideGrid {
 }
 
 /// Parses an axis; what is wrong with it is told with a way out.
-fn axis(text: &str) -> Result<Varied, (String, String)> {
+fn parse_axis(text: &str) -> Result<VariedPath, (String, String)> {
     let Some((path, values)) = text.split_once('=') else {
         let help = "write `--vary PATH=LO..HI:STEP` or `--vary PATH=A,B,C`";
         return Err((format!("`{text}` has no values"), help.to_owned()));
     };
     let values = match values.split_once("..") {
-        Some((from, rest)) => range(values, from, rest)?,
+        Some((from, rest)) => parse_range(values, from, rest)?,
         None => values.split(',').map(|it| it.trim().to_owned()).listed(),
     };
     if values.iter().any(String::is_empty) {
         let help = format!("separate values with commas, as in `{path}=2,4,8`");
         return Err((format!("`{text}` has an empty value"), help));
     }
-    if let Some([first, again]) = alike(&values) {
+    if let Some([first, again]) = first_equal_values(&values) {
         let message = if first == again {
             format!("`{text}` has the value `{first}` twice")
         } else {
@@ -100,11 +100,11 @@ fn axis(text: &str) -> Result<Varied, (String, String)> {
         };
         return Err((message, "list each value once".to_owned()));
     }
-    Ok(Varied { path: path.trim().to_owned(), values, rule: "as given".into() })
+    Ok(VariedPath { path: path.trim().to_owned(), values, rule: "as given".into() })
 }
 
 /// Returns the first two values of a list that are the same, however they are written.
-fn alike(values: &[String]) -> Option<[&str; 2]> {
+fn first_equal_values(values: &[String]) -> Option<[&str; 2]> {
     let mut seen: IndexMap<String, &str> = IndexMap::with_capacity(values.len());
     values.iter().find_map(|value| {
         let meant = set::number(value).map_or_else(|| value.clone(), |it| it.to_string());
@@ -113,7 +113,7 @@ fn alike(values: &[String]) -> Option<[&str; 2]> {
 }
 
 /// Returns the numbers of a range, both ends included, without a rounding error.
-fn range(text: &str, from: &str, rest: &str) -> Result<Vec<String>, (String, String)> {
+fn parse_range(text: &str, from: &str, rest: &str) -> Result<Vec<String>, (String, String)> {
     let (to, step) = rest.split_once(':').unwrap_or((rest, "1"));
     let refused = |message: String, help: &str| Err((message, help.to_owned()));
     if step.trim_start().starts_with('-') {
@@ -132,14 +132,14 @@ fn range(text: &str, from: &str, rest: &str) -> Result<Vec<String>, (String, Str
         let help = "write the lower end first, as in `0.4..0.8:0.05`";
         return refused(format!("`{text}` ends below its start"), help);
     }
-    spelled(from, to, step).ok_or_else(|| {
+    format_range(from, to, step).ok_or_else(|| {
         let most = thousands(POINTS_MAX as u64);
         (format!("`{text}` has more than {most} values"), "use larger steps".to_owned())
     })
 }
 
 /// Writes the numbers of a range, all with as many decimals; `None` if there are too many.
-fn spelled(from: Decimal, to: Decimal, step: Decimal) -> Option<Vec<String>> {
+fn format_range(from: Decimal, to: Decimal, step: Decimal) -> Option<Vec<String>> {
     let places =
         [from, to, step].iter().map(|it| it.to_string().split_once('.').map_or(0, |it| it.1.len())).max()?;
     let places = u32::try_from(places).ok()?;
@@ -181,7 +181,7 @@ mod tests {
         let grid = grid(&["params.a=1,2", "profile.limits.input_tokens=7", "stages.s.when=1,2,3"]).unwrap();
 
         assert_eq!(grid.len(), 6);
-        let point = grid.point(4);
+        let point = grid.point_at(4);
         assert_eq!(point.of_policy, ["params.a=2", "stages.s.when=2"]);
         assert_eq!(point.of_load, ["profile.limits.input_tokens=7"]);
     }
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn each_wrong_range_is_told_what_is_wrong_with_it() {
-        let told = |text: &str| axis(text).unwrap_err().0;
+        let told = |text: &str| parse_axis(text).unwrap_err().0;
 
         assert_eq!(told("x=1..100000000:1"), "`1..100000000:1` has more than 1,000,000 values");
         assert_eq!(told("x=1..5:0"), "the step of `1..5:0` is 0");
@@ -208,10 +208,10 @@ mod tests {
 
     #[test]
     fn a_value_that_is_written_in_two_ways_is_one_value() {
-        let told = |text: &str| axis(text).unwrap_err().0;
+        let told = |text: &str| parse_axis(text).unwrap_err().0;
 
         assert_eq!(told("x=10k,20k,10_000"), "`10k` and `10_000` of `x=10k,20k,10_000` are the same value");
         assert_eq!(told("x=mine,yours,mine"), "`x=mine,yours,mine` has the value `mine` twice");
-        assert_eq!(axis("x=20k..40k:10k").unwrap().values, ["20000", "30000", "40000"]);
+        assert_eq!(parse_axis("x=20k..40k:10k").unwrap().values, ["20000", "30000", "40000"]);
     }
 }

@@ -7,24 +7,24 @@ use ctxsim_report::guard::NamedGuard;
 use ctxsim_report::{ALL, places};
 
 /// Reports guards whose names the suite does not run, and unknown metrics.
-pub(super) fn check(catalog: &Catalog, origin: &Origin, suite: &SuiteFile) -> Vec<Diagnostic> {
+pub(super) fn check_suite_guards(catalog: &Catalog, origin: &Origin, suite: &SuiteFile) -> Vec<Diagnostic> {
     let mut problems = Problems::default();
-    let own = Own { catalog, origin, suite };
+    let own = SuiteNames { catalog, origin, suite };
     for (index, guard) in suite.guards.iter().enumerate() {
-        problems.within(format_args!("guards.{index}"), |to| own.check(guard, to));
+        problems.within(format_args!("guards.{index}"), |to| own.check_guard(guard, to));
     }
     for (index, figure) in suite.figures.iter().enumerate() {
         problems.within(format_args!("figures.{index}"), |to| {
-            own.check(&as_guard(figure), to);
+            own.check_guard(&guard_of_figure(figure), to);
             for (field, name) in [("minus", &figure.minus), ("minus_scenario", &figure.minus_scenario)] {
                 let own = if field == "minus" { &suite.policies } else { &suite.scenarios };
-                let kind = if field == "minus" { Kind::Policy } else { Kind::Scenario };
-                let own = || own.iter().flat_map(|it| catalog.expand_of(origin, kind, it));
+                let kind = if field == "minus" { InputKind::Policy } else { InputKind::Scenario };
+                let own = || own.iter().flat_map(|it| catalog.expand_pattern_in_file(origin, kind, it));
                 if let Some(name) = name.as_ref().filter(|name| {
-                    !own().any(|it| it == **name || it == catalog.named_by(origin, kind, name))
+                    !own().any(|it| it == **name || it == catalog.resolve_name_in_file(origin, kind, name))
                 }) {
                     let message = format!("the suite does not run `{name}`");
-                    let help = format!("name one of the suite's {}", kind.folder());
+                    let help = format!("name one of the suite's {}", kind.folder_name());
                     to.push_at(Code("guard-matches-nothing"), field, message, help);
                 }
             }
@@ -34,7 +34,7 @@ pub(super) fn check(catalog: &Catalog, origin: &Origin, suite: &SuiteFile) -> Ve
 }
 
 /// Returns a guard that names what a figure names.
-fn as_guard(figure: &Figure) -> Guard {
+fn guard_of_figure(figure: &Figure) -> Guard {
     Guard {
         name: figure.name.clone(),
         policy: figure.policy.clone(),
@@ -49,52 +49,53 @@ fn as_guard(figure: &Figure) -> Guard {
 
 /// A suite, and where its names are looked up.
 #[derive(Clone, Copy)]
-struct Own<'a> {
+struct SuiteNames<'a> {
     catalog: &'a Catalog,
     origin: &'a Origin,
     suite: &'a SuiteFile,
 }
 
-impl Own<'_> {
+impl SuiteNames<'_> {
     /// Reports what a guard names that the suite does not run.
-    fn check(&self, guard: &Guard, problems: &mut Problems) {
+    fn check_guard(&self, guard: &Guard, problems: &mut Problems) {
         let Self { catalog, origin, suite } = *self;
         let named = [
-            ("policy", Kind::Policy, Some(&guard.policy)),
-            ("over", Kind::Policy, guard.over.as_ref()),
-            ("scenario", Kind::Scenario, guard.scenario.as_ref()),
-            ("profile", Kind::Profile, guard.profile.as_ref()),
+            ("policy", InputKind::Policy, Some(&guard.policy)),
+            ("over", InputKind::Policy, guard.over.as_ref()),
+            ("scenario", InputKind::Scenario, guard.scenario.as_ref()),
+            ("profile", InputKind::Profile, guard.profile.as_ref()),
         ];
         for (field, kind, name) in named {
             let Some(name) = name else { continue };
             let own = match kind {
-                Kind::Policy => &suite.policies,
-                Kind::Scenario => &suite.scenarios,
+                InputKind::Policy => &suite.policies,
+                InputKind::Scenario => &suite.scenarios,
                 _ => &suite.profiles,
             };
-            let is_sum = kind == Kind::Scenario && name == ALL;
-            let own: Vec<String> = own.iter().flat_map(|it| catalog.expand_of(origin, kind, it)).listed();
-            let path = catalog.named_by(origin, kind, name);
-            if is_sum || own.contains(name) || is_file(catalog, kind, &own, &path) {
+            let is_sum = kind == InputKind::Scenario && name == ALL;
+            let own: Vec<String> =
+                own.iter().flat_map(|it| catalog.expand_pattern_in_file(origin, kind, it)).listed();
+            let path = catalog.resolve_name_in_file(origin, kind, name);
+            if is_sum || own.contains(name) || is_file_among(catalog, kind, &own, &path) {
                 continue;
             }
-            let known = names(catalog, kind, &own);
+            let known = all_names_of_inputs(catalog, kind, &own);
             // A recording of several sessions makes a load of each.
             let is_session = |recording: &String| {
-                kind == Kind::Scenario
+                kind == InputKind::Scenario
                     && name.strip_prefix(recording.as_str()).is_some_and(|it| it.starts_with('/'))
             };
             if known.contains(name) || known.iter().any(is_session) {
                 continue;
             }
             let known = known.iter().map(String::as_str);
-            let help = near_or(name, known, || format!("name one of the suite's {}", kind.folder()));
+            let help = near_or(name, known, || format!("name one of the suite's {}", kind.folder_name()));
             let message = format!("the suite does not run `{name}`");
             problems.push_at(Code("guard-matches-nothing"), field, message, help);
         }
-        self.check_stages(guard, problems);
+        self.check_fired_stages(guard, problems);
         let Some(metric) = &guard.metric else { return };
-        if let Err(meant) = places::check(metric) {
+        if let Err(meant) = places::check_metric_path(metric) {
             let help = match meant {
                 // The metrics of benchmarks are not known here.
                 meant if !cfg!(feature = "worlds") => {
@@ -111,14 +112,17 @@ impl Own<'_> {
     }
 
     /// Reports stages that must fire but do not exist in the policy.
-    fn check_stages(&self, guard: &Guard, problems: &mut Problems) {
+    fn check_fired_stages(&self, guard: &Guard, problems: &mut Problems) {
         let Self { catalog, origin, suite } = *self;
         if guard.fired.is_empty() {
             return;
         }
-        let own = suite.policies.iter().flat_map(|it| catalog.expand_of(origin, Kind::Policy, it));
+        let own = suite
+            .policies
+            .iter()
+            .flat_map(|it| catalog.expand_pattern_in_file(origin, InputKind::Policy, it));
         let mut own = own.filter_map(|it| Some((catalog.policy(&it).ok()?, it)));
-        let path = catalog.named_by(origin, Kind::Policy, &guard.policy);
+        let path = catalog.resolve_name_in_file(origin, InputKind::Policy, &guard.policy);
         let is_it = |(policy, name): &(Loaded<PolicyFile>, String)| {
             [&guard.policy, &path].contains(&name) || policy.spec.name == guard.policy
         };
@@ -137,24 +141,24 @@ impl Own<'_> {
 }
 
 /// Returns whether one of a suite's paths leads to the file that a guard names.
-fn is_file(catalog: &Catalog, kind: Kind, own: &[String], wanted: &str) -> bool {
-    let Ok(wanted) = catalog.find(kind, wanted) else { return false };
-    own.iter().any(|it| catalog.find(kind, it).is_ok_and(|it| it.is_same(&wanted)))
+fn is_file_among(catalog: &Catalog, kind: InputKind, paths: &[String], wanted: &str) -> bool {
+    let Ok(wanted) = catalog.find_origin(kind, wanted) else { return false };
+    paths.iter().any(|it| catalog.find_origin(kind, it).is_ok_and(|it| it.is_same_input(&wanted)))
 }
 
 /// Returns what the inputs of a suite are called: as the suite does, and as they do themselves.
-fn names(catalog: &Catalog, kind: Kind, own: &[String]) -> Vec<String> {
-    let inner = own.iter().filter_map(|name| match kind {
-        Kind::Policy => catalog.policy(name).map(|it| it.spec.name).ok(),
-        Kind::Scenario => catalog.scenario(name).map(|it| it.spec.name).ok(),
-        Kind::Profile => catalog.profile(name).map(|it| it.spec.name).ok(),
-        Kind::Suite => None,
+fn all_names_of_inputs(catalog: &Catalog, kind: InputKind, paths: &[String]) -> Vec<String> {
+    let inner = paths.iter().filter_map(|name| match kind {
+        InputKind::Policy => catalog.policy(name).map(|it| it.spec.name).ok(),
+        InputKind::Scenario => catalog.scenario(name).map(|it| it.spec.name).ok(),
+        InputKind::Profile => catalog.profile(name).map(|it| it.spec.name).ok(),
+        InputKind::Suite => None,
     });
-    own.iter().cloned().chain(inner).listed()
+    paths.iter().cloned().chain(inner).listed()
 }
 
 /// The parts of a plan that guards can name.
-pub(super) struct Runs<'a> {
+pub(super) struct GuardTargets<'a> {
     pub(super) catalog: &'a Catalog,
     /// The suite's file.
     pub(super) suite: Option<&'a Loaded<SuiteFile>>,
@@ -167,7 +171,7 @@ pub(super) struct Runs<'a> {
 
 /// The guards of a suite, and those that a plan leaves out.
 #[derive(Default)]
-pub(super) struct Guards {
+pub(super) struct ResolvedGuards {
     /// Those that apply to some run.
     pub(super) named: Vec<NamedGuard>,
     /// The number of those that do not.
@@ -176,12 +180,12 @@ pub(super) struct Guards {
     pub(super) about_nothing: Vec<Diagnostic>,
 }
 
-impl Runs<'_> {
+impl GuardTargets<'_> {
     /// Finds the runs to which guards apply.
-    pub(super) fn guards(&self, guards: &[Guard]) -> Guards {
-        let mut found = Guards::default();
+    pub(super) fn resolve_guards(&self, guards: &[Guard]) -> ResolvedGuards {
+        let mut found = ResolvedGuards::default();
         for (index, guard) in guards.iter().enumerate() {
-            if let Some(named) = self.named(index, guard) {
+            if let Some(named) = self.resolve_guard(index, guard) {
                 found.named.push(named);
                 continue;
             }
@@ -195,13 +199,13 @@ impl Runs<'_> {
     }
 
     /// Finds the runs to which a guard applies; `None` if this plan leaves out what it names.
-    fn named(&self, index: usize, guard: &Guard) -> Option<NamedGuard> {
+    fn resolve_guard(&self, index: usize, guard: &Guard) -> Option<NamedGuard> {
         let policy = |name: &String| {
-            let index = self.find(Kind::Policy, self.policies, |it| &it.name, name)?;
+            let index = self.find_loaded(InputKind::Policy, self.policies, |it| &it.name, name)?;
             Some(self.policies[index].spec.name.clone())
         };
         let profile = |name: &String| {
-            match self.find(Kind::Profile, self.profiles, |it| &it.name, name) {
+            match self.find_loaded(InputKind::Profile, self.profiles, |it| &it.name, name) {
                 Some(index) => Some(self.profiles[index].spec.name.clone()),
                 // Sessions under their own models run under profiles that nobody named.
                 None => self.catalog.profile(name).ok().filter(|_| self.is_open).map(|it| it.spec.name),
@@ -210,20 +214,20 @@ impl Runs<'_> {
         let is_change = guard.max_increase.or(guard.max_decrease).is_some();
         let first = self.policies.first().map(|it| it.spec.name.clone());
         let stage = guard.fired.first().map_or_else(|| "name".to_owned(), |it| format!("stages.{it}"));
-        let own = self.find(Kind::Policy, self.policies, |it| &it.name, &guard.policy)?;
+        let own = self.find_loaded(InputKind::Policy, self.policies, |it| &it.name, &guard.policy)?;
         Some(NamedGuard {
             guard: guard.clone(),
             policy: self.policies[own].spec.name.clone(),
-            over: if_named(guard.over.as_ref(), policy).ok()?.or(first.filter(|_| is_change)),
-            place: self.suite.map(|it| it.place_of(format!("guards.{index}"))).unwrap_or_default(),
-            policy_place: own_place(&self.policies[own], stage),
-            scenarios: if_named(guard.scenario.as_ref(), |it| self.loads_of(it)).ok()?,
-            profile: if_named(guard.profile.as_ref(), profile).ok()?,
+            over: find_if_named(guard.over.as_ref(), policy).ok()?.or(first.filter(|_| is_change)),
+            place: self.suite.map(|it| it.place_of_field(format!("guards.{index}"))).unwrap_or_default(),
+            policy_place: place_in_own_file(&self.policies[own], stage),
+            scenarios: find_if_named(guard.scenario.as_ref(), |it| self.load_names_of(it)).ok()?,
+            profile: find_if_named(guard.profile.as_ref(), profile).ok()?,
         })
     }
 
     /// Returns the loads that a name means: a single one, those of a scenario, or their sum.
-    fn loads_of(&self, name: &String) -> Option<Vec<String>> {
+    fn load_names_of(&self, name: &String) -> Option<Vec<String>> {
         // A recording of several sessions makes a load of each, whose names are not known before it is opened.
         let is_session = |scenario: &Loaded<ScenarioFile>| {
             name.strip_prefix(&scenario.spec.name).is_some_and(|it| it.starts_with('/'))
@@ -231,33 +235,35 @@ impl Runs<'_> {
         if name == ALL || self.scenarios.iter().any(is_session) {
             return Some(vec![name.clone()]);
         }
-        let index = self.find(Kind::Scenario, self.scenarios, |it| &it.name, name)?;
+        let index = self.find_loaded(InputKind::Scenario, self.scenarios, |it| &it.name, name)?;
         Some(vec![self.scenarios[index].spec.name.clone()])
     }
 
     /// Returns which input a name or a path from the suite's folder means: that file, else the one that calls itself so.
-    fn find<T>(
+    fn find_loaded<T>(
         &self,
-        kind: Kind,
+        kind: InputKind,
         loaded: &[Loaded<T>],
-        name: impl Fn(&T) -> &String,
+        name_of: impl Fn(&T) -> &String,
         wanted: &str,
     ) -> Option<usize> {
-        let path = self.suite.map_or(wanted.to_owned(), |it| self.catalog.named_by(&it.origin, kind, wanted));
-        let origin = self.catalog.find(kind, &path).ok();
-        let by_file = origin.and_then(|origin| loaded.iter().position(|it| it.origin.is_same(&origin)));
-        by_file.or_else(|| loaded.iter().position(|it| name(&it.spec) == wanted))
+        let path = self
+            .suite
+            .map_or(wanted.to_owned(), |it| self.catalog.resolve_name_in_file(&it.origin, kind, wanted));
+        let origin = self.catalog.find_origin(kind, &path).ok();
+        let by_file = origin.and_then(|origin| loaded.iter().position(|it| it.origin.is_same_input(&origin)));
+        by_file.or_else(|| loaded.iter().position(|it| name_of(&it.spec) == wanted))
     }
 }
 
 /// Returns the place of a field in a policy's own file, or of the policy where a base gives the field.
-fn own_place(policy: &Loaded<PolicyFile>, field: String) -> Place {
-    let place = policy.place_of(field);
-    if place.file == policy.origin.label() { place } else { policy.place_of("name".to_owned()) }
+fn place_in_own_file(policy: &Loaded<PolicyFile>, field: String) -> Place {
+    let place = policy.place_of_field(field);
+    if place.file == policy.origin.label() { place } else { policy.place_of_field("name".to_owned()) }
 }
 
 /// Returns nothing where something is named that is not there.
-fn if_named<T>(
+fn find_if_named<T>(
     name: Option<&String>,
     find: impl FnOnce(&String) -> Option<T>,
 ) -> Result<Option<T>, NotPlayed> {

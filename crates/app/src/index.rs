@@ -17,7 +17,7 @@ use ctxsim_timeline::import::{Among, BySession, Indexed, import_from, index, nei
 
 /// What the index tells of one recording.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Indexing {
+pub(super) struct RecordingIndex {
     /// Its sessions, as far as a scan tells of them.
     pub(super) sessions: Vec<Indexed>,
     /// Its sessions that another recording holds, too.
@@ -30,42 +30,42 @@ pub(super) struct Indexing {
 
 /// Indexes recordings, in order; `None` stands for what is not one. A recording alone, and each where `is_alone`, is told nothing by
 /// others.
-pub(super) fn indexed(recordings: &[Option<&Origin>], is_alone: bool) -> Vec<Indexing> {
+pub(super) fn index_recordings(recordings: &[Option<&Origin>], is_each_alone: bool) -> Vec<RecordingIndex> {
     if recordings.iter().flatten().nth(1).is_none() {
-        return vec![Indexing::default(); recordings.len()];
+        return vec![RecordingIndex::default(); recordings.len()];
     }
     let scan = |nth: usize| {
-        if let Some(timeline) = recordings[nth].and_then(Origin::timeline) {
+        if let Some(timeline) = recordings[nth].and_then(Origin::built_timeline) {
             let among = timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
             // It is one session, whatever else its bytes held.
             let alone = |it: &Arc<Among>| it.indexed.as_whole_file();
             return among.map(alone).into_iter().listed();
         }
-        alone(recordings[nth])
+        scan_recording(recordings[nth])
     };
     let sessions: Vec<Vec<Indexed>> = in_order(recordings.len(), scan);
-    let twins = twins(recordings, &sessions);
-    let mut all: Vec<Indexing> = sessions
+    let twins = find_twins(recordings, &sessions);
+    let mut all: Vec<RecordingIndex> = sessions
         .into_iter()
         .zip(twins)
-        .map(|(sessions, twins)| Indexing { sessions, twins, ..Indexing::default() })
+        .map(|(sessions, twins)| RecordingIndex { sessions, twins, ..RecordingIndex::default() })
         .listed();
-    if !is_alone {
-        let told = tell(&all);
+    if !is_each_alone {
+        let told = neighbours_by_recording(&all);
         all.iter_mut().zip(told).for_each(|(it, beside)| it.beside = beside);
     }
     all
 }
 
 /// Scans one recording, of which others tell nothing.
-pub(super) fn alone(recording: Option<&Origin>) -> Vec<Indexed> {
-    let reader = recording.and_then(|it| it.reader().ok());
+pub(super) fn scan_recording(recording: Option<&Origin>) -> Vec<Indexed> {
+    let reader = recording.and_then(|it| it.open_reader().ok());
     reader.and_then(|mut it| index(it.as_mut()).ok()).unwrap_or_default()
 }
 
 /// Returns what others tell of the sessions of each recording.
-fn tell(all: &[Indexing]) -> Vec<BySession> {
-    let counted = |(nth, file): (usize, &'_ Indexing)| {
+fn neighbours_by_recording(all: &[RecordingIndex]) -> Vec<BySession> {
+    let counted = |(nth, file): (usize, &'_ RecordingIndex)| {
         let sessions = file.sessions.iter().filter(|one| !file.twins.contains_key(&one.session));
         sessions.map(|one| (nth, one.clone())).listed()
     };
@@ -89,12 +89,12 @@ pub(super) type Twins = BTreeMap<String, String>;
 /// Returns for each recording the names of its sessions that another one holds with more detail: what can be read before what
 /// cannot, texts before usage alone, then the longer file, then the first one; each with why it is left out. `None` stands for what is not a
 /// recording.
-pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> Vec<Twins> {
+pub(super) fn find_twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> Vec<Twins> {
     let mut twins = vec![Twins::default(); recordings.len()];
     let mut holders: IndexMap<&str, Vec<Holder<'_>>> = IndexMap::new();
     for (nth, (origin, sessions)) in recordings.iter().zip(index).enumerate() {
         // Who gives a session in code names it, and may name it twice.
-        let Some(origin) = origin.filter(|it| it.timeline().is_none()) else { continue };
+        let Some(origin) = origin.filter(|it| it.built_timeline().is_none()) else { continue };
         for Indexed { id, session, has_texts, .. } in sessions.iter().filter(|it| !it.id.is_empty()) {
             let all = holders.entry(id).or_default();
             if all.iter().all(|it| it.index != nth) {
@@ -107,7 +107,7 @@ pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> V
     for all in holders.into_values().filter(|it| it.len() > 1) {
         let mut detail = |holder: &Holder<'_>| {
             let is_readable = *is_readable.entry(holder.index).or_insert_with(|| can_be_read(holder.origin));
-            (is_readable, holder.has_texts, length(holder.origin.path()), Reverse(holder.index))
+            (is_readable, holder.has_texts, file_length(holder.origin.path()), Reverse(holder.index))
         };
         let kept = all.iter().max_by_key(|it| detail(it)).map(|it| it.index);
         for twin in all.into_iter().filter(|it| Some(it.index) != kept) {
@@ -119,7 +119,7 @@ pub(super) fn twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> V
 }
 
 /// Returns which of some sessions that were read from bytes are there twice, by the same rule; one file names no session twice.
-pub fn twins_in_memory(sessions: &[Option<&Among>]) -> BTreeSet<usize> {
+pub fn find_twins_in_memory(sessions: &[Option<&Among>]) -> BTreeSet<usize> {
     let mut holders: IndexMap<&str, Vec<(usize, &Among)>> = IndexMap::new();
     let known = sessions.iter().enumerate().filter_map(|(nth, it)| Some((nth, (*it)?)));
     for (nth, among) in known.filter(|it| !it.1.indexed.id.is_empty()) {
@@ -150,15 +150,19 @@ struct Holder<'o> {
 /// Returns whether a recording can be used, under any scenario's assumptions.
 fn can_be_read(origin: &Origin) -> bool {
     let read = |mut it: Box<dyn BufRead>| import_from(it.as_mut(), "", &Assume::default(), &[]).ok();
-    origin.reader().ok().and_then(read).is_some_and(|it| it.is_ok())
+    origin.open_reader().ok().and_then(read).is_some_and(|it| it.is_ok())
 }
 
 /// Returns a session that takes no part: because it is counted elsewhere, or because it was not asked for.
-pub(super) fn skipped(file: &str, reason: String) -> Skipped {
+pub(super) fn skipped_session(file: &str, reason: String) -> SkippedFile {
     let is_twin = [TWIN, BROKEN_TWIN].contains(&reason.as_str());
-    if is_twin { Skipped::of(file.to_owned(), &reason) } else { Skipped::not_asked(file, reason) }
+    if is_twin {
+        SkippedFile::with_reason(file.to_owned(), &reason)
+    } else {
+        SkippedFile::not_asked(file, reason)
+    }
 }
 
-fn length(path: &Path) -> u64 {
+fn file_length(path: &Path) -> u64 {
     path.metadata().map_or(0, |it| it.len())
 }

@@ -2,10 +2,10 @@
 
 use crate::prelude::*;
 
-use crate::guards::Guards;
-use crate::models::{ModelProfiles, OfModels};
-use crate::named::{InputNames, NamedScenario, tell_apart, tell_scenarios_apart};
-use crate::overrides::{NamedPolicies, Used, settings};
+use crate::guards::ResolvedGuards;
+use crate::models::{ModelProfiles, ProfileOfModels};
+use crate::named::{InputNames, NamedScenario, dedup_and_name_inputs, dedup_and_name_scenarios};
+use crate::overrides::{NamedPolicies, OverrideUse, read_overrides};
 use crate::parts::tickets::HeldTicket;
 use crate::selection::Selection;
 use crate::watch::ProblemsFound;
@@ -26,7 +26,7 @@ struct GivenInputs {
     policies: Vec<Loaded<PolicyFile>>,
     scenarios: Vec<NamedScenario>,
     /// Scenarios that are left out.
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedFile>,
     profiles: Vec<Loaded<ProfileFile>>,
     /// Whether the suite names all of them.
     is_whole_suite: bool,
@@ -50,28 +50,32 @@ impl GivenInputs {
             }
             _ => InputNames { kind, names: given.to_vec(), by: None },
         };
-        let policies = names(Kind::Policy, &comparison.policies, |it| &it.policies);
-        let scenarios = names(Kind::Scenario, &comparison.scenarios, |it| &it.scenarios);
-        let profiles = names(Kind::Profile, &comparison.profiles, |it| &it.profiles);
+        let policies = names(InputKind::Policy, &comparison.policies, |it| &it.policies);
+        let scenarios = names(InputKind::Scenario, &comparison.scenarios, |it| &it.scenarios);
+        let profiles = names(InputKind::Profile, &comparison.profiles, |it| &it.profiles);
         let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
-        let mut read = catalog.policies();
-        let policies = policies.load(catalog, found, |name| read.policy(name));
-        let policies =
-            overrides::laid_out(tell_apart(policies, |it| &mut it.name), comparison.variants.len());
+        let mut read = catalog.policy_reader();
+        let policies = policies.load_inputs(catalog, found, |name| read.read_policy(name));
+        let policies = overrides::repeat_last_policy(
+            dedup_and_name_inputs(policies, |it| &mut it.name),
+            comparison.variants.len(),
+        );
         let (scenarios, skipped) = if comparison.tickets.is_empty() {
-            tell_scenarios_apart(scenarios.load_scenarios(catalog, found), comparison.alone)
+            dedup_and_name_scenarios(scenarios.load_scenarios(catalog, found), comparison.alone)
         } else {
-            (comparison.tickets.iter().map(HeldTicket::scenario).listed(), Vec::new())
+            (comparison.tickets.iter().map(HeldTicket::to_named_scenario).listed(), Vec::new())
         };
         // A list that was asked for holds for recordings, too.
         let of_suite = suite.is_some_and(|it| it.spec.own_models);
         let under_own_models = comparison.own_models || comparison.profiles.is_empty() && of_suite;
         // No profile of the list is looked at then.
-        let is_recorded_alone = under_own_models && scenarios.iter().all(is_recorded);
+        let is_recorded_alone = under_own_models && scenarios.iter().all(is_recording);
         let profiles = if profiles.names.is_empty() && is_recorded_alone {
             Vec::new()
         } else {
-            tell_apart(profiles.load(catalog, found, |name| catalog.profile(name)), |it| &mut it.name)
+            dedup_and_name_inputs(profiles.load_inputs(catalog, found, |name| catalog.profile(name)), |it| {
+                &mut it.name
+            })
         };
         // What a suite notes is true of its own scenarios under its own profiles.
         let is_own = |given: &[String], own: &[String]| given.iter().all(|it| own.contains(it));
@@ -92,64 +96,65 @@ impl Plan {
     /// Every problem of every file and of every override.
     pub fn new(catalog: &Catalog, comparison: &Comparison) -> Result<Self, Error> {
         let mut found = ProblemsFound::default();
-        let suite = suite(catalog, comparison)?;
+        let suite = read_suite(catalog, comparison)?;
         let given = GivenInputs::read(catalog, comparison, suite.as_ref(), &mut found);
         let GivenInputs { policies, scenarios: loaded_scenarios, skipped, profiles: loaded_profiles, .. } =
             given;
         let (is_whole_suite, under_own_models) = (given.is_whole_suite, given.under_own_models);
         let known_paths =
-            || overrides::known_paths(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
-        let settings = settings(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
+            || overrides::all_override_paths(&policies, &loaded_scenarios, &loaded_profiles, suite.as_ref());
+        let settings = read_overrides(comparison, suite.as_ref(), is_whole_suite, known_paths, &mut found);
         let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
         let is_complete = found.is_empty();
-        let variants = overrides::read_variants(&comparison.variants, &mut found);
-        found.problems.extend(check::refused_programs(&policies, comparison));
+        let variants = overrides::parse_variants(&comparison.variants, &mut found);
+        found.problems.extend(check::refused_program_problems(&policies, comparison));
         let play_twice = comparison.play_twice;
         let named = &loaded_profiles;
         let mut work =
-            Inputs { catalog, policies, named, settings, variants, found, is_complete, play_twice };
-        let needs_models = under_own_models && loaded_scenarios.iter().any(is_recorded);
-        let models = if needs_models { ModelProfiles::read(catalog) } else { Vec::new() };
-        let (profiles, models) = work.profiles(&loaded_profiles, models);
+            InputCheck { catalog, policies, named, settings, variants, found, is_complete, play_twice };
+        let needs_models = under_own_models && loaded_scenarios.iter().any(is_recording);
+        let models = if needs_models { ModelProfiles::read_all(catalog) } else { Vec::new() };
+        let (profiles, models) = work.ready_profiles(&loaded_profiles, models);
         let no_params = IndexMap::new();
         let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
         if let Some(suite) = &suite {
-            work.check_params(suite, suite_params);
+            work.check_declared_params(suite, suite_params);
         }
-        let checked = work.suite(suite.as_ref());
+        let checked = work.ready_suite(suite.as_ref());
         let mut scenarios =
-            work.scenarios(&loaded_scenarios, comparison.seed, comparison.trials, suite_params);
+            work.ready_scenarios(&loaded_scenarios, comparison.seed, comparison.trials, suite_params);
         for entry in &mut scenarios {
             entry.under_own_model = under_own_models;
             entry.is_searched |= comparison.skips_unusable;
             entry.among = ctxsim_base::grid::shell::quoted_all(&comparison.scenarios);
             entry.replays_once = comparison.policies.is_empty();
         }
-        work.check_unread();
-        work.blame_used();
-        work.check_used();
-        work.check_trials(&scenarios, comparison.trials);
+        work.check_unread_params();
+        work.move_problems_to_overrides();
+        work.check_applied_overrides();
+        work.check_trials_used(&scenarios, comparison.trials);
         // Guards of a suite that nobody named are not what the run is about.
         let own = checked.as_ref().filter(|_| comparison.suite.is_some()).map_or(&[][..], |it| &it.guards);
-        let guards = work.guards(own, suite.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
+        let guards =
+            work.resolve_guards(own, suite.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
         if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
-            work.found.problems.extend(suite.locate(guards.about_nothing));
+            work.found.problems.extend(suite.locate_problems(guards.about_nothing));
         }
-        work.found.stop()?;
-        let (scenarios, unplayed) = entry::check_reads(scenarios, &mut work.found.problems);
-        work.found.stop()?;
+        work.found.fail_if_any()?;
+        let (scenarios, unplayed) = entry::partition_playable_scenarios(scenarios, &mut work.found.problems);
+        work.found.fail_if_any()?;
         Ok(Self {
             policies: work.policies.iter().map(|it| it.spec.name.clone()).listed(),
-            arguments: contrast::arguments(catalog, &work.policies, &comparison.set),
-            digests: made::digests(suite.as_ref(), &work.policies, &loaded_profiles),
+            arguments: contrast::policy_arguments(catalog, &work.policies, &comparison.set),
+            digests: made::input_digests(suite.as_ref(), &work.policies, &loaded_profiles),
             scenarios,
             profiles,
             suite: checked.as_ref().map(|it| it.name.clone()),
             notes: given
                 .notes
                 .into_iter()
-                .chain(assembled::on_changes(comparison))
-                .chain(assembled::on_guards(guards.n_left_out))
+                .chain(assembled::note_on_changes(comparison))
+                .chain(assembled::note_on_unjudged_guards(guards.n_left_out))
                 .listed(),
             guards: guards.named,
             references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
@@ -166,12 +171,12 @@ impl Plan {
 }
 
 /// Returns whether a scenario is a recording.
-fn is_recorded(scenario: &NamedScenario) -> bool {
+fn is_recording(scenario: &NamedScenario) -> bool {
     matches!(scenario.loaded.spec.load, scenario::LoadSpec::Recorded { .. })
 }
 
 /// Reads the suite, where one is named or needed.
-fn suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<SuiteFile>>, Error> {
+fn read_suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<SuiteFile>>, Error> {
     let is_needed =
         comparison.policies.is_empty() || comparison.scenarios.is_empty() || comparison.profiles.is_empty();
     match &comparison.suite {
@@ -182,12 +187,12 @@ fn suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<Sui
 }
 
 /// What is checked together.
-struct Inputs<'a> {
+struct InputCheck<'a> {
     catalog: &'a Catalog,
     policies: Vec<Loaded<PolicyFile>>,
     /// The profiles that are named.
     named: &'a [Loaded<ProfileFile>],
-    settings: Vec<Used>,
+    settings: Vec<OverrideUse>,
     /// The overrides of the last policies, one list each.
     variants: Vec<Vec<Override>>,
     found: ProblemsFound,
@@ -198,7 +203,7 @@ struct Inputs<'a> {
 }
 
 /// Lays a problem of how many trials there are at the argument that says so.
-fn blame_trials(problem: &mut Diagnostic) {
+fn move_to_trials_option(problem: &mut Diagnostic) {
     if matches!(
         problem.place.field.as_str(),
         "load.conversation.trials" | "load.aging.trials" | "load.chats.trials" | "trials"
@@ -215,12 +220,12 @@ struct PolicyGroup {
     models: Vec<Arc<Policy>>,
 }
 
-impl Inputs<'_> {
+impl InputCheck<'_> {
     /// Makes the profiles: those that are named, and those that stand for the models of recordings.
-    fn profiles(
+    fn ready_profiles(
         &mut self,
         named: &[Loaded<ProfileFile>],
-        of_models: Vec<OfModels>,
+        of_models: Vec<ProfileOfModels>,
     ) -> (Vec<Profile>, ModelProfiles) {
         let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).listed();
         let is_set = self.settings.iter().any(|it| it.setting.target == SetTarget::Profile);
@@ -233,8 +238,8 @@ impl Inputs<'_> {
             let Some(name) = name else {
                 let names: Vec<&str> = specs.iter().map(|it| it.name.as_str()).listed();
                 match used.setting.unknown_profile(&names) {
-                    Some(problem) => used.note(Err(problem)),
-                    None => used.apply(&mut specs, passes),
+                    Some(problem) => used.note_result(Err(problem)),
+                    None => used.apply_to(&mut specs, passes),
                 }
                 continue;
             };
@@ -242,33 +247,35 @@ impl Inputs<'_> {
             specs
                 .iter_mut()
                 .filter(|it| it.name == name)
-                .for_each(|it| used.apply(std::slice::from_mut(it), passes));
+                .for_each(|it| used.apply_to(std::slice::from_mut(it), passes));
         }
         let (specs, set) = specs.split_at(named.len());
         let mut profiles = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(named) {
             match Profile::new(spec) {
                 Ok(profile) => {
-                    let own = loaded.origin.code();
+                    let own = loaded.origin.own_code();
                     let ttl_ms = profile.cache.ttl_ms();
                     let cache = own.map_or(profile.cache.clone(), |it| CacheRules::Own(it.clone(), ttl_ms));
                     profiles.push(Profile { cache, ..profile });
                 }
-                Err(problems) => self.found.problems.extend(loaded.locate(problems)),
+                Err(problems) => self.found.problems.extend(loaded.locate_problems(problems)),
             }
         }
-        let overridden = set.iter().zip(&of_models).map(|(spec, it)| it.overridden(spec)).listed();
+        let overridden = set.iter().zip(&of_models).map(|(spec, it)| it.with_overrides(spec)).listed();
         (profiles, ModelProfiles::new(if is_set { overridden } else { of_models }))
     }
 
     /// Makes the suite.
-    fn suite(&mut self, loaded: Option<&Loaded<SuiteFile>>) -> Option<Suite> {
+    fn ready_suite(&mut self, loaded: Option<&Loaded<SuiteFile>>) -> Option<Suite> {
         let mut file = loaded.map(|it| it.spec.clone());
         match file.as_mut().and_then(|it| it.break_even.as_mut()) {
-            Some(habits) => self.set(SetTarget::BreakEven, std::slice::from_mut(habits), |_| true),
+            Some(habits) => {
+                self.apply_overrides(SetTarget::BreakEven, std::slice::from_mut(habits), |_| true)
+            }
             None => {
                 for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::BreakEven) {
-                    used.refuse(
+                    used.note_refusal(
                         "this run has no suite with `break_even`",
                         "name one with `--suite`, such as \
                         `--suite sensitivity`",
@@ -277,30 +284,41 @@ impl Inputs<'_> {
             }
         }
         let (loaded, file) = (loaded?, file?);
-        let checked = Suite::new(&file).map_err(|it| self.found.problems.extend(loaded.locate(it)));
+        let checked = Suite::new(&file).map_err(|it| self.found.problems.extend(loaded.locate_problems(it)));
         if self.is_complete {
-            self.found.problems.extend(loaded.locate(guards::check(self.catalog, &loaded.origin, &file)));
+            self.found.problems.extend(loaded.locate_problems(guards::check_suite_guards(
+                self.catalog,
+                &loaded.origin,
+                &file,
+            )));
         }
         checked.ok()
     }
 
     /// Finds the runs that the guards of a suite are about.
-    fn guards(
+    fn resolve_guards(
         &self,
         guards: &[Guard],
         suite: Option<&Loaded<SuiteFile>>,
         scenarios: &[NamedScenario],
         profiles: &[Loaded<ProfileFile>],
-        is_open: bool,
-    ) -> Guards {
+        has_unknown_profiles: bool,
+    ) -> ResolvedGuards {
         let (catalog, policies) = (self.catalog, &self.policies);
         let scenarios: Vec<_> = scenarios.iter().map(|it| it.loaded.clone()).listed();
-        let runs = guards::Runs { catalog, suite, policies, scenarios: &scenarios, profiles, is_open };
-        runs.guards(guards)
+        let runs = guards::GuardTargets {
+            catalog,
+            suite,
+            policies,
+            scenarios: &scenarios,
+            profiles,
+            is_open: has_unknown_profiles,
+        };
+        runs.resolve_guards(guards)
     }
 
     /// Makes the scenarios, each with its policies.
-    fn scenarios(
+    fn ready_scenarios(
         &mut self,
         scenarios: &[NamedScenario],
         seed: Option<u64>,
@@ -308,7 +326,7 @@ impl Inputs<'_> {
         suite_params: &IndexMap<String, Size>,
     ) -> Vec<ReadyLoad> {
         let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).listed();
-        self.set(SetTarget::Scenario, &mut specs, |_| true);
+        self.apply_overrides(SetTarget::Scenario, &mut specs, |_| true);
         let mut groups: Vec<PolicyGroup> = Vec::new();
         let mut entries = Vec::with_capacity(specs.len());
         for (spec, NamedScenario { loaded, is_searched, indexing }) in specs.iter_mut().zip(scenarios) {
@@ -321,9 +339,9 @@ impl Inputs<'_> {
                     _ => spec.trials = Some(trials),
                 }
             }
-            self.check_params(loaded, &spec.params);
-            let policies = self.policies_with(&mut groups, &spec.params, suite_params);
-            match load::check_all(loaded, spec) {
+            self.check_declared_params(loaded, &spec.params);
+            let policies = self.policies_with_params(&mut groups, &spec.params, suite_params);
+            match load::check_scenario_and_files(loaded, spec) {
                 Ok(()) => entries.push(ReadyLoad {
                     name: spec.name.clone(),
                     seed: spec.seed,
@@ -338,9 +356,9 @@ impl Inputs<'_> {
                 }),
                 Err(mut error) => {
                     if let (Some(_), Error::Invalid(problems)) = (trials, &mut error) {
-                        problems.iter_mut().for_each(blame_trials);
+                        problems.iter_mut().for_each(move_to_trials_option);
                     }
-                    self.found.error(error);
+                    self.found.add_error(error);
                 }
             }
         }
@@ -348,19 +366,19 @@ impl Inputs<'_> {
     }
 
     /// Returns the policies under a scenario's parameters; scenarios that set the same share them.
-    fn policies_with(
+    fn policies_with_params(
         &mut self,
         groups: &mut Vec<PolicyGroup>,
-        of_scenario: &IndexMap<String, Size>,
-        of_suite: &IndexMap<String, Size>,
+        scenario_params: &IndexMap<String, Size>,
+        suite_params: &IndexMap<String, Size>,
     ) -> Vec<Arc<Policy>> {
-        if let Some(group) = groups.iter().find(|it| it.params == *of_scenario) {
+        if let Some(group) = groups.iter().find(|it| it.params == *scenario_params) {
             return group.models.clone();
         }
         let mut specs: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
         for spec in &mut specs {
-            overrides::overlay(spec, of_scenario);
-            overrides::overlay(spec, of_suite);
+            overrides::overlay_params(spec, scenario_params);
+            overrides::overlay_params(spec, suite_params);
         }
         if let Some(group) = groups.iter().find(|it| it.specs == specs) {
             return group.models.clone();
@@ -368,8 +386,8 @@ impl Inputs<'_> {
         let as_written = specs.clone();
         let policies = NamedPolicies { catalog: self.catalog, loaded: &self.policies };
         for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::Policy) {
-            let applied = policies.set(&used.setting, &mut specs);
-            used.note(applied);
+            let applied = policies.apply_override(&used.setting, &mut specs);
+            used.note_result(applied);
         }
         if self.found.is_empty() {
             let applied = overrides::apply_variants(self.catalog, &self.policies, &self.variants, &mut specs);
@@ -383,43 +401,56 @@ impl Inputs<'_> {
         }
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {
-            let refused = check::refused(loaded, spec, self.named);
+            let refused = check::refused_breakpoint_problems(loaded, spec, self.named);
             self.found.problems.extend(refused);
-            match check::checked(self.catalog, spec, &loaded.origin) {
-                Ok(policy) if self.play_twice => models.push(Arc::new(check::played_twice(policy))),
+            match check::check_policy(self.catalog, spec, &loaded.origin) {
+                Ok(policy) if self.play_twice => models.push(Arc::new(check::with_plays_twice(policy))),
                 Ok(policy) => models.push(Arc::new(policy)),
-                Err(problems) => self.found.problems.extend(loaded.locate(problems)),
+                Err(problems) => self.found.problems.extend(loaded.locate_problems(problems)),
             }
         }
-        groups.push(PolicyGroup { params: of_scenario.clone(), specs: as_written, models: models.clone() });
+        groups.push(PolicyGroup {
+            params: scenario_params.clone(),
+            specs: as_written,
+            models: models.clone(),
+        });
         models
     }
 
     /// Applies the overrides of one kind.
-    fn set<T: Encode + Decode>(&mut self, target: SetTarget, specs: &mut [T], passes: impl Fn(&T) -> bool) {
+    fn apply_overrides<T: Encode + Decode>(
+        &mut self,
+        target: SetTarget,
+        specs: &mut [T],
+        passes: impl Fn(&T) -> bool,
+    ) {
         for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
-            used.apply(specs, &passes);
+            used.apply_to(specs, &passes);
         }
     }
 
     /// Reports undeclared parameters.
-    pub(super) fn check_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, Size>) {
+    pub(super) fn check_declared_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, Size>) {
         if given.is_empty() || !self.is_complete {
             return;
         }
         let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
-        self.found.problems.extend(by.locate(overrides::undeclared(given, &policies, self.catalog)));
+        self.found.problems.extend(by.locate_problems(overrides::undeclared_param_problems(
+            given,
+            &policies,
+            self.catalog,
+        )));
     }
 
     /// Reports unused parameters of policies, unless another problem may be the reason.
-    pub(super) fn check_unread(&mut self) {
+    pub(super) fn check_unread_params(&mut self) {
         if self.found.is_empty() {
-            self.found.problems.extend(self.policies.iter().flat_map(overrides::unread));
+            self.found.problems.extend(self.policies.iter().flat_map(overrides::unread_param_problems));
         }
     }
 
     /// Reports a number of trials if nothing has trials; inputs that could not be read may have some.
-    pub(super) fn check_trials(&mut self, scenarios: &[ReadyLoad], trials: Option<u64>) {
+    pub(super) fn check_trials_used(&mut self, scenarios: &[ReadyLoad], trials: Option<u64>) {
         let has_trials = scenarios.iter().any(ReadyLoad::may_have_trials);
         if trials.is_some() && !has_trials && self.found.is_empty() {
             let message = "no scenario in this run draws conversations";
@@ -430,7 +461,7 @@ impl Inputs<'_> {
     }
 
     /// Moves problems of overridden fields to the override.
-    pub(super) fn blame_used(&mut self) {
+    pub(super) fn move_problems_to_overrides(&mut self) {
         for problem in &mut self.found.problems {
             let mut applied = self.settings.iter().filter(|it| it.is_applied);
             if let Some(used) = applied.rfind(|it| it.setting.covers(&problem.place.field)) {
@@ -440,7 +471,7 @@ impl Inputs<'_> {
     }
 
     /// Reports overrides that apply nowhere.
-    pub(super) fn check_used(&mut self) {
+    pub(super) fn check_applied_overrides(&mut self) {
         for used in &mut self.settings {
             if used.is_strict && !used.is_applied && self.is_complete {
                 self.found.problems.extend(used.refused.take().map(|it| *it));

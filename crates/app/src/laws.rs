@@ -113,33 +113,33 @@ pub struct LawCounterexample {
 
 impl LawReport {
     /// Returns each law that a policy breaks, with the policy and the counterexample.
-    pub fn broken(&self) -> impl Iterator<Item = (&PolicyLaws, Law, &LawCounterexample)> {
+    pub fn broken_laws(&self) -> impl Iterator<Item = (&PolicyLaws, Law, &LawCounterexample)> {
         self.policies
             .iter()
             .flat_map(|it| it.laws.iter().filter_map(move |law| Some((it, law.law, law.broken.as_ref()?))))
     }
 
     /// Returns the policies that break a law, or say without need that they do.
-    pub fn failed(&self) -> impl Iterator<Item = &PolicyLaws> {
-        self.policies.iter().filter(|it| !it.laws.iter().all(LawVerdict::is_right))
+    pub fn failed_policies(&self) -> impl Iterator<Item = &PolicyLaws> {
+        self.policies.iter().filter(|it| !it.laws.iter().all(LawVerdict::is_as_declared))
     }
 
     /// Returns the laws of a single policy; of several, how many failed, and the laws of the first of these.
-    pub fn text(&self, most: usize) -> String {
+    pub fn to_text(&self, n_policies_max: usize) -> String {
         let n = self.policies.len();
         if n == 1 {
-            return self.policies[0].text(self.seed);
+            return self.policies[0].to_text(self.seed);
         }
-        let failed = self.failed().count();
+        let failed = self.failed_policies().count();
         let mut text = match failed {
             0 => format!("{n} policies break no law but those that their files name\n"),
             _ => format!(
                 "{failed} of {n} policies break a law that their files do not name, or name one that they keep\n"
             ),
         };
-        self.failed().take(most).for_each(|it| text += &it.text(self.seed));
-        if failed > most {
-            let more = failed - most;
+        self.failed_policies().take(n_policies_max).for_each(|it| text += &it.to_text(self.seed));
+        if failed > n_policies_max {
+            let more = failed - n_policies_max;
             text += &format!("{more} more fail: see `--format json`\n");
         }
         text
@@ -148,12 +148,12 @@ impl LawReport {
 
 impl fmt::Display for LawReport {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&self.text(usize::MAX))
+        to.write_str(&self.to_text(usize::MAX))
     }
 }
 
 impl PolicyLaws {
-    fn text(&self, seed: u64) -> String {
+    fn to_text(&self, seed: u64) -> String {
         let mut text = format!("{}, on {} random sessions (seed {seed})\n", self.policy, self.sessions);
         for LawVerdict { law, says, state, allowed, broken } in &self.laws {
             let reason = allowed.as_deref().unwrap_or_default();
@@ -177,7 +177,7 @@ impl PolicyLaws {
 
 impl LawVerdict {
     /// Returns whether the policy keeps the law, or its file says that it breaks it and it does.
-    pub fn is_right(&self) -> bool {
+    pub fn is_as_declared(&self) -> bool {
         matches!(self.state, LawState::Holds | LawState::Exempt)
     }
 }
@@ -191,7 +191,7 @@ struct LawTrial<'p> {
 
 impl LawTrial<'_> {
     /// Returns the breaches of some laws in a session.
-    fn breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>, Error> {
+    fn find_breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>, Error> {
         breaches(timeline, self.policy, &self.limits, self.rules, laws).map_err(|what| {
             let message = format!("`{}` failed in a random session: {what}", self.policy.name);
             let help = "make the policy answer every request, then check its laws again";
@@ -200,9 +200,9 @@ impl LawTrial<'_> {
     }
 
     /// Returns the breach of a law in a session, if there is one and the session is one.
-    fn breach(&self, turns: &[TurnSpec], law: Law) -> Result<Option<LawBreach>, Error> {
-        let Some(timeline) = session(turns) else { return Ok(None) };
-        Ok(self.breaches(&timeline, &[law])?.into_iter().next())
+    fn find_breach(&self, turns: &[TurnSpec], law: Law) -> Result<Option<LawBreach>, Error> {
+        let Some(timeline) = timeline_of_turns(turns) else { return Ok(None) };
+        Ok(self.find_breaches(&timeline, &[law])?.into_iter().next())
     }
 }
 
@@ -211,7 +211,7 @@ impl LawKit {
     ///
     /// # Errors
     /// A policy that is code failed.
-    pub fn check(&self, plan: &Plan) -> Result<LawReport, Error> {
+    pub fn check_policies(&self, plan: &Plan) -> Result<LawReport, Error> {
         let (Some(entry), Some(profile)) = (plan.scenarios.first(), plan.profiles.first()) else {
             return Ok(LawReport { seed: self.seed, prompt_limit: LIMIT, policies: Vec::new() });
         };
@@ -222,14 +222,14 @@ impl LawKit {
         };
         let tried = in_order(entry.policies.len(), |nth| {
             let trial = LawTrial { policy: &entry.policies[nth], limits, rules: &profile.cache };
-            self.policy(&trial, plan.arguments.get(nth))
+            self.check_policy(&trial, plan.arguments.get(nth))
         });
         let policies = tried.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(LawReport { seed: self.seed, prompt_limit: limits.prompt, policies })
     }
 
     /// Holds one policy against the laws.
-    fn policy(&self, trial: &LawTrial<'_>, argument: Option<&String>) -> Result<PolicyLaws, Error> {
+    fn check_policy(&self, trial: &LawTrial<'_>, argument: Option<&String>) -> Result<PolicyLaws, Error> {
         let is_program = trial.policy.process.is_some();
         let (usual, exempt, shrinks) = if is_program {
             (PROGRAM_SESSIONS, EXEMPT_PROGRAM_SESSIONS, PROGRAM_SHRINKS)
@@ -248,9 +248,9 @@ impl LawKit {
             if open.is_empty() {
                 break;
             }
-            let turns = turns(self.seed, nth.into(), trial.limits.prompt);
-            let Some(timeline) = session(&turns) else { continue };
-            for breach in trial.breaches(&timeline, &open)? {
+            let turns = draw_turns(self.seed, nth.into(), trial.limits.prompt);
+            let Some(timeline) = timeline_of_turns(&turns) else { continue };
+            for breach in trial.find_breaches(&timeline, &open)? {
                 open.retain(|it| *it != breach.law);
                 found.push((breach.law, turns.clone()));
             }
@@ -263,7 +263,7 @@ impl LawKit {
                 (None, true) => (LawState::NeedlesslyExempt, None),
                 (Some(_), true) => (LawState::Exempt, None),
                 (Some(turns), false) => {
-                    let smallest = counterexample(trial, law, turns, shrinks)?;
+                    let smallest = shrink_counterexample(trial, law, turns, shrinks)?;
                     (LawState::Broken, Some(smallest))
                 }
             };
@@ -277,18 +277,22 @@ impl LawKit {
 }
 
 /// Makes the timeline of a session, if its turns are those of a valid scenario.
-fn session(turns: &[TurnSpec]) -> Option<Timeline> {
-    let checked = Scenario::new(&scenario("random", "", turns)).ok()?;
+fn timeline_of_turns(turns: &[TurnSpec]) -> Option<Timeline> {
+    let checked = Scenario::new(&scenario_of_turns("random", "", turns)).ok()?;
     let none = |_: &str, _: &Assume| Err(Error::from(Vec::<Diagnostic>::new()));
     load::load(&checked, none).ok()
 }
 
 /// Returns a counterexample as a scenario file.
-fn written(policy: &str, turns: &[TurnSpec], breach: LawBreach) -> Result<LawCounterexample, Error> {
+fn to_counterexample(
+    policy: &str,
+    turns: &[TurnSpec],
+    breach: LawBreach,
+) -> Result<LawCounterexample, Error> {
     let LawBreach { law, turn, request, what } = breach;
     let name = format!("{}.{}", policy.replace(['/', '\\', '.', ':', ' '], "-"), law.name());
     let about = format!("Breaks `{}` under {policy} at request {request}: {what}.", law.name());
-    let spec = scenario(&name, &about, turns);
+    let spec = scenario_of_turns(&name, &about, turns);
     let scenario = encode(&spec, Format::Toml)?;
     Ok(LawCounterexample { name, turns: turns.len(), turn, request, what, scenario })
 }
@@ -302,29 +306,29 @@ const GAPS_MS: [Tokens; 4] = [1_000, 60_000, 400_000, 4_000_000];
 const PRESERVES: [Preserve; 3] = [Preserve::WorkingEvidence, Preserve::Reference, Preserve::None];
 
 /// Returns the turns of the n-th random session of a seed, sized for a prompt limit.
-fn turns(seed: u64, nth: u64, limit: Tokens) -> Vec<TurnSpec> {
+fn draw_turns(seed: u64, nth: u64, prompt_limit: Tokens) -> Vec<TurnSpec> {
     let mut draws = Seed(seed).stream("laws", nth);
     let usual = RESULTS[(nth % RESULTS.len() as u64) as usize];
     let n_turns = draws.between(1, 5);
-    (0..n_turns).map(|_| turn(&mut draws, usual, limit)).collect()
+    (0..n_turns).map(|_| draw_turn(&mut draws, usual, prompt_limit)).collect()
 }
 
-fn turn(draws: &mut Stream, usual: Tokens, limit: Tokens) -> TurnSpec {
-    let sized = |tokens: Tokens| Amount::Fixed((tokens * limit.min(10 * LIMIT) / LIMIT).max(1));
+fn draw_turn(draws: &mut Stream, usual_result_tokens: Tokens, prompt_limit: Tokens) -> TurnSpec {
+    let sized = |tokens: Tokens| Amount::Fixed((tokens * prompt_limit.min(10 * LIMIT) / LIMIT).max(1));
     let user_tokens = sized(draws.between(20, 1_500));
     let answer_tokens = sized(draws.between(20, 1_500));
-    let gap_ms = Some(Amount::Fixed(pick(draws, &GAPS_MS)));
+    let gap_ms = Some(Amount::Fixed(draw_one_of(draws, &GAPS_MS)));
     let n_calls = draws.between(0, 3);
     let calls = (0..n_calls).map(|_| ScriptedCall {
         name: String::new(),
-        tool: pick(draws, &TOOLS).to_owned(),
+        tool: draw_one_of(draws, &TOOLS).to_owned(),
         times: draws.between(1, 7),
         turns: None,
         text_tokens: sized(draws.between(1, 200)),
         purpose_tokens: Amount::Fixed(0),
         args_tokens: sized(draws.between(5, 200)),
         result: ResultSizes {
-            raw: sized(draws.between(usual / 4, 2 * usual)),
+            raw: sized(draws.between(usual_result_tokens / 4, 2 * usual_result_tokens)),
             excerpt: None,
             summary: None,
             handle: None,
@@ -333,7 +337,7 @@ fn turn(draws: &mut Stream, usual: Tokens, limit: Tokens) -> TurnSpec {
         gap_ms: Some(Amount::Fixed(2_000)),
         plants: Vec::new(),
         spreads: Default::default(),
-        preserve: Some(pick(draws, &PRESERVES)),
+        preserve: Some(draw_one_of(draws, &PRESERVES)),
         recover: Default::default(),
     });
     let calls = calls.collect();
@@ -348,12 +352,12 @@ fn turn(draws: &mut Stream, usual: Tokens, limit: Tokens) -> TurnSpec {
     }
 }
 
-fn pick<T: Copy>(draws: &mut Stream, choices: &[T]) -> T {
+fn draw_one_of<T: Copy>(draws: &mut Stream, choices: &[T]) -> T {
     choices[draws.between(0, choices.len() as u64 - 1) as usize]
 }
 
 /// Returns the scenario of some turns.
-fn scenario(name: &str, about: &str, turns: &[TurnSpec]) -> ScenarioFile {
+fn scenario_of_turns(name: &str, about: &str, turns: &[TurnSpec]) -> ScenarioFile {
     let stable = [(Kind::System, 1_800), (Kind::ToolSchema, 6_500)];
     ScenarioFile {
         about: about.to_owned(),
@@ -364,20 +368,20 @@ fn scenario(name: &str, about: &str, turns: &[TurnSpec]) -> ScenarioFile {
 }
 
 /// Makes a counterexample as small as so many tries allow.
-fn counterexample(
+fn shrink_counterexample(
     trial: &LawTrial<'_>,
     law: Law,
     turns: &[TurnSpec],
     mut tries: u32,
 ) -> Result<LawCounterexample, Error> {
-    let mut best = (turns.to_vec(), trial.breach(turns, law)?);
+    let mut best = (turns.to_vec(), trial.find_breach(turns, law)?);
     'smaller: while tries > 0 {
-        for candidate in candidates(&best.0) {
+        for candidate in smaller_sessions(&best.0) {
             if tries == 0 {
                 break;
             }
             tries -= 1;
-            if let Some(breach) = trial.breach(&candidate, law)? {
+            if let Some(breach) = trial.find_breach(&candidate, law)? {
                 best = (candidate, Some(breach));
                 continue 'smaller;
             }
@@ -388,17 +392,17 @@ fn counterexample(
     // The session was found by its breach; a policy that is not deterministic may not repeat it.
     let what = || "this session broke the law, and did not when it was tried again".to_owned();
     let breach = breach.unwrap_or_else(|| LawBreach { law, turn: 1, request: 1, what: what() });
-    written(&trial.policy.name, &turns, breach)
+    to_counterexample(&trial.policy.name, &turns, breach)
 }
 
 /// Returns smaller sessions, the smallest first: half of it, a turn less, two turns in one, a call less, fewer and smaller of everything.
-fn candidates(turns: &[TurnSpec]) -> Vec<Vec<TurnSpec>> {
+fn smaller_sessions(turns: &[TurnSpec]) -> Vec<Vec<TurnSpec>> {
     let mut all = Vec::new();
     if turns.len() > 1 {
         all.push(turns[..turns.len() / 2].to_vec());
         all.push(turns[turns.len() / 2..].to_vec());
-        all.extend((0..turns.len()).map(|nth| without(turns, nth)));
-        all.extend((1..turns.len()).map(|nth| merged(turns, nth)));
+        all.extend((0..turns.len()).map(|nth| without_turn(turns, nth)));
+        all.extend((1..turns.len()).map(|nth| with_turn_merged(turns, nth)));
     }
     let mut change = |nth: usize, change: &dyn Fn(&mut TurnSpec)| {
         let mut changed = turns.to_vec();
@@ -414,25 +418,25 @@ fn candidates(turns: &[TurnSpec]) -> Vec<Vec<TurnSpec>> {
         for call in 0..turn.calls.len() {
             change(nth, &|it| it.calls[call].times = (it.calls[call].times / 2).max(1));
             change(nth, &|it| it.calls[call].times = (it.calls[call].times - 1).max(1));
-            change(nth, &|it| halve(&mut it.calls[call].result.raw, 1));
-            change(nth, &|it| halve(&mut it.calls[call].text_tokens, 0));
-            change(nth, &|it| halve(&mut it.calls[call].args_tokens, 1));
+            change(nth, &|it| halve_size(&mut it.calls[call].result.raw, 1));
+            change(nth, &|it| halve_size(&mut it.calls[call].text_tokens, 0));
+            change(nth, &|it| halve_size(&mut it.calls[call].args_tokens, 1));
         }
         change(nth, &|it| it.gap_ms = Some(Amount::Fixed(0)));
-        change(nth, &|it| halve(&mut it.user_tokens, 1));
-        change(nth, &|it| halve(&mut it.answer_tokens, 1));
+        change(nth, &|it| halve_size(&mut it.user_tokens, 1));
+        change(nth, &|it| halve_size(&mut it.answer_tokens, 1));
     }
     all
 }
 
-fn without(turns: &[TurnSpec], nth: usize) -> Vec<TurnSpec> {
+fn without_turn(turns: &[TurnSpec], nth: usize) -> Vec<TurnSpec> {
     let mut fewer = turns.to_vec();
     fewer.remove(nth);
     fewer
 }
 
 /// Returns the session with the calls of a turn made in the turn before.
-fn merged(turns: &[TurnSpec], nth: usize) -> Vec<TurnSpec> {
+fn with_turn_merged(turns: &[TurnSpec], nth: usize) -> Vec<TurnSpec> {
     let mut fewer = turns.to_vec();
     let mut calls = fewer.remove(nth).calls;
     fewer[nth - 1].calls.append(&mut calls);
@@ -440,7 +444,7 @@ fn merged(turns: &[TurnSpec], nth: usize) -> Vec<TurnSpec> {
 }
 
 /// Halves a size, down to a least one.
-fn halve(size: &mut Amount, least: u64) {
+fn halve_size(size: &mut Amount, least: u64) {
     if let Amount::Fixed(tokens) = size {
         *tokens = (*tokens / 2).max(least.min(*tokens));
     }

@@ -41,41 +41,41 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use assembled::assembled_report;
+use assembled::assemble_report;
 use ctxsim_input::Limits;
 use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_input::suite::{Figure, Habits, Reference};
-use ctxsim_report::explains::Explains;
+use ctxsim_report::explains::ExplainCommands;
 use ctxsim_report::guard::{self, NamedGuard};
 use ctxsim_report::made::InputDigest;
 use ctxsim_report::{Report, verdict};
 use session::session_report;
 
 pub use assembled::notes_on_load;
-use assembled::{Came, Gathered};
-pub use assumed::assume;
+use assembled::{GatheredResults, LoadResults};
+pub use assumed::replace_assumed_numbers;
 pub use convert::input_change;
-pub use convert::{show, show_merged};
+pub use convert::{input_text, merged_policy_text};
 use ctxsim_engine::take::{Progress, Sinks, Take, Taken, in_order, in_turn, with_threads};
 pub use entry::ReadyLoad;
-pub use index::twins_in_memory;
-pub use load::{check_recorded, recording, redacted, with_losses};
+pub use index::find_twins_in_memory;
+pub use load::{check_is_recording, read_recording, redact_recording, timeline_with_losses};
 pub use models::ListPrices;
 use models::ModelProfiles;
 pub use named::names_of_recordings;
 pub use outcomes::OutcomeTable;
 use parts::tickets::HeldTicket;
 #[cfg(feature = "worlds")]
-pub use probes::fit;
-pub use realised::{RealisedRequest, forecast, realised};
-pub use recordings::{Compacting, held};
-pub use screen::{screen, screen_and_advice};
+pub use probes::fit_memory;
+pub use realised::{RealisedRequest, check_forecast, parse_forecast};
+pub use recordings::{CompactionPolicies, read_selected_recordings};
+pub use screen::{first_screen, first_screen_and_advice};
 use selection::{Exclusion, Selection};
-pub use sweep::{Swept, SweptLoad, sweep, sweep_head};
+pub use sweep::{SweptLoad, SweptRun, describe_sweep, sweep_points};
 pub use watch::PlanWatch;
 use watch::PlanWatcher;
 use watch::ProblemsFound;
-pub use watch::never_stops;
+pub use watch::as_unstoppable_watch;
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -153,7 +153,7 @@ pub struct Plan {
     /// Whether tables rank the policies and say why each costs what it does.
     pub is_ranked: bool,
     /// What was named and takes no part.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
     /// The digests of the suite, the policies and the profiles that were named.
     digests: Vec<InputDigest>,
     /// The policy that keeps everything, as the recorded harness did.
@@ -169,13 +169,13 @@ impl Plan {
     #[must_use]
     pub fn without_limits(mut self) -> Self {
         self.profiles.iter_mut().for_each(|it| it.limits = Limits::NONE);
-        Arc::make_mut(&mut self.models).take_limits();
+        Arc::make_mut(&mut self.models).remove_limits();
         self
     }
 
     /// Skips recordings that cannot be used, with their reason, if some are left: also those that were named, which else are an error.
     #[must_use]
-    pub fn skipping_unusable(mut self) -> Self {
+    pub fn with_unusable_skipped(mut self) -> Self {
         let is_one = self.scenarios.len() == 1;
         self.scenarios.iter_mut().for_each(|it| it.is_searched |= !is_one);
         self
@@ -186,7 +186,7 @@ impl Plan {
     /// # Errors
     /// Every problem of its recording, or no profile stands for its model.
     pub fn open(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
-        entry.open(&self.profiles, &self.models)
+        entry.open_loads(&self.profiles, &self.models)
     }
 
     /// Returns how many simulations the runs need: profiles that differ in nothing but prices share theirs, and so do
@@ -195,7 +195,7 @@ impl Plan {
     /// # Errors
     /// What [`Plan::open`] says of any scenario.
     pub fn n_simulations(&self) -> Result<usize, Error> {
-        let n_all = self.each(None, &|_, _| {}, |load, _| load.simulations().n_distinct())?;
+        let n_all = self.map_loads(None, &|_, _| {}, |load, _| load.simulations().n_distinct())?;
         Ok(n_all.into_iter().sum())
     }
 
@@ -204,30 +204,30 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
-    pub fn each<T: Send>(
+    pub fn map_loads<T: Send>(
         &self,
         threads: Option<usize>,
         progress: Progress<'_>,
-        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
+        map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        self.each_counted(threads, progress, one).map(|it| it.0)
+        self.map_loads_with_skipped(threads, progress, map_load).map(|it| it.0)
     }
 
     /// The same; what is told how much is done may stop it, before the next session.
     ///
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios, or it was stopped.
-    pub fn each_told<T: Send>(
+    pub fn map_loads_stoppable<T: Send>(
         &self,
         threads: Option<usize>,
-        told: PlanWatch<'_>,
-        one: impl Fn(&Load) -> T + Sync,
+        watch: PlanWatch<'_>,
+        map_load: impl Fn(&Load) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        let all = self.each_watched(
+        let all = self.map_loads_watched(
             threads,
-            &PlanWatcher::new(told),
+            &PlanWatcher::new(watch),
             |entry| self.open(entry),
-            |load, _| one(load),
+            |load, _| map_load(load),
             |it| it,
         );
         all.map(|it| it.0)
@@ -237,78 +237,84 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
-    pub fn each_counted<T: Send>(
+    pub fn map_loads_with_skipped<T: Send>(
         &self,
         threads: Option<usize>,
         progress: Progress<'_>,
-        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
-        self.each_of(threads, progress, |entry| self.open(entry), one)
+        map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
+    ) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+        self.map_loads_opened_by(threads, progress, |entry| self.open(entry), map_load)
     }
 
     /// The same, each load with itself under each of some assumptions about requests that no log has; recordings are read once.
     ///
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
-    pub fn each_under<T: Send>(
+    pub fn map_loads_assuming<T: Send>(
         &self,
         side_requests: &[HiddenRequest],
         threads: Option<usize>,
         progress: Progress<'_>,
-        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
-        let open = |entry: &ReadyLoad| entry.open_under(side_requests, &self.profiles, &self.models);
-        self.each_of(threads, progress, open, one)
+        map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
+    ) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+        let open = |entry: &ReadyLoad| entry.open_loads_assuming(side_requests, &self.profiles, &self.models);
+        self.map_loads_opened_by(threads, progress, open, map_load)
     }
 
     /// The same, with scenarios opened in some way.
-    fn each_of<T: Send>(
+    fn map_loads_opened_by<T: Send>(
         &self,
         threads: Option<usize>,
         progress: Progress<'_>,
         open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
-        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<Skipped>), Error> {
-        self.each_watched(threads, &PlanWatcher::new(&never_stops(progress)), open, one, |it| it)
+        map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
+    ) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+        self.map_loads_watched(
+            threads,
+            &PlanWatcher::new(&as_unstoppable_watch(progress)),
+            open,
+            map_load,
+            |it| it,
+        )
     }
 
     /// The same, watched by somebody who may stop it.
     /// What each load comes to is settled in their order, as soon as those before it are, so that little has to be held.
-    fn each_watched<T: Send, U: Send>(
+    fn map_loads_watched<T: Send, U: Send>(
         &self,
         threads: Option<usize>,
         watch: &PlanWatcher<'_>,
         open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
-        one: impl Fn(&Load, Progress<'_>) -> T + Sync,
+        map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
         mut settle: impl FnMut(T) -> U + Send,
-    ) -> Result<(Vec<U>, Vec<Skipped>), Error> {
+    ) -> Result<(Vec<U>, Vec<SkippedFile>), Error> {
         let n_all = self.scenarios.len();
         let (n_done, n_recorded) = (AtomicUsize::new(0), AtomicUsize::new(0));
         // What a single scenario does is shown in its own steps.
-        let tell: Progress<'_> = &|done, all| watch.tell(done, all);
+        let tell: Progress<'_> = &|done, all| watch.report_progress(done, all);
         let within: Progress<'_> = if n_all == 1 { tell } else { &|_, _| {} };
         let parts = with_threads(threads, || {
-            let chosen = self.chosen(watch, &open);
+            let chosen = self.find_exclusions(watch, &open);
             let played = |index: usize| {
                 if watch.is_stopped() {
                     return Ok(Vec::new());
                 }
                 let chosen = chosen.as_ref().map(|it| &it[index]);
-                let part = self.part(&self.scenarios[index], &open, chosen, watch, |load| {
+                let part = self.map_loads_of_scenario(&self.scenarios[index], &open, chosen, watch, |load| {
                     let is_recorded = load.timeline().is_some_and(|it| it.recorded.is_some());
                     n_recorded.fetch_add(usize::from(is_recorded), Ordering::Relaxed);
-                    one(load, within)
+                    map_load(load, within)
                 });
                 if n_all > 1 {
-                    watch.tell(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_all);
+                    watch.report_progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, n_all);
                 }
                 part
             };
-            in_turn(n_all, played, |part: Result<Vec<Result<T, Skipped>>, Error>| {
+            in_turn(n_all, played, |part: Result<Vec<Result<T, SkippedFile>>, Error>| {
                 part.map(|all| all.into_iter().map(|it| it.map(&mut settle)).listed())
             })
         });
-        watch.check()?;
+        watch.check_not_stopped()?;
         let mut found = ProblemsFound::default();
         let mut all = Vec::with_capacity(n_all);
         let mut skipped = self.skipped.clone();
@@ -318,73 +324,73 @@ impl Plan {
                     Ok(one) => all.push(one),
                     Err(left_out) => skipped.push(left_out),
                 }),
-                Err(error) => found.error(error),
+                Err(error) => found.add_error(error),
             }
         }
-        found.stop()?;
-        let has_none = self.selection.is_asked() && n_recorded.into_inner() == 0;
+        found.fail_if_any()?;
+        let has_none = self.selection.is_set() && n_recorded.into_inner() == 0;
         if has_none || all.is_empty() && !skipped.is_empty() {
-            return Err(selection::none_left(&skipped));
+            return Err(selection::none_left_error(&skipped));
         }
         Ok((all, skipped))
     }
 
     /// Opens a scenario and does something with each load of it that takes part.
-    fn part<T: Send>(
+    fn map_loads_of_scenario<T: Send>(
         &self,
         entry: &ReadyLoad,
         open: &impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error>,
-        chosen: Option<&Vec<Exclusion>>,
+        exclusions: Option<&Vec<Exclusion>>,
         watch: &PlanWatcher<'_>,
-        one: impl Fn(&Load) -> T + Sync,
-    ) -> Result<Vec<Result<T, Skipped>>, Error> {
-        let skipped = |reason| index::skipped(&entry.loaded.origin.label(), reason);
+        map_load: impl Fn(&Load) -> T + Sync,
+    ) -> Result<Vec<Result<T, SkippedFile>>, Error> {
+        let skipped = |reason| index::skipped_session(&entry.loaded.origin.label(), reason);
         // What takes no part need not be read again.
-        if let Some(reasons) = chosen.and_then(|it| it.iter().cloned().collect::<Option<Vec<_>>>())
+        if let Some(reasons) = exclusions.and_then(|it| it.iter().cloned().collect::<Option<Vec<_>>>())
             && !reasons.is_empty()
         {
             return Ok(reasons.into_iter().map(|it| Err(skipped(it))).listed());
         }
         let loads = match open(entry) {
             Err(error) if entry.is_searched => {
-                return Ok(vec![Err(Skipped::new(&entry.loaded.origin.label(), error))]);
+                return Ok(vec![Err(SkippedFile::new(&entry.loaded.origin.label(), error))]);
             }
             loads => loads?,
         };
-        let left_out = |nth: usize| match chosen {
+        let left_out = |nth: usize| match exclusions {
             Some(chosen) => chosen.get(nth).cloned().flatten(),
-            None => self.selection.refusal_of(&loads[nth]),
+            None => self.selection.exclusion_of_load(&loads[nth]),
         };
         let stopped = || watch.is_stopped().then(|| "stopped".to_owned());
         Ok(in_order(loads.len(), |nth| match left_out(nth).or_else(stopped) {
             Some(reason) => Err(skipped(reason)),
-            None => Ok(one(&loads[nth])),
+            None => Ok(map_load(&loads[nth])),
         }))
     }
 
     /// Returns by scenario and load why it takes no part, where only some are asked for: the index tells of recordings, or they are
     /// glanced at, and all else is opened to see.
-    fn chosen(
+    fn find_exclusions(
         &self,
         watch: &PlanWatcher<'_>,
         open: &(impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync),
     ) -> Option<Vec<Vec<Exclusion>>> {
-        if !self.selection.is_asked() {
+        if !self.selection.is_set() {
             return None;
         }
         let candidates = in_order(self.scenarios.len(), |index| {
-            watch.tell(0, self.scenarios.len());
+            watch.report_progress(0, self.scenarios.len());
             if watch.is_stopped() {
                 return Vec::new();
             }
             let entry = &self.scenarios[index];
-            if let Some(glances) = entry.glances().filter(|_| !self.selection.asks_whose()) {
-                return entry.candidates(&glances, &self.selection, &self.profiles, &self.models);
+            if let Some(glances) = entry.glance_at_sessions().filter(|_| !self.selection.filters_by_owner()) {
+                return entry.newest_candidates(&glances, &self.selection, &self.profiles, &self.models);
             }
             let loads = open(entry).unwrap_or_default();
-            loads.iter().map(|it| self.selection.of_load(it)).listed()
+            loads.iter().map(|it| self.selection.candidate_of_load(it)).listed()
         });
-        Some(self.selection.left_out(candidates))
+        Some(self.selection.exclusions_by_file(candidates))
     }
 
     /// Runs everything and reports; `threads` of 1 stays on one, none takes all cores.
@@ -392,7 +398,8 @@ impl Plan {
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
     pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report, Error> {
-        self.report_watched(threads, &never_stops(progress), |_| false, |_, _| ()).map(|it| it.0)
+        self.report_and_map_takes(threads, &as_unstoppable_watch(progress), |_| false, |_, _| ())
+            .map(|it| it.0)
     }
 
     /// The same, with something made of the takes of each load, which have rows where they are wanted; what is told how much is done may
@@ -400,42 +407,46 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios, or it was stopped.
-    pub fn report_watched<T: Send>(
+    pub fn report_and_map_takes<T: Send>(
         &self,
         threads: Option<usize>,
-        told: PlanWatch<'_>,
+        watch: PlanWatch<'_>,
         wants_rows: impl Fn(&Load) -> bool + Sync,
-        make: impl Fn(&Load, &[Take]) -> T + Sync,
+        map_takes: impl Fn(&Load, &[Take]) -> T + Sync,
     ) -> Result<(Report, Vec<T>), Error> {
         let open = |entry: &ReadyLoad| self.open(entry);
         let one = |load: &Load, progress: Progress<'_>| {
-            let taken = self.taken(load, wants_rows(load), progress);
+            let taken = self.play_load(load, wants_rows(load), progress);
             let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
-            let made = make(load, &taken.takes);
-            (Came::from_runs(load, taken.into_runs(), session), (contrast::explained(load), made))
+            let made = map_takes(load, &taken.takes);
+            (
+                LoadResults::from_runs(load, taken.into_runs(), session),
+                (contrast::explain_arguments(load), made),
+            )
         };
-        let (loads, skipped) = self.each_watched(threads, &PlanWatcher::new(told), open, one, |it| it)?;
-        let mut gathered = Gathered::default();
+        let (loads, skipped) =
+            self.map_loads_watched(threads, &PlanWatcher::new(watch), open, one, |it| it)?;
+        let mut gathered = GatheredResults::default();
         gathered.skipped = skipped;
         let (mut made, mut explained) = (Vec::with_capacity(loads.len()), Vec::new());
         for (load, (of_load, one)) in loads {
-            gathered.add(load);
+            gathered.add_load(load);
             explained.extend(of_load);
             made.push(one);
         }
-        let mut report = assembled_report(&self.head(verdict::MIN_EVIDENCE), gathered);
-        report.explains = Explains {
+        let mut report = assemble_report(&self.report_head(verdict::MIN_EVIDENCE), gathered);
+        report.explains = ExplainCommands {
             policies: self.policies.iter().cloned().zip(self.arguments.iter().cloned()).collect(),
             loads: explained.into_iter().collect(),
         };
         report.figures.clone_from(&self.figures);
-        report.guard_verdicts = guard::judge(&self.guards, &report);
+        report.guard_verdicts = guard::check_guards(&self.guards, &report);
         Ok((report, made))
     }
 
     /// Plays a load under all policies and profiles.
-    fn taken(&self, load: &Load, rows: bool, progress: Progress<'_>) -> Taken {
+    fn play_load(&self, load: &Load, keeps_rows: bool, progress: Progress<'_>) -> Taken {
         let billed = load.is_under_own_model.then_some(&*self.as_recorded);
-        load.takes(&Sinks { billed, rows, settings: true, ..Sinks::default() }, progress)
+        load.takes(&Sinks { billed, rows: keeps_rows, settings: true, ..Sinks::default() }, progress)
     }
 }

@@ -20,23 +20,31 @@ pub(super) const RECORDED: &str = "load.recorded.path";
 ///
 /// # Errors
 /// Every problem of the scenario.
-pub(super) fn check(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<Scenario, Error> {
-    let checked = Scenario::new(spec).map_err(|problems| scenario.locate(problems))?;
+pub(super) fn check_scenario(
+    scenario: &Loaded<ScenarioFile>,
+    spec: &ScenarioFile,
+) -> Result<Scenario, Error> {
+    let checked = Scenario::new(spec).map_err(|problems| scenario.locate_problems(problems))?;
     let unknown = ctxsim_worlds::check(&spec.load);
-    if unknown.is_empty() { Ok(checked) } else { Err(scenario.locate(unknown).into()) }
+    if unknown.is_empty() { Ok(checked) } else { Err(scenario.locate_problems(unknown).into()) }
 }
 
 /// The same, including what only the recording's place can show.
 ///
 /// # Errors
 /// Every problem of the scenario.
-pub(super) fn check_all(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<(), Error> {
-    check(scenario, spec)?;
-    beside(&spec.load).iter().try_for_each(|(path, field)| origin_of(scenario, path, field).map(drop))
+pub(super) fn check_scenario_and_files(
+    scenario: &Loaded<ScenarioFile>,
+    spec: &ScenarioFile,
+) -> Result<(), Error> {
+    check_scenario(scenario, spec)?;
+    files_beside(&spec.load)
+        .iter()
+        .try_for_each(|(path, field)| origin_of_named_file(scenario, path, field).map(drop))
 }
 
 /// Returns the files that a load names beside its scenario, with the fields that do.
-fn beside(load: &LoadSpec) -> Vec<(String, String)> {
+fn files_beside(load: &LoadSpec) -> Vec<(String, String)> {
     match load {
         LoadSpec::Recorded { path, .. } => vec![(path.clone(), RECORDED.to_owned())],
         load => ctxsim_worlds::beside(load),
@@ -44,7 +52,7 @@ fn beside(load: &LoadSpec) -> Vec<(String, String)> {
 }
 
 /// Adds the file to problems.
-fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
+fn error_in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
     problems.into_iter().map(|it| it.in_file(origin.label())).listed().into()
 }
 
@@ -52,68 +60,71 @@ fn in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
 ///
 /// # Errors
 /// Every problem of the scenario or of its recording.
-pub(super) fn workloads(
+pub(super) fn worlds_of_scenario(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
-    beside: &BySession,
+    neighbours: &BySession,
 ) -> Result<Vec<Arc<dyn World>>, Error> {
-    Ok(workloads_under(scenario, std::slice::from_ref(spec), beside)?.pop().unwrap_or_default())
+    Ok(worlds_under_specs(scenario, std::slice::from_ref(spec), neighbours)?.pop().unwrap_or_default())
 }
 
 /// Makes the workloads of a scenario under several specs that differ in what they assume of its recording, which is read once.
 ///
 /// # Errors
 /// As [`workloads`].
-pub(super) fn workloads_under(
+pub(super) fn worlds_under_specs(
     scenario: &Loaded<ScenarioFile>,
     specs: &[ScenarioFile],
-    beside: &BySession,
+    neighbours: &BySession,
 ) -> Result<Vec<Vec<Arc<dyn World>>>, Error> {
     let Some(first) = specs.first() else { return Ok(Vec::new()) };
     let path = match &first.load {
-        LoadSpec::Recorded { path, .. } if scenario.origin.timeline().is_none() => path,
-        _ => return specs.iter().map(|it| made(scenario, it, beside)).collect(),
+        LoadSpec::Recorded { path, .. } if scenario.origin.built_timeline().is_none() => path,
+        _ => return specs.iter().map(|it| worlds_without_recording(scenario, it, neighbours)).collect(),
     };
-    let origin = origin_of(scenario, path, RECORDED)?;
-    let text = match import::detect_from(origin.reader()?.as_mut()) {
+    let origin = origin_of_named_file(scenario, path, RECORDED)?;
+    let text = match import::detect_from(origin.open_reader()?.as_mut()) {
         Ok(Some(_)) | Err(_) => None,
         // What is no text is of no world either, and is told as an unknown recording.
-        Ok(None) => origin.text().ok(),
+        Ok(None) => origin.read_text().ok(),
     };
     if let Some(read) = text.and_then(|it| ctxsim_worlds::read(&it, &first.name)) {
         let world = read.map_err(|it| it.in_file(origin.label()))?;
         return Ok(vec![vec![world]; specs.len()]);
     }
-    let checked: Vec<Scenario> = specs.iter().map(|it| check(scenario, it)).collect::<Result<_, _>>()?;
+    let checked: Vec<Scenario> =
+        specs.iter().map(|it| check_scenario(scenario, it)).collect::<Result<_, _>>()?;
     let assumed = specs.iter().filter_map(|it| match &it.load {
         LoadSpec::Recorded { assume, .. } => Some((**assume).clone()),
         _ => None,
     });
-    let mut reader = origin.reader()?;
+    let mut reader = origin.open_reader()?;
     let read =
-        import::import_under(reader.as_mut(), &first.name, &assumed.listed(), &first.file_tools, beside);
+        import::import_under(reader.as_mut(), &first.name, &assumed.listed(), &first.file_tools, neighbours);
     let is_file = scenario.source.is_some();
-    let under = located(&origin, read).map_err(|it| if is_file { in_scenario(scenario, it) } else { it })?;
+    let under = with_recording_place(&origin, read)
+        .map_err(|it| if is_file { with_scenario_place(scenario, it) } else { it })?;
     let laid_out = under.into_iter().zip(&checked).map(|(all, spec)| {
-        let timelines = all.into_iter().map(|it| load::with_settings_of(with_losses(it, &spec.name), spec));
+        let timelines =
+            all.into_iter().map(|it| load::with_settings_of(timeline_with_losses(it, &spec.name), spec));
         timelines.map(ctxsim_worlds::of_items).listed()
     });
     Ok(laid_out.listed())
 }
 
 /// Makes the workloads of a scenario that reads no recording: it has a session in memory, or says itself what is played.
-fn made(
+fn worlds_without_recording(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
     neighbours: &BySession,
 ) -> Result<Vec<Arc<dyn World>>, Error> {
-    let checked = check(scenario, spec)?;
-    if let Some(timeline) = scenario.origin.timeline() {
+    let checked = check_scenario(scenario, spec)?;
+    if let Some(timeline) = scenario.origin.built_timeline() {
         if spec.load != scenario.spec.load {
             let message = "this session has already been read, so no assumption of reading can change";
             let problem = Diagnostic::at(Code("recording-read"), "load.recorded.assume", message);
             let help = "set it where the session is read: `Recording::assume`";
-            return Err(scenario.locate(vec![problem.help(help)]).into());
+            return Err(scenario.locate_problems(vec![problem.help(help)]).into());
         }
         let among = timeline.recorded.as_ref().and_then(|it| it.among.as_ref());
         let told = among.zip(neighbours.get("")).map(|(it, neighbours)| it.beside(neighbours));
@@ -124,49 +135,52 @@ fn made(
     if let LoadSpec::Sessions(sessions) = &spec.load {
         return Ok(load::sessions(&checked, sessions).into_iter().map(ctxsim_worlds::of_items).listed());
     }
-    let named = beside(&spec.load);
-    let origins = named.iter().map(|(path, field)| origin_of(scenario, path, field));
+    let named = files_beside(&spec.load);
+    let origins = named.iter().map(|(path, field)| origin_of_named_file(scenario, path, field));
     let beside: Vec<Origin> = origins.collect::<Result<_, _>>()?;
     let file = |file: &Origin| -> Result<NamedFile, Error> {
         let origin = file.clone();
-        let again = Box::new(move || origin.text().ok().map(Cow::into_owned));
-        Ok(NamedFile { reader: file.reader()?, again })
+        let again = Box::new(move || origin.read_text().ok().map(Cow::into_owned));
+        Ok(NamedFile { reader: file.open_reader()?, again })
     };
     let mut files = beside.iter().map(file).collect::<Result<Vec<_>, Error>>()?;
     if let Some(made) = ctxsim_worlds::make(&checked, &mut files) {
         return made.map_err(|problems| match beside.as_slice() {
-            [origin] => in_file(problems, origin),
+            [origin] => error_in_file(problems, origin),
             _ => problems.into(),
         });
     }
-    let unread = |path: &str, _: &Assume| Err(missing(path, RECORDED).into());
+    let unread = |path: &str, _: &Assume| Err(missing_file_problem(path, RECORDED).into());
     Ok(vec![ctxsim_worlds::of_items(load::load(&checked, unread)?)])
 }
 
 /// Adds the place in a scenario's own file to the problems that are its own, and not its recording's.
-fn in_scenario(scenario: &Loaded<ScenarioFile>, error: Error) -> Error {
+fn with_scenario_place(scenario: &Loaded<ScenarioFile>, error: Error) -> Error {
     match error {
         Error::Invalid(problems) => {
             let (own, others): (Vec<_>, Vec<_>) =
                 problems.into_iter().partition(|it| it.place.file.is_empty());
-            Error::Invalid(scenario.locate(own).into_iter().chain(others).listed())
+            Error::Invalid(scenario.locate_problems(own).into_iter().chain(others).listed())
         }
         error => error,
     }
 }
 
 /// Glances at the sessions of a scenario's recording, if it has one that can be read.
-pub(super) fn glances(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Option<Vec<Glance>> {
+pub(super) fn glance_at_recording(
+    scenario: &Loaded<ScenarioFile>,
+    spec: &ScenarioFile,
+) -> Option<Vec<Glance>> {
     let LoadSpec::Recorded { path, .. } = &spec.load else { return None };
-    if scenario.origin.timeline().is_some() {
+    if scenario.origin.built_timeline().is_some() {
         return None;
     }
-    let origin = origin_of(scenario, path, RECORDED).ok()?;
-    import::glances(origin.reader().ok()?.as_mut()).ok()
+    let origin = origin_of_named_file(scenario, path, RECORDED).ok()?;
+    import::glances(origin.open_reader().ok()?.as_mut()).ok()
 }
 
 /// Lists what a session of a scenario leaves out among its assumptions.
-pub fn with_losses(session: Imported, scenario: &str) -> Timeline {
+pub fn timeline_with_losses(session: Imported, scenario: &str) -> Timeline {
     let Imported { mut timeline, losses, .. } = session;
     timeline.assumptions.extend(losses.iter().map(|it| it.sentence(scenario)));
     if let Some(recorded) = &mut timeline.recorded {
@@ -176,18 +190,24 @@ pub fn with_losses(session: Imported, scenario: &str) -> Timeline {
 }
 
 /// Reads recorded sessions line by line.
-fn imported(
+fn import_sessions(
     origin: &Origin,
     spec: &ScenarioFile,
     assume: &Assume,
-    beside: &BySession,
+    neighbours: &BySession,
 ) -> Result<Vec<Imported>, Error> {
-    let mut reader = origin.reader()?;
-    located(origin, import::import_beside(reader.as_mut(), &spec.name, assume, &spec.file_tools, beside))
+    let mut reader = origin.open_reader()?;
+    with_recording_place(
+        origin,
+        import::import_beside(reader.as_mut(), &spec.name, assume, &spec.file_tools, neighbours),
+    )
 }
 
 /// Adds the file to the problems of reading a recording.
-pub(super) fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnostic>>>) -> Result<T, Error> {
+pub(super) fn with_recording_place<T>(
+    origin: &Origin,
+    read: io::Result<Result<T, Vec<Diagnostic>>>,
+) -> Result<T, Error> {
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
     Ok(read.map_err(|problems| {
         let is_of_log = |it: &Diagnostic| it.place.field.is_empty() || it.place.line_column.is_some();
@@ -199,53 +219,57 @@ pub(super) fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnos
 ///
 /// # Errors
 /// There is no such file or scenario, it has no recording, or every problem of it.
-pub fn recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
-    recording_beside(catalog, name, &BySession::default())
+pub fn read_recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
+    read_recording_with_neighbours(catalog, name, &BySession::default())
 }
 
 /// The same, with what other sessions tell of these.
-pub(super) fn recording_beside(
+pub(super) fn read_recording_with_neighbours(
     catalog: &Catalog,
     name: &str,
-    beside: &BySession,
+    neighbours: &BySession,
 ) -> Result<Vec<Imported>, Error> {
-    of_recording(catalog, name, |origin, spec, assume| imported(origin, spec, assume, beside))
+    map_recording(catalog, name, |origin, spec, assume| import_sessions(origin, spec, assume, neighbours))
 }
 
 /// Writes the sessions of a recording without their words, in ctxsim's own form.
 ///
 /// # Errors
 /// As [`recording`].
-pub fn redacted(catalog: &Catalog, name: &str) -> Result<String, Error> {
-    let tools = tools_of_policies(catalog);
-    let models = ModelProfiles::new(ModelProfiles::read(&catalog.shipped()));
-    let public_name = |it: &str| models.public_name(it);
-    of_recording(catalog, name, |origin, spec, assume| {
-        let mut reader = origin.reader()?;
+pub fn redact_recording(catalog: &Catalog, name: &str) -> Result<String, Error> {
+    let tools = tool_patterns_of_policies(catalog);
+    let models = ModelProfiles::new(ModelProfiles::read_all(&catalog.shipped_inputs()));
+    let public_name = |it: &str| models.public_model_name(it);
+    map_recording(catalog, name, |origin, spec, assume| {
+        let mut reader = origin.open_reader()?;
         let read =
             import::redact(reader.as_mut(), &spec.name, assume, &spec.file_tools, &tools, &public_name);
-        located(origin, read)
+        with_recording_place(origin, read)
     })
 }
 
 /// Returns the patterns by which bundled policies find tools.
-fn tools_of_policies(catalog: &Catalog) -> Vec<String> {
-    let policies = catalog.names(Kind::Policy).filter_map(|it| catalog.policy(it).ok());
+fn tool_patterns_of_policies(catalog: &Catalog) -> Vec<String> {
+    let policies = catalog.names(InputKind::Policy).filter_map(|it| catalog.policy(it).ok());
     let mut tools = Vec::new();
-    policies.filter_map(|it| to_json(&it.spec).ok()).for_each(|it| collect(&it, false, &mut tools));
+    policies
+        .filter_map(|it| to_json(&it.spec).ok())
+        .for_each(|it| collect_tool_patterns(&it, false, &mut tools));
     tools.sort_unstable();
     tools.dedup();
     tools
 }
 
 /// Collects the texts in all lists of tools in a policy.
-fn collect(value: &serde_json::Value, of_tools: bool, tools: &mut Vec<String>) {
+fn collect_tool_patterns(value: &serde_json::Value, is_in_tool_list: bool, tools: &mut Vec<String>) {
     match value {
-        serde_json::Value::String(text) if of_tools => tools.push(text.clone()),
-        serde_json::Value::Array(list) => list.iter().for_each(|it| collect(it, of_tools, tools)),
+        serde_json::Value::String(text) if is_in_tool_list => tools.push(text.clone()),
+        serde_json::Value::Array(list) => {
+            list.iter().for_each(|it| collect_tool_patterns(it, is_in_tool_list, tools))
+        }
         serde_json::Value::Object(fields) => {
             for (name, member) in fields {
-                collect(member, matches!(name.as_str(), "tools" | "except_tools"), tools);
+                collect_tool_patterns(member, matches!(name.as_str(), "tools" | "except_tools"), tools);
             }
         }
         _ => {}
@@ -253,58 +277,62 @@ fn collect(value: &serde_json::Value, of_tools: bool, tools: &mut Vec<String>) {
 }
 
 /// Makes something of a recording.
-fn of_recording<T>(
+fn map_recording<T>(
     catalog: &Catalog,
     name: &str,
     make: impl FnOnce(&Origin, &ScenarioFile, &Assume) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let scenario = catalog.scenario(name)?;
     let LoadSpec::Recorded { path, assume } = &scenario.spec.load else {
-        return Err(not_recorded(&scenario));
+        return Err(not_recorded_error(&scenario));
     };
-    let origin = origin_of(&scenario, path, RECORDED)?;
-    make(&origin, &scenario.spec, assume).map_err(|it| in_scenario(&scenario, it))
+    let origin = origin_of_named_file(&scenario, path, RECORDED)?;
+    make(&origin, &scenario.spec, assume).map_err(|it| with_scenario_place(&scenario, it))
 }
 
 /// Checks that a name is of a recording, without reading it.
 ///
 /// # Errors
 /// There is no such file or scenario, or it holds no recording.
-pub fn check_recorded(catalog: &Catalog, name: &str) -> Result<(), Error> {
+pub fn check_is_recording(catalog: &Catalog, name: &str) -> Result<(), Error> {
     let scenario = catalog.scenario(name)?;
     if matches!(scenario.spec.load, LoadSpec::Recorded { .. }) {
         Ok(())
     } else {
-        Err(not_recorded(&scenario))
+        Err(not_recorded_error(&scenario))
     }
 }
 
 /// Reports a scenario without a recording.
-fn not_recorded(scenario: &Loaded<ScenarioFile>) -> Error {
+fn not_recorded_error(scenario: &Loaded<ScenarioFile>) -> Error {
     let problem =
         Diagnostic::at(Code("recording-missing"), "load", "this scenario is not a recorded session");
     let problem = problem.help("name a recording, or a scenario with `load.recorded`");
-    scenario.locate(vec![problem]).into()
+    scenario.locate_problems(vec![problem]).into()
 }
 
 /// Returns where a scenario's recording stands.
 ///
 /// # Errors
 /// There is nothing beside the scenario.
-pub(super) fn origin_of(scenario: &Loaded<ScenarioFile>, path: &str, field: &str) -> Result<Origin, Error> {
+pub(super) fn origin_of_named_file(
+    scenario: &Loaded<ScenarioFile>,
+    path: &str,
+    field: &str,
+) -> Result<Origin, Error> {
     let is_there = |origin: &Origin| match origin {
         // A recording that was named itself is looked for where it is read.
         Origin::File(path) => scenario.source.is_none() || path.is_file(),
         _ => true,
     };
-    match scenario.origin.beside(path).filter(is_there) {
+    match scenario.origin.file_beside(path).filter(is_there) {
         Some(origin) => Ok(origin),
-        None => Err(scenario.locate(vec![missing(path, field)]).into()),
+        None => Err(scenario.locate_problems(vec![missing_file_problem(path, field)]).into()),
     }
 }
 
 /// Reports a file named in a scenario that does not exist beside it.
-fn missing(path: &str, field: &str) -> Diagnostic {
+fn missing_file_problem(path: &str, field: &str) -> Diagnostic {
     Diagnostic::at(Code("recording-missing"), field, format!("`{path}` does not exist beside the scenario"))
         .help("write a path relative to the scenario's own folder")
 }

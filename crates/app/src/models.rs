@@ -10,7 +10,7 @@ use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::billed::BilledFacts;
-use ctxsim_report::billed::session::{BilledSession, Cheaper, ModelPrices, line_of};
+use ctxsim_report::billed::session::{BilledSession, CheaperChoice, ModelPrices, model_line_name};
 use ctxsim_report::screen::SessionFacts;
 
 /// What separates a profile's name from a service at whose prices it is meant, as in `openai/gpt-5.6-sol@us`.
@@ -19,14 +19,14 @@ pub(crate) const SERVICE_MARK: char = '@';
 /// The profiles by model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ModelProfiles {
-    all: Vec<Covering>,
+    all: Vec<CoveringProfile>,
     /// By model, the place of the profile that covers it: sessions ask for the same few models again and again.
     found: Arc<Mutex<IndexMap<String, Option<usize>>>>,
 }
 
 /// A profile that covers models, at its usual prices and at those of regions.
 #[derive(Clone, Debug)]
-struct Covering {
+struct CoveringProfile {
     spec: Arc<ProfileFile>,
     usual: Arc<Profile>,
     /// Whether its cache rules are the user's own, which hold whatever logs show.
@@ -35,30 +35,30 @@ struct Covering {
     served: OnceLock<Vec<(String, Profile)>>,
 }
 
-impl Covering {
-    fn new(found: OfModels) -> Option<Self> {
-        let OfModels { spec, checked, has_own_cache } = found;
+impl CoveringProfile {
+    fn new(found: ProfileOfModels) -> Option<Self> {
+        let ProfileOfModels { spec, checked, has_own_cache } = found;
         Some(Self { spec, usual: checked?, has_own_cache, served: OnceLock::new() })
     }
 
     /// Returns the profile at the prices of a region; nothing where its prices there are not known.
-    fn bought_in(&self, region: Option<SellerRegion<'_>>) -> Option<&Profile> {
+    fn profile_in_region(&self, region: Option<SellerRegion<'_>>) -> Option<&Profile> {
         let services = region.map_or(&[][..], |it| it.services);
         if services.is_empty() {
             return Some(&self.usual);
         }
-        services.iter().find_map(|it| self.served(it))
+        services.iter().find_map(|it| self.profile_at_service(it))
     }
 
-    fn served(&self, service: &str) -> Option<&Profile> {
+    fn profile_at_service(&self, service: &str) -> Option<&Profile> {
         let all = self.served.get_or_init(|| {
             let names = self.spec.prices.first().into_iter().flat_map(|it| it.services.keys());
-            names.filter_map(|it| Some((it.clone(), self.at_prices_of(it)?))).listed()
+            names.filter_map(|it| Some((it.clone(), self.with_service_prices(it)?))).listed()
         });
         all.iter().find(|it| it.0 == service).map(|it| &it.1)
     }
 
-    fn at_prices_of(&self, service: &str) -> Option<Profile> {
+    fn with_service_prices(&self, service: &str) -> Option<Profile> {
         let spec = (*self.spec).clone().under(service);
         let Profile { name, prices, .. } = Profile::new(&spec).ok()?;
         Some(Profile { name, prices, ..(*self.usual).clone() })
@@ -72,48 +72,48 @@ pub struct ListPrices(ModelProfiles);
 impl ListPrices {
     /// Reads those of a catalog.
     pub fn read(catalog: &Catalog) -> Self {
-        Self(ModelProfiles::new(ModelProfiles::read(catalog)))
+        Self(ModelProfiles::new(ModelProfiles::read_all(catalog)))
     }
 
     /// Returns the profile of a model, at the prices of the region in which its id says that it was bought.
     pub fn profile_of(&self, model: &str) -> Option<&Profile> {
-        self.0.for_model(model).ok()
+        self.0.profile_for_model(model).ok()
     }
 
     /// Returns the profile of a model as written, if its id means the usual price.
-    pub fn spec_of(&self, model: &str) -> Option<&ProfileFile> {
+    pub fn profile_file_of(&self, model: &str) -> Option<&ProfileFile> {
         let usual = self.profile_of(model)?;
         self.0.all.iter().map(|it| &*it.spec).find(|it| it.name == usual.name)
     }
 
     /// Returns what a session was billed by its log, at the prices of its own models; `None` if the log has no bill.
-    pub fn as_logged(&self, timeline: &Timeline) -> Option<BillAsLogged> {
-        BillAsLogged::of(timeline, &|it| self.0.for_model(it).ok())
+    pub fn bill_as_logged(&self, timeline: &Timeline) -> Option<BillAsLogged> {
+        BillAsLogged::from_timeline(timeline, &|it| self.0.profile_for_model(it).ok())
     }
 
     /// Returns what the bills of a session tell of levers; `None` if its log has no bill. The profile tells what the cache had held.
-    pub(super) fn billed(
+    pub(super) fn billed_facts(
         &self,
         timeline: &Timeline,
         profile: Option<&Profile>,
         has_lifetime_setting: bool,
     ) -> Option<BilledFacts> {
         let prices = ModelPrices {
-            of: &|it| self.0.for_model(it).ok(),
-            cheaper: &|it, which| self.0.cheaper(it, which),
+            profile_of: &|it| self.0.profile_for_model(it).ok(),
+            cheaper: &|it, which| self.0.cheaper_profile(it, which),
         };
         BilledSession::new(timeline, profile, prices, has_lifetime_setting).map(|it| BilledFacts::new(&it))
     }
 
     /// Returns what a first screen needs of a session, as far as its log tells it; the profile tells what the cache had held.
-    pub(super) fn facts(&self, timeline: &Timeline, profile: Option<&Profile>) -> SessionFacts {
-        SessionFacts::of(timeline, profile, &|it| self.0.for_model(it).ok())
+    pub(super) fn session_facts(&self, timeline: &Timeline, profile: Option<&Profile>) -> SessionFacts {
+        SessionFacts::from_timeline(timeline, profile, &|it| self.0.profile_for_model(it).ok())
     }
 }
 
 /// A profile that covers models: as written, and checked; a broken one covers no model, and `validate` reports why.
 #[derive(Clone, Debug)]
-pub(super) struct OfModels {
+pub(super) struct ProfileOfModels {
     /// As written.
     pub(super) spec: Arc<ProfileFile>,
     checked: Option<Arc<Profile>>,
@@ -121,14 +121,14 @@ pub(super) struct OfModels {
     has_own_cache: bool,
 }
 
-impl OfModels {
+impl ProfileOfModels {
     fn new(spec: ProfileFile) -> Self {
         let checked = Profile::new(&spec).ok().map(Arc::new);
         Self { spec: Arc::new(spec), checked, has_own_cache: false }
     }
 
     /// Returns it as overrides make it.
-    pub(super) fn overridden(&self, spec: &ProfileFile) -> Self {
+    pub(super) fn with_overrides(&self, spec: &ProfileFile) -> Self {
         let has_own_cache = self.has_own_cache || spec.cache != self.spec.cache;
         Self { has_own_cache, ..Self::new(spec.clone()) }
     }
@@ -141,17 +141,19 @@ impl OfModels {
 
 impl ModelProfiles {
     /// Reads those of a catalog.
-    pub(super) fn read(catalog: &Catalog) -> Vec<OfModels> {
+    pub(super) fn read_all(catalog: &Catalog) -> Vec<ProfileOfModels> {
         let read = |(name, origin): (&str, &Origin)| match origin {
-            Origin::Bundled(file) => file.once(|| Ok(OfModels::read(catalog, name))).ok().flatten(),
-            _ => OfModels::read(catalog, name).map(|it| OfModels { has_own_cache: true, ..it }),
+            Origin::Bundled(file) => {
+                file.read_once(|| Ok(ProfileOfModels::read(catalog, name))).ok().flatten()
+            }
+            _ => ProfileOfModels::read(catalog, name).map(|it| ProfileOfModels { has_own_cache: true, ..it }),
         };
-        catalog.origins(Kind::Profile).filter_map(read).listed()
+        catalog.names_and_origins(InputKind::Profile).filter_map(read).listed()
     }
 
     /// Takes those that are checked.
-    pub(super) fn new(all: impl IntoIterator<Item = OfModels>) -> Self {
-        Self { all: all.into_iter().filter_map(Covering::new).listed(), ..Self::default() }
+    pub(super) fn new(all: impl IntoIterator<Item = ProfileOfModels>) -> Self {
+        Self { all: all.into_iter().filter_map(CoveringProfile::new).listed(), ..Self::default() }
     }
 
     /// Returns whether the cache rules of a profile among them are the user's own.
@@ -161,7 +163,7 @@ impl ModelProfiles {
     }
 
     /// Removes the limits of all of them.
-    pub(super) fn take_limits(&mut self) {
+    pub(super) fn remove_limits(&mut self) {
         for covering in &mut self.all {
             Arc::make_mut(&mut covering.usual).limits = Limits::NONE;
             covering.served = OnceLock::new();
@@ -173,16 +175,18 @@ impl ModelProfiles {
     ///
     /// # Errors
     /// There is none, and the help names the nearest; or none that has a price for the region.
-    pub(super) fn for_model(&self, model: &str) -> Result<&Profile, Box<Diagnostic>> {
+    pub(super) fn profile_for_model(&self, model: &str) -> Result<&Profile, Box<Diagnostic>> {
         let id = ModelId::read(model);
-        let Some(found) = self.found(model, &id) else {
-            let (plain, service) = id.variant().ok_or_else(|| self.unknown(model))?;
-            let found =
-                plain.names().find_map(|it| self.best(it)).and_then(|it| self.all[it].served(service));
-            return found.ok_or_else(|| self.unknown(model));
+        let Some(found) = self.find_covering(model, &id) else {
+            let (plain, service) = id.split_variant().ok_or_else(|| self.unknown_model_problem(model))?;
+            let found = plain
+                .likely_names()
+                .find_map(|it| self.best_covering_index(it))
+                .and_then(|it| self.all[it].profile_at_service(service));
+            return found.ok_or_else(|| self.unknown_model_problem(model));
         };
-        let region = id.region();
-        found.bought_in(region).ok_or_else(|| {
+        let region = id.seller_region();
+        found.profile_in_region(region).ok_or_else(|| {
             let (text, name) = (region.map_or("", |it| it.text), &found.usual.name);
             let message =
                 format!("no price is known for `{model}`: `{name}` has none for the region `{text}`");
@@ -193,9 +197,9 @@ impl ModelProfiles {
         })
     }
 
-    fn unknown(&self, model: &str) -> Box<Diagnostic> {
+    fn unknown_model_problem(&self, model: &str) -> Box<Diagnostic> {
         let message = format!("no profile covers the model `{model}`");
-        let help = match self.nearest(model) {
+        let help = match self.nearest_profile(model) {
             Some(near) => format!(
                 "use the nearest, `--profile {}`, or write a profile with `models = [\"{model}\"]`",
                 near.name
@@ -207,44 +211,47 @@ impl ModelProfiles {
 
     /// Returns the name by which everybody knows a model: that of the pattern that covers it, with a date or a version where it has one, and
     /// without what a router or a user wrote around it.
-    pub(super) fn public_name(&self, model: &str) -> Option<String> {
-        let profile = self.for_model(model).ok()?;
+    pub(super) fn public_model_name(&self, model: &str) -> Option<String> {
+        let profile = self.profile_for_model(model).ok()?;
         if profile.name == model {
             return Some(model.to_owned());
         }
         let id = ModelId::read(model);
-        let Some(covering) = self.found(model, &id) else {
+        let Some(covering) = self.find_covering(model, &id) else {
             // A variant has the end of its name, which says its price.
-            let (plain, _) = id.variant()?;
-            let end = model.len() - plain.names().next()?.len();
-            let public =
-                self.public_name(&model[..model.len() - end])? + &model[model.len() - end..].to_lowercase();
-            return self.for_model(&public).is_ok_and(|it| it.name == profile.name).then_some(public);
+            let (plain, _) = id.split_variant()?;
+            let end = model.len() - plain.likely_names().next()?.len();
+            let public = self.public_model_name(&model[..model.len() - end])?
+                + &model[model.len() - end..].to_lowercase();
+            return self.profile_for_model(&public).is_ok_and(|it| it.name == profile.name).then_some(public);
         };
         let patterns = || covering.usual.models.iter();
-        let public = id.names().find_map(|name| patterns().find_map(|it| public_part(it, name)))?;
-        let public = match id.region() {
+        let public =
+            id.likely_names().find_map(|name| patterns().find_map(|it| public_name_by_pattern(it, name)))?;
+        let public = match id.seller_region() {
             Some(region) => format!("{}/{public}", region.text),
             None => public,
         };
-        self.for_model(&public).is_ok_and(|it| it.name == profile.name).then_some(public)
+        self.profile_for_model(&public).is_ok_and(|it| it.name == profile.name).then_some(public)
     }
 
     /// Returns a cheaper model of the same provider, whose input costs less: of the same line, or of the next one down, which has the dearest of
     /// them; the last by name, which is the newest.
-    fn cheaper<'s>(&'s self, dear: &Profile, which: Cheaper) -> Option<&'s Profile> {
+    fn cheaper_profile<'s>(&'s self, dear: &Profile, which: CheaperChoice) -> Option<&'s Profile> {
         let parts = |profile: &Profile| {
             let (provider, name) = profile.name.split_once('/').unwrap_or(("", &profile.name));
-            (provider.to_owned(), line_of(name))
+            (provider.to_owned(), model_line_name(name))
         };
         let (provider, line) = parts(dear);
         let input = |it: &Profile| it.prices.usual().input;
         // A region's prices are compared with those of the same region.
         let service = dear.name.split_once(SERVICE_MARK).map(|it| it.1);
-        let there = |it: &'s Covering| service.map_or(Some(&*it.usual), |service| it.served(service));
+        let there = |it: &'s CoveringProfile| {
+            service.map_or(Some(&*it.usual), |service| it.profile_at_service(service))
+        };
         let is_cheaper = |profile: &&Profile| {
             let own = parts(profile);
-            let is_asked = own.0 == provider && (own.1 == line) == (which == Cheaper::SameLine);
+            let is_asked = own.0 == provider && (own.1 == line) == (which == CheaperChoice::SameLine);
             is_asked && input(profile) < input(dear) && profile.prices.usual().output.is_some()
         };
         let all = self.all.iter().filter_map(there).filter(is_cheaper).listed();
@@ -255,25 +262,25 @@ impl ModelProfiles {
     }
 
     /// Returns what covers a model, whose id has been read.
-    fn found(&self, model: &str, id: &ModelId) -> Option<&Covering> {
+    fn find_covering(&self, model: &str, id: &ModelId) -> Option<&CoveringProfile> {
         let known = || self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let earlier = known().get(model).copied();
         let at = earlier.unwrap_or_else(|| {
-            let at = id.names().find_map(|it| self.best(it));
+            let at = id.likely_names().find_map(|it| self.best_covering_index(it));
             known().insert(model.to_owned(), at);
             at
         })?;
         self.all.get(at)
     }
 
-    fn best(&self, model: &str) -> Option<usize> {
+    fn best_covering_index(&self, model: &str) -> Option<usize> {
         let all = self.all.iter().enumerate().rev();
         all.filter_map(|(at, it)| Some((it.usual.covers(model)?, at))).max_by_key(|it| it.0).map(|it| it.1)
     }
 
     /// Returns the one whose id is most like what a model's begins with, or a later part of it: the name of a deployment often holds that
     /// of its model.
-    fn nearest(&self, model: &str) -> Option<&Profile> {
+    fn nearest_profile(&self, model: &str) -> Option<&Profile> {
         /// Fewer common letters are not a match.
         const LEAST: usize = 3;
         let model = model.to_lowercase();
@@ -288,7 +295,7 @@ impl ModelProfiles {
 }
 
 /// Returns what everybody knows of a name that a pattern covers: what it has of the pattern, and numbers.
-fn public_part(pattern: &str, name: &str) -> Option<String> {
+fn public_name_by_pattern(pattern: &str, name: &str) -> Option<String> {
     let of_star = |(begin, end): (&str, &str)| {
         let star = name.strip_prefix(begin)?.strip_suffix(end)?;
         let is_number = star.chars().all(|it| it.is_ascii_digit() || matches!(it, '-' | '.'));
@@ -317,13 +324,13 @@ struct Routes {
 
 impl Routes {
     /// Returns those that are known, read once.
-    fn known() -> &'static Self {
+    fn read_known() -> &'static Self {
         static KNOWN: OnceLock<Routes> = OnceLock::new();
         KNOWN.get_or_init(|| decode_table(ROUTES, Format::Toml).unwrap_or_default())
     }
 
     /// Returns the services of a region, if the text is one.
-    fn services(&self, text: &str) -> Option<&[String]> {
+    fn services_of_region(&self, text: &str) -> Option<&[String]> {
         self.regions.iter().find(|it| wildcard(it.0, text)).map(|it| it.1.as_slice())
     }
 }
@@ -345,7 +352,7 @@ pub(super) struct SellerRegion<'a> {
 
 impl SellerRegion<'_> {
     /// Returns whether it costs the usual price.
-    fn is_usual(&self) -> bool {
+    fn has_usual_prices(&self) -> bool {
         self.services.is_empty()
     }
 }
@@ -358,9 +365,9 @@ impl ModelId {
 
     /// Returns what the model may be called, the likeliest first: as written, then, but for models at a host with prices of its own, without
     /// what stands around the model's own name.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let routes = Routes::known();
-        let id = self.last();
+    pub(super) fn likely_names(&self) -> impl Iterator<Item = &str> {
+        let routes = Routes::read_known();
+        let id = self.last_path_part();
         let id = self.leading_region().map_or(id, |it| &id[it.text.len() + 1..]);
         let begin = routes.begins.iter().filter_map(|it| Some(id.rfind(it)? + it.len())).max().unwrap_or(0);
         let id = &id[begin..];
@@ -370,36 +377,38 @@ impl ModelId {
         });
         let host = self.whole.split_once('/').map(|it| it.0);
         let is_at_host = routes.hosts.iter().any(|it| host == Some(it));
-        let own = [self.last()].into_iter().chain(stripped).filter(move |_| !is_at_host);
+        let own = [self.last_path_part()].into_iter().chain(stripped).filter(move |_| !is_at_host);
         std::iter::once(self.whole.as_str()).chain(own)
     }
 
     /// Returns the id without the end that makes it a variant of a model, and the service that prices the variant; a variant in a region
     /// with prices of its own is not known.
-    pub(super) fn variant(&self) -> Option<(Self, &'static str)> {
-        let mut variants = Routes::known().variants.iter();
+    pub(super) fn split_variant(&self) -> Option<(Self, &'static str)> {
+        let mut variants = Routes::read_known().variants.iter();
         let (plain, service) =
             variants.find_map(|(end, it)| Some((self.whole.strip_suffix(end.as_str())?, it)))?;
-        let is_usual = self.region().is_none_or(|it| it.is_usual());
+        let is_usual = self.seller_region().is_none_or(|it| it.has_usual_prices());
         is_usual.then(|| (Self { whole: plain.to_owned() }, service.as_str()))
     }
 
     /// Returns the region that it names: before the name, or as a part of the path.
-    pub(super) fn region(&self) -> Option<SellerRegion<'_>> {
+    pub(super) fn seller_region(&self) -> Option<SellerRegion<'_>> {
         let of_path = || {
             let path = self.whole.rsplit_once('/')?.0;
             let mut parts = std::iter::once(path).chain(path.rsplit('/'));
-            parts.find_map(|text| Some(SellerRegion { text, services: Routes::known().services(text)? }))
+            parts.find_map(|text| {
+                Some(SellerRegion { text, services: Routes::read_known().services_of_region(text)? })
+            })
         };
         self.leading_region().or_else(of_path)
     }
 
     fn leading_region(&self) -> Option<SellerRegion<'_>> {
-        let text = self.last().split_once('.')?.0;
-        Some(SellerRegion { text, services: Routes::known().services(text)? })
+        let text = self.last_path_part().split_once('.')?.0;
+        Some(SellerRegion { text, services: Routes::read_known().services_of_region(text)? })
     }
 
-    fn last(&self) -> &str {
+    fn last_path_part(&self) -> &str {
         self.whole.rsplit('/').next().unwrap_or(&self.whole)
     }
 }
@@ -407,11 +416,11 @@ impl ModelId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::shipped;
+    use crate::catalog::shipped_catalog;
 
     #[test]
     fn a_model_has_one_profile_whatever_it_is_bought_through() {
-        let profiles = ModelProfiles::new(ModelProfiles::read(&shipped()));
+        let profiles = ModelProfiles::new(ModelProfiles::read_all(&shipped_catalog()));
         // Ids as price lists and sessions write them.
         let rows = [
             ("claude-opus-4-5-20251101", "anthropic/claude-opus-4.5"),
@@ -452,13 +461,13 @@ mod tests {
             ("gemini-3-flash-preview", "google/gemini-3-flash-preview"),
         ];
         for (model, name) in rows {
-            assert_eq!(profiles.for_model(model).map(|it| it.name.as_str()), Ok(name), "{model}");
+            assert_eq!(profiles.profile_for_model(model).map(|it| it.name.as_str()), Ok(name), "{model}");
         }
     }
 
     #[test]
     fn another_model_of_the_same_family_or_at_another_price_has_none_and_the_nearest_is_named() {
-        let profiles = ModelProfiles::new(ModelProfiles::read(&shipped()));
+        let profiles = ModelProfiles::new(ModelProfiles::read_all(&shipped_catalog()));
         let models = [
             "gpt-5.4-pro",
             "deepseek-v4-flash-vision-exp",
@@ -468,9 +477,10 @@ mod tests {
             ":",
             "",
         ];
-        let known: Vec<&str> = models.into_iter().filter(|it| profiles.for_model(it).is_ok()).collect();
+        let known: Vec<&str> =
+            models.into_iter().filter(|it| profiles.profile_for_model(it).is_ok()).collect();
         assert!(known.is_empty(), "{known:?}");
-        let help = profiles.for_model("prod-gpt-5.4-eu").unwrap_err().help.unwrap();
+        let help = profiles.profile_for_model("prod-gpt-5.4-eu").unwrap_err().help.unwrap();
         assert!(help.contains("`--profile openai/gpt-5.4`"), "{help}");
     }
 }

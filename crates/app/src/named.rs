@@ -7,21 +7,21 @@ use std::path::PathBuf;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::catalog::Searched;
+use crate::catalog::FoundScenarios;
 use crate::index;
-use crate::index::Indexing;
+use crate::index::RecordingIndex;
 use crate::watch::ProblemsFound;
 
 /// The names of one kind, and the suite that gives them.
 pub(super) struct InputNames<'a> {
-    pub(super) kind: Kind,
+    pub(super) kind: InputKind,
     pub(super) names: Vec<String>,
     pub(super) by: Option<&'a Loaded<SuiteFile>>,
 }
 
 impl InputNames<'_> {
     /// Reads what they name, each once.
-    pub(super) fn load<T>(
+    pub(super) fn load_inputs<T>(
         self,
         catalog: &Catalog,
         found: &mut ProblemsFound,
@@ -29,12 +29,12 @@ impl InputNames<'_> {
     ) -> Vec<Loaded<T>> {
         let named = |name: &str| {
             let names = match self.by {
-                Some(suite) => catalog.expand_of(&suite.origin, self.kind, name),
-                None => catalog.expand(self.kind, name),
+                Some(suite) => catalog.expand_pattern_in_file(&suite.origin, self.kind, name),
+                None => catalog.expand_pattern(self.kind, name),
             };
             Ok(names.into_iter().map(|it| (it, ())).listed())
         };
-        let loaded = self.read(catalog, found, named, |name, ()| read(name));
+        let loaded = self.load_each_once(catalog, found, named, |name, ()| read(name));
         loaded.into_iter().map(|it| it.0).listed()
     }
 
@@ -43,23 +43,23 @@ impl InputNames<'_> {
         self,
         catalog: &Catalog,
         found: &mut ProblemsFound,
-    ) -> (Vec<NamedScenario>, Vec<Skipped>) {
+    ) -> (Vec<NamedScenario>, Vec<SkippedFile>) {
         let mut skipped = Vec::new();
         let search = |name: &str| {
-            let Searched { found, left_out } = match self.by {
-                Some(suite) => catalog.search_of(&suite.origin, name)?,
-                None => catalog.search(name)?,
+            let FoundScenarios { found, left_out } = match self.by {
+                Some(suite) => catalog.search_scenarios_in_file(&suite.origin, name)?,
+                None => catalog.search_scenarios(name)?,
             };
-            skipped.extend(left_out.into_iter().map(Skipped::from));
+            skipped.extend(left_out.into_iter().map(SkippedFile::from));
             Ok(found.into_iter().map(|it| (it.name, it.is_searched)).listed())
         };
-        let loaded = self.read(catalog, found, search, |name, _| catalog.scenario(name));
+        let loaded = self.load_each_once(catalog, found, search, |name, _| catalog.scenario(name));
         let scenarios =
             loaded.into_iter().map(|(loaded, is_searched)| NamedScenario::new(loaded, is_searched));
         (scenarios.listed(), skipped)
     }
 
-    fn read<T, I>(
+    fn load_each_once<T, I>(
         &self,
         catalog: &Catalog,
         found: &mut ProblemsFound,
@@ -69,17 +69,17 @@ impl InputNames<'_> {
         let mut loaded = Vec::with_capacity(self.names.len());
         let mut seen = IndexSet::new();
         if self.names.is_empty() {
-            let field = self.kind.folder();
+            let field = self.kind.folder_name();
             let problem =
                 Diagnostic::at(Code("list-empty"), field, format!("there are no {}", self.kind.noun()));
             let problem = problem.help("name at least one");
-            found.problems.extend(self.by.map_or_else(Vec::new, |it| it.locate(vec![problem])));
+            found.problems.extend(self.by.map_or_else(Vec::new, |it| it.locate_problems(vec![problem])));
         }
         for (index, name) in self.names.iter().enumerate() {
             let expanded = match expand(name) {
                 Ok(expanded) => expanded,
                 Err(error) => {
-                    found.error(error);
+                    found.add_error(error);
                     continue;
                 }
             };
@@ -90,10 +90,14 @@ impl InputNames<'_> {
                 match (read(&name, &how), self.by) {
                     (Ok(it), _) => loaded.push((it, how)),
                     (Err(Error::UnknownName { .. }), Some(suite)) => {
-                        let field = format!("{}.{index}", self.kind.folder());
-                        found.problems.extend(suite.locate(vec![catalog.unknown(self.kind, &field, &name)]));
+                        let field = format!("{}.{index}", self.kind.folder_name());
+                        found.problems.extend(
+                            suite.locate_problems(vec![
+                                catalog.unknown_name_problem(self.kind, &field, &name),
+                            ]),
+                        );
                     }
-                    (Err(error), _) => found.error(error),
+                    (Err(error), _) => found.add_error(error),
                 }
             }
         }
@@ -108,20 +112,20 @@ pub(super) struct NamedScenario {
     /// Whether it was found in a folder or by a pattern, so that it may turn out to be something else.
     pub(super) is_searched: bool,
     /// What the index tells of it, if it is a recording among several.
-    pub(super) indexing: Indexing,
+    pub(super) indexing: RecordingIndex,
 }
 
 impl NamedScenario {
     /// Takes a scenario that no other has been compared with yet.
     pub(super) fn new(loaded: Loaded<ScenarioFile>, is_searched: bool) -> Self {
-        Self { loaded, is_searched, indexing: Indexing::default() }
+        Self { loaded, is_searched, indexing: RecordingIndex::default() }
     }
 }
 
 /// Keeps the first of equal inputs, and gives inputs of equal names the shortest distinct names.
-pub(super) fn tell_apart<T: PartialEq>(
+pub(super) fn dedup_and_name_inputs<T: PartialEq>(
     mut loaded: Vec<Loaded<T>>,
-    name: fn(&mut T) -> &mut String,
+    name_of: fn(&mut T) -> &mut String,
 ) -> Vec<Loaded<T>> {
     let mut kept: Vec<Loaded<T>> = Vec::with_capacity(loaded.len());
     for one in loaded.drain(..) {
@@ -130,23 +134,23 @@ pub(super) fn tell_apart<T: PartialEq>(
         }
     }
     let choices: Vec<NameChoices> =
-        kept.iter_mut().map(|it| choices(&it.origin, name(&mut it.spec))).listed();
-    for (one, chosen) in kept.iter_mut().zip(told_apart(&choices)) {
-        *name(&mut one.spec) = chosen;
+        kept.iter_mut().map(|it| name_choices(&it.origin, name_of(&mut it.spec))).listed();
+    for (one, chosen) in kept.iter_mut().zip(shortest_unique_names(&choices)) {
+        *name_of(&mut one.spec) = chosen;
     }
     kept
 }
 
 /// Does the same for scenarios, whose recordings are equal if their files are; also returns what is left out.
-pub(super) fn tell_scenarios_apart(
-    (scenarios, mut skipped): (Vec<NamedScenario>, Vec<Skipped>),
-    is_alone: bool,
-) -> (Vec<NamedScenario>, Vec<Skipped>) {
-    let mut copies = Copies::among(&scenarios);
+pub(super) fn dedup_and_name_scenarios(
+    (scenarios, mut skipped): (Vec<NamedScenario>, Vec<SkippedFile>),
+    is_each_alone: bool,
+) -> (Vec<NamedScenario>, Vec<SkippedFile>) {
+    let mut copies = SeenFiles::counting_lengths(&scenarios);
     let mut kept: Vec<NamedScenario> = Vec::with_capacity(scenarios.len());
     for one in scenarios {
         let is_known = match &one.loaded.source {
-            None => !copies.is_new(one.loaded.origin.path()),
+            None => !copies.is_new_content(one.loaded.origin.path()),
             Some(_) => kept.iter().any(|other| {
                 other.loaded.source.is_some()
                     && other.loaded.spec == one.loaded.spec
@@ -156,33 +160,33 @@ pub(super) fn tell_scenarios_apart(
         if !is_known {
             kept.push(one);
         } else if one.loaded.source.is_none() {
-            skipped.push(Skipped::of(one.loaded.origin.label(), "the same content"));
+            skipped.push(SkippedFile::with_reason(one.loaded.origin.label(), "the same content"));
         }
     }
     let recordings = kept.iter().map(|it| it.loaded.source.is_none().then_some(&it.loaded.origin));
-    let indexed = index::indexed(&recordings.listed(), is_alone);
+    let indexed = index::index_recordings(&recordings.listed(), is_each_alone);
     for (one, indexing) in kept.iter_mut().zip(indexed) {
         one.indexing = indexing;
     }
     kept.retain(|scenario| {
         let reason = scenario.indexing.twins.get("");
-        skipped.extend(reason.map(|reason| Skipped::of(scenario.loaded.origin.label(), reason)));
+        skipped.extend(reason.map(|reason| SkippedFile::with_reason(scenario.loaded.origin.label(), reason)));
         reason.is_none()
     });
     let choices = kept.iter().map(|scenario| match (&scenario.loaded.source, &scenario.loaded.origin) {
         (None, Origin::File(path)) => NameChoices::of_recording(path),
         (None, Origin::Stream(piped)) if piped.is_file => NameChoices::of_recording(&piped.path),
-        (_, origin) => choices(origin, &scenario.loaded.spec.name),
+        (_, origin) => name_choices(origin, &scenario.loaded.spec.name),
     });
     let choices: Vec<NameChoices> = choices.listed();
-    for (one, name) in kept.iter_mut().zip(told_apart(&choices)) {
+    for (one, name) in kept.iter_mut().zip(shortest_unique_names(&choices)) {
         one.loaded.spec.name = name;
     }
     (kept, skipped)
 }
 
 /// Returns the names that a file may have which says one itself.
-fn choices(origin: &Origin, name: &str) -> NameChoices {
+fn name_choices(origin: &Origin, name: &str) -> NameChoices {
     match origin {
         Origin::Bundled(_) | Origin::Stream(_) | Origin::Built(_) => NameChoices::fixed(name),
         Origin::File(path) => NameChoices::of_file(name, path),
@@ -191,16 +195,16 @@ fn choices(origin: &Origin, name: &str) -> NameChoices {
 }
 
 /// Which files have been seen, under whatever name: only files of equal length are read to compare them.
-struct Copies {
+struct SeenFiles {
     n_of_length: IndexMap<u64, usize>,
     known: IndexSet<(u64, u128)>,
 }
 
-impl Copies {
-    fn among(scenarios: &[NamedScenario]) -> Self {
+impl SeenFiles {
+    fn counting_lengths(scenarios: &[NamedScenario]) -> Self {
         let mut n_of_length: IndexMap<u64, usize> = IndexMap::new();
         for one in scenarios.iter().filter(|it| it.loaded.source.is_none()) {
-            if let Some(length) = length(one.loaded.origin.path()) {
+            if let Some(length) = file_length(one.loaded.origin.path()) {
                 *n_of_length.entry(length).or_default() += 1;
             }
         }
@@ -208,20 +212,20 @@ impl Copies {
     }
 
     /// Returns whether no file before had this content; one that cannot be read is told when it is opened.
-    fn is_new(&mut self, path: &Path) -> bool {
-        let Some(length) = length(path) else { return true };
+    fn is_new_content(&mut self, path: &Path) -> bool {
+        let Some(length) = file_length(path) else { return true };
         if self.n_of_length.get(&length).is_none_or(|it| *it < 2) {
             return true;
         }
-        digest(path).is_none_or(|it| self.known.insert((length, it)))
+        file_digest(path).is_none_or(|it| self.known.insert((length, it)))
     }
 }
 
-fn length(path: &Path) -> Option<u64> {
+fn file_length(path: &Path) -> Option<u64> {
     path.metadata().ok().filter(std::fs::Metadata::is_file).map(|it| it.len())
 }
 
-fn digest(path: &Path) -> Option<u128> {
+fn file_digest(path: &Path) -> Option<u128> {
     let mut file = File::open(path).ok()?;
     let mut hasher = Xxh3Default::new();
     let mut buffer = vec![0; 1 << 16];
@@ -249,7 +253,7 @@ impl NameChoices {
     /// A file with its own name; its path distinguishes it from others of that name.
     pub(super) fn of_file(name: &str, path: &Path) -> Self {
         let mut names = vec![name.to_owned()];
-        names.extend(ends(path, &file_name(path)));
+        names.extend(path_endings(path, &file_name(path)));
         Self(names)
     }
 
@@ -266,7 +270,7 @@ impl NameChoices {
         } else {
             names.push(stem.clone());
         }
-        names.extend(ends(path, &stem));
+        names.extend(path_endings(path, &stem));
         names.push(path.display().to_string());
         Self(names)
     }
@@ -274,11 +278,11 @@ impl NameChoices {
 
 /// Returns the names of recordings, by their paths.
 pub fn names_of_recordings(paths: &[PathBuf]) -> Vec<String> {
-    told_apart(&paths.iter().map(|it| NameChoices::of_recording(it)).listed())
+    shortest_unique_names(&paths.iter().map(|it| NameChoices::of_recording(it)).listed())
 }
 
 /// Returns for each input its shortest unique name; inputs with equal names are numbered.
-pub(super) fn told_apart(inputs: &[NameChoices]) -> Vec<String> {
+pub(super) fn shortest_unique_names(inputs: &[NameChoices]) -> Vec<String> {
     let mut levels = vec![0; inputs.len()];
     loop {
         let mut shared: IndexMap<&str, Vec<usize>> = IndexMap::new();
@@ -306,7 +310,7 @@ pub(super) fn told_apart(inputs: &[NameChoices]) -> Vec<String> {
 }
 
 /// Returns a path's ends, the shortest first, with something in the place of the file's name.
-fn ends(path: &Path, name: &str) -> Vec<String> {
+fn path_endings(path: &Path, name: &str) -> Vec<String> {
     let mut ends = vec![name.to_owned()];
     let folders = path.parent().into_iter().flat_map(Path::components).rev();
     for folder in folders {
@@ -332,7 +336,9 @@ mod tests {
     use super::*;
 
     fn named(paths: &[&str]) -> Vec<String> {
-        told_apart(&paths.iter().map(|it| NameChoices::of_recording(Path::new(it))).collect::<Vec<_>>())
+        shortest_unique_names(
+            &paths.iter().map(|it| NameChoices::of_recording(Path::new(it))).collect::<Vec<_>>(),
+        )
     }
 
     #[test]
@@ -352,6 +358,6 @@ mod tests {
         assert_eq!(named(&["x/one/a.jsonl", "y/one/a.jsonl"]), ["x/one/a", "y/one/a"]);
         assert_eq!(named(&["a.jsonl", "a.json"]), ["a.jsonl", "a.json"]);
         let twice = [NameChoices::fixed("p"), NameChoices::of_file("p", Path::new("mine/p.ron"))];
-        assert_eq!(told_apart(&twice), ["p", "p.ron"]);
+        assert_eq!(shortest_unique_names(&twice), ["p", "p.ron"]);
     }
 }

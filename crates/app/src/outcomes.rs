@@ -50,7 +50,9 @@ impl OutcomeTable {
             let missing = if columns[0].is_none() { SESSION } else { OUTCOME };
             let near = nearest(missing, names.iter().map(String::as_str));
             let help = near.map_or_else(|| HELP.to_owned(), |it| format!("rename the column `{it}`; {HELP}"));
-            return Err(vec![broken(file, (1, 1), format!("no column is called `{missing}`"), &help)].into());
+            return Err(
+                vec![table_problem(file, (1, 1), format!("no column is called `{missing}`"), &help)].into()
+            );
         };
         let group = place_of(GROUP);
         let mut table = Self {
@@ -67,13 +69,23 @@ impl OutcomeTable {
             if cell(outcome).is_empty() && !cell(session).is_empty() {
                 continue;
             }
-            match (cell(session), number(cell(outcome))) {
+            match (cell(session), parse_outcome(cell(outcome))) {
                 ("", _) => {
-                    problems.push(broken(file, place(session), "a line without a session".to_owned(), HELP));
+                    problems.push(table_problem(
+                        file,
+                        place(session),
+                        "a line without a session".to_owned(),
+                        HELP,
+                    ));
                 }
                 (_, None) => {
                     let message = format!("`{}` is not an outcome", cell(outcome));
-                    problems.push(broken(file, place(outcome), message, "write a number, `true` or `false`"));
+                    problems.push(table_problem(
+                        file,
+                        place(outcome),
+                        message,
+                        "write a number, `true` or `false`",
+                    ));
                 }
                 (name, Some(value)) => table.lines.push(OutcomeLine {
                     place: place(session),
@@ -90,17 +102,20 @@ impl OutcomeTable {
     ///
     /// # Errors
     /// Sessions that are misspelt, named twice, or whose short name several have.
-    pub(crate) fn of(&self, sessions: &[&str]) -> Result<(Vec<Option<&OutcomeLine>>, usize), Error> {
+    pub(crate) fn join_with_sessions(
+        &self,
+        sessions: &[&str],
+    ) -> Result<(Vec<Option<&OutcomeLine>>, usize), Error> {
         let mut by_name: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for (nth, name) in sessions.iter().enumerate() {
-            let mut names = vec![*name, last_part(name), stem(name)];
+            let mut names = vec![*name, last_part_of_name(name), name_without_extension(name)];
             names.dedup();
             names.into_iter().for_each(|it| by_name.entry(it).or_default().push(nth));
         }
         let mut found: Vec<Option<&OutcomeLine>> = vec![None; sessions.len()];
         let (mut problems, mut n_unread) = (Vec::new(), 0);
         for line in &self.lines {
-            let problem = |message: String, help: &str| broken(&self.file, line.place, message, help);
+            let problem = |message: String, help: &str| table_problem(&self.file, line.place, message, help);
             let name = &line.session;
             match by_name.get(name.as_str()).map(Vec::as_slice) {
                 None => match nearest(name, by_name.keys().copied()) {
@@ -133,18 +148,18 @@ impl OutcomeTable {
 }
 
 /// Returns the last part of a session's name.
-fn last_part(name: &str) -> &str {
+fn last_part_of_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
 /// Returns that without what a log's file ends in.
-fn stem(name: &str) -> &str {
-    let last = last_part(name);
+fn name_without_extension(name: &str) -> &str {
+    let last = last_part_of_name(name);
     last.split('.').next().filter(|it| !it.is_empty()).unwrap_or(last)
 }
 
 /// Reads an outcome.
-fn number(text: &str) -> Option<f64> {
+fn parse_outcome(text: &str) -> Option<f64> {
     match text.to_lowercase().as_str() {
         "true" => Some(1.0),
         "false" => Some(0.0),
@@ -153,18 +168,18 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// Returns the column, from 1, in which a cell begins.
-fn column_of(line: &str, cells: &[String], at: usize) -> usize {
+fn column_of(line: &str, cells: &[String], cell_index: usize) -> usize {
     // A cell in quotes may stand otherwise in its line, or go on in the next.
     let found = |from: usize, cell: &str| line.get(from..).and_then(|it| it.find(cell)).unwrap_or(0);
     let mut from = 0;
-    for cell in cells.iter().take(at) {
+    for cell in cells.iter().take(cell_index) {
         from += found(from, cell) + cell.len();
     }
-    let place = from + found(from, cells.get(at).map_or("", |it| it.trim()));
+    let place = from + found(from, cells.get(cell_index).map_or("", |it| it.trim()));
     line.char_indices().take_while(|it| it.0 < place).count() + 1
 }
 
-fn broken(file: &str, place: (usize, usize), message: String, help: &str) -> Diagnostic {
+fn table_problem(file: &str, place: (usize, usize), message: String, help: &str) -> Diagnostic {
     let mut problem = problem_in(file, Code("outcomes-broken"), message).help(help);
     problem.place.line_column = Some(place);
     problem
@@ -176,7 +191,7 @@ mod tests {
 
     fn problems(text: &str, sessions: &[&str]) -> String {
         let read = OutcomeTable::read("o.csv", text);
-        read.and_then(|it| it.of(sessions).map(|_| ())).unwrap_err().to_string()
+        read.and_then(|it| it.join_with_sessions(sessions).map(|_| ())).unwrap_err().to_string()
     }
 
     #[test]
@@ -184,7 +199,7 @@ mod tests {
         let text = "session,solved,group\n\"p/one\",true,old\ntwo,0.5,new\nthree,,new\nelsewhere,1,new\n";
         let table = OutcomeTable::read("o.csv", text).unwrap();
 
-        let (found, n_unread) = table.of(&["p/one", "q/two.traj", "q/three"]).unwrap();
+        let (found, n_unread) = table.join_with_sessions(&["p/one", "q/two.traj", "q/three"]).unwrap();
 
         let told = found.iter().map(|it| it.map(|it| (it.value, it.group.as_str()))).listed();
         assert_eq!(told, [Some((1.0, "old")), Some((0.5, "new")), None]);

@@ -12,7 +12,7 @@ use ctxsim_input::text::set::{Override, SetTarget};
 use ctxsim_input::text::{Decode, Encode};
 
 /// An override with what became of it.
-pub(super) struct Used {
+pub(super) struct OverrideUse {
     pub(super) setting: Override,
     /// Whether it must apply somewhere: an override of a suite need not if the run uses only a part of the
     /// suite.
@@ -21,15 +21,15 @@ pub(super) struct Used {
     pub(super) refused: Option<Box<Diagnostic>>,
 }
 
-impl Used {
+impl OverrideUse {
     /// Applies an override; a problem counts only if it applies nowhere.
-    pub(super) fn apply<T: Encode + Decode>(&mut self, specs: &mut [T], passes: impl Fn(&T) -> bool) {
+    pub(super) fn apply_to<T: Encode + Decode>(&mut self, specs: &mut [T], passes: impl Fn(&T) -> bool) {
         let applied = self.setting.apply(specs, passes);
-        self.note(applied);
+        self.note_result(applied);
     }
 
     /// Notes what became of it; a parameter of several policies must be said of one, wherever it is set.
-    pub(super) fn note(&mut self, applied: Result<(), Box<Diagnostic>>) {
+    pub(super) fn note_result(&mut self, applied: Result<(), Box<Diagnostic>>) {
         match applied {
             Ok(()) => self.is_applied = true,
             Err(problem) => {
@@ -40,23 +40,23 @@ impl Used {
     }
 
     /// Says why an override can lead to nothing.
-    pub(super) fn refuse(&mut self, message: &str, help: &str) {
+    pub(super) fn note_refusal(&mut self, message: &str, help: &str) {
         let problem = Diagnostic::at(Code("set-no-such-field"), &self.setting.text, message).help(help);
         self.refused = Some(Box::new(problem.in_file("--set")));
     }
 }
 
 /// Reads the overrides: the suite's first, then the comparison's.
-pub(super) fn settings(
+pub(super) fn read_overrides(
     comparison: &Comparison,
     suite: Option<&Loaded<SuiteFile>>,
     is_whole_suite: bool,
     known_paths: impl Fn() -> Vec<String>,
     found: &mut ProblemsFound,
-) -> Vec<Used> {
+) -> Vec<OverrideUse> {
     let mut used = Vec::new();
     let mut push = |setting, is_strict| {
-        used.push(Used { setting, is_strict, is_applied: false, refused: None });
+        used.push(OverrideUse { setting, is_strict, is_applied: false, refused: None });
     };
     if let Some(suite) = suite {
         // Those that cannot be read are told when the suite is checked.
@@ -76,7 +76,7 @@ pub(super) fn settings(
 }
 
 /// Returns all paths into the inputs of a run; those into one of several policies begin with its name.
-pub(super) fn known_paths(
+pub(super) fn all_override_paths(
     policies: &[Loaded<PolicyFile>],
     scenarios: &[NamedScenario],
     profiles: &[Loaded<ProfileFile>],
@@ -124,41 +124,45 @@ impl NamedPolicies<'_> {
     ///
     /// # Errors
     /// It applies to none, several policies have the parameter and none is named, or the value is invalid.
-    pub(super) fn set(&self, setting: &Override, specs: &mut [PolicyFile]) -> Result<(), Box<Diagnostic>> {
-        let name = setting.policy(|it| !self.named(it).is_empty());
+    pub(super) fn apply_override(
+        &self,
+        setting: &Override,
+        specs: &mut [PolicyFile],
+    ) -> Result<(), Box<Diagnostic>> {
+        let name = setting.policy(|it| !self.indices_of_named(it).is_empty());
         let (mine, setting) = match name {
-            Some(name) => (self.named(name), &setting.of_policy(name)),
+            Some(name) => (self.indices_of_named(name), &setting.of_policy(name)),
             None => ((0..specs.len()).listed(), setting),
         };
         if let Some(name) = name.filter(|_| mine.is_empty()) {
-            return Err(self.unknown(setting, name));
+            return Err(self.unknown_policy_problem(setting, name));
         }
         let Some(param) = setting.param() else {
-            return apply(setting, specs, &mine);
+            return apply_to_policies(setting, specs, &mine);
         };
         let reads = |it: &usize| specs[*it].params_read().is_none_or(|it| it.contains(param));
         let declares = |it: &usize| specs[*it].params.contains_key(param);
         let readers: Vec<usize> = mine.iter().copied().filter(|it| declares(it) && reads(it)).listed();
         if readers.is_empty() {
-            return Err(no_reader(setting, name, param, mine.iter().map(|it| &specs[*it])));
+            return Err(unused_param_problem(setting, name, param, mine.iter().map(|it| &specs[*it])));
         }
         if readers.len() > 1 && name.is_none() {
             let names: Vec<&str> = readers.iter().map(|it| specs[*it].name.as_str()).listed();
-            return Err(ambiguous(setting, param, &names));
+            return Err(ambiguous_param_problem(setting, param, &names));
         }
         // Each by itself: their values may be written in different ways.
-        readers.into_iter().try_for_each(|it| apply(setting, specs, &[it]))
+        readers.into_iter().try_for_each(|it| apply_to_policies(setting, specs, &[it]))
     }
 
     /// Returns the policies that a name, a path or a pattern means.
-    fn named(&self, name: &str) -> Vec<usize> {
+    fn indices_of_named(&self, name: &str) -> Vec<usize> {
         let all = || self.loaded.iter().enumerate();
         if name.contains('*') {
             return all().filter(|(_, it)| wildcard(name, &it.spec.name)).map(|(index, _)| index).listed();
         }
-        let origin = self.catalog.find(Kind::Policy, name).ok();
+        let origin = self.catalog.find_origin(InputKind::Policy, name).ok();
         let is_file =
-            |it: &Loaded<PolicyFile>| origin.as_ref().is_some_and(|origin| it.origin.is_same(origin));
+            |it: &Loaded<PolicyFile>| origin.as_ref().is_some_and(|origin| it.origin.is_same_input(origin));
         let by_file = all().find(|(_, it)| is_file(it));
         by_file
             .or_else(|| all().find(|(_, it)| it.spec.name == name))
@@ -167,22 +171,26 @@ impl NamedPolicies<'_> {
             .listed()
     }
 
-    fn unknown(&self, setting: &Override, name: &str) -> Box<Diagnostic> {
+    fn unknown_policy_problem(&self, setting: &Override, name: &str) -> Box<Diagnostic> {
         let names = self.loaded.iter().map(|it| it.spec.name.as_str());
         let help = match nearest(name, names.clone()) {
             Some(near) => format!("did you mean `{}`?", setting.field().replacen(name, near, 1)),
-            None => format!("the policies of this run are {}", quoted(names)),
+            None => format!("the policies of this run are {}", join_in_backticks(names)),
         };
         let message = format!("this run has no policy `{name}`");
-        at(setting, Diagnostic::at(Code("set-no-such-policy"), "", message).help(help))
+        at_override(setting, Diagnostic::at(Code("set-no-such-policy"), "", message).help(help))
     }
 }
 
 /// Applies an override to some of the policies.
-fn apply(setting: &Override, specs: &mut [PolicyFile], mine: &[usize]) -> Result<(), Box<Diagnostic>> {
-    let mut own: Vec<PolicyFile> = mine.iter().map(|it| specs[*it].clone()).listed();
+fn apply_to_policies(
+    setting: &Override,
+    specs: &mut [PolicyFile],
+    indices: &[usize],
+) -> Result<(), Box<Diagnostic>> {
+    let mut own: Vec<PolicyFile> = indices.iter().map(|it| specs[*it].clone()).listed();
     setting.apply(&mut own, |it| Policy::new(it).is_ok())?;
-    for (index, spec) in mine.iter().zip(own) {
+    for (index, spec) in indices.iter().zip(own) {
         // No override changes a program, and its folder is not in the tree.
         let process = specs[*index].process.take();
         specs[*index] = PolicyFile { process, ..spec };
@@ -191,7 +199,7 @@ fn apply(setting: &Override, specs: &mut [PolicyFile], mine: &[usize]) -> Result
 }
 
 /// Reports an unused parameter.
-fn no_reader<'a>(
+fn unused_param_problem<'a>(
     setting: &Override,
     name: Option<&str>,
     param: &str,
@@ -206,7 +214,7 @@ fn no_reader<'a>(
             format!("did you mean `{behind}params.{}`?", rest.replacen(param, near, 1))
         }
         None if known.clone().next().is_none() => "these policies have no parameters".to_owned(),
-        None => format!("their parameters are {}", quoted(known)),
+        None => format!("their parameters are {}", join_in_backticks(known)),
     };
     let message = if is_declared {
         format!("the parameter `{param}` is never used")
@@ -215,39 +223,45 @@ fn no_reader<'a>(
             name.map_or_else(|| "no policy in this run has a".to_owned(), |it| format!("`{it}` has no"));
         format!("{who} parameter `{param}`")
     };
-    at(setting, Diagnostic::at(Code("set-no-such-param"), "", message).help(help))
+    at_override(setting, Diagnostic::at(Code("set-no-such-param"), "", message).help(help))
 }
 
 /// Reports a parameter that several policies have.
-fn ambiguous(setting: &Override, param: &str, names: &[&str]) -> Box<Diagnostic> {
-    let message =
-        format!("{} policies have a parameter `{param}`: {}", names.len(), quoted(names.iter().copied()));
+fn ambiguous_param_problem(setting: &Override, param: &str, names: &[&str]) -> Box<Diagnostic> {
+    let message = format!(
+        "{} policies have a parameter `{param}`: {}",
+        names.len(),
+        join_in_backticks(names.iter().copied())
+    );
     let path = setting.field();
     let help = format!("name one, as in `{}.{path}=…`, or use `*.{path}=…` for all of them", names[0]);
-    at(setting, Diagnostic::at(AMBIGUOUS, "", message).help(help))
+    at_override(setting, Diagnostic::at(AMBIGUOUS, "", message).help(help))
 }
 
 /// Adds an override as a problem's place.
-fn at(setting: &Override, mut problem: Diagnostic) -> Box<Diagnostic> {
+fn at_override(setting: &Override, mut problem: Diagnostic) -> Box<Diagnostic> {
     problem.place = setting.place();
     Box::new(problem)
 }
 
 /// Returns names in backticks, split by commas.
-fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn join_in_backticks<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|it| format!("`{it}`")).listed().join(", ")
 }
 
 /// Puts so many copies in the place of the last policy.
-pub(super) fn laid_out(mut policies: Vec<Loaded<PolicyFile>>, n: usize) -> Vec<Loaded<PolicyFile>> {
+pub(super) fn repeat_last_policy(
+    mut policies: Vec<Loaded<PolicyFile>>,
+    n_copies: usize,
+) -> Vec<Loaded<PolicyFile>> {
     // A policy that is varied against itself stands there once.
-    let last = if policies.len() > 1 && n > 0 { policies.pop() } else { policies.last().cloned() };
-    policies.extend(last.into_iter().flat_map(|last| (0..n).map(move |_| last.clone())));
+    let last = if policies.len() > 1 && n_copies > 0 { policies.pop() } else { policies.last().cloned() };
+    policies.extend(last.into_iter().flat_map(|last| (0..n_copies).map(move |_| last.clone())));
     policies
 }
 
 /// Reads the overrides of variants.
-pub(super) fn read_variants(variants: &[Vec<String>], found: &mut ProblemsFound) -> Vec<Vec<Override>> {
+pub(super) fn parse_variants(variants: &[Vec<String>], found: &mut ProblemsFound) -> Vec<Vec<Override>> {
     let mut read = |text: &String| Override::parse(text).map_err(|it| found.problems.push(*it)).ok();
     variants.iter().map(|it| it.iter().filter_map(&mut read).listed()).listed()
 }
@@ -265,13 +279,13 @@ pub(super) fn apply_variants(
     let first = specs.len().saturating_sub(variants.len());
     for (nth, settings) in (first..).zip(variants) {
         let one = NamedPolicies { catalog, loaded: &loaded[nth..=nth] };
-        settings.iter().try_for_each(|it| one.set(it, &mut specs[nth..=nth]))?;
+        settings.iter().try_for_each(|it| one.apply_override(it, &mut specs[nth..=nth]))?;
     }
     Ok(())
 }
 
 /// Lays parameters over those that a policy declares; others are not its own.
-pub(super) fn overlay(spec: &mut PolicyFile, params: &IndexMap<String, Size>) {
+pub(super) fn overlay_params(spec: &mut PolicyFile, params: &IndexMap<String, Size>) {
     for (name, value) in params {
         if let Some(own) = spec.params.get_mut(name) {
             own.clone_from(value);
@@ -282,22 +296,25 @@ pub(super) fn overlay(spec: &mut PolicyFile, params: &IndexMap<String, Size>) {
 /// Returns a problem for each parameter that nothing declares: no policy of the run, and none of the catalog.
 ///
 /// A suite or a scenario is written for many policies, so a run of a few of them may declare fewer names than it sets.
-pub(super) fn undeclared(
+pub(super) fn undeclared_param_problems(
     params: &IndexMap<String, Size>,
     policies: &[PolicyFile],
     catalog: &Catalog,
 ) -> Vec<Diagnostic> {
     // Mostly the first policy that declares a name also reads it; only for a name that none has are all looked through.
     let reads =
-        |it: &PolicyFile, name: &str| it.params.contains_key(name) && params_of(it).any(|it| it == name);
+        |it: &PolicyFile, name: &str| it.params.contains_key(name) && params_read_by(it).any(|it| it == name);
     if params.keys().all(|name| policies.iter().any(|it| reads(it, name))) {
         return Vec::new();
     }
-    let mut declared: IndexSet<&str> = policies.iter().flat_map(params_of).collect();
-    let mut read = catalog.policies();
-    let others: Vec<PolicyFile> =
-        catalog.names(Kind::Policy).filter_map(|it| read.policy(it).ok()).map(|it| it.spec).listed();
-    declared.extend(others.iter().flat_map(params_of));
+    let mut declared: IndexSet<&str> = policies.iter().flat_map(params_read_by).collect();
+    let mut read = catalog.policy_reader();
+    let others: Vec<PolicyFile> = catalog
+        .names(InputKind::Policy)
+        .filter_map(|it| read.read_policy(it).ok())
+        .map(|it| it.spec)
+        .listed();
+    declared.extend(others.iter().flat_map(params_read_by));
     let unknown = params.keys().filter(|it| !declared.contains(it.as_str()));
     unknown
         .map(|name| {
@@ -310,7 +327,7 @@ pub(super) fn undeclared(
 }
 
 /// Returns the parameters that a policy declares and reads.
-fn params_of(spec: &PolicyFile) -> impl Iterator<Item = &str> {
+fn params_read_by(spec: &PolicyFile) -> impl Iterator<Item = &str> {
     let read = spec.params_read();
     let is_read = move |name: &&str| read.as_ref().is_none_or(|it| it.contains(*name));
     spec.params.keys().map(String::as_str).filter(is_read)
@@ -318,7 +335,7 @@ fn params_of(spec: &PolicyFile) -> impl Iterator<Item = &str> {
 
 /// Returns a problem for each parameter that a policy's own file gives and nothing of the policy reads. What only its base gives may
 /// have been for a stage that the policy has replaced.
-pub(super) fn unread(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
+pub(super) fn unread_param_problems(policy: &Loaded<PolicyFile>) -> Vec<Diagnostic> {
     let Some(source) = &policy.source else { return Vec::new() };
     let all = || policy.spec.params.keys();
     let own = all().filter(|it| source.gives(&format!("params.{it}"))).listed();

@@ -26,12 +26,12 @@ use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use crate::assembled::{Came, Gathered, assembled_report};
+use crate::assembled::{GatheredResults, LoadResults, assemble_report};
 use crate::session::session_report;
 use crate::watch::{PlanWatcher, ProblemsFound};
 use crate::{Load, PlanWatch, ReadyLoad, load, selection};
 use ctxsim_engine::take::{in_order, with_threads};
-use ctxsim_report::part::{Common, Excluded, OfLoad, PartHead, PartOf, RunPart, VERSION};
+use ctxsim_report::part::{Excluded, JobKind, JobPart, LoadResult, PartHead, RunPart, VERSION};
 use ctxsim_report::{Report, SessionReport};
 
 /// Which scenarios of a plan are played: one share of several, by the hash of a scenario's name.
@@ -48,16 +48,16 @@ impl PlanShard {
     pub const WHOLE: Self = Self { part: 1, of: 1 };
 
     /// Returns whether a scenario is in the share.
-    pub fn has(self, name: &str) -> bool {
+    pub fn contains_scenario(self, name: &str) -> bool {
         xxh3_64(name.as_bytes()) % self.of.max(1) as u64 == self.part as u64 - 1
     }
 }
 
 /// What a load of a job came to.
-type MadePart<H> = Result<Vec<<H as Common>::Load>, Error>;
+type MadePart<H> = Result<Vec<<H as JobKind>::Load>, Error>;
 
 /// What is done with the parts of a job while they are made.
-pub struct Making<'a, H: Common = PartHead> {
+pub struct PartsRequest<'a, H: JobKind = PartHead> {
     /// The number of threads; `None` takes all cores.
     pub threads: Option<usize>,
     /// The digest of the job.
@@ -67,9 +67,9 @@ pub struct Making<'a, H: Common = PartHead> {
     /// The share of the scenarios.
     pub shard: PlanShard,
     /// Tells whether the part of a place in the plan is there already.
-    pub has: &'a (dyn Fn(usize) -> bool + Sync),
+    pub is_made: &'a (dyn Fn(usize) -> bool + Sync),
     /// Takes each part, from the threads that make them and in no order.
-    pub take: &'a (dyn Fn(PartOf<H>) -> Result<(), Error> + Sync),
+    pub hand_over: &'a (dyn Fn(JobPart<H>) -> Result<(), Error> + Sync),
 }
 
 impl Plan {
@@ -77,7 +77,7 @@ impl Plan {
     ///
     /// # Errors
     /// What of it does not fold, and what to do instead.
-    pub fn check_parts(&self) -> Result<(), Error> {
+    pub fn check_has_parts(&self) -> Result<(), Error> {
         let mut problems = Vec::new();
         if !self.guards.is_empty() {
             let message = "the suite has guards, which look at single runs".to_owned();
@@ -85,7 +85,7 @@ impl Plan {
             problems.push(problem.help("leave `--totals` and `--parts` out"));
         }
         if let Some(entry) = self.scenarios.iter().find(|it| !it.spec.load.is_of_items()) {
-            problems.push(without_parts(&entry.name));
+            problems.push(no_parts_problem(&entry.name));
         }
         if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
     }
@@ -95,103 +95,114 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
-    pub fn parts(&self, told: PlanWatch<'_>, making: &Making<'_>) -> Result<(), Error> {
-        self.check_parts()?;
+    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<(), Error> {
+        self.check_has_parts()?;
         let open = |it: &ReadyLoad| self.open(it);
-        self.each_part(told, making, open, |load| self.play_part(load).map(|it| vec![it]))
+        self.make_parts_with(watch, request, open, |load| self.play_part(load).map(|it| vec![it]))
     }
 
     /// Makes the parts of a share, given how scenarios are opened and what a load comes to.
-    pub(super) fn each_part<H: Common + Sync>(
+    pub(super) fn make_parts_with<H: JobKind + Sync>(
         &self,
-        told: PlanWatch<'_>,
-        making: &Making<'_, H>,
+        watch: PlanWatch<'_>,
+        request: &PartsRequest<'_, H>,
         open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
-        one: impl Fn(&Load) -> Result<Vec<H::Load>, Error> + Sync,
+        make_load_parts: impl Fn(&Load) -> Result<Vec<H::Load>, Error> + Sync,
     ) -> Result<(), Error>
     where
         H::Load: Send,
     {
-        let watch = PlanWatcher::new(told);
-        let mine = |it: &usize| making.shard.has(&self.scenarios[*it].name) && !(making.has)(*it);
+        let watch = PlanWatcher::new(watch);
+        let mine = |it: &usize| {
+            request.shard.contains_scenario(&self.scenarios[*it].name) && !(request.is_made)(*it)
+        };
         let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).listed();
         let n_done = Mutex::new(0);
-        let results = with_threads(making.threads, || {
-            let chosen = if mine.is_empty() { None } else { self.chosen(&watch, &open) };
+        let results = with_threads(request.threads, || {
+            let chosen = if mine.is_empty() { None } else { self.find_exclusions(&watch, &open) };
             in_order(mine.len(), |at| {
                 if watch.is_stopped() {
                     return Ok(());
                 }
                 let (nth, entry) = (mine[at], &self.scenarios[mine[at]]);
-                let made = self.part(entry, &open, chosen.as_ref().map(|it| &it[nth]), &watch, &one);
+                let made = self.map_loads_of_scenario(
+                    entry,
+                    &open,
+                    chosen.as_ref().map(|it| &it[nth]),
+                    &watch,
+                    &make_load_parts,
+                );
                 let made = match made {
                     Err(error @ (Error::Invalid(_) | Error::Read { .. }))
                         if H::TELLS_SKIPPED && self.scenarios.len() > 1 =>
                     {
-                        vec![Err(Skipped::new(&entry.loaded.origin.label(), error))]
+                        vec![Err(SkippedFile::new(&entry.loaded.origin.label(), error))]
                     }
                     made => made?,
                 };
                 if !watch.is_stopped() {
-                    (making.take)(self.put_together(nth, made, making)?)?;
+                    (request.hand_over)(self.assemble_part(nth, made, request)?)?;
                     let done = n_done.lock().map_or(0, |mut done| {
                         *done += 1;
                         *done
                     });
-                    watch.tell(done, mine.len());
+                    watch.report_progress(done, mine.len());
                 }
                 Ok(())
             })
         });
-        watch.check()?;
+        watch.check_not_stopped()?;
         let mut found = ProblemsFound::default();
-        results.into_iter().filter_map(Result::err).for_each(|it| found.error(it));
-        found.stop()
+        results.into_iter().filter_map(Result::err).for_each(|it| found.add_error(it));
+        found.fail_if_any()
     }
 
     /// Plays all scenarios and folds their parts, each as soon as those before it are there.
     ///
     /// # Errors
     /// What [`Plan::parts`] and [`fold`] say.
-    pub fn folded(
+    pub fn report_from_parts(
         &self,
         threads: Option<usize>,
-        told: PlanWatch<'_>,
+        watch: PlanWatch<'_>,
         min_evidence: f64,
     ) -> Result<Report, Error> {
-        let folding = Mutex::new((Folding::default(), BTreeMap::new()));
+        let folding = Mutex::new((PartFold::default(), BTreeMap::new()));
         let take = |part: RunPart| {
             let (folding, waiting) = &mut *folding.lock().unwrap_or_else(PoisonError::into_inner);
             waiting.insert(part.nth, part);
             while let Some(part) = waiting.remove(&folding.n_added) {
-                folding.add(part);
+                folding.add_part(part);
             }
             Ok(())
         };
-        let (job, head) = (self.job(min_evidence), self.head(min_evidence));
+        let (job, head) = (self.job_digest(min_evidence), self.report_head(min_evidence));
         let shard = PlanShard::WHOLE;
-        self.parts(told, &Making { threads, job: &job, head: &head, shard, has: &|_| false, take: &take })?;
-        folding.into_inner().unwrap_or_else(PoisonError::into_inner).0.report()
+        self.make_parts(
+            watch,
+            &PartsRequest { threads, job: &job, head: &head, shard, is_made: &|_| false, hand_over: &take },
+        )?;
+        folding.into_inner().unwrap_or_else(PoisonError::into_inner).0.into_report()
     }
 
     /// Plays a load.
-    fn play_part(&self, load: &Load) -> Result<OfLoad, Error> {
-        let taken = self.taken(load, false, &|_, _| {});
+    fn play_part(&self, load: &Load) -> Result<LoadResult, Error> {
+        let taken = self.play_load(load, false, &|_, _| {});
         let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
         let runs = taken.into_runs();
         if runs.iter().any(|it| it.findings.is_some()) {
-            return Err(without_parts(&load.name).into());
+            return Err(no_parts_problem(&load.name).into());
         }
-        Ok(Came::from_runs(load, runs, session).part(load))
+        Ok(LoadResults::from_runs(load, runs, session).into_part_of_load(load))
     }
 
     /// Puts the part of a scenario together.
-    fn put_together<H: Common>(
+    fn assemble_part<H: JobKind>(
         &self,
         nth: usize,
-        made: Vec<Result<MadePart<H>, Skipped>>,
-        making: &Making<'_, H>,
-    ) -> Result<PartOf<H>, Error> {
+        made: Vec<Result<MadePart<H>, SkippedFile>>,
+        request: &PartsRequest<'_, H>,
+    ) -> Result<JobPart<H>, Error> {
         let (mut loads, mut skipped) = (Vec::new(), Vec::new());
         // What was left out of the plan is told once.
         if nth == 0 {
@@ -203,11 +214,11 @@ impl Plan {
                 Err(left_out) => skipped.push(left_out.into()),
             }
         }
-        Ok(PartOf {
+        Ok(JobPart {
             schema: H::SCHEMA.to_owned(),
             version: VERSION.to_owned(),
-            job: making.job.to_owned(),
-            head: making.head.clone(),
+            job: request.job.to_owned(),
+            head: request.head.clone(),
             nth,
             of: self.scenarios.len(),
             name: self.scenarios[nth].name.clone(),
@@ -218,7 +229,7 @@ impl Plan {
 }
 
 /// Says that a scenario has no parts.
-fn without_parts(name: &str) -> Diagnostic {
+fn no_parts_problem(name: &str) -> Diagnostic {
     let message = format!("{name} has more than a bill, such as planted facts, which parts do not hold");
     let help =
         "leave `--totals` and `--parts` out, or name recorded sessions or scenarios with turns of their own";
@@ -229,59 +240,62 @@ fn without_parts(name: &str) -> Diagnostic {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn fold(order: &[usize], read: impl Fn(usize) -> Result<RunPart, Error>) -> Result<Report, Error> {
-    let mut folding = Folding::default();
-    for number in order {
-        folding.add(read(*number)?);
+pub fn fold_parts(
+    part_numbers: &[usize],
+    read: impl Fn(usize) -> Result<RunPart, Error>,
+) -> Result<Report, Error> {
+    let mut folding = PartFold::default();
+    for number in part_numbers {
+        folding.add_part(read(*number)?);
     }
-    folding.report()
+    folding.into_report()
 }
 
 /// Parts that are folded one by one, in the order of their plan.
-struct Folding {
+struct PartFold {
     /// What the job's parts have in common.
     head: Option<PartHead>,
-    gathered: Gathered,
+    gathered: GatheredResults,
     n_added: usize,
 }
 
-impl Default for Folding {
+impl Default for PartFold {
     fn default() -> Self {
-        Self { head: None, gathered: Gathered::folding(), n_added: 0 }
+        Self { head: None, gathered: GatheredResults::without_runs(), n_added: 0 }
     }
 }
 
-impl Folding {
-    fn add(&mut self, part: RunPart) {
+impl PartFold {
+    fn add_part(&mut self, part: RunPart) {
         self.n_added += 1;
         self.head.get_or_insert(part.head);
-        self.gathered.skipped.extend(part.skipped.into_iter().map(Skipped::from));
-        for OfLoad { name, runs, failures, notes, session, left_out: losses, unpriced } in part.loads {
+        self.gathered.skipped.extend(part.skipped.into_iter().map(SkippedFile::from));
+        for LoadResult { name, runs, failures, notes, session, left_out: losses, unpriced } in part.loads {
             let is_recorded = session.is_some();
-            let runs = runs.into_iter().map(|it| it.run(&name, is_recorded)).listed();
+            let runs = runs.into_iter().map(|it| it.into_run(&name, is_recorded)).listed();
             self.gathered.failures.extend(failures);
-            let session = session.map(SessionReport::in_totals);
-            self.gathered.add(Came { runs, notes, session, losses, unpriced });
+            let session = session.map(SessionReport::without_details);
+            self.gathered.add_load(LoadResults { runs, notes, session, losses, unpriced });
         }
     }
 
-    fn report(self) -> Result<Report, Error> {
+    fn into_report(self) -> Result<Report, Error> {
         let Self { head, gathered, .. } = self;
-        let Some(head) = head.filter(|it| !gathered.has_none(it.is_selected)) else {
-            return Err(selection::none_left(&gathered.skipped));
+        let Some(head) = head.filter(|it| !gathered.has_nothing_to_report(it.is_selected)) else {
+            return Err(selection::none_left_error(&gathered.skipped));
         };
-        Ok(assembled_report(&head, gathered))
+        Ok(assemble_report(&head, gathered))
     }
 }
 
 impl Plan {
     /// Returns the digest of its rules and that of its scenarios, in hexadecimal digits.
-    pub fn job(&self, min_evidence: f64) -> String {
-        format!("{}-{:016x}", self.rules(min_evidence), xxh3_64(self.listed().as_bytes()))
+    pub fn job_digest(&self, min_evidence: f64) -> String {
+        format!("{}-{:016x}", self.rules_digest(min_evidence), xxh3_64(self.describe_scenarios().as_bytes()))
     }
 
     /// Returns the digest of what is the same for all scenarios: version, policies, profiles and options.
-    pub fn rules(&self, min_evidence: f64) -> String {
+    pub fn rules_digest(&self, min_evidence: f64) -> String {
         let policies = self.scenarios.first().map(|it| &it.policies);
         let (profiles, models, selection) = (&self.profiles, &self.models, &self.selection);
         let text = format!("{VERSION}{policies:?}{profiles:?}{models:?}{selection:?}{min_evidence}");
@@ -289,8 +303,8 @@ impl Plan {
     }
 
     /// Lists the scenarios with all that is known of each beforehand.
-    fn listed(&self) -> String {
-        let contents = in_order(self.scenarios.len(), |it| self.scenarios[it].digest());
+    fn describe_scenarios(&self) -> String {
+        let contents = in_order(self.scenarios.len(), |it| self.scenarios[it].recording_digest());
         let mut text = format!("{:?}", self.skipped);
         let mut policies: Option<(&[Arc<Policy>], u64)> = None;
         for (entry, content) in self.scenarios.iter().zip(contents) {
@@ -301,7 +315,8 @@ impl Plan {
                     (&entry.policies, xxh3_64(format!("{:?}", entry.policies).as_bytes()))
                 }));
             // Writing to a text cannot fail.
-            let _ = writeln!(text, "{} {content:016x} {own:016x} {}", entry.name, entry.told());
+            let _ =
+                writeln!(text, "{} {content:016x} {own:016x} {}", entry.name, entry.describe_for_digest());
         }
         text
     }
@@ -309,19 +324,19 @@ impl Plan {
 
 impl ReadyLoad {
     /// Returns the digest of its recording's bytes; 0 where it is none, or cannot be read.
-    fn digest(&self) -> u64 {
+    fn recording_digest(&self) -> u64 {
         if let Some(known) = self.indexing.content {
             return known;
         }
         let LoadSpec::Recorded { path, .. } = &self.spec.load else { return 0 };
-        if self.loaded.origin.timeline().is_some() {
+        if self.loaded.origin.built_timeline().is_some() {
             return 0;
         }
-        load::origin_of(&self.loaded, path, load::RECORDED).map_or(0, |it| content(&it))
+        load::origin_of_named_file(&self.loaded, path, load::RECORDED).map_or(0, |it| digest_of_bytes(&it))
     }
 
     /// Returns what is said of it and what others tell of it, wherever it lies.
-    fn told(&self) -> String {
+    fn describe_for_digest(&self) -> String {
         let mut spec = self.spec.clone();
         if let LoadSpec::Recorded { path, .. } = &mut spec.load {
             path.clear();
@@ -332,8 +347,8 @@ impl ReadyLoad {
 }
 
 /// Returns the digest of a recording's bytes; 0 where it cannot be read.
-pub(crate) fn content(origin: &Origin) -> u64 {
-    let Ok(mut reader) = origin.reader() else { return 0 };
+pub(crate) fn digest_of_bytes(origin: &Origin) -> u64 {
+    let Ok(mut reader) = origin.open_reader() else { return 0 };
     let mut digest = Xxh3Default::new();
     while let Ok(bytes) = reader.fill_buf()
         && !bytes.is_empty()

@@ -9,11 +9,11 @@ pub(crate) use ctxsim_base::list::Listed as _;
 pub(crate) use ctxsim_engine::take::Load;
 pub(crate) use ctxsim_input::scenario::LoadSpec;
 pub(crate) use ctxsim_input::{Format, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, SuiteFile};
-pub(crate) use ctxsim_report::Skipped;
+pub(crate) use ctxsim_report::SkippedFile;
 pub(crate) use ctxsim_timeline::Timeline;
 pub(crate) use indexmap::{IndexMap, IndexSet};
 
-pub(crate) use crate::catalog::{Catalog, Kind, Loaded, Origin};
+pub(crate) use crate::catalog::{Catalog, InputKind, Loaded, Origin};
 pub(crate) use crate::{Comparison, Plan};
 
 /// Returns a problem of a file, or of an option.

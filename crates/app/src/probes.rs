@@ -12,22 +12,23 @@ use ctxsim_worlds::aging::{Aging, Model, ReadStreams};
 ///
 /// # Errors
 /// Every problem of the table, the policy and the scenario.
-pub fn fit(
+pub fn fit_memory(
     catalog: &Catalog,
     [policy, scenario]: [&str; 2],
     file: &str,
-    table: &str,
+    table_text: &str,
 ) -> Result<FittedMemory, Error> {
-    let answers = probes::read(file, table)?;
+    let answers = probes::read(file, table_text)?;
     let loaded = catalog.policy(policy)?;
-    let checked = check::checked(catalog, &loaded.spec, &loaded.origin).map_err(|it| loaded.locate(it))?;
+    let checked = check::check_policy(catalog, &loaded.spec, &loaded.origin)
+        .map_err(|it| loaded.locate_problems(it))?;
     let Some(memory) = checked.session_memory() else {
         let message = format!("{policy} has no memory over sessions");
         let problem = Diagnostic::at(Code("probes-memory"), "memory", message);
         return Err(problem.help("name a policy with `memory: sessions(…)`, such as `aging/careful`").into());
     };
     let stream = catalog.scenario(scenario)?;
-    let spec = load::check(&stream, &stream.spec)?;
+    let spec = load::check_scenario(&stream, &stream.spec)?;
     let LoadSpec::Aging(own) = &spec.load else {
         let problem = Diagnostic::at(Code("probes-scenario"), "load", format!("{scenario} has no sessions"));
         return Err(problem.help("name a scenario with `load.aging`, such as `aging/s6_12`").into());

@@ -2,21 +2,22 @@
 
 use crate::prelude::*;
 
-use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older};
+use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older_version};
 use super::advise::{
-    CostedLog, SeenLog, SettingPolicies, SettingValues, UNSET, costs_with, no_recording, seen,
+    CostedLog, SeenLog, SettingPolicies, SettingValues, UNSET, costs_under_settings, no_recording_error,
+    read_seen_logs,
 };
 use super::{Comparison, Progress};
 use crate::outcomes::OutcomeTable;
-use crate::selection::day_ms;
+use crate::selection::parse_day_ms;
 use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_input::profile::calendar;
-use ctxsim_report::advise::saved::{Bills, SCHEMA, SCHEMA_BEFORE, Saved};
+use ctxsim_report::advise::saved::{BillsBySize, SCHEMA, SCHEMA_BEFORE, SavingsForecast};
 use ctxsim_report::outcomes::{OutcomeReport, SessionOutcome};
 use ctxsim_report::part::SumRoom;
-use ctxsim_report::realised::{ComparedSessions, Later, Realised};
+use ctxsim_report::realised::{ComparedSessions, LaterSession, Realised};
 use ctxsim_timeline::import::user_of;
 
 /// The groups of sessions without the change, and with it.
@@ -41,19 +42,19 @@ pub struct RealisedRequest {
 ///
 /// # Errors
 /// The text is none, or of another schema.
-pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
+pub fn parse_forecast(file: &str, text: &str) -> Result<SavingsForecast, Error> {
     let broken = |message: String, place: Option<(usize, usize)>| {
         let mut problem = problem_in(file, Code("forecast-broken"), message);
         problem.place.line_column = place;
         Error::from(vec![problem.help("give a file that `ctxsim advise SESSIONS --save FILE` wrote")])
     };
     let read = |it: serde_json::Error| broken(it.to_string(), Some((it.line(), it.column().max(1))));
-    let saved: Saved = serde_json::from_str(text).map_err(read)?;
+    let saved: SavingsForecast = serde_json::from_str(text).map_err(read)?;
     if ![SCHEMA, SCHEMA_BEFORE].contains(&saved.schema.as_str()) {
         return Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None));
     }
-    SumRoom::default().take(&saved).map_err(|reason| broken(reason, None))?;
-    let pooled = saved.pooled.iter().find(|it| !is_possible(it, 0.0));
+    SumRoom::default().reserve_for(&saved).map_err(|reason| broken(reason, None))?;
+    let pooled = saved.pooled.iter().find(|it| !are_possible_bills(it, 0.0));
     if pooled.is_some() {
         return Err(broken("`pooled`: no sessions can have been billed so".to_owned(), None));
     }
@@ -63,7 +64,7 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
     if let Some(day) = saved.trial.iter().find(|it| calendar::parse_day(&it.day).is_none()) {
         return Err(broken(format!("`{}` is not a date", day.day), None));
     }
-    match saved.kinds.iter().find(|it| !is_possible(&it.bills, it.change)) {
+    match saved.kinds.iter().find(|it| !are_possible_bills(&it.bills, it.change)) {
         Some(kind) => Err(broken(format!("`{}`: no sessions can have been billed so", kind.name), None)),
         None if saved.interval[0] > saved.interval[1] => {
             Err(broken("the ends of `interval` are out of order".to_owned(), None))
@@ -73,8 +74,8 @@ pub fn forecast(file: &str, text: &str) -> Result<Saved, Error> {
 }
 
 /// Returns whether sessions can have been billed so, and can be forecast to change so.
-fn is_possible(bills: &Bills, change: f64) -> bool {
-    let Bills { sessions, size, usd, residual } = *bills;
+fn are_possible_bills(bills: &BillsBySize, change: f64) -> bool {
+    let BillsBySize { sessions, size, usd, residual } = *bills;
     sessions > 0 && size > 0.0 && usd >= 0.0 && residual >= 0.0 && change >= -1.0
 }
 
@@ -82,30 +83,30 @@ fn is_possible(bills: &Bills, change: f64) -> bool {
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub fn realised(
+pub fn check_forecast(
     catalog: &Catalog,
     comparison: &Comparison,
-    (saved, asked): (&Saved, &RealisedRequest),
+    (saved, asked): (&SavingsForecast, &RealisedRequest),
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Realised, Error> {
-    let agent = Agent::all()?.values().find(|it| it.name == saved.agent);
-    let since_ms = asked.changed.as_deref().map(|day| day_ms("--changed", day)).transpose()?;
-    let all = sized(catalog, comparison, saved, agent, threads, progress)?;
+    let agent = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
+    let since_ms = asked.changed.as_deref().map(|day| parse_day_ms("--changed", day)).transpose()?;
+    let all = measure_sessions(catalog, comparison, saved, agent, threads, progress)?;
     if all.is_empty() {
-        return Err(no_recording("hold the forecast against"));
+        return Err(no_recording_error("hold the forecast against"));
     }
-    let (all, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| is_of(agent, &it.seen));
+    let (all, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| may_be_of_agent(agent, &it.seen));
     let begins = |it: &SizedSession| it.seen.span_ms.map(|it| it[0]);
     let is_later = |session: &SizedSession| {
         let after = saved.until_ms.is_none_or(|until| begins(session).is_some_and(|it| it > until));
         after && since_ms.is_none_or(|since| begins(session).is_some_and(|it| it >= since))
     };
     let (later, earlier): (Vec<_>, Vec<_>) = all.into_iter().partition(is_later);
-    known_people(&asked.unchanged, &later)?;
+    check_people_known(&asked.unchanged, &later)?;
     let counted = CountedSessions::new(saved, agent, &asked.unchanged, &later);
     let is_said = asked.changed.is_some() || !saved.trial.is_empty() || !saved.former.is_empty();
-    let outcomes = outcomes(asked.outcomes.as_ref(), &earlier, &later, &counted)?;
+    let outcomes = compare_outcomes(asked.outcomes.as_ref(), &earlier, &later, &counted)?;
     let found = Realised::new(saved, &counted.later);
     let mut left_out = counted.left_out.clone();
     left_out.extend(found.left_out.clone());
@@ -119,13 +120,13 @@ pub fn realised(
         compared,
         outcomes,
         is_shown: is_said || counted.is_shown,
-        notes: notes(saved, &later, [earlier.len(), others.len()]),
+        notes: notes_on_sessions(saved, &later, [earlier.len(), others.len()]),
         ..found
     })
 }
 
 /// Compares outcomes: of the groups that a table names, else of sessions without the change and with it. Logs give them where no table does.
-fn outcomes(
+fn compare_outcomes(
     table: Option<&OutcomeTable>,
     earlier: &[SizedSession],
     later: &[SizedSession],
@@ -138,34 +139,38 @@ fn outcomes(
         let joined = logged.map(|first| {
             let own = all.iter().map(|session| session.seen.outcome.as_ref());
             let values = own.map(|own| own.filter(|own| own.name == first.name).map(|own| own.value));
-            joined(first.name.clone(), "the logs".to_owned(), &values.listed(), &groups, &[])
+            group_outcomes(first.name.clone(), "the logs".to_owned(), &values.listed(), &groups, &[])
         });
         return Ok(joined);
     };
     let names = all.iter().map(|it| it.seen.name.as_str()).listed();
-    let (found, unread) = table.of(&names)?;
+    let (found, unread) = table.join_with_sessions(&names)?;
     let values = found.iter().map(|line| line.map(|it| it.value)).listed();
     let own = found.iter().filter(|_| table.has_groups).map(|line| line.map_or("", |it| &it.group)).listed();
-    let report = joined(table.outcome.clone(), table.file.clone(), &values, &groups, &own);
+    let report = group_outcomes(table.outcome.clone(), table.file.clone(), &values, &groups, &own);
     Ok(Some(OutcomeReport { unread, ..report }))
 }
 
 /// Puts outcomes into groups: those that are named, else those of the change.
-fn joined(
+fn group_outcomes(
     outcome: String,
     source: String,
     values: &[Option<f64>],
     groups: &[Option<&'static str>],
-    named: &[&str],
+    named_groups: &[&str],
 ) -> OutcomeReport {
     let group = |nth: usize| {
-        named.get(nth).copied().filter(|it| !it.is_empty()).or(groups[nth].filter(|_| named.is_empty()))
+        named_groups
+            .get(nth)
+            .copied()
+            .filter(|it| !it.is_empty())
+            .or(groups[nth].filter(|_| named_groups.is_empty()))
     };
     let grouped = |(nth, value): (usize, &Option<f64>)| {
         Some(SessionOutcome { group: group(nth)?.to_owned(), value: (*value)? })
     };
     let mut sessions = values.iter().enumerate().filter_map(grouped).listed();
-    if named.is_empty() {
+    if named_groups.is_empty() {
         // What went without the change is what the others differ from.
         sessions.sort_by_key(|it| it.group != BEFORE);
     }
@@ -174,16 +179,16 @@ fn joined(
 }
 
 /// Returns whether a session may be of an agent: its log is that of no other.
-fn is_of(agent: Option<&Agent>, seen: &SeenLog) -> bool {
-    let is_known = |it: &Agent| it.is_of(seen.format, &seen.model);
-    agent.is_none_or(is_known) || !Agent::all().is_ok_and(|it| it.values().any(is_known))
+fn may_be_of_agent(agent: Option<&Agent>, seen: &SeenLog) -> bool {
+    let is_known = |it: &Agent| it.matches_log(seen.format, &seen.model);
+    agent.is_none_or(is_known) || !Agent::all_by_file_name().is_ok_and(|it| it.values().any(is_known))
 }
 
 /// Checks that each person who is named has later sessions.
-fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
+fn check_people_known(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
     let people: IndexSet<&str> =
-        later.iter().map(|it| person(&it.seen)).filter(|it| !it.is_empty()).collect();
-    let is_known = |name: &String| people.iter().any(|it| is_named(std::slice::from_ref(name), it));
+        later.iter().map(|it| person_or_project(&it.seen)).filter(|it| !it.is_empty()).collect();
+    let is_known = |name: &String| people.iter().any(|it| is_person_named(std::slice::from_ref(name), it));
     let unknown = |name: &String| {
         let message = format!("no later session is one of `{name}`");
         let known: Vec<String> = people.iter().map(|it| format!("`{it}`")).listed();
@@ -198,7 +203,11 @@ fn known_people(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
 }
 
 /// Says what a reader must know of the sessions.
-fn notes(saved: &Saved, later: &[SizedSession], [n_earlier, n_others]: [usize; 2]) -> Vec<String> {
+fn notes_on_sessions(
+    saved: &SavingsForecast,
+    later: &[SizedSession],
+    [n_earlier, n_others]: [usize; 2],
+) -> Vec<String> {
     let mut notes = Vec::new();
     if n_others > 0 {
         notes.push(format!("Not of this agent, so not counted: {}.", counted(n_others, "session")));
@@ -220,7 +229,10 @@ fn notes(saved: &Saved, later: &[SizedSession], [n_earlier, n_others]: [usize; 2
 }
 
 /// Returns the settings of a forecast that are known, with their values.
-fn settings<'s>(saved: &'s Saved, agent: Option<&'s Agent>) -> Vec<(&'s AgentSetting, &'s str)> {
+fn forecast_settings<'s>(
+    saved: &'s SavingsForecast,
+    agent: Option<&'s Agent>,
+) -> Vec<(&'s AgentSetting, &'s str)> {
     let pairs = saved.set.iter().filter_map(|it| it.split_once('='));
     pairs.filter_map(|(key, value)| Some((agent?.setting(key)?, value))).listed()
 }
@@ -236,22 +248,22 @@ struct SizedSession {
 }
 
 /// Reads sessions and measures their size.
-fn sized(
+fn measure_sessions(
     catalog: &Catalog,
     comparison: &Comparison,
-    saved: &Saved,
+    saved: &SavingsForecast,
     agent: Option<&'static Agent>,
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Vec<SizedSession>, Error> {
-    let (Some(agent), true) = (agent, saved.is_by_cost()) else {
+    let (Some(agent), true) = (agent, saved.is_sized_by_cost()) else {
         let plain = |seen: SeenLog| SizedSession {
             size: Some(seen.requests as f64),
             billed: [seen.billed_usd; 2],
             change: None,
             seen,
         };
-        return Ok(seen(catalog, comparison, threads, progress)?.into_iter().map(plain).listed());
+        return Ok(read_seen_logs(catalog, comparison, threads, progress)?.into_iter().map(plain).listed());
     };
     let values = |all: &[String]| -> SettingValues {
         all.iter().filter_map(|it| it.split_once('=')).map(|it| (it.0.into(), it.1.into())).collect()
@@ -261,11 +273,19 @@ fn sized(
     after.extend(values(&saved.set));
     let states = [before, after];
     let play = |comparison: &Comparison| {
-        costs_with(catalog, comparison, SettingPolicies { catalog, agent }, &states, threads, progress)
+        costs_under_settings(
+            catalog,
+            comparison,
+            SettingPolicies { catalog, agent },
+            &states,
+            threads,
+            progress,
+        )
     };
     let mut played = play(comparison)?;
-    let moves_compactions =
-        settings(saved, Some(agent)).iter().any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
+    let moves_compactions = forecast_settings(saved, Some(agent))
+        .iter()
+        .any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
     if moves_compactions && played.iter().any(|log| !log.seen.compacted_at.is_empty()) {
         // Where a window had history compacted, both are played on all of the history.
         let mut whole = comparison.clone();
@@ -285,7 +305,8 @@ fn sized(
             return SizedSession { size, billed: [seen.billed_usd; 2], change: None, seen };
         }
         let pair = after.total().zip(size).filter(|(_, size)| *size > 0.0);
-        let billed = [seen.bill_beside(&after), seen.bill_beside(&before)];
+        let billed =
+            [seen.billed_input_plus_simulated_usd(&after), seen.billed_input_plus_simulated_usd(&before)];
         SizedSession { size, billed, change: pair.map(|(after, size)| after / size - 1.0), seen }
     };
     Ok(played.into_iter().map(one).listed())
@@ -293,7 +314,7 @@ fn sized(
 
 /// Whether a session has the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum HasChange {
+enum ChangeInLog {
     /// Its log shows it.
     Shown,
     /// Its log shows something else.
@@ -308,7 +329,7 @@ enum HasChange {
 
 /// Later sessions that count, and those that do not.
 struct CountedSessions {
-    later: Vec<Later>,
+    later: Vec<LaterSession>,
     left_out: IndexMap<String, usize>,
     /// Who is compared with.
     compared: Vec<String>,
@@ -319,51 +340,58 @@ struct CountedSessions {
 }
 
 impl CountedSessions {
-    fn new(saved: &Saved, agent: Option<&Agent>, unchanged: &[String], all: &[SizedSession]) -> Self {
-        let set = settings(saved, agent);
+    fn new(
+        saved: &SavingsForecast,
+        agent: Option<&Agent>,
+        unchanged: &[String],
+        all: &[SizedSession],
+    ) -> Self {
+        let set = forecast_settings(saved, agent);
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
-        let has = all.iter().map(|it| has_change(&set, &saved.before, &it.seen)).listed();
-        let still = StillPeople::new(all, &has, unchanged);
+        let has = all.iter().map(|it| find_change_in_log(&set, &saved.before, &it.seen)).listed();
+        let still = UnchangedPeople::new(all, &has, unchanged);
         let mut counted = Self {
             later: Vec::new(),
             left_out: IndexMap::new(),
             compared: Vec::new(),
             has_change: Vec::new(),
-            is_shown: has.contains(&HasChange::Shown),
+            is_shown: has.contains(&ChangeInLog::Shown),
         };
         for (session, has) in all.iter().zip(has) {
             let day = session.seen.span_ms.map(|it| calendar::date_text(it[0]));
             let is_on = day.as_deref().and_then(|it| days.get(it).copied());
             let counts = match (days.is_empty(), is_on) {
-                _ if has == HasChange::Alike => {
+                _ if has == ChangeInLog::Alike => {
                     Err("they are the same with the change and without it".to_owned())
                 }
-                (true, _) => still.counts(&set, session, has),
+                (true, _) => still.is_unchanged_session(&set, session, has),
                 (false, None) => Err("they began on no day of the trial".to_owned()),
-                (false, Some(is_on)) => in_trial(is_on, has),
+                (false, Some(is_on)) => is_unchanged_in_trial(is_on, has),
             };
             let group = |is_unchanged: &bool| if *is_unchanged { BEFORE } else { AFTER };
             counted.has_change.push(counts.as_ref().ok().map(group));
             match counts {
-                Ok(is_unchanged) => counted.add(session, is_unchanged, day.filter(|_| !days.is_empty())),
-                Err(reason) => counted.leave(reason),
+                Ok(is_unchanged) => {
+                    counted.count_session(session, is_unchanged, day.filter(|_| !days.is_empty()))
+                }
+                Err(reason) => counted.leave_out(reason),
             }
         }
         counted.compared = if days.is_empty() { still.names } else { vec!["the days off".to_owned()] };
         counted
     }
 
-    fn leave(&mut self, reason: String) {
+    fn leave_out(&mut self, reason: String) {
         *self.left_out.entry(reason).or_default() += 1;
     }
 
-    fn add(&mut self, session: &SizedSession, is_unchanged: bool, day: Option<String>) {
+    fn count_session(&mut self, session: &SizedSession, is_unchanged: bool, day: Option<String>) {
         let usd = session.billed[usize::from(is_unchanged)];
         let Some((size, usd)) = session.size.zip(usd).filter(|it| it.0 > 0.0) else {
-            return self.leave("they have no bill, or their model has no price".to_owned());
+            return self.leave_out("they have no bill, or their model has no price".to_owned());
         };
-        self.later.push(Later {
-            kind: session.seen.kind(),
+        self.later.push(LaterSession {
+            kind: session.seen.session_kind_label(),
             size,
             usd,
             change: session.change,
@@ -375,69 +403,71 @@ impl CountedSessions {
 }
 
 /// Returns whether a session of a trial's day counts as one without the change, or why it does not count.
-fn in_trial(is_on: bool, has: HasChange) -> Result<bool, String> {
-    match (is_on, has) {
-        (true, HasChange::No | HasChange::Impossible) => {
+fn is_unchanged_in_trial(is_on: bool, change: ChangeInLog) -> Result<bool, String> {
+    match (is_on, change) {
+        (true, ChangeInLog::No | ChangeInLog::Impossible) => {
             Err("they began on a day with the change, and do not have it".to_owned())
         }
-        (false, HasChange::Shown) => Err("they began on a day without the change, and have it".to_owned()),
+        (false, ChangeInLog::Shown) => Err("they began on a day without the change, and have it".to_owned()),
         (is_on, _) => Ok(!is_on),
     }
 }
 
 /// Tells whether a session has the settings of a forecast.
-fn has_change(set: &[(&AgentSetting, &str)], before: &[String], seen: &SeenLog) -> HasChange {
-    if set.is_empty() {
-        return HasChange::Untold;
+fn find_change_in_log(settings: &[(&AgentSetting, &str)], before: &[String], seen: &SeenLog) -> ChangeInLog {
+    if settings.is_empty() {
+        return ChangeInLog::Untold;
     }
     let former = |key: &str| before.iter().find_map(|it| it.strip_prefix(key)?.strip_prefix('='));
-    let own = set.iter().filter(|it| it.0.lane.include(seen.is_of_agent));
+    let own = settings.iter().filter(|it| it.0.lane.include(seen.is_of_agent));
     let one = |(setting, value): &(&AgentSetting, &str)| {
         let is_too_old = || {
             let since = setting.since.as_ref();
-            !seen.version.is_empty() && since.is_some_and(|it| is_older(&seen.version, it))
+            !seen.version.is_empty() && since.is_some_and(|it| is_older_version(&seen.version, it))
         };
-        match setting.shown_in(seen, value, former(&setting.key)) {
-            HasChange::Shown => HasChange::Shown,
-            _ if is_too_old() => HasChange::Impossible,
+        match setting.find_value_in_log(seen, value, former(&setting.key)) {
+            ChangeInLog::Shown => ChangeInLog::Shown,
+            _ if is_too_old() => ChangeInLog::Impossible,
             other => other,
         }
     };
     let all = own.map(one).listed();
     // One that is missing is enough; one that is shown tells nothing of the others. Settings of other conversations change nothing here.
-    let ranked = [HasChange::Impossible, HasChange::No, HasChange::Shown, HasChange::Untold];
-    ranked.into_iter().find(|it| all.contains(it)).unwrap_or(HasChange::Alike)
+    let ranked = [ChangeInLog::Impossible, ChangeInLog::No, ChangeInLog::Shown, ChangeInLog::Untold];
+    ranked.into_iter().find(|it| all.contains(it)).unwrap_or(ChangeInLog::Alike)
 }
 
 impl AgentSetting {
     /// Tells whether a log shows a value in force, or what was in force before, if that is known.
-    fn shown_in(&self, seen: &SeenLog, value: &str, former: Option<&str>) -> HasChange {
+    fn find_value_in_log(&self, seen: &SeenLog, value: &str, former: Option<&str>) -> ChangeInLog {
         if self.shown_by == Some(ShownBy::Lifetimes) {
             let [short, long] = seen.written;
-            let shown = self.called(if long > short { "1h" } else { "5m" });
+            let shown = self.name_of_logged_value(if long > short { "1h" } else { "5m" });
             return match short + long {
-                0 => HasChange::Untold,
-                _ if shown == value => HasChange::Shown,
-                _ => HasChange::No,
+                0 => ChangeInLog::Untold,
+                _ if shown == value => ChangeInLog::Shown,
+                _ => ChangeInLog::No,
             };
         }
-        let Some(place) = self.trigger(value, seen.window) else { return HasChange::Untold };
-        let former = former.and_then(|value| self.trigger(value, seen.window));
+        let Some(place) = self.compaction_trigger_tokens(value, seen.window) else {
+            return ChangeInLog::Untold;
+        };
+        let former = former.and_then(|value| self.compaction_trigger_tokens(value, seen.window));
         let below = Forecast::declared().below_trigger_tokens;
         // Compactions are the harness's own: those that a user asked for are not among them.
         let is_early = |at: &Tokens| at.saturating_add(below) < place;
         let is_own = |at: &Tokens| former.is_none_or(|former| at.abs_diff(place) < at.abs_diff(former));
         if seen.held > place || seen.compacted_at.iter().any(is_early) {
-            HasChange::No
+            ChangeInLog::No
         } else if seen.compacted_at.iter().any(is_own) || former.is_some_and(|former| seen.held > former) {
-            HasChange::Shown
+            ChangeInLog::Shown
         } else {
-            HasChange::Alike
+            ChangeInLog::Alike
         }
     }
 
     /// Returns the prompt from which a value has the history compacted; none where it moves no compaction.
-    fn trigger(&self, value: &str, window: Tokens) -> Option<Tokens> {
+    fn compaction_trigger_tokens(&self, value: &str, window: Tokens) -> Option<Tokens> {
         let number = if value == UNSET { None } else { Some(value.parse::<Tokens>().ok()?) };
         match self.shown_by? {
             ShownBy::Lifetimes => None,
@@ -448,24 +478,24 @@ impl AgentSetting {
 }
 
 /// People, or projects where people are not known, who changed nothing.
-struct StillPeople {
+struct UnchangedPeople {
     names: Vec<String>,
     /// Those that are named; only these, if there are any.
     named: Vec<String>,
 }
 
-impl StillPeople {
+impl UnchangedPeople {
     /// Finds those of whose later sessions some show that the change is not in force, or are of versions without it, and none shows that it
     /// is. Where this is true of everybody, nobody is: a session that differs from the others of one person says nothing of him.
-    fn new(all: &[SizedSession], has: &[HasChange], named: &[String]) -> Self {
+    fn new(all: &[SizedSession], changes: &[ChangeInLog], named: &[String]) -> Self {
         let mut shown: IndexMap<&str, [usize; 3]> = IndexMap::new();
-        for (session, has) in all.iter().zip(has) {
-            let n = shown.entry(person(&session.seen)).or_default();
+        for (session, has) in all.iter().zip(changes) {
+            let n = shown.entry(person_or_project(&session.seen)).or_default();
             match has {
-                HasChange::No | HasChange::Impossible => n[0] += 1,
-                HasChange::Shown => n[1] += 1,
-                HasChange::Untold => n[2] += 1,
-                HasChange::Alike => {}
+                ChangeInLog::No | ChangeInLog::Impossible => n[0] += 1,
+                ChangeInLog::Shown => n[1] += 1,
+                ChangeInLog::Untold => n[2] += 1,
+                ChangeInLog::Alike => {}
             }
         }
         let is_still = |name: &str, n: [usize; 3]| !name.is_empty() && n[0] > 0 && n[1] == 0;
@@ -476,25 +506,25 @@ impl StillPeople {
                 .filter(|it| has_changed && is_still(it.0, it.1))
                 .map(|it| it.0.to_owned())
                 .collect(),
-            false => shown.into_keys().filter(|it| is_named(named, it)).map(str::to_owned).collect(),
+            false => shown.into_keys().filter(|it| is_person_named(named, it)).map(str::to_owned).collect(),
         };
         Self { names: found.into_iter().listed(), named: named.to_vec() }
     }
 
     /// Returns whether a session counts as one without the change, or why it does not count.
-    fn counts(
+    fn is_unchanged_session(
         &self,
-        set: &[(&AgentSetting, &str)],
+        settings: &[(&AgentSetting, &str)],
         session: &SizedSession,
-        has: HasChange,
+        change: ChangeInLog,
     ) -> Result<bool, String> {
-        let is_still = self.names.iter().any(|own| own == person(&session.seen));
-        match has {
-            _ if is_still && (!self.named.is_empty() || has != HasChange::Shown) => Ok(true),
-            HasChange::Shown | HasChange::Untold | HasChange::Alike => Ok(false),
-            HasChange::No => Err("their logs show that the setting was not on".to_owned()),
-            HasChange::Impossible => {
-                let since = set
+        let is_still = self.names.iter().any(|own| own == person_or_project(&session.seen));
+        match change {
+            _ if is_still && (!self.named.is_empty() || change != ChangeInLog::Shown) => Ok(true),
+            ChangeInLog::Shown | ChangeInLog::Untold | ChangeInLog::Alike => Ok(false),
+            ChangeInLog::No => Err("their logs show that the setting was not on".to_owned()),
+            ChangeInLog::Impossible => {
+                let since = settings
                     .iter()
                     .filter_map(|it| Some(format!("`{}` exists since {}", it.0.key, it.0.since.as_ref()?)));
                 Err(format!("their versions do not have the setting ({})", listed(&since.listed())))
@@ -504,13 +534,13 @@ impl StillPeople {
 }
 
 /// Returns whose session it is: a user's folder, or else the project.
-fn person(seen: &SeenLog) -> &str {
+fn person_or_project(seen: &SeenLog) -> &str {
     let user = user_of(&seen.project);
     if user.is_empty() { &seen.project } else { user }
 }
 
 /// Returns whether somebody is named, by name or by folder.
-fn is_named(named: &[String], person: &str) -> bool {
+fn is_person_named(named: &[String], person: &str) -> bool {
     named.iter().any(|it| it == person || person.rsplit(['/', '\\']).next() == Some(it))
 }
 
@@ -521,18 +551,18 @@ mod tests {
     /// The triggers are 33,000 below the windows.
     #[test]
     fn a_window_is_shown_by_compactions_at_its_place_and_says_nothing_of_sessions_that_do_not_reach_it() {
-        let window = Agent::all().unwrap()["claude-code"].setting("autoCompactWindow").unwrap();
+        let window = Agent::all_by_file_name().unwrap()["claude-code"].setting("autoCompactWindow").unwrap();
         let shown = |[value, former]: [&str; 2], held: Tokens, compacted_at: &[Tokens]| {
             let seen =
                 SeenLog { window: 200_000, held, compacted_at: compacted_at.to_vec(), ..SeenLog::default() };
-            window.shown_in(&seen, value, Some(former))
+            window.find_value_in_log(&seen, value, Some(former))
         };
         let [smaller, larger] = [["140000", UNSET], ["200000", "140000"]];
-        assert_eq!(shown(smaller, 60_000, &[]), HasChange::Alike);
-        assert_eq!(shown(smaller, 100_000, &[104_000]), HasChange::Shown);
-        assert_eq!(shown(smaller, 130_000, &[]), HasChange::No);
-        assert_eq!(shown(smaller, 100_000, &[164_000]), HasChange::Alike, "a jump: both compact here");
-        assert_eq!(shown(larger, 120_000, &[]), HasChange::Shown, "the smaller window would compact it");
-        assert_eq!(shown(larger, 90_000, &[108_000]), HasChange::No);
+        assert_eq!(shown(smaller, 60_000, &[]), ChangeInLog::Alike);
+        assert_eq!(shown(smaller, 100_000, &[104_000]), ChangeInLog::Shown);
+        assert_eq!(shown(smaller, 130_000, &[]), ChangeInLog::No);
+        assert_eq!(shown(smaller, 100_000, &[164_000]), ChangeInLog::Alike, "a jump: both compact here");
+        assert_eq!(shown(larger, 120_000, &[]), ChangeInLog::Shown, "the smaller window would compact it");
+        assert_eq!(shown(larger, 90_000, &[108_000]), ChangeInLog::No);
     }
 }

@@ -16,12 +16,12 @@
 
 use crate::prelude::*;
 
-use crate::catalog::{ScenarioHit, Searched};
+use crate::catalog::{FoundScenarios, ScenarioHit};
 use crate::index;
-use crate::index::Indexing;
-use crate::load::recording_beside;
+use crate::index::RecordingIndex;
+use crate::load::read_recording_with_neighbours;
 use crate::models::ModelProfiles;
-use crate::selection::{NewestCandidate, Selection, none_left};
+use crate::selection::{NewestCandidate, Selection, none_left_error};
 use ctxsim_engine::calibrate::compaction::compacting;
 use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_report::recording::FileContents;
@@ -31,28 +31,33 @@ use ctxsim_timeline::import::Imported;
 ///
 /// # Errors
 /// A recording that was named directly has problems (all are listed), or no session is left.
-pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileContents>, Vec<Skipped>), Error> {
+pub fn read_selected_recordings(
+    catalog: &Catalog,
+    comparison: &Comparison,
+) -> Result<(Vec<FileContents>, Vec<SkippedFile>), Error> {
     let selection = Selection::new(comparison)?;
-    let models = ModelProfiles::new(ModelProfiles::read(catalog));
+    let models = ModelProfiles::new(ModelProfiles::read_all(catalog));
     let candidate = |timeline: &Timeline| {
-        let profile = timeline.main_model().and_then(|it| models.for_model(&it.name).ok());
-        selection.candidate(timeline, profile.map(|it| it.name.as_str()).into_iter())
+        let profile = timeline.main_model().and_then(|it| models.profile_for_model(&it.name).ok());
+        selection.candidate_of_timeline(timeline, profile.map(|it| it.name.as_str()).into_iter())
     };
     let (mut files, mut skipped) = (Vec::new(), Vec::new());
     let mut candidates: Vec<Vec<NewestCandidate>> = Vec::new();
     let mut all = Vec::new();
     for given in &comparison.scenarios {
-        let Searched { found, left_out } = catalog.search(given)?;
-        skipped.extend(left_out.into_iter().map(Skipped::from));
+        let FoundScenarios { found, left_out } = catalog.search_scenarios(given)?;
+        skipped.extend(left_out.into_iter().map(SkippedFile::from));
         all.extend(found);
     }
-    let origins: Vec<_> = all.iter().map(|it| catalog.recording_origin(&it.name)).listed();
+    let origins: Vec<_> = all.iter().map(|it| catalog.origin_of_recording(&it.name)).listed();
     let recordings: Vec<_> = origins.iter().map(Option::as_ref).listed();
-    let indexed = index::indexed(&recordings, comparison.alone);
-    for ((ScenarioHit { name, is_searched }, Indexing { sessions: mut index, twins, beside, .. }), origin) in
-        all.into_iter().zip(indexed).zip(&recordings)
+    let indexed = index::index_recordings(&recordings, comparison.alone);
+    for (
+        (ScenarioHit { name, is_searched }, RecordingIndex { sessions: mut index, twins, beside, .. }),
+        origin,
+    ) in all.into_iter().zip(indexed).zip(&recordings)
     {
-        match recording_beside(catalog, &name, &beside) {
+        match read_recording_with_neighbours(catalog, &name, &beside) {
             Ok(sessions) => {
                 let judged = |session: &Imported| match twins.get(&session.session) {
                     Some(reason) => NewestCandidate::Refused(reason.clone()),
@@ -60,35 +65,35 @@ pub fn held(catalog: &Catalog, comparison: &Comparison) -> Result<(Vec<FileConte
                 };
                 candidates.push(sessions.iter().map(judged).listed());
                 if index.is_empty() {
-                    index = index::alone(*origin);
+                    index = index::scan_recording(*origin);
                 }
-                let mut file = FileContents::new(&name, &sessions, &|it| models.for_model(it).ok());
-                file.place(&index);
+                let mut file = FileContents::new(&name, &sessions, &|it| models.profile_for_model(it).ok());
+                file.assign_owners(&index);
                 files.push(file);
             }
-            Err(error) if is_searched => skipped.push(Skipped::new(&name, error)),
+            Err(error) if is_searched => skipped.push(SkippedFile::new(&name, error)),
             Err(error) => return Err(error),
         }
     }
-    for (file, left_out) in files.iter_mut().zip(selection.left_out(candidates)) {
+    for (file, left_out) in files.iter_mut().zip(selection.exclusions_by_file(candidates)) {
         let mut reasons = left_out.into_iter();
         file.sessions.retain(|_| match reasons.next().flatten() {
             None => true,
             Some(reason) => {
-                skipped.push(index::skipped(&file.file, reason));
+                skipped.push(index::skipped_session(&file.file, reason));
                 false
             }
         });
     }
     files.retain(|it| !it.sessions.is_empty());
-    if files.is_empty() { Err(none_left(&skipped)) } else { Ok((files, skipped)) }
+    if files.is_empty() { Err(none_left_error(&skipped)) } else { Ok((files, skipped)) }
 }
 
 /// Policies that compact as harnesses do, by the formats of their logs.
 #[derive(Debug)]
-pub struct Compacting(IndexMap<String, Policy>);
+pub struct CompactionPolicies(IndexMap<String, Policy>);
 
-impl Compacting {
+impl CompactionPolicies {
     /// Reads them from a catalog.
     ///
     /// # Errors

@@ -24,29 +24,29 @@ pub(super) struct Selection {
     /// Excludes sessions of other models, by a pattern or a part of the id.
     model: Option<String>,
     /// Excludes those of others.
-    whose: Whose,
+    whose: OwnerFilter,
 }
 
 /// The user and the project whose sessions are asked for, each by a whole folder or by its last part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Whose {
+pub(super) struct OwnerFilter {
     pub(super) user: Option<String>,
     pub(super) project: Option<String>,
 }
 
-impl Whose {
+impl OwnerFilter {
     /// Reads what a comparison says.
     pub(super) fn new(comparison: &Comparison) -> Self {
         Self { user: comparison.user.clone(), project: comparison.project.clone() }
     }
 
     /// Returns whether somebody is asked for.
-    pub(super) fn is_asked(&self) -> bool {
+    pub(super) fn is_set(&self) -> bool {
         *self != Self::default()
     }
 
     /// Returns whether a session in a working folder is asked for.
-    pub(super) fn takes(&self, folder: &str) -> bool {
+    pub(super) fn includes_folder(&self, folder: &str) -> bool {
         let is = |asked: &Option<String>, name: &str| {
             asked.as_deref().is_none_or(|asked| {
                 let asked = asked.trim_end_matches(['/', '\\']);
@@ -57,12 +57,12 @@ impl Whose {
     }
 
     /// Returns whether a user is asked for.
-    pub(super) fn takes_user(&self, user: &str) -> bool {
-        Self { project: None, ..self.clone() }.takes(user)
+    pub(super) fn includes_user(&self, user: &str) -> bool {
+        Self { project: None, ..self.clone() }.includes_folder(user)
     }
 
     /// Says whose a session is that is not asked for.
-    fn other(&self, folder: &str) -> String {
+    fn not_asked_reason(&self, folder: &str) -> String {
         let whose = if self.project.is_none() { user_of(folder) } else { folder };
         if whose.is_empty() { "whose is not told".to_owned() } else { format!("of {whose}") }
     }
@@ -84,8 +84,8 @@ pub(super) enum NewestCandidate {
 impl Selection {
     /// Reads what a comparison says.
     pub(super) fn new(comparison: &Comparison) -> Result<Self, Box<Diagnostic>> {
-        let since = day("--since", comparison.since.as_deref())?;
-        let until = day("--until", comparison.until.as_deref())?;
+        let since = parse_day_option("--since", comparison.since.as_deref())?;
+        let until = parse_day_option("--until", comparison.until.as_deref())?;
         let until = until.map(|(ms, day)| (ms.saturating_add(calendar::DAY_MS), day));
         if let (Some((first, since)), Some((end, until))) = (&since, &until)
             && first >= end
@@ -95,23 +95,23 @@ impl Selection {
                 problem_in("--since", Code("since-day"), message).help("swap the two days"),
             ));
         }
-        let whose = Whose::new(comparison);
+        let whose = OwnerFilter::new(comparison);
         Ok(Self { since, until, limit: comparison.limit, model: comparison.model.clone(), whose })
     }
 
     /// Returns whether somebody's sessions are asked for, which a glance does not tell.
-    pub(super) fn asks_whose(&self) -> bool {
-        self.whose.is_asked()
+    pub(super) fn filters_by_owner(&self) -> bool {
+        self.whose.is_set()
     }
 
     /// Returns whether only some recorded sessions are asked for.
-    pub(super) fn is_asked(&self) -> bool {
+    pub(super) fn is_set(&self) -> bool {
         *self != Self::default()
     }
 
     /// Returns why a session is excluded; `None` if it is not. Its names are its model and the profiles of
     /// that model.
-    fn refusal<'p>(
+    fn exclusion_of_session<'p>(
         &self,
         last_ms: Option<i64>,
         model: Option<&'p RecordedModel>,
@@ -144,60 +144,62 @@ impl Selection {
     }
 
     /// Returns why a load takes no part as far as no other is asked, or nothing if it does.
-    pub(super) fn refusal_of(&self, load: &Load) -> Exclusion {
-        match self.of_load(load) {
+    pub(super) fn exclusion_of_load(&self, load: &Load) -> Exclusion {
+        match self.candidate_of_load(load) {
             NewestCandidate::Refused(reason) => Some(reason),
             NewestCandidate::Always | NewestCandidate::At(_) => None,
         }
     }
 
     /// Returns what a load is where only the newest sessions are asked for.
-    pub(super) fn of_load(&self, load: &Load) -> NewestCandidate {
+    pub(super) fn candidate_of_load(&self, load: &Load) -> NewestCandidate {
         if load.is_twin {
             return NewestCandidate::Refused(TWIN.to_owned());
         }
         let names = load.profiles.iter().map(|it| it.name.as_str());
         match load.timeline().filter(|it| it.recorded.is_some()) {
-            Some(timeline) if !self.whose.takes(folder_of(timeline, &load.project)) => {
-                NewestCandidate::Refused(self.whose.other(folder_of(timeline, &load.project)))
+            Some(timeline) if !self.whose.includes_folder(working_folder_of(timeline, &load.project)) => {
+                NewestCandidate::Refused(
+                    self.whose.not_asked_reason(working_folder_of(timeline, &load.project)),
+                )
             }
-            Some(timeline) => self.candidate_of(timeline.last_ms(), timeline.main_model(), names),
+            Some(timeline) => self.candidate_of_session(timeline.last_ms(), timeline.main_model(), names),
             None => NewestCandidate::Always,
         }
     }
 
     /// Returns what a session is where only the newest are asked for.
-    pub(super) fn candidate<'p>(
+    pub(super) fn candidate_of_timeline<'p>(
         &self,
         timeline: &'p Timeline,
         profiles: impl Iterator<Item = &'p str>,
     ) -> NewestCandidate {
-        if !self.whose.takes(folder_of(timeline, "")) {
-            return NewestCandidate::Refused(self.whose.other(folder_of(timeline, "")));
+        if !self.whose.includes_folder(working_folder_of(timeline, "")) {
+            return NewestCandidate::Refused(self.whose.not_asked_reason(working_folder_of(timeline, "")));
         }
-        self.candidate_of(timeline.last_ms(), timeline.main_model(), profiles)
+        self.candidate_of_session(timeline.last_ms(), timeline.main_model(), profiles)
     }
 
     /// The same of a session that is not laid out.
-    pub(super) fn candidate_of<'p>(
+    pub(super) fn candidate_of_session<'p>(
         &self,
         last_ms: Option<i64>,
         model: Option<&'p RecordedModel>,
         profiles: impl Iterator<Item = &'p str>,
     ) -> NewestCandidate {
-        let refusal = self.refusal(last_ms, model, profiles);
+        let refusal = self.exclusion_of_session(last_ms, model, profiles);
         refusal.map_or(NewestCandidate::At(last_ms), NewestCandidate::Refused)
     }
 
     /// Returns why sessions take no part, file by file. Where a limit is asked for, only the newest do, by the times of their last
     /// requests; those without a time come last.
-    pub(super) fn left_out(&self, candidates: Vec<Vec<NewestCandidate>>) -> Vec<Vec<Exclusion>> {
+    pub(super) fn exclusions_by_file(&self, candidates: Vec<Vec<NewestCandidate>>) -> Vec<Vec<Exclusion>> {
         let times = candidates.iter().flatten().filter_map(|candidate| match candidate {
             NewestCandidate::At(time) => Some(*time),
             _ => None,
         });
         let limit = or_unlimited(self.limit);
-        let mut is_new = newest(limit, &times.listed()).into_iter();
+        let mut is_new = newest_flags(limit, &times.listed()).into_iter();
         let older = || format!("older than the newest {}", thousands(limit as u64));
         let mut left_out = |candidate| match candidate {
             NewestCandidate::Always => None,
@@ -209,31 +211,32 @@ impl Selection {
 }
 
 /// Reads a day.
-fn day(option: &str, day: Option<&str>) -> Result<Option<(i64, String)>, Box<Diagnostic>> {
-    day.map(|day| Ok((day_ms(option, day)?, day.to_owned()))).transpose()
+fn parse_day_option(option: &str, day: Option<&str>) -> Result<Option<(i64, String)>, Box<Diagnostic>> {
+    day.map(|day| Ok((parse_day_ms(option, day)?, day.to_owned()))).transpose()
 }
 
 /// Reads when a day begins, in milliseconds since 1970.
 ///
 /// # Errors
 /// It is not a date.
-pub(super) fn day_ms(option: &str, day: &str) -> Result<i64, Box<Diagnostic>> {
-    calendar::parse_day(day).ok_or_else(|| Box::new(no_day(option, format!("`{day}` is not a date"))))
+pub(super) fn parse_day_ms(option: &str, day: &str) -> Result<i64, Box<Diagnostic>> {
+    calendar::parse_day(day)
+        .ok_or_else(|| Box::new(not_a_day_problem(option, format!("`{day}` is not a date"))))
 }
 
 /// Says that an option has no day.
-pub(super) fn no_day(option: &str, message: String) -> Diagnostic {
+pub(super) fn not_a_day_problem(option: &str, message: String) -> Diagnostic {
     problem_in(option, Code("since-day"), message).help("write YYYY-MM-DD, as in `2026-11-01`")
 }
 
 /// Returns the working folder of a recorded session: as its log says, else that of its file.
-fn folder_of<'t>(timeline: &'t Timeline, of_file: &'t str) -> &'t str {
+fn working_folder_of<'t>(timeline: &'t Timeline, of_file: &'t str) -> &'t str {
     let recorded = timeline.recorded.as_ref().map_or("", |it| it.project.as_str());
     if recorded.is_empty() { of_file } else { recorded }
 }
 
 /// Returns which of some times are the latest.
-fn newest(limit: usize, times: &[Option<i64>]) -> Vec<bool> {
+fn newest_flags(limit: usize, times: &[Option<i64>]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..times.len()).listed();
     order.order_by_key(|it| std::cmp::Reverse(times[*it]));
     let mut is_in = vec![false; times.len()];
@@ -244,10 +247,10 @@ fn newest(limit: usize, times: &[Option<i64>]) -> Vec<bool> {
 }
 
 /// Reports that no session is left, and why.
-pub(super) fn none_left(skipped: &[Skipped]) -> Error {
+pub(super) fn none_left_error(skipped: &[SkippedFile]) -> Error {
     let help = match skipped.len() {
         0 => "name a recording or a folder of them".to_owned(),
-        _ => format!("skipped: {}", Skipped::counted(skipped)),
+        _ => format!("skipped: {}", SkippedFile::counts_by_reason(skipped)),
     };
     Error::refused(Code("nothing-to-run"), "no recorded session is left", help)
 }

@@ -2,7 +2,7 @@
 
 use super::entry::check_same_work;
 use super::watch::PlanWatcher;
-use super::{Plan, ReadyLoad, never_stops};
+use super::{Plan, ReadyLoad, as_unstoppable_watch};
 use crate::prelude::*;
 use ctxsim_base::quantity::saturated;
 use ctxsim_engine::measure::BreakEven;
@@ -38,7 +38,7 @@ struct PricedSum {
 
 impl PricedSum {
     /// Adds a load, and returns its table.
-    fn add(&mut self, load: PricedLoad) -> SensitivityGrid {
+    fn add_load(&mut self, load: PricedLoad) -> SensitivityGrid {
         let PricedLoad { name, cells, n_distinct, n_played, failed, counting } = load;
         self.cells.resize_with(self.cells.len().max(cells.len()), Vec::new);
         for (own, more) in self.cells.iter_mut().zip(&cells) {
@@ -63,13 +63,18 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
-    pub fn sensitivity(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Sensitivity, Error> {
+    pub fn sensitivity_to_profiles(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Sensitivity, Error> {
         let open = |entry: &ReadyLoad| self.open(&ReadyLoad { under_own_model: false, ..entry.clone() });
         let one = |load: &Load, it: Progress<'_>| play_and_price(load, self.policies.len(), it);
         let mut sum = PricedSum::default();
-        let settle = |it: Result<PricedLoad, Error>| it.map(|it| sum.add(it));
-        let watch = never_stops(progress);
-        let (loads, skipped) = self.each_watched(threads, &PlanWatcher::new(&watch), open, one, settle)?;
+        let settle = |it: Result<PricedLoad, Error>| it.map(|it| sum.add_load(it));
+        let watch = as_unstoppable_watch(progress);
+        let (loads, skipped) =
+            self.map_loads_watched(threads, &PlanWatcher::new(&watch), open, one, settle)?;
         let each = loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
         if !sum.failed.is_empty() {
             return Err(Error::Run(Box::new(FailedRuns(sum.failed))));
@@ -78,17 +83,17 @@ impl Plan {
         let counting = |nth: usize| sum.counting.get(nth).cloned().unwrap_or_default();
         Ok(Sensitivity {
             policies: self.policies.clone(),
-            profiles: (0..self.profiles.len()).map(|it| self.facts(it, counting(it))).listed(),
+            profiles: (0..self.profiles.len()).map(|it| self.profile_share(it, counting(it))).listed(),
             grids: all.into_iter().chain(each).listed(),
             n_distinct: sum.n_distinct,
             n_simulations: sum.n_played,
             asked: self.break_even,
             n_left_out: 0,
-            skipped: Skipped::note(&skipped),
+            skipped: SkippedFile::note(&skipped),
         })
     }
 
-    fn facts(&self, nth: usize, counting: Vec<Counting>) -> ProfileShare {
+    fn profile_share(&self, nth: usize, counting: Vec<Counting>) -> ProfileShare {
         let profile = &self.profiles[nth];
         ProfileShare {
             counting,

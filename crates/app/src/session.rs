@@ -6,7 +6,7 @@ use ctxsim_engine::calibrate::Pauses;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Rows;
 use ctxsim_input::Limits;
-use ctxsim_report::filled::Filled;
+use ctxsim_report::filled::FilledPrompts;
 use ctxsim_report::{BillAsLogged, BillCheck, NewerVersion, SessionReport, SharedFront};
 use ctxsim_timeline::RecordedMark;
 
@@ -26,11 +26,11 @@ pub(super) fn session_report(
     let n_billed = timeline.recorded.iter().flat_map(|it| &it.usage).flatten().count() as u64;
     let requests = timeline.spine.steps.len() as u64;
     let profile = load.profiles.first().filter(|_| load.is_under_own_model);
-    let compared = profile.map(|it| calibration(load, timeline, as_recorded, rows, it));
+    let compared = profile.map(|it| calibrate_bill(load, timeline, as_recorded, rows, it));
     Some(SessionReport {
         name: load.name.clone(),
         format: timeline.recorded.as_ref().map_or("", |it| it.format),
-        newer: NewerVersion::of(timeline),
+        newer: NewerVersion::from_timeline(timeline),
         model: timeline.main_model().map(|it| it.name.clone()),
         parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
         is_under_own_model: load.is_under_own_model,
@@ -39,17 +39,18 @@ pub(super) fn session_report(
         requests_estimated: requests.saturating_sub(n_billed),
         requests_of_others: timeline.models.iter().map(|it| it.requests).sum::<u64>()
             - timeline.main_model().map_or(0, |it| it.requests),
-        as_logged: profile.and_then(|_| BillAsLogged::of(timeline, &|it| models.for_model(it).ok())),
+        as_logged: profile
+            .and_then(|_| BillAsLogged::from_timeline(timeline, &|it| models.profile_for_model(it).ok())),
         bill: compared.as_ref().and_then(BillCheck::new),
         first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
-        filled: profile.and_then(|it| Filled::of(timeline, it)),
+        filled: profile.and_then(|it| FilledPrompts::from_timeline(timeline, it)),
         pauses: profile.and_then(|it| Pauses::recorded(timeline, it)),
-        shared: SharedFront::of(timeline),
+        shared: SharedFront::from_timeline(timeline),
     })
 }
 
 /// Notes that requests which were answered carry marks that the provider's API is documented to refuse.
-pub(super) fn note_on_refused(load: &Load) -> Option<String> {
+pub(super) fn note_on_refused_marks(load: &Load) -> Option<String> {
     let recorded = load.timeline()?.recorded.as_ref()?;
     let profile = load.profiles.first().filter(|_| load.is_under_own_model)?;
     let is_refused = |marks: &[RecordedMark]| {
@@ -69,7 +70,7 @@ pub(super) fn note_on_refused(load: &Load) -> Option<String> {
 }
 
 /// Notes how the profiles' models count it, where that is not as it was recorded.
-pub(super) fn note_on_tokens(load: &Load) -> Option<String> {
+pub(super) fn note_on_token_counts(load: &Load) -> Option<String> {
     let timeline = load.timeline()?;
     let model = timeline.main_model()?;
     let recorded = timeline.counted_by().map_or(model.name.as_str(), |it| &it.about);
@@ -77,7 +78,7 @@ pub(super) fn note_on_tokens(load: &Load) -> Option<String> {
         let all = load.profiles.iter().enumerate();
         let counted =
             all.filter(|it| load.counting(it.0).as_ref().is_some_and(is)).map(|it| it.1.name.as_str());
-        shortened(&counted.listed())
+        list_first_few(&counted.listed())
     };
     let mut factors: Vec<&CountedLoad> = Vec::new();
     for counted in
@@ -105,7 +106,7 @@ pub(super) fn note_on_tokens(load: &Load) -> Option<String> {
 }
 
 /// Returns the first few of some names, and how many more there are.
-fn shortened(names: &[&str]) -> Option<String> {
+fn list_first_few(names: &[&str]) -> Option<String> {
     const SHOWN: usize = 4;
     let shown = names.iter().take(SHOWN).copied().listed().join(", ");
     match names.len() {
@@ -117,7 +118,7 @@ fn shortened(names: &[&str]) -> Option<String> {
 
 /// Compares a session's bill with its profile's prediction when everything is kept; no limit stops a session
 /// that took place. It is played only where no run of the load has these rows.
-pub(super) fn calibration(
+pub(super) fn calibrate_bill(
     load: &Load,
     timeline: &Timeline,
     as_recorded: &Policy,

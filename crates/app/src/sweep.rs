@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::prelude::*;
 
-use super::assembled::changes;
+use super::assembled::describe_changes;
 use super::entry::check_same_work;
 use super::grid::{GridPoint, OverrideGrid};
 use super::{Comparison, Load, Plan, Progress, ReadyLoad};
@@ -26,12 +26,12 @@ pub struct SweptLoad {
     /// When its last request was, in milliseconds since 1970, where the recording says so.
     pub last_ms: Option<i64>,
     /// The results: the base's, then those of the variants.
-    pub runs: Vec<Swept>,
+    pub runs: Vec<SweptRun>,
 }
 
 /// What a sweep keeps of a run.
 #[derive(Clone, Debug)]
-pub struct Swept {
+pub struct SweptRun {
     /// Its numbers.
     pub tally: Tally,
     pub remembered: Vec<Remembered>,
@@ -39,7 +39,7 @@ pub struct Swept {
     pub more: Vec<(String, Statistic)>,
 }
 
-impl Swept {
+impl SweptRun {
     /// Takes a run beside that of a base.
     fn new(run: Run, base: &str) -> Self {
         let more = run.findings.iter().flat_map(|found| {
@@ -51,7 +51,7 @@ impl Swept {
 }
 
 /// Returns the description of a sweep, which two machines share; the comparison names the base, then the varied policy.
-pub fn sweep_head(
+pub fn describe_sweep(
     grid: &OverrideGrid,
     played: &Comparison,
     objectives: Vec<Objective>,
@@ -63,7 +63,7 @@ pub fn sweep_head(
         policy: played.policies[1].clone(),
         scenarios: played.scenarios.clone(),
         profiles: played.profiles.clone(),
-        set: changes(played, suite),
+        set: describe_changes(played, suite),
         vary: grid.axes.iter().map(|it| (it.path.clone(), it.values.clone())).listed(),
         objectives,
         guards,
@@ -75,17 +75,17 @@ pub fn sweep_head(
 ///
 /// # Errors
 /// Every problem of the inputs and of the overrides.
-pub fn sweep(
+pub fn sweep_points(
     catalog: &Catalog,
     comparison: &Comparison,
     grid: &OverrideGrid,
-    indices: &[usize],
+    point_indices: &[usize],
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Vec<SweepPoint>, Error> {
     let mut groups: IndexMap<Vec<String>, Vec<GridPoint>> = IndexMap::new();
-    for index in indices {
-        let point = grid.point(*index);
+    for index in point_indices {
+        let point = grid.point_at(*index);
         groups.entry(point.of_load.clone()).or_default().push(point);
     }
     let groups: Vec<Vec<GridPoint>> = groups.into_values().listed();
@@ -97,10 +97,10 @@ pub fn sweep(
         let plan = Plan::new(catalog, &Comparison { set, variants, ..comparison.clone() })?;
         // What a single group does is shown load by load.
         let within: Progress<'_> = if groups.len() == 1 { progress } else { &|_, _| {} };
-        let loads = plan.swept(None, within)?;
-        let points = in_order(group.len(), |nth| point(&group[nth], nth + 1, &loads));
+        let loads = plan.sweep_loads(None, within)?;
+        let points = in_order(group.len(), |nth| to_sweep_point(&group[nth], nth + 1, &loads));
         if groups.len() > 1 {
-            progress(n_done.fetch_add(group.len(), Ordering::Relaxed) + group.len(), indices.len());
+            progress(n_done.fetch_add(group.len(), Ordering::Relaxed) + group.len(), point_indices.len());
         }
         Ok(points)
     };
@@ -117,15 +117,19 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
-    pub fn swept(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
-        let open = |it: &ReadyLoad| self.opened_for_sweeps(it);
-        let (of_loads, _) = self.each_of(threads, progress, open, play_for_sweep)?;
+    pub fn sweep_loads(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<SweptLoad>, Error> {
+        let open = |it: &ReadyLoad| self.open_for_sweeps(it);
+        let (of_loads, _) = self.map_loads_opened_by(threads, progress, open, play_for_sweep)?;
         Ok(of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?.concat())
     }
 
     /// Opens a scenario; those who look at sessions by project mean their working folders.
-    pub(super) fn opened_for_sweeps(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
-        self.opened_by_folder(entry, |_| true)
+    pub(super) fn open_for_sweeps(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
+        self.open_with_projects(entry, |_| true)
     }
 }
 
@@ -142,12 +146,12 @@ pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<
     };
     FailedRuns::none_of(parts.iter().flatten())?;
     let base = load.policies.first().map_or("", |it| it.name.as_str());
-    let mut by_profile: Vec<Vec<Swept>> = vec![Vec::new(); load.profiles.len()];
+    let mut by_profile: Vec<Vec<SweptRun>> = vec![Vec::new(); load.profiles.len()];
     for part in parts {
         // The runs of each part are in the order of a report: profile by profile.
         let n_policies = (part.len() / by_profile.len().max(1)).max(1);
         for (nth, run) in part.into_iter().enumerate() {
-            by_profile[nth / n_policies].push(Swept::new(run, base));
+            by_profile[nth / n_policies].push(SweptRun::new(run, base));
         }
     }
     let (project, last_ms) = (&load.project, load.timeline().and_then(|it| it.last_ms()));
@@ -155,13 +159,13 @@ pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<
 }
 
 /// Adds up the loads of a point.
-fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
-    let summed = |nth: usize| summed(loads.iter().filter_map(|it| it.runs.get(nth)));
+fn to_sweep_point(point: &GridPoint, policy_index: usize, loads: &[SweptLoad]) -> SweepPoint {
+    let summed = |nth: usize| sum_runs(loads.iter().filter_map(|it| it.runs.get(nth)));
     let set = point.of_load.iter().chain(&point.of_policy).cloned().listed();
-    let (Some(base), Some(own)) = (summed(0), summed(nth)) else {
+    let (Some(base), Some(own)) = (summed(0), summed(policy_index)) else {
         return SweepPoint { index: point.index, set, ..SweepPoint::default() };
     };
-    let sure = interval(loads, nth, &own, &base);
+    let sure = change_interval(loads, policy_index, &own, &base);
     SweepPoint {
         index: point.index,
         set,
@@ -176,9 +180,14 @@ fn point(point: &GridPoint, nth: usize, loads: &[SweptLoad]) -> SweepPoint {
 }
 
 /// Returns the 95% interval of a point's change in cost; of a single load, over what is assumed alone.
-fn interval(loads: &[SweptLoad], nth: usize, own: &Swept, base: &Swept) -> Option<([f64; 2], Sampled)> {
+fn change_interval(
+    loads: &[SweptLoad],
+    policy_index: usize,
+    own: &SweptRun,
+    base: &SweptRun,
+) -> Option<([f64; 2], Sampled)> {
     let sample = |load: &SweptLoad| {
-        let (base, own) = (load.runs.first()?, load.runs.get(nth)?);
+        let (base, own) = (load.runs.first()?, load.runs.get(policy_index)?);
         let pair = (own.tally.costs.total()?, base.tally.costs.total().filter(|it| *it > 0.0)?);
         Some(RatioSample { pair, project: "", at_ms: load.last_ms })
     };
@@ -190,7 +199,7 @@ fn interval(loads: &[SweptLoad], nth: usize, own: &Swept, base: &Swept) -> Optio
 }
 
 /// Adds runs up.
-fn summed<'r>(mut runs: impl Iterator<Item = &'r Swept>) -> Option<Swept> {
+fn sum_runs<'r>(mut runs: impl Iterator<Item = &'r SweptRun>) -> Option<SweptRun> {
     let mut sum = runs.next()?.clone();
     runs.for_each(|run| {
         sum.tally.add(&run.tally);

@@ -5,17 +5,17 @@ mod axes;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::parts::Making;
+use super::parts::PartsRequest;
 use super::sweep::play_for_sweep;
-use super::{Comparison, Plan, PlanWatch, Progress, ReadyLoad, Swept, SweptLoad, entry, selection};
+use super::{Comparison, Plan, PlanWatch, Progress, ReadyLoad, SweptLoad, SweptRun, entry, selection};
 use crate::prelude::*;
 use ctxsim_input::text::decode::encode;
 use ctxsim_input::text::set::Override;
-use ctxsim_report::part::{Common, PartOf};
+use ctxsim_report::part::{JobKind, JobPart};
 use ctxsim_report::sweep::PointNumbers;
-use ctxsim_report::tune::{Tried, Tuned, TunedSession, variant_name};
+use ctxsim_report::tune::{TriedVariants, Tuned, TunedSession, variant_name};
 
-pub use axes::{try_defaults, try_grid};
+pub use axes::{tried_by_default, tried_from_grid};
 
 /// The sessions of a search, each under the base and under every point.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct TunedSessions {
     /// The sessions.
     pub sessions: Vec<TunedSession>,
     /// What was tried.
-    pub tried: Tried,
+    pub tried: TriedVariants,
     /// The base, and the policy that is tuned.
     pub names: [String; 2],
 }
@@ -43,19 +43,19 @@ pub struct TuneHead {
     /// The base's name and the policy's.
     names: [String; 2],
     /// What is tried.
-    tried: Tried,
+    tried: TriedVariants,
     /// The share of evidence that has to be kept.
     min_evidence: f64,
     /// What parts projects.
     seed: u64,
 }
 
-impl Common for TuneHead {
+impl JobKind for TuneHead {
     const SCHEMA: &'static str = "ctxsim.tune-part/1";
     type Load = TunedSession;
     const TELLS_SKIPPED: bool = false;
 
-    fn is_whole(&self, load: &TunedSession) -> bool {
+    fn has_all_results(&self, load: &TunedSession) -> bool {
         load.variants.len() == self.tried.points.len()
     }
 }
@@ -68,7 +68,7 @@ impl<'a> Tuning<'a> {
     pub fn new(
         catalog: &'a Catalog,
         comparison: &Comparison,
-        tried: Tried,
+        tried: TriedVariants,
         min_evidence: f64,
         seed: u64,
     ) -> Result<Self, Error> {
@@ -77,7 +77,7 @@ impl<'a> Tuning<'a> {
         let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
         let policy = comparison.policies.last().map_or("", String::as_str);
         let stages = catalog.policy(policy)?.spec.stages.into_iter().map(|it| it.name).listed();
-        let tried = Tried { stages, ..tried };
+        let tried = TriedVariants { stages, ..tried };
         Ok(Self { catalog, comparison, plan, head: TuneHead { names, tried, min_evidence, seed } })
     }
 
@@ -85,23 +85,27 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// Every problem of the sessions.
-    pub fn tuned(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Tuned, Error> {
-        let TunedSessions { sessions, .. } = self.played(threads, progress)?;
-        Ok(self.head.clone().found(&sessions))
+    pub fn tune(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Tuned, Error> {
+        let TunedSessions { sessions, .. } = self.play_sessions(threads, progress)?;
+        Ok(self.head.clone().choose_and_test(&sessions))
     }
 
     /// Plays it on every session.
     ///
     /// # Errors
     /// Every problem of the sessions.
-    pub fn played(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<TunedSessions, Error> {
+    pub fn play_sessions(
+        &self,
+        threads: Option<usize>,
+        progress: Progress<'_>,
+    ) -> Result<TunedSessions, Error> {
         let mut sessions = Vec::new();
         let mut take = |plan: &Plan, seed: Option<u64>| -> Result<(), Error> {
-            let loads = plan.swept(threads, progress)?;
-            sessions.extend(loads.into_iter().filter_map(|it| self.head.session(it, seed)));
+            let loads = plan.sweep_loads(threads, progress)?;
+            sessions.extend(loads.into_iter().filter_map(|it| self.head.to_tuned_session(it, seed)));
             Ok(())
         };
-        if entry::of_memories(&self.plan.scenarios).is_none() {
+        if entry::first_scenario_of_memories(&self.plan.scenarios).is_none() {
             take(&self.plan, None)?;
         } else {
             // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
@@ -116,7 +120,7 @@ impl<'a> Tuning<'a> {
     }
 
     /// Returns the names of the scenarios, in the order of their parts.
-    pub fn scenarios(&self) -> Vec<&str> {
+    pub fn scenario_names(&self) -> Vec<&str> {
         self.plan.scenarios.iter().map(|it| it.name.as_str()).listed()
     }
 
@@ -124,10 +128,10 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// What is tried cannot be written.
-    pub fn job(&self) -> Result<String, Error> {
+    pub fn job_digest(&self) -> Result<String, Error> {
         let head = serde_json::to_string(&self.head);
         let head = head.map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
-        Ok(format!("{}-{:016x}", self.plan.job(self.head.min_evidence), xxh3_64(head.as_bytes())))
+        Ok(format!("{}-{:016x}", self.plan.job_digest(self.head.min_evidence), xxh3_64(head.as_bytes())))
     }
 
     /// Returns what its parts have in common.
@@ -139,8 +143,8 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// It is of memories.
-    pub fn check_parts(&self) -> Result<(), Error> {
-        let Some(name) = entry::of_memories(&self.plan.scenarios) else { return Ok(()) };
+    pub fn check_has_parts(&self) -> Result<(), Error> {
+        let Some(name) = entry::first_scenario_of_memories(&self.plan.scenarios) else { return Ok(()) };
         let message = format!("{name} is of memories, which are simulated over drawn sessions");
         let help = "leave `--parts` out, or name recorded sessions";
         Err(Error::refused(Code("part-findings"), message, help))
@@ -150,12 +154,16 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// What [`Tuning::check_parts`], a session or taking a part says.
-    pub fn parts(&self, told: PlanWatch<'_>, making: &Making<'_, TuneHead>) -> Result<(), Error> {
-        self.check_parts()?;
-        let open = |it: &ReadyLoad| self.plan.opened_for_sweeps(it);
-        self.plan.each_part(told, making, open, |load| {
+    pub fn make_parts(
+        &self,
+        watch: PlanWatch<'_>,
+        request: &PartsRequest<'_, TuneHead>,
+    ) -> Result<(), Error> {
+        self.check_has_parts()?;
+        let open = |it: &ReadyLoad| self.plan.open_for_sweeps(it);
+        self.plan.make_parts_with(watch, request, open, |load| {
             let loads = play_for_sweep(load, &|_, _| {})?;
-            Ok(loads.into_iter().filter_map(|it| self.head.session(it, None)).listed())
+            Ok(loads.into_iter().filter_map(|it| self.head.to_tuned_session(it, None)).listed())
         })
     }
 }
@@ -164,30 +172,30 @@ impl<'a> Tuning<'a> {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn fold(
-    order: &[usize],
-    read: impl Fn(usize) -> Result<PartOf<TuneHead>, Error>,
+pub fn fold_parts(
+    part_numbers: &[usize],
+    read: impl Fn(usize) -> Result<JobPart<TuneHead>, Error>,
 ) -> Result<Tuned, Error> {
     let (mut head, mut sessions, mut skipped) = (None, Vec::new(), Vec::new());
-    for number in order {
+    for number in part_numbers {
         let part = read(*number)?;
         head.get_or_insert(part.head);
         sessions.extend(part.loads);
-        skipped.extend(part.skipped.into_iter().map(Skipped::from));
+        skipped.extend(part.skipped.into_iter().map(SkippedFile::from));
     }
     let head = head.filter(|_| !sessions.is_empty());
-    head.map(|it| it.found(&sessions)).ok_or_else(|| selection::none_left(&skipped))
+    head.map(|it| it.choose_and_test(&sessions)).ok_or_else(|| selection::none_left_error(&skipped))
 }
 
 impl TuneHead {
     /// Returns a load under the base and each variant; of what is played under a seed, what is remembered stands for evidence. `None`
     /// if not all of them came to a result.
-    fn session(&self, load: SweptLoad, seed: Option<u64>) -> Option<TunedSession> {
+    fn to_tuned_session(&self, load: SweptLoad, seed: Option<u64>) -> Option<TunedSession> {
         if load.runs.len() != self.tried.points.len() + 1 {
             return None;
         }
         // Kinds of findings list the number that they are judged by first.
-        let share = |it: &Swept| it.remembered.iter().find(|it| it.is_share).cloned();
+        let share = |it: &SweptRun| it.remembered.iter().find(|it| it.is_share).cloned();
         let shares = load.runs.iter().map(share).filter(|_| seed.is_some()).collect::<Option<Vec<_>>>();
         let remembered = shares.and_then(|all| {
             let heading = all.first()?.heading.to_owned();
@@ -195,11 +203,11 @@ impl TuneHead {
         });
         let goal = &self.tried.goal;
         let columns = goal.objectives.iter().copied().chain(goal.guards.iter().map(|it| it.of));
-        let numbers = |run: &Swept| {
+        let numbers = |run: &SweptRun| {
             let numbers = PointNumbers::new(&run.tally, &run.remembered);
-            columns.clone().map(|of| of.number(&numbers)).listed()
+            columns.clone().map(|of| of.number_of_point(&numbers)).listed()
         };
-        let numbers = if goal.is_asked() { load.runs.iter().map(numbers).listed() } else { Vec::new() };
+        let numbers = if goal.has_objectives() { load.runs.iter().map(numbers).listed() } else { Vec::new() };
         let mut tallies = load.runs.into_iter().map(|it| it.tally);
         let base = tallies.next()?;
         let project = seed.map_or(load.project, |it| format!("seed {it}"));
@@ -214,7 +222,7 @@ impl TuneHead {
     }
 
     /// Chooses on one part of the sessions and tests the choice on the other.
-    fn found(self, sessions: &[TunedSession]) -> Tuned {
+    fn choose_and_test(self, sessions: &[TunedSession]) -> Tuned {
         let Self { names: [base, policy], tried, min_evidence, seed } = self;
         Tuned::new([&base, &policy], sessions, tried, min_evidence, seed)
     }
@@ -227,7 +235,7 @@ const OF_MEMORIES: u64 = 12;
 ///
 /// # Errors
 /// The policy cannot be read or written.
-pub fn tuned_policy(
+pub fn tuned_policy_text(
     catalog: &Catalog,
     policy: &str,
     name: &str,
@@ -241,13 +249,13 @@ pub fn tuned_policy(
     let mut specs = [loaded.spec.clone()];
     let policies = super::overrides::NamedPolicies { catalog, loaded: std::slice::from_ref(&loaded) };
     for text in &tuned.chosen {
-        policies.set(&Override::parse(text)?, &mut specs)?;
+        policies.apply_override(&Override::parse(text)?, &mut specs)?;
     }
     let [mut spec] = specs;
     (spec.base, spec.title) = (None, None);
     spec.about = format!("{} Tuned: {}.", spec.about, variant_name(&tuned.chosen));
     spec.as_of = tuned.day.clone().or(spec.as_of);
     name.clone_into(&mut spec.name);
-    spec.sources.push(tuned.evidence());
+    spec.sources.push(tuned.provenance_sentence());
     Ok(Some(encode(&spec, format)?))
 }

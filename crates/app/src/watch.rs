@@ -16,12 +16,12 @@ pub(super) struct PlanWatcher<'a> {
 }
 
 impl<'a> PlanWatcher<'a> {
-    pub(super) fn new(told: PlanWatch<'a>) -> Self {
-        Self { told, is_stopped: AtomicBool::new(false) }
+    pub(super) fn new(watch: PlanWatch<'a>) -> Self {
+        Self { told: watch, is_stopped: AtomicBool::new(false) }
     }
 
     /// Tells how much is done, unless it was stopped.
-    pub(super) fn tell(&self, done: usize, all: usize) {
+    pub(super) fn report_progress(&self, done: usize, all: usize) {
         if !self.is_stopped() && (self.told)(done, all).is_break() {
             self.is_stopped.store(true, Ordering::Relaxed);
         }
@@ -32,13 +32,13 @@ impl<'a> PlanWatcher<'a> {
     }
 
     /// Returns an error if it was stopped.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check_not_stopped(&self) -> Result<(), Error> {
         if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
     }
 }
 
 /// Makes a progress, which stops nothing, into what is told.
-pub fn never_stops(progress: Progress<'_>) -> impl Fn(usize, usize) -> ControlFlow<()> + Sync {
+pub fn as_unstoppable_watch(progress: Progress<'_>) -> impl Fn(usize, usize) -> ControlFlow<()> + Sync {
     move |done, all| {
         progress(done, all);
         ControlFlow::Continue(())
@@ -56,7 +56,7 @@ pub(super) struct ProblemsFound {
 
 impl ProblemsFound {
     /// Adds an error.
-    pub(super) fn error(&mut self, error: Error) {
+    pub(super) fn add_error(&mut self, error: Error) {
         match error {
             Error::Invalid(problems) => self.problems.extend(problems),
             other => self.others.push(other),
@@ -69,7 +69,7 @@ impl ProblemsFound {
     }
 
     /// Stops when anything is wrong.
-    pub(super) fn stop(&mut self) -> Result<(), Error> {
+    pub(super) fn fail_if_any(&mut self) -> Result<(), Error> {
         if self.problems.is_empty() && self.others.len() < 2 {
             return self.others.pop().map_or(Ok(()), Err);
         }

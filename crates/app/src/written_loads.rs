@@ -18,7 +18,7 @@ const EVERYTHING: f64 = 0.999_999;
 ///
 /// # Errors
 /// The scenario cannot be read or played.
-pub(super) fn lints(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Error> {
+pub(super) fn lint_written_scenario(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Error> {
     let scenario = catalog.scenario(name)?;
     if !matches!(scenario.spec.load, LoadSpec::Turns(_) | LoadSpec::Sessions(_) | LoadSpec::Generate(_)) {
         return Ok(Vec::new());
@@ -33,7 +33,7 @@ pub(super) fn lints(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Er
     let plan = Plan::new(catalog, &comparison)?.without_limits();
     let mut found = Vec::new();
     for entry in &plan.scenarios {
-        found.extend(plan.open(entry)?.iter().filter_map(|it| hurried(&it.timeline()?.spine)));
+        found.extend(plan.open(entry)?.iter().filter_map(|it| early_request_lint(&it.timeline()?.spine)));
     }
     let kept = plan.report(None, &|_, _| {})?.runs.into_iter();
     let kept = kept.filter_map(|it| Some((it.policy, it.tally.evidence_kept()?)));
@@ -47,11 +47,11 @@ pub(super) fn lints(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Er
             a turn without calls has nothing to keep: give it `talk_needs = { none = 1.0 }`";
         found.push(Diagnostic::at(Code("needs-lost"), "load", message).help(help));
     }
-    Ok(scenario.locate(found))
+    Ok(scenario.locate_problems(found))
 }
 
 /// Reports requests that start before the reply to the one before is there, so that they cannot read what it wrote.
-fn hurried(spine: &Spine) -> Option<Diagnostic> {
+fn early_request_lint(spine: &Spine) -> Option<Diagnostic> {
     let (mut n_hurried, mut n_all, mut has_no_other) = (0, 0, false);
     for session in &spine.sessions {
         let turns = session.turns.start as usize..session.turns.end as usize;

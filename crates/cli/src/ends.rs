@@ -15,11 +15,11 @@ static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 const INTERRUPTED: i32 = 130;
 
 /// Installs the handler of SIGINT, SIGTERM and SIGHUP (on Windows, Ctrl-C) that stops child programs and removes temporary files.
-pub(super) fn watch() {
+pub(super) fn install_interrupt_handler() {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(|| {
         // Without the handler, an interrupt may leave a temporary file behind. That is no reason to write no output.
-        let _ = ctrlc::set_handler(interrupted);
+        let _ = ctrlc::set_handler(handle_interrupt);
         // A release aborts where it panics, so nothing is dropped that would remove its file.
         if cfg!(panic = "abort") {
             let report = panic::take_hook();
@@ -27,7 +27,7 @@ pub(super) fn watch() {
                 report(info);
                 // Waiting would never end where the thread that panics holds the lock.
                 if let Ok(temporary) = TEMPORARY.try_lock() {
-                    end(&temporary);
+                    stop_children_and_remove(&temporary);
                 }
             }));
         }
@@ -38,11 +38,11 @@ pub(super) fn watch() {
 ///
 /// # Errors
 /// It cannot be created.
-pub(super) fn temporary<T>(
+pub(super) fn create_temporary<T>(
     make: impl FnOnce() -> io::Result<T>,
     path: impl FnOnce(&T) -> &Path,
 ) -> io::Result<T> {
-    watch();
+    install_interrupt_handler();
     // An interrupt waits for the lock, so it cannot miss a file that is being created.
     let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     let made = make()?;
@@ -51,28 +51,28 @@ pub(super) fn temporary<T>(
 }
 
 /// Has interrupts remove what is about to be made, until [`made`] is called.
-pub(super) fn begun(path: &Path) {
-    watch();
+pub(super) fn remove_on_interrupt(path: &Path) {
+    install_interrupt_handler();
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
 }
 
 /// Takes a temporary file or folder off the list, because it was renamed or removed.
-pub(super) fn made(path: &Path) {
+pub(super) fn keep_on_interrupt(path: &Path) {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
 }
 
 /// Stops child programs, removes temporary files, and exits.
-fn interrupted() {
+fn handle_interrupt() {
     // Hold the lock until the process exits, so that no other temporary file is created.
     let all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-    end(&all);
+    stop_children_and_remove(&all);
     process::exit(INTERRUPTED);
 }
 
 /// Stops all child programs and removes all temporary files.
-fn end(temporary: &BTreeSet<PathBuf>) {
+fn stop_children_and_remove(paths: &BTreeSet<PathBuf>) {
     end_all();
-    for path in temporary {
+    for path in paths {
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
     }
 }

@@ -9,8 +9,8 @@ use clap::Arg;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ctxsim_timeline::row::{self, Rows};
 
-use crate::output::{self, OutputArgs, PageArgs, Remark};
-use crate::what::number;
+use crate::output::{self, OutputArgs, PageArgs, WrittenByRemark};
+use crate::what::whole_number_parser;
 use ctxsim_base::grid::tint::Terminal;
 
 /// An output format, by its name.
@@ -38,40 +38,41 @@ struct KnownFormat {
     /// File extensions, the usual one first.
     extensions: &'static [&'static str],
     /// How its files say that ctxsim wrote them.
-    remark: Remark,
+    remark: WrittenByRemark,
 }
 
-const fn known(
+const fn known_format(
     name: FormatArg,
     about: &'static str,
     extensions: &'static [&'static str],
-    remark: Remark,
+    remark: WrittenByRemark,
 ) -> KnownFormat {
     KnownFormat { name, about, extensions, remark }
 }
 
 /// A remark between the signs that Markdown and SVG share.
-const COMMENT: Remark = Remark::Comment("<!-- ", " -->");
+const COMMENT: WrittenByRemark = WrittenByRemark::Comment("<!-- ", " -->");
 
 /// The formats of whole results; those of rows are in [`row::FORMATS`].
 const FORMATS: [KnownFormat; 7] = [
-    known(FormatArg::TABLE, "Tables for the terminal", &["txt"], Remark::Line),
-    known(FormatArg::MARKDOWN, "Markdown tables", &["md", "markdown"], COMMENT),
-    known(
+    known_format(FormatArg::TABLE, "Tables for the terminal", &["txt"], WrittenByRemark::Line),
+    known_format(FormatArg::MARKDOWN, "Markdown tables", &["md", "markdown"], COMMENT),
+    known_format(
         FormatArg::HTML,
         "Self-contained page with charts and tables",
         &["html", "htm"],
-        Remark::AfterDoctype,
+        WrittenByRemark::AfterDoctype,
     ),
-    known(FormatArg::SVG, "One chart: the first, or the one given by `--chart`", &["svg"], COMMENT),
-    known(FormatArg::GITHUB, "Markdown for a GitHub job summary, with folded details", &[], COMMENT),
-    known(FormatArg::JUNIT, "JUnit XML", &["xml"], Remark::None),
-    known(FormatArg::SARIF, "SARIF 2.1.0", &["sarif"], Remark::None),
+    known_format(FormatArg::SVG, "One chart: the first, or the one given by `--chart`", &["svg"], COMMENT),
+    known_format(FormatArg::GITHUB, "Markdown for a GitHub job summary, with folded details", &[], COMMENT),
+    known_format(FormatArg::JUNIT, "JUnit XML", &["xml"], WrittenByRemark::None),
+    known_format(FormatArg::SARIF, "SARIF 2.1.0", &["sarif"], WrittenByRemark::None),
 ];
 
 /// Returns every format.
-fn all() -> impl Iterator<Item = KnownFormat> {
-    let of_rows = row::FORMATS.map(|it| known(FormatArg(it.name), it.about, it.extensions, Remark::None));
+fn all_formats() -> impl Iterator<Item = KnownFormat> {
+    let of_rows = row::FORMATS
+        .map(|it| known_format(FormatArg(it.name), it.about, it.extensions, WrittenByRemark::None));
     FORMATS.into_iter().chain(of_rows)
 }
 
@@ -80,41 +81,41 @@ impl FormatArg {
     ///
     /// # Errors
     /// Text for people that is not UTF-8; none of ours is.
-    pub(super) fn neutral(self, text: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+    pub(super) fn neutralise_control_codes(self, text: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
         if ![Self::TABLE, Self::MARKDOWN, Self::GITHUB].contains(&self) {
             return Ok(Cow::Borrowed(text));
         }
-        let text = output::neutral(std::str::from_utf8(text).map_err(unwritable)?);
+        let text = output::neutralise_control_codes(std::str::from_utf8(text).map_err(unwritable_error)?);
         Ok(Cow::Owned(text.into_owned().into_bytes()))
     }
 
     /// Returns the formats that rows can be written in.
-    pub(super) fn of_rows() -> impl Iterator<Item = Self> {
+    pub(super) fn row_formats() -> impl Iterator<Item = Self> {
         row::FORMATS.iter().map(|it| Self(it.name))
     }
 
     /// Returns how its files say that ctxsim wrote them.
-    pub(super) fn remark(self) -> Remark {
-        self.known().map_or(Remark::None, |it| it.remark)
+    pub(super) fn written_by_remark(self) -> WrittenByRemark {
+        self.known_format().map_or(WrittenByRemark::None, |it| it.remark)
     }
 
     /// Writes rows in it; a format in which lists of things are told in words gets other rows.
-    pub(super) fn write(self, rows: impl FnOnce(bool) -> Vec<Rows>) -> Result<Vec<u8>, Error> {
-        let format = self.of_row().unwrap_or(row::FORMATS[0]);
-        (format.write)(&rows(format.is_flat)).map_err(unwritable)
+    pub(super) fn encode_rows(self, rows: impl FnOnce(bool) -> Vec<Rows>) -> Result<Vec<u8>, Error> {
+        let format = self.row_format().unwrap_or(row::FORMATS[0]);
+        (format.write)(&rows(format.is_flat)).map_err(unwritable_error)
     }
 
     /// Returns whether it is a table of cells.
-    pub(super) fn is_flat(self) -> bool {
-        self.of_row().is_some_and(|it| it.is_flat)
+    pub(super) fn has_flat_rows(self) -> bool {
+        self.row_format().is_some_and(|it| it.is_flat)
     }
 
-    fn of_row(self) -> Option<row::RowFormat> {
+    fn row_format(self) -> Option<row::RowFormat> {
         row::FORMATS.into_iter().find(|it| it.name == self.0)
     }
 
-    fn known(self) -> Option<KnownFormat> {
-        all().find(|it| it.name == self)
+    fn known_format(self) -> Option<KnownFormat> {
+        all_formats().find(|it| it.name == self)
     }
 
     /// Returns its name on the command line.
@@ -123,8 +124,10 @@ impl FormatArg {
     }
 
     /// Returns its usual extension; empty if it has none.
-    fn extension(self) -> String {
-        self.known().and_then(|it| it.extensions.first().map(|usual| format!(".{usual}"))).unwrap_or_default()
+    fn usual_extension(self) -> String {
+        self.known_format()
+            .and_then(|it| it.extensions.first().map(|usual| format!(".{usual}")))
+            .unwrap_or_default()
     }
 }
 
@@ -139,53 +142,59 @@ pub(super) struct Formats<'a> {
 impl Formats<'_> {
     /// Returns a parser of `--format` for these formats, so that help and completions offer no other.
     pub(super) fn parser(&self) -> impl TypedValueParser<Value = FormatArg> + use<> {
-        let known = self.known.iter().filter_map(|it| it.known());
+        let known = self.known.iter().filter_map(|it| it.known_format());
         let values = known.map(|it| PossibleValue::new(it.name.0).help(it.about));
-        PossibleValuesParser::new(values)
-            .try_map(|given| all().map(|it| it.name).find(|known| known.0 == given).ok_or("unknown format"))
+        PossibleValuesParser::new(values).try_map(|given| {
+            all_formats().map(|it| it.name).find(|known| known.0 == given).ok_or("unknown format")
+        })
     }
 
     /// Returns the format to write.
     ///
     /// # Errors
     /// The format is unknown, or the output cannot be written.
-    pub(super) fn choose(&self, asked: Option<FormatArg>, output: &OutputArgs) -> Result<FormatArg, Error> {
+    pub(super) fn choose_format(
+        &self,
+        asked: Option<FormatArg>,
+        output: &OutputArgs,
+    ) -> Result<FormatArg, Error> {
         let output = output.file();
         let usual = self.known.first().copied().unwrap_or(FormatArg::TABLE);
         let format = match (asked, output) {
             (Some(asked), _) => asked,
-            (None, Some(path)) => self.of_extension(path)?.unwrap_or(usual),
+            (None, Some(path)) => self.format_of_extension(path)?.unwrap_or(usual),
             (None, None) => usual,
         };
         if !self.known.contains(&format) {
-            let known = self.or(FormatArg::name);
+            let known = self.join_with_or(FormatArg::name);
             let message = format!("{} needs `--format {}", self.of, known.trim_start_matches('`'));
             let help = match asked {
                 Some(_) => format!("use one of these instead of `{}`", format.name()),
-                None => format!("name a file that ends in {}", self.or(FormatArg::extension)),
+                None => format!("name a file that ends in {}", self.join_with_or(FormatArg::usual_extension)),
             };
-            return Err(wrong(Code("output-format"), message, help));
+            return Err(error_without_place(Code("output-format"), message, help));
         }
-        output.map_or(Ok(()), output::writable)?;
+        output.map_or(Ok(()), output::check_writable)?;
         Ok(format)
     }
 
     /// Returns the format of a file's extension, or `None` without one.
-    fn of_extension(&self, path: &Path) -> Result<Option<FormatArg>, Error> {
+    fn format_of_extension(&self, path: &Path) -> Result<Option<FormatArg>, Error> {
         let Some(found) = path.extension() else { return Ok(None) };
         let found = found.to_string_lossy();
-        match all().find(|it| it.extensions.iter().any(|known| found.eq_ignore_ascii_case(known))) {
+        match all_formats().find(|it| it.extensions.iter().any(|known| found.eq_ignore_ascii_case(known))) {
             Some(format) => Ok(Some(format.name)),
             None => {
                 let message = format!("`.{found}` is not the extension of an output format");
-                let help = format!("use {}, or add `--format`", self.or(FormatArg::extension));
-                Err(wrong_at(Code("output-extension"), path, message, help))
+                let help =
+                    format!("use {}, or add `--format`", self.join_with_or(FormatArg::usual_extension));
+                Err(error_at_place(Code("output-extension"), path, message, help))
             }
         }
     }
 
     /// Returns the formats' names, or their extensions, in backticks, joined by "or"; formats without one are skipped.
-    fn or(&self, name: impl Fn(FormatArg) -> String) -> String {
+    fn join_with_or(&self, name: impl Fn(FormatArg) -> String) -> String {
         let names = self.known.iter().map(|format| name(*format)).filter(|it| !it.is_empty());
         let names: Vec<String> = names.map(|it| format!("`{it}`")).listed();
         match names.split_last() {
@@ -215,29 +224,29 @@ impl ShownArgs {
     ///
     /// # Errors
     /// As [`Formats::choose`].
-    pub(super) fn choose(&self, formats: &Formats<'_>) -> Result<FormatArg, Error> {
-        formats.choose(self.format, &self.output)
+    pub(super) fn choose_format(&self, formats: &Formats<'_>) -> Result<FormatArg, Error> {
+        formats.choose_format(self.format, &self.output)
     }
 
     /// Returns how tables are shown where they are printed, or written to a file.
     pub(super) fn terminal(&self) -> Terminal {
-        Terminal { width: Some(self.width()), ..self.given_terminal() }
+        Terminal { width: Some(self.table_width()), ..self.terminal_without_default_width() }
     }
 
     /// Returns the same, of any width unless one is asked for or that of a screen is known.
-    pub(super) fn given_terminal(&self) -> Terminal {
+    pub(super) fn terminal_without_default_width(&self) -> Terminal {
         let is_printed = self.output.file().is_none();
-        Terminal { width: self.given_width(), ..output::terminal(is_printed) }
+        Terminal { width: self.asked_or_screen_width(), ..output::terminal_without_width(is_printed) }
     }
 
     /// Returns the width of tables.
-    pub(super) fn width(&self) -> usize {
-        self.given_width().unwrap_or(TABLE_WIDTH)
+    pub(super) fn table_width(&self) -> usize {
+        self.asked_or_screen_width().unwrap_or(TABLE_WIDTH)
     }
 
     /// Returns the width that is asked for, or that of the screen.
-    pub(super) fn given_width(&self) -> Option<usize> {
-        self.wide.given(self.output.file())
+    pub(super) fn asked_or_screen_width(&self) -> Option<usize> {
+        self.wide.asked_or_screen_width(self.output.file())
     }
 }
 
@@ -252,40 +261,44 @@ pub(super) struct PagedArgs {
 
 impl PagedArgs {
     /// Checks before any work that both may be written.
-    pub(super) fn check(&self, inputs: &Files) -> Result<(), Error> {
-        self.check_beside(None, inputs)
+    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<(), Error> {
+        self.check_writable_beside(None, inputs)
     }
 
     /// Checks before any work that both may be written, and that neither is written to a further file.
-    pub(super) fn check_beside(&self, further: Option<&Path>, inputs: &Files) -> Result<(), Error> {
-        self.shown.output.check(inputs)?;
+    pub(super) fn check_writable_beside(
+        &self,
+        further: Option<&Path>,
+        inputs: &InputFiles,
+    ) -> Result<(), Error> {
+        self.shown.output.check_writable(inputs)?;
         let beside = further.into_iter().chain(self.shown.output.file());
-        self.page.check(inputs, self.shown.output.force(), beside)
+        self.page.check_writable(inputs, self.shown.output.force(), beside)
     }
 
     /// Writes the result, which is the page or the text of another format, and the page if it is asked for.
-    pub(super) fn put<E: Display, T: Into<Vec<u8>>>(
+    pub(super) fn write_text_and_page<E: Display, T: Into<Vec<u8>>>(
         &self,
-        inputs: &Files,
+        inputs: &InputFiles,
         format: FormatArg,
         page: impl Fn() -> Result<String, E>,
         text: impl FnOnce() -> Result<T, Error>,
     ) -> Result<(), Error> {
         let is_page = format == FormatArg::HTML;
-        let text = if is_page { page().map_err(unwritable)?.into() } else { text()?.into() };
-        self.page.put(inputs, self.shown.output.force(), page)?;
-        self.shown.output.put(inputs, format, text)
+        let text = if is_page { page().map_err(unwritable_error)?.into() } else { text()?.into() };
+        self.page.write_if_asked(inputs, self.shown.output.force(), page)?;
+        self.shown.output.write_result(inputs, format, text)
     }
 
     /// The same of JSON that is written as it is made.
-    pub(super) fn put_written<E: Display>(
+    pub(super) fn write_json_and_page<E: Display>(
         &self,
-        inputs: &Files,
+        inputs: &InputFiles,
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
         page: impl FnOnce() -> Result<String, E>,
     ) -> Result<(), Error> {
-        self.page.put(inputs, self.shown.output.force(), page)?;
-        self.shown.output.put_written(inputs, write)
+        self.page.write_if_asked(inputs, self.shown.output.force(), page)?;
+        self.shown.output.write_streamed_json(inputs, write)
     }
 }
 
@@ -293,30 +306,35 @@ impl PagedArgs {
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct WidthArgs {
     /// Width of tables in characters [default: the terminal's, or COLUMNS, else 100]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(20, 10_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number_parser::<u16>(20, 10_000))]
     width: Option<u16>,
 }
 
 impl WidthArgs {
     /// Returns how tables are shown on standard output.
-    pub(super) fn printed(self) -> Terminal {
-        Terminal { width: Some(self.given(None).unwrap_or(TABLE_WIDTH)), ..output::terminal(true) }
+    pub(super) fn stdout_terminal(self) -> Terminal {
+        Terminal {
+            width: Some(self.asked_or_screen_width(None).unwrap_or(TABLE_WIDTH)),
+            ..output::terminal_without_width(true)
+        }
     }
 
     /// Returns the width that is asked for, else the terminal's or the environment's, on which no file depends.
     #[expect(clippy::disallowed_methods, reason = "how wide a table is drawn on a screen is no result")]
-    fn given(self, file: Option<&Path>) -> Option<usize> {
+    fn asked_or_screen_width(self, file: Option<&Path>) -> Option<usize> {
         let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|it| *it > 0);
         let asked = self.width.map(usize::from);
         asked.or_else(|| {
-            file.is_none().then(|| output::size().map(|it| it[0]).or_else(of_environment)).flatten()
+            file.is_none()
+                .then(|| output::stdout_terminal_size().map(|it| it[0]).or_else(of_environment))
+                .flatten()
         })
     }
 }
 
 impl Formats<'_> {
     /// Makes `--format` offer these formats and no other.
-    pub(super) fn offered(&self, format: Arg) -> Arg {
+    pub(super) fn restrict_format_arg(&self, format: Arg) -> Arg {
         format.value_parser(self.parser())
     }
 }

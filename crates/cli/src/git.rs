@@ -28,7 +28,7 @@ pub(super) const MARK: &str = REVISION_MARK;
 
 /// Returns the name of a policy in a revision written as `rev:REVISION`; a plain policy name is returned as
 /// it is.
-pub(super) fn named(revision: &str, policy: &str) -> String {
+pub(super) fn policy_name_at_revision(revision: &str, policy: &str) -> String {
     match revision.strip_prefix(MARK) {
         Some(rest) if !rest.contains(':') => format!("{revision}:{policy}"),
         _ => revision.to_owned(),
@@ -45,7 +45,7 @@ pub(super) struct RevArgs {
 
 impl RevArgs {
     /// Returns whether suites may name revisions.
-    pub(super) fn is_allowed(self) -> bool {
+    pub(super) fn allows_revisions(self) -> bool {
         self.allow_rev
     }
 
@@ -53,7 +53,7 @@ impl RevArgs {
     ///
     /// # Errors
     /// The suite names a policy of a revision, and may not.
-    pub(super) fn policies(self, suite: &Loaded<SuiteFile>) -> Result<&[String], Error> {
+    pub(super) fn allowed_policy_names(self, suite: &Loaded<SuiteFile>) -> Result<&[String], Error> {
         let names = &suite.spec.policies;
         let problems = names.iter().enumerate().filter(|it| it.1.starts_with(MARK) && !self.allow_rev);
         let problems: Vec<Diagnostic> = problems
@@ -63,12 +63,12 @@ impl RevArgs {
                     .help("add `--allow-rev` if you trust this suite")
             })
             .listed();
-        if problems.is_empty() { Ok(names) } else { Err(suite.locate(problems).into()) }
+        if problems.is_empty() { Ok(names) } else { Err(suite.locate_problems(problems).into()) }
     }
 }
 
 /// A catalog with policies of other revisions, and the folders where their programs are checked out.
-pub(super) struct Revisions {
+pub(super) struct RevisionCatalog {
     catalog: Catalog,
     /// Names of policies that their revision does not have, each with what to say about it.
     pub lacking: Vec<(String, Diagnostic)>,
@@ -76,7 +76,7 @@ pub(super) struct Revisions {
     checkouts: Vec<Checkout>,
 }
 
-impl Deref for Revisions {
+impl Deref for RevisionCatalog {
     type Target = Catalog;
 
     fn deref(&self) -> &Catalog {
@@ -88,12 +88,12 @@ impl Deref for Revisions {
 ///
 /// # Errors
 /// Git fails, or a revision has no such policy.
-pub(super) fn with_revisions<'n>(
+pub(super) fn read_policy_revisions<'n>(
     catalog: &Catalog,
-    names: impl IntoIterator<Item = &'n String>,
-    starts: bool,
-) -> Result<Revisions, Error> {
-    let with = found_in_revisions(catalog, names, starts)?;
+    policy_names: impl IntoIterator<Item = &'n String>,
+    may_start_programs: bool,
+) -> Result<RevisionCatalog, Error> {
+    let with = read_existing_policy_revisions(catalog, policy_names, may_start_programs)?;
     if with.lacking.is_empty() {
         return Ok(with);
     }
@@ -105,23 +105,25 @@ pub(super) fn with_revisions<'n>(
 ///
 /// # Errors
 /// Git fails.
-pub(super) fn found_in_revisions<'n>(
+pub(super) fn read_existing_policy_revisions<'n>(
     catalog: &Catalog,
-    names: impl IntoIterator<Item = &'n String>,
-    starts: bool,
-) -> Result<Revisions, Error> {
+    policy_names: impl IntoIterator<Item = &'n String>,
+    may_start_programs: bool,
+) -> Result<RevisionCatalog, Error> {
     let mut repositories: BTreeMap<PathBuf, Arc<Repository>> = BTreeMap::new();
     let mut known: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
     let mut checked_out: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
-    let mut with = Revisions { catalog: catalog.clone(), lacking: Vec::new(), checkouts: Vec::new() };
-    for name in names {
+    let mut with = RevisionCatalog { catalog: catalog.clone(), lacking: Vec::new(), checkouts: Vec::new() };
+    for name in policy_names {
         let Some((revision, policy)) = name.strip_prefix(MARK).and_then(|it| it.split_once(':')) else {
             continue;
         };
-        let (folder, path) = place(catalog, policy)?;
+        let (folder, path) = policy_folder_and_path(catalog, policy)?;
         let key = (revision.to_owned(), folder.clone());
-        let repository = known_or(&mut repositories, &folder, || Repository::around(&folder))?;
-        let tree = known_or(&mut known, &key, || read(&repository, revision, &folder))?;
+        let repository = get_or_try_insert(&mut repositories, &folder, || Repository::find_around(&folder))?;
+        let tree = get_or_try_insert(&mut known, &key, || {
+            read_inputs_in_repository(&repository, revision, &folder)
+        })?;
         if tree.text(&path).is_none() {
             let message = format!("`{revision}` does not contain `{}`", folder.join(&path).display());
             let help = "name a policy that exists in both revisions, or a bundled policy as the base";
@@ -129,17 +131,19 @@ pub(super) fn found_in_revisions<'n>(
                 .push((name.clone(), Diagnostic::at(Code("revision-policy"), "", message).help(help)));
             continue;
         }
-        with.catalog = with.catalog.with_revision(name, &tree, &path);
-        if starts && with.catalog.policy(name)?.spec.process.is_some() {
-            let tree = known_or(&mut checked_out, &key, || with.checked_out(&repository, &tree, &folder))?;
-            with.catalog = with.catalog.with_revision(name, &tree, &path);
+        with.catalog = with.catalog.with_policy_of_revision(name, &tree, &path);
+        if may_start_programs && with.catalog.policy(name)?.spec.process.is_some() {
+            let tree = get_or_try_insert(&mut checked_out, &key, || {
+                with.check_out_revision(&repository, &tree, &folder)
+            })?;
+            with.catalog = with.catalog.with_policy_of_revision(name, &tree, &path);
         }
     }
     Ok(with)
 }
 
 /// Returns what is known under a key, which is made once.
-fn known_or<K: Ord + Clone, T>(
+fn get_or_try_insert<K: Ord + Clone, T>(
     known: &mut BTreeMap<K, Arc<T>>,
     key: &K,
     make: impl FnOnce() -> Result<T, Error>,
@@ -152,34 +156,34 @@ fn known_or<K: Ord + Clone, T>(
     Ok(made)
 }
 
-impl Revisions {
+impl RevisionCatalog {
     /// Checks a whole revision out into a temporary folder, since programs use any file; index and working tree stay
     /// as they are.
-    fn checked_out(
+    fn check_out_revision(
         &mut self,
         repository: &Repository,
         tree: &Revision,
         folder: &Path,
     ) -> Result<Revision, Error> {
-        let commit = repository.commit(tree.name())?;
-        let checkout = Checkout::make(repository, tree.name(), &commit)?;
-        let checked_out = tree.checked_out(checkout.at(&repository.below(folder)?));
+        let commit = repository.commit_id_of(tree.name())?;
+        let checkout = Checkout::check_out_commit(repository, tree.name(), &commit)?;
+        let checked_out = tree.with_checkout(checkout.path_in_checkout(&repository.path_from_top(folder)?));
         self.checkouts.push(checkout);
         Ok(checked_out)
     }
 }
 
 /// Returns a policy's folder, and its path below it.
-fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
-    let file = match catalog.find(Kind::Policy, policy)? {
+fn policy_folder_and_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
+    let file = match catalog.find_origin(InputKind::Policy, policy)? {
         Origin::File(path) => path,
         Origin::Bundled(_) | Origin::Stream(_) | Origin::Revision(..) | Origin::Built(_) => {
             let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
             let help = "name a policy file in your repository, or a bundled policy without `rev:`";
-            return Err(wrong(Code("revision-bundled"), message, help));
+            return Err(error_without_place(Code("revision-bundled"), message, help));
         }
     };
-    let below = file.ancestors().skip(1).find(|it| it.ends_with(Kind::Policy.folder()));
+    let below = file.ancestors().skip(1).find(|it| it.ends_with(InputKind::Policy.folder_name()));
     let folder = below.or(file.parent()).unwrap_or(Path::new("")).to_owned();
     let path = file.strip_prefix(&folder).map(Path::to_owned).unwrap_or_else(|_| file.clone());
     Ok((folder, path))
@@ -189,13 +193,13 @@ fn place(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
 ///
 /// # Errors
 /// Git fails, or the revision has no such file.
-pub(super) fn text_at(revision: &str, path: &Path) -> Result<String, Error> {
+pub(super) fn read_file_at_revision(revision: &str, path: &Path) -> Result<String, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let name = Path::new(path.file_name().unwrap_or_default());
-    let text = files_at(revision, folder)?.text(name).map(str::to_owned);
+    let text = read_inputs_at_revision(revision, folder)?.text(name).map(str::to_owned);
     text.ok_or_else(|| {
         let message = format!("`{revision}` does not contain `{}`", path.display());
-        wrong(Code("revision-policy"), message, "name a revision that has the file")
+        error_without_place(Code("revision-policy"), message, "name a revision that has the file")
     })
 }
 
@@ -203,24 +207,28 @@ pub(super) fn text_at(revision: &str, path: &Path) -> Result<String, Error> {
 ///
 /// # Errors
 /// Git fails.
-pub(super) fn files_at(revision: &str, folder: &Path) -> Result<Revision, Error> {
-    read(&Repository::around(folder)?, revision, folder)
+pub(super) fn read_inputs_at_revision(revision: &str, folder: &Path) -> Result<Revision, Error> {
+    read_inputs_in_repository(&Repository::find_around(folder)?, revision, folder)
 }
 
 /// Reads the input files below a folder in a revision.
-fn read(repository: &Repository, revision: &str, folder: &Path) -> Result<Revision, Error> {
-    let below = repository.below(folder)?;
-    let commit = repository.commit(revision)?;
-    let blobs = repository.blobs(revision, &commit, &below)?;
+fn read_inputs_in_repository(
+    repository: &Repository,
+    revision: &str,
+    folder: &Path,
+) -> Result<Revision, Error> {
+    let below = repository.path_from_top(folder)?;
+    let commit = repository.commit_id_of(revision)?;
+    let blobs = repository.list_blobs(revision, &commit, &below)?;
     let is_input = |it: &&Blob| it.kind != BlobKind::Link && Format::from_path(&it.path).is_some();
     let mut files = BTreeMap::new();
-    repository.each(revision, blobs.iter().filter(is_input), |blob, content| {
+    repository.for_each_blob(revision, blobs.iter().filter(is_input), |blob, content| {
         let mut text = String::new();
         let read = content.take(TEXT_MAX + 1).read_to_string(&mut text);
         if read.is_err() || text.len() as u64 > TEXT_MAX {
             let message =
                 format!("`{}` in git is not UTF-8 of at most {} MiB", blob.path.display(), TEXT_MAX >> 20);
-            return Err(wrong(Code("git-failed"), message, "save the policy as UTF-8"));
+            return Err(error_without_place(Code("git-failed"), message, "save the policy as UTF-8"));
         }
         files.insert(blob.path.strip_prefix(&below).unwrap_or(&blob.path).to_owned(), text);
         Ok(())
@@ -236,47 +244,52 @@ impl Checkout {
     ///
     /// # Errors
     /// The commit is not complete, or the disk is full.
-    fn make(repository: &Repository, revision: &str, commit: &str) -> Result<Self, Error> {
-        let blobs = repository.blobs(revision, commit, Path::new(""))?;
-        let made = ends::temporary(tempfile::tempdir, TempDir::path);
+    fn check_out_commit(repository: &Repository, revision: &str, commit: &str) -> Result<Self, Error> {
+        let blobs = repository.list_blobs(revision, commit, Path::new(""))?;
+        let made = ends::create_temporary(tempfile::tempdir, TempDir::path);
         let folder =
             made.map_err(|source| Error::Write { path: std::env::temp_dir(), source: source.kind().into() })?;
         let checkout = Self(folder);
         let mut links: Vec<(PathBuf, Vec<u8>)> = Vec::new();
-        repository.each(revision, blobs.iter().filter(|it| is_plain(&it.path)), |blob, content| {
-            let path = checkout.0.path().join(&blob.path);
-            let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| match blob.kind {
-                BlobKind::Link => {
-                    let mut target = Vec::new();
-                    content.read_to_end(&mut target)?;
-                    links.push((path.clone(), target));
-                    Ok(())
-                }
-                BlobKind::File | BlobKind::Program => put(&path, blob, content),
-            });
-            written.map_err(|source| Error::Write { path, source })
-        })?;
+        repository.for_each_blob(
+            revision,
+            blobs.iter().filter(|it| is_safe_relative_path(&it.path)),
+            |blob, content| {
+                let path = checkout.0.path().join(&blob.path);
+                let written =
+                    path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| match blob.kind {
+                        BlobKind::Link => {
+                            let mut target = Vec::new();
+                            content.read_to_end(&mut target)?;
+                            links.push((path.clone(), target));
+                            Ok(())
+                        }
+                        BlobKind::File | BlobKind::Program => write_new_file(&path, blob, content),
+                    });
+                written.map_err(|source| Error::Write { path, source })
+            },
+        )?;
         // They come last, so that no file is written through one.
         for (path, target) in links {
-            linked(&path, &target).map_err(|source| Error::Write { path, source })?;
+            create_link(&path, &target).map_err(|source| Error::Write { path, source })?;
         }
         Ok(checkout)
     }
 
     /// Returns where a folder of the work tree is in it.
-    fn at(&self, below: &Path) -> PathBuf {
+    fn path_in_checkout(&self, below: &Path) -> PathBuf {
         self.0.path().join(below)
     }
 }
 
 /// Returns whether a path leads nowhere but below the folder that it is joined to, and not into what git keeps.
-fn is_plain(path: &Path) -> bool {
+fn is_safe_relative_path(path: &Path) -> bool {
     let is_name = |it: Component<'_>| matches!(it, Component::Normal(name) if !name.to_string_lossy().eq_ignore_ascii_case(GIT));
     path.components().all(is_name)
 }
 
 /// Writes a file that is not there yet.
-fn put(path: &Path, blob: &Blob, content: &mut dyn io::Read) -> io::Result<()> {
+fn write_new_file(path: &Path, blob: &Blob, content: &mut dyn io::Read) -> io::Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are those of Unix"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -291,7 +304,7 @@ fn put(path: &Path, blob: &Blob, content: &mut dyn io::Read) -> io::Result<()> {
 }
 
 /// Makes a link; where systems have other ones than git, a file with its target.
-fn linked(path: &Path, target: &[u8]) -> io::Result<()> {
+fn create_link(path: &Path, target: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
     return std::os::unix::fs::symlink(
         <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(target),

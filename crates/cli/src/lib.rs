@@ -21,7 +21,7 @@ use ctxsim_app::catalog::Bundle;
 
 use project::Project;
 use verbs::Command;
-pub use verbs::check::checked;
+pub use verbs::check::check_suites_silently;
 
 /// A guard failed.
 const GUARD_FAILED: u8 = 1;
@@ -32,48 +32,48 @@ const BAD_INPUT: u8 = 2;
 ///
 /// 0 is success; 1, that a guard or a run failed, or a number changed; 2, bad input or usage.
 pub fn main(args: impl IntoIterator<Item = OsString>, bundle: Bundle) -> ExitCode {
-    let code = answered(args.into_iter().listed(), bundle);
+    let code = run_command_line(args.into_iter().listed(), bundle);
     // Whoever reads only the exit code must not take what nobody could be told for a success.
-    if output::is_told() { code } else { ExitCode::from(BAD_INPUT) }
+    if output::is_all_stderr_written() { code } else { ExitCode::from(BAD_INPUT) }
 }
 
 /// Does what was asked and returns the exit code.
-fn answered(args: Vec<OsString>, bundle: Bundle) -> ExitCode {
-    Project::named(args.get(1..).unwrap_or_default());
+fn run_command_line(args: Vec<OsString>, bundle: Bundle) -> ExitCode {
+    Project::remember_arguments(args.get(1..).unwrap_or_default());
     let opened = Catalog::open(bundle, Path::new(""));
-    let cli = match usage::parse(args, opened.as_ref().ok()) {
+    let cli = match usage::parse_args(args, opened.as_ref().ok()) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    cli.tone.hold();
+    cli.tone.apply_globally();
     let catalog = match opened {
         Ok(catalog) => catalog,
-        Err(error) => return unopened(&cli.command, &error),
+        Err(error) => return report_unreadable_inputs(&cli.command, &error),
     };
     match cli.command.run(&catalog) {
         Ok(code) => code,
-        Err(error) => refuse(&catalog, &error),
+        Err(error) => report_error(&catalog, &error),
     }
 }
 
 /// Reports inputs that cannot be read; `check` writes a result all the same, for those who read only that.
-fn unopened(command: &Command, error: &Error) -> ExitCode {
+fn report_unreadable_inputs(command: &Command, error: &Error) -> ExitCode {
     let catalog = Catalog::default();
     if let Command::Check(args) = command
-        && let Err(unwritten) = verbs::check::unopened(args, error)
+        && let Err(unwritten) = verbs::check::write_unreadable_inputs(args, error)
     {
-        render::error(&catalog, &unwritten);
+        render::print_error(&catalog, &unwritten);
     }
-    refuse(&catalog, error)
+    report_error(&catalog, error)
 }
 
 /// Makes an error of a problem that is in no file.
-fn wrong(code: Code, message: impl Into<String>, help: impl Into<String>) -> Error {
+fn error_without_place(code: Code, message: impl Into<String>, help: impl Into<String>) -> Error {
     Error::refused(code, message, help)
 }
 
 /// Makes an error of a problem with a file, a folder or an option.
-fn wrong_at(
+fn error_at_place(
     code: Code,
     place: impl AsRef<Path>,
     message: impl Into<String>,
@@ -83,7 +83,7 @@ fn wrong_at(
 }
 
 /// Draws what is wrong and returns the exit code for it.
-fn refuse(catalog: &Catalog, error: &Error) -> ExitCode {
-    render::error(catalog, error);
+fn report_error(catalog: &Catalog, error: &Error) -> ExitCode {
+    render::print_error(catalog, error);
     ExitCode::from(BAD_INPUT)
 }

@@ -64,7 +64,7 @@ const MOVED: [MovedVerb; 5] = [
 impl MovedVerb {
     /// Takes the flag out of a verb's words and puts the name of the hidden verb before them, and the flag's value before the other words; `None`
     /// if they do not have the flag.
-    fn moved(&self, words: &[OsString]) -> Option<Vec<OsString>> {
+    fn replace_flag_with_verb(&self, words: &[OsString]) -> Option<Vec<OsString>> {
         let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
         // Its value may be in the same word.
         let flag_in = |word: &OsString| match word.to_str()?.split_once('=') {
@@ -84,16 +84,16 @@ impl MovedVerb {
 }
 
 /// Returns whether a command has a long option.
-fn has(command: &Command, flag: &str) -> bool {
+fn has_long_option(command: &Command, flag: &str) -> bool {
     command.get_arguments().any(|it| it.get_long() == flag.strip_prefix("--"))
 }
 
 /// Puts the name of a hidden verb in the place of a flag that means it.
-pub(super) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
+pub(super) fn replace_flags_with_verbs(mut args: Vec<OsString>) -> Vec<OsString> {
     let at = if args.get(1).is_some_and(|it| it == "help") { 2 } else { 1 };
     let Some(first) = args.get(at).cloned() else { return args };
     let mut of_host = MOVED.iter().filter(|row| first == row.host);
-    if let Some(words) = of_host.find_map(|row| row.moved(&args[at + 1..])) {
+    if let Some(words) = of_host.find_map(|row| row.replace_flag_with_verb(&args[at + 1..])) {
         args.truncate(at);
         args.extend(words);
     }
@@ -101,17 +101,19 @@ pub(super) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Returns the command line with the flags that mean hidden verbs, and the verbs in sight in their groups.
-pub(super) fn command() -> Command {
+pub(super) fn build_root_command() -> Command {
     // Of several rows with a flag, the first has the words of all.
-    let root = MOVED.iter().fold(Cli::command().args(own_flags()), |root, row| {
-        root.mut_subcommand(row.host, |verb| if has(&verb, row.flag) { verb } else { verb.arg(offered(row)) })
+    let root = MOVED.iter().fold(Cli::command().args(man_and_completions_flags()), |root, row| {
+        root.mut_subcommand(row.host, |verb| {
+            if has_long_option(&verb, row.flag) { verb } else { verb.arg(flag_as_arg(row)) }
+        })
     });
-    let template = format!("{OPENING}\n{}\n{CLOSING}\n", listed(&root));
+    let template = format!("{OPENING}\n{}\n{CLOSING}\n", verbs_and_options_help(&root));
     root.help_template(template)
 }
 
 /// Returns the flag of a row.
-fn offered(row: &MovedVerb) -> Arg {
+fn flag_as_arg(row: &MovedVerb) -> Arg {
     let help = format!("{} (`ctxsim {} {} --help`)", row.does, row.host, row.flag);
     let arg = Arg::new(row.flag).long(&row.flag[2..]).help(help);
     let arg = arg.help_heading("Instead, with options of its own");
@@ -119,7 +121,7 @@ fn offered(row: &MovedVerb) -> Arg {
 }
 
 /// Returns the flags that stand in the place of a verb: hidden verbs have these names.
-fn own_flags() -> [Arg; 2] {
+fn man_and_completions_flags() -> [Arg; 2] {
     let man = Arg::new("man").long("man").action(ArgAction::SetTrue);
     let completions = Arg::new("completions").long("completions").value_name("SHELL");
     [
@@ -129,7 +131,7 @@ fn own_flags() -> [Arg; 2] {
 }
 
 /// Returns the verbs in sight, a line each, and the options of `ctxsim` itself.
-fn listed(root: &Command) -> String {
+fn verbs_and_options_help(root: &Command) -> String {
     let mut text = String::new();
     for (wanted, verbs) in GROUPS {
         let _ = writeln!(text, "\n{wanted}:");
@@ -139,7 +141,7 @@ fn listed(root: &Command) -> String {
         }
     }
     text += "\nOptions:\n";
-    let own = own_flags().map(|arg| {
+    let own = man_and_completions_flags().map(|arg| {
         let value = arg.get_value_names().map_or_else(String::new, |names| names.join(" "));
         let does = arg.get_help().map(ToString::to_string).unwrap_or_default();
         (format!("--{} {value}", arg.get_id()), does)
@@ -152,23 +154,23 @@ fn listed(root: &Command) -> String {
 }
 
 /// Returns the command line as shells complete it: no hidden verb, and the options of each on the verb that has its flag.
-pub(super) fn completed() -> Command {
-    let root = command();
+pub(super) fn command_for_completions() -> Command {
+    let root = build_root_command();
     let plain = Command::new("ctxsim").version(env!("CARGO_PKG_VERSION"));
     let plain = plain.args(root.get_arguments().cloned());
     let verbs = root.get_subcommands().filter(|it| !it.is_hide_set()).map(|verb| {
         let rows = MOVED.iter().filter(|it| it.host == verb.get_name());
         let hidden = rows.filter_map(|it| root.find_subcommand(it.verb));
         hidden.flat_map(Command::get_arguments).fold(verb.clone(), |verb, of_hidden| {
-            let is_new = of_hidden.get_long().is_some_and(|it| !has(&verb, &format!("--{it}")));
-            if is_new { verb.arg(alone(of_hidden.clone())) } else { verb }
+            let is_new = of_hidden.get_long().is_some_and(|it| !has_long_option(&verb, &format!("--{it}")));
+            if is_new { verb.arg(without_arg_dependencies(of_hidden.clone())) } else { verb }
         })
     });
     plain.subcommands(verbs)
 }
 
 /// Returns an argument without those that it requires or excludes.
-fn alone(arg: Arg) -> Arg {
+fn without_arg_dependencies(arg: Arg) -> Arg {
     let arg = arg.required(false).required_unless_present(Reset::<Id>).requires(Reset::<Id>);
     arg.conflicts_with(Reset::<Id>).help_heading(Reset)
 }

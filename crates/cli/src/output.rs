@@ -20,7 +20,8 @@ use terminal_size::{terminal_size, terminal_size_of};
 use crate::ends;
 
 pub(super) use file::{
-    KeptFile, Remark, Replaced, append, begins_with, make_folder, remove, shorten, unlinked, writable, write,
+    OverwriteRules, Replaceable, WrittenByRemark, check_no_link, check_writable, file_begins_with,
+    make_folder, open_to_append, remove_own_file, truncate_file, write_text_file,
 };
 
 /// The name of standard output, where a file could be given.
@@ -59,35 +60,39 @@ impl PageArgs {
     }
 
     /// Checks before any work that the page may be written, and that what is written beside it are other files.
-    pub(super) fn check<'p>(
+    pub(super) fn check_writable<'p>(
         &'p self,
-        inputs: &Files,
+        inputs: &InputFiles,
         force: ForceArgs,
         beside: impl IntoIterator<Item = &'p Path>,
     ) -> Result<(), Error> {
-        distinct(beside.into_iter().chain(self.html.as_deref()))?;
+        check_distinct_outputs(beside.into_iter().chain(self.html.as_deref()))?;
         let Some(path) = &self.html else { return Ok(()) };
-        writable(path)?;
-        force.kept(inputs).check(path, None)
+        check_writable(path)?;
+        force.overwrite_rules(inputs).check_may_write(path, None)
     }
 
     /// Writes the page, if it is asked for.
-    pub(super) fn put<E: std::fmt::Display>(
+    pub(super) fn write_if_asked<E: std::fmt::Display>(
         &self,
-        inputs: &Files,
+        inputs: &InputFiles,
         force: ForceArgs,
         page: impl FnOnce() -> Result<String, E>,
     ) -> Result<(), Error> {
         let Some(path) = &self.html else { return Ok(()) };
-        let text = page().map_err(unwritable)?;
-        write(path, FormatArg::HTML.remark().on(&text), force.kept(inputs))
+        let text = page().map_err(unwritable_error)?;
+        write_text_file(
+            path,
+            FormatArg::HTML.written_by_remark().add_to_text(&text),
+            force.overwrite_rules(inputs),
+        )
     }
 }
 
 impl ForceArgs {
     /// Returns what must be kept, besides these inputs.
-    pub(super) fn kept(self, inputs: &Files) -> KeptFile<'_> {
-        KeptFile { inputs, replaced: if self.force { Replaced::All } else { Replaced::Results } }
+    pub(super) fn overwrite_rules(self, inputs: &InputFiles) -> OverwriteRules<'_> {
+        OverwriteRules { inputs, replaced: if self.force { Replaceable::All } else { Replaceable::Results } }
     }
 }
 
@@ -103,92 +108,114 @@ impl OutputArgs {
     }
 
     /// Checks before any work that the file may be written, and replaces nothing that must be kept.
-    pub(super) fn check(&self, inputs: &Files) -> Result<(), Error> {
-        self.file().map_or(Ok(()), |it| self.force.kept(inputs).check(it, None))
+    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<(), Error> {
+        self.file().map_or(Ok(()), |it| self.force.overwrite_rules(inputs).check_may_write(it, None))
     }
 
     /// Writes a result to the file, with a remark that ctxsim wrote it, or prints it.
-    pub(super) fn put(&self, inputs: &Files, format: FormatArg, text: impl AsRef<[u8]>) -> Result<(), Error> {
-        let text = format.neutral(text.as_ref())?;
+    pub(super) fn write_result(
+        &self,
+        inputs: &InputFiles,
+        format: FormatArg,
+        text: impl AsRef<[u8]>,
+    ) -> Result<(), Error> {
+        let text = format.neutralise_control_codes(text.as_ref())?;
         match self.file() {
-            Some(path) => write(path, format.remark().on(&text), self.force.kept(inputs)),
+            Some(path) => write_text_file(
+                path,
+                format.written_by_remark().add_to_text(&text),
+                self.force.overwrite_rules(inputs),
+            ),
             None => print_encoded(&text),
         }
     }
 
     /// Writes JSON as it is made to the file, or prints it.
-    pub(super) fn put_written(
+    pub(super) fn write_streamed_json(
         &self,
-        inputs: &Files,
+        inputs: &InputFiles,
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
     ) -> Result<(), Error> {
         match self.file() {
-            Some(path) => file::write_made(path, self.force.kept(inputs), |to| Ok(write(to)?)),
-            None => print_made(|to| Ok(write(to)?)),
+            Some(path) => {
+                file::write_streamed_file(path, self.force.overwrite_rules(inputs), |to| Ok(write(to)?))
+            }
+            None => print_streamed(|to| Ok(write(to)?)),
         }
     }
 
     /// Writes an input file, which is the user's from now on, or shows it.
-    pub(super) fn put_source(&self, inputs: &Files, text: &str) -> Result<(), Error> {
+    pub(super) fn write_input_file(&self, inputs: &InputFiles, text: &str) -> Result<(), Error> {
         match self.file() {
-            Some(path) => write(path, text, self.force.kept(inputs)),
+            Some(path) => write_text_file(path, text, self.force.overwrite_rules(inputs)),
             None => print_encoded(runner::disarmed(&foreign::in_lines(text)).as_bytes()),
         }
     }
 }
 
 /// Marks the files that names lead to as inputs, before they are read; wrong names are reported where they are.
-pub(super) fn note<'n>(catalog: &Catalog, kind: Kind, names: impl IntoIterator<Item = &'n String>) {
+pub(super) fn mark_names_as_inputs<'n>(
+    catalog: &Catalog,
+    kind: InputKind,
+    names: impl IntoIterator<Item = &'n String>,
+) {
     for name in names {
         let found: Vec<String> = match kind {
-            Kind::Scenario => {
-                catalog.search(name).unwrap_or_default().found.into_iter().map(|it| it.name).listed()
-            }
-            _ => catalog.expand(kind, name),
+            InputKind::Scenario => catalog
+                .search_scenarios(name)
+                .unwrap_or_default()
+                .found
+                .into_iter()
+                .map(|it| it.name)
+                .listed(),
+            _ => catalog.expand_pattern(kind, name),
         };
-        found.iter().for_each(|it| drop(catalog.find(kind, it)));
+        found.iter().for_each(|it| drop(catalog.find_origin(kind, it)));
     }
 }
 
 /// Writes several files, or none: not if one of them must be kept, and not if one cannot be written.
-pub(super) fn write_all(files: &[(PathBuf, impl AsRef<[u8]>)], kept: KeptFile<'_>) -> Result<(), Error> {
-    files.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_ref())))?;
-    let begun = BegunFiles::new(files.iter().map(|it| it.0.as_path()));
+pub(super) fn write_all_or_none(
+    files: &[(PathBuf, impl AsRef<[u8]>)],
+    kept: OverwriteRules<'_>,
+) -> Result<(), Error> {
+    files.iter().try_for_each(|(path, text)| kept.check_may_write(path, Some(text.as_ref())))?;
+    let begun = RemovedUnlessKept::new(files.iter().map(|it| it.0.as_path()));
     let mut staged = Vec::with_capacity(files.len());
     for (path, text) in files {
         path.parent().map_or(Ok(()), make_folder)?;
-        staged.extend(file::staged(path, |to| to.write_all(text.as_ref()))?);
+        staged.extend(file::stage_file(path, |to| to.write_all(text.as_ref()))?);
     }
-    staged.into_iter().try_for_each(file::StagedFile::land)?;
+    staged.into_iter().try_for_each(file::StagedFile::move_into_place)?;
     begun.keep();
     Ok(())
 }
 
 /// Files and folders that are not there yet. What is there of them when this ends, or when the command is interrupted, is taken back,
 /// unless it is to be kept.
-pub(super) struct BegunFiles(Vec<PathBuf>);
+pub(super) struct RemovedUnlessKept(Vec<PathBuf>);
 
-impl BegunFiles {
+impl RemovedUnlessKept {
     /// Takes what of some paths is not there: the path, or the first of its folders that is missing.
     pub(super) fn new<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Self {
         let is_missing = |it: &&Path| !it.as_os_str().is_empty() && it.symlink_metadata().is_err();
         let first = |path: &'p Path| path.ancestors().take_while(is_missing).last().map(Path::to_owned);
         let all: Vec<PathBuf> = paths.into_iter().filter_map(first).listed();
-        all.iter().for_each(|it| ends::begun(it));
+        all.iter().for_each(|it| ends::remove_on_interrupt(it));
         Self(all)
     }
 
     /// Keeps all of it.
     pub(super) fn keep(mut self) {
-        self.0.drain(..).for_each(|it| ends::made(&it));
+        self.0.drain(..).for_each(|it| ends::keep_on_interrupt(&it));
     }
 }
 
-impl Drop for BegunFiles {
+impl Drop for RemovedUnlessKept {
     fn drop(&mut self) {
         for path in &self.0 {
             let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
-            ends::made(path);
+            ends::keep_on_interrupt(path);
         }
     }
 }
@@ -197,12 +224,12 @@ impl Drop for BegunFiles {
 ///
 /// # Errors
 /// Two are.
-fn distinct<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+fn check_distinct_outputs<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
     let mut places: Vec<PathBuf> = Vec::new();
     // To a device or a pipe, one result after the other is written.
     let is_file = |path: &&Path| fs::metadata(path).map_or(true, |it| it.is_file());
     for path in outputs.into_iter().filter(is_file) {
-        let folder = fs::canonicalize(file::folder(path)).unwrap_or_default();
+        let folder = fs::canonicalize(file::parent_or_current(path)).unwrap_or_default();
         let mut place = folder.join(path.file_name().unwrap_or_default());
         // Names differ by more than their case where most systems tell them apart by that.
         if cfg!(any(windows, target_os = "macos")) {
@@ -210,7 +237,12 @@ fn distinct<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error
         }
         if places.iter().any(|it| *it == place || is_same_file(it, &place)) {
             let message = "two results would be written to this file";
-            return Err(wrong_at(Code("output-twice"), path, message, "name another file for one of them"));
+            return Err(error_at_place(
+                Code("output-twice"),
+                path,
+                message,
+                "name another file for one of them",
+            ));
         }
         places.push(place);
     }
@@ -218,22 +250,22 @@ fn distinct<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error
 }
 
 /// Prints text for people.
-pub(super) fn print(text: &str) -> Result<(), Error> {
-    print_encoded(neutral(text).as_bytes())
+pub(super) fn print_text(text: &str) -> Result<(), Error> {
+    print_encoded(neutralise_control_codes(text).as_bytes())
 }
 
 /// Returns text for people, in which nothing but our own colours is obeyed.
-pub(super) fn neutral(text: &str) -> Cow<'_, str> {
-    printed_painted(text, is_coloured())
+pub(super) fn neutralise_control_codes(text: &str) -> Cow<'_, str> {
+    printed_painted(text, is_stdout_coloured())
 }
 
 /// Prints what a writer made for programs, which has neutralised everything; a closed pipe is not an error.
 pub(super) fn print_encoded(text: &[u8]) -> Result<(), Error> {
-    print_made(|to| to.write_all(text))
+    print_streamed(|to| to.write_all(text))
 }
 
 /// The same of what is made as it is printed.
-fn print_made(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Error> {
+fn print_streamed(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Error> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -250,29 +282,29 @@ static IS_UNTOLD: AtomicBool = AtomicBool::new(false);
 static SHOWN: AtomicUsize = AtomicUsize::new(0);
 
 /// A text in which every code is ours: what was drawn had none.
-pub(super) struct Drawn(String);
+pub(super) struct DrawnProblem(String);
 
-impl Drawn {
+impl DrawnProblem {
     /// Draws a problem and what is around it, none of which has a code.
-    pub(super) fn problem(group: Group<'_>) -> Self {
+    pub(super) fn from_group(group: Group<'_>) -> Self {
         Self(runner::disarmed(&Renderer::styled().render(&[group])).into_owned())
     }
 }
 
 /// Tells a line on standard error, in which no code is obeyed.
-pub(super) fn tell(line: impl fmt::Display) {
+pub(super) fn print_line_to_stderr(line: impl fmt::Display) {
     tell_as_it_is(&format!("{}\n", foreign::printed(&line.to_string())));
 }
 
 /// Tells what was drawn on standard error, an empty line in front of each but the first.
-pub(super) fn tell_drawn(all: &[Drawn]) {
+pub(super) fn print_problems_to_stderr(all: &[DrawnProblem]) {
     let all: Vec<&str> = all.iter().map(|it| it.0.as_str()).listed();
     tell_as_it_is(&format!("{}\n", all.join("\n\n")));
 }
 
 /// Shows a line of progress on the terminal, in the place of the one that stands there, or takes that back where the line is empty; it is
 /// cut to the width of the terminal, as one that breaks cannot be taken back.
-pub(super) fn show_progress(line: &str) {
+pub(super) fn show_progress_line(line: &str) {
     let room = terminal_size_of(io::stderr()).map_or(usize::MAX, |(width, _)| usize::from(width.0));
     let line: String = in_one_line(line).chars().take(room.saturating_sub(1)).collect();
     tell_as_it_is(&line);
@@ -291,17 +323,17 @@ fn tell_as_it_is(text: &str) {
 }
 
 /// Returns whether all that was to be told on standard error was written.
-pub(super) fn is_told() -> bool {
+pub(super) fn is_all_stderr_written() -> bool {
     !IS_UNTOLD.load(Ordering::Relaxed)
 }
 
 /// Returns a result as JSON.
-pub(super) fn json(result: &impl Serialize) -> Result<String, Error> {
-    json_text(result).map_err(unwritable)
+pub(super) fn to_json_text(result: &impl Serialize) -> Result<String, Error> {
+    json_text(result).map_err(unwritable_error)
 }
 
 /// Returns the width and the height of the terminal, if the output is one.
-pub(super) fn size() -> Option<[usize; 2]> {
+pub(super) fn stdout_terminal_size() -> Option<[usize; 2]> {
     let is_terminal = io::stdout().is_terminal();
     is_terminal.then(terminal_size).flatten().map(|(width, height)| [width.0, height.0].map(usize::from))
 }
@@ -339,7 +371,7 @@ enum ColourArg {
 
 impl ToneArgs {
     /// Lets everything that is told from now on have it so.
-    pub(super) fn hold(self) {
+    pub(super) fn apply_globally(self) {
         IS_QUIET.store(self.quiet, Ordering::Relaxed);
         match self.color {
             ColourArg::Auto => anstream::ColorChoice::Auto,
@@ -356,13 +388,13 @@ pub(super) fn is_quiet() -> bool {
 }
 
 /// Returns how text is shown on standard output, or in a file, but for its width.
-pub(super) fn terminal(is_printed: bool) -> Terminal {
+pub(super) fn terminal_without_width(is_on_stdout: bool) -> Terminal {
     // The line below the answer is that of the prompt.
-    let height = size().filter(|_| is_printed).map(|it| it[1].saturating_sub(1));
-    Terminal { width: None, height, is_coloured: is_printed && is_coloured(), is_quiet: is_quiet() }
+    let height = stdout_terminal_size().filter(|_| is_on_stdout).map(|it| it[1].saturating_sub(1));
+    Terminal { width: None, height, is_coloured: is_on_stdout && is_stdout_coloured(), is_quiet: is_quiet() }
 }
 
 /// Returns whether the output is coloured: on a terminal, unless the environment forbids it.
-pub(super) fn is_coloured() -> bool {
+pub(super) fn is_stdout_coloured() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }

@@ -4,7 +4,7 @@ pub(crate) use std::fs;
 pub(crate) use std::path::{Path, PathBuf};
 
 pub(crate) use clap::Args;
-pub(crate) use ctxsim_app::catalog::{Catalog, Files, Kind};
+pub(crate) use ctxsim_app::catalog::{Catalog, InputFiles, InputKind};
 pub(crate) use ctxsim_app::{Comparison, Plan};
 pub(crate) use ctxsim_base::diag::{Code, Diagnostic};
 pub(crate) use ctxsim_base::error::Error;
@@ -14,7 +14,7 @@ pub(crate) use ctxsim_input::text::source::read_text;
 
 pub(crate) use crate::format::{FormatArg, Formats, PagedArgs};
 pub(crate) use crate::output::ForceArgs;
-pub(crate) use crate::progress::{SIMULATES, with_progress};
-pub(crate) use crate::verbs::run::unwritable;
-pub(crate) use crate::what::said;
-pub(crate) use crate::{output, wrong, wrong_at};
+pub(crate) use crate::progress::{SIMULATES, run_with_progress};
+pub(crate) use crate::verbs::run::unwritable_error;
+pub(crate) use crate::what::with_help;
+pub(crate) use crate::{error_at_place, error_without_place, output};

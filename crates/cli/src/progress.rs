@@ -27,7 +27,7 @@ pub(super) const READS: Passes = &["Reading"];
 pub(super) const READS_AND_SIMULATES: Passes = &["Reading", "Simulating"];
 
 /// How far work is.
-struct Bar {
+struct ProgressBar {
     passes: Passes,
     start: Instant,
     /// The pass, from 0.
@@ -37,14 +37,14 @@ struct Bar {
     shown: Option<Instant>,
 }
 
-impl Bar {
+impl ProgressBar {
     #[allow(clippy::disallowed_methods, reason = "someone waits")]
     fn new(passes: Passes) -> Self {
         Self { passes, start: Instant::now(), pass: 0, last: [0, 0], shown: None }
     }
 
     /// Takes in how much of a pass is done; a pass that begins again after its end is the next one.
-    fn tell(&mut self, done: usize, all: usize) {
+    fn note_done(&mut self, done: usize, all: usize) {
         let [last, total] = self.last;
         if last == total && last > 0 && done < last && self.pass + 1 < self.passes.len() {
             self.pass += 1;
@@ -53,31 +53,31 @@ impl Bar {
     }
 
     /// Returns the share of all passes that is done.
-    fn share(&self) -> f64 {
+    fn done_share(&self) -> f64 {
         let [done, all] = self.last;
         (self.pass as f64 + done as f64 / all.max(1) as f64) / self.passes.len().max(1) as f64
     }
 
-    fn line(&self, elapsed: Duration) -> String {
+    fn draw_line(&self, elapsed: Duration) -> String {
         let [done, all] = self.last.map(|it| thousands(it as u64));
-        let full = ((self.share() * CELLS as f64) as usize).min(CELLS);
+        let full = ((self.done_share() * CELLS as f64) as usize).min(CELLS);
         let bar = format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full));
         let name = self.passes.get(self.pass).copied().unwrap_or_default();
-        format!("{bar} {name} {done} of {all}{}", time_left(elapsed, self.share()))
+        format!("{bar} {name} {done} of {all}{}", time_left_text(elapsed, self.done_share()))
     }
 
     #[allow(clippy::disallowed_methods, reason = "someone waits")]
-    fn show(&mut self) {
+    fn show_if_due(&mut self) {
         let elapsed = self.start.elapsed();
         if elapsed >= QUIET && self.shown.is_none_or(|it| it.elapsed() >= BEAT) {
-            output::show_progress(&self.line(elapsed));
+            output::show_progress_line(&self.draw_line(elapsed));
             self.shown = Some(Instant::now());
         }
     }
 }
 
 /// Returns the estimated time left; empty until a twentieth of the work is done.
-fn time_left(elapsed: Duration, share: f64) -> String {
+fn time_left_text(elapsed: Duration, share: f64) -> String {
     if !(0.05..1.0).contains(&share) {
         return String::new();
     }
@@ -88,18 +88,18 @@ fn time_left(elapsed: Duration, share: f64) -> String {
 }
 
 /// Shows the progress of long work on a terminal, and clears it.
-pub(super) fn with_progress<T>(passes: Passes, work: impl FnOnce(Progress<'_>) -> T) -> T {
+pub(super) fn run_with_progress<T>(passes: Passes, work: impl FnOnce(Progress<'_>) -> T) -> T {
     if !std::io::stderr().is_terminal() || output::is_quiet() {
         return work(&|_, _| {});
     }
-    let bar = Mutex::new(Bar::new(passes));
+    let bar = Mutex::new(ProgressBar::new(passes));
     let result = work(&|done, all| {
         if let Ok(mut bar) = bar.try_lock() {
-            bar.tell(done, all);
-            bar.show();
+            bar.note_done(done, all);
+            bar.show_if_due();
         }
     });
-    output::show_progress("");
+    output::show_progress_line("");
     result
 }
 
@@ -109,13 +109,13 @@ mod tests {
 
     #[test]
     fn all_passes_count_as_one_and_each_is_named() {
-        let mut bar = Bar::new(READS_AND_SIMULATES);
+        let mut bar = ProgressBar::new(READS_AND_SIMULATES);
         let mut told = Vec::new();
         for [done, all] in [[1, 4], [4, 4], [1, 4], [4, 4]] {
-            bar.tell(done, all);
+            bar.note_done(done, all);
             told.push((
-                bar.line(Duration::from_secs(10)).split_once(' ').map(|it| it.1.to_owned()),
-                bar.share(),
+                bar.draw_line(Duration::from_secs(10)).split_once(' ').map(|it| it.1.to_owned()),
+                bar.done_share(),
             ));
         }
 

@@ -22,40 +22,44 @@ static HERE: OnceLock<Project> = OnceLock::new();
 
 impl Project {
     /// Takes note of what the command line names.
-    pub(super) fn named(arguments: &[OsString]) {
-        let here = Self { arguments: arguments.to_vec(), ..Self::around(Path::new(".")) };
+    pub(super) fn remember_arguments(arguments: &[OsString]) {
+        let here = Self { arguments: arguments.to_vec(), ..Self::find_around(Path::new(".")) };
         // A second command in one process is a test's, and names no less.
         let _ = HERE.set(here);
     }
 
     /// Returns the project of the working folder.
-    pub(super) fn here() -> &'static Self {
-        HERE.get_or_init(|| Self::around(Path::new(".")))
+    pub(super) fn of_working_folder() -> &'static Self {
+        HERE.get_or_init(|| Self::find_around(Path::new(".")))
     }
 
     /// Returns the project that a folder belongs to.
-    pub(super) fn around(folder: &Path) -> Self {
+    pub(super) fn find_around(folder: &Path) -> Self {
         let folder = fs::canonicalize(folder).ok();
-        let top = folder.as_deref().and_then(top).map(Path::to_owned);
+        let top = folder.as_deref().and_then(work_tree_top).map(Path::to_owned);
         Self { root: top.or(folder), arguments: Vec::new() }
     }
 
     /// Returns whether a file is the project's own, wherever its path seems to lead; git's files are not.
-    pub(super) fn holds(&self, path: &Path) -> bool {
+    pub(super) fn owns_file(&self, path: &Path) -> bool {
         let (Some(root), Ok(real)) = (&self.root, fs::canonicalize(path)) else { return false };
         real.strip_prefix(root).is_ok_and(|it| it.components().all(|part| part.as_os_str() != GIT))
     }
 
     /// Returns whether a file's text may be shown: it is the project's own, or is named on the command line, or stands in a named folder
     /// or beside a named input.
-    pub(super) fn shows(&self, path: &Path) -> bool {
+    pub(super) fn may_show_file(&self, path: &Path) -> bool {
         let Ok(real) = fs::canonicalize(path) else { return false };
-        self.holds(path)
-            || self.arguments.iter().filter_map(|it| self.folder_of(it)).any(|it| real.starts_with(it))
+        self.owns_file(path)
+            || self
+                .arguments
+                .iter()
+                .filter_map(|it| self.path_shown_by_argument(it))
+                .any(|it| real.starts_with(it))
     }
 
     /// Returns what an argument opens to the user: a folder, that of an input, or a file; nothing that a link of the project leads to.
-    fn folder_of(&self, argument: &OsStr) -> Option<PathBuf> {
+    fn path_shown_by_argument(&self, argument: &OsStr) -> Option<PathBuf> {
         let text = argument.to_string_lossy();
         let value = text.strip_prefix("--").and_then(|it| it.split_once('=')).map_or(&*text, |it| it.1);
         // Of a pattern, the folder that it begins with.
@@ -64,7 +68,7 @@ impl Project {
             Some(plain) => plain.rsplit_once('/').map(|it| Path::new(it.0))?,
             None => Path::new(value),
         };
-        let real = fs::canonicalize(path).ok().filter(|_| self.link_on(path).is_none())?;
+        let real = fs::canonicalize(path).ok().filter(|_| self.first_project_link_on(path).is_none())?;
         match Format::from_path(&real) {
             Some(_) if real.is_file() => real.parent().map(Path::to_owned),
             _ => Some(real),
@@ -72,7 +76,7 @@ impl Project {
     }
 
     /// Returns the first link of the project that a path leads through.
-    pub(super) fn link_on(&self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn first_project_link_on(&self, path: &Path) -> Option<PathBuf> {
         // Only the working folder's own path may fail here, and then no link can be found either.
         let path = path::absolute(path).ok()?;
         let mut real = PathBuf::new();
@@ -100,7 +104,7 @@ impl Project {
 
 /// Returns the top of the work tree that a real folder belongs to. A folder whose own files make it a bare repository is not one: any
 /// checkout may hold such files, but none holds a `.git`.
-pub(super) fn top(folder: &Path) -> Option<&Path> {
+pub(super) fn work_tree_top(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|it| it.join(GIT).symlink_metadata().is_ok())
 }
 
@@ -120,17 +124,17 @@ mod tests {
         symlink(at("disk"), at("home")).unwrap();
         symlink("../../other", at("disk/project/out")).unwrap();
         symlink("nothing", at("disk/project/below/dangling")).unwrap();
-        let project = Project::around(&at("home/project/below"));
+        let project = Project::find_around(&at("home/project/below"));
 
         for clean in ["home/project/below/x", "disk/project/below/../new/x", "home/project/../../other/x"] {
-            assert_eq!(project.link_on(&at(clean)), None, "{clean}");
+            assert_eq!(project.first_project_link_on(&at(clean)), None, "{clean}");
         }
         for (path, link) in [
             ("home/project/out/x", "disk/project/out"),
             ("disk/project/below/../out/../x", "disk/project/out"),
             ("home/project/below/dangling", "disk/project/below/dangling"),
         ] {
-            assert_eq!(project.link_on(&at(path)), Some(at(link)), "{path}");
+            assert_eq!(project.first_project_link_on(&at(path)), Some(at(link)), "{path}");
         }
     }
 
@@ -144,11 +148,11 @@ mod tests {
         }
         symlink("../secret.toml", at("project/link.toml")).unwrap();
         symlink(".git/config", at("project/config.toml")).unwrap();
-        let project = Project::around(&at("project"));
+        let project = Project::find_around(&at("project"));
 
-        assert!(project.holds(&at("project/own.toml")));
+        assert!(project.owns_file(&at("project/own.toml")));
         for foreign in ["secret.toml", "project/link.toml", "project/config.toml", "project/.git/config"] {
-            assert!(!project.holds(&at(foreign)), "{foreign}");
+            assert!(!project.owns_file(&at(foreign)), "{foreign}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use std::ops::Range;
 
-use crate::output::{self, Drawn};
+use crate::output::{self, DrawnProblem};
 use crate::project::Project;
 use annotate_snippets::{AnnotationKind, Level, Origin, Snippet};
 use ctxsim_base::diag::Place;
@@ -24,11 +24,11 @@ const AROUND: usize = 60;
 const FOREIGN: &str = "this file has a problem; it is outside the project, so its text is not shown";
 
 /// Prints an error to standard error.
-pub(super) fn error(catalog: &Catalog, error: &Error) {
+pub(super) fn print_error(catalog: &Catalog, error: &Error) {
     let problems = error.problems();
-    self::problems(catalog, &problems);
+    self::print_problems(catalog, &problems);
     if problems.len() > 1 {
-        output::tell(format_args!(
+        output::print_line_to_stderr(format_args!(
             "\n{} problems; nothing was run or written",
             thousands(problems.len() as u64)
         ));
@@ -36,31 +36,35 @@ pub(super) fn error(catalog: &Catalog, error: &Error) {
 }
 
 /// Prints problems to standard error.
-pub(super) fn problems(catalog: &Catalog, problems: &[Diagnostic]) {
-    told(catalog, problems, &Level::ERROR);
+pub(super) fn print_problems(catalog: &Catalog, problems: &[Diagnostic]) {
+    print_problems_at_level(catalog, problems, &Level::ERROR);
 }
 
 /// Prints what is no error to standard error.
-pub(super) fn warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
-    told(catalog, warnings, &Level::WARNING);
+pub(super) fn print_warnings(catalog: &Catalog, warnings: &[Diagnostic]) {
+    print_problems_at_level(catalog, warnings, &Level::WARNING);
 }
 
-fn told(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
-    let problems = tellable(problems.to_vec());
+fn print_problems_at_level(catalog: &Catalog, problems: &[Diagnostic], level: &Level<'_>) {
+    let problems = redact_foreign_files(problems.to_vec());
     let shown = problems.iter().take(DRAWN_MAX);
-    output::tell_drawn(&shown.map(|it| diagnostic(catalog, it, level)).listed());
+    output::print_problems_to_stderr(&shown.map(|it| draw_diagnostic(catalog, it, level)).listed());
     if problems.len() > DRAWN_MAX {
-        output::tell(format_args!("\n… and {} more", thousands((problems.len() - DRAWN_MAX) as u64)));
+        output::print_line_to_stderr(format_args!(
+            "\n… and {} more",
+            thousands((problems.len() - DRAWN_MAX) as u64)
+        ));
     }
 }
 
 /// Returns problems as they may be told: of a file outside the project that the command line does not name, nothing that stands in
 /// it. A suite may name any file of whoever checks it, and logs are read by others.
-pub(super) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(super) fn redact_foreign_files(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let told = problems.into_iter().map(|problem| {
         let path = Path::new(&problem.place.file);
         // What cannot be read tells nothing, and where outputs go is on the command line.
-        if problem.code == Code("file") || !path.is_file() || Project::here().shows(path) {
+        if problem.code == Code("file") || !path.is_file() || Project::of_working_folder().may_show_file(path)
+        {
             return problem;
         }
         let verb = if Format::from_path(path).is_some() { "validate" } else { "import" };
@@ -72,9 +76,9 @@ pub(super) fn tellable(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 /// Draws one problem.
-fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Drawn {
+fn draw_diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> DrawnProblem {
     let place = &problem.place;
-    let text = place.span.as_ref().and_then(|_| catalog.text_of(&place.file));
+    let text = place.span.as_ref().and_then(|_| catalog.text_of_file(&place.file));
     let (path, field) = (Foreign(&place.file).to_string(), in_one_line(&place.field));
     let mut group = level
         .clone()
@@ -83,7 +87,7 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Dra
         .elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
         (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
-            let shown = ShownLine::around(text, span);
+            let shown = ShownLine::from_span(text, span);
             let mark = AnnotationKind::Primary.span(shown.span.clone()).label(field);
             let snippet = Snippet::source(shown.text.clone()).line_start(shown.number).annotation(mark);
             group = match place.line_column.filter(|_| shown.is_cut) {
@@ -105,7 +109,7 @@ fn diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -> Dra
     if let Some(help) = &problem.help {
         group = group.element(Level::HELP.message(printed(help)));
     }
-    Drawn::problem(group)
+    DrawnProblem::from_group(group)
 }
 
 /// The line on which a span begins, alone: what draws it goes through all of a text.
@@ -120,12 +124,12 @@ struct ShownLine {
 }
 
 /// Returns the last beginning of a character up to a place.
-fn boundary(text: &str, at: usize) -> usize {
+fn floor_char_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default()
 }
 
 impl ShownLine {
-    fn around(text: &str, span: &Range<usize>) -> Self {
+    fn from_span(text: &str, span: &Range<usize>) -> Self {
         // Behind the last end of a line there is nothing to see: what is missing there is missing behind the line above.
         let is_behind = span.start == text.len() && text.ends_with('\n');
         let begin = text[..span.start - usize::from(is_behind)].rfind('\n').map_or(0, |it| it + 1);
@@ -134,9 +138,9 @@ impl ShownLine {
         let (mut shown, mut marked) = (begin..end, span.start..span.end.min(end));
         let is_cut = end - begin > LINE_BYTES_MAX;
         if is_cut {
-            marked.end = boundary(text, marked.end.min(marked.start + AROUND));
-            shown.start = boundary(text, marked.start.saturating_sub(AROUND)).max(begin);
-            shown.end = boundary(text, marked.end + AROUND).min(end);
+            marked.end = floor_char_boundary(text, marked.end.min(marked.start + AROUND));
+            shown.start = floor_char_boundary(text, marked.start.saturating_sub(AROUND)).max(begin);
+            shown.end = floor_char_boundary(text, marked.end + AROUND).min(end);
         }
         let front = if shown.start > begin { "…" } else { "" };
         let rest = if shown.end < end { "…" } else { "" };

@@ -7,40 +7,44 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser as _};
-use ctxsim_app::catalog::kind_of;
+use ctxsim_app::catalog::kind_of_file;
 use ctxsim_base::diag::nearest;
 
-use crate::moved::{command, resolved};
+use crate::moved::{build_root_command, replace_flags_with_verbs};
 use crate::verbs::Cli;
-use crate::{BAD_INPUT, refuse};
+use crate::{BAD_INPUT, report_error};
 
 /// Parses the command line; prints help or an error and returns the exit code.
-pub(super) fn parse(args: Vec<OsString>, catalog: Option<&Catalog>) -> Result<Cli, ExitCode> {
+pub(super) fn parse_args(args: Vec<OsString>, catalog: Option<&Catalog>) -> Result<Cli, ExitCode> {
     // A flag that means a hidden verb may stand behind a verb that was left out.
-    let mut command = command();
-    let args = resolved(with_verb(resolved(behind_verb(args)), &command, catalog));
-    let words: Vec<String> = args.iter().skip(1).cloned().map(lossy).listed();
+    let mut command = build_root_command();
+    let args = replace_flags_with_verbs(insert_missing_verb(
+        replace_flags_with_verbs(move_options_behind_verb(args)),
+        &command,
+        catalog,
+    ));
+    let words: Vec<String> = args.iter().skip(1).cloned().map(to_lossy_string).listed();
     let parsed = command.try_get_matches_from_mut(args).and_then(|it| Cli::from_arg_matches(&it));
     parsed.map_err(|error| {
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            return shown(&error);
+            return print_help_or_version(&error);
         }
-        refuse(&Catalog::default(), &problem(&error, &words, catalog).into())
+        report_error(&Catalog::default(), &diagnose_usage_error(&error, &words, catalog).into())
     })
 }
 
 /// Prints help or a version; returns the exit code, which also says that nobody could read it.
-fn shown(error: &clap::Error) -> ExitCode {
+fn print_help_or_version(error: &clap::Error) -> ExitCode {
     match error.print().and_then(|()| io::stdout().flush()) {
         Err(source) if source.kind() != io::ErrorKind::BrokenPipe => {
-            refuse(&Catalog::default(), &Error::Write { path: "standard output".into(), source })
+            report_error(&Catalog::default(), &Error::Write { path: "standard output".into(), source })
         }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)),
     }
 }
 
 /// Puts options of all verbs that stand in front of the verb behind it.
-fn behind_verb(mut args: Vec<OsString>) -> Vec<OsString> {
+fn move_options_behind_verb(mut args: Vec<OsString>) -> Vec<OsString> {
     let mut moved = Vec::new();
     while let Some(word) = args.get(1).map(|it| it.to_string_lossy().into_owned()) {
         let n = match word.as_str() {
@@ -57,14 +61,18 @@ fn behind_verb(mut args: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Inserts a command before arguments that begin without one: `screen` if they are recorded sessions and what it has options for, else `run`.
-fn with_verb(mut args: Vec<OsString>, command: &Command, catalog: Option<&Catalog>) -> Vec<OsString> {
+fn insert_missing_verb(
+    mut args: Vec<OsString>,
+    command: &Command,
+    catalog: Option<&Catalog>,
+) -> Vec<OsString> {
     let Some(first) = args.get(1).map(|it| it.to_string_lossy().into_owned()) else {
         args.push(OsString::from("run"));
         return args;
     };
     let is_verb = command.find_subcommand(&first).is_some();
     let is_own = matches!(first.as_str(), "-h" | "--help" | "-V" | "--version" | "help");
-    let is_known = || catalog.is_some_and(|it| it.names(Kind::Scenario).any(|name| name == first));
+    let is_known = || catalog.is_some_and(|it| it.names(InputKind::Scenario).any(|name| name == first));
     let is_input = first.starts_with('-')
         || first.contains(['/', '.', '*', '?', '[', '~'])
         || Path::new(&first).exists()
@@ -73,7 +81,7 @@ fn with_verb(mut args: Vec<OsString>, command: &Command, catalog: Option<&Catalo
         let mut of_screen = args.clone();
         of_screen.insert(1, OsString::from("screen"));
         let parsed = catalog.and_then(|it| Some((it, Cli::try_parse_from(&of_screen).ok()?)));
-        if parsed.is_some_and(|(catalog, it)| it.command.is_screen(catalog)) {
+        if parsed.is_some_and(|(catalog, it)| it.command.is_screen_of_recordings(catalog)) {
             return of_screen;
         }
         args.insert(1, OsString::from("run"));
@@ -81,15 +89,15 @@ fn with_verb(mut args: Vec<OsString>, command: &Command, catalog: Option<&Catalo
     args
 }
 
-fn lossy(word: OsString) -> String {
+fn to_lossy_string(word: OsString) -> String {
     word.to_string_lossy().into_owned()
 }
 
 /// Returns the problem of a command line.
-fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> Diagnostic {
+fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> Diagnostic {
     let text = error.render().to_string();
     let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    let names = |kind| listed(error.get(kind));
+    let names = |kind| context_texts(error.get(kind));
     let more = names(ContextKind::InvalidArg).join(", ").replace(['[', ']'], "");
     let (message, help) = match error.kind() {
         ErrorKind::TooManyValues => (format!("`{more}` takes no value"), None),
@@ -102,7 +110,7 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
         ErrorKind::InvalidSubcommand => {
             let word = names(ContextKind::InvalidSubcommand).concat();
             let root = Cli::command();
-            let (command, _) = verb(&root, words);
+            let (command, _) = find_named_command(&root, words);
             if let Some(kind) = catalog.and_then(|it| it.kind_of_name(&word)) {
                 let noun = kind.noun();
                 let help = format!("run `ctxsim run --{noun} {word}`");
@@ -112,27 +120,27 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
             let known = command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
             let near = nearest(&word, known);
             let or_file = if near.is_none() { ", and no file or folder with this name exists" } else { "" };
-            (format!("unknown command `{word}`{or_file}"), near.map(meant))
+            (format!("unknown command `{word}`{or_file}"), near.map(did_you_mean))
         }
         ErrorKind::UnknownArgument => {
             let root = Cli::command();
-            let (command, _) = verb(&root, words);
+            let (command, _) = find_named_command(&root, words);
             let known = names(ContextKind::SuggestedArg).concat();
-            let near = nearest(&more, [known.as_str()]).map(meant);
+            let near = nearest(&more, [known.as_str()]).map(did_you_mean);
             // Words that begin with `-` are read as short options.
             let at = words.iter().position(|it| it.starts_with(&more));
             let word = at.map_or(&more, |at| &words[at]);
             let value = word.split_once('=').map(|it| it.1).or_else(|| Some(words.get(at? + 1)?.as_str()));
             // What is not a value of `--format` may be an option, such as `--html`.
-            let of_value = value.map(|it| format!("--{it}")).filter(|it| option(command, it).is_some());
-            let help = of_value.as_deref().map(meant).or(near);
-            let help = help.or_else(|| of_argument(word, words, command, catalog));
+            let of_value = value.map(|it| format!("--{it}")).filter(|it| find_option(command, it).is_some());
+            let help = of_value.as_deref().map(did_you_mean).or(near);
+            let help = help.or_else(|| help_on_unexpected_word(word, words, command, catalog));
             (format!("unexpected argument `{word}`"), help)
         }
         ErrorKind::InvalidValue => {
             let value = names(ContextKind::InvalidValue).concat();
             let known = names(ContextKind::ValidValue);
-            let near = nearest(&value, known.iter().map(String::as_str)).map(meant);
+            let near = nearest(&value, known.iter().map(String::as_str)).map(did_you_mean);
             let help =
                 near.or_else(|| (!known.is_empty()).then(|| format!("use one of `{}`", known.join("`, `"))));
             let message = if value.is_empty() {
@@ -146,30 +154,30 @@ fn problem(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> 
             let value = names(ContextKind::InvalidValue).concat();
             let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
             let message = format!("`{value}` is not a valid value for `{more}`");
-            match whole_number(&source) {
+            match whole_number_help(&source) {
                 Some(help) => (message, Some(help)),
                 None => (format!("{message}: {source}"), None),
             }
         }
         _ => (message.to_owned(), None),
     };
-    Diagnostic::at(Code("usage"), "", message).help(help.unwrap_or_else(|| see(words)))
+    Diagnostic::at(Code("usage"), "", message).help(help.unwrap_or_else(|| point_to_help(words)))
 }
 
 /// Returns help with the allowed whole numbers, if a number is the problem.
-fn whole_number(source: &str) -> Option<String> {
+fn whole_number_help(error_text: &str) -> Option<String> {
     // Most bounds are named by `what::number`.
-    if source.starts_with("use ") {
-        return Some(source.to_owned());
+    if error_text.starts_with("use ") {
+        return Some(error_text.to_owned());
     }
-    if source.is_empty() || source.contains("invalid digit") {
+    if error_text.is_empty() || error_text.contains("invalid digit") {
         return Some("use a whole number of at least 0".to_owned());
     }
-    if source.contains("too large") {
+    if error_text.contains("too large") {
         return Some(format!("use a whole number up to {}", u64::MAX));
     }
     // As clap says it: "0 is not in 1..=1024", the largest there is standing for no bound.
-    let (_, range) = source.split_once(" is not in ")?;
+    let (_, range) = error_text.split_once(" is not in ")?;
     let (first, last) = range.split_once("..")?;
     let last = last.trim_start_matches('=').parse::<u64>().ok().filter(|it| *it < u64::from(u32::MAX));
     Some(match last {
@@ -178,12 +186,12 @@ fn whole_number(source: &str) -> Option<String> {
     })
 }
 
-fn meant(known: &str) -> String {
+fn did_you_mean(known: &str) -> String {
     format!("did you mean `{known}`?")
 }
 
 /// Returns help for an unexpected word that is not an option.
-fn of_argument(
+fn help_on_unexpected_word(
     wrong: &str,
     words: &[String],
     command: &Command,
@@ -196,12 +204,13 @@ fn of_argument(
         let is_path = wrong.contains(['.', '/']) || Path::new(wrong).exists();
         return is_path.then(|| format!("write `./{wrong}` for a path that begins with `-`"));
     }
-    let kind = kind_of(Path::new(wrong)).ok().or_else(|| catalog?.kind_of_name(wrong));
-    let of_kind = kind.map(|it| format!("--{}", it.noun())).filter(|it| option(command, it).is_some());
+    let kind = kind_of_file(Path::new(wrong)).ok().or_else(|| catalog?.kind_of_name(wrong));
+    let of_kind = kind.map(|it| format!("--{}", it.noun())).filter(|it| find_option(command, it).is_some());
     let at = words.iter().position(|it| it == wrong)?;
     let before = words[..at].iter().rev().find(|it| it.starts_with('-'));
     let before = before.map(|it| it.split('=').next().unwrap_or(it));
-    let repeated = before.filter(|it| option(command, it).is_some_and(|it| it.get_action().takes_values()));
+    let repeated =
+        before.filter(|it| find_option(command, it).is_some_and(|it| it.get_action().takes_values()));
     match (of_kind, repeated) {
         (Some(of_kind), _) => Some(format!("name it with its option: `{of_kind} {wrong}`")),
         (None, Some(repeated)) => Some(format!("repeat the option: `{repeated} {wrong}`")),
@@ -210,12 +219,12 @@ fn of_argument(
 }
 
 /// Returns an option of a command by its long name.
-fn option<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
+fn find_option<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
     command.get_arguments().find(|it| it.get_long().is_some() && it.get_long() == name.strip_prefix("--"))
 }
 
 /// Returns the command of a command line, and its full name.
-fn verb<'c>(root: &'c Command, words: &[String]) -> (&'c Command, String) {
+fn find_named_command<'c>(root: &'c Command, words: &[String]) -> (&'c Command, String) {
     let mut found = (root, root.get_name().to_owned());
     for word in words {
         let Some(next) = found.0.find_subcommand(word) else { break };
@@ -225,12 +234,12 @@ fn verb<'c>(root: &'c Command, words: &[String]) -> (&'c Command, String) {
 }
 
 /// Points to the help of the command.
-fn see(words: &[String]) -> String {
-    format!("run `{} --help` to see its arguments", verb(&Cli::command(), words).1)
+fn point_to_help(words: &[String]) -> String {
+    format!("run `{} --help` to see its arguments", find_named_command(&Cli::command(), words).1)
 }
 
 /// Returns the texts of one part of an error.
-fn listed(value: Option<&ContextValue>) -> Vec<String> {
+fn context_texts(value: Option<&ContextValue>) -> Vec<String> {
     match value {
         Some(ContextValue::String(one)) => vec![one.clone()],
         Some(ContextValue::Strings(several)) => several.clone(),

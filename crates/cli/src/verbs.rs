@@ -146,38 +146,38 @@ pub(super) enum Command {
 
 impl Command {
     /// Returns whether it is a first screen on what are recorded sessions.
-    pub(super) fn is_screen(&self, catalog: &Catalog) -> bool {
-        matches!(self, Self::Screen(args) if args.is_meant(catalog))
+    pub(super) fn is_screen_of_recordings(&self, catalog: &Catalog) -> bool {
+        matches!(self, Self::Screen(args) if args.is_screen_of_recordings(catalog))
     }
 
     /// Does what was asked; returns the exit code, which says whether all that was checked holds.
     pub(super) fn run(self, catalog: &Catalog) -> Result<ExitCode, Error> {
         match self {
             Self::Run(args) => {
-                let holds = run::run(catalog, &args)?;
+                let holds = run::run_comparison(catalog, &args)?;
                 return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
             }
-            Self::Check(args) => return check::check(catalog, &args),
-            Self::Screen(args) => screen::screen(catalog, &args),
-            Self::Advise(args) => advise::advise(catalog, &args),
-            Self::Realised(args) => realised::realised(catalog, &args),
-            Self::Compare(args) => compare::compare(catalog, &args),
-            Self::Sweep(args) => sweep::sweep(catalog, &args),
-            Self::Merge(args) => sweep::merge(&args),
-            Self::Tune(args) => tune::tune(catalog, &args),
-            Self::Fit(args) => fit::fit(catalog, &args),
-            Self::Design(args) => design::design(catalog, &args),
-            Self::Init(args) => init::init(catalog, &args),
-            Self::Sensitivity(args) => sensitivity::sensitivity(catalog, &args),
-            Self::Explain(args) => explain::explain(catalog, &args),
-            Self::Import(args) => import::import(catalog, &args),
-            Self::List(args) => list::list(catalog, &args),
-            Self::Show(args) => inputs::show(catalog, &args),
-            Self::Validate(args) => inputs::validate(catalog, &args),
-            Self::Prices(args) => prices::prices(&args.command, catalog),
-            Self::Store(args) => store::store(catalog, &args.command),
-            Self::Man(args) => inputs::man(&args),
-            Self::Completions(args) => inputs::completions(&args),
+            Self::Check(args) => return check::check_suites(catalog, &args),
+            Self::Screen(args) => screen::write_first_screen(catalog, &args),
+            Self::Advise(args) => advise::advise_on_sessions(catalog, &args),
+            Self::Realised(args) => realised::compare_with_forecast(catalog, &args),
+            Self::Compare(args) => compare::compare_policies(catalog, &args),
+            Self::Sweep(args) => sweep::run_sweep(catalog, &args),
+            Self::Merge(args) => sweep::merge_part_files(&args),
+            Self::Tune(args) => tune::tune_policy(catalog, &args),
+            Self::Fit(args) => fit::fit_memory(catalog, &args),
+            Self::Design(args) => design::print_design(catalog, &args),
+            Self::Init(args) => init::write_starter_files(catalog, &args),
+            Self::Sensitivity(args) => sensitivity::write_sensitivity(catalog, &args),
+            Self::Explain(args) => explain::explain_request(catalog, &args),
+            Self::Import(args) => import::show_recordings(catalog, &args),
+            Self::List(args) => list::print_catalog(catalog, &args),
+            Self::Show(args) => inputs::print_input(catalog, &args),
+            Self::Validate(args) => inputs::validate_inputs(catalog, &args),
+            Self::Prices(args) => prices::run_prices_command(&args.command, catalog),
+            Self::Store(args) => store::run_store_command(catalog, &args.command),
+            Self::Man(args) => inputs::write_manual(&args),
+            Self::Completions(args) => inputs::print_completions(&args),
         }?;
         Ok(ExitCode::SUCCESS)
     }

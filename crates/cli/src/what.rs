@@ -10,7 +10,7 @@ use ctxsim_report::verdict::MIN_EVIDENCE;
 use crate::{ends, git};
 use ctxsim_base::grid::shell::quoted_all;
 use ctxsim_base::quantity::saturated;
-use ctxsim_report::Next;
+use ctxsim_report::NextCommands;
 
 /// The profile used when nothing names a model.
 const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
@@ -20,7 +20,7 @@ const ALL: &str = "all";
 
 /// Loads, and what they are played under.
 #[derive(Clone, Debug, Default, Args)]
-pub(super) struct What {
+pub(super) struct LoadArgs {
     /// Recorded sessions (files, folders or patterns), or scenarios by name or path
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
@@ -33,20 +33,20 @@ pub(super) struct What {
     pub process: ProcessArgs,
 }
 
-impl What {
+impl LoadArgs {
     /// Returns the comparison of policies that an option named; sessions behind options that take several values are
     /// sessions, too.
     pub(super) fn comparison(
         &self,
         catalog: &Catalog,
-        option: &str,
+        option_name: &str,
         policies: &[String],
     ) -> Result<Comparison, Error> {
         let profiles = &self.under.profiles;
-        let policies = Sorted::new(catalog, Kind::Policy, option, policies)?;
-        let profiles = Sorted::new(catalog, Kind::Profile, "--profile", profiles)?;
+        let policies = NamesAndSessions::new(catalog, InputKind::Policy, option_name, policies)?;
+        let profiles = NamesAndSessions::new(catalog, InputKind::Profile, "--profile", profiles)?;
         let named = self.paths.iter().chain(&self.scenarios).cloned();
-        Ok(self.process.allowing(Comparison {
+        Ok(self.process.add_permissions_to(Comparison {
             policies: policies.kept,
             scenarios: named.chain(policies.sessions).chain(profiles.sessions).listed(),
             profiles: profiles.kept,
@@ -59,7 +59,7 @@ impl What {
 
     /// Returns the number of threads, if given.
     pub(super) fn threads(&self) -> Option<usize> {
-        self.under.draw.threads.number()
+        self.under.draw.threads.n_threads()
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) struct SelectArgs {
     #[arg(long, value_name = "NAME")]
     pub project: Option<String>,
     /// Use only the newest N recorded sessions
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number_parser::<u64>(1, u64::MAX))]
     pub limit: Option<u64>,
     /// Use only recorded sessions of this model: part of its id, or a pattern
     #[arg(long, value_name = "ID")]
@@ -120,7 +120,7 @@ pub(super) struct SelectArgs {
 
 impl SelectArgs {
     /// Adds the selection to a comparison.
-    pub(super) fn selecting(&self, comparison: Comparison) -> Comparison {
+    pub(super) fn add_selection_to(&self, comparison: Comparison) -> Comparison {
         Comparison {
             since: self.since.clone(),
             until: self.until.clone(),
@@ -134,7 +134,7 @@ impl SelectArgs {
     }
 
     /// Returns the options that say so, for another command on the same sessions.
-    pub(super) fn options(&self) -> Vec<String> {
+    pub(super) fn to_command_options(&self) -> Vec<String> {
         let option = |name: &str, value: Option<String>| value.map(|it| [name.to_owned(), it]);
         let options = [
             option("--since", self.since.clone()),
@@ -150,9 +150,9 @@ impl SelectArgs {
 }
 
 /// Returns how to go on with sessions, and the options that choose among them.
-pub(super) fn next(sessions: &[String], options: &[String]) -> Next {
+pub(super) fn next_command_on(sessions: &[String], options: &[String]) -> NextCommands {
     let options = if options.is_empty() { String::new() } else { format!(" {}", quoted_all(options)) };
-    Next { sessions: quoted_all(sessions), options }
+    NextCommands { sessions: quoted_all(sessions), options }
 }
 
 /// Random draws and threads.
@@ -162,7 +162,7 @@ pub(super) struct DrawArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Number of trials: conversations per length, or samples of the needs [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number_parser::<u64>(1, u64::MAX))]
     pub trials: Option<u64>,
     #[command(flatten)]
     pub threads: ThreadsArgs,
@@ -172,7 +172,7 @@ pub(super) struct DrawArgs {
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct ThreadsArgs {
     /// Number of threads; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u16>(1, 1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number_parser::<u16>(1, 1024))]
     threads: Option<u16>,
 }
 
@@ -183,7 +183,7 @@ impl ThreadsArgs {
     }
 
     /// Returns the number, if given.
-    pub(super) fn number(self) -> Option<usize> {
+    pub(super) fn n_threads(self) -> Option<usize> {
         self.threads.map(usize::from)
     }
 }
@@ -201,9 +201,9 @@ pub(super) struct ProcessArgs {
 
 impl ProcessArgs {
     /// Adds what is allowed to a comparison.
-    pub(super) fn allowing(self, comparison: Comparison) -> Comparison {
+    pub(super) fn add_permissions_to(self, comparison: Comparison) -> Comparison {
         if self.allow_process {
-            ends::watch();
+            ends::install_interrupt_handler();
         }
         Comparison { allow_process: self.allow_process, play_twice: self.play_twice, ..comparison }
     }
@@ -225,7 +225,7 @@ pub(super) struct RecordedArgs {
 impl RecordedArgs {
     /// Returns the comparison of the sessions.
     pub(super) fn comparison(&self) -> Comparison {
-        self.select.selecting(Comparison {
+        self.select.add_selection_to(Comparison {
             scenarios: self.paths.clone(),
             profiles: self.profile.iter().cloned().listed(),
             own_models: self.profile.is_none(),
@@ -239,9 +239,9 @@ impl RecordedArgs {
     }
 
     /// Returns how to go on with the same sessions.
-    pub(super) fn next(&self) -> Next {
+    pub(super) fn next_command(&self) -> NextCommands {
         let profile = self.profile.iter().flat_map(|it| ["--profile".to_owned(), it.clone()]);
-        next(&self.paths, &profile.chain(self.select.options()).listed())
+        next_command_on(&self.paths, &profile.chain(self.select.to_command_options()).listed())
     }
 }
 
@@ -272,12 +272,12 @@ impl SessionArgs {
             set: self.set.clone(),
             ..Comparison::default()
         };
-        with_fallback(self.process.allowing(comparison))
+        with_fallback_profile(self.process.add_permissions_to(comparison))
     }
 }
 
 /// Names a profile for loads that come without a model, where none is named.
-pub(super) fn with_fallback(mut comparison: Comparison) -> Comparison {
+pub(super) fn with_fallback_profile(mut comparison: Comparison) -> Comparison {
     if comparison.profiles.is_empty() {
         comparison.profiles.push(FALLBACK_PROFILE.to_owned());
     }
@@ -296,17 +296,17 @@ pub(super) struct ConversationArgs {
 }
 
 /// The values of an option that takes several, which would else take the paths behind them.
-struct Sorted {
+struct NamesAndSessions {
     kept: Vec<String>,
     sessions: Vec<String>,
 }
 
-impl Sorted {
+impl NamesAndSessions {
     /// Tells the values that mean sessions from those of a kind of input.
-    fn new(catalog: &Catalog, kind: Kind, option: &str, given: &[String]) -> Result<Self, Error> {
+    fn new(catalog: &Catalog, kind: InputKind, option: &str, given: &[String]) -> Result<Self, Error> {
         let (mut kept, mut sessions) = (Vec::new(), Vec::new());
         for word in given {
-            if word == ALL && catalog.find(kind, word).is_err() {
+            if word == ALL && catalog.find_origin(kind, word).is_err() {
                 kept.extend(catalog.names(kind).map(str::to_owned));
                 continue;
             }
@@ -320,14 +320,14 @@ impl Sorted {
             let noun = kind.noun();
             let message = format!("`{option}` needs a {noun}, but `{word}` means sessions");
             let help = format!("name a {noun} first, as in `{option} NAME {word}`");
-            return Err(wrong(Code("usage"), message, help));
+            return Err(error_without_place(Code("usage"), message, help));
         }
         Ok(Self { kept, sessions })
     }
 }
 
 /// Says in the help of a verb what an argument that others have, too, is to it.
-pub(super) fn said(help: &'static str) -> impl FnOnce(Arg) -> Arg {
+pub(super) fn with_help(help: &'static str) -> impl FnOnce(Arg) -> Arg {
     move |arg| arg.help(help)
 }
 
@@ -335,12 +335,12 @@ pub(super) fn said(help: &'static str) -> impl FnOnce(Arg) -> Arg {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct EvidenceArgs {
     /// Least share of the needed evidence (of memories: of what they are asked) for a recommendation
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = MIN_EVIDENCE)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, default_value_t = MIN_EVIDENCE)]
     pub min_evidence: f64,
 }
 
 /// Returns a parser of whole numbers within bounds, which names the bounds whatever is wrong.
-pub(super) fn number<T: TryFrom<u64>>(
+pub(super) fn whole_number_parser<T: TryFrom<u64>>(
     least: u64,
     most: u64,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync {
@@ -355,7 +355,7 @@ pub(super) fn number<T: TryFrom<u64>>(
 }
 
 /// Parses a share such as `0.9` or `90%`.
-pub(super) fn share(text: &str) -> Result<f64, String> {
+pub(super) fn parse_share(text: &str) -> Result<f64, String> {
     let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |it| (it, 100.0));
     let share =
         number.trim().parse::<f64>().map(|it| it / unit).ok().filter(|share| (0.0..=1.0).contains(share));

@@ -9,13 +9,15 @@ pub use ctxsim_engine::measure::month::Basis;
 use ctxsim_engine::measure::month::Calendar;
 
 use super::BillAsLogged;
-use super::Skipped;
-use crate::lever::{KnownBy, Lever, best_of_each};
+use super::SkippedFile;
+use crate::lever::{KnownBy, Lever, best_lever_of_each_setting};
 use saved::TrialDay;
 use serde::Serializer;
 
-pub(crate) use words::{ADVISE_DETAILS, cents, in_short, most_telling, rough};
-pub use words::{markdown, page, table};
+pub(crate) use words::{
+    ADVISE_DETAILS, brief_levers_grid, format_rough_usd, format_usd_cents, indices_of_top_levers,
+};
+pub use words::{advice_markdown, draw_advice, render_advice_page};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.advice/2";
@@ -31,7 +33,7 @@ pub struct Advice {
     /// Formats whose agent's settings are not known, with the number of sessions.
     pub unknown: Vec<(String, usize)>,
     /// What was named and takes no part.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
     /// The text of the forecast that `realised` reads later; `None` where nothing is advised. It is no part of the JSON.
     #[serde(skip)]
     pub forecast: Option<String>,
@@ -62,7 +64,7 @@ pub struct AgentAdvice {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The settings in force.
-    pub in_force: Vec<InForce>,
+    pub in_force: Vec<SettingInForce>,
     /// The share of the needed evidence that must be kept.
     pub min_evidence: f64,
     /// How many settings and combinations were tried.
@@ -79,14 +81,14 @@ pub struct AgentAdvice {
     /// What to heed when pasting: what outranks it, and which version has it.
     pub heed: Vec<String>,
     /// Short and long cache lifetimes.
-    pub lifetimes: Vec<Lifetimes>,
+    pub lifetimes: Vec<LifetimeComparison>,
     /// Settings that were not tried, with the reasons.
     pub left_out: Vec<UntriedSetting>,
     /// Levers that no log of these sessions tells.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<UntoldLever>,
     /// What only the agent's maintainers can change, where it would save.
-    pub wishes: Vec<WishFor>,
+    pub wishes: Vec<WishEffect>,
 }
 
 /// Writes what bills alone tell, without all that only settings have.
@@ -137,13 +139,13 @@ pub struct MonthCost {
 
 /// A setting in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct InForce {
+pub struct SettingInForce {
     pub key: String,
     /// What it decides.
     pub about: String,
     pub value: String,
     /// Who says so.
-    pub from: From,
+    pub from: SettingSource,
     /// The variable of the environment by which the file says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variable: Option<String>,
@@ -152,7 +154,7 @@ pub struct InForce {
 /// Who says which value is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum From {
+pub enum SettingSource {
     /// The logs show it; who set it is unknown.
     Log,
     /// The settings file that was given.
@@ -163,7 +165,7 @@ pub enum From {
 
 /// What only the agent's maintainers can change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WishFor {
+pub struct WishEffect {
     /// What it would do.
     pub about: String,
     /// Why no user can set it.
@@ -187,7 +189,7 @@ pub struct Paste {
 
 /// Cache entries of one lane, short-lived against long-lived.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Lifetimes {
+pub struct LifetimeComparison {
     /// Whose sessions.
     pub lane: &'static str,
     pub sessions: usize,
@@ -218,43 +220,44 @@ impl Advice {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn document(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
         json_text(self)
     }
 }
 
 impl AgentAdvice {
     /// Returns what to change; none where nothing is *do*.
-    pub fn advised(&self) -> Option<&Lever> {
+    pub fn advised_lever(&self) -> Option<&Lever> {
         self.levers.get(self.pasted?)
     }
 
     /// Returns what the user asked for.
-    pub fn asked(&self) -> Option<(&AskedAdvice, &Lever)> {
+    pub fn asked_advice_and_lever(&self) -> Option<(&AskedAdvice, &Lever)> {
         let asked = self.asked.as_ref()?;
         Some((asked, self.levers.get(asked.lever)?))
     }
 
     /// Returns what is worth a reader's time.
     pub fn best_levers(&self) -> Vec<&Lever> {
-        best_of_each(&self.levers, self.pasted)
+        best_lever_of_each_setting(&self.levers, self.pasted)
     }
 
     /// Replaces the levers, each with its place among those before, and puts the most saved first.
     #[must_use]
-    pub fn with_levers(mut self, mut all: Vec<(usize, Lever)>) -> Self {
-        all.order_by(|one, other| other.1.saved().total_cmp(&one.1.saved()));
-        let place = |before: usize| all.iter().position(|(nth, _)| *nth == before);
+    pub fn with_reordered_levers(mut self, mut levers_by_old_index: Vec<(usize, Lever)>) -> Self {
+        levers_by_old_index
+            .order_by(|one, other| other.1.monthly_saving_usd().total_cmp(&one.1.monthly_saving_usd()));
+        let place = |before: usize| levers_by_old_index.iter().position(|(nth, _)| *nth == before);
         self.pasted = self.pasted.and_then(place);
         self.asked = self.asked.and_then(|asked| Some(AskedAdvice { lever: place(asked.lever)?, ..asked }));
-        self.levers = all.into_iter().map(|(_, lever)| lever).collect();
+        self.levers = levers_by_old_index.into_iter().map(|(_, lever)| lever).collect();
         self
     }
 }
 
 impl MonthCost {
     /// Says how the costs of a month come about.
-    pub fn words(&self) -> String {
+    pub fn describe_basis(&self) -> String {
         let by =
             if self.known_by == KnownBy::Simulated { ", simulated, as the logs have no bill" } else { "" };
         let calendar = Calendar { basis: self.basis, days: self.days, ends: None };

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use super::SessionReport;
 pub use crate::beside_bill::ProfileOf;
-use crate::beside_bill::{BesideBill, Currency};
+use crate::beside_bill::{BillFootnotes, Currency};
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::month::DailyBill;
@@ -36,7 +36,7 @@ pub struct BillAsLogged {
     /// All of it, by the days of its requests.
     pub by_day: DailyBill,
     /// What is said beside it and not counted in it.
-    pub beside: BesideBill,
+    pub beside: BillFootnotes,
 }
 
 /// Requests without a price.
@@ -72,10 +72,10 @@ impl Serialize for BillAsLogged {
             .and(self.tokens_by_part())
             .and(group! { "without_price": self.unpriced.iter().map(unpriced).listed() });
         // What is no part of it: sub-agents of which logs hold totals alone, and plans, under which dollars are list prices all the same.
-        if let Some(estimated) = self.beside.estimated() {
+        if let Some(estimated) = self.beside.estimate_sub_agents() {
             all = all.and(group! { "estimated": Value::serialised(&estimated) });
         }
-        let plans = self.beside.plans();
+        let plans = self.beside.plan_names();
         if !plans.is_empty() {
             all = all.and(group! { "plans": plans });
         }
@@ -105,29 +105,29 @@ pub(super) struct LoggedRequest<'l, 'p> {
 
 impl<'p> LoggedRequest<'_, 'p> {
     /// Returns its tokens.
-    pub(super) fn tokens(&self) -> TokenUse {
+    pub(super) fn token_use(&self) -> TokenUse {
         let Usage { cache_read, uncached, output, .. } = *self.usage;
         TokenUse { read: cache_read, write: self.usage.writes(None), uncached, output }
     }
 
     /// Returns its day since 1970; `None` if the log tells no times.
-    pub(super) fn day(&self) -> Option<i64> {
+    pub(super) fn day_since_1970(&self) -> Option<i64> {
         self.at_ms.map(|it| it.div_euclid(DAY_MS))
     }
 
     /// Returns the prices of its own time; where a log tells no times, a list's first prices.
-    pub(super) fn prices(&self) -> Option<&'p PriceList> {
-        self.priced().map(|it| it.1)
+    pub(super) fn price_list(&self) -> Option<&'p PriceList> {
+        self.profile_and_prices().map(|it| it.1)
     }
 
     /// Returns the profile of its model, with these prices.
-    pub(super) fn priced(&self) -> Option<(&'p Profile, &'p PriceList)> {
+    pub(super) fn profile_and_prices(&self) -> Option<(&'p Profile, &'p PriceList)> {
         self.profile.map(|it| (it, it.prices.on(self.at_ms.unwrap_or(0))))
     }
 }
 
 /// Hands over what a session was billed for, request by request.
-pub(super) fn each_logged<'l, 'p>(
+pub(super) fn for_each_logged_request<'l, 'p>(
     timeline: &'l Timeline,
     profile_of: ProfileOf<'p>,
     mut each: impl FnMut(&LoggedRequest<'l, 'p>),
@@ -163,32 +163,32 @@ pub(super) fn each_logged<'l, 'p>(
 impl BillAsLogged {
     /// Adds up what a session was billed, each request at its own model's prices of its own time; `None` if its log has no bill.
     /// Where a log tells no times, a list's first prices hold.
-    pub fn of(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
+    pub fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
         let mut all = Self::default();
         let mut last_model = String::new();
-        each_logged(timeline, profile_of, |request| {
-            all.add(request);
+        for_each_logged_request(timeline, profile_of, |request| {
+            all.add_request(request);
             request.model.clone_into(&mut last_model);
         });
         if all == Self::default() {
             return None;
         }
-        all.beside = BesideBill::of(timeline, profile_of, &last_model);
+        all.beside = BillFootnotes::from_timeline(timeline, profile_of, &last_model);
         Some(all)
     }
 
     /// Adds one request.
-    pub(super) fn add(&mut self, request: &LoggedRequest<'_, '_>) {
-        let (model, tokens) = (request.model, request.tokens());
-        let bill = request.prices().map(|it| Bill::of_request(it, &tokens));
+    pub(super) fn add_request(&mut self, request: &LoggedRequest<'_, '_>) {
+        let (model, tokens) = (request.model, request.token_use());
+        let bill = request.price_list().map(|it| Bill::of_request(it, &tokens));
         let Some((bill, cost)) = bill.and_then(|it| Some((it, it.total()?))) else {
             let name = if model.is_empty() { "a model that is not named" } else { model };
-            return self.leave_without_price(name, &Unpriced { requests: 1, tokens });
+            return self.add_unpriced(name, &Unpriced { requests: 1, tokens });
         };
         self.requests += 1;
         self.tokens = self.tokens.zip(tokens, Tokens::saturating_add);
         self.bill += bill;
-        *self.by_day.entry(request.day()).or_default() += cost;
+        *self.by_day.entry(request.day_since_1970()).or_default() += cost;
         match request.made_for {
             MadeFor::Step(_) => self.own_output += bill.output,
             MadeFor::Summary => self.summaries += cost,
@@ -196,14 +196,14 @@ impl BillAsLogged {
         }
     }
 
-    fn leave_without_price(&mut self, model: &str, more: &Unpriced) {
+    fn add_unpriced(&mut self, model: &str, more: &Unpriced) {
         let of_model = self.unpriced.entry(model.to_owned()).or_default();
         of_model.requests += more.requests;
         of_model.tokens = of_model.tokens.zip(more.tokens, Tokens::saturating_add);
     }
 
     /// Returns how many requests have no price.
-    pub fn requests_without_price(&self) -> u64 {
+    pub fn n_requests_without_price(&self) -> u64 {
         self.unpriced.values().map(|it| it.requests).sum()
     }
 
@@ -236,28 +236,31 @@ impl BillAsLogged {
     }
 
     /// Says it in a sentence or two.
-    pub fn words(&self) -> String {
-        self.words_in(None)
+    pub fn describe(&self) -> String {
+        self.describe_in_currency(None)
     }
 
     /// Says the sum in a sentence, what else there is to say of it before its end, and what is beside it.
-    pub(super) fn in_short(&self, more: &str) -> String {
+    pub(super) fn describe_briefly(&self, more_words: &str) -> String {
         if self.requests == 0 {
-            return self.words();
+            return self.describe();
         }
         let n = counted(self.requests as usize, "request");
-        let left_out = if_any(self.requests_without_price(), |n| {
+        let left_out = text_if_any(self.n_requests_without_price(), |n| {
             format!(" ({} without a price left out)", counted(n as usize, "request"))
         });
-        let beside = self.beside.in_short(&usd);
-        format!("As logged: {} at list prices for {n}{left_out}{more}.{beside}", usd(self.total().usd()))
+        let beside = self.beside.describe_briefly(&format_usd);
+        format!(
+            "As logged: {} at list prices for {n}{left_out}{more_words}.{beside}",
+            format_usd(self.total().usd())
+        )
     }
 
     /// Says it in a currency.
-    pub fn words_in(&self, currency: Option<&Currency>) -> String {
+    pub fn describe_in_currency(&self, currency: Option<&Currency>) -> String {
         let usd = |dollars: f64| match currency {
-            Some(it) => format!("{:.2} {}", it.of(dollars), it.code()),
-            None => usd(dollars),
+            Some(it) => format!("{:.2} {}", it.convert_usd(dollars), it.code()),
+            None => format_usd(dollars),
         };
         let named = |(model, unpriced): (&String, &Unpriced)| {
             let tokens = unpriced.prompt_tokens().saturating_add(unpriced.tokens.output);
@@ -266,7 +269,7 @@ impl BillAsLogged {
         };
         let without_price = self.unpriced.iter().map(named).listed().join(", ");
         if self.requests == 0 {
-            let beside = self.beside.words(&usd);
+            let beside = self.beside.describe(&usd);
             return format!("As logged: nothing that has a price, but {without_price}.{beside}");
         }
         let Bill { uncached, read, write, output, .. } = self.bill;
@@ -279,7 +282,7 @@ impl BillAsLogged {
         if !without_price.is_empty() {
             text += &format!(" Without a price, and not in it: {without_price}.");
         }
-        text + &self.beside.words(&usd)
+        text + &self.beside.describe(&usd)
     }
 }
 
@@ -291,13 +294,13 @@ impl AddAssign<&Self> for BillAsLogged {
         self.own_output += more.own_output;
         self.summaries += more.summaries;
         more.by_day.iter().for_each(|(day, usd)| *self.by_day.entry(*day).or_default() += *usd);
-        more.unpriced.iter().for_each(|(model, it)| self.leave_without_price(model, it));
+        more.unpriced.iter().for_each(|(model, it)| self.add_unpriced(model, it));
         self.beside += &more.beside;
     }
 }
 
 /// Adds the bills of sessions up; `None` if none has one.
-pub fn sum_of<'b>(bills: impl Iterator<Item = &'b BillAsLogged>) -> Option<BillAsLogged> {
+pub fn sum_bills<'b>(bills: impl Iterator<Item = &'b BillAsLogged>) -> Option<BillAsLogged> {
     let mut all = BillAsLogged::default();
     bills.for_each(|it| all += it);
     (all != BillAsLogged::default()).then_some(all)
@@ -305,32 +308,34 @@ pub fn sum_of<'b>(bills: impl Iterator<Item = &'b BillAsLogged>) -> Option<BillA
 
 impl Report {
     /// Returns what all sessions were billed by their logs, if any log says so.
-    pub fn as_logged(&self) -> Option<BillAsLogged> {
-        sum_of(self.sessions.iter().filter_map(|it| it.as_logged.as_ref()))
+    pub fn total_bill_as_logged(&self) -> Option<BillAsLogged> {
+        sum_bills(self.sessions.iter().filter_map(|it| it.as_logged.as_ref()))
     }
 
     /// Says what was billed, and how the simulated cost of the same sessions, as they were, comes from it.
-    pub(super) fn lines_as_logged(&self) -> Vec<String> {
-        let Some(logged) = self.as_logged() else { return self.why_no_bill().into_iter().listed() };
-        std::iter::once(logged.words()).chain(self.reconciled(&logged)).collect()
+    pub(super) fn logged_bill_lines(&self) -> Vec<String> {
+        let Some(logged) = self.total_bill_as_logged() else {
+            return self.explain_missing_bill().into_iter().listed();
+        };
+        std::iter::once(logged.describe()).chain(self.describe_reconciliation(&logged)).collect()
     }
 
     /// Says what was billed, and what it costs simulated as it was, in a sentence or two.
-    pub(super) fn billed_in_short(&self) -> Option<String> {
-        let Some(logged) = self.as_logged() else { return self.why_no_bill() };
-        let simulated = self.terms(&logged).map(|terms| {
+    pub(super) fn describe_bill_briefly(&self) -> Option<String> {
+        let Some(logged) = self.total_bill_as_logged() else { return self.explain_missing_bill() };
+        let simulated = self.reconciliation_terms(&logged).map(|terms| {
             let untold = if terms.output > 0.0 {
-                format!(", {} of it for output that the logs do not tell", usd(terms.output / 100.0))
+                format!(", {} of it for output that the logs do not tell", format_usd(terms.output / 100.0))
             } else {
                 String::new()
             };
-            format!("; simulated as it was: {}{untold}", usd(terms.total / 100.0))
+            format!("; simulated as it was: {}{untold}", format_usd(terms.total / 100.0))
         });
-        Some(logged.in_short(&simulated.unwrap_or_default()))
+        Some(logged.describe_briefly(&simulated.unwrap_or_default()))
     }
 
     /// Returns the costs of each session simulated once as it was; nothing where one was not.
-    fn as_recorded(&self) -> Option<Vec<&Costs>> {
+    fn costs_as_recorded(&self) -> Option<Vec<&Costs>> {
         let all_costs = |session: &SessionReport| {
             let mut own =
                 self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == session.name);
@@ -340,7 +345,7 @@ impl Report {
     }
 
     /// Says why the bill that logs have is not shown.
-    fn why_no_bill(&self) -> Option<String> {
+    fn explain_missing_bill(&self) -> Option<String> {
         let has_bill = |it: &&SessionReport| it.requests > it.requests_estimated;
         let with_bill = self.sessions.iter().filter(has_bill).listed();
         let why = if with_bill.is_empty() {
@@ -354,8 +359,9 @@ impl Report {
     }
 
     /// Says what is between the bill and the simulated cost; nothing where not every session was played once as it was.
-    fn reconciled(&self, logged: &BillAsLogged) -> Option<String> {
-        let SimulatedTerms { total, logged, output, compactions, rest } = self.terms(logged)?;
+    fn describe_reconciliation(&self, logged: &BillAsLogged) -> Option<String> {
+        let SimulatedTerms { total, logged, output, compactions, rest } =
+            self.reconciliation_terms(logged)?;
         let terms = [
             (output, "estimated for output that the logs do not tell"),
             (compactions, "estimated for compaction requests that they do not tell"),
@@ -366,15 +372,15 @@ impl Report {
         ];
         let terms = terms.iter().filter(|it| it.0 != 0.0);
         let told = terms.map(|(cents, what)| {
-            format!(" {} {} {what}", if *cents < 0.0 { '−' } else { '+' }, usd(cents.abs() / 100.0))
+            format!(" {} {} {what}", if *cents < 0.0 { '−' } else { '+' }, format_usd(cents.abs() / 100.0))
         });
-        let [total, logged] = [total, logged].map(|it| usd(it / 100.0));
+        let [total, logged] = [total, logged].map(|it| format_usd(it / 100.0));
         Some(format!("Simulated as it was: {total} = {logged} as logged{}.", told.listed().join(",")))
     }
 
     /// Returns what is between the bill and the simulated cost, in cents that add up.
-    fn terms(&self, logged: &BillAsLogged) -> Option<SimulatedTerms> {
-        let costs = self.as_recorded()?;
+    fn reconciliation_terms(&self, logged: &BillAsLogged) -> Option<SimulatedTerms> {
+        let costs = self.costs_as_recorded()?;
         let total: f64 = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
         let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
         let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();
@@ -398,6 +404,6 @@ struct SimulatedTerms {
 }
 
 /// Writes dollars to the cent.
-fn usd(dollars: f64) -> String {
+fn format_usd(dollars: f64) -> String {
     format!("${dollars:.2}")
 }

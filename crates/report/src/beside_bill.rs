@@ -11,7 +11,7 @@ pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;
 
 /// What stands beside a bill as logged, and is no part of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct BesideBill {
+pub struct BillFootnotes {
     /// The plans that the logs name.
     plans: BTreeSet<String>,
     /// The sub-agents whose requests are in the bill.
@@ -46,9 +46,9 @@ pub struct EstimatedAgents {
     pub without_price: u64,
 }
 
-impl BesideBill {
+impl BillFootnotes {
     /// Returns what stands beside a session's bill, some of it at the prices of the model that it ended with.
-    pub(super) fn of(timeline: &Timeline, profile_of: ProfileOf<'_>, last_model: &str) -> Self {
+    pub(super) fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>, last_model: &str) -> Self {
         let Some(recorded) = &timeline.recorded else { return Self::default() };
         let own = timeline.spine.sessions.first().filter(|it| it.parent.is_some() && !it.id.is_empty());
         let totalled = recorded.agents.iter().map(|agents| {
@@ -69,12 +69,12 @@ impl BesideBill {
     }
 
     /// Returns the plans that the logs name.
-    pub fn plans(&self) -> Vec<String> {
+    pub fn plan_names(&self) -> Vec<String> {
         self.plans.iter().cloned().listed()
     }
 
     /// Estimates the sub-agents of which no log holds requests, each once; `None` if there are none.
-    pub fn estimated(&self) -> Option<EstimatedAgents> {
+    pub fn estimate_sub_agents(&self) -> Option<EstimatedAgents> {
         let mut seen: BTreeSet<&str> = BTreeSet::new();
         let mut all = EstimatedAgents::default();
         for agents in &self.totalled {
@@ -96,14 +96,17 @@ impl BesideBill {
     }
 
     /// Says it in a sentence each, after a space.
-    pub(super) fn in_short(&self, amount: &dyn Fn(f64) -> String) -> String {
-        let agents = self.estimated().map_or_else(String::new, |estimated| {
+    pub(super) fn describe_briefly(&self, format_amount: &dyn Fn(f64) -> String) -> String {
+        let agents = self.estimate_sub_agents().map_or_else(String::new, |estimated| {
             let priced = estimated.sub_agents > estimated.without_price;
-            let about =
-                if priced { format!("about {} for ", amount(estimated.input_usd)) } else { String::new() };
+            let about = if priced {
+                format!("about {} for ", format_amount(estimated.input_usd))
+            } else {
+                String::new()
+            };
             format!(
                 " Not in it: {about}{} of which the logs hold only totals.",
-                sub_agents(estimated.sub_agents)
+                format_sub_agent_count(estimated.sub_agents)
             )
         });
         let plan = " The logs name a plan, which is not billed at list prices.";
@@ -111,8 +114,8 @@ impl BesideBill {
     }
 
     /// Says it in sentences, with amounts as the bill has them.
-    pub(super) fn words(&self, amount: &dyn Fn(f64) -> String) -> String {
-        let mut text = self.estimated().map_or_else(String::new, |it| it.words(amount));
+    pub(super) fn describe(&self, format_amount: &dyn Fn(f64) -> String) -> String {
+        let mut text = self.estimate_sub_agents().map_or_else(String::new, |it| it.describe(format_amount));
         if !self.plans.is_empty() {
             let plans = self.plans.iter().map(|it| in_one_line(it).into_owned()).listed();
             let (named, plans) = (if plans.len() == 1 { "a plan" } else { "plans" }, listed_code(&plans));
@@ -124,15 +127,15 @@ impl BesideBill {
     }
 }
 
-fn sub_agents(n: u64) -> String {
+fn format_sub_agent_count(n: u64) -> String {
     counted(n as usize, "sub-agent")
 }
 
 impl EstimatedAgents {
-    fn words(&self, amount: &dyn Fn(f64) -> String) -> String {
+    fn describe(&self, format_amount: &dyn Fn(f64) -> String) -> String {
         let priced = self.sub_agents - self.without_price;
-        let n = sub_agents(self.sub_agents);
-        let [usd, low, high] = [self.input_usd, self.input_usd_low, self.input_usd_high].map(amount);
+        let n = format_sub_agent_count(self.sub_agents);
+        let [usd, low, high] = [self.input_usd, self.input_usd_low, self.input_usd_high].map(format_amount);
         let mut text = match priced {
             0 => format!(" Not in it: {n} of which the logs hold only totals"),
             _ => format!(
@@ -150,7 +153,7 @@ impl EstimatedAgents {
     }
 }
 
-impl AddAssign<&Self> for BesideBill {
+impl AddAssign<&Self> for BillFootnotes {
     fn add_assign(&mut self, more: &Self) {
         self.plans.extend(more.plans.iter().cloned());
         self.logged.extend(more.logged.iter().cloned());
@@ -170,7 +173,7 @@ impl Currency {
     ///
     /// # Errors
     /// What to write instead.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         const FIX: &str = "write CODE=RATE, such as `EUR=0.92` where a US dollar is 0.92 euros";
         let (code, rate) = text.split_once('=').ok_or(FIX)?;
         if code.len() != 3 || !code.bytes().all(|it| it.is_ascii_uppercase()) {
@@ -190,17 +193,17 @@ impl Currency {
     }
 
     /// Returns how much of it a US dollar is.
-    pub fn rate(&self) -> f64 {
+    pub fn rate_per_usd(&self) -> f64 {
         self.rate
     }
 
     /// Returns what dollars are in it.
-    pub fn of(&self, usd: f64) -> f64 {
+    pub fn convert_usd(&self, usd: f64) -> f64 {
         usd * self.rate
     }
 
     /// Says whose rate it is.
-    pub(super) fn note(&self) -> String {
+    pub(super) fn describe_rate(&self) -> String {
         format!(
             "Amounts are in {code}, at {rate} {code} for a US dollar: that rate is yours, and no part of the bill.",
             code = self.code,

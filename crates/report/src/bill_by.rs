@@ -1,7 +1,7 @@
 //! The bill as logged by model, lane, project, user, day, week, month or version: groups whose exact amounts add up to the bill.
 
-use crate::as_logged::{BillAsLogged, ProfileOf, each_logged};
-use crate::beside_bill::BesideBill;
+use crate::as_logged::{BillAsLogged, ProfileOf, for_each_logged_request};
+use crate::beside_bill::BillFootnotes;
 pub use crate::beside_bill::Currency;
 use crate::prelude::*;
 use ctxsim_input::profile::calendar::{self, DAY_MS};
@@ -29,7 +29,7 @@ pub enum BillKey {
 
 impl BillKey {
     /// Its name, as a heading.
-    pub fn name(self) -> &'static str {
+    pub fn heading(self) -> &'static str {
         match self {
             Self::Model => "model",
             Self::Lane => "lane",
@@ -42,12 +42,12 @@ impl BillKey {
         }
     }
 
-    fn is_of_time(self) -> bool {
+    fn is_time_period(self) -> bool {
         matches!(self, Self::Day | Self::Week | Self::Month)
     }
 
     /// What the groups are, where their names do not say it.
-    fn about(self) -> Option<&'static str> {
+    fn explain_groups(self) -> Option<&'static str> {
         Some(match self {
             Self::Day | Self::Month => {
                 "Days are those of UTC. A request that has no time of its own in the log (a summary, or one on a branch that the user left) \
@@ -75,14 +75,14 @@ pub struct SessionBill {
     pub(super) user: String,
     version: String,
     /// What stands beside it, and is in no group.
-    beside: BesideBill,
+    beside: BillFootnotes,
     /// By model and by days since 1970.
     parts: BTreeMap<(String, Option<i64>), BillAsLogged>,
 }
 
 impl SessionBill {
     /// Divides what a session was billed.
-    pub fn of(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Self {
+    pub fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Self {
         let mut bill = Self { is_of_agent: timeline.is_of_agent(), ..Self::default() };
         if let Some(recorded) = &timeline.recorded {
             bill.project.clone_from(&recorded.project);
@@ -92,25 +92,25 @@ impl SessionBill {
             }
         }
         let mut last_model = String::new();
-        each_logged(timeline, profile_of, |request| {
+        for_each_logged_request(timeline, profile_of, |request| {
             request.model.clone_into(&mut last_model);
             let day = request.at_ms.map(|it| it.div_euclid(DAY_MS));
-            bill.parts.entry((request.model.to_owned(), day)).or_default().add(request);
+            bill.parts.entry((request.model.to_owned(), day)).or_default().add_request(request);
         });
         if !bill.parts.is_empty() {
-            bill.beside = BesideBill::of(timeline, profile_of, &last_model);
+            bill.beside = BillFootnotes::from_timeline(timeline, profile_of, &last_model);
         }
         bill
     }
 
     /// Adds what was billed on some days, since 1970.
-    pub fn add_days(&self, days: &BTreeSet<i64>, bill: &mut BillAsLogged) {
+    pub fn add_days_to_bill(&self, days: &BTreeSet<i64>, bill: &mut BillAsLogged) {
         let on_days = self.parts.iter().filter(|it| it.0.1.is_some_and(|day| days.contains(&day)));
         on_days.for_each(|it| *bill += it.1);
     }
 
     /// Takes whose it is from the index of its log, which knows the working folder in every format.
-    pub(super) fn place(&mut self, indexed: &Indexed) {
+    pub(super) fn set_owner_from_index(&mut self, indexed: &Indexed) {
         if !indexed.project.is_empty() {
             self.project.clone_from(&indexed.project);
             self.user.clone_from(&indexed.user);
@@ -118,7 +118,7 @@ impl SessionBill {
     }
 
     /// Returns the group of a part; empty if no log tells it.
-    fn group<'b>(&'b self, by: BillKey, model: &'b str, day: Option<i64>) -> Cow<'b, str> {
+    fn group_name<'b>(&'b self, by: BillKey, model: &'b str, day: Option<i64>) -> Cow<'b, str> {
         let date = |day: i64| calendar::date_text(day.saturating_mul(DAY_MS));
         let told = |day: Option<i64>, written: &dyn Fn(i64) -> String| {
             Cow::Owned(day.map_or_else(String::new, written))
@@ -138,7 +138,7 @@ impl SessionBill {
 
 /// A bill by one key.
 #[derive(Clone, Debug)]
-pub struct BillBy {
+pub struct GroupedBill {
     pub key: BillKey,
     /// The groups and their bills: dates in their order, others by dollars.
     pub groups: Vec<(String, BillAsLogged)>,
@@ -148,7 +148,7 @@ pub struct BillBy {
     pub currency: Option<Currency>,
 }
 
-impl BillBy {
+impl GroupedBill {
     /// Adds up the bills of all sessions by one key.
     pub fn new<'b>(
         sessions: impl IntoIterator<Item = &'b SessionBill>,
@@ -159,14 +159,14 @@ impl BillBy {
         let mut total = BillAsLogged::default();
         for session in sessions {
             for ((model, day), part) in &session.parts {
-                let group = session.group(key, model, *day);
+                let group = session.group_name(key, model, *day);
                 *groups.entry(group.into_owned()).or_default() += part;
                 total += part;
             }
             total.beside += &session.beside;
         }
         let mut groups = groups.into_iter().listed();
-        if !key.is_of_time() {
+        if !key.is_time_period() {
             groups.order_by_key(|it| Reverse(it.1.total()));
         }
         groups.order_by_key(|it| it.0.is_empty());
@@ -175,57 +175,59 @@ impl BillBy {
     }
 
     /// Returns the groups as rows: dollars are the nearest floats of exact amounts.
-    fn rows(&self) -> Vec<Value> {
+    fn row_values(&self) -> Vec<Value> {
         let row = |(name, bill): &(String, BillAsLogged)| {
-            let row = group! { "by": self.key.name(), "group": name.clone(), "requests": bill.requests }
+            let row = group! { "by": self.key.heading(), "group": name.clone(), "requests": bill.requests }
                 .and(bill.tokens_by_part())
                 .and(bill.usd_by_part())
                 .and(group! {
                     "total_usd": bill.total().usd(),
-                    "requests_without_price": bill.requests_without_price(),
+                    "requests_without_price": bill.n_requests_without_price(),
                 });
-            self.shown(bill).into_iter().fold(row, Value::and)
+            self.total_in_currency(bill).into_iter().fold(row, Value::and)
         };
         self.groups.iter().map(row).listed()
     }
 
     /// Returns the user's currency, his rate, and a total in it.
-    fn shown(&self, bill: &BillAsLogged) -> Option<Value> {
+    fn total_in_currency(&self, bill: &BillAsLogged) -> Option<Value> {
         let currency = self.currency.as_ref()?;
-        let total = currency.of(bill.total().usd());
-        Some(group! { "currency": currency.code().to_owned(), "rate": currency.rate(), "total": total })
+        let total = currency.convert_usd(bill.total().usd());
+        Some(
+            group! { "currency": currency.code().to_owned(), "rate": currency.rate_per_usd(), "total": total },
+        )
     }
 
     /// Returns the groups as rows.
-    pub fn as_rows(&self) -> Rows {
-        Rows::serialised(&self.rows())
+    pub fn to_rows(&self) -> Rows {
+        Rows::serialised(&self.row_values())
     }
 
     /// Returns the groups and their total as one JSON document.
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
         json_text(&group! {
             "schema": "ctxsim.bill/1",
-            "by": self.key.name(),
-            "groups": self.rows(),
+            "by": self.key.heading(),
+            "groups": self.row_values(),
             "total": Value::serialised(&self.total),
-            "shown": self.shown(&self.total),
+            "shown": self.total_in_currency(&self.total),
         })
     }
 
     /// Returns the bill in a sentence, and a table of its groups.
-    pub fn table(&self, width: usize) -> String {
+    pub fn draw_table(&self, width: usize) -> String {
         type Group = (String, BillAsLogged);
         let tokens = |of: fn(&BillAsLogged) -> Tokens| move |it: &Group| thousands(of(&it.1));
         let (uncached, read) = (tokens(|it| it.tokens.uncached), tokens(|it| it.tokens.read));
         let (short, long) = (tokens(|it| it.tokens.write[0]), tokens(|it| it.tokens.write[1]));
         let (output, requests) = (tokens(|it| it.tokens.output), tokens(|it| it.requests));
-        let (code, rate) = self.currency.as_ref().map_or(("USD", 1.0), |it| (it.code(), it.rate()));
+        let (code, rate) = self.currency.as_ref().map_or(("USD", 1.0), |it| (it.code(), it.rate_per_usd()));
         let amount = |it: &Group| fixed(it.1.total().usd() * rate, 2);
         let mut columns: Vec<Of<'_, Group>> = vec![
-            (self.key.name(), &|it| in_one_line(&it.0).into_owned()),
+            (self.key.heading(), &|it| in_one_line(&it.0).into_owned()),
             ("requests", &requests),
             ("uncached", &uncached),
             ("read", &read),
@@ -234,19 +236,19 @@ impl BillBy {
             ("output", &output),
             (code, &amount),
         ];
-        let has_unpriced = self.total.requests_without_price() > 0;
+        let has_unpriced = self.total.n_requests_without_price() > 0;
         if has_unpriced {
-            columns.push(("without a price", &|it| thousands(it.1.requests_without_price())));
+            columns.push(("without a price", &|it| thousands(it.1.n_requests_without_price())));
         }
         let total = ("total".to_owned(), self.total.clone());
         let rows = self.groups.iter().cloned().chain([total]).listed();
-        let mut text = format!("{}\n\n", self.total.words_in(self.currency.as_ref()));
+        let mut text = format!("{}\n\n", self.total.describe_in_currency(self.currency.as_ref()));
         text += &draw_with_note(&Grid::from_columns("", 1, &rows, &columns), Some(width));
         text += "\n\n";
-        let of_rate = self.currency.as_ref().map(Currency::note);
+        let of_rate = self.currency.as_ref().map(Currency::describe_rate);
         let notes = [
             of_rate.as_deref(),
-            self.key.about(),
+            self.key.explain_groups(),
             Some(
                 "Each amount is rounded from its exact sum, so that the cents of a column may differ from its total. A write whose lifetime the \
                  log does not tell stands under 5 min.",
@@ -263,25 +265,28 @@ impl BillBy {
 }
 
 /// Says what a provider's export and the logs say of the days of the export, in a line.
-pub fn reconciled<'b>(export: &ProviderExport, sessions: impl Iterator<Item = &'b SessionBill>) -> String {
+pub fn describe_export_difference<'b>(
+    export: &ProviderExport,
+    sessions: impl Iterator<Item = &'b SessionBill>,
+) -> String {
     let days: BTreeSet<i64> = export.days.keys().copied().collect();
     let mut logged = BillAsLogged::default();
-    sessions.for_each(|it| it.add_days(&days, &mut logged));
+    sessions.for_each(|it| it.add_days_to_bill(&days, &mut logged));
     let date =
         |day: Option<&i64>| day.map_or_else(String::new, |it| calendar::date_text(it.saturating_mul(DAY_MS)));
     let (first, last) = (date(days.first()), date(days.last()));
     let of_days = if first == last { first } else { format!("{first} to {last}") };
     let charged = export.days.values().filter_map(|day| Some(day.charged?.0)).reduce(u128::saturating_add);
-    let unpriced = if_any(logged.requests_without_price(), |n| {
+    let unpriced = text_if_any(logged.n_requests_without_price(), |n| {
         format!("; {} of their requests have no price", thousands(n))
     });
-    let left_out = if_any(export.n_left_out, |n| {
+    let left_out = text_if_any(export.n_left_out, |n| {
         format!(" Rows of the export without a day or an amount: {}.", thousands(n as u64))
     });
     if let Some(charged) = charged {
         let (theirs, ours) = (Cost(charged).usd(), logged.total().usd());
         let change = if theirs > 0.0 {
-            format!(" ({}%)", signed((ours / theirs - 1.0) * 100.0))
+            format!(" ({}%)", format_signed_percent((ours / theirs - 1.0) * 100.0))
         } else {
             String::new()
         };
@@ -300,17 +305,17 @@ pub fn reconciled<'b>(export: &ProviderExport, sessions: impl Iterator<Item = &'
             [tokens.uncached, tokens.read, tokens.write[0].saturating_add(tokens.write[1]), tokens.output];
         std::array::from_fn(|at| sum[at].saturating_add(more[at]))
     });
-    let [theirs, ours] = [theirs, ours].map(tokens);
+    let [theirs, ours] = [theirs, ours].map(format_token_parts);
     format!("The provider's export says {theirs} for these days ({of_days}), the logs {ours}.{left_out}\n")
 }
 
 /// Writes a change with its sign.
-fn signed(percent: f64) -> String {
+fn format_signed_percent(percent: f64) -> String {
     let sign = if percent < 0.0 { "−" } else { "+" };
     format!("{sign}{}", fixed(percent.abs(), 1))
 }
 
-fn tokens([uncached, read, written, output]: [u64; 4]) -> String {
+fn format_token_parts([uncached, read, written, output]: [u64; 4]) -> String {
     let all = thousands(uncached.saturating_add(read).saturating_add(written).saturating_add(output));
     let [uncached, read, written, output] = [uncached, read, written, output].map(thousands);
     format!("{all} tokens (uncached {uncached}, read {read}, written {written}, output {output})")

@@ -25,7 +25,7 @@ mod skills;
 mod starts;
 
 use crate::advise::{AgentAdvice, MonthCost, UntoldLever};
-use crate::decide::groups::{GroupedSession, by_group};
+use crate::decide::groups::{GroupedSession, savings_of_groups};
 use crate::decide::{FamilySession, SessionEffect, TriedFamily};
 use crate::lever::{GroupSaving, KnownBy, Lever};
 use crate::prelude::*;
@@ -65,29 +65,29 @@ const ROWS: usize = 6;
 /// A lever whose effect recorded bills tell.
 trait BilledLever: Sync {
     /// Returns why the log of a session cannot tell it; `None` where it can.
-    fn untold(&self, _session: &BilledSession<'_>) -> Option<&'static str> {
+    fn why_unmeasurable(&self, _session: &BilledSession<'_>) -> Option<&'static str> {
         None
     }
 
     /// Returns what it would have changed in a session.
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told>;
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving>;
 
     /// Returns what is to be judged, of all sessions and what each tells: a row for each of several, unless the lever compares sessions.
-    fn rows(&self, _sessions: &[WhoseBill<'_>], told: &[&[Told]]) -> Vec<BilledRow> {
-        let mut rows = by_kind(told);
-        rows.iter_mut().for_each(|row| row.lever = self.lever(row));
+    fn rows_to_judge(&self, _sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
+        let mut rows = sum_rows_by_which(told);
+        rows.iter_mut().for_each(|row| row.lever = self.lever_for_row(row));
         rows
     }
 
     /// Says what a row is, in the words of its lever.
-    fn lever(&self, row: &BilledRow) -> Lever {
+    fn lever_for_row(&self, row: &BilledRow) -> Lever {
         row.lever.clone()
     }
 }
 
 /// What the log of a session tells of a lever.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Told {
+struct BilledSaving {
     /// Which of several: a tool, a model, a size; empty where there is one alone.
     which: String,
     /// US dollars of the bill that it saves; negative where it costs more.
@@ -100,9 +100,9 @@ struct Told {
     off: [f64; 2],
 }
 
-impl Told {
+impl BilledSaving {
     /// Returns it where it is met at all.
-    fn if_met(self) -> Vec<Self> {
+    fn into_list_if_met(self) -> Vec<Self> {
         if self.times > 0 { vec![self] } else { Vec::new() }
     }
 }
@@ -113,15 +113,15 @@ pub struct BilledFacts {
     /// What it was billed, in US dollars.
     usd: f64,
     /// By lever; or why its log does not tell it.
-    told: Vec<Result<Vec<Told>, &'static str>>,
+    told: Vec<Result<Vec<BilledSaving>, &'static str>>,
 }
 
 impl BilledFacts {
     /// Asks each lever.
     pub fn new(session: &BilledSession<'_>) -> Self {
-        let told = LEVERS.iter().map(|(_, lever)| match lever.untold(session) {
+        let told = LEVERS.iter().map(|(_, lever)| match lever.why_unmeasurable(session) {
             Some(reason) => Err(reason),
-            None => Ok(lever.told(session)),
+            None => Ok(lever.savings_in_session(session)),
         });
         Self { usd: session.usd, told: told.listed() }
     }
@@ -129,7 +129,7 @@ impl BilledFacts {
 
 /// A session with its bill, and whose it is.
 #[derive(Clone, Copy, Debug)]
-pub struct WhoseBill<'a> {
+pub struct AttributedBill<'a> {
     /// Empty where no log tells them.
     pub person: &'a str,
     pub project: &'a str,
@@ -158,57 +158,58 @@ struct BilledRow {
 }
 
 /// Advises by what the bills of sessions tell, judged as one family; the month is that of all sessions of their agent.
-pub fn advise(sessions: &[WhoseBill<'_>], month: MonthCost, floor: f64) -> AgentAdvice {
+pub fn advise_by_bills(sessions: &[AttributedBill<'_>], month: MonthCost, min_evidence: f64) -> AgentAdvice {
     let billed: f64 = sessions.iter().map(|session| session.facts.usd).sum();
-    let rows = rows(sessions, billed);
+    let rows = rows_worth_judging(sessions, billed);
     let effect = |cost: AssumedCost| SessionEffect { cost: Some(cost), ..SessionEffect::default() };
     let mut effects = Vec::with_capacity(sessions.len());
     for (nth, session) in sessions.iter().enumerate() {
-        let changed = rows.iter().map(|row| effect(row.cost(nth, session.facts.usd))).listed();
-        effects.push((effect(cost(session.facts.usd, [0.0; 2])), changed));
+        let changed = rows.iter().map(|row| effect(row.cost_in_session(nth, session.facts.usd))).listed();
+        effects.push((effect(assumed_cost(session.facts.usd, [0.0; 2])), changed));
     }
     let family = TriedFamily {
         sessions: sessions
             .iter()
             .zip(&effects)
-            .map(|(it, (base, changed))| it.in_family(base, changed))
+            .map(|(it, (base, changed))| it.to_family_session(base, changed))
             .listed(),
-        levers: rows.iter().map(BilledRow::tried).listed(),
-        floor,
+        levers: rows.iter().map(BilledRow::lever_with_own_setting).listed(),
+        floor: min_evidence,
     };
     let mut levers = Vec::new();
-    for (nth, (row, judged)) in rows.iter().zip(family.judge()).enumerate() {
+    for (nth, (row, judged)) in rows.iter().zip(family.judge_levers()).enumerate() {
         if judged.word.is_some() {
-            let mut lever = row.judged(judged, billed).in_month(month.usd);
-            lever.people = row.groups(&lever, family.grouped(nth, |session| session.person));
-            lever.projects = row.groups(&lever, family.grouped(nth, |session| session.project));
+            let mut lever = row.lever_with_judgement(judged, billed).with_month_usd(month.usd);
+            lever.people = row.savings_by_group(&lever, family.group_sessions(nth, |session| session.person));
+            lever.projects =
+                row.savings_by_group(&lever, family.group_sessions(nth, |session| session.project));
             levers.push(lever);
         }
     }
-    levers.order_by(|one, other| other.saved().total_cmp(&one.saved()));
+    levers.order_by(|one, other| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
     AgentAdvice {
         sessions: sessions.len(),
         month,
         levers,
-        untold: untold(sessions),
+        untold: unmeasurable_levers(sessions),
         ..AgentAdvice::default()
     }
 }
 
 /// Returns a cost that what is assumed moves so far.
-fn cost(usd: f64, off: [f64; 2]) -> AssumedCost {
-    let changes = AssumedChanges::default().with(Assumed::World, off.map(Amount::of_usd));
-    AssumedCost { usd, all_ends: off.map(|end| usd + end), changes }
+fn assumed_cost(usd: f64, off_at_ends: [f64; 2]) -> AssumedCost {
+    let changes = AssumedChanges::default().with(Assumed::World, off_at_ends.map(Amount::of_usd));
+    AssumedCost { usd, all_ends: off_at_ends.map(|end| usd + end), changes }
 }
 
 /// Returns the rows of all levers that are worth a line.
-fn rows(sessions: &[WhoseBill<'_>], billed: f64) -> Vec<BilledRow> {
+fn rows_worth_judging(sessions: &[AttributedBill<'_>], billed_usd: f64) -> Vec<BilledRow> {
     let mut all = Vec::new();
     for (nth, (name, lever)) in LEVERS.iter().enumerate() {
         let told = sessions.iter().map(|session| session.facts.told[nth].as_deref().unwrap_or(&[])).listed();
-        let mut rows = lever.rows(sessions, &told);
-        rows.retain(|row| row.sum() > SHARE_MIN * billed);
-        rows.order_by(|one, other| other.sum().total_cmp(&one.sum()));
+        let mut rows = lever.rows_to_judge(sessions, &told);
+        rows.retain(|row| row.total_saved_usd() > SHARE_MIN * billed_usd);
+        rows.order_by(|one, other| other.total_saved_usd().total_cmp(&one.total_saved_usd()));
         rows.truncate(ROWS);
         rows.iter_mut().for_each(|row| row.lever.name = name);
         all.extend(rows);
@@ -217,7 +218,7 @@ fn rows(sessions: &[WhoseBill<'_>], billed: f64) -> Vec<BilledRow> {
 }
 
 /// Returns the levers that no session tells, where one says why.
-fn untold(sessions: &[WhoseBill<'_>]) -> Vec<UntoldLever> {
+fn unmeasurable_levers(sessions: &[AttributedBill<'_>]) -> Vec<UntoldLever> {
     let mut all = Vec::new();
     for (nth, (name, _)) in LEVERS.iter().enumerate() {
         let reasons = sessions.iter().map(|session| session.facts.told[nth].as_ref().err().copied());
@@ -227,8 +228,8 @@ fn untold(sessions: &[WhoseBill<'_>]) -> Vec<UntoldLever> {
     all
 }
 
-impl<'a> WhoseBill<'a> {
-    fn in_family(&self, base: &'a SessionEffect, changed: &'a [SessionEffect]) -> FamilySession<'a> {
+impl<'a> AttributedBill<'a> {
+    fn to_family_session(&self, base: &'a SessionEffect, changed: &'a [SessionEffect]) -> FamilySession<'a> {
         FamilySession {
             project: self.project,
             person: self.person,
@@ -244,37 +245,37 @@ impl<'a> WhoseBill<'a> {
 
 impl BilledRow {
     /// Returns what it saves over all sessions.
-    fn sum(&self) -> f64 {
+    fn total_saved_usd(&self) -> f64 {
         self.saved.iter().sum()
     }
 
     /// Counts the sessions in which it is met, and how often it is, by what that is called.
-    fn counts(&self, one: &str) -> [String; 2] {
+    fn format_counts(&self, one: &str) -> [String; 2] {
         [counted(self.sessions, "session"), counted(self.times as usize, one)]
     }
 
     /// Returns what a session costs with it.
-    fn cost(&self, nth: usize, usd: f64) -> AssumedCost {
+    fn cost_in_session(&self, nth: usize, usd: f64) -> AssumedCost {
         let off = self.off.get(nth).copied().unwrap_or_default();
-        cost(usd - self.saved[nth], off.map(|end| -end))
+        assumed_cost(usd - self.saved[nth], off.map(|end| -end))
     }
 
     /// Returns whether it saves something or nothing in each session: then it costs nothing in later ones.
-    fn only_saves(&self) -> bool {
+    fn never_costs_more(&self) -> bool {
         self.saved.iter().all(|usd| *usd >= 0.0) && self.off.iter().flatten().all(|end| *end == 0.0)
     }
 
     /// Returns the lever with a setting that no other row has.
-    fn tried(&self) -> Lever {
+    fn lever_with_own_setting(&self) -> Lever {
         Lever { set: vec![format!("{} {}", self.lever.name, self.lever.of)], ..self.lever.clone() }
     }
 
     /// Returns the lever as the rule judged it, of sessions that were billed so much.
-    fn judged(&self, judged: Lever, billed: f64) -> Lever {
+    fn lever_with_judgement(&self, judged: Lever, billed: f64) -> Lever {
         // A single session has a change, though nothing tells how others differ.
-        let alone = Some(-self.sum() / billed).filter(|change| change.is_finite());
+        let alone = Some(-self.total_saved_usd() / billed).filter(|change| change.is_finite());
         let change = judged.change.or(alone);
-        let high = |high: f64| if self.only_saves() { high.min(0.0) } else { high };
+        let high = |high: f64| if self.never_costs_more() { high.min(0.0) } else { high };
         Lever {
             set: Vec::new(),
             change,
@@ -286,10 +287,10 @@ impl BilledRow {
     }
 
     /// Returns whom it concerns.
-    fn groups(&self, lever: &Lever, sessions: Vec<GroupedSession<'_>>) -> Vec<GroupSaving> {
+    fn savings_by_group(&self, lever: &Lever, sessions: Vec<GroupedSession<'_>>) -> Vec<GroupSaving> {
         let Some(only) = &self.only else {
-            let mut groups = by_group(&sessions);
-            if self.only_saves() {
+            let mut groups = savings_of_groups(&sessions);
+            if self.never_costs_more() {
                 groups
                     .iter_mut()
                     .for_each(|group| group.saved_interval[0] = group.saved_interval[0].max(0.0));
@@ -311,7 +312,7 @@ impl BilledRow {
 }
 
 /// Sums up what sessions tell of a lever: a row without words for each of several, in the order in which they are met.
-fn by_kind(told: &[&[Told]]) -> Vec<BilledRow> {
+fn sum_rows_by_which(told: &[&[BilledSaving]]) -> Vec<BilledRow> {
     let mut rows: IndexMap<&str, BilledRow> = IndexMap::new();
     for (nth, all) in told.iter().enumerate() {
         for own in *all {

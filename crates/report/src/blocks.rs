@@ -60,26 +60,26 @@ pub(super) struct ListBlock {
 
 impl Block {
     /// Makes a paragraph.
-    pub(super) fn text(text: impl Into<String>) -> Self {
+    pub(super) fn paragraph(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
     /// Lists sentences under a heading, if there are any.
-    pub(super) fn list(heading: &str, lines: Vec<String>) -> Option<Self> {
+    pub(super) fn list_if_any(heading: &str, lines: Vec<String>) -> Option<Self> {
         (!lines.is_empty()).then(|| Self::List(ListBlock { heading: heading.to_owned(), lines, most: None }))
     }
 }
 
 /// Writes blocks for a terminal, a gap behind each table.
-pub(super) fn on_terminal(blocks: &[Block], gap: &str, terminal: Terminal) -> String {
+pub(super) fn draw_blocks(blocks: &[Block], gap: &str, terminal: Terminal) -> String {
     let mut text = String::new();
     for block in blocks {
-        draw(block, gap, terminal, &mut text);
+        draw_block(block, gap, terminal, &mut text);
     }
     text
 }
 
-fn draw(block: &Block, gap: &str, terminal: Terminal, text: &mut String) {
+fn draw_block(block: &Block, gap: &str, terminal: Terminal, text: &mut String) {
     let is_first = text.is_empty();
     match block {
         Block::Head(head) => {
@@ -121,7 +121,7 @@ fn draw(block: &Block, gap: &str, terminal: Terminal, text: &mut String) {
             code.lines().for_each(|line| *text += &format!("    {line}\n"));
             text.push('\n');
         }
-        Block::Fold(_, blocks) => blocks.iter().for_each(|block| draw(block, gap, terminal, text)),
+        Block::Fold(_, blocks) => blocks.iter().for_each(|block| draw_block(block, gap, terminal, text)),
         Block::Made(words) => terminal.paragraph(Tint::Faint, "", words, text),
     }
 }
@@ -153,13 +153,13 @@ impl ListBlock {
 }
 
 /// Writes blocks as Markdown.
-pub(super) fn in_markdown(blocks: &[Block]) -> Markdown {
+pub(super) fn blocks_to_markdown(blocks: &[Block]) -> Markdown {
     let mut text = Markdown::default();
-    blocks.iter().for_each(|block| write(block, &mut text));
+    blocks.iter().for_each(|block| write_block_markdown(block, &mut text));
     text.ended()
 }
 
-fn write(block: &Block, text: &mut Markdown) {
+fn write_block_markdown(block: &Block, text: &mut Markdown) {
     match block {
         Block::Head(head) => text.heading(2, head),
         Block::Answer(words) | Block::Text(words) | Block::Aside(words) => text.paragraph(words),
@@ -185,7 +185,7 @@ fn write(block: &Block, text: &mut Markdown) {
         }
         Block::Code(code) => text.code(code),
         Block::Fold(heading, blocks) => {
-            text.folded(heading, |text| blocks.iter().for_each(|block| write(block, text)));
+            text.folded(heading, |text| blocks.iter().for_each(|block| write_block_markdown(block, text)));
             text.end();
         }
         Block::Made(words) => text.small(words),

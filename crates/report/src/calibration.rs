@@ -18,7 +18,7 @@ const WIDTH: usize = 100;
 const CLASSES: [ReadClass; 4] = [ReadClass::Exact, ReadClass::Within, ReadClass::Exceeded, ReadClass::Missed];
 
 /// Returns the tokens read and written, predicted and billed.
-fn read_and_written(calibration: &Calibration) -> [[Tokens; 2]; 2] {
+fn read_and_written_tokens(calibration: &Calibration) -> [[Tokens; 2]; 2] {
     let sum = |tokens: fn(&BillPair) -> Tokens| calibration.pairs.iter().map(tokens).sum();
     [
         [sum(|it| it.predicted.read), sum(|pair| pair.billed.cache_read)],
@@ -36,10 +36,10 @@ fn class_name(class: ReadClass) -> &'static str {
 }
 
 /// Returns the numbers of one session, or of all.
-fn summary(calibration: &Calibration) -> Value {
+fn calibration_json(calibration: &Calibration) -> Value {
     let [exact, within, exceeded, missed] = CLASSES.map(|class| calibration.count(class));
     let n = calibration.pairs.len().max(1) as f64;
-    let [read, written] = read_and_written(calibration);
+    let [read, written] = read_and_written_tokens(calibration);
     let [expected, expected_low, expected_high] = unforeseen::expected_input_usd(calibration);
     let reason = |(class, reason, n): (ReadClass, &'static str, usize)| group! { "class": class_name(class), "reason": reason, "requests": n };
     group! {
@@ -64,28 +64,28 @@ fn summary(calibration: &Calibration) -> Value {
         "expected_input_usd": expected,
         "expected_input_usd_low": expected_low,
         "expected_input_usd_high": expected_high,
-        "unforeseen": unforeseen::values(calibration),
+        "unforeseen": unforeseen::unforeseen_values(calibration),
         "reasons": calibration.reasons().into_iter().map(reason).listed(),
         "first_requests": (calibration.first.requests > 0).then(|| Value::serialised(&calibration.first)),
     }
 }
 
 /// Returns the requests whose cache read differs from the prediction, each with its session.
-fn differing(sessions: &[Calibration]) -> impl Iterator<Item = (&Calibration, &BillPair)> {
+fn differing_requests(sessions: &[Calibration]) -> impl Iterator<Item = (&Calibration, &BillPair)> {
     let differs = |it: &&BillPair| it.class != ReadClass::Exact;
     sessions.iter().flat_map(move |of| of.pairs.iter().filter(differs).map(move |it| (of, it)))
 }
 
 /// Returns sessions under one assumption: together, one by one, and the requests whose cache read differs from the prediction.
-fn part(sessions: &[Calibration]) -> Value {
+fn sessions_json(sessions: &[Calibration]) -> Value {
     group! {
-        "all": summary(&sum_of_sessions(sessions)),
-        "sessions": sessions.iter().map(summary).listed(),
-        "differing": differing(sessions).map(request).listed(),
+        "all": calibration_json(&sum_of_sessions(sessions)),
+        "sessions": sessions.iter().map(calibration_json).listed(),
+        "differing": differing_requests(sessions).map(request_json).listed(),
     }
 }
 
-fn request((session, it): (&Calibration, &BillPair)) -> Value {
+fn request_json((session, it): (&Calibration, &BillPair)) -> Value {
     group! {
         "session": session.name.clone(),
         "step": it.step,
@@ -111,32 +111,33 @@ impl Calibrations<'_> {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
         all.extend(self.as_logged.map(|bill| ("as_logged".into(), Value::serialised(bill))));
-        all.push(("as_recorded".into(), part(self.as_recorded)));
-        all.push(("with_side_requests".into(), part(self.with_side_requests)));
-        all.push(("with_inferred_side_requests".into(), part(self.with_inferred)));
-        let followed = compactions::document(self.as_recorded);
+        all.push(("as_recorded".into(), sessions_json(self.as_recorded)));
+        all.push(("with_side_requests".into(), sessions_json(self.with_side_requests)));
+        all.push(("with_inferred_side_requests".into(), sessions_json(self.with_inferred)));
+        let followed = compactions::compactions_json(self.as_recorded);
         all.extend(followed.map(|it| ("what_followed_compactions".into(), it)));
         json_text(&Value::Fields(all))
     }
 
     /// Returns the report as text, at most 100 columns wide except for long reasons: in full if that is asked for or has few lines.
-    pub fn text(&self, is_detailed: bool) -> String {
-        let mut head = assumed_profiles(self.as_recorded);
-        for line in self.as_logged.map(BillAsLogged::words).into_iter().chain(outcome_lines(self.as_recorded))
+    pub fn to_text(&self, is_detailed: bool) -> String {
+        let mut head = describe_assumed_profiles(self.as_recorded);
+        for line in
+            self.as_logged.map(BillAsLogged::describe).into_iter().chain(outcome_lines(self.as_recorded))
         {
             wrap(&line, "", Some(WIDTH), &mut head);
             head.push('\n');
         }
-        let text = head.clone() + &self.in_full();
-        if is_detailed || text.lines().count() <= LINES_MAX { text } else { head + &self.in_short() }
+        let text = head.clone() + &self.full_text();
+        if is_detailed || text.lines().count() <= LINES_MAX { text } else { head + &self.brief_text() }
     }
 
     /// Returns every session under each assumption.
-    fn in_full(&self) -> String {
-        let mut text = format!("As recorded\n\n{}", table(self.as_recorded));
+    fn full_text(&self) -> String {
+        let mut text = format!("As recorded\n\n{}", draw_session_tables(self.as_recorded));
         let more = [
             ("the harness's usual side requests, which are not recorded", self.with_side_requests),
             ("inferred side requests", self.with_inferred),
@@ -144,17 +145,21 @@ impl Calibrations<'_> {
         for (what, sessions) in more {
             let is_same =
                 sessions.iter().zip(self.as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
-            let told = if is_same { "The same as recorded.\n".to_owned() } else { table(sessions) };
+            let told =
+                if is_same { "The same as recorded.\n".to_owned() } else { draw_session_tables(sessions) };
             text += &format!("\nWith {what}\n\n{told}");
         }
-        for part in compactions::table(self.as_recorded).into_iter().chain(outcome_table(self.as_recorded)) {
+        for part in compactions::draw_compactions(self.as_recorded)
+            .into_iter()
+            .chain(draw_outcome_table(self.as_recorded))
+        {
             text += &format!("\n{part}");
         }
         text
     }
 
     /// Returns what all sessions come to under each assumption, and what matters of those as recorded.
-    fn in_short(&self) -> String {
+    fn brief_text(&self) -> String {
         let all = [
             ("as recorded", sum_of_sessions(self.as_recorded)),
             ("with usual side requests", sum_of_sessions(self.with_side_requests)),
@@ -162,11 +167,14 @@ impl Calibrations<'_> {
         ];
         let (sessions, recorded) = (self.as_recorded, &all[0].1);
         let n_sessions = if sessions.len() > 1 { sessions.len().min(SESSIONS_SHOWN) } else { 0 };
-        let mut text = together_table(&all) + &frequent_reasons(recorded, ROWS_SHOWN - n_sessions);
+        let mut text =
+            draw_assumptions_table(&all) + &draw_frequent_reasons(recorded, ROWS_SHOWN - n_sessions);
         if n_sessions > 0 {
-            text += &furthest(sessions);
+            text += &draw_furthest_sessions(sessions);
         }
-        for part in unforeseen::table(recorded).into_iter().chain(firsts(recorded)) {
+        for part in
+            unforeseen::unforeseen_table_text(recorded).into_iter().chain(draw_first_requests_table(recorded))
+        {
             text += &format!("\n{part}");
         }
         text + REST
@@ -174,7 +182,7 @@ impl Calibrations<'_> {
 }
 
 /// Says which sessions are judged by the rules of a model that nobody named.
-fn assumed_profiles(sessions: &[Calibration]) -> String {
+fn describe_assumed_profiles(sessions: &[Calibration]) -> String {
     let mut by_profile: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for session in sessions {
         if let Some(profile) = &session.assumed_profile {
@@ -196,18 +204,24 @@ fn assumed_profiles(sessions: &[Calibration]) -> String {
 }
 
 /// Returns one part of it.
-fn table(sessions: &[Calibration]) -> String {
+fn draw_session_tables(sessions: &[Calibration]) -> String {
     let all = sum_of_sessions(sessions);
     if all.pairs.is_empty() {
         return "Nothing to compare: only first requests of sessions have a bill of their own.\n".to_owned();
     }
-    let mut parts = vec![counts(sessions, &all), sums(&all), reasons(&all)];
-    parts.extend(unforeseen::table(&all).into_iter().chain(firsts(&all)).chain(listed(sessions)));
+    let mut parts =
+        vec![draw_class_counts(sessions, &all), draw_totals_table(&all), draw_reasons_table(&all)];
+    parts.extend(
+        unforeseen::unforeseen_table_text(&all)
+            .into_iter()
+            .chain(draw_first_requests_table(&all))
+            .chain(draw_differing_requests(sessions)),
+    );
     parts.join("\n")
 }
 
 /// Returns how many first requests were expected to read what other sessions had left, and how many did.
-fn firsts(all: &Calibration) -> Option<String> {
+fn draw_first_requests_table(all: &Calibration) -> Option<String> {
     let first = &all.first;
     let n_unknown = first.requests - first.known;
     let [low, high] = [first.expected_reads_low, first.expected_reads_high];
@@ -222,7 +236,10 @@ fn firsts(all: &Calibration) -> Option<String> {
     ];
     let head = ["first requests of sessions", "number", "predicted to read", "read"];
     let FirstRequests { predicted_read_tokens, billed_read_tokens, predicted_usd, billed_usd, .. } = *first;
-    let (gross, sum) = (share(first.gross_error_usd, billed_usd), difference(predicted_usd, billed_usd));
+    let (gross, sum) = (
+        format_gross_error(first.gross_error_usd, billed_usd),
+        format_relative_error(predicted_usd, billed_usd),
+    );
     let sums = format!(
         "Their reads: {predicted_read_tokens:.0} tokens predicted, {billed_read_tokens} billed. Their input: {predicted_usd:.4} USD predicted, {billed_usd:.4} billed: off by {gross} by request, and {sum} in sum.\n"
     );
@@ -230,7 +247,7 @@ fn firsts(all: &Calibration) -> Option<String> {
 }
 
 /// Returns the number of requests in each class, by session.
-fn counts(sessions: &[Calibration], all: &Calibration) -> String {
+fn draw_class_counts(sessions: &[Calibration], all: &Calibration) -> String {
     let head = ["session", "requests", "exact", "within", "exceeded", "missed", "read error"];
     let mut rows = Vec::new();
     let several = (sessions.len() > 1).then_some(all);
@@ -240,18 +257,24 @@ fn counts(sessions: &[Calibration], all: &Calibration) -> String {
         let n = calibration.pairs.len().to_string();
         rows.push([calibration.name.clone(), n, exact, within, exceeded, missed, error]);
     }
-    let [exact, within, exceeded, missed] = CLASSES.map(|class| in_class(all, class));
+    let [exact, within, exceeded, missed] = CLASSES.map(|class| format_class_share(all, class));
     let none = String::new;
     rows.push([none(), none(), exact, within, exceeded, missed, none()]);
     draw_whole(&Grid::new("", 1, &head, rows))
 }
 
 /// Returns the predicted and billed totals.
-fn sums(calibration: &Calibration) -> String {
-    let [read, written] = read_and_written(calibration);
+fn draw_totals_table(calibration: &Calibration) -> String {
+    let [read, written] = read_and_written_tokens(calibration);
     let row = |name: &str, shown: [String; 2], [predicted, billed, gross]: [f64; 3]| {
         let [own, bill] = shown;
-        [name.to_owned(), own, bill, share(gross, billed), difference(predicted, billed)]
+        [
+            name.to_owned(),
+            own,
+            bill,
+            format_gross_error(gross, billed),
+            format_relative_error(predicted, billed),
+        ]
     };
     let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&BillPair) -> Tokens| {
         let gross: Tokens = calibration.pairs.iter().map(gross).sum();
@@ -272,17 +295,17 @@ fn sums(calibration: &Calibration) -> String {
 }
 
 /// Returns the share of the requests that are in a class.
-fn in_class(calibration: &Calibration, class: ReadClass) -> String {
+fn format_class_share(calibration: &Calibration, class: ReadClass) -> String {
     format!("{:.2}%", calibration.count(class) as f64 / calibration.pairs.len().max(1) as f64 * 100.0)
 }
 
 /// Returns the differences of all requests, whatever their sign, in percent of the bill.
-fn share(gross: f64, billed: f64) -> String {
+fn format_gross_error(gross: f64, billed: f64) -> String {
     if billed > 0.0 { format!("{:.2}%", gross / billed * 100.0) } else { "–".to_owned() }
 }
 
 /// Returns the difference between a prediction and a bill, in percent of the bill.
-fn difference(predicted: f64, billed: f64) -> String {
+fn format_relative_error(predicted: f64, billed: f64) -> String {
     if billed <= 0.0 {
         return "–".to_owned();
     }
@@ -290,7 +313,7 @@ fn difference(predicted: f64, billed: f64) -> String {
 }
 
 /// Explains each class and lists the reasons in it.
-fn reasons(all: &Calibration) -> String {
+fn draw_reasons_table(all: &Calibration) -> String {
     let mut rows = Vec::new();
     for class in CLASSES {
         let means = match class {
@@ -309,8 +332,8 @@ fn reasons(all: &Calibration) -> String {
 }
 
 /// Returns which requests are neither exact nor close.
-fn listed(sessions: &[Calibration]) -> Option<String> {
-    let far: Vec<_> = differing(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
+fn draw_differing_requests(sessions: &[Calibration]) -> Option<String> {
+    let far: Vec<_> = differing_requests(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
     let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
     let row = |(session, pair): &(&Calibration, &BillPair)| {
         [
@@ -344,7 +367,7 @@ fn outcome_lines(sessions: &[Calibration]) -> Vec<String> {
 }
 
 /// Returns the outcome of each session that has one.
-fn outcome_table(sessions: &[Calibration]) -> Option<String> {
+fn draw_outcome_table(sessions: &[Calibration]) -> Option<String> {
     let row = |session: &Calibration| {
         let outcome = session.outcome.as_ref()?;
         Some(vec![session.name.clone(), in_one_line(&outcome.name).into_owned(), outcome.value.to_string()])
@@ -364,34 +387,34 @@ const SESSIONS_SHOWN: usize = 8;
 const REST: &str = "\n`--details` shows every session under each assumption, requests that differ, and what followed compactions; `--format json` has all of them.\n";
 
 /// Returns a row for each assumption.
-fn together_table(all: &[(&str, Calibration)]) -> String {
+fn draw_assumptions_table(all: &[(&str, Calibration)]) -> String {
     let usd = |it: &Calibration| [it.predicted_cost, it.billed_cost, it.gross_error].map(|it| it.usd());
     let columns: [Of<'_, (&str, Calibration)>; 10] = [
         ("all sessions", &|it| it.0.to_owned()),
         ("requests", &|it| thousands(it.1.pairs.len() as u64)),
-        ("exact", &|it| in_class(&it.1, ReadClass::Exact)),
-        ("within", &|it| in_class(&it.1, ReadClass::Within)),
-        ("exceeded", &|it| in_class(&it.1, ReadClass::Exceeded)),
-        ("missed", &|it| in_class(&it.1, ReadClass::Missed)),
+        ("exact", &|it| format_class_share(&it.1, ReadClass::Exact)),
+        ("within", &|it| format_class_share(&it.1, ReadClass::Within)),
+        ("exceeded", &|it| format_class_share(&it.1, ReadClass::Exceeded)),
+        ("missed", &|it| format_class_share(&it.1, ReadClass::Missed)),
         ("read error", &|it| format!("{:.2}%", it.1.token_error() * 100.0)),
         ("billed USD", &|it| fixed(usd(&it.1)[1], 2)),
-        ("by request", &|it| share(usd(&it.1)[2], usd(&it.1)[1])),
-        ("in sum", &|it| difference(usd(&it.1)[0], usd(&it.1)[1])),
+        ("by request", &|it| format_gross_error(usd(&it.1)[2], usd(&it.1)[1])),
+        ("in sum", &|it| format_relative_error(usd(&it.1)[0], usd(&it.1)[1])),
     ];
     draw_whole(&Grid::from_columns("", 1, all, &columns))
         + "USD are those of input; by request and in sum: by how much it is predicted otherwise. A session's first request is not counted.\n"
 }
 
 /// Returns why predictions differ, the most frequent frequent_reasons first.
-fn frequent_reasons(all: &Calibration, shown: usize) -> String {
+fn draw_frequent_reasons(all: &Calibration, n_shown: usize) -> String {
     let exact = |it: &(ReadClass, &str, usize)| it.0 != ReadClass::Exact;
     let mut frequent_reasons = all.reasons().into_iter().filter(exact).listed();
     frequent_reasons.order_by_key(|it| Reverse(it.2));
-    let more = frequent_reasons.len().saturating_sub(shown);
+    let more = frequent_reasons.len().saturating_sub(n_shown);
     let row = |found: &(ReadClass, &str, usize)| {
         [thousands(found.2 as u64), class_name(found.0).to_owned(), found.1.to_owned()]
     };
-    let rows = frequent_reasons.iter().take(shown).map(row);
+    let rows = frequent_reasons.iter().take(n_shown).map(row);
     let grid = Grid::new("", 0, &["requests", "class", "why"], rows);
     let mut text = format!("\n{}", draw_whole(&grid.with(CellKind::Text, &[1, 2])));
     if more > 0 {
@@ -401,7 +424,7 @@ fn frequent_reasons(all: &Calibration, shown: usize) -> String {
 }
 
 /// Returns the sessions whose input is predicted furthest from what was billed.
-fn furthest(sessions: &[Calibration]) -> String {
+fn draw_furthest_sessions(sessions: &[Calibration]) -> String {
     let mut rows = sessions.iter().listed();
     rows.order_by_key(|it| Reverse(it.gross_error));
     let more = rows.len().saturating_sub(SESSIONS_SHOWN);

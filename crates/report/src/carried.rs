@@ -1,6 +1,6 @@
 //! What fills the prompts of recorded sessions and what carrying it costs: by tool, and the most expensive items.
 
-use super::Skipped;
+use super::SkippedFile;
 use crate::prelude::*;
 use ctxsim_base::grid;
 use ctxsim_base::grid::terminal::{DrawnTable, draw, hidden_note};
@@ -88,14 +88,14 @@ pub struct FilledKind {
 
 impl FilledKind {
     /// Follows the items of a session through its billed prompts; what fills most comes first, the others are one.
-    pub(super) fn of(timeline: &Timeline) -> Vec<Self> {
+    pub(super) fn list_for_session(timeline: &Timeline) -> Vec<Self> {
         // By kind: its tokens in the prompt as it stands, and in each prompt.
         let mut sizes: IndexMap<String, (Tokens, Vec<Tokens>)> = IndexMap::new();
         let mut n_prompts = 0;
         each_prompt(timeline, |prompt| {
             for PromptChange { item, enters } in prompt.changes.iter().copied() {
                 let row = &timeline.spine.items[item as usize];
-                let kind = in_one_line(&what(timeline, row.kind, item)).into_owned();
+                let kind = in_one_line(&item_kind_name(timeline, row.kind, item)).into_owned();
                 let (now, tokens) = (&mut sizes.entry(kind).or_default().0, Tokens::from(row.raw));
                 *now = if enters { *now + tokens } else { *now - tokens };
             }
@@ -125,7 +125,7 @@ impl FilledKind {
     }
 
     /// Returns a table of what fills the prompts of a recorded session.
-    pub(super) fn grid(scenario: &str, kinds: &[Self]) -> Grid {
+    pub(super) fn prompt_contents_grid(scenario: &str, kinds: &[Self]) -> Grid {
         let sent = kinds.iter().map(|kind| kind.sent).sum::<Tokens>().max(1) as f64;
         let columns: [Of<'_, Self>; 4] = [
             ("what", &|kind| kind.what.clone()),
@@ -144,8 +144,8 @@ impl PromptFill {
         let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).listed();
         dearest.order_by(|one, other| other.carried_usd.total_cmp(&one.carried_usd));
         let rows = dearest.into_iter().take(SHOWN).map(|item| CarriedRow {
-            what: what(timeline, item.kind, item.item),
-            about: about(timeline, item),
+            what: item_kind_name(timeline, item.kind, item.item),
+            about: item_subject(timeline, item),
             turn: item.turn_ix + 1,
             request: item.first + 1,
             tokens: item.tokens,
@@ -156,7 +156,7 @@ impl PromptFill {
         Self {
             session: session.to_owned(),
             profile: profile.to_owned(),
-            by_tool: CarriedShare::by_tool(timeline, items),
+            by_tool: CarriedShare::sum_by_tool(timeline, items),
             items: rows.listed(),
         }
     }
@@ -164,9 +164,9 @@ impl PromptFill {
 
 impl CarriedShare {
     /// Adds up the items of a session by tool or kind, the most expensive first.
-    pub fn by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
-        together(items.iter().map(|item| Self {
-            what: what(timeline, item.kind, item.item),
+    pub fn sum_by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
+        sum_shares_by_tool(items.iter().map(|item| Self {
+            what: item_kind_name(timeline, item.kind, item.item),
             items: 1,
             tokens: item.tokens,
             resent: item.resent.into(),
@@ -177,12 +177,12 @@ impl CarriedShare {
     }
 
     /// Returns it with its costs so many times.
-    pub(super) fn times(&self, times: f64) -> Self {
+    pub(super) fn with_costs_scaled(&self, times: f64) -> Self {
         Self { entered_usd: self.entered_usd * times, carried_usd: self.carried_usd * times, ..self.clone() }
     }
 
     /// Returns what sending the items cost, in US dollars.
-    pub fn usd(&self) -> f64 {
+    pub fn total_usd(&self) -> f64 {
         self.entered_usd + self.carried_usd
     }
 
@@ -199,12 +199,12 @@ impl CarriedShare {
 }
 
 /// Returns the name of an item: its tool where it is a result, else its kind.
-pub(super) fn what(timeline: &Timeline, kind: Kind, item: ItemIx) -> String {
-    of_kind(timeline, kind, timeline.spine.items[item as usize].tool)
+pub(super) fn item_kind_name(timeline: &Timeline, kind: Kind, item: ItemIx) -> String {
+    kind_or_tool_name(timeline, kind, timeline.spine.items[item as usize].tool)
 }
 
 /// Returns the name of what a kind and, for results, a tool bring into prompts.
-pub fn of_kind(timeline: &Timeline, kind: Kind, tool: u16) -> String {
+pub fn kind_or_tool_name(timeline: &Timeline, kind: Kind, tool: u16) -> String {
     let tool = timeline.spine.tools.get_index(usize::from(tool)).map_or("", String::as_str);
     match kind {
         Kind::ToolResult if !tool.is_empty() => tool.to_owned(),
@@ -223,7 +223,7 @@ pub fn of_kind(timeline: &Timeline, kind: Kind, tool: u16) -> String {
 }
 
 /// Returns what an item's call asked for, or the item's beginning, on one line; for a path, its end.
-fn about(timeline: &Timeline, item: &CarriedItem) -> String {
+fn item_subject(timeline: &Timeline, item: &CarriedItem) -> String {
     let row = &timeline.spine.items[item.item as usize];
     let text = match item.kind {
         Kind::ToolResult => timeline.texts.text(row.pair),
@@ -247,16 +247,22 @@ fn about(timeline: &Timeline, item: &CarriedItem) -> String {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(sessions: &[PromptFill], skipped: &[Skipped]) -> Result<String, serde_json::Error> {
-    let (by_tool, skipped, sessions) =
-        (together(each(sessions)), Value::serialised(skipped), Value::serialised(sessions));
+pub fn prompt_fills_json(
+    sessions: &[PromptFill],
+    skipped: &[SkippedFile],
+) -> Result<String, serde_json::Error> {
+    let (by_tool, skipped, sessions) = (
+        sum_shares_by_tool(all_tool_shares(sessions)),
+        Value::serialised(skipped),
+        Value::serialised(sessions),
+    );
     json_text(
         &group! { "schema": "ctxsim.carried/1", "by_tool": Value::serialised(&by_tool), "skipped": skipped, "sessions": sessions },
     )
 }
 
 /// Adds up the tools of all sessions, the most expensive first.
-pub(super) fn together(shares: impl Iterator<Item = CarriedShare>) -> Vec<CarriedShare> {
+pub(super) fn sum_shares_by_tool(shares: impl Iterator<Item = CarriedShare>) -> Vec<CarriedShare> {
     let mut all: IndexMap<String, CarriedShare> = IndexMap::new();
     for share in shares {
         let what = share.what.clone();
@@ -265,33 +271,33 @@ pub(super) fn together(shares: impl Iterator<Item = CarriedShare>) -> Vec<Carrie
             .add(&share);
     }
     let mut all: Vec<CarriedShare> = all.into_values().listed();
-    all.order_by(|one, other| other.usd().total_cmp(&one.usd()));
+    all.order_by(|one, other| other.total_usd().total_cmp(&one.total_usd()));
     all
 }
 
 /// Returns what each session has, by tool.
-fn each(sessions: &[PromptFill]) -> impl Iterator<Item = CarriedShare> {
+fn all_tool_shares(sessions: &[PromptFill]) -> impl Iterator<Item = CarriedShare> {
     sessions.iter().flat_map(|it| it.by_tool.iter().cloned())
 }
 
 /// Returns sessions for people: all of them by tool, then the most expensive items.
-pub fn tables(sessions: &[PromptFill], skipped: &[Skipped], width: Option<usize>) -> String {
+pub fn draw_prompt_fills(sessions: &[PromptFill], skipped: &[SkippedFile], width: Option<usize>) -> String {
     let mut text = String::new();
     let title = match sessions {
         [only] => format!("{} · {}", only.session, only.profile),
-        all => format!("{} sessions, {}", thousands(all.len() as u64), prices_of(all)),
+        all => format!("{} sessions, {}", thousands(all.len() as u64), describe_prices(all)),
     };
-    let skipped = if_any(skipped.len(), |n| {
-        format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(skipped))
+    let skipped = text_if_any(skipped.len(), |n| {
+        format!("; {} skipped: {}", thousands(n as u64), SkippedFile::counts_by_reason(skipped))
     });
-    let by_tool = shares(&together(each(sessions)), width);
+    let by_tool = draw_shares_table(&sum_shares_by_tool(all_tool_shares(sessions)), width);
     wrap(&format!("{title}{skipped}"), "", width, &mut text);
     text += &format!("{}\n\n", by_tool.text);
     let mut rows: Vec<(&str, &CarriedRow)> =
         sessions.iter().flat_map(|of| of.items.iter().map(|it| (of.session.as_str(), it))).listed();
     rows.order_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
     rows.truncate(SHOWN);
-    let items = dearest(&rows, sessions.len() > 1, width);
+    let items = draw_dearest_items(&rows, sessions.len() > 1, width);
     text += &format!("Most expensive items to carry\n{}\n", items.text);
     text.push('\n');
     wrap_all(NOTES, "Note: ", width, &mut text);
@@ -300,14 +306,14 @@ pub fn tables(sessions: &[PromptFill], skipped: &[Skipped], width: Option<usize>
 }
 
 /// Describes the prices used.
-fn prices_of(sessions: &[PromptFill]) -> String {
+fn describe_prices(sessions: &[PromptFill]) -> String {
     match sessions.first().filter(|first| sessions.iter().all(|it| it.profile == first.profile)) {
         Some(first) => format!("at the prices of {}", first.profile),
         None => "each at its own model's prices".to_owned(),
     }
 }
 
-fn shares(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
+fn draw_shares_table(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
     let all: f64 = shares.iter().map(|it| it.entered_usd + it.carried_usd).sum();
     let decimals = numbers::decimals(all);
     let part = |it: f64| percent(if all > 0.0 { it / all } else { 0.0 });
@@ -322,20 +328,20 @@ fn shares(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
         ("% of input", &|it| part(it.entered_usd + it.carried_usd)),
         ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
-    let total = (shares.len() > 1).then(|| total(shares));
+    let total = (shares.len() > 1).then(|| sum_shares(shares));
     let rows: Vec<&CarriedShare> = shares.iter().chain(&total).listed();
     let grid = Grid::from_columns("", 1, &rows, &columns);
     draw(&grid.leaving(&["entering USD", "items", "mean resent"]), width)
 }
 
 /// Adds up all rows. Needs exist only for tool results, so a share of all tokens would mean nothing.
-fn total(shares: &[CarriedShare]) -> CarriedShare {
+fn sum_shares(shares: &[CarriedShare]) -> CarriedShare {
     let mut all = CarriedShare { what: TOTAL.to_owned(), ..CarriedShare::default() };
     shares.iter().for_each(|it| all.add(it));
     CarriedShare { never_needed_tokens: None, ..all }
 }
 
-fn dearest(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> DrawnTable {
+fn draw_dearest_items(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> DrawnTable {
     let decimals = numbers::decimals(rows.first().map_or(0.0, |it| it.1.carried_usd));
     let place = |session: &str, row: &CarriedRow| {
         let at = format!("turn {}, request {}", row.turn, row.request);

@@ -38,13 +38,29 @@ pub struct ChartKind {
 
 /// The kinds, in display order.
 pub const KINDS: [ChartKind; 7] = [
-    ChartKind { name: "frontier", needs: frontier::NEEDS, all: |it| boxed(frontier::all(it)) },
-    ChartKind { name: "cost", needs: stacked::NEEDS, all: |it| boxed(stacked::all(it)) },
-    ChartKind { name: "waiting", needs: stacked::NEEDS_WAITING, all: |it| boxed(stacked::waiting(it)) },
-    ChartKind { name: "requests", needs: requests::NEEDS, all: |it| boxed(requests::all(it)) },
-    ChartKind { name: "depth", needs: curves::NEEDS, all: |it| boxed(curves::by_depth(it)) },
-    ChartKind { name: "length", needs: curves::NEEDS, all: |it| boxed(curves::by_length(it)) },
-    ChartKind { name: "aging", needs: curves::NEEDS_SESSIONS, all: |it| boxed(curves::by_session(it)) },
+    ChartKind {
+        name: "frontier",
+        needs: frontier::NEEDS,
+        all: |it| box_pictures(frontier::frontiers_of_report(it)),
+    },
+    ChartKind { name: "cost", needs: stacked::NEEDS, all: |it| box_pictures(stacked::cost_charts(it)) },
+    ChartKind {
+        name: "waiting",
+        needs: stacked::NEEDS_WAITING,
+        all: |it| box_pictures(stacked::waiting_charts(it)),
+    },
+    ChartKind {
+        name: "requests",
+        needs: requests::NEEDS,
+        all: |it| box_pictures(requests::request_charts(it)),
+    },
+    ChartKind { name: "depth", needs: curves::NEEDS, all: |it| box_pictures(curves::curves_by_depth(it)) },
+    ChartKind { name: "length", needs: curves::NEEDS, all: |it| box_pictures(curves::curves_by_length(it)) },
+    ChartKind {
+        name: "aging",
+        needs: curves::NEEDS_SESSIONS,
+        all: |it| box_pictures(curves::curves_by_session(it)),
+    },
 ];
 
 /// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.
@@ -52,13 +68,13 @@ const MOST_LINES: usize = 14;
 
 /// Returns the lines that a picture shows, the first and the lowest of the others by some number where there are too many, and a
 /// sentence on those that it leaves to its numbers.
-fn fewest<T>(all: &[T], n_first: usize, by: impl Fn(&T) -> f64) -> (Vec<&T>, Option<String>) {
+fn choose_lines_to_draw<T>(all: &[T], n_first: usize, rank: impl Fn(&T) -> f64) -> (Vec<&T>, Option<String>) {
     if all.len() <= MOST_LINES {
         return (all.iter().listed(), None);
     }
     let (first, rest) = all.split_at(n_first);
     let mut rest: Vec<&T> = rest.iter().listed();
-    rest.order_by(|one, other| by(one).total_cmp(&by(other)));
+    rest.order_by(|one, other| rank(one).total_cmp(&rank(other)));
     let n_more = all.len() - MOST_LINES;
     let shown = first.iter().chain(rest.into_iter().take(MOST_LINES - n_first)).listed();
     (shown, Some(format!("and {n_more} more expensive ones, in the numbers")))
@@ -83,13 +99,13 @@ pub struct ChartData<'r> {
 /// A chart before it is drawn.
 pub trait Picture {
     /// What it shows, and its subject with the profile.
-    fn titles(&self) -> [String; 2];
+    fn title_and_subject(&self) -> [String; 2];
     /// Its key numbers in words.
-    fn summary(&self) -> String;
+    fn describe_key_numbers(&self) -> String;
     /// Its numbers.
-    fn table(&self) -> Grid;
+    fn numbers_grid(&self) -> Grid;
     /// What is drawn.
-    fn scene(&self) -> Scene;
+    fn draw_scene(&self) -> Scene;
 }
 
 /// Returns the id of the row that has one of some names.
@@ -138,30 +154,30 @@ impl<'r> ChartData<'r> {
     }
 
     /// Returns the charts that have data. The first of a kind has the kind's name; the others are numbered.
-    pub fn figures(&self) -> Vec<PageChart> {
+    pub fn draw_charts(&self) -> Vec<PageChart> {
         let pictures = KINDS
             .iter()
             .flat_map(|kind| (kind.all)(self).into_iter().enumerate().map(|(nth, it)| (kind.name, nth, it)));
         let name = |kind: &str, nth| if nth == 0 { kind.to_owned() } else { format!("{kind}-{}", nth + 1) };
-        pictures.map(|(kind, nth, it)| figure(&name(kind, nth), &*it)).listed()
+        pictures.map(|(kind, nth, it)| draw_chart(&name(kind, nth), &*it)).listed()
     }
 }
 
 /// Writes a difference in dollars: what is saved is negative.
-fn signed_dollars(usd: f64, decimals: usize) -> String {
+fn format_signed_usd(usd: f64, decimals: usize) -> String {
     format!("{}${}", if usd < 0.0 { "−" } else { "+" }, fixed(usd.abs(), decimals))
 }
 
 /// Makes a chart of a picture.
-pub fn figure(name: &str, picture: &dyn Picture) -> PageChart {
-    let [title, subject] = picture.titles();
+pub fn draw_chart(name: &str, picture: &dyn Picture) -> PageChart {
+    let [title, subject] = picture.title_and_subject();
     PageChart {
         name: name.to_owned(),
         title,
         subject,
-        summary: picture.summary(),
-        table: picture.table(),
-        scene: picture.scene(),
+        summary: picture.describe_key_numbers(),
+        table: picture.numbers_grid(),
+        scene: picture.draw_scene(),
     }
 }
 
@@ -170,42 +186,42 @@ impl PageChart {
     ///
     /// # Errors
     /// What the template says.
-    pub fn document(&self) -> Result<String, template::Error> {
-        self.svg(None)
+    pub fn to_svg_file(&self) -> Result<String, template::Error> {
+        self.to_svg(None)
     }
 
     /// Returns the drawing: as a part of a page, with links to what its parts may be called, or as a file of its own.
-    pub(super) fn svg(&self, href: Option<Href<'_>>) -> Result<String, template::Error> {
+    pub(super) fn to_svg(&self, href: Option<Href<'_>>) -> Result<String, template::Error> {
         let is_alone = href.is_none();
         let link = |it: &scene::Spot| href.filter(|_| !it.keys.is_empty()).and_then(|of| of(&it.keys));
         let drawing = Drawing {
             hrefs: self.scene.spots.iter().map(link).listed(),
             is_alone,
-            style: if is_alone { style()? } else { String::new() },
+            style: if is_alone { chart_css()? } else { String::new() },
             title: &self.title,
-            subject: scene::cut(&self.subject, scene::WIDTH - 8.0),
+            subject: scene::shorten_end(&self.subject, scene::WIDTH - 8.0),
             summary: &self.summary,
             scene: &self.scene,
             ink: ink::TEXT.light,
             paper: ink::PAPER.light,
         };
-        template::write("scene.svg", include_str!("chart/scene.svg"), drawing)
+        template::render_template("scene.svg", include_str!("chart/scene.svg"), drawing)
     }
 }
 
 /// Returns the style that adapts charts to dark screens and shows the value of a point.
-pub(super) fn style() -> Result<String, template::Error> {
+pub(super) fn chart_css() -> Result<String, template::Error> {
     let style = group! {
         "ink": ink::TEXT.light,
         "ink_on_dark": ink::TEXT.dark,
         "paper": ink::PAPER.light,
         "paper_on_dark": ink::PAPER.dark,
-        "inks": Value::serialised(&ink::all()),
+        "inks": Value::serialised(&ink::all_inks()),
     };
-    template::write("scene.css", include_str!("chart/scene.css"), style)
+    template::render_template("scene.css", include_str!("chart/scene.css"), style)
 }
 
-fn boxed<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
+fn box_pictures<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
     pictures.into_iter().map(|it| Box::new(it) as Box<dyn Picture>).listed()
 }
 
@@ -213,22 +229,22 @@ fn boxed<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
 ///
 /// # Errors
 /// The report has no such chart, or it cannot be written.
-pub fn named_chart(
+pub fn draw_named_chart_svg(
     report: &Report,
     (traces, left_out): (&[RunRequests], Option<&str>),
     detail: Detail,
-    asked: Option<&str>,
+    chart_name: Option<&str>,
 ) -> Result<String, Error> {
-    let figures = ChartData::new(report, detail, traces).figures();
-    let figure = figures.iter().find(|it| asked.is_none_or(|name| it.name == name));
-    let found = figure.ok_or_else(|| vec![missing(asked, &figures, left_out)])?;
-    found.document().map_err(|it| vec![Diagnostic::at(Code("unwritable"), "", it.to_string())].into())
+    let figures = ChartData::new(report, detail, traces).draw_charts();
+    let figure = figures.iter().find(|it| chart_name.is_none_or(|name| it.name == name));
+    let found = figure.ok_or_else(|| vec![missing_chart_error(chart_name, &figures, left_out)])?;
+    found.to_svg_file().map_err(|it| vec![Diagnostic::at(Code("unwritable"), "", it.to_string())].into())
 }
 
 /// Reports a missing chart, and lists the available ones.
-fn missing(asked: Option<&str>, figures: &[PageChart], left_out: Option<&str>) -> Diagnostic {
+fn missing_chart_error(asked: Option<&str>, figures: &[PageChart], left_out: Option<&str>) -> Diagnostic {
     let asked = asked.unwrap_or(KINDS[0].name);
-    let kind = KINDS.iter().find(|it| asked.strip_prefix(it.name).is_some_and(is_number));
+    let kind = KINDS.iter().find(|it| asked.strip_prefix(it.name).is_some_and(is_chart_number_suffix));
     let message = match (kind, left_out) {
         (Some(it), Some(why)) if it.name == "requests" => why.to_owned(),
         (Some(it), _) => format!("this run has no chart `{asked}`: it needs {}", it.needs),
@@ -245,7 +261,7 @@ fn missing(asked: Option<&str>, figures: &[PageChart], left_out: Option<&str>) -
 }
 
 /// Returns whether a text is empty or the number of a further chart.
-fn is_number(text: &str) -> bool {
+fn is_chart_number_suffix(text: &str) -> bool {
     text.is_empty()
         || text
             .strip_prefix('-')

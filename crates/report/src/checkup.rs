@@ -15,11 +15,11 @@ pub mod junit;
 pub mod page;
 pub mod sarif;
 
-use super::contrast::points;
+use super::contrast::format_percentage_points;
 use super::guard::GuardVerdict;
 use super::made::{MadeWith, VERSION};
 use super::shot::Moved;
-use crate::blocks::{Block, CheckedBlock, on_terminal};
+use crate::blocks::{Block, CheckedBlock, draw_blocks};
 use crate::prelude::*;
 use ctxsim_base::diag::{Diagnostic, Place};
 
@@ -96,7 +96,7 @@ pub enum SnapshotState {
 
 impl NewerPrices {
     /// Says in a sentence which prices were checked, and that there are newer ones.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let mut by_days: IndexMap<[&str; 2], Vec<&str>> = IndexMap::new();
         for (profile, days) in &self.prices {
             by_days.entry(days.each_ref().map(String::as_str)).or_default().push(profile);
@@ -109,32 +109,32 @@ impl NewerPrices {
     }
 
     /// Says that, and how many guard checks hold under the newer prices.
-    pub fn sentence(&self) -> String {
+    pub fn describe_with_guards(&self) -> String {
         let n_held = self.verdicts.iter().filter(|it| it.holds).count();
-        let guards = if_any(self.verdicts.len(), |n| {
+        let guards = text_if_any(self.verdicts.len(), |n| {
             format!("; under the newer prices, {n_held} of {} pass", counted(n, "guard check"))
         });
-        format!("{}{guards}.", self.words())
+        format!("{}{guards}.", self.describe())
     }
 
     /// Returns that, and a line for each guard that does not hold under the newer prices.
-    pub fn lines(&self) -> Vec<String> {
-        let failed = self.failed().map(|it| format!("Fails under them: {it}."));
-        std::iter::once(self.sentence()).chain(failed).listed()
+    pub fn describe_in_lines(&self) -> Vec<String> {
+        let failed = self.failed_guards().map(|it| format!("Fails under them: {it}."));
+        std::iter::once(self.describe_with_guards()).chain(failed).listed()
     }
 
     /// Returns the guards that do not hold under the newer prices.
-    pub fn failed(&self) -> impl Iterator<Item = &GuardVerdict> {
+    pub fn failed_guards(&self) -> impl Iterator<Item = &GuardVerdict> {
         self.verdicts.iter().filter(|it| !it.holds)
     }
 
-    fn value(&self) -> Value {
+    fn to_json(&self) -> Value {
         let one = |(profile, days): &(String, [String; 2])| {
             let [old, new] = days.clone();
             group! { "profile": profile.clone(), "checked": old, "newer": new }
         };
         group! {
-            "words": self.words(),
+            "words": self.describe(),
             "prices": self.prices.iter().map(one).listed(),
             "guards": self.verdicts.iter().map(verdict_json).listed(),
         }
@@ -148,12 +148,12 @@ impl SnapshotCheck {
     }
 
     /// Returns whether nothing needs attention.
-    pub fn holds(&self) -> bool {
+    pub fn is_passing(&self) -> bool {
         matches!(self.state, SnapshotState::Same | SnapshotState::Blessed)
     }
 
     /// Describes the result in a few words.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.state {
             SnapshotState::Same => "unchanged".to_owned(),
             SnapshotState::Moved => format!("{} changed", counted(self.moved.len(), "number")),
@@ -164,17 +164,17 @@ impl SnapshotCheck {
     }
 
     /// Returns what else differs, and the changed numbers by what they are because of, one per line.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn difference_lines(&self) -> Vec<String> {
         let mut lines = self.differs.clone();
         let mut by: IndexMap<String, Vec<&Moved>> = IndexMap::new();
         for it in &self.moved {
-            by.entry(causes::words(&it.by)).or_default().push(it);
+            by.entry(causes::join_causes(&it.by)).or_default().push(it);
         }
         for (because, moved) in by {
             // What was asked of each number is shown of each.
             let n_shown = if because.is_empty() { MOVED_SHOWN } else { moved.len() };
             lines.extend((!because.is_empty()).then(|| format!("because of {because}:")));
-            lines.extend(moved.iter().take(n_shown).map(|it| it.words()));
+            lines.extend(moved.iter().take(n_shown).map(|it| it.describe()));
             let more = moved.len().saturating_sub(n_shown);
             lines.extend((more > 0).then(|| format!("and {more} more")));
         }
@@ -184,28 +184,34 @@ impl SnapshotCheck {
 
 impl Moved {
     /// Says what moved.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
-        let change = self.points().map(points).or_else(|| self.relative.map(signed));
+        let change =
+            self.difference_in_points().map(format_percentage_points).or_else(|| self.relative.map(signed));
         let change = change.map_or_else(String::new, |it| format!(" ({it})"));
-        format!("{}, {}: {old} → {new}{change}{}", self.policy, self.column, causes::without(&self.by))
+        format!(
+            "{}, {}: {old} → {new}{change}{}",
+            self.policy,
+            self.column,
+            causes::describe_values_without(&self.by)
+        )
     }
 }
 
 impl GuardVerdict {
     /// Returns the guard's position: file, line and column.
-    pub fn at(&self) -> String {
-        place(&self.place)
+    pub fn guard_place_text(&self) -> String {
+        format_place(&self.place)
     }
 
     /// Returns the line to mark: the subject in the policy's file, or the guard if the policy is bundled.
-    pub fn marked(&self) -> &Place {
+    pub fn place_to_annotate(&self) -> &Place {
         let is_own = self.policy_place.line_column.is_some() && !self.policy_place.file.contains(':');
         if is_own { &self.policy_place } else { &self.place }
     }
 
     /// Returns which run it is about.
-    pub fn on(&self) -> String {
+    pub fn describe_run(&self) -> String {
         let [policy, scenario, profile] = &self.run;
         format!("{policy} on {scenario} under {profile}")
     }
@@ -213,7 +219,7 @@ impl GuardVerdict {
 
 impl CheckUp {
     /// Makes the result of a suite that could not be checked. Problems that belong to no file are the suite's.
-    pub fn unchecked(suite: String, file: String, mut errors: Vec<Diagnostic>) -> Self {
+    pub fn with_check_errors(suite: String, file: String, mut errors: Vec<Diagnostic>) -> Self {
         for it in errors.iter_mut().filter(|it| it.place.file.is_empty()) {
             it.place.file.clone_from(&file);
         }
@@ -221,74 +227,85 @@ impl CheckUp {
     }
 
     /// Returns whether every guard holds and no number changed.
-    pub fn holds(&self) -> bool {
+    pub fn is_passing(&self) -> bool {
         let holds =
-            self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(SnapshotCheck::holds);
+            self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(SnapshotCheck::is_passing);
         holds && self.errors.is_empty()
     }
 
     /// Says how many guards hold and how many snapshots are unchanged.
-    pub fn heading(&self) -> String {
+    pub fn describe_result(&self) -> String {
         if !self.errors.is_empty() {
             return format!("{} could not be checked: {}", self.suite, counted(self.errors.len(), "problem"));
         }
         let n_held = self.verdicts.iter().filter(|it| it.holds).count();
-        let n_same = self.snapshots.iter().filter(|it| it.holds()).count();
+        let n_same = self.snapshots.iter().filter(|it| it.is_passing()).count();
         let is_blessed = self.snapshots.iter().any(|it| it.state == SnapshotState::Blessed);
         let state = if is_blessed { "accepted" } else { "unchanged" };
         let snapshots = match self.snapshots.len() {
             0 => "no snapshots".to_owned(),
             n => format!("{n_same} of {} {state}", counted(n, "snapshot")),
         };
-        let word = if self.holds() { "passed" } else { "failed" };
+        let word = if self.is_passing() { "passed" } else { "failed" };
         let checks = counted(self.verdicts.len(), "guard check");
         format!("{} {word}: {n_held} of {checks} passed, {snapshots}", self.suite)
     }
 
     /// What there is to say, failures first.
-    fn blocks(&self) -> Vec<Block> {
+    fn to_blocks(&self) -> Vec<Block> {
         let part = |holds, words, more| Block::Part(CheckedBlock { holds, words, more });
-        let heading = CheckedBlock { holds: self.holds(), words: self.heading(), more: Vec::new() };
+        let heading =
+            CheckedBlock { holds: self.is_passing(), words: self.describe_result(), more: Vec::new() };
         let mut blocks = vec![Block::Checked(heading)];
         for error in &self.errors {
-            blocks.push(part(false, at(error), with_help(error).lines().map(str::to_owned).listed()));
+            blocks.push(part(
+                false,
+                error_place_text(error),
+                message_with_help(error).lines().map(str::to_owned).listed(),
+            ));
         }
         let failed = self.verdicts.iter().filter(|it| !it.holds);
-        blocks.extend(failed.map(|it| part(false, it.to_string(), vec![it.at()])));
-        let (same, moved): (Vec<_>, Vec<_>) = self.snapshots.iter().partition(|it| it.holds());
-        blocks.extend(moved.iter().map(|it| part(false, format!("{}: {}", it.file, it.words()), it.lines())));
+        blocks.extend(failed.map(|it| part(false, it.to_string(), vec![it.guard_place_text()])));
+        let (same, moved): (Vec<_>, Vec<_>) = self.snapshots.iter().partition(|it| it.is_passing());
+        blocks.extend(
+            moved
+                .iter()
+                .map(|it| part(false, format!("{}: {}", it.file, it.describe()), it.difference_lines())),
+        );
         let held = self.verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
         let same = (!same.is_empty()).then(|| counted(same.len(), "snapshot"));
         let passed = held.chain(same).map(|words| part(true, words, Vec::new())).listed();
         blocks.extend((!passed.is_empty()).then_some(Block::Fold("What passed", passed)));
         if !moved.is_empty() {
-            blocks.push(Block::text("Run `ctxsim check --bless` to accept these numbers."));
+            blocks.push(Block::paragraph("Run `ctxsim check --bless` to accept these numbers."));
         }
         let notes = self.notes.iter().map(|note| format!("{note}."));
-        blocks.push(Block::Notes(notes.chain(self.newer.iter().flat_map(NewerPrices::lines)).listed()));
-        blocks.push(Block::Made(format!("With {}.", self.made.words())));
+        blocks.push(Block::Notes(
+            notes.chain(self.newer.iter().flat_map(NewerPrices::describe_in_lines)).listed(),
+        ));
+        blocks.push(Block::Made(format!("With {}.", self.made.summary_line())));
         blocks
     }
 }
 
 /// Returns the results of suites for a terminal: failures first, then successes.
-pub fn text(all: &[CheckUp], on: impl Into<Terminal>) -> String {
-    on_terminal(&all.iter().flat_map(CheckUp::blocks).listed(), "", on.into())
+pub fn draw_check_ups(all: &[CheckUp], terminal: impl Into<Terminal>) -> String {
+    draw_blocks(&all.iter().flat_map(CheckUp::to_blocks).listed(), "", terminal.into())
 }
 
 /// Returns a problem's file, line and column.
-fn at(error: &Diagnostic) -> String {
-    place(&error.place)
+fn error_place_text(error: &Diagnostic) -> String {
+    format_place(&error.place)
 }
 
 /// Writes a place: file, line and column.
-fn place(place: &Place) -> String {
+fn format_place(place: &Place) -> String {
     let line = place.line_column.map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
     format!("{}{line}", place.file)
 }
 
 /// Returns a problem's message with its fix.
-fn with_help(error: &Diagnostic) -> String {
+fn message_with_help(error: &Diagnostic) -> String {
     let help = error.help.iter().map(|it| format!("\nhelp: {it}"));
     error.message.clone() + &help.collect::<String>()
 }
@@ -308,7 +325,7 @@ fn error_json(error: &Diagnostic) -> Value {
 /// Returns a verdict after its run and the guard's position.
 fn verdict_json(verdict: &GuardVerdict) -> Value {
     let [policy, scenario, profile] = verdict.run.clone();
-    let run = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": verdict.at() };
+    let run = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": verdict.guard_place_text() };
     run.and(Value::serialised(verdict))
 }
 
@@ -316,14 +333,14 @@ fn suite_json(checkup: &CheckUp) -> Value {
     let all = group! {
         "suite": checkup.suite.clone(),
         "file": checkup.file.clone(),
-        "holds": checkup.holds(),
+        "holds": checkup.is_passing(),
         "guards": checkup.verdicts.iter().map(verdict_json).listed(),
         "snapshots": Value::serialised(&checkup.snapshots),
-        "made": checkup.made.value(),
+        "made": checkup.made.to_value(),
         "assumed": Value::Fields(checkup.assumed.iter().map(|(name, number)| (name.clone().into(), number.clone().into())).listed()),
         "notes": checkup.notes.clone(),
     };
-    let newer = checkup.newer.iter().map(|it| group! { "newer_prices": it.value() });
+    let newer = checkup.newer.iter().map(|it| group! { "newer_prices": it.to_json() });
     let errors = checkup.errors.iter().map(error_json).listed();
     let errors = (!errors.is_empty()).then(|| group! { "errors": errors });
     newer.chain(errors).fold(all, Value::and)
@@ -336,7 +353,7 @@ pub const SCHEMA: &str = "ctxsim.check/1";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
+pub fn check_ups_json(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     json_text(
         &group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": all.iter().map(suite_json).listed() },
     )

@@ -11,7 +11,7 @@ use ctxsim_engine::calibrate::{Calibration, sum_of_sessions};
 const GOOD_RATIO: [f64; 2] = [0.8, 1.25];
 
 /// Returns a file that a compaction hid.
-fn file(file: &HiddenFile) -> Value {
+fn hidden_file_json(file: &HiddenFile) -> Value {
     group! {
         "path": file.path.to_string(),
         "idle_requests": file.idle_requests,
@@ -22,7 +22,7 @@ fn file(file: &HiddenFile) -> Value {
     }
 }
 
-fn compaction((session, after): (&str, &Aftermath)) -> Value {
+fn compaction_json((session, after): (&str, &Aftermath)) -> Value {
     let [predicted, low, high] = after.predicted(ReadOutcome::Read);
     group! {
         "session": session.to_owned(),
@@ -37,17 +37,17 @@ fn compaction((session, after): (&str, &Aftermath)) -> Value {
         "read_or_searched_again": after.actual(ReadOutcome::Fetched),
         "requests_followed": after.followed,
         "scored": after.is_scored(),
-        "not_scored_because": why_not_scored(after),
+        "not_scored_because": explain_not_scored(after),
         "predicted_usd": after.predicted_usd,
         "usd": after.actual_usd,
-        "files": after.files.iter().map(file).listed(),
+        "files": after.files.iter().map(hidden_file_json).listed(),
     }
 }
 
 /// Returns the compactions of some sessions, with the scores of predictions and of baseline predictions that ignore compactions; nothing
 /// if there are none.
-pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
-    let window_requests = each(sessions).next()?.1.window;
+pub(super) fn compactions_json(sessions: &[Calibration]) -> Option<Value> {
+    let window_requests = all_compactions(sessions).next()?.1.window;
     let all = sum_of_sessions(sessions);
     let fit = |scores: ForecastScores| {
         group! {
@@ -67,21 +67,21 @@ pub(super) fn document(sessions: &[Calibration]) -> Option<Value> {
     };
     Some(group! {
         "window_requests": window_requests,
-        "compactions": each(sessions).map(compaction).listed(),
+        "compactions": all_compactions(sessions).map(compaction_json).listed(),
         "read_again": scored(ReadOutcome::Read),
         "read_or_searched_again": scored(ReadOutcome::Fetched),
-        "trust": trust(&all.scores(ReadOutcome::Read)[0]),
+        "trust": describe_reliability(&all.scores(ReadOutcome::Read)[0]),
     })
 }
 
 /// Returns every compaction with its session.
-fn each(sessions: &[Calibration]) -> impl Iterator<Item = (&str, &Aftermath)> {
+fn all_compactions(sessions: &[Calibration]) -> impl Iterator<Item = (&str, &Aftermath)> {
     sessions.iter().flat_map(|session| session.compactions.iter().map(|it| (session.name.as_str(), it)))
 }
 
 /// Returns the part as text, or nothing if no session was compacted.
-pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
-    let window = each(sessions).next()?.1.window;
+pub(super) fn draw_compactions(sessions: &[Calibration]) -> Option<String> {
+    let window = all_compactions(sessions).next()?.1.window;
     let all = sum_of_sessions(sessions);
     let model = &all.scores(ReadOutcome::Read)[0];
     let intro = format!(
@@ -89,18 +89,18 @@ pub(super) fn table(sessions: &[Calibration]) -> Option<String> {
             that the agent had read, and that\nthe compaction hid, are read again within {window} \
             requests; how many are searched by path instead;\nwhat these reads add to the bill.\n"
     );
-    let mut parts = vec![intro, lines(sessions)];
-    parts.extend(notes(sessions));
+    let mut parts = vec![intro, draw_compactions_table(sessions)];
+    parts.extend(explain_missing_cells(sessions));
     if model.events > 0 {
-        parts.push(scores(&all));
+        parts.push(draw_scores_table(&all));
     }
-    parts.push(format!("{}\n", trust(model)));
+    parts.push(format!("{}\n", describe_reliability(model)));
     Some(parts.join("\n"))
 }
 
 /// Returns one line per compaction.
-fn lines(sessions: &[Calibration]) -> String {
-    let all = each(sessions).listed();
+fn draw_compactions_table(sessions: &[Calibration]) -> String {
+    let all = all_compactions(sessions).listed();
     let tokens = |it: Option<Tokens>| or_none(it, thousands);
     let of_files =
         |after: &Aftermath, words: String| if after.files.is_empty() { NONE.to_owned() } else { words };
@@ -129,17 +129,18 @@ fn lines(sessions: &[Calibration]) -> String {
 }
 
 /// Returns why some cells hold a dash.
-fn notes(sessions: &[Calibration]) -> Option<String> {
+fn explain_missing_cells(sessions: &[Calibration]) -> Option<String> {
     let note = |(session, after): (&str, &Aftermath)| {
-        let reasons = why_not_scored(after).into_iter().chain(why_unknown(after)).listed().join("; ");
+        let reasons =
+            explain_not_scored(after).into_iter().chain(explain_unknown_numbers(after)).listed().join("; ");
         (!reasons.is_empty()).then(|| format!("{session}, step {}: {reasons}\n", after.step))
     };
-    let notes: String = each(sessions).filter_map(note).collect();
+    let notes: String = all_compactions(sessions).filter_map(note).collect();
     (!notes.is_empty()).then_some(notes)
 }
 
 /// Says why a compaction is not scored.
-fn why_not_scored(after: &Aftermath) -> Option<String> {
+fn explain_not_scored(after: &Aftermath) -> Option<String> {
     if after.files.is_empty() {
         return Some("not scored: no file read by a file-reading tool was hidden".to_owned());
     }
@@ -150,7 +151,7 @@ fn why_not_scored(after: &Aftermath) -> Option<String> {
 }
 
 /// Explains why a prompt or a cost is unknown.
-fn why_unknown(after: &Aftermath) -> Option<String> {
+fn explain_unknown_numbers(after: &Aftermath) -> Option<String> {
     if after.prompt_before.is_none() || after.prompt_after.is_none() {
         return Some("a request has no recorded bill".to_owned());
     }
@@ -161,7 +162,7 @@ fn why_unknown(after: &Aftermath) -> Option<String> {
 }
 
 /// Returns the scores of all compactions, each beside the baseline's.
-fn scores(all: &Calibration) -> String {
+fn draw_scores_table(all: &Calibration) -> String {
     let head = ["all scored", "predicted", "actual", "predicted / actual", "Poisson deviance", "Brier score"];
     let row = |name: &str, interval: &str, scores: &ForecastScores| {
         [
@@ -185,7 +186,7 @@ fn scores(all: &Calibration) -> String {
 }
 
 /// Explains how reliable the scores are.
-fn trust(model: &ForecastScores) -> String {
+fn describe_reliability(model: &ForecastScores) -> String {
     let n = model.events;
     if n == 0 {
         return "No compaction could be scored, so this does not test the model.".to_owned();

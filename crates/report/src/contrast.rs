@@ -5,11 +5,11 @@ mod page;
 mod words;
 
 use super::chart::requests::RunRequests;
-use super::firings::Stages;
+use super::firings::StageActivity;
 use super::metric::{self, Metric};
-use super::remembered::{self, Both};
+use super::remembered::{self, RememberedPair};
 use super::trust::TableTrust;
-use super::{Brief, distinct};
+use super::{RunBrief, distinct};
 use crate::lever::TurnsBreakEven;
 use crate::made::VERSION;
 use crate::metric::ShownMetric as _;
@@ -20,11 +20,13 @@ use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Better, Delta, Remembered};
 use ctxsim_engine::price::Costs;
 
-pub use beside::{Beside, InputChange, InputFate};
-pub use beside::{Broken, ChangedStage, ContrastPart, FactsChanged, FieldChange, NeedChange, RequestChange};
-pub use page::page;
-pub(crate) use words::points;
-pub use words::{review, summary, table};
+pub use beside::{
+    BrokenPrefixes, ChangedStage, ContrastPart, FactsChanged, FieldChange, NeedChange, RequestChange,
+};
+pub use beside::{ComparisonContext, InputChange, InputFate};
+pub use page::render_contrasts_page;
+pub(crate) use words::format_percentage_points;
+pub use words::{contrasts_review_markdown, contrasts_summary_markdown, draw_contrasts};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.compare/1";
@@ -73,7 +75,7 @@ pub struct StageChange {
 
 impl StageChange {
     /// Returns whether it edited something in the base and does nothing in the candidate, which is an effect.
-    pub fn stopped_firing(&self) -> bool {
+    pub fn has_stopped_acting(&self) -> bool {
         self.idle.is_some() && self.acted[0].is_some_and(|it| it > 0)
     }
 }
@@ -105,7 +107,7 @@ pub struct Contrast {
     /// The cost by part; the differences add up to the total difference.
     pub split: Vec<CostPart>,
     /// Broken prefixes, by author, in the base and in the candidate.
-    pub breaks: IndexMap<String, [Broken; 2]>,
+    pub breaks: IndexMap<String, [BrokenPrefixes; 2]>,
     /// The requests with the largest cost differences.
     pub requests: Vec<RequestChange>,
     /// The numbers of needs that are met less, and more.
@@ -128,7 +130,7 @@ pub struct Contrast {
 }
 
 /// Returns the requests of the load that costs most in the base.
-fn dearest(parts: &[ContrastPart]) -> Vec<RunRequests> {
+fn traces_of_dearest_load(parts: &[ContrastPart]) -> Vec<RunRequests> {
     let usd = |it: &ContrastPart| it.traces.first().and_then(|it| it.usd).unwrap_or_default();
     let traced = parts.iter().filter(|it| it.traces.len() == 2);
     let Some(part) = traced.reduce(|one, it| if usd(it) > usd(one) { it } else { one }) else {
@@ -154,11 +156,12 @@ impl Contrast {
         let n_all: usize = parts.iter().map(|it| it.pairs.len()).sum();
         let kept: Vec<[Tally; 2]> =
             parts.iter().flat_map(|it| &it.pairs).filter(|it| is_same_work(it)).cloned().listed();
-        let samples: Vec<RatioSample<'_>> = parts.iter().flat_map(|it| samples(it, is_same_work)).listed();
+        let samples: Vec<RatioSample<'_>> =
+            parts.iter().flat_map(|it| cost_samples(it, is_same_work)).listed();
         let pairs = Pairs::new(&kept);
         let reach = pairs.sums().map(|[base, own]| own.assumed_reach(base)).unwrap_or_default();
         let cost_interval = ratio_interval_for_later(&samples, reach);
-        let mut notes = notes_on_stops(parts);
+        let mut notes = describe_stops(parts);
         if kept.len() < n_all && !kept.is_empty() {
             let n = n_all - kept.len();
             notes.push(format!("{n} of {n_all} pairs are excluded: one of the policies stopped earlier."));
@@ -168,7 +171,7 @@ impl Contrast {
             parts.iter().filter(|it| it.pairs.iter().any(is_same_work)).listed();
         let with_rows: Vec<&ContrastPart> =
             counted.iter().copied().filter(|it| it.pairs.first().is_some_and(is_same_work)).listed();
-        let mut breaks: IndexMap<String, [Broken; 2]> = IndexMap::new();
+        let mut breaks: IndexMap<String, [BrokenPrefixes; 2]> = IndexMap::new();
         for (who, both) in with_rows.iter().flat_map(|it| &it.breaks) {
             let sums = breaks.entry(who.clone()).or_default();
             for (sum, more) in sums.iter_mut().zip(both) {
@@ -178,12 +181,12 @@ impl Contrast {
         }
         breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
         let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).listed();
-        let n_less = needs.iter().filter(|it| it.difference() < 0.0).count();
+        let n_less = needs.iter().filter(|it| it.weighted_difference() < 0.0).count();
         let needs_changed = [n_less, needs.len() - n_less];
-        needs.order_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        needs.order_by(|a, b| b.weighted_difference().abs().total_cmp(&a.weighted_difference().abs()));
         needs.truncate(SHOWN);
         let mut requests: Vec<RequestChange> = with_rows.iter().flat_map(|it| it.requests.clone()).listed();
-        requests.order_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        requests.order_by(|a, b| b.usd_difference().abs().total_cmp(&a.usd_difference().abs()));
         requests.truncate(SHOWN);
         let bases = || parts.iter().map(|part| &part.runs[0]);
         let sessions = parts.iter().filter_map(|part| part.session.as_ref()).listed();
@@ -200,50 +203,53 @@ impl Contrast {
             pairs: kept.len(),
             are_trials: scenarios.len() == 1 && n_all > 1,
             changed: first.changed.clone(),
-            numbers: numbers_of(&pairs, &counted, cost_interval),
-            cost_change_assumed: pairs.sums().filter(|_| reach.is_some()).and_then(|it| assumed(it, reach)),
+            numbers: compare_numbers(&pairs, &counted, cost_interval),
+            cost_change_assumed: pairs
+                .sums()
+                .filter(|_| reach.is_some())
+                .and_then(|it| assumed_change_interval(it, reach)),
             cost_change_bound: pairs.sums().and_then(|[base, own]| own.assumed_bound(base)),
-            gone_at_extra_turns: gone_at(&kept, cost_interval),
-            split: pairs.sums().map(|[base, it]| split([&base.costs, &it.costs])).unwrap_or_default(),
+            gone_at_extra_turns: break_even_turns(&kept, cost_interval),
+            split: pairs.sums().map(|[base, it]| split_cost([&base.costs, &it.costs])).unwrap_or_default(),
             breaks,
             requests,
             needs_changed,
             needs,
-            facts: facts(&with_rows),
-            stages: first.stages.iter().map(|it| stage(it, &counted)).listed(),
+            facts: sum_changed_facts(&with_rows),
+            stages: first.stages.iter().map(|it| sum_stage_change(it, &counted)).listed(),
             // Nothing says what a load needs or asks.
             loses_unknown: bases().all(|base| !base.tally.has_needs && base.findings.is_none()),
-            trust: TableTrust::new(&sessions, &bases().map(Brief::from).listed()),
-            traces: dearest(parts),
+            trust: TableTrust::new(&sessions, &bases().map(RunBrief::from).listed()),
+            traces: traces_of_dearest_load(parts),
             notes,
         })
     }
 
     /// Returns a number by its place.
-    pub fn number(&self, place: &str) -> Option<&ContrastNumber> {
+    pub fn number_at(&self, place: &str) -> Option<&ContrastNumber> {
         self.numbers.iter().find(|it| it.place == place)
     }
 
     /// Returns the number of decimals its amounts have.
-    fn decimals(&self) -> usize {
-        let cost = self.number(&format!("totals.{}", metric::COST)).map(|it| &it.delta);
+    fn usd_decimals(&self) -> usize {
+        let cost = self.number_at(&format!("totals.{}", metric::COST)).map(|it| &it.delta);
         numbers::decimals(cost.map_or(0.0, |it| it.base.max(it.candidate)))
     }
 }
 
 impl ContrastNumber {
     /// Compares a metric of reports.
-    fn of(metric: &'static Metric, pairs: &Pairs) -> Option<Self> {
-        let delta = pairs.delta(metric.better(), |it| metric.number(it))?;
+    fn compare_metric(metric: &'static Metric, pairs: &Pairs) -> Option<Self> {
+        let delta = pairs.delta(metric.better_direction(), |it| metric.value_in(it))?;
         let is_silent = delta.base.abs() < NOTHING && delta.candidate.abs() < NOTHING;
         let place = format!("totals.{}", metric.name);
-        let heading = metric.heading().to_owned();
-        let (better, is_share) = (metric.better(), metric.is_share());
+        let heading = metric.column_heading().to_owned();
+        let (better, is_share) = (metric.better_direction(), metric.is_share());
         (!is_silent).then_some(Self { place, heading, better, delta, metric: Some(metric), is_share })
     }
 
     /// Compares what memories hold, trial by trial on the same draws.
-    fn remembered(both: Both) -> Self {
+    fn from_remembered(both: RememberedPair) -> Self {
         let [base, candidate] = both.numbers;
         let Remembered { place, heading, better, is_share, number } = candidate;
         let interval = both.difference.and_then(|it| it.ci95);
@@ -260,9 +266,9 @@ impl ContrastNumber {
     }
 
     /// Returns a number of it as people read it.
-    pub fn written(&self, number: f64, decimals: usize) -> String {
+    pub fn format_number(&self, number: f64, decimals: usize) -> String {
         match self.metric {
-            Some(metric) => metric.written(number, decimals),
+            Some(metric) => metric.format_number(number, decimals),
             None if self.is_share => percent(number),
             None => fixed(number, 1),
         }
@@ -278,12 +284,15 @@ impl ContrastNumber {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn document(contrasts: &[Contrast], beside: &Beside) -> Result<String, serde_json::Error> {
-    let one = |it: &Contrast| group! { "verdict": it.verdict() }.and(Value::serialised(it));
+pub fn contrasts_json(
+    contrasts: &[Contrast],
+    beside: &ComparisonContext,
+) -> Result<String, serde_json::Error> {
+    let one = |it: &Contrast| group! { "verdict": it.verdict_sentence() }.and(Value::serialised(it));
     json_text(&group! {
         "schema": SCHEMA,
         "version": VERSION.to_owned(),
-        "made": beside.made.value(),
+        "made": beside.made.to_value(),
         "revision": beside.revision.clone(),
         "new_policies": Value::serialised(&beside.new),
         "changed_beside": Value::serialised(&beside.changed),
@@ -293,7 +302,10 @@ pub fn document(contrasts: &[Contrast], beside: &Beside) -> Result<String, serde
 }
 
 /// Returns the costs of paired sessions or trials that did the same work.
-fn samples(part: &ContrastPart, is_same_work: impl Fn(&[Tally; 2]) -> bool) -> Vec<RatioSample<'static>> {
+fn cost_samples(
+    part: &ContrastPart,
+    is_same_work: impl Fn(&[Tally; 2]) -> bool,
+) -> Vec<RatioSample<'static>> {
     let at_ms = part.session.as_ref().and_then(|it| it.last_ms);
     let pair = |[base, own]: &[Tally; 2]| own.costs.total().zip(base.costs.total().filter(|it| *it > 0.0));
     let pairs = part.pairs.iter().filter(|it| is_same_work(it)).filter_map(pair);
@@ -301,7 +313,7 @@ fn samples(part: &ContrastPart, is_same_work: impl Fn(&[Tally; 2]) -> bool) -> V
 }
 
 /// Returns how many more turns the saving of what edits prompts bears.
-fn gone_at(pairs: &[[Tally; 2]], interval: Option<[f64; 2]>) -> Option<TurnsBreakEven> {
+fn break_even_turns(pairs: &[[Tally; 2]], interval: Option<[f64; 2]>) -> Option<TurnsBreakEven> {
     let edits = pairs.iter().any(|it| it[1].outcome.firings.iter().any(|it| it.acted > 0));
     let sum = |of: fn(&[Tally; 2]) -> Option<f64>| pairs.iter().map(of).sum::<Option<f64>>();
     let (base, own) = (sum(|it| it[0].costs.total())?, sum(|it| it[1].costs.total())?);
@@ -310,15 +322,19 @@ fn gone_at(pairs: &[[Tally; 2]], interval: Option<[f64; 2]>) -> Option<TurnsBrea
 }
 
 /// Returns the 95% interval of the change in cost over what is assumed alone.
-fn assumed([base, candidate]: &[Tally; 2], reach: AssumedReach) -> Option<[f64; 2]> {
+fn assumed_change_interval([base, candidate]: &[Tally; 2], reach: AssumedReach) -> Option<[f64; 2]> {
     let change = candidate.assumed_cost()?.change_from(&base.assumed_cost()?);
     Some(reach.interval(change, 0.0))
 }
 
 /// Returns the numbers that are known of both policies; of the cost, the interval of its relative change is given.
-fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart], of_cost: Option<[f64; 2]>) -> Vec<ContrastNumber> {
+fn compare_numbers(
+    pairs: &Pairs,
+    parts: &[&ContrastPart],
+    cost_interval: Option<[f64; 2]>,
+) -> Vec<ContrastNumber> {
     let with_interval = |number: ContrastNumber| {
-        let interval = of_cost.map(|ends| ends.map(|end| end * number.delta.base));
+        let interval = cost_interval.map(|ends| ends.map(|end| end * number.delta.base));
         let delta = Delta::new([number.delta.base, number.delta.candidate], interval, number.better);
         if number.place == format!("totals.{}", metric::COST) {
             ContrastNumber { delta, ..number }
@@ -326,11 +342,12 @@ fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart], of_cost: Option<[f64; 2]>)
             number
         }
     };
-    let known = metric::compared().into_iter().filter_map(|it| ContrastNumber::of(it, pairs));
+    let known =
+        metric::compared_metrics().into_iter().filter_map(|it| ContrastNumber::compare_metric(it, pairs));
     let mut numbers = known.map(with_interval).listed();
-    let both = remembered::both(parts.iter().map(|it| &it.runs));
+    let both = remembered::compare_remembered_numbers(parts.iter().map(|it| &it.runs));
     let at = 1.min(numbers.len());
-    numbers.splice(at..at, both.into_iter().map(ContrastNumber::remembered));
+    numbers.splice(at..at, both.into_iter().map(ContrastNumber::from_remembered));
     numbers
 }
 
@@ -338,7 +355,7 @@ fn numbers_of(pairs: &Pairs, parts: &[&ContrastPart], of_cost: Option<[f64; 2]>)
 type CostOf = fn(&Costs) -> f64;
 
 /// Returns the cost by what it pays for.
-fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
+fn split_cost(costs: [&Costs; 2]) -> Vec<CostPart> {
     let parts: [(&str, CostOf); 13] = [
         ("cache reads", |it| it.main.read.usd()),
         ("cache writes", |it| it.main.write.usd()),
@@ -362,7 +379,7 @@ fn split(costs: [&Costs; 2]) -> Vec<CostPart> {
 }
 
 /// Adds up facts by their states.
-fn facts(parts: &[&ContrastPart]) -> Vec<FactsChanged> {
+fn sum_changed_facts(parts: &[&ContrastPart]) -> Vec<FactsChanged> {
     let mut all: IndexMap<[&str; 2], FactsChanged> = IndexMap::new();
     for facts in parts.iter().flat_map(|it| &it.facts) {
         let none = || FactsChanged { n: 0, ..facts.clone() };
@@ -373,7 +390,7 @@ fn facts(parts: &[&ContrastPart]) -> Vec<FactsChanged> {
 }
 
 /// Says how often a changed stage fired over all parts.
-fn stage(changed: &ChangedStage, parts: &[&ContrastPart]) -> StageChange {
+fn sum_stage_change(changed: &ChangedStage, parts: &[&ContrastPart]) -> StageChange {
     let sum = |side: usize, n: fn(&ctxsim_engine::ledger::Firing) -> u64| {
         let place = changed.places[side]?;
         Some(parts.iter().filter_map(|it| it.runs[side].tally.outcome.firings.get(place)).map(n).sum())
@@ -387,12 +404,13 @@ fn stage(changed: &ChangedStage, parts: &[&ContrastPart]) -> StageChange {
         name: changed.name.clone(),
         fired: [0, 1].map(|side| sum(side, |it| it.fired)),
         acted,
-        idle: idle.and_then(|place| Stages::of(runs.iter().copied()).idle(place)),
+        idle: idle
+            .and_then(|place| StageActivity::from_runs(runs.iter().copied()).describe_idle_stage(place)),
     }
 }
 
 /// Says where a policy stopped at a limit.
-fn notes_on_stops(parts: &[ContrastPart]) -> Vec<String> {
+fn describe_stops(parts: &[ContrastPart]) -> Vec<String> {
     let stops = parts.iter().flat_map(|it| &it.runs).filter_map(|run| {
         let failure = run.tally.outcome.failure?;
         Some(format!(

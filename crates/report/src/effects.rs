@@ -16,7 +16,7 @@ pub(super) struct PolicyChanges {
 
 impl PolicyChanges {
     /// Returns the change below which a share of all are, which are in order.
-    fn quantile(&self, share: f64) -> f64 {
+    fn change_quantile(&self, share: f64) -> f64 {
         let at = share * (self.changes.len() - 1) as f64;
         let [below, above] = [at.floor(), at.ceil()].map(|place| self.changes[place as usize]);
         below + at.fract() * (above - below)
@@ -24,7 +24,7 @@ impl PolicyChanges {
 }
 
 /// Returns a table of policies with more than one change: how many of them save, and their quartiles.
-pub(super) fn spread(title: String, each: &str, mut all: Vec<PolicyChanges>) -> Option<Grid> {
+pub(super) fn change_spread_grid(title: String, each: &str, mut all: Vec<PolicyChanges>) -> Option<Grid> {
     all.retain(|policy| policy.changes.len() > 1);
     for policy in &mut all {
         policy.changes.order_by(f64::total_cmp);
@@ -33,7 +33,7 @@ pub(super) fn spread(title: String, each: &str, mut all: Vec<PolicyChanges>) -> 
         let cheaper = policy.changes.iter().filter(|change| **change <= -NOTHING).count();
         let dearer = policy.changes.iter().filter(|change| **change >= NOTHING).count();
         let counts = [policy.changes.len(), cheaper, dearer].map(|n| n.to_string());
-        let quartiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| signed(policy.quantile(share)));
+        let quartiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| signed(policy.change_quantile(share)));
         [policy.policy.clone()].into_iter().chain(counts).chain(quartiles).listed()
     });
     let columns = ["policy", each, "cheaper", "more expensive", "lowest", "25%", "median", "75%", "highest"];
@@ -42,7 +42,7 @@ pub(super) fn spread(title: String, each: &str, mut all: Vec<PolicyChanges>) -> 
 
 /// Returns a table for each profile of what policies change of the cost of recorded sessions; one for all, where each session has a
 /// profile of its own.
-pub(super) fn by_session(source: &ChartData<'_>) -> Vec<Grid> {
+pub(super) fn changes_by_session_grids(source: &ChartData<'_>) -> Vec<Grid> {
     let recorded: Vec<&Run> = source.report.runs.iter().filter(|run| run.assumed.is_recorded).listed();
     let sessions: IndexSet<&str> = recorded.iter().map(|run| run.scenario.as_str()).collect();
     let cells: IndexSet<[&str; 2]> = recorded.iter().map(|run| [&*run.scenario, &*run.profile]).collect();
@@ -56,21 +56,21 @@ pub(super) fn by_session(source: &ChartData<'_>) -> Vec<Grid> {
         let mut changes: IndexMap<&str, Vec<f64>> = IndexMap::new();
         for group in runs.chunk_by(|one, other| one.is_beside(other)) {
             for run in &group[1..] {
-                changes.entry(&run.policy).or_default().extend(change(run, group[0]));
+                changes.entry(&run.policy).or_default().extend(relative_cost_change(run, group[0]));
             }
         }
         let changes = changes
             .into_iter()
-            .map(|(policy, changes)| PolicyChanges { policy: source.names.of(policy).label, changes });
-        let base = source.names.of(&runs[0].policy).label;
+            .map(|(policy, changes)| PolicyChanges { policy: source.names.label_of(policy).label, changes });
+        let base = source.names.label_of(&runs[0].policy).label;
         let title = format!("Change in cost by recorded session under {profile}, against {base}");
-        grids.extend(spread(title, "sessions", changes.listed()));
+        grids.extend(change_spread_grid(title, "sessions", changes.listed()));
     }
     grids
 }
 
 /// Returns by how much a run changes the cost of another that did the same work.
-fn change(run: &Run, first: &Run) -> Option<f64> {
+fn relative_cost_change(run: &Run, first: &Run) -> Option<f64> {
     let (cost, before) = run.tally.costs.total().zip(first.tally.costs.total())?;
     let is_same_work = run.tally.outcome.did_as_much_as(&first.tally.outcome);
     (is_same_work && before > 0.0).then(|| cost / before - 1.0)
@@ -83,13 +83,13 @@ struct MovedChange {
 }
 
 impl MovedChange {
-    fn reach(&self) -> f64 {
+    fn interval_width(&self) -> f64 {
         (self.ends[1] - self.ends[0]).abs()
     }
 }
 
 /// Returns a table of what each assumption alone moves of the changes in cost, of the largest effect first.
-pub(super) fn by_assumption(source: &ChartData<'_>, section: &Section) -> Option<Grid> {
+pub(super) fn changes_by_assumption_grid(source: &ChartData<'_>, section: &Section) -> Option<Grid> {
     let (first, others) = section.lines.split_first()?;
     let mut rows = Vec::new();
     for line in others.iter().filter(|line| line.tally.outcome.did_as_much_as(&first.tally.outcome)) {
@@ -99,15 +99,15 @@ pub(super) fn by_assumption(source: &ChartData<'_>, section: &Section) -> Option
         }
         // The first policy lives under the same assumption.
         let moved = Assumed::ALL.map(|it| MovedChange { about: it.about(), ends: own.change_at(&base, it) });
-        let mut moved = moved.into_iter().filter(|it| it.reach() >= NOTHING).listed();
-        moved.order_by(|one, other| other.reach().total_cmp(&one.reach()));
+        let mut moved = moved.into_iter().filter(|it| it.interval_width() >= NOTHING).listed();
+        moved.order_by(|one, other| other.interval_width().total_cmp(&one.interval_width()));
         for MovedChange { about, ends } in moved {
             let [low, high] = ends.map(signed);
-            let policy = source.names.of(&line.policy).label;
+            let policy = source.names.label_of(&line.policy).label;
             rows.push(vec![policy, about.to_owned(), low, signed(own.change_from(&base)), high]);
         }
     }
-    let title = format!("Effect of each assumption on the change in cost: {}", section.subject());
+    let title = format!("Effect of each assumption on the change in cost: {}", section.subject_and_profile());
     let columns = ["policy", "assumption", "at its lower end", "as declared", "at its upper end"];
     (!rows.is_empty()).then(|| Grid::new(title, 2, &columns, rows))
 }

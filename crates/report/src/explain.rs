@@ -12,7 +12,7 @@ use ctxsim_input::Policy;
 use ctxsim_input::profile::CacheRules;
 use ctxsim_timeline::row::fields;
 
-pub use words::rendered;
+pub use words::render_prompt_text;
 
 /// Returns who broke a prefix; nobody where a line changed that changes with every request.
 pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
@@ -20,7 +20,7 @@ pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
         Some(By::Memory) => "recalled memory".to_owned(),
         Some(By::TakenBack) => "edits undone after one request".to_owned(),
         Some(By::Harness) => "the recorded harness".to_owned(),
-        Some(by) => words::by(by, policy),
+        Some(by) => words::describe_editor(by, policy),
         None => "other content".to_owned(),
     }
 }
@@ -29,14 +29,15 @@ pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(
+pub fn explanation_json(
     explanation: &Explanation,
     context: RowContext<'_>,
     has_texts: bool,
 ) -> Result<String, serde_json::Error> {
     let (policy, bill) = (context.policy, &explanation.bill);
     let cost = |cost: Option<Cost>| Value::serialised(&cost.map(|it| it.0));
-    let items = explanation.items.iter().map(|it| item(it, changes(&it.causes, context), has_texts));
+    let items =
+        explanation.items.iter().map(|it| item_json(it, item_changes_json(&it.causes, context), has_texts));
     let head = group! {
         "schema": "ctxsim.explanation/1",
         "policy": policy.name.clone(),
@@ -44,13 +45,13 @@ pub fn json(
         "profile": context.profile.name.clone(),
         "request": explanation.n,
         "requests": explanation.of,
-        "asked_by": explanation.asked_by.map(|it| words::by(it, policy)),
+        "asked_by": explanation.asked_by.map(|it| words::describe_editor(it, policy)),
         "row": fields(&RequestInContext {
             row: &explanation.row,
             id: explanation.id,
             due: None,
             cost: None,
-            explored: explanation.explored.as_ref().map(ExploredCalls::of),
+            explored: explanation.explored.as_ref().map(ExploredCalls::from_row),
             context: RowContext { misses: explanation.missed.as_slice(), ..context },
         }),
         "cost_picodollars": group! {
@@ -60,10 +61,10 @@ pub fn json(
             "output": cost(Some(bill.output)),
             "total": cost(bill.total()),
         },
-        "cache": cache(explanation, &context.profile.cache),
-        "prefix": prefix(explanation, context),
-        "stages": explanation.since.iter().map(|it| done(it, policy)).listed(),
-        "recoveries": explanation.needs.iter().map(need).listed(),
+        "cache": cache_json(explanation, &context.profile.cache),
+        "prefix": prefix_json(explanation, context),
+        "stages": explanation.since.iter().map(|it| stage_edit_json(it, policy)).listed(),
+        "recoveries": explanation.needs.iter().map(need_json).listed(),
         "tokens_beside_items": explanation.beside,
     };
     let head = match explanation.unread {
@@ -74,20 +75,22 @@ pub fn json(
 }
 
 /// Returns what the cache did, its marks, and each entry with what happened to it.
-fn cache(explanation: &Explanation, rules: &CacheRules) -> Value {
+fn cache_json(explanation: &Explanation, rules: &CacheRules) -> Value {
     let finding = explanation.finding.as_ref();
-    let entry = |it: &EntryFound| Value::serialised(it).and(group! { "says": words::entry(it, rules) });
+    let entry = |it: &EntryFound| {
+        Value::serialised(it).and(group! { "says": words::describe_cache_entry(it, rules) })
+    };
     group! {
-        "says": words::verdict(explanation, rules),
+        "says": words::describe_cache_use(explanation, rules),
         "marks": Value::serialised(finding.map_or(&[][..], |it| &it.marks)),
         "entries": finding.map_or(Vec::new(), |it| it.entries.iter().map(entry).listed()),
     }
 }
 
 /// Returns what a stage did since the previous request.
-fn done(done: &Done, policy: &Policy) -> Value {
+fn stage_edit_json(done: &Done, policy: &Policy) -> Value {
     group! {
-        "by": words::by(done.by, policy),
+        "by": words::describe_editor(done.by, policy),
         "items": done.n_items,
         "tokens_before": done.tokens[0],
         "tokens_after": done.tokens[1],
@@ -95,7 +98,7 @@ fn done(done: &Done, policy: &Policy) -> Value {
 }
 
 /// Returns something that was due.
-fn need(need: &NeedRow) -> Value {
+fn need_json(need: &NeedRow) -> Value {
     group! {
         "level": Value::serialised(&need.level),
         "weight": need.weight,
@@ -107,14 +110,14 @@ fn need(need: &NeedRow) -> Value {
 }
 
 /// Returns where the prefix differs.
-fn prefix(explanation: &Explanation, context: RowContext<'_>) -> Value {
+fn prefix_json(explanation: &Explanation, context: RowContext<'_>) -> Value {
     let prefix = explanation.prefix.as_ref();
     let differs = prefix.and_then(|compared| match &compared.same {
-        Same::Until { item, causes } => Some((*item, changes(causes, context))),
+        Same::Until { item, causes } => Some((*item, item_changes_json(causes, context))),
         _ => None,
     });
     group! {
-        "says": words::prefix(explanation, context.policy),
+        "says": words::describe_prefix(explanation, context.policy),
         "compared_with_request": prefix.map(|it| it.of),
         "previous_tokens": prefix.map(|it| it.tokens),
         "same_tokens": prefix.map(|it| it.same_tokens),
@@ -124,32 +127,32 @@ fn prefix(explanation: &Explanation, context: RowContext<'_>) -> Value {
 }
 
 /// Returns the changes of an item.
-fn changes(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value> {
+fn item_changes_json(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value> {
     let change = |cause: &EditCause| {
         let [before, after] = cause.change;
         group! {
-            "by": words::by(cause.by, context.policy),
-            "at": cause.at.map(words::word),
+            "by": words::describe_editor(cause.by, context.policy),
+            "at": cause.at.map(words::serialized_name),
             "request": cause.request,
-            "from": words::stood(&before),
+            "from": words::describe_state(&before),
             "from_tokens": before.tokens,
-            "to": words::stood(&after),
+            "to": words::describe_state(&after),
             "to_tokens": after.tokens,
         }
     };
     causes.iter().map(change).listed()
 }
 
-fn item(item: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
+fn item_json(item: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
     let all = group! {
         "item": item.item,
-        "kind": words::word(item.kind),
+        "kind": words::serialized_name(item.kind),
         "tool": item.tool.clone(),
         "turn": item.turn_ix,
         "step": item.step,
         "is_new": item.is_new,
         "raw_tokens": item.raw,
-        "shown": words::stood(&item.now),
+        "shown": words::describe_state(&item.now),
         "shown_tokens": item.now.tokens,
         "behind_summary_at": item.behind,
         "cache_read_tokens": item.cached.read,
@@ -160,5 +163,5 @@ fn item(item: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
     if !has_text || item.now.tokens == 0 {
         return all;
     }
-    all.and(group! { "text": words::of_item(item) })
+    all.and(group! { "text": words::item_text(item) })
 }

@@ -5,16 +5,16 @@ use crate::prelude::*;
 
 /// What names the policies, loads and profiles of a report on a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Explains {
+pub struct ExplainCommands {
     /// By policy: its arguments.
     pub policies: IndexMap<String, String>,
     /// By load and profile: their arguments.
     pub loads: IndexMap<[String; 2], String>,
 }
 
-impl Explains {
+impl ExplainCommands {
     /// Returns the command that explains a policy's last request, in the scenario of a table where its cost changes most.
-    pub fn command(&self, report: &Report, section: &Section, policy: &str) -> Option<String> {
+    pub fn command_for_policy(&self, report: &Report, section: &Section, policy: &str) -> Option<String> {
         let runs_of = |policy: &str| -> Vec<&Run> {
             let runs = report.runs.iter().filter(|it| it.policy == policy);
             runs.filter(|it| section.members.contains(&it.scenario) && section.has_profile(&it.profile))

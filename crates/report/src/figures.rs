@@ -40,7 +40,7 @@ impl FigureLine {
             let is_profile = |it: &Run| figure.profile.as_ref().is_none_or(|name| *name == it.profile);
             runs.iter().find(|it| it.policy == policy && it.scenario == scenario && is_profile(it))
         };
-        let at = |run: Option<&Run>| RunNumbers::new(run?, None).at(&figure.metric);
+        let at = |run: Option<&Run>| RunNumbers::new(run?, None).number_at(&figure.metric);
         let own = run(&figure.policy, &figure.scenario);
         let other = |policy: Option<&String>, scenario: Option<&String>| {
             let policy = policy.unwrap_or(&figure.policy);
@@ -56,7 +56,7 @@ impl FigureLine {
             _ => at(own),
         };
         let is_alone = !is_less && figure.over.is_none();
-        let statistic = own.filter(|_| is_alone).and_then(|it| statistic(it, &figure.metric));
+        let statistic = own.filter(|_| is_alone).and_then(|it| statistic_of_mean(it, &figure.metric));
         let bounds = [figure.at_least, figure.at_most];
         // Where there is a band and we have no number, that is a miss.
         let lies = |it: f64| bounds[0].is_none_or(|low| it >= low) && bounds[1].is_none_or(|high| it <= high);
@@ -77,7 +77,7 @@ impl FigureLine {
 }
 
 /// Returns the statistic of which a place is the mean.
-fn statistic(run: &Run, place: &str) -> Option<Statistic> {
+fn statistic_of_mean(run: &Run, place: &str) -> Option<Statistic> {
     let findings = run.findings.as_ref()?;
     let stem = place.strip_suffix(".mean")?;
     let mut names =

@@ -1,7 +1,7 @@
 //! What fills the prompts of recorded sessions, and what of them missed the cache: by recorded bills alone, in dollars a month.
 
 use super::SessionReport;
-use super::carried::{CarriedShare, together};
+use super::carried::{CarriedShare, sum_shares_by_tool};
 use crate::prelude::*;
 use ctxsim_base::quantity::ix;
 use ctxsim_engine::measure::carried::{at_front, carried_items};
@@ -18,20 +18,20 @@ const MEMORY_TOKENS: Tokens = 1_000;
 
 /// What fills the prompts of a recorded session, and what of them missed the cache.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Filled {
+pub struct FilledPrompts {
     /// When it began and ended, in milliseconds since 1970, if its log says so.
     pub span_ms: Option<[i64; 2]>,
     /// What sending its items cost, by tool or kind.
     pub by_tool: Vec<CarriedShare>,
     /// Requests whose prompts were cached farther than they were read.
-    pub missed: Vec<Missed>,
+    pub missed: Vec<BilledMiss>,
     /// What 1,000 tokens at the front of every prompt cost, in US dollars.
     pub front_usd: f64,
 }
 
 /// A request whose prompt was cached farther than it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Missed {
+pub struct BilledMiss {
     /// The request, from 1, as `explain` counts: requests for summaries are requests, too.
     pub request: u32,
     /// Why.
@@ -44,9 +44,9 @@ pub struct Missed {
     pub usd: f64,
 }
 
-impl Filled {
+impl FilledPrompts {
     /// Follows the items of a session through its billed prompts; `None` if its requests have no bills of their own.
-    pub fn of(timeline: &Timeline, profile: &Profile) -> Option<Self> {
+    pub fn from_timeline(timeline: &Timeline, profile: &Profile) -> Option<Self> {
         let recorded = timeline.recorded.as_ref().filter(|it| !it.is_spread)?;
         if !recorded.usage.iter().any(Option::is_some) {
             return None;
@@ -57,7 +57,7 @@ impl Filled {
         let compactions: Vec<StepIx> = compactions.map(|it| timeline.spine.step_at(it.at)).listed();
         // Summaries are requests, too, so that a request has another number than its step.
         let number = |step: StepIx| step + 1 + ix::<u32>(compactions.partition_point(|it| *it <= step));
-        let missed_by_number = |miss: Miss| Missed {
+        let missed_by_number = |miss: Miss| BilledMiss {
             request: number(miss.step),
             cause: miss.cause,
             because: miss.cause.about(),
@@ -66,7 +66,7 @@ impl Filled {
         };
         Some(Self {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
-            by_tool: CarriedShare::by_tool(timeline, &carried_items(timeline, prices)),
+            by_tool: CarriedShare::sum_by_tool(timeline, &carried_items(timeline, prices)),
             missed: missed.map(missed_by_number).listed(),
             front_usd: at_front(timeline, prices, MEMORY_TOKENS),
         })
@@ -75,22 +75,22 @@ impl Filled {
 
 /// The sessions of a report that have bills, each with how much it counts towards a month.
 struct BilledSessions<'r> {
-    sessions: Vec<(&'r SessionReport, &'r Filled)>,
+    sessions: Vec<(&'r SessionReport, &'r FilledPrompts)>,
     calendar: Calendar,
 }
 
 /// The misses of one cause.
-struct Missing<'r> {
+struct MissSum<'r> {
     cause: MissCause,
     requests: f64,
     tokens: f64,
     usd: f64,
-    dearest: (&'r SessionReport, Missed),
+    dearest: (&'r SessionReport, BilledMiss),
 }
 
 impl Report {
     /// Returns what a month of its sessions is made of, if any was billed.
-    fn month(&self) -> Option<BilledSessions<'_>> {
+    fn billed_sessions(&self) -> Option<BilledSessions<'_>> {
         let sessions: Vec<_> = self.sessions.iter().filter_map(|it| Some((it, it.filled.as_ref()?))).listed();
         let calendar = Calendar::new(sessions.iter().map(|it| it.1.span_ms));
         (!sessions.is_empty()).then_some(BilledSessions { sessions, calendar })
@@ -98,16 +98,16 @@ impl Report {
 
     /// Returns the tables of what fills the prompts and of what missed the cache, if sessions were billed.
     pub fn filled_grids(&self) -> Vec<Grid> {
-        let Some(month) = self.month() else { return Vec::new() };
-        std::iter::once(month.filling()).chain(month.missing_grid()).listed()
+        let Some(month) = self.billed_sessions() else { return Vec::new() };
+        std::iter::once(month.prompt_contents_grid()).chain(month.misses_grid()).listed()
     }
 
     /// Says what a memory file costs, if sessions were billed.
-    pub fn memory_line(&self) -> Option<String> {
-        let month = self.month()?;
-        let front: f64 = month.sum(|it| it.front_usd);
-        let (n, usd) = (thousands(MEMORY_TOKENS), dollars(front));
-        let month = if month.is_scaled() { " a month" } else { "" };
+    pub fn memory_file_cost_line(&self) -> Option<String> {
+        let month = self.billed_sessions()?;
+        let front: f64 = month.weighted_sum(|it| it.front_usd);
+        let (n, usd) = (thousands(MEMORY_TOKENS), format_usd(front));
+        let month = if month.is_scaled_to_month() { " a month" } else { "" };
         Some(format!(
             "Each {n} tokens at the front of the prompts, such as those of a memory file, cost {usd}{month}."
         ))
@@ -115,60 +115,60 @@ impl Report {
 
     /// Says what a memory file costs, and how to look into the dearest miss, where this is the first report on its sessions.
     pub fn filled_lines(&self) -> Vec<String> {
-        let (Some(month), Some(next)) = (self.month(), &self.next) else { return Vec::new() };
-        let dearest = month.missing().into_iter().map(|it| it.dearest);
+        let (Some(month), Some(next)) = (self.billed_sessions(), &self.next) else { return Vec::new() };
+        let dearest = month.misses_by_cause().into_iter().map(|it| it.dearest);
         let dearest = dearest.max_by(|one, other| one.1.usd.total_cmp(&other.1.usd));
-        let look = dearest.map(|(session, miss)| next.explain(&session.name, miss.request));
+        let look = dearest.map(|(session, miss)| next.explain_command(&session.name, miss.request));
         let look = look.map(|command| format!("The most expensive miss: {command}"));
-        self.memory_line().into_iter().chain(look).listed()
+        self.memory_file_cost_line().into_iter().chain(look).listed()
     }
 }
 
 impl BilledSessions<'_> {
     /// Returns sessions with how much of each counts.
-    fn weighed(&self) -> impl Iterator<Item = (&SessionReport, &Filled, f64)> {
+    fn weighted_sessions(&self) -> impl Iterator<Item = (&SessionReport, &FilledPrompts, f64)> {
         self.sessions.iter().map(|(session, filled)| {
             let by_day = session.as_logged.as_ref().map(|it| &it.by_day);
             (*session, *filled, self.calendar.weight(filled.span_ms, by_day))
         })
     }
 
-    fn sum(&self, number: impl Fn(&Filled) -> f64) -> f64 {
-        self.weighed().map(|(_, filled, weight)| number(filled) * weight).sum()
+    fn weighted_sum(&self, number: impl Fn(&FilledPrompts) -> f64) -> f64 {
+        self.weighted_sessions().map(|(_, filled, weight)| number(filled) * weight).sum()
     }
 
     /// Returns whether its dollars are those of a month, not those of its sessions.
-    fn is_scaled(&self) -> bool {
+    fn is_scaled_to_month(&self) -> bool {
         self.calendar.basis != Basis::AllSessions
     }
 
     /// Returns the second of two headings where dollars are those of a month.
-    fn heading(&self, [plain, scaled]: [&'static str; 2]) -> &'static str {
-        if self.is_scaled() { scaled } else { plain }
+    fn choose_heading(&self, [plain, scaled]: [&'static str; 2]) -> &'static str {
+        if self.is_scaled_to_month() { scaled } else { plain }
     }
 
     /// Returns what is sent, the dearest first, with the rest in one.
-    fn filling(&self) -> Grid {
-        let weighed = self.weighed();
-        let all = together(
-            weighed.flat_map(|(_, filled, weight)| filled.by_tool.iter().map(move |it| it.times(weight))),
-        );
-        let total: f64 = all.iter().map(CarriedShare::usd).sum();
+    fn prompt_contents_grid(&self) -> Grid {
+        let weighed = self.weighted_sessions();
+        let all = sum_shares_by_tool(weighed.flat_map(|(_, filled, weight)| {
+            filled.by_tool.iter().map(move |it| it.with_costs_scaled(weight))
+        }));
+        let total: f64 = all.iter().map(CarriedShare::total_usd).sum();
         let (shown, rest) = all.split_at(all.len().min(if all.len() > ROWS + 1 { ROWS } else { ROWS + 1 }));
-        let mut rows: Vec<(String, f64)> = shown.iter().map(|it| (it.what.clone(), it.usd())).listed();
+        let mut rows: Vec<(String, f64)> = shown.iter().map(|it| (it.what.clone(), it.total_usd())).listed();
         if !rest.is_empty() {
-            rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedShare::usd).sum()));
+            rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedShare::total_usd).sum()));
         }
         let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
-        let decimals = decimals_of_usd(total);
+        let decimals = usd_decimals_up_to(total);
         let columns: [Of<'_, (String, f64)>; 4] = [
             ("what", &|it| it.0.clone()),
-            (self.heading(["USD", "USD a month"]), &|it| fixed(it.1, decimals)),
+            (self.choose_heading(["USD", "USD a month"]), &|it| fixed(it.1, decimals)),
             ("% of input", &|it| percent(it.1 / total.max(f64::MIN_POSITIVE))),
             ("", &|it| "█".repeat((it.1 / largest * BAR).round() as usize)),
         ];
         let basis = match self.sessions.len() {
-            _ if self.is_scaled() => self.calendar.words(),
+            _ if self.is_scaled_to_month() => self.calendar.words(),
             1 => "in this session".to_owned(),
             _ => "in these sessions".to_owned(),
         };
@@ -177,12 +177,12 @@ impl BilledSessions<'_> {
     }
 
     /// Adds up the misses by cause, the dearest first.
-    fn missing(&self) -> Vec<Missing<'_>> {
-        let mut all: IndexMap<MissCause, Missing<'_>> = IndexMap::new();
-        for (session, filled, weight) in self.weighed() {
+    fn misses_by_cause(&self) -> Vec<MissSum<'_>> {
+        let mut all: IndexMap<MissCause, MissSum<'_>> = IndexMap::new();
+        for (session, filled, weight) in self.weighted_sessions() {
             for miss in filled.missed.iter().filter(|_| weight > 0.0) {
                 let dearest = (session, *miss);
-                let nothing = Missing { cause: miss.cause, requests: 0.0, tokens: 0.0, usd: 0.0, dearest };
+                let nothing = MissSum { cause: miss.cause, requests: 0.0, tokens: 0.0, usd: 0.0, dearest };
                 let sum = all.entry(miss.cause).or_insert(nothing);
                 sum.requests += weight;
                 sum.tokens += miss.tokens as f64 * weight;
@@ -196,15 +196,19 @@ impl BilledSessions<'_> {
         all.into_values().listed()
     }
 
-    fn missing_grid(&self) -> Option<Grid> {
-        let (rows, is_scaled) = (self.missing(), self.is_scaled());
-        let input: f64 = self.sum(|it| it.by_tool.iter().map(CarriedShare::usd).sum());
-        let decimals = decimals_of_usd(input);
-        let columns: [Of<'_, Missing<'_>>; 6] = [
+    fn misses_grid(&self) -> Option<Grid> {
+        let (rows, is_scaled) = (self.misses_by_cause(), self.is_scaled_to_month());
+        let input: f64 = self.weighted_sum(|it| it.by_tool.iter().map(CarriedShare::total_usd).sum());
+        let decimals = usd_decimals_up_to(input);
+        let columns: [Of<'_, MissSum<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
-            (self.heading(["requests", "requests a month"]), &|it| fixed(it.requests, is_scaled.into())),
-            (self.heading(["tokens", "tokens a month"]), &|it| numbers::short(it.tokens.round() as u64)),
-            (self.heading(["USD", "USD a month"]), &|it| fixed(it.usd, decimals)),
+            (self.choose_heading(["requests", "requests a month"]), &|it| {
+                fixed(it.requests, is_scaled.into())
+            }),
+            (self.choose_heading(["tokens", "tokens a month"]), &|it| {
+                numbers::short(it.tokens.round() as u64)
+            }),
+            (self.choose_heading(["USD", "USD a month"]), &|it| fixed(it.usd, decimals)),
             ("% of input", &|it| percent(it.usd / input.max(f64::MIN_POSITIVE))),
             ("most expensive", &|it| format!("{}, request {}", it.dearest.0.name, it.dearest.1.request)),
         ];

@@ -20,14 +20,14 @@ pub(super) fn stages_json(run: &Run) -> Vec<Value> {
 }
 
 /// Returns the same as one cell of a table.
-pub(super) fn stages_in_a_cell(run: &Run) -> String {
+pub(super) fn format_stage_firings(run: &Run) -> String {
     let stages = run.stages.iter().zip(&run.tally.outcome.firings);
     stages.map(|(it, firing)| format!("{} {}", it.name, firing.fired)).listed().join("; ")
 }
 
 /// What the stages of one policy did, gathered run by run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Stages {
+pub(super) struct StageActivity {
     /// Those of the first run.
     facts: Arc<[StageFacts]>,
     /// The number of those that all runs with stages have.
@@ -53,16 +53,16 @@ struct NearestMiss {
     is_swayed: bool,
 }
 
-impl Stages {
+impl StageActivity {
     /// Gathers runs of one policy.
-    pub(super) fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
+    pub(super) fn from_runs<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
         let mut stages = Self::default();
-        runs.into_iter().for_each(|it| stages.see(it));
+        runs.into_iter().for_each(|it| stages.add_run(it));
         stages
     }
 
     /// Adds what the stages of a run did.
-    pub(super) fn see(&mut self, run: &Run) {
+    pub(super) fn add_run(&mut self, run: &Run) {
         let firings = &run.tally.outcome.firings;
         if self.n.is_none() {
             self.facts = Arc::clone(&run.stages);
@@ -86,25 +86,25 @@ impl Stages {
     }
 
     /// Says of each stage that never fired or never changed anything under which profiles, and why.
-    pub(super) fn all_idle(&self) -> impl Iterator<Item = (&str, String)> {
+    pub(super) fn describe_idle_stages(&self) -> impl Iterator<Item = (&str, String)> {
         let n = self.n.unwrap_or_default();
-        (0..n).filter_map(|nth| Some((self.facts[nth].name.as_str(), self.idle(nth)?)))
+        (0..n).filter_map(|nth| Some((self.facts[nth].name.as_str(), self.describe_idle_stage(nth)?)))
     }
 
     /// Describes under which profiles a stage never fired or never changed anything, and why.
-    pub(super) fn idle(&self, stage: usize) -> Option<String> {
+    pub(super) fn describe_idle_stage(&self, stage: usize) -> Option<String> {
         let by_profile = || self.by_profile.iter().map(|(profile, it)| (profile.as_str(), &it[stage]));
         let chosen = |is: fn(&Firing) -> bool| by_profile().filter(move |it| is(&it.1.firing));
-        let place = |is| place(&chosen(is).map(|it| it.0).listed(), self.by_profile.len());
+        let place = |is| describe_profiles(&chosen(is).map(|it| it.0).listed(), self.by_profile.len());
         if let Some(place) = place(|it| it.fired == 0) {
             let mut stages = chosen(|it| it.fired == 0).map(|it| it.1);
             let mut all = *stages.next()?;
             stages.for_each(|more| all.add(more));
-            return Some(format!("never fired{place}: {}", all.reason()));
+            return Some(format!("never fired{place}: {}", all.explain_never_fired()));
         }
         let place = place(|it| it.acted == 0)?;
         let n_fired: u64 = chosen(|it| it.acted == 0).map(|stage| stage.1.firing.fired).sum();
-        Some(format!("fired {}{place} but changed nothing", times(n_fired)))
+        Some(format!("fired {}{place} but changed nothing", format_times(n_fired)))
     }
 }
 
@@ -131,27 +131,28 @@ impl StageFirings {
         self.firing.acted += more.firing.acted;
         self.has_trigger |= more.has_trigger;
         // Of equal ones the last counts.
-        let is_nearer = |(own, more): &(NearestMiss, NearestMiss)| more.share() >= own.share();
+        let is_nearer =
+            |(own, more): &(NearestMiss, NearestMiss)| more.share_reached() >= own.share_reached();
         let both = self.nearest.zip(more.nearest);
         self.nearest = both.map(|it| if is_nearer(&it) { it.1 } else { it.0 });
     }
 
     /// Explains why it never fired, from the run that came closest to its condition.
-    fn reason(&self) -> String {
+    fn explain_never_fired(&self) -> String {
         if !self.has_trigger {
             return "its moment never came".to_owned();
         }
-        self.nearest.map_or_else(|| "its condition never held".to_owned(), NearestMiss::reason)
+        self.nearest.map_or_else(|| "its condition never held".to_owned(), NearestMiss::explain_not_met)
     }
 }
 
 impl NearestMiss {
     /// Returns how near it came, as a share of the condition.
-    fn share(&self) -> f64 {
+    fn share_reached(&self) -> f64 {
         self.longest as f64 / self.threshold.tokens.max(1) as f64
     }
 
-    fn reason(self) -> String {
+    fn explain_not_met(self) -> String {
         let Self { threshold, longest, is_swayed } = self;
         if threshold.tokens == UNLIMITED {
             return "it needs a limit that the profile does not have".to_owned();
@@ -169,12 +170,12 @@ impl NearestMiss {
 
 impl Report {
     /// Returns a sentence for each policy with stages that never fired on any scenario, or never changed anything.
-    pub fn notes_on_stages(&self) -> Vec<String> {
-        let all = self.lines(None);
+    pub fn idle_stage_notes(&self) -> Vec<String> {
+        let all = self.policy_sums(None);
         let notes = all.iter().filter_map(|(policy, sum)| {
             // Stages that wait for the same stand together.
             let mut told: IndexMap<String, Vec<String>> = IndexMap::new();
-            for (stage, why) in sum.stages.all_idle() {
+            for (stage, why) in sum.stages.describe_idle_stages() {
                 told.entry(why).or_default().push(format!("`{stage}`"));
             }
             let n_told: usize = told.values().map(Vec::len).sum();
@@ -189,15 +190,15 @@ impl Report {
 }
 
 /// Names the profiles, if not all; nothing where there is none.
-fn place(profiles: &[&str], n_all: usize) -> Option<String> {
+fn describe_profiles(profiles: &[&str], n_all: usize) -> Option<String> {
     let shown = profiles.iter().take(NAMES_SHOWN).copied().listed().join(", ");
-    let more = if_any(profiles.len().saturating_sub(NAMES_SHOWN), |n| format!(" and {n} more"));
+    let more = text_if_any(profiles.len().saturating_sub(NAMES_SHOWN), |n| format!(" and {n} more"));
     let place = if profiles.len() == n_all { String::new() } else { format!(" under {shown}{more}") };
     (!profiles.is_empty()).then_some(place)
 }
 
 /// Says how often something happened.
-fn times(n: u64) -> String {
+fn format_times(n: u64) -> String {
     if n == 1 { "once".to_owned() } else { format!("{} times", thousands(n)) }
 }
 
@@ -208,39 +209,45 @@ const TOLD_FROM: f64 = 0.000_5;
 const TOLD: usize = 4;
 
 /// Explains why a line's cost differs from the first line's; `None` if the two cannot be compared.
-pub(super) fn reason_of_change(line: &TableLine, first: &TableLine, stages: &Stages) -> Option<String> {
-    let parts = parts(&line.tally, &first.tally);
+pub(super) fn explain_cost_change(
+    line: &TableLine,
+    first: &TableLine,
+    stages: &StageActivity,
+) -> Option<String> {
+    let parts = moved_bill_shares(&line.tally, &first.tally);
     let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
     if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {
         if stages.is_empty() {
             return Some("it has no stages".to_owned());
         }
-        let why = stages.all_idle().map(|(stage, why)| format!("`{stage}` {why}")).listed().join("; ");
+        let why =
+            stages.describe_idle_stages().map(|(stage, why)| format!("`{stage}` {why}")).listed().join("; ");
         return (!why.is_empty()).then_some(why);
     }
     let parts = parts?;
     // What moved then is due to its layout or its memory.
-    let lead = if acted == 0 { "no stage acted".to_owned() } else { format!("acted {}", times(acted)) };
+    let lead =
+        if acted == 0 { "no stage acted".to_owned() } else { format!("acted {}", format_times(acted)) };
     let shown = parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed();
     let said = if shown.is_empty() { "no part of the bill changed".to_owned() } else { listed(&shown) };
     Some(format!("{lead}: {said}"))
 }
 
 /// Returns whether no stage of a line ever acted, and its bill is the first line's.
-pub(super) fn is_idle(line: &TableLine, first: &TableLine) -> bool {
+pub(super) fn has_no_effect(line: &TableLine, first: &TableLine) -> bool {
     line.tally.outcome.firings.iter().all(|it| it.acted == 0)
-        && parts(&line.tally, &first.tally).is_some_and(|it| it.is_empty())
+        && moved_bill_shares(&line.tally, &first.tally).is_some_and(|it| it.is_empty())
 }
 
 /// Returns the parts of the bill that moved, as shares of the first one's cost, the largest first, or nothing
 /// if the two did not do the same work, or some cost is not known.
-fn parts(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
+fn moved_bill_shares(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
     let whole = first.costs.total()?;
-    Some(moved(tally, first)?.into_iter().map(|(name, usd)| (name, usd / whole)).listed())
+    Some(moved_bill_usd(tally, first)?.into_iter().map(|(name, usd)| (name, usd / whole)).listed())
 }
 
 /// Returns the same in US dollars.
-pub(super) fn moved(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
+pub(super) fn moved_bill_usd(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
     let whole = first.costs.total().filter(|it| *it > 0.0)?;
     if tally.costs.total().is_none() || !tally.outcome.did_as_much_as(&first.outcome) {
         return None;

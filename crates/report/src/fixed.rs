@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::AddAssign;
 
-use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, each_logged};
+use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, for_each_logged_request};
 use crate::bill_by::{NOT_TOLD, SessionBill};
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
@@ -56,7 +56,7 @@ pub struct SessionFixed {
 
 impl SessionFixed {
     /// Follows the fixed part of a session through its billed prompts; `None` if its requests have no bills of their own.
-    pub fn of(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
+    pub fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
         timeline.recorded.as_ref().filter(|it| !it.is_spread && it.usage.iter().any(Option::is_some))?;
         let mut session = Self {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
@@ -72,9 +72,9 @@ impl SessionFixed {
             }
             by_step.insert(step as usize, pieces.to_vec());
         });
-        each_logged(timeline, profile_of, |request| {
+        for_each_logged_request(timeline, profile_of, |request| {
             let MadeFor::Step(step) = request.made_for else { return };
-            let (tokens, Some(list)) = (request.tokens(), request.prices()) else { return };
+            let (tokens, Some(list)) = (request.token_use(), request.price_list()) else { return };
             let whole = Bill::of_request(list, &tokens);
             if whole.is_incomplete {
                 return;
@@ -96,12 +96,12 @@ impl SessionFixed {
     }
 
     /// Returns the fixed tokens of its first prompt.
-    pub fn first_tokens(&self) -> Tokens {
+    pub fn first_fixed_tokens(&self) -> Tokens {
         self.first.values().sum()
     }
 
     /// Returns what the fixed part was billed.
-    pub fn fixed(&self) -> PartBill {
+    pub fn total_fixed_bill(&self) -> PartBill {
         let mut all = PartBill::default();
         self.parts.values().for_each(|it| all += *it);
         all
@@ -110,7 +110,7 @@ impl SessionFixed {
 
 /// A session, for adding up what is fixed of its prompts.
 #[derive(Clone, Copy, Debug)]
-pub struct SentBy<'f> {
+pub struct SenderSession<'f> {
     /// Whose it is.
     pub by: &'f SessionBill,
     pub fixed: Option<&'f SessionFixed>,
@@ -130,14 +130,14 @@ struct PartSum {
 }
 
 impl PartSum {
-    fn add(&mut self, first: Tokens, bill: PartBill, weight: f64) {
-        self.first.push(first);
+    fn add_session(&mut self, first_tokens: Tokens, bill: PartBill, weight: f64) {
+        self.first.push(first_tokens);
         self.bill += bill;
         self.month_usd += bill.total().usd() * weight;
     }
 
     /// Returns the smallest, the median and the largest size.
-    fn sizes(&self) -> [Tokens; 3] {
+    fn min_median_max_tokens(&self) -> [Tokens; 3] {
         let mut all = self.first.clone();
         all.sort_unstable();
         let at = |nth: usize| all.get(nth).copied().unwrap_or_default();
@@ -148,7 +148,7 @@ impl PartSum {
 
 /// The fixed part of recorded sessions, by who sends it.
 #[derive(Debug, Default)]
-pub struct FixedBy<'f> {
+pub struct FixedPartBySender<'f> {
     by_sender: BTreeMap<(Sender<'f>, FixedPart), PartSum>,
     senders: BTreeMap<Sender<'f>, PartSum>,
     parts: BTreeMap<FixedPart, PartSum>,
@@ -162,19 +162,19 @@ pub struct FixedBy<'f> {
     calendar: Calendar,
 }
 
-fn told(name: &str) -> &str {
+fn name_or_not_told(name: &str) -> &str {
     if name.is_empty() { NOT_TOLD } else { name }
 }
 
-fn lane(is_of_agent: bool) -> &'static str {
+fn lane_name(is_of_agent: bool) -> &'static str {
     if is_of_agent { "sub-agents" } else { "main" }
 }
 
-impl<'f> FixedBy<'f> {
+impl<'f> FixedPartBySender<'f> {
     /// Adds up sessions.
-    pub fn new(held: impl Iterator<Item = SentBy<'f>>) -> Self {
+    pub fn new(sessions_sent: impl Iterator<Item = SenderSession<'f>>) -> Self {
         let (mut sessions, mut n_without, mut logged) = (Vec::new(), 0, BillAsLogged::default());
-        for SentBy { by, fixed, as_logged } in held {
+        for SenderSession { by, fixed, as_logged } in sessions_sent {
             as_logged.iter().for_each(|it| logged += it);
             match fixed {
                 Some(fixed) => sessions.push((by, fixed, as_logged.map(|it| &it.by_day))),
@@ -188,11 +188,15 @@ impl<'f> FixedBy<'f> {
             let sender: Sender<'f> = (&by.user, &by.project, by.is_of_agent);
             for (part, first) in &session.first {
                 let bill = session.parts.get(part).copied().unwrap_or_default();
-                all.by_sender.entry((sender, *part)).or_default().add(*first, bill, weight);
-                all.parts.entry(*part).or_default().add(*first, bill, weight);
+                all.by_sender.entry((sender, *part)).or_default().add_session(*first, bill, weight);
+                all.parts.entry(*part).or_default().add_session(*first, bill, weight);
             }
-            all.senders.entry(sender).or_default().add(session.first_tokens(), session.fixed(), weight);
-            all.total.add(session.first_tokens(), session.fixed(), weight);
+            all.senders.entry(sender).or_default().add_session(
+                session.first_fixed_tokens(),
+                session.total_fixed_bill(),
+                weight,
+            );
+            all.total.add_session(session.first_fixed_tokens(), session.total_fixed_bill(), weight);
             all.messages += session.messages;
             all.output += session.output;
             all.n_agents += usize::from(by.is_of_agent);
@@ -200,20 +204,20 @@ impl<'f> FixedBy<'f> {
         all
     }
 
-    fn is_scaled(&self) -> bool {
+    fn is_scaled_to_month(&self) -> bool {
         self.calendar.basis != Basis::AllSessions
     }
 
     /// Returns the parts of each sender as rows: dollars are the nearest floats of exact amounts.
-    fn rows(&self) -> Vec<Value> {
+    fn row_values(&self) -> Vec<Value> {
         let row = |(((user, project, is_of_agent), part), sum): (&(Sender<'_>, FixedPart), &PartSum)| {
-            let [min, median, max] = sum.sizes();
+            let [min, median, max] = sum.min_median_max_tokens();
             let (TokenUse { read, write: [short, long], uncached, .. }, bill) =
                 (sum.bill.tokens, sum.bill.bill);
             group! {
-                "user": told(user).to_owned(),
-                "project": told(project).to_owned(),
-                "lane": lane(*is_of_agent),
+                "user": name_or_not_told(user).to_owned(),
+                "project": name_or_not_told(project).to_owned(),
+                "lane": lane_name(*is_of_agent),
                 "part": part.name(),
                 "sessions": sum.first.len(),
                 "first_prompt_tokens_min": min,
@@ -228,30 +232,30 @@ impl<'f> FixedBy<'f> {
                 "uncached_usd": bill.uncached.usd(),
                 "total_usd": sum.bill.total().usd(),
                 // Unknown where the logs tell no times, or too few days.
-                "usd_a_month": self.is_scaled().then_some(sum.month_usd),
+                "usd_a_month": self.is_scaled_to_month().then_some(sum.month_usd),
             }
         };
         self.by_sender.iter().map(row).listed()
     }
 
     /// Returns the parts of each sender as rows.
-    pub fn as_rows(&self) -> Rows {
-        Rows::serialised(&self.rows())
+    pub fn to_rows(&self) -> Rows {
+        Rows::serialised(&self.row_values())
     }
 
     /// Returns the parts of each sender, and what they add up to, as one JSON document.
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let basis = Value::serialised(&self.calendar.basis);
         let usd = |it: Cost| Value::serialised(&it.usd());
         json_text(&group! {
             "schema": "ctxsim.fixed/1",
             "month": basis,
-            "rows": self.rows(),
+            "rows": self.row_values(),
             "fixed_usd": usd(self.total.bill.total()),
-            "fixed_usd_a_month": Value::serialised(&self.is_scaled().then_some(self.total.month_usd)),
+            "fixed_usd_a_month": Value::serialised(&self.is_scaled_to_month().then_some(self.total.month_usd)),
             "messages_usd": usd(self.messages.total()),
             "output_usd": usd(self.output),
             "sessions_without_bills": self.n_without,
@@ -260,11 +264,11 @@ impl<'f> FixedBy<'f> {
     }
 
     /// Says what it costs, and how the bill as logged is made up of it and the rest.
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let usd = |it: f64| format!("${it:.2}");
         let Bill { read, write, uncached, .. } = self.total.bill.bill;
         let fixed = self.total.bill.total();
-        let month = if self.is_scaled() {
+        let month = if self.is_scaled_to_month() {
             format!(" That is {} a month ({}).", usd(self.total.month_usd), self.calendar.words())
         } else {
             String::new()
@@ -292,12 +296,12 @@ impl<'f> FixedBy<'f> {
     }
 
     /// Returns it for people: in a few sentences, by user and project, and by part.
-    pub fn table(&self, width: usize) -> String {
+    pub fn draw_table(&self, width: usize) -> String {
         let mut text = String::new();
         if self.total.first.is_empty() {
             return "No session has requests with bills of their own, so what is fixed of their prompts is unknown.\n".to_owned();
         }
-        wrap(&self.words(), "", Some(width), &mut text);
+        wrap(&self.describe(), "", Some(width), &mut text);
         text.push('\n');
         let mut senders = self.senders.iter().map(|(sender, it)| (*sender, it.clone())).listed();
         senders.order_by_key(|it| Reverse(it.1.bill.total()));
@@ -332,16 +336,16 @@ impl<'f> FixedBy<'f> {
     }
 
     /// Lays sums out, each with its names before its numbers.
-    fn grid(&self, names: &[&str], rows: &[(Vec<String>, PartSum)]) -> Grid {
+    fn part_sums_grid(&self, names: &[&str], rows: &[(Vec<String>, PartSum)]) -> Grid {
         let input = (self.total.bill.total() + self.messages.total()).usd();
         let usd = |cost: Cost| fixed(cost.usd(), 2);
         let row = |(names, sum): &(Vec<String>, PartSum)| {
-            let [min, median, max] = sum.sizes().map(thousands);
+            let [min, median, max] = sum.min_median_max_tokens().map(thousands);
             let (Bill { read, write, uncached, .. }, all) = (sum.bill.bill, sum.bill.total());
             let share = percent(all.usd() / input.max(f64::MIN_POSITIVE));
             let [write, read, uncached, all] = [write, read, uncached, all].map(usd);
             let n = thousands(sum.first.len() as u64);
-            let month = self.is_scaled().then(|| fixed(sum.month_usd, 2));
+            let month = self.is_scaled_to_month().then(|| fixed(sum.month_usd, 2));
             let numbers = [n, median, min, max, write, read, uncached, all, share];
             names.iter().cloned().chain(numbers).chain(month).listed()
         };
@@ -356,7 +360,7 @@ impl<'f> FixedBy<'f> {
             "USD",
             "% of input",
         ];
-        let month = self.is_scaled().then_some("USD a month");
+        let month = self.is_scaled_to_month().then_some("USD a month");
         let headings = names.iter().copied().chain(NUMBERS).chain(month).listed();
         let grid = Grid::new("", names.len(), &headings, rows.iter().map(row));
         grid.leaving(&["uncached USD", "from", "to", "written USD", "read USD"])
@@ -367,7 +371,8 @@ impl<'f> FixedBy<'f> {
         for ((user, project, is_of_agent), sum) in senders {
             // A project stands below its user's home.
             let name = if project.starts_with(user) { project } else { user };
-            let names = [in_one_line(told(name)).into_owned(), lane(*is_of_agent).to_owned()];
+            let names =
+                [in_one_line(name_or_not_told(name)).into_owned(), lane_name(*is_of_agent).to_owned()];
             rows.push((names, sum.clone()));
         }
         if !rest.is_empty() {
@@ -382,12 +387,12 @@ impl<'f> FixedBy<'f> {
         rows.push((["total".to_owned(), String::new()], self.total.clone()));
         let names = if self.n_agents > 0 { &["project", "lane"][..] } else { &["project"] };
         let shown = |(cells, sum): ([String; 2], PartSum)| (cells[..names.len()].to_vec(), sum);
-        self.grid(names, &rows.into_iter().map(shown).listed())
+        self.part_sums_grid(names, &rows.into_iter().map(shown).listed())
     }
 
     fn by_part_grid(&self) -> Grid {
         let parts = self.parts.iter().map(|(part, sum)| (vec![part.name().to_owned()], sum.clone()));
         let total = (vec!["total".to_owned()], self.total.clone());
-        self.grid(&["part"], &parts.chain([total]).listed())
+        self.part_sums_grid(&["part"], &parts.chain([total]).listed())
     }
 }

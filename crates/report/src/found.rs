@@ -2,17 +2,17 @@
 
 use ctxsim_base::grid::tint::ROWS_LEAST;
 
-use crate::blocks::{Block, on_terminal};
-use crate::chart::forest::{Forest, ForestLine};
+use crate::blocks::{Block, draw_blocks};
+use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::frontier::Frontier;
 use crate::chart::names::PolicyLabel;
-use crate::chart::{PageChart, figure, frontier};
-use crate::page::kept;
+use crate::chart::{PageChart, draw_chart, frontier};
+use crate::page::evidence_kept_text;
 use crate::prelude::*;
 use crate::sampled::Sampled;
 
 /// What a search found, as a terminal shows it.
-pub(crate) struct FoundText {
+pub(crate) struct SearchResultText {
     pub(crate) answer: Vec<Block>,
     /// Every candidate, below the base if it is among them.
     pub(crate) table: Grid,
@@ -25,30 +25,35 @@ pub(crate) struct FoundText {
     pub(crate) details: Vec<Grid>,
 }
 
-impl FoundText {
+impl SearchResultText {
     /// Draws everything, or else as many candidates as a terminal has room for.
-    pub(crate) fn draw(&self, shows_all: bool, on: Terminal) -> String {
+    pub(crate) fn draw(&self, shows_all: bool, terminal: Terminal) -> String {
         if !shows_all {
-            return on.fitted(ROWS_LEAST..=self.most, |on, n_shown| self.with_candidates(n_shown, on));
+            return terminal
+                .fitted(ROWS_LEAST..=self.most, |on, n_shown| self.draw_n_candidates(n_shown, on));
         }
         let details = self.details.iter().cloned().map(Block::Table).listed();
-        self.with_candidates(self.table.rows.len(), on) + &on_terminal(&details, "", on)
+        self.draw_n_candidates(self.table.rows.len(), terminal) + &draw_blocks(&details, "", terminal)
     }
 
-    fn with_candidates(&self, n_shown: usize, on: Terminal) -> String {
+    fn draw_n_candidates(&self, n_shown: usize, terminal: Terminal) -> String {
         let n_rows = n_shown + usize::from(self.has_base);
         let mut table = self.table.clone();
         table.rows.truncate(n_rows);
         let table = table.leaving_out(self.table.rows.len().saturating_sub(n_rows), self.shows_all_by);
         let notes = self.notes.iter().cloned().map(Block::Aside);
         let below = std::iter::once(Block::Table(table)).chain(notes).listed();
-        let answer = on_terminal(&self.answer, "", on);
-        format!("{}\n{}", answer.trim_end(), on_terminal(&below, "", on))
+        let answer = draw_blocks(&self.answer, "", terminal);
+        format!("{}\n{}", answer.trim_end(), draw_blocks(&below, "", terminal))
     }
 }
 
 /// Makes a table of candidates by the columns of each part of the sessions; a row is a name and the cells of each part.
-pub(crate) fn candidates(columns: &[&str], n_parts: usize, rows: Vec<(String, Vec<Vec<String>>)>) -> Grid {
+pub(crate) fn candidates_grid(
+    columns: &[&str],
+    n_parts: usize,
+    rows: Vec<(String, Vec<Vec<String>>)>,
+) -> Grid {
     let heads: &[&str] = if n_parts > 1 { &["chosen-on", "held-out"] } else { &["all"] };
     let headings = heads.iter().flat_map(|head| columns.iter().map(move |it| format!("{head} {it}")));
     let headings = std::iter::once(String::new()).chain(headings).listed();
@@ -74,7 +79,7 @@ pub(crate) struct Candidate {
 
 /// What pictures show of a search.
 #[derive(Debug)]
-pub(crate) struct FoundPictures<'f> {
+pub(crate) struct SearchResultCharts<'f> {
     pub(crate) base: &'f str,
     /// What the base costs and keeps.
     pub(crate) base_usd: Option<f64>,
@@ -86,14 +91,14 @@ pub(crate) struct FoundPictures<'f> {
     pub(crate) candidates: Vec<Candidate>,
 }
 
-impl FoundPictures<'_> {
+impl SearchResultCharts<'_> {
     /// Returns the pictures that can be drawn.
-    pub(crate) fn all(&self) -> Vec<PageChart> {
-        self.frontier().into_iter().chain(self.changes()).listed()
+    pub(crate) fn all_charts(&self) -> Vec<PageChart> {
+        self.frontier_chart().into_iter().chain(self.cost_changes_chart()).listed()
     }
 
     /// Draws what candidates cost and keep, beside the base.
-    pub(crate) fn frontier(&self) -> Option<PageChart> {
+    pub(crate) fn frontier_chart(&self) -> Option<PageChart> {
         let base = Candidate {
             name: self.base.to_owned(),
             usd: self.base_usd,
@@ -104,30 +109,36 @@ impl FoundPictures<'_> {
         let mut points = Vec::new();
         for (nth, shown) in std::iter::once(&base).chain(&self.candidates).enumerate() {
             let (Some(usd), Some(kept)) = (shown.usd, shown.kept) else { continue };
-            let point = frontier::Point::new(PolicyLabel::new(&shown.name, nth), usd, kept);
+            let point = frontier::FrontierPoint::new(PolicyLabel::new(&shown.name, nth), usd, kept);
             let usd_interval =
                 shown.interval.zip(self.base_usd).map(|(ends, usd)| ends.map(|end| usd * (1.0 + end)));
-            points.push(frontier::Point { usd_interval, mark: shown.mark, ..point });
+            points.push(frontier::FrontierPoint { usd_interval, mark: shown.mark, ..point });
         }
-        let frontier = Frontier::new(self.subject.clone(), frontier::KEPT, points, Vec::new()).numbered();
-        (frontier.points.len() > 1).then(|| figure("frontier", &frontier))
+        let frontier =
+            Frontier::new(self.subject.clone(), frontier::KEPT, points, Vec::new()).with_numbered_points();
+        (frontier.points.len() > 1).then(|| draw_chart("frontier", &frontier))
     }
 
     /// Draws by how much the cost of each candidate differs from the base's.
-    fn changes(&self) -> Option<PageChart> {
+    fn cost_changes_chart(&self) -> Option<PageChart> {
         let line = |shown: &Candidate| {
             let mark = shown.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
             let name = shown.name.clone() + &mark;
-            let line = ForestLine::of_cost(name, shown.change?, shown.interval, kept(shown.kept));
+            let line = ForestLine::of_cost_change(
+                name,
+                shown.change?,
+                shown.interval,
+                evidence_kept_text(shown.kept),
+            );
             Some(ForestLine { interval_over: shown.interval_over, ..line })
         };
-        let forest = Forest {
+        let forest = ForestPlot {
             title: "Change in cost".to_owned(),
             subject: self.changes_of.clone(),
             base: self.base.to_owned(),
             of: self.one,
             lines: self.candidates.iter().filter_map(line).listed(),
         };
-        (!forest.lines.is_empty()).then(|| figure("changes", &forest))
+        (!forest.lines.is_empty()).then(|| draw_chart("changes", &forest))
     }
 }

@@ -55,7 +55,7 @@ struct GuardedNumber {
 }
 
 /// The runs of a report, and those that a guard compares them with.
-struct Judge<'a> {
+struct GuardContext<'a> {
     guard: &'a NamedGuard,
     runs: &'a [RunNumbers<'a>],
     /// By recorded session: when its last request was.
@@ -63,9 +63,9 @@ struct Judge<'a> {
 }
 
 impl NamedGuard {
-    fn is_about(&self, run: &Run) -> bool {
+    fn applies_to(&self, run: &Run) -> bool {
         let is_scenario = match &self.scenarios {
-            Some(names) => names.iter().any(|it| is_of(&run.scenario, it)),
+            Some(names) => names.iter().any(|it| is_scenario_or_session_of(&run.scenario, it)),
             None => {
                 run.scenario != ALL || self.guard.rules().iter().all(|it| !matches!(it, GuardRule::Fired(_)))
             }
@@ -75,57 +75,59 @@ impl NamedGuard {
 }
 
 /// Returns whether a run's scenario is this one, or a session of it.
-fn is_of(scenario: &str, name: &str) -> bool {
+fn is_scenario_or_session_of(scenario: &str, name: &str) -> bool {
     scenario.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns a metric of a run, or why it has none.
-fn covered(numbers: &RunNumbers<'_>, metric: &str) -> Result<f64, String> {
+fn metric_value_or_reason(numbers: &RunNumbers<'_>, metric: &str) -> Result<f64, String> {
     if let Some(reason) = numbers.run.findings.as_ref().and_then(|it| it.uncovered(metric)) {
         return Err(reason.to_owned());
     }
     if let Some(failure) = numbers.run.tally.outcome.failure.filter(|_| metric.starts_with(COSTS)) {
         return Err(format!("the run stopped at turn {}, so its cost covers less work", failure.turn));
     }
-    let known = numbers.at(metric).filter(|it| it.is_finite());
+    let known = numbers.number_at(metric).filter(|it| it.is_finite());
     known.ok_or_else(|| "the value is unknown for this run".to_owned())
 }
 
 /// Returns the interval of a number, from the recovery assumptions or the trials, if one is known.
-fn interval(numbers: &RunNumbers<'_>, metric: &str) -> Option<[f64; 2]> {
+fn metric_interval(numbers: &RunNumbers<'_>, metric: &str) -> Option<[f64; 2]> {
     if metric == COST {
         return numbers.run.tally.cost_interval();
     }
     let statistic = metric.strip_suffix(".mean")?;
-    let end = |nth: usize| numbers.at_end(&format!("{statistic}.ci95"), nth);
+    let end = |nth: usize| numbers.list_number_at(&format!("{statistic}.ci95"), nth);
     Some([end(0)?, end(1)?])
 }
 
-impl Judge<'_> {
+impl GuardContext<'_> {
     /// Returns the run with which a run is compared.
-    fn other(&self, own: &RunNumbers<'_>, over: &str) -> Result<&RunNumbers<'_>, String> {
-        let mut others = self.runs.iter().filter(|it| it.run.policy == *over);
-        others.find(|it| it.run.is_beside(own.run)).ok_or_else(|| format!("{over} has no such run"))
+    fn matching_run_of(&self, own: &RunNumbers<'_>, policy: &str) -> Result<&RunNumbers<'_>, String> {
+        let mut others = self.runs.iter().filter(|it| it.run.policy == *policy);
+        others.find(|it| it.run.is_beside(own.run)).ok_or_else(|| format!("{policy} has no such run"))
     }
 
     /// Returns a run's number, divided by that of another policy if the guard says so.
-    fn number(&self, own: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
-        let value = covered(own, metric)?;
+    fn guarded_number(&self, own: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
+        let value = metric_value_or_reason(own, metric)?;
         let Some(over) = &self.guard.over else {
-            return Ok(GuardedNumber { value, interval: interval(own, metric) });
+            return Ok(GuardedNumber { value, interval: metric_interval(own, metric) });
         };
-        match covered(self.other(own, over)?, metric).map_err(|it| format!("{over}: {it}"))? {
+        match metric_value_or_reason(self.matching_run_of(own, over)?, metric)
+            .map_err(|it| format!("{over}: {it}"))?
+        {
             0.0 => Err(format!("{over} is 0 there, so there is no ratio")),
             divisor => Ok(GuardedNumber { value: value / divisor, interval: None }),
         }
     }
 
     /// Returns the share by which a run's number exceeds the baseline's.
-    fn increase(&self, own: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
+    fn relative_increase(&self, own: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
         let over = self.guard.over.as_deref().unwrap_or_default();
-        let value = covered(own, metric)?;
-        let other = self.other(own, over)?;
-        let base = covered(other, metric).map_err(|it| format!("{over}: {it}"))?;
+        let value = metric_value_or_reason(own, metric)?;
+        let other = self.matching_run_of(own, over)?;
+        let base = metric_value_or_reason(other, metric).map_err(|it| format!("{over}: {it}"))?;
         if !own.run.tally.outcome.did_as_much_as(&other.run.tally.outcome) {
             return Err(format!("the run stopped earlier than {over}"));
         }
@@ -137,20 +139,26 @@ impl Judge<'_> {
                 Err(format!("{over} is 0 there, so there is no share"))
             };
         }
-        let interval = if self.guard.guard.surely { self.spread(own, other, metric) } else { None };
+        let interval =
+            if self.guard.guard.surely { self.increase_interval(own, other, metric) } else { None };
         Ok(GuardedNumber { value: value / base - 1.0, interval })
     }
 
     /// Returns the interval of an increase: for a sum of several scenarios that of tables, where it is the cost's, else over resampled
     /// scenarios; for a single one the bound over what is assumed.
-    fn spread(&self, own: &RunNumbers<'_>, other: &RunNumbers<'_>, place: &str) -> Option<[f64; 2]> {
+    fn increase_interval(
+        &self,
+        own: &RunNumbers<'_>,
+        other: &RunNumbers<'_>,
+        place: &str,
+    ) -> Option<[f64; 2]> {
         if own.run.scenario != ALL {
             return own.run.tally.assumed_bound(&other.run.tally).filter(|_| place == COST);
         }
         let metric = metric::at_place(place.strip_prefix(TOTALS)?)?;
         let single = |it: &&RunNumbers<'_>| it.run.scenario != ALL && it.run.profile == own.run.profile;
         let singles = self.runs.iter().filter(single).filter(|it| it.run.policy == own.run.policy);
-        let pairs = singles.filter_map(|it| Some([self.other(it, &other.run.policy).ok()?, it]));
+        let pairs = singles.filter_map(|it| Some([self.matching_run_of(it, &other.run.policy).ok()?, it]));
         if place == COST {
             let sample = |[base, own]: [&RunNumbers<'_>; 2]| {
                 let pair = own.run.tally.costs.total().zip(base.run.tally.costs.total());
@@ -161,49 +169,53 @@ impl Judge<'_> {
             return ratio_interval_for_later(&samples, own.run.tally.assumed_reach(&other.run.tally));
         }
         let pairs: Vec<[Tally; 2]> = pairs.map(|it| it.map(|it| it.run.tally.clone())).listed();
-        let delta = Pairs::new(&pairs).delta(Better::Neither, |it| metric.number(it))?;
+        let delta = Pairs::new(&pairs).delta(Better::Neither, |it| metric.value_in(it))?;
         delta.interval.map(|it| it.map(|it| it / delta.base.abs()))
     }
 
     /// Checks a run against the guard's rules.
-    fn verdicts(&self, own: &RunNumbers<'_>) -> Vec<GuardVerdict> {
+    fn check_run(&self, own: &RunNumbers<'_>) -> Vec<GuardVerdict> {
         let metric = self.guard.guard.metric.as_deref().unwrap_or_default();
         let mut verdicts = Vec::new();
         for rule in self.guard.guard.rules() {
             match rule {
                 GuardRule::Bound(word, bound, compare, is_lower) => {
-                    let limit = limit(bound, own.run);
-                    let found = self.number(own, metric).and_then(|number| Ok((number, limit?)));
-                    let holds =
-                        |(number, limit): &(GuardedNumber, f64)| compare(&self.end(number, is_lower), limit);
+                    let limit = bound_as_number(bound, own.run);
+                    let found = self.guarded_number(own, metric).and_then(|number| Ok((number, limit?)));
+                    let holds = |(number, limit): &(GuardedNumber, f64)| {
+                        compare(&self.least_favourable_value(number, is_lower), limit)
+                    };
                     let holds = found.as_ref().is_ok_and(holds);
-                    let bound = format!("{word} {}", in_words(bound));
-                    let verdict = self.verdict(own, metric, found.map(|it| it.0), bound, holds);
+                    let bound = format!("{word} {}", bound_in_words(bound));
+                    let verdict = self.build_verdict(own, metric, found.map(|it| it.0), bound, holds);
                     verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
                 }
                 GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
                     let is_lower = matches!(rule, GuardRule::MaxDecrease(_));
-                    let found = self.increase(own, metric);
+                    let found = self.relative_increase(own, metric);
                     let (word, sign) = if is_lower { ("at least", -1.0) } else { ("at most", 1.0) };
                     // By how much it differs in the direction that is bounded.
-                    let holds = |number| sign * self.end(number, is_lower) <= share.share();
+                    let holds =
+                        |number| sign * self.least_favourable_value(number, is_lower) <= share.share();
                     let holds = found.as_ref().is_ok_and(holds);
                     let over = self.guard.over.as_deref().unwrap_or_default();
                     let most = sign * share.number;
                     let mark = if most < 0.0 { '−' } else { '+' };
                     let bound = format!("{word} {mark}{}% against {over}", most.abs());
-                    let verdict = self.verdict(own, metric, found, bound, holds);
+                    let verdict = self.build_verdict(own, metric, found, bound, holds);
                     let is_better_higher = Some(is_lower);
                     verdicts.push(GuardVerdict { is_change: true, is_better_higher, ..verdict });
                 }
-                GuardRule::Fired(stages) => verdicts.extend(stages.iter().map(|it| self.fired(own, it))),
+                GuardRule::Fired(stages) => {
+                    verdicts.extend(stages.iter().map(|it| self.check_stage_fired(own, it)))
+                }
             }
         }
         verdicts
     }
 
     /// Returns the value that must be within the bound: the number, or the nearer end of its interval.
-    fn end(&self, found: &GuardedNumber, is_lower: bool) -> f64 {
+    fn least_favourable_value(&self, found: &GuardedNumber, is_lower: bool) -> f64 {
         match found.interval.filter(|_| self.guard.guard.surely) {
             Some([low, _]) if is_lower => low.min(found.value),
             Some([_, high]) => high.max(found.value),
@@ -212,16 +224,16 @@ impl Judge<'_> {
     }
 
     /// Describes whether a stage fired.
-    fn fired(&self, own: &RunNumbers<'_>, stage: &str) -> GuardVerdict {
+    fn check_stage_fired(&self, own: &RunNumbers<'_>, stage: &str) -> GuardVerdict {
         let place = own.run.stages.iter().position(|it| it.name == stage);
         let firing = place.and_then(|it| own.run.tally.outcome.firings.get(it));
         let found = firing.map(|it| GuardedNumber { value: it.fired as f64, interval: None });
         let found = found.ok_or_else(|| "no policy acts on this load".to_owned());
         let holds = found.as_ref().is_ok_and(|it| it.value > 0.0);
-        self.verdict(own, &format!("stages.{stage}.fired"), found, "at least 1".to_owned(), holds)
+        self.build_verdict(own, &format!("stages.{stage}.fired"), found, "at least 1".to_owned(), holds)
     }
 
-    fn verdict(
+    fn build_verdict(
         &self,
         own: &RunNumbers<'_>,
         metric: &str,
@@ -250,7 +262,7 @@ impl Judge<'_> {
 }
 
 /// Returns a bound as the end of a sentence.
-fn in_words(bound: GuardBound) -> String {
+fn bound_in_words(bound: GuardBound) -> String {
     match bound.of {
         BoundOf::One => plain(bound.number),
         BoundOf::Percent => bound.to_string(),
@@ -260,7 +272,7 @@ fn in_words(bound: GuardBound) -> String {
 }
 
 /// Returns a bound as a number under a run's limits, or why there is none.
-fn limit(bound: GuardBound, run: &Run) -> Result<f64, String> {
+fn bound_as_number(bound: GuardBound, run: &Run) -> Result<f64, String> {
     let limits = &run.tally.limits;
     let (tokens, name) = match bound.of {
         BoundOf::One | BoundOf::Percent => return Ok(bound.share()),
@@ -274,21 +286,24 @@ fn limit(bound: GuardBound, run: &Run) -> Result<f64, String> {
 }
 
 /// Checks a report against guards.
-pub fn judge(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
+pub fn check_guards(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
     let is_summed = |it: &NamedGuard| it.scenarios.as_ref().is_some_and(|it| it.iter().any(|it| it == ALL));
-    let sums =
-        if report.sums.is_empty() && guards.iter().any(is_summed) { report.added_up() } else { Vec::new() };
-    let labelled = report.labelled().map(|(run, label)| RunNumbers::new(run, label));
+    let sums = if report.sums.is_empty() && guards.iter().any(is_summed) {
+        report.sums_over_scenarios()
+    } else {
+        Vec::new()
+    };
+    let labelled = report.runs_with_labels().map(|(run, label)| RunNumbers::new(run, label));
     let runs: Vec<RunNumbers<'_>> = labelled.chain(sums.iter().map(|it| RunNumbers::new(it, None))).listed();
-    let ended_ms = report.ended_ms();
+    let ended_ms = report.session_ends_ms();
     let mut verdicts = Vec::new();
     for guard in guards {
-        let judge = Judge { guard, runs: &runs, ended_ms: &ended_ms };
+        let judge = GuardContext { guard, runs: &runs, ended_ms: &ended_ms };
         // What is added up for a guard that asks for it is nothing to the others.
         let is_asked =
             |it: &&RunNumbers<'_>| it.run.scenario != ALL || !report.sums.is_empty() || is_summed(guard);
-        let about = runs.iter().filter(is_asked).filter(|it| guard.is_about(it.run));
-        verdicts.extend(about.flat_map(|it| judge.verdicts(it)));
+        let about = runs.iter().filter(is_asked).filter(|it| guard.applies_to(it.run));
+        verdicts.extend(about.flat_map(|it| judge.check_run(it)));
     }
     verdicts
 }
@@ -334,13 +349,13 @@ pub struct GuardVerdict {
 impl fmt::Display for GuardVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [policy, scenario, profile] = &self.run;
-        write!(f, "{} ({policy} on {scenario} under {profile})", self.told())
+        write!(f, "{} ({policy} on {scenario} under {profile})", self.title_and_finding())
     }
 }
 
 impl GuardVerdict {
     /// Returns the guard's name and what was found, as one line: a name that asks or calls keeps its mark, any other has a colon.
-    pub fn told(&self) -> String {
+    pub fn title_and_finding(&self) -> String {
         let title = self.title();
         let colon = if title.ends_with(['?', '!', '…', ':']) { "" } else { ":" };
         format!("{title}{colon} {}", self.finding())
@@ -354,7 +369,7 @@ impl GuardVerdict {
     /// Says what was found, without guard and run.
     pub fn finding(&self) -> String {
         let is = if self.holds { "is" } else { "is not" };
-        let number = |it: f64| if self.is_change { signed(it) } else { short(it, &self.bound) };
+        let number = |it: f64| if self.is_change { signed(it) } else { format_value(it, &self.bound) };
         let Some(value) = self.value.filter(|_| self.reason.is_none()) else {
             let reason = self.reason.as_ref().map_or_else(String::new, |it| format!(": {it}"));
             return format!("`{}` has no value, so it cannot be {}{reason}", self.metric, self.bound);
@@ -364,31 +379,31 @@ impl GuardVerdict {
         format!("{}{ends} {is} {}", number(value), self.bound)
     }
 
-    fn is_of(&self, run: &Run) -> bool {
+    fn is_on_run(&self, run: &Run) -> bool {
         self.run == [&run.policy, &run.scenario, &run.profile].map(String::as_str)
     }
 }
 
 /// Returns a number with four decimals, or with all if its bound would look the same.
-fn short(value: f64, bound: &str) -> String {
+fn format_value(value: f64, bound: &str) -> String {
     let rounded = numbers::plain((value * 1e4).round() / 1e4);
     if rounded == "0" || bound.ends_with(&format!(" {rounded}")) { numbers::plain(value) } else { rounded }
 }
 
 impl Report {
     /// Returns the verdicts on a run, or nothing if the report has none at all.
-    pub(super) fn verdicts_on(&self, run: &Run) -> Option<Vec<&GuardVerdict>> {
-        let of_run = || self.guard_verdicts.iter().filter(|it| it.is_of(run)).listed();
+    pub(super) fn guard_verdicts_on(&self, run: &Run) -> Option<Vec<&GuardVerdict>> {
+        let of_run = || self.guard_verdicts.iter().filter(|it| it.is_on_run(run)).listed();
         (!self.guard_verdicts.is_empty()).then(of_run)
     }
 
     /// Returns the verdicts on a run as one cell of a table.
-    pub(super) fn verdicts_in_a_cell(&self, run: &Run) -> Option<String> {
+    pub(super) fn guard_verdicts_cell(&self, run: &Run) -> Option<String> {
         let word = |verdict: &GuardVerdict| {
             let (title, finding) = (verdict.title(), verdict.finding());
             if verdict.holds { format!("holds: {title}") } else { format!("fails: {title} ({finding})") }
         };
-        Some(self.verdicts_on(run)?.into_iter().map(word).listed().join("; "))
+        Some(self.guard_verdicts_on(run)?.into_iter().map(word).listed().join("; "))
     }
 
     /// Counts the verdicts that hold; `None` if there are none.
@@ -427,13 +442,13 @@ ctxsim_input::encoded_here!(Ratchet);
 #[serde(deny_unknown_fields)]
 pub struct Ratchet {
     #[serde(default)]
-    best: Vec<Best>,
+    best: Vec<BestValue>,
 }
 
 /// The best value of a guard on one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Best {
+struct BestValue {
     guard: String,
     metric: String,
     policy: String,
@@ -447,7 +462,7 @@ impl Ratchet {
     ///
     /// # Errors
     /// Every problem of the text; the caller adds the file's name.
-    pub fn read(text: &str) -> Result<Self, Vec<Diagnostic>> {
+    pub fn from_toml(text: &str) -> Result<Self, Vec<Diagnostic>> {
         decode(text, Format::Toml)
     }
 
@@ -455,7 +470,7 @@ impl Ratchet {
     ///
     /// # Errors
     /// A number that TOML cannot hold.
-    pub fn text(&self) -> Result<String, Box<Diagnostic>> {
+    pub fn to_toml(&self) -> Result<String, Box<Diagnostic>> {
         Ok(RATCHET_HEAD.to_owned() + &encode(self, Format::Toml)?)
     }
 
@@ -467,26 +482,26 @@ impl Ratchet {
     /// Holds numbers against the best ones so far, by more than a tolerance none may be worse: a share of the best value, or points of
     /// it where the number is a change itself. Returns a verdict for each, and keeps the better ones; what no guard asks for any more is
     /// kept no longer.
-    pub fn hold(&mut self, verdicts: &[GuardVerdict], tolerance: f64) -> Vec<GuardVerdict> {
+    pub fn check_and_update(&mut self, verdicts: &[GuardVerdict], tolerance: f64) -> Vec<GuardVerdict> {
         let known = std::mem::take(&mut self.best);
         let mut all = Vec::new();
         for it in verdicts {
-            let kept = known.iter().find(|best| best.is_of(it));
+            let kept = known.iter().find(|best| best.matches_guard_and_run(it));
             let (Some(value), Some(rises)) = (it.value, it.is_better_higher) else {
                 // A run that came to no number fails its guard, and loosens nothing.
                 self.best.extend(kept.cloned());
                 continue;
             };
             let best = kept.map_or(value, |it| it.value);
-            all.push(against(it, value, best, tolerance, rises));
+            all.push(ratchet_verdict(it, value, best, tolerance, rises));
             let better = if rises { best.max(value) } else { best.min(value) };
-            self.best.push(Best::new(it, better));
+            self.best.push(BestValue::new(it, better));
         }
         all
     }
 }
 
-impl Best {
+impl BestValue {
     fn new(verdict: &GuardVerdict, value: f64) -> Self {
         let [policy, scenario, profile] = verdict.run.clone();
         Self {
@@ -499,14 +514,20 @@ impl Best {
         }
     }
 
-    fn is_of(&self, verdict: &GuardVerdict) -> bool {
+    fn matches_guard_and_run(&self, verdict: &GuardVerdict) -> bool {
         let run = [&self.policy, &self.scenario, &self.profile];
         self.guard == verdict.guard && self.metric == verdict.metric && verdict.run.iter().eq(run)
     }
 }
 
 /// Returns whether a number is still as good as the best one.
-fn against(verdict: &GuardVerdict, value: f64, best: f64, tolerance: f64, rises: bool) -> GuardVerdict {
+fn ratchet_verdict(
+    verdict: &GuardVerdict,
+    value: f64,
+    best: f64,
+    tolerance: f64,
+    rises: bool,
+) -> GuardVerdict {
     let worse = if rises { best - value } else { value - best };
     let allowed = if verdict.is_change { tolerance } else { tolerance * best.abs() };
     let shown = if verdict.is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
@@ -526,7 +547,7 @@ mod tests {
 
     #[test]
     fn a_number_has_four_decimals_or_all_where_its_bound_would_look_the_same() {
-        assert_eq!(short(0.712_345_6, "above 0.5"), "0.7123");
-        assert_eq!(short(0.500_01, "above 0.5"), "0.50001");
+        assert_eq!(format_value(0.712_345_6, "above 0.5"), "0.7123");
+        assert_eq!(format_value(0.500_01, "above 0.5"), "0.50001");
     }
 }

@@ -5,12 +5,12 @@ mod kinds;
 use super::carried::FilledKind;
 use super::chart::requests::{RequestBars, RunRequests};
 use super::chart::{self, ChartData, PageChart};
-use super::effects::{by_assumption, by_session};
-use super::names::short_names;
+use super::effects::{changes_by_assumption_grid, changes_by_session_grids};
+use super::names::names_without_folders;
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
-use super::verdict::{Choice, Verdict, percent_round};
-use super::{ALL, Brief, distinct, template};
+use super::verdict::{PolicyChoice, Verdict, format_round_percent};
+use super::{ALL, RunBrief, distinct, template};
 use crate::prelude::*;
 use ctxsim_engine::measure::{Better, Remembered};
 
@@ -36,39 +36,39 @@ const DEFAULT: &str = "default";
 ///
 /// # Errors
 /// What the template says.
-pub fn report(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
+pub fn html_page(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
     let source = ChartData::new(report, detail, &traces.runs);
-    let Drawn { carrying, others, left_out } = Drawn::new(&source, traces);
+    let PageCharts { carrying, others, left_out } = PageCharts::new(&source, traces);
     let page = Page {
         command: "run",
-        title: title(report),
-        about: about(report),
-        answers: answers(report),
-        rests_on: rests_on(report),
+        title: page_title(report),
+        about: comparison_description(report),
+        answers: verdict_cards(report),
+        rests_on: basis_sentences(report),
         parts: vec![
             PagePart::picture(PagePiece::pictures(carrying)),
-            PagePart::tables(tables(report, detail)),
-            PagePart::causes(causes(&source, detail, left_out, others)),
-            PagePart::assumptions(assumptions(report)),
+            PagePart::tables(table_pieces(report, detail)),
+            PagePart::causes(cause_pieces(&source, detail, left_out, others)),
+            PagePart::assumptions(assumption_pieces(report)),
         ],
     };
-    page.write()
+    page.into_html()
 }
 
 /// Says what the verdicts rest on: the sessions that were read, else how often loads were drawn, and the day of the prices.
-fn rests_on(report: &Report) -> Vec<String> {
-    let sessions = report.on_sessions();
+fn basis_sentences(report: &Report) -> Vec<String> {
+    let sessions = report.sessions_description();
     if !sessions.is_empty() {
         return sessions;
     }
-    let trials = report.lines(None).iter().map(|it| it.1.run.trials).max().unwrap_or(1);
+    let trials = report.policy_sums(None).iter().map(|it| it.1.run.trials).max().unwrap_or(1);
     let drawn = (trials > 1).then(|| format!("{} trials of each load.", thousands(trials)));
-    let days = numbers::days(report.briefs().map(|it| it.as_of).listed().into_iter());
+    let days = numbers::days(report.run_briefs().map(|it| it.as_of).listed().into_iter());
     drawn.into_iter().chain((!days.is_empty()).then(|| format!("Prices of {days}."))).listed()
 }
 
 /// The charts of a page.
-struct Drawn {
+struct PageCharts {
     /// Those that carry the verdict: the first of each kind, in the order of [`CARRIES`].
     carrying: Vec<PageChart>,
     others: Vec<PageChart>,
@@ -76,11 +76,11 @@ struct Drawn {
     left_out: Vec<String>,
 }
 
-impl Drawn {
+impl PageCharts {
     fn new(source: &ChartData<'_>, traces: &Traces) -> Self {
         let nth = |it: &PageChart| it.name.rsplit_once('-').and_then(|it| it.1.parse::<usize>().ok());
         let (drawn, more): (Vec<PageChart>, Vec<PageChart>) =
-            source.figures().into_iter().partition(|it| nth(it).is_none_or(|it| it <= OPEN));
+            source.draw_charts().into_iter().partition(|it| nth(it).is_none_or(|it| it <= OPEN));
         let place = |it: &PageChart| CARRIES.iter().position(|kind| *kind == it.name);
         let (mut carrying, others): (Vec<PageChart>, Vec<PageChart>) =
             drawn.into_iter().partition(|it| place(it).is_some());
@@ -99,19 +99,19 @@ impl Drawn {
 }
 
 /// Returns the tables; a row of policies has the command that explains what costs the change.
-fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
+fn table_pieces(report: &Report, detail: Detail) -> Vec<PagePiece> {
     let figures = report.figures_grid().into_iter().map(PagePiece::table);
     let sections = report.sections(detail).into_iter().map(|section| {
-        let mut grid = section.grid(numbers::short);
+        let mut grid = section.to_grid(numbers::short);
         for (row, line) in grid.rows.iter_mut().zip(&section.lines) {
             let notes = report.titles.get(&line.policy).cloned().into_iter().chain(row.note.take());
             row.note = notes.reduce(|one, other| format!("{one}; {other}"));
         }
-        let grid = if report.columns.is_empty() { answer_first(grid) } else { grid };
-        let command = |policy: &str| report.explains.command(report, &section, policy);
-        (PagePiece::table_with(grid, command), section.is_part)
+        let grid = if report.columns.is_empty() { move_answer_columns_first(grid) } else { grid };
+        let command = |policy: &str| report.explains.command_for_policy(report, &section, policy);
+        (PagePiece::table_with_commands(grid, command), section.is_part)
     });
-    let others = report.grids().into_iter().map(|it| (PagePiece::table(it), false));
+    let others = report.findings_grids().into_iter().map(|it| (PagePiece::table(it), false));
     let (mut open, mut folded) = (Vec::new(), Vec::new());
     for (piece, is_part) in sections.chain(others) {
         let is_open = !is_part && open.len() < OPEN;
@@ -123,7 +123,7 @@ fn tables(report: &Report, detail: Detail) -> Vec<PagePiece> {
 }
 
 /// Puts the columns first that answer: what a policy costs, by how much that differs, and what it keeps.
-fn answer_first(mut grid: Grid) -> Grid {
+fn move_answer_columns_first(mut grid: Grid) -> Grid {
     const FIRST: [&str; 4] = ["cost USD", "Δ cost", "95% interval", "evidence kept"];
     let mut order: Vec<usize> = (1..grid.columns.len()).listed();
     order.order_by_key(|at| {
@@ -138,18 +138,18 @@ fn answer_first(mut grid: Grid) -> Grid {
 }
 
 /// Returns what brings the numbers about. A section more is a line more.
-fn causes(
+fn cause_pieces(
     source: &ChartData<'_>,
     detail: Detail,
     left_out: Vec<String>,
     figures: Vec<PageChart>,
 ) -> Vec<PagePiece> {
-    let (report, effects) = (source.report, effects(source));
+    let (report, effects) = (source.report, cost_change_tables(source));
     let guards = report.guards_heading().map(|it| PagePiece::list(&it, report.guard_lines(detail)));
     let sections = [
         guards.unwrap_or_default(),
         report.filled_grids().into_iter().map(PagePiece::table).listed(),
-        report.memory_line().into_iter().map(PagePiece::Text).listed(),
+        report.memory_file_cost_line().into_iter().map(PagePiece::Text).listed(),
         PagePiece::fold(counted(effects.len(), "table") + " on what changes the cost", effects),
         PagePiece::fold(counted(figures.len(), "further chart"), PagePiece::charts(figures)),
         left_out.into_iter().map(PagePiece::Text).listed(),
@@ -158,31 +158,35 @@ fn causes(
 }
 
 /// Returns tables on changes in cost: by session, by request, by what is assumed, and what fills the prompts.
-fn effects(source: &ChartData<'_>) -> Vec<PagePiece> {
-    let mut grids = by_session(source);
-    grids.extend(chart::requests::all(source).iter().filter_map(RequestBars::differences));
-    grids.extend(source.sections.iter().filter_map(|section| by_assumption(source, section)).take(OPEN));
+fn cost_change_tables(source: &ChartData<'_>) -> Vec<PagePiece> {
+    let mut grids = changes_by_session_grids(source);
+    grids.extend(
+        chart::requests::request_charts(source).iter().filter_map(RequestBars::largest_differences_grid),
+    );
+    grids.extend(
+        source.sections.iter().filter_map(|section| changes_by_assumption_grid(source, section)).take(OPEN),
+    );
     let filled = source.traces.iter().filter(|run| !run.filled.is_empty());
-    grids.extend(filled.map(|run| FilledKind::grid(&run.scenario, &run.filled)));
+    grids.extend(filled.map(|run| FilledKind::prompt_contents_grid(&run.scenario, &run.filled)));
     grids.into_iter().map(PagePiece::table).listed()
 }
 
 /// Returns what is assumed, and what else a reader must know.
-fn assumptions(report: &Report) -> Vec<PagePiece> {
+fn assumption_pieces(report: &Report) -> Vec<PagePiece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let mut notes = report.all_notes().into_iter().chain(references).listed();
     let more = notes.split_off(notes.len().min(NOTES));
     let n_more = counted(more.len(), "more note");
     let more = PagePiece::fold(n_more, PagePiece::list("", more));
-    let scenarios = distinct(report.briefs().map(|it| it.scenario));
-    let kinds = kinds::all(report.assumptions(), &scenarios);
+    let scenarios = distinct(report.run_briefs().map(|it| it.scenario));
+    let kinds = kinds::group_assumptions(report.assumption_sentences(), &scenarios);
     let folded =
         kinds.into_iter().flat_map(|it| PagePiece::fold(it.heading, vec![PagePiece::List(it.lines)]));
     PagePiece::list("Notes", notes).into_iter().chain(more).chain(folded).listed()
 }
 
 /// Returns the verdicts: of published figures, of tables, and of what is remembered.
-fn answers(report: &Report) -> Vec<Card> {
+fn verdict_cards(report: &Report) -> Vec<Card> {
     let sections = report.sections(Detail::Groups);
     let verdicts = report.verdicts_of(&sections);
     let is_several = verdicts.len() > 1;
@@ -194,20 +198,20 @@ fn answers(report: &Report) -> Vec<Card> {
             of: is_several.then(|| {
                 format!("{} under {}", verdict.load.split(" (").next().unwrap_or_default(), verdict.profile)
             }),
-            ..Card::of(verdict, section)
+            ..Card::from_verdict(verdict, section)
         }
     });
     let repairs = report.repair_lines().into_iter();
     let repairs = repairs.map(|what| Card { number: "Repair".to_owned(), what, ..Card::default() });
-    let all = published(report).into_iter().chain(remembered(report)).chain(of_tables);
+    let all = published_figures_card(report).into_iter().chain(memory_cards(report)).chain(of_tables);
     let all: Vec<Card> = all.chain(repairs).listed();
-    if all.is_empty() { vec![numbers_only(report)] } else { all }
+    if all.is_empty() { vec![no_comparison_card(report)] } else { all }
 }
 
 /// Says that there is nothing to compare.
-fn numbers_only(report: &Report) -> Card {
-    let n_policies = distinct(report.briefs().map(|it| it.policy)).len();
-    let costs: Option<Vec<f64>> = report.briefs().map(|it| it.figures.cost).collect();
+fn no_comparison_card(report: &Report) -> Card {
+    let n_policies = distinct(report.run_briefs().map(|it| it.policy)).len();
+    let costs: Option<Vec<f64>> = report.run_briefs().map(|it| it.figures.cost).collect();
     let usd = costs.filter(|_| n_policies == 1).map(|it| it.iter().sum::<f64>());
     let number = usd.map(|it| format!("${}", fixed(it, numbers::decimals(it))));
     Card {
@@ -218,22 +222,22 @@ fn numbers_only(report: &Report) -> Card {
 }
 
 /// Says what a policy costs instead of what another does.
-fn instead(section: Option<&Section>, policy: &str) -> Option<String> {
+fn cost_instead_of_base(section: Option<&Section>, policy: &str) -> Option<String> {
     let section = section?;
     let usd = |it: &TableLine| it.tally.costs.total();
     let (own, base) = (section.lines.iter().find(|it| it.policy == policy)?, section.lines.first()?);
-    Some(of_costs([usd(own)?, usd(base)?]))
+    Some(own_cost_instead_of_other([usd(own)?, usd(base)?]))
 }
 
 /// Says two costs.
-pub(super) fn of_costs(usd: [f64; 2]) -> String {
-    let decimals = decimals_of_usd(usd.into_iter().fold(0.0, f64::max));
+pub(super) fn own_cost_instead_of_other(usd: [f64; 2]) -> String {
+    let decimals = usd_decimals_up_to(usd.into_iter().fold(0.0, f64::max));
     let [own, base] = usd.map(|it| format!("${}", fixed(it, decimals)));
     format!("{own} instead of {base}")
 }
 
 /// Says a change in cost as a verdict does, and how it may be taken: twice as much and more as a factor.
-pub(super) fn cost_verdict(change: f64, is_sure: bool) -> (String, Tone) {
+pub(super) fn cost_change_text_and_tone(change: f64, is_sure: bool) -> (String, Tone) {
     match change {
         it if it >= 1.0 => (format!("Costs {:.1}×", 1.0 + it), Tone::Worse),
         it if it > 0.0 => (format!("Costs {}", signed(it)), if is_sure { Tone::Worse } else { Tone::Plain }),
@@ -243,16 +247,26 @@ pub(super) fn cost_verdict(change: f64, is_sure: bool) -> (String, Tone) {
 
 impl Card {
     /// Says why the first policy is kept: what the only other one costs, or the next.
-    fn keeping(verdict: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
-        let kept = percent_round(verdict.min_evidence);
+    fn keep_baseline_card(
+        verdict: &Verdict,
+        section: Option<&Section>,
+        title: Option<&String>,
+        plain: Self,
+    ) -> Self {
+        let kept = format_round_percent(verdict.min_evidence);
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
-        let next = next.filter(|line| section.is_some_and(|it| it.change(line).is_some_and(|it| it > 0.0)));
+        let next =
+            next.filter(|line| section.is_some_and(|it| it.cost_change(line).is_some_and(|it| it > 0.0)));
         let usd = |it: &TableLine| it.tally.costs.total().unwrap_or(f64::INFINITY);
         let next = next.min_by(|one, other| usd(one).total_cmp(&usd(other)));
         let told = next.and_then(|line| {
-            let change = section?.change(line)?;
-            Some((line, cost_verdict(change, true), instead(section, &line.policy)?))
+            let change = section?.cost_change(line)?;
+            Some((
+                line,
+                cost_change_text_and_tone(change, true),
+                cost_instead_of_base(section, &line.policy)?,
+            ))
         });
         let plain = Self { sure: None, ..plain };
         let next = match told {
@@ -271,13 +285,14 @@ impl Card {
         Self { number: format!("Keep {}", verdict.baseline), what, ..plain }
     }
 
-    fn of(verdict: &Verdict, section: Option<&Section>) -> Self {
+    fn from_verdict(verdict: &Verdict, section: Option<&Section>) -> Self {
         let Some(best) = &verdict.cheapest else {
-            return Self { number: "No verdict".to_owned(), what: verdict.words(), ..Self::default() };
+            return Self { number: "No verdict".to_owned(), what: verdict.full_text(), ..Self::default() };
         };
-        let doubts = verdict.trust.doubts();
+        let doubts = verdict.trust.doubts_clause();
         let doubts = doubts.strip_prefix(", ").map(|it| format!("{}{}.", it[..1].to_uppercase(), &it[1..]));
-        let more = [verdict.on_compactions(best), verdict.but(best)].map(|it| it.trim().to_owned());
+        let more = [verdict.compactions_sentence(best), verdict.caveat_sentences(best)]
+            .map(|it| it.trim().to_owned());
         let apply = best.apply.as_ref().filter(|_| verdict.knows_evidence);
         let how = apply.map(|it| format!("To apply {}, put this in {}:", best.shown, it.at));
         let words = doubts.into_iter().chain(more.into_iter().filter(|it| !it.is_empty())).chain(how);
@@ -285,12 +300,12 @@ impl Card {
             words: words.listed(),
             code: apply.map(|it| it.write.clone()),
             // An interval that would look like one number is not told.
-            sure: verdict.sure(best).filter(|_| {
+            sure: verdict.interval_text(best).filter(|_| {
                 best.interval.is_some() || best.assumed.is_some_and(|ends| signed(ends[0]) != signed(ends[1]))
             }),
             ..Self::default()
         };
-        let named = best.named();
+        let named = best.name_with_title();
         if !verdict.knows_evidence {
             return Self {
                 number: best.change.map_or_else(|| "No recommendation".to_owned(), signed),
@@ -298,13 +313,13 @@ impl Card {
                 ..plain
             };
         }
-        let kept = percent_round(verdict.min_evidence);
+        let kept = format_round_percent(verdict.min_evidence);
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
         let Some(change) = best.change else {
-            return Self::keeping(verdict, section, best.title.as_ref(), plain);
+            return Self::keep_baseline_card(verdict, section, best.title.as_ref(), plain);
         };
-        let instead = instead(section, &best.policy).map_or_else(String::new, |it| it + ", ");
-        let (number, tone) = cost_verdict(change, is_sure(best));
+        let instead = cost_instead_of_base(section, &best.policy).map_or_else(String::new, |it| it + ", ");
+        let (number, tone) = cost_change_text_and_tone(change, is_change_sure(best));
         let what =
             format!("{instead}with {named}, the cheapest that keeps at least {kept} of the evidence{holds}");
         Self { number, what, tone, ..plain }
@@ -312,13 +327,13 @@ impl Card {
 }
 
 /// Returns whether the interval of a change lies on one side of nothing.
-fn is_sure(choice: &Choice) -> bool {
+fn is_change_sure(choice: &PolicyChoice) -> bool {
     let lies = |ends: Option<[f64; 2]>| ends.is_none_or(|[low, high]| low * high > 0.0);
     lies(choice.interval) && lies(choice.assumed) && !choice.is_open
 }
 
 /// Says how many of the published figures are reproduced.
-fn published(report: &Report) -> Option<Card> {
+fn published_figures_card(report: &Report) -> Option<Card> {
     let lines = report.figure_lines();
     let judged: Vec<_> = lines.iter().filter_map(|it| Some((it, it.within?))).listed();
     let missed: Vec<&str> = judged.iter().filter(|it| !it.1).map(|(line, _)| line.name.as_str()).listed();
@@ -334,15 +349,15 @@ fn published(report: &Report) -> Option<Card> {
 
 /// Says of each load on which something is remembered who remembers most, and what that costs; loads that differ only in prices
 /// have one verdict.
-fn remembered(report: &Report) -> Vec<Card> {
+fn memory_cards(report: &Report) -> Vec<Card> {
     let runs = report.runs.iter().filter(|it| it.findings.is_some()).listed();
     let loads = runs.chunk_by(|one, other| one.is_beside(other)).listed();
     // Where the base has nothing to remember, what counts is what memories cost and spare.
     if loads.len() > 1 && loads.iter().all(|it| it[0].remembered().next().is_none()) {
-        return of_all(&loads).into_iter().listed();
+        return cheapest_memory_card(&loads).into_iter().listed();
     }
     let mut cards: Vec<Card> = Vec::new();
-    for card in loads.iter().filter_map(|it| of_load(it)) {
+    for card in loads.iter().filter_map(|it| best_memory_card(it)) {
         let is_said = |it: &Card| it.of == card.of && it.number == card.number && it.what == card.what;
         if !cards.iter().any(is_said) {
             cards.push(card);
@@ -355,7 +370,7 @@ fn remembered(report: &Report) -> Vec<Card> {
 }
 
 /// Says which memory costs least over all loads.
-fn of_all(loads: &[&[&Run]]) -> Option<Card> {
+fn cheapest_memory_card(loads: &[&[&Run]]) -> Option<Card> {
     let total = |policy: &str| {
         let cost_of = |it: &&[&Run]| it.iter().find(|it| it.policy == policy)?.tally.costs.total();
         loads.iter().map(cost_of).sum::<Option<f64>>()
@@ -377,7 +392,7 @@ fn of_all(loads: &[&[&Run]]) -> Option<Card> {
 }
 
 /// Says of a load who remembers most.
-fn of_load(runs: &[&Run]) -> Option<Card> {
+fn best_memory_card(runs: &[&Run]) -> Option<Card> {
     let known = runs.iter().filter_map(|it| Some((*it, it.remembered().next()?))).listed();
     let usd = |it: &Run| it.tally.costs.total().unwrap_or(f64::INFINITY);
     let real = || known.iter().filter(|it| !it.0.looks_ahead);
@@ -387,7 +402,7 @@ fn of_load(runs: &[&Run]) -> Option<Card> {
     })?;
     let written = |it: f64| if most.is_share { percent(it) } else { fixed(it, 2) };
     let names = runs.iter().map(|it| it.policy.as_str()).listed();
-    let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
+    let shown: IndexMap<&str, &str> = names.iter().copied().zip(names_without_folders(&names)).collect();
     let sure = most.number.ci95.map(|ends| {
         let ([low, high], trials) = (ends.map(written), thousands(most.number.n));
         format!("95% interval {low} to {high}, {trials} trials")
@@ -422,14 +437,14 @@ fn of_load(runs: &[&Run]) -> Option<Card> {
 }
 
 /// Returns whether all that was run are memories.
-fn is_of_memory(report: &Report) -> bool {
+fn has_only_memories(report: &Report) -> bool {
     let mut own = report.runs.iter().filter(|it| it.scenario != ALL).peekable();
     own.peek().is_some() && own.all(|it| it.findings.as_ref().is_some_and(|it| it.kind().is_of_memory))
 }
 
 /// Describes the page.
-fn title(report: &Report) -> String {
-    let scenarios = distinct(report.briefs().map(|it| it.scenario));
+fn page_title(report: &Report) -> String {
+    let scenarios = distinct(report.run_briefs().map(|it| it.scenario));
     let sessions: IndexSet<&str> = report.sessions.iter().map(|it| it.name.as_str()).collect();
     let is_recorded = scenarios.iter().all(|it| sessions.contains(it));
     let subject = match (scenarios.as_slice(), &report.suite) {
@@ -439,17 +454,17 @@ fn title(report: &Report) -> String {
         (_, Some(suite)) if suite != DEFAULT => format!("suite {suite}"),
         (all, _) => format!("{} scenarios", thousands(all.len() as u64)),
     };
-    let what = if is_of_memory(report) { "Memories" } else { "Context policies" };
+    let what = if has_only_memories(report) { "Memories" } else { "Context policies" };
     format!("{what} compared: {subject}")
 }
 
 /// Describes what was compared.
-fn about(report: &Report) -> String {
-    let count = |name: for<'r> fn(&Brief<'r>) -> &'r str, one: &str, many: &str| {
-        let n = distinct(report.briefs().map(|it| name(&it))).len();
+fn comparison_description(report: &Report) -> String {
+    let count = |name: for<'r> fn(&RunBrief<'r>) -> &'r str, one: &str, many: &str| {
+        let n = distinct(report.run_briefs().map(|it| name(&it))).len();
         format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
     };
-    let first = report.briefs().next().map(|it| format!("; changes are relative to {}", it.policy));
+    let first = report.run_briefs().next().map(|it| format!("; changes are relative to {}", it.policy));
     let policies = count(|it| it.policy, "policy", "policies");
     let scenarios = count(|it| it.scenario, "scenario", "scenarios");
     let profiles = count(|it| it.profile, "profile", "profiles");

@@ -1,8 +1,8 @@
 //! A report as JSON: the contract that programs read.
 
-use super::runs::{self, RunOf};
+use super::runs::{self, RunRow};
 use super::sections::{Detail, Section, TableLine};
-use super::{BillAsLogged, BillCheck, FailedRun, RunTotals, SessionReport, Skipped, Verdict};
+use super::{BillAsLogged, BillCheck, FailedRun, RunTotals, SessionReport, SkippedFile, Verdict};
 use crate::prelude::*;
 use ctxsim_engine::measure::Label;
 use ctxsim_input::suite::Reference;
@@ -22,7 +22,7 @@ struct ReportJson<'a> {
     sessions: &'a [SessionReport],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     failures: &'a [FailedRun],
-    skipped: &'a [Skipped],
+    skipped: &'a [SkippedFile],
     /// What all sessions were billed by their logs, at list prices.
     #[serde(skip_serializing_if = "Option::is_none")]
     as_logged: Option<BillAsLogged>,
@@ -41,20 +41,20 @@ struct ReportJson<'a> {
 
 /// Returns a verdict, also in words.
 fn verdict_json(verdict: Verdict) -> Value {
-    group! { "words": verdict.words(), "verdict": Value::serialised(&verdict) }
+    group! { "words": verdict.full_text(), "verdict": Value::serialised(&verdict) }
 }
 
 /// Returns a table.
-fn total_json(section: &Section) -> Value {
+fn section_json(section: &Section) -> Value {
     let line = |(nth, line): (usize, &TableLine)| {
         let mut fields = group! {
             "policy": line.policy.clone(),
             "totals": Value::serialised(&RunTotals::new(&line.tally)),
-            "change": (nth > 0).then(|| section.change(line)).flatten(),
+            "change": (nth > 0).then(|| section.cost_change(line)).flatten(),
             "spread": Value::serialised(&line.spread),
         };
         // The 95% interval of the change over what is assumed alone.
-        if let Some(assumed) = section.change_assumed(line).filter(|_| nth > 0) {
+        if let Some(assumed) = section.cost_change_interval_assumed(line).filter(|_| nth > 0) {
             fields = fields.and(group! { "assumed": assumed.to_vec() });
         }
         fields = fields.and(group! { "stopped": line.stopped.clone() });
@@ -70,15 +70,15 @@ fn total_json(section: &Section) -> Value {
 }
 
 /// Returns a run by itself.
-pub fn run_value(run: &Run) -> serde_json::Value {
-    serde_json::to_value(fields(&RunOf::new(run, None))).unwrap_or_default()
+pub fn run_json_value(run: &Run) -> serde_json::Value {
+    serde_json::to_value(fields(&RunRow::new(run, None))).unwrap_or_default()
 }
 
 /// Returns the report as one JSON document.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn document(report: &Report) -> Result<String, serde_json::Error> {
+pub fn report_json(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
     let (verdicts, figures) = (report.verdicts_of(&sections).into_iter(), report.figure_lines());
     let document = ReportJson {
@@ -89,13 +89,13 @@ pub fn document(report: &Report) -> Result<String, serde_json::Error> {
         sessions: &report.sessions,
         failures: &report.failures,
         skipped: &report.skipped,
-        as_logged: report.as_logged(),
-        bill: report.bill(),
+        as_logged: report.total_bill_as_logged(),
+        bill: report.bill_check(),
         aging: (!figures.is_empty()).then(|| group! { "figures": Value::serialised(&figures) }),
-        totals: sections.iter().filter(|it| it.scenarios > 1).map(total_json).listed(),
+        totals: sections.iter().filter(|it| it.scenarios > 1).map(section_json).listed(),
         verdicts: verdicts.map(verdict_json).listed(),
         repairs: report.repair_lines(),
-        runs: runs::rows(report, false),
+        runs: runs::run_rows(report, false),
     };
     json_text(&document)
 }
@@ -116,17 +116,17 @@ impl<'a> RunNumbers<'a> {
     }
 
     /// Returns the number at a dotted path.
-    pub fn at(&self, place: &str) -> Option<f64> {
-        self.value(place)?.number()
+    pub fn number_at(&self, place: &str) -> Option<f64> {
+        self.value_at(place)?.number()
     }
 
     /// Returns one of the numbers of a list at a place.
-    pub fn at_end(&self, place: &str, nth: usize) -> Option<f64> {
-        if let Value::List(all) = self.value(place)? { all.get(nth)?.number() } else { None }
+    pub fn list_number_at(&self, place: &str, nth: usize) -> Option<f64> {
+        if let Value::List(all) = self.value_at(place)? { all.get(nth)?.number() } else { None }
     }
 
-    fn value(&self, place: &str) -> Option<&Value> {
-        self.values.get_or_init(|| fields(&RunOf::new(self.run, self.label))).at(place)
+    fn value_at(&self, place: &str) -> Option<&Value> {
+        self.values.get_or_init(|| fields(&RunRow::new(self.run, self.label))).at(place)
     }
 }
 
@@ -137,7 +137,7 @@ const TOTALS_SCHEMA: &str = "ctxsim.totals/1";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
+pub fn totals_json(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
     let mut by_format: IndexMap<&str, usize> = IndexMap::new();
     report.sessions.iter().for_each(|it| *by_format.entry(it.format).or_default() += 1);
@@ -151,7 +151,7 @@ pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
         "requests": sum(|it| it.requests),
         "requests_of_others": sum(|it| it.requests_of_others),
         "requests_estimated": sum(|it| it.requests_estimated),
-        "left_out": Value::serialised(report.losses.kinds()),
+        "left_out": Value::serialised(report.losses.by_kind()),
     };
     let mut all = group! {
         "schema": TOTALS_SCHEMA,
@@ -166,8 +166,8 @@ pub fn totals(report: &Report) -> Result<String, serde_json::Error> {
     }
     json_text(&all.and(group! {
         "skipped": Value::serialised(&report.skipped),
-        "bill": Value::serialised(&report.bill()),
-        "totals": sections.iter().map(total_json).listed(),
+        "bill": Value::serialised(&report.bill_check()),
+        "totals": sections.iter().map(section_json).listed(),
         "verdicts": report.verdicts_of(&sections).into_iter().map(verdict_json).listed(),
     }))
 }

@@ -7,18 +7,18 @@ use ctxsim_engine::measure::known_task::{KnownTask, TaskContrast, TaskNumber};
 use ctxsim_input::policy::PolicyFamily;
 
 /// Returns the contrasts of a family that were run on all tasks of their benchmark.
-fn whole(known: &KnownTask, family: PolicyFamily) -> Vec<&TaskContrast> {
+fn whole_benchmark_contrasts(known: &KnownTask, family: PolicyFamily) -> Vec<&TaskContrast> {
     let most = known.contrasts.iter().filter_map(|it| it.tasks).max();
     let is_whole = |it: &&TaskContrast| it.family == Some(family) && it.tasks == most;
     known.contrasts.iter().filter(is_whole).listed()
 }
 
 /// Returns in a sentence what is known of a family; nothing where nothing was published.
-pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
-    let whole = whole(known, family);
+pub fn published_task_effect(known: &KnownTask, family: PolicyFamily) -> Option<String> {
+    let whole = whole_benchmark_contrasts(known, family);
     let ends = whole.iter().map(|it| it.points.value);
     let [low, high] = [ends.clone().reduce(f64::min)?, ends.reduce(f64::max)?];
-    let (n, [low, high]) = (counted(whole.len(), "public comparison"), [low, high].map(signed));
+    let (n, [low, high]) = (counted(whole.len(), "public comparison"), [low, high].map(format_signed_points));
     let mut text = format!(
         "In {n} of {} with keeping everything, {low} to {high} points of tasks solved",
         family.about()
@@ -27,7 +27,7 @@ pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
     pooled.sort_by_key(|it| std::cmp::Reverse(it.contrasts));
     for it in pooled {
         let over = format!("; pooled over {} under {}", counted(it.contrasts, "run"), it.scaffold);
-        text += &format!("{over}, {}", points(it.points));
+        text += &format!("{over}, {}", format_points_with_interval(it.points));
     }
     let source = known.sources.get(&whole[0].source)?;
     let smaller = known.contrasts.iter().filter(|it| it.family == Some(family)).count() - whole.len();
@@ -38,24 +38,29 @@ pub fn line(known: &KnownTask, family: PolicyFamily) -> Option<String> {
 }
 
 /// Returns how many times the turns agents took at most with a window that is small by this measure.
-fn worst_turns(known: &KnownTask) -> Option<f64> {
+fn worst_turns_multiple(known: &KnownTask) -> Option<f64> {
     let is_small = |contrast: &&TaskContrast| {
         contrast.window.zip(contrast.raw_turns).is_some_and(|(n, all)| (n as f64) < known.window.share * all)
     };
-    let masks = whole(known, PolicyFamily::Mask).into_iter().filter(is_small);
+    let masks = whole_benchmark_contrasts(known, PolicyFamily::Mask).into_iter().filter(is_small);
     masks.filter_map(|it| Some(it.turns?.value)).reduce(f64::max)
 }
 
 /// Writes a number with its interval, signed.
-pub fn points(number: TaskNumber) -> String {
+pub fn format_points_with_interval(number: TaskNumber) -> String {
     match number.low.zip(number.high) {
-        Some((low, high)) => format!("{} ({} to {})", signed(number.value), signed(low), signed(high)),
-        None => signed(number.value),
+        Some((low, high)) => format!(
+            "{} ({} to {})",
+            format_signed_points(number.value),
+            format_signed_points(low),
+            format_signed_points(high)
+        ),
+        None => format_signed_points(number.value),
     }
 }
 
 /// Writes points with their sign.
-pub fn signed(points: f64) -> String {
+pub fn format_signed_points(points: f64) -> String {
     let sign = match points {
         it if it <= -0.05 => "−",
         it if it >= 0.05 => "+",
@@ -65,19 +70,20 @@ pub fn signed(points: f64) -> String {
 }
 
 /// Returns in a sentence what is known of the task under policies of these families; nothing where nothing was published of any.
-pub fn known(families: &[PolicyFamily]) -> Option<String> {
+pub fn published_task_effects(families: &[PolicyFamily]) -> Option<String> {
     let known = KnownTask::declared();
-    let lines = families.iter().filter_map(|it| line(known, *it)).listed();
+    let lines = families.iter().filter_map(|it| published_task_effect(known, *it)).listed();
     (!lines.is_empty()).then(|| lines.join(" "))
 }
 
 /// Returns why a window of so many of the newest requests is its user's to judge, where it is small against the requests of the sessions.
-pub fn narrow(window: u64, requests: &[u64]) -> Option<String> {
+pub fn narrow_window_reason(window: u64, requests: &[u64]) -> Option<String> {
     let known = KnownTask::declared();
     let mut sorted = requests.to_vec();
     sorted.sort_unstable();
     let middle = *sorted.get(sorted.len() / 2)?;
-    let worst = worst_turns(known).filter(|_| (window as f64) < known.window.share * middle as f64)?;
+    let worst =
+        worst_turns_multiple(known).filter(|_| (window as f64) < known.window.share * middle as f64)?;
     let source = known.sources.first().map_or("", |it| it.1.title.as_str());
     let (n, most) = (counted(window as usize, "request"), fixed(worst, 1));
     Some(format!(

@@ -147,7 +147,7 @@ pub struct Lever {
 impl Lever {
     /// Says what it saves of a month of its agent's sessions.
     #[must_use]
-    pub fn in_month(self, month_usd: Option<f64>) -> Self {
+    pub fn with_month_usd(self, month_usd: Option<f64>) -> Self {
         // Nothing is never less than nothing.
         let dollars = |change: f64| month_usd.map(|it| 0.0 - change * it);
         Self {
@@ -159,7 +159,7 @@ impl Lever {
     }
 
     /// Says which word the rule gives it, and why; nothing where nothing changes.
-    pub fn verdict(&self) -> Option<String> {
+    pub fn verdict_sentence(&self) -> Option<String> {
         Some(format!("The word for it is “{}”: {}.", self.word?.text(), self.why))
     }
 
@@ -169,12 +169,12 @@ impl Lever {
     }
 
     /// Returns what it saves, to be put in order: what is unknown comes last.
-    pub fn saved(&self) -> f64 {
+    pub fn monthly_saving_usd(&self) -> f64 {
         self.saved_month.unwrap_or(f64::NEG_INFINITY)
     }
 
     /// Returns the settings that it changes, without their values; of a lever that bills tell, its name and whom it concerns.
-    fn keys(&self) -> Vec<&str> {
+    fn setting_keys(&self) -> Vec<&str> {
         if self.known_by == KnownBy::Bills {
             return vec![self.name, self.whom.as_deref().unwrap_or_default()];
         }
@@ -187,7 +187,7 @@ const SEEN: f64 = 0.01;
 
 /// Returns what is worth a reader's time: what is pasted first, then the best of each setting alone and of each lever that bills tell, the most
 /// saved first. Of a setting that is pasted, it is what would save more, at a price.
-pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
+pub fn best_lever_of_each_setting(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
     let pasted = pasted.and_then(|it| all.get(it));
     let mut best: Vec<&Lever> = Vec::new();
     // Of two that are *do*, the one that saves more at its lower end comes first.
@@ -196,8 +196,10 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
         (lever.word, high)
     };
     let is_news = |lever: &&Lever| {
-        let own = pasted.filter(|pasted| pasted.keys().contains(&lever.keys()[0]));
-        own.is_none_or(|pasted| lever.word == Some(Word::YourCall) && lever.saved() > pasted.saved())
+        let own = pasted.filter(|pasted| pasted.setting_keys().contains(&lever.setting_keys()[0]));
+        own.is_none_or(|pasted| {
+            lever.word == Some(Word::YourCall) && lever.monthly_saving_usd() > pasted.monthly_saving_usd()
+        })
     };
     // What bills tell of habits is worth a line only if it saves more than by chance, or was a part of the bill that is seen.
     let is_seen = |it: &Lever| it.interval.is_some() && it.change.is_some_and(|it| it <= -SEEN);
@@ -206,13 +208,13 @@ pub fn best_of_each(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
     for lever in
         all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted).filter(is_told).filter(is_news)
     {
-        match best.iter().position(|own| own.keys() == lever.keys()) {
+        match best.iter().position(|own| own.setting_keys() == lever.setting_keys()) {
             Some(nth) if rank(lever) < rank(best[nth]) => best[nth] = lever,
             Some(_) => {}
             None => best.push(lever),
         }
     }
-    best.sort_by(|one, other| other.saved().total_cmp(&one.saved()));
+    best.sort_by(|one, other| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
     pasted.into_iter().chain(best).collect()
 }
 
@@ -235,18 +237,22 @@ impl TurnsBreakEven {
     }
 
     /// Returns it as the end of a sentence on a saving.
-    pub fn words(&self) -> String {
-        format!("gone if the agent needs {} more turns{}", turns_written(self.percent), self.between())
+    pub fn break_even_clause(&self) -> String {
+        format!(
+            "gone if the agent needs {} more turns{}",
+            format_turns_percent(self.percent),
+            self.interval_in_brackets()
+        )
     }
 
     /// Returns its interval in brackets; a saving that may be none bears nothing at its lower end.
-    pub fn between(&self) -> String {
+    pub fn interval_in_brackets(&self) -> String {
         let Some([low, high]) = self.interval else { return String::new() };
-        format!(" ({} to {})", turns_written(low.max(0.0)), turns_written(high.max(0.0)))
+        format!(" ({} to {})", format_turns_percent(low.max(0.0)), format_turns_percent(high.max(0.0)))
     }
 }
 
 /// Writes a number of percent.
-pub fn turns_written(percent: f64) -> String {
+pub fn format_turns_percent(percent: f64) -> String {
     format!("{}%", fixed(percent, usize::from(percent < 9.95)))
 }

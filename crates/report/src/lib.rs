@@ -79,11 +79,11 @@ use crate::prelude::*;
 
 pub use as_logged::BillAsLogged;
 pub use figures::FigureLine;
-pub use folded::Folded;
+pub use folded::FoldedRuns;
 pub use guard::GuardVerdict;
-pub use lines::Brief;
+pub use lines::RunBrief;
 pub use metric::RunTotals;
-pub use notes::Estimated;
+pub use notes::EstimatedRequests;
 pub use sections::groups::GroupKey;
 pub use session::{BillCheck, NewerVersion, SessionReport, SharedFront};
 pub use verdict::Verdict;
@@ -107,14 +107,14 @@ pub struct Report {
     /// The runs: by scenario, then by profile, then by policy.
     pub runs: Vec<Run>,
     /// What a fold kept of the runs, in place of them.
-    pub folded: Option<Box<Folded>>,
+    pub folded: Option<Box<FoldedRuns>>,
     /// The sums over scenarios, by profile, then by policy; empty unless requested.
     pub sums: Vec<Run>,
     pub guard_verdicts: Vec<GuardVerdict>,
     /// The runs that came to no result; they are in no other list, and in no sum.
     pub failures: Vec<FailedRun>,
     /// Files that were named or found but skipped.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
     /// The recorded sessions that were run.
     pub sessions: Vec<SessionReport>,
     /// What of their recordings could not be used.
@@ -130,33 +130,33 @@ pub struct Report {
     /// Whether tables rank the policies and give reasons for their costs.
     pub is_ranked: bool,
     /// How to go on from here, if this is the first report on recorded sessions.
-    pub next: Option<Next>,
+    pub next: Option<NextCommands>,
     /// What names its runs on the command line of `explain`.
-    pub explains: explains::Explains,
+    pub explains: explains::ExplainCommands,
 }
 
 /// How to go on from a first report on recorded sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Next {
+pub struct NextCommands {
     /// The sessions on a command line.
     pub sessions: String,
     /// Options that choose among them, each after a space.
     pub options: String,
 }
 
-impl Next {
+impl NextCommands {
     /// Returns the command that advises on settings.
-    pub fn advise(&self) -> String {
+    pub fn advise_command(&self) -> String {
         format!("ctxsim advise {}{}", self.sessions, self.options)
     }
 
     /// Returns the command that compares policies.
-    pub fn run(&self) -> String {
+    pub fn compare_command(&self) -> String {
         format!("ctxsim run {}{}", self.sessions, self.options)
     }
 
     /// Returns the command that explains a request, from 1, of a session as it was.
-    pub fn explain(&self, session: &str, request: u32) -> String {
+    pub fn explain_command(&self, session: &str, request: u32) -> String {
         let session = quoted(session);
         format!("ctxsim explain {} --session {session} --policy identity --request {request}", self.sessions)
     }
@@ -164,7 +164,7 @@ impl Next {
 
 /// A file that was named or found, but is not in a report.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Skipped {
+pub struct SkippedFile {
     /// Its path.
     pub file: String,
     /// The reason, in a few words.
@@ -188,7 +188,7 @@ pub struct Lost {
 
 impl RecordingLosses {
     /// Counts what one session misses.
-    pub fn add(&mut self, losses: &[LossReason]) {
+    pub fn add_session_losses(&mut self, losses: &[LossReason]) {
         for loss in losses {
             let lost = self.0.entry(loss.what.clone()).or_default();
             lost.records += loss.count;
@@ -197,28 +197,28 @@ impl RecordingLosses {
     }
 
     /// Returns how many records cannot be read, each of which may have been a billed request.
-    pub fn unread(&self) -> usize {
+    pub fn n_unread_records(&self) -> usize {
         self.0.iter().filter(|it| may_be_billed(it.0)).map(|it| it.1.records).sum()
     }
 
     /// Returns them by kind.
-    pub fn kinds(&self) -> &IndexMap<String, Lost> {
+    pub fn by_kind(&self) -> &IndexMap<String, Lost> {
         &self.0
     }
 }
 
-impl From<(PathBuf, &str)> for Skipped {
+impl From<(PathBuf, &str)> for SkippedFile {
     fn from((path, reason): (PathBuf, &str)) -> Self {
-        Self::of(path.display().to_string(), reason)
+        Self::with_reason(path.display().to_string(), reason)
     }
 }
 
-impl Skipped {
+impl SkippedFile {
     /// The most files that are named for a reason.
     const NAMED: usize = 3;
 
     /// A file that is left out for a reason.
-    pub fn of(file: String, reason: &str) -> Self {
+    pub fn with_reason(file: String, reason: &str) -> Self {
         Self { file, reason: reason.to_owned(), is_not_asked: false }
     }
 
@@ -242,83 +242,83 @@ impl Skipped {
             }
             _ => problem.message,
         };
-        Self::of(file.to_owned(), &reason)
+        Self::with_reason(file.to_owned(), &reason)
     }
 
     /// Says how many recordings take no part, and why; nothing if there are none.
     pub fn note(skipped: &[Self]) -> Option<String> {
         let n = skipped.len();
         let take = if n == 1 { "recording takes" } else { "recordings take" };
-        (n > 0).then(|| format!("{n} {take} no part: {}.", Self::counted(skipped)))
+        (n > 0).then(|| format!("{n} {take} no part: {}.", Self::counts_by_reason(skipped)))
     }
 
     /// Counts the skipped files by reason, most frequent first, in words, and names the first of each.
-    pub fn counted(skipped: &[Self]) -> String {
+    pub fn counts_by_reason(skipped: &[Self]) -> String {
         let mut by_reason: IndexMap<&str, Vec<&Self>> = IndexMap::new();
         skipped.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(it));
         by_reason.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
-        let counts = by_reason
-            .iter()
-            .map(|(reason, all)| format!("{reason} ({}{})", thousands(all.len() as u64), Self::named(all)));
+        let counts = by_reason.iter().map(|(reason, all)| {
+            format!("{reason} ({}{})", thousands(all.len() as u64), Self::first_file_names(all))
+        });
         counts.listed().join("; ")
     }
 
     /// Names some files, each once; nothing for what was not asked for.
-    fn named(all: &[&Self]) -> String {
+    fn first_file_names(all: &[&Self]) -> String {
         let names = all.iter().filter(|it| !it.is_not_asked);
         let names: IndexSet<&str> = names.map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
         let first: Vec<_> = names.iter().take(Self::NAMED).map(|it| foreign::in_one_line(it)).listed();
         let first = first.join(", ");
         let more = if names.len() > Self::NAMED { ", …" } else { "" };
-        if_any(names.len(), |_| format!(": {first}{more}"))
+        text_if_any(names.len(), |_| format!(": {first}{more}"))
     }
 }
 
 impl Report {
     /// Makes a report of runs; `has_sum` adds sums over scenarios if there are several.
     pub fn new(suite: Option<String>, notes: Vec<String>, runs: Vec<Run>, has_sum: bool) -> Self {
-        let (runs, failures) = Self::without_failed(repair::only_of_few(runs));
+        let (runs, failures) = Self::split_off_failed(repair::drop_repairs_if_many_loads(runs));
         let n_scenarios = distinct(runs.iter().map(|it| it.scenario.as_str())).len();
-        let sums = if has_sum && n_scenarios > 1 { sums(&runs, &failures) } else { Vec::new() };
+        let sums = if has_sum && n_scenarios > 1 { sum_over_scenarios(&runs, &failures) } else { Vec::new() };
         Self { suite, notes, runs, sums, failures, min_evidence: verdict::MIN_EVIDENCE, ..Self::default() }
     }
 
     /// Makes a report of what a fold kept of runs, and of those that failed.
-    pub fn of_folded(
+    pub fn from_folded(
         suite: Option<String>,
         notes: Vec<String>,
-        (folded, failures): (Folded, Vec<FailedRun>),
+        (folded, failures): (FoldedRuns, Vec<FailedRun>),
         has_sum: bool,
     ) -> Self {
         let folded = Some(Box::new(folded));
         let mut report = Self { folded, failures, ..Self::new(suite, notes, Vec::new(), false) };
         if has_sum && report.n_scenarios() > 1 {
-            report.sums = report.added_up();
+            report.sums = report.sums_over_scenarios();
         }
         report
     }
 
     /// Returns the runs in brief, whether or not they were folded.
-    pub fn briefs(&self) -> impl Iterator<Item = Brief<'_>> {
-        let folded = self.folded.iter().flat_map(|it| it.briefs());
-        self.runs.iter().map(Brief::from).chain(folded)
+    pub fn run_briefs(&self) -> impl Iterator<Item = RunBrief<'_>> {
+        let folded = self.folded.iter().flat_map(|it| it.run_briefs());
+        self.runs.iter().map(RunBrief::from).chain(folded)
     }
 
     /// Returns the number of scenarios with runs.
     pub fn n_scenarios(&self) -> usize {
-        distinct(self.briefs().map(|it| it.scenario)).len()
+        distinct(self.run_briefs().map(|it| it.scenario)).len()
     }
 
     /// Returns the sums over scenarios, by profile, then by policy, whether or not its tables show them.
-    pub fn added_up(&self) -> Vec<Run> {
+    pub fn sums_over_scenarios(&self) -> Vec<Run> {
         match &self.folded {
-            Some(folded) => folded.sums(&self.failures),
-            None => sums(&self.runs, &self.failures),
+            Some(folded) => folded.sums_over_scenarios(&self.failures),
+            None => sum_over_scenarios(&self.runs, &self.failures),
         }
     }
 
     /// Returns every run with its verdicts, the sums last.
-    pub fn labelled(&self) -> impl Iterator<Item = (&Run, Option<Label>)> {
+    pub fn runs_with_labels(&self) -> impl Iterator<Item = (&Run, Option<Label>)> {
         let groups = self.runs.chunk_by(Run::is_beside).chain(self.sums.chunk_by(Run::is_beside));
         groups.flat_map(|group| {
             group.iter().enumerate().map(move |(index, run)| {
@@ -330,24 +330,24 @@ impl Report {
     }
 
     /// Returns the cards of runs whose findings have some.
-    pub fn cards(&self) -> Vec<serde_json::Value> {
+    pub fn run_cards_json(&self) -> Vec<serde_json::Value> {
         let card = |run: &Run| run.findings.as_ref()?.card(run, self.suite.as_deref(), &self.notes);
         self.runs.iter().filter_map(card).listed()
     }
 
     /// Returns the tables of what worlds found; those of published figures stand before all others.
-    pub fn grids(&self) -> Vec<Grid> {
+    pub fn findings_grids(&self) -> Vec<Grid> {
         let runs: Vec<&Run> = self.runs.iter().listed();
         ctxsim_worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).listed()
     }
 
     /// Returns, where this is the first report on recorded sessions, what fills their prompts and what missed the cache.
-    pub fn filled_of_first(&self) -> Vec<Grid> {
+    pub fn first_report_fill_grids(&self) -> Vec<Grid> {
         if self.next.is_some() { self.filled_grids() } else { Vec::new() }
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.
-    pub fn assumptions(&self) -> Vec<String> {
+    pub fn assumption_sentences(&self) -> Vec<String> {
         let mut by_sentence: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
         for run in &self.runs {
             for sentence in &run.assumed.sentences {
@@ -367,7 +367,7 @@ impl Report {
 }
 
 /// Adds up the scenarios, per profile and policy; a policy that failed on one of them has no sum.
-fn sums(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
+fn sum_over_scenarios(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
     let failed = |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
     let mut by_profile: IndexMap<&str, IndexMap<&str, Run>> = IndexMap::new();
     for run in runs.iter().filter(|it| !failed(it)) {

@@ -1,6 +1,6 @@
 //! What tables look at in each run in brief, and runs added up by policy: all that a table says of them beside its intervals.
 
-use super::firings::Stages;
+use super::firings::StageActivity;
 use crate::prelude::*;
 use ctxsim_base::quantity::Expected;
 use ctxsim_engine::ledger::Failure;
@@ -8,7 +8,7 @@ use ctxsim_input::profile::Counting;
 
 /// The sums of some runs, by policy, in the order in which the policies came.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PolicyLines(IndexMap<String, PolicySum>);
+pub struct PolicySums(IndexMap<String, PolicySum>);
 
 /// The runs of one policy, added up.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct PolicySum {
     /// The first of them, with the tally of all and with a setting only if all have the same.
     pub run: Run,
     /// What its stages did.
-    pub(super) stages: Stages,
+    pub(super) stages: StageActivity,
     n_runs: usize,
     n_stopped: usize,
     /// Where the first run stopped that did.
@@ -31,18 +31,18 @@ struct Stopped {
     turns: u32,
 }
 
-impl PolicyLines {
+impl PolicySums {
     /// Adds up runs.
-    pub(super) fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
+    pub(super) fn from_runs<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
         let mut lines = Self::default();
-        runs.into_iter().for_each(|it| lines.add(it));
+        runs.into_iter().for_each(|it| lines.add_run(it));
         lines
     }
 
     /// Adds a run.
-    pub(super) fn add(&mut self, run: &Run) {
+    pub(super) fn add_run(&mut self, run: &Run) {
         match self.0.get_mut(&run.policy) {
-            Some(sum) => sum.add(run),
+            Some(sum) => sum.add_run(run),
             None => _ = self.0.insert(run.policy.clone(), PolicySum::new(run)),
         }
     }
@@ -53,31 +53,36 @@ impl PolicyLines {
     }
 
     /// Returns the first policy.
-    pub(super) fn first(&self) -> Option<&str> {
+    pub(super) fn first_policy(&self) -> Option<&str> {
         self.0.first().map(|it| it.0.as_str())
     }
 }
 
 impl PolicySum {
     fn new(run: &Run) -> Self {
-        let mut sum =
-            Self { run: run.clone(), stages: Stages::default(), n_runs: 0, n_stopped: 0, stopped: None };
-        sum.see(run);
+        let mut sum = Self {
+            run: run.clone(),
+            stages: StageActivity::default(),
+            n_runs: 0,
+            n_stopped: 0,
+            stopped: None,
+        };
+        sum.note_run(run);
         sum
     }
 
-    fn add(&mut self, run: &Run) {
+    fn add_run(&mut self, run: &Run) {
         self.run.tally.add(&run.tally);
         if self.run.apply != run.apply {
             self.run.apply = None;
         }
-        self.see(run);
+        self.note_run(run);
     }
 
     /// Notes what is not a number of the tally.
-    fn see(&mut self, run: &Run) {
+    fn note_run(&mut self, run: &Run) {
         self.n_runs += 1;
-        self.stages.see(run);
+        self.stages.add_run(run);
         if let Some(failure) = run.tally.outcome.failure {
             self.n_stopped += 1;
             let (scenario, turns) = (&run.scenario, run.tally.outcome.turns_requested);
@@ -86,7 +91,7 @@ impl PolicySum {
     }
 
     /// Says where the policy stopped at a limit, if it did.
-    pub(super) fn stopped(&self) -> Option<String> {
+    pub(super) fn where_stopped(&self) -> Option<String> {
         let Stopped { scenario, failure, turns } = self.stopped.as_ref()?;
         let at = format!("turn {} of {turns}", failure.turn);
         Some(match (self.n_runs, self.n_stopped) {
@@ -100,19 +105,19 @@ impl PolicySum {
 
 /// A run in brief.
 #[derive(Clone, Copy, Debug)]
-pub struct Brief<'r> {
+pub struct RunBrief<'r> {
     pub policy: &'r str,
     pub scenario: &'r str,
     pub profile: &'r str,
     /// The date of the profile's sources.
     pub as_of: &'r str,
     /// Its numbers.
-    pub figures: Figures,
+    pub figures: RunFigures,
 }
 
 /// Its numbers: what intervals are made of, and what is asked of single runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figures {
+pub struct RunFigures {
     /// User turns of the load.
     pub(super) turns_requested: u32,
     /// User turns answered.
@@ -141,14 +146,14 @@ pub struct Figures {
     pub(super) is_in_sections: bool,
 }
 
-impl Figures {
+impl RunFigures {
     /// Returns the turns that it was asked, and those that it completed.
-    pub fn turns(&self) -> [u32; 2] {
+    pub fn turns_asked_and_completed(&self) -> [u32; 2] {
         [self.turns_requested, self.turns_completed]
     }
 }
 
-impl<'r> From<&'r Run> for Brief<'r> {
+impl<'r> From<&'r Run> for RunBrief<'r> {
     fn from(run: &'r Run) -> Self {
         Self {
             policy: &run.policy,
@@ -160,7 +165,7 @@ impl<'r> From<&'r Run> for Brief<'r> {
     }
 }
 
-impl From<&Run> for Figures {
+impl From<&Run> for RunFigures {
     fn from(run: &Run) -> Self {
         let tally = &run.tally;
         Self {

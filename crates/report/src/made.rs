@@ -39,17 +39,17 @@ pub struct InputDigest {
 
 impl InputDigest {
     /// Takes the digest of texts.
-    pub fn of_texts<'t>(kind: &'static str, name: &str, texts: impl Iterator<Item = &'t str>) -> Self {
+    pub fn from_texts<'t>(kind: &'static str, name: &str, texts: impl Iterator<Item = &'t str>) -> Self {
         let mut digest = Xxh3Default::new();
         for line in texts.flat_map(str::lines) {
             digest.update(line.as_bytes());
             digest.update(b"\n");
         }
-        Self::of(kind, name, digest.digest())
+        Self::from_digest(kind, name, digest.digest())
     }
 
     /// Takes a digest.
-    pub fn of(kind: &'static str, name: &str, digest: u64) -> Self {
+    pub fn from_digest(kind: &'static str, name: &str, digest: u64) -> Self {
         Self { kind, name: name.to_owned(), digest: format!("{digest:016x}"), files: Vec::new() }
     }
 }
@@ -63,17 +63,17 @@ impl MadeWith {
     }
 
     /// Returns the digest of all inputs of a kind; of a single one, its own.
-    pub fn digest_of(&self, kind: &str) -> Option<String> {
-        joint(self.inputs.iter().filter(|it| it.kind == kind))
+    pub fn digest_of_kind(&self, kind: &str) -> Option<String> {
+        joint_digest(self.inputs.iter().filter(|it| it.kind == kind))
     }
 
     /// Returns the digest of one input; a session's is that of its recording.
-    pub fn digest_of_one(&self, kind: &str, name: &str) -> Option<&str> {
-        self.input(kind, name).map(|it| it.digest.as_str())
+    pub fn digest_of_input(&self, kind: &str, name: &str) -> Option<&str> {
+        self.find_input(kind, name).map(|it| it.digest.as_str())
     }
 
     /// Returns one input; a session's is its recording.
-    pub fn input(&self, kind: &str, name: &str) -> Option<&InputDigest> {
+    pub fn find_input(&self, kind: &str, name: &str) -> Option<&InputDigest> {
         let is_of = |input: &InputDigest| {
             name.strip_prefix(input.name.as_str()).is_some_and(|it| it.is_empty() || it.starts_with('/'))
         };
@@ -81,10 +81,10 @@ impl MadeWith {
     }
 
     /// Returns it in a line.
-    pub fn words(&self) -> String {
+    pub fn summary_line(&self) -> String {
         let days = numbers::days(self.prices.values().map(String::as_str));
         let days = (!days.is_empty()).then(|| format!("prices of {days}"));
-        let inputs = joint(self.inputs.iter()).map(|it| format!("inputs {it}"));
+        let inputs = joint_digest(self.inputs.iter()).map(|it| format!("inputs {it}"));
         let version = format!("ctxsim {}", self.version);
         [Some(version), days, inputs].into_iter().flatten().listed().join(", ")
     }
@@ -98,7 +98,7 @@ impl MadeWith {
     }
 
     /// Returns it as JSON has it.
-    pub fn value(&self) -> Value {
+    pub fn to_value(&self) -> Value {
         let field = |(name, text): (&String, &String)| (name.clone().into(), text.clone().into());
         let kinds = distinct(self.inputs.iter().map(|it| it.kind));
         let inputs = kinds.into_iter().map(|kind| {
@@ -114,14 +114,14 @@ impl MadeWith {
 }
 
 /// Returns the digest of several inputs.
-fn joint<'i>(inputs: impl Iterator<Item = &'i InputDigest>) -> Option<String> {
+fn joint_digest<'i>(inputs: impl Iterator<Item = &'i InputDigest>) -> Option<String> {
     let all: Vec<&InputDigest> = inputs.listed();
     match all.as_slice() {
         [] => None,
         [only] => Some(only.digest.clone()),
         all => {
             let text = all.iter().flat_map(|it| [it.kind, it.name.as_str(), it.digest.as_str()]);
-            Some(InputDigest::of_texts("", "", text).digest)
+            Some(InputDigest::from_texts("", "", text).digest)
         }
     }
 }

@@ -4,9 +4,9 @@ use super::sections::{Detail, Section};
 use crate::prelude::*;
 
 /// Returns the report as Markdown.
-pub fn report(report: &Report, detail: Detail) -> Markdown {
+pub fn report_markdown(report: &Report, detail: Detail) -> Markdown {
     let mut text = Markdown::default();
-    report.on_sessions().iter().for_each(|it| text.paragraph(it));
+    report.sessions_description().iter().for_each(|it| text.paragraph(it));
     write_tables(report, &report.sections(detail), detail, &mut text);
     report.filled_lines().iter().for_each(|it| text.paragraph(it));
     if let Some(heading) = report.guards_heading() {
@@ -14,16 +14,20 @@ pub fn report(report: &Report, detail: Detail) -> Markdown {
     }
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     text.list("Notes", report.all_notes().into_iter().chain(references));
-    text.list("Assumptions", report.assumptions());
+    text.list("Assumptions", report.assumption_sentences());
     text.list("Verdict", report.verdict_lines());
-    text.list("Next", report.next_lines(true));
+    text.list("Next", report.next_command_lines(true));
     text
 }
 
 /// Returns the report as a job summary: verdict and tables visible; scenarios, notes and assumptions folded.
-pub fn summary(report: &Report) -> Markdown {
+pub fn job_summary_markdown(report: &Report) -> Markdown {
     let mut text = Markdown::default();
-    report.on_sessions().into_iter().chain(report.verdict_lines()).for_each(|it| text.paragraph(&it));
+    report
+        .sessions_description()
+        .into_iter()
+        .chain(report.verdict_lines())
+        .for_each(|it| text.paragraph(&it));
     let sections = report.sections(Detail::Groups);
     write_tables(report, &sections, Detail::Groups, &mut text);
     if let Some(heading) = report.guards_heading() {
@@ -32,11 +36,11 @@ pub fn summary(report: &Report) -> Markdown {
     }
     text.folded("Scenarios, notes and assumptions", |text| {
         let single = report.sections(Detail::Scenarios);
-        single.iter().filter(|it| !sections.contains(it)).for_each(|it| text.table(&it.grid(thousands)));
+        single.iter().filter(|it| !sections.contains(it)).for_each(|it| text.table(&it.to_grid(thousands)));
         let held = report.guard_verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
         text.list("Guards that hold", held);
         text.list("Notes", report.all_notes());
-        text.list("Assumptions", report.assumptions());
+        text.list("Assumptions", report.assumption_sentences());
     });
     text
 }
@@ -46,13 +50,13 @@ pub fn summary(report: &Report) -> Markdown {
 fn write_tables(report: &Report, sections: &[Section], detail: Detail, text: &mut Markdown) {
     report.figures_grid().iter().for_each(|grid| text.table(grid));
     for section in sections {
-        match section.shortened().filter(|_| detail == Detail::Groups) {
+        match section.shortened_ranking().filter(|_| detail == Detail::Groups) {
             Some((short, others)) => {
-                text.table(&short.grid(thousands));
+                text.table(&short.to_grid(thousands));
                 text.paragraph(&others);
             }
-            None => text.table(&section.grid(thousands)),
+            None => text.table(&section.to_grid(thousands)),
         }
     }
-    report.grids().iter().chain(&report.filled_of_first()).for_each(|grid| text.table(grid));
+    report.findings_grids().iter().chain(&report.first_report_fill_grids()).for_each(|grid| text.table(grid));
 }

@@ -4,37 +4,39 @@ use super::distinct;
 use crate::prelude::*;
 
 /// Returns a name without its folders; what an agent does keeps the agent's name.
-fn short_name(name: &str) -> &str {
+fn name_without_folders(name: &str) -> &str {
     name.strip_prefix("agents/").unwrap_or_else(|| name.rsplit('/').next().unwrap_or(name))
 }
 
 /// Returns names without their folders, where they are still distinct.
-pub(super) fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
+pub(super) fn names_without_folders<'n>(names: &[&'n str]) -> Vec<&'n str> {
     let all = distinct(names.iter().copied());
-    let is_alone = |name: &str| all.iter().filter(|it| short_name(it) == short_name(name)).count() == 1;
-    names.iter().map(|it| if is_alone(it) { short_name(it) } else { *it }).listed()
+    let is_alone = |name: &str| {
+        all.iter().filter(|it| name_without_folders(it) == name_without_folders(name)).count() == 1
+    };
+    names.iter().map(|it| if is_alone(it) { name_without_folders(it) } else { *it }).listed()
 }
 
 /// Returns words with a capital at their beginning.
-pub(super) fn capital(words: &str) -> String {
+pub(super) fn capitalise(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Says something of a number of things; nothing where there is none.
-pub(super) fn if_any<N: Copy + Default + PartialEq>(n: N, words: impl FnOnce(N) -> String) -> String {
+pub(super) fn text_if_any<N: Copy + Default + PartialEq>(n: N, words: impl FnOnce(N) -> String) -> String {
     if n == N::default() { String::new() } else { words(n) }
 }
 
 /// Returns an amount of US dollars; small ones with more digits.
-pub(super) fn dollars(usd: f64) -> String {
+pub(super) fn format_usd(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };
     let decimals = if usd.abs() >= 1.0 || usd == 0.0 { 2 } else { 4 };
     format!("{sign}${}", fixed(usd.abs(), decimals))
 }
 
 /// Returns how many decimals dollars up to an amount have: cents, unless all of it is less than a dollar.
-pub(super) fn decimals_of_usd(highest: f64) -> usize {
+pub(super) fn usd_decimals_up_to(highest: f64) -> usize {
     if highest >= 1.0 { 2 } else { numbers::decimals(highest) }
 }
 
@@ -44,10 +46,10 @@ mod tests {
 
     #[test]
     fn a_name_without_its_folder_stands_where_no_other_ends_so() {
-        assert_eq!(short_names(&["a/x", "b/x", "b/y", "z", "z"]), ["a/x", "b/x", "y", "z", "z"]);
+        assert_eq!(names_without_folders(&["a/x", "b/x", "b/y", "z", "z"]), ["a/x", "b/x", "y", "z", "z"]);
         // A preset keeps the name of its agent.
         assert_eq!(
-            short_names(&["agents/codex/auto_compact", "identity"]),
+            names_without_folders(&["agents/codex/auto_compact", "identity"]),
             ["codex/auto_compact", "identity"]
         );
     }

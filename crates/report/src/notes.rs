@@ -17,7 +17,7 @@ const PROFILES: usize = 6;
 
 impl Report {
     /// Takes the runs out that came to no result, of a list in the order of a report.
-    pub fn without_failed(runs: Vec<Run>) -> (Vec<Run>, Vec<FailedRun>) {
+    pub fn split_off_failed(runs: Vec<Run>) -> (Vec<Run>, Vec<FailedRun>) {
         let failed: Vec<FailedRun> = runs.iter().filter_map(FailedRun::from_run).listed();
         if failed.is_empty() {
             return (runs, failed);
@@ -49,11 +49,11 @@ impl Report {
     }
 
     /// Returns a sentence for each policy that sends the summarising model more than it takes.
-    pub fn notes_on_summarisers(&self) -> Vec<String> {
+    pub fn notes_on_summariser_limits(&self) -> Vec<String> {
         let mut worst: IndexMap<String, (Tokens, Tokens)> = IndexMap::new();
         // Under one profile, the same model writes all summaries of a policy.
-        for profile in distinct(self.briefs().map(|it| it.profile)) {
-            let lines = self.lines(Some(profile));
+        for profile in distinct(self.run_briefs().map(|it| it.profile)) {
+            let lines = self.policy_sums(Some(profile));
             for (policy, sum) in lines.iter() {
                 let Some(limit) = sum.run.tally.summariser_limit else { continue };
                 let longest = sum.run.tally.sums.summariser.prompt_max;
@@ -74,12 +74,12 @@ impl Report {
     }
 
     /// Returns a note that names profiles without data on waiting; nothing where no column asks for it.
-    pub(super) fn note_on_waiting(&self) -> Option<String> {
+    pub(super) fn note_on_unknown_waiting(&self) -> Option<String> {
         let is_of_waiting = |it: &TableColumn| matches!(it, TableColumn::Number(metric) if metric.name.starts_with(WAITING_PLACE));
         if !self.columns.iter().any(is_of_waiting) {
             return None;
         }
-        let unknown = self.briefs().filter(|it| it.figures.is_waiting_unknown);
+        let unknown = self.run_briefs().filter(|it| it.figures.is_waiting_unknown);
         let mut names = distinct(unknown.map(|it| format!("`{}`", it.profile)));
         let more = names.split_off(names.len().min(PROFILES_NAMED));
         names.extend((!more.is_empty()).then(|| format!("{} more", more.len())));
@@ -91,10 +91,10 @@ impl Report {
 
     /// Describes by profile which recorded compactions the policies avoid, and what each policy costs with all
     /// of them and with none; empty if nothing was compacted.
-    pub fn notes_on_resets(&self) -> Vec<String> {
-        let is_own = self.is_one_question();
+    pub fn notes_on_compactions(&self) -> Vec<String> {
+        let is_own = self.is_several_under_own_models();
         let mut groups: IndexMap<Option<&str>, ResetRuns<'_>> = IndexMap::new();
-        for run in self.briefs().filter(|it| it.figures.has_resets) {
+        for run in self.run_briefs().filter(|it| it.figures.has_resets) {
             let profile = (!is_own).then_some(run.profile);
             let group =
                 groups.entry(profile).or_insert_with(|| ResetRuns { profile, ..ResetRuns::default() });
@@ -103,18 +103,18 @@ impl Report {
         let n_more = groups.len().saturating_sub(PROFILES);
         let more = (n_more > 0)
             .then(|| format!("{n_more} more profiles have recorded compactions: see `--format json`."));
-        groups.values().take(PROFILES).map(|it| it.note(self)).chain(more).listed()
+        groups.values().take(PROFILES).map(|it| it.compaction_note(self)).chain(more).listed()
     }
 
     /// Returns how many requests of a scenario or, for a group, of all sessions are estimated.
-    pub(super) fn estimated_in(&self, load: &str) -> Option<Estimated> {
-        let is_one = self.briefs().any(|it| it.scenario == load);
-        Estimated::new(self.sessions.iter().filter(|it| !is_one || it.name == load))
+    pub(super) fn estimated_requests_in(&self, load: &str) -> Option<EstimatedRequests> {
+        let is_one = self.run_briefs().any(|it| it.scenario == load);
+        EstimatedRequests::new(self.sessions.iter().filter(|it| !is_one || it.name == load))
     }
 
     /// Says how many requests of which sessions are estimated, or nothing if none is.
-    pub(super) fn estimated_line(&self) -> Option<String> {
-        let all = Estimated::new(self.sessions.iter())?;
+    pub(super) fn estimated_requests_line(&self) -> Option<String> {
+        let all = EstimatedRequests::new(self.sessions.iter())?;
         let affected = self.sessions.iter().filter(|it| it.requests_estimated > 0).listed();
         let named = |session: &&SessionReport| {
             let n = session.requests_estimated;
@@ -124,7 +124,7 @@ impl Report {
         let mut names: Vec<String> = affected.iter().take(NAMES_MAX).map(named).listed();
         let n_more = affected.len().saturating_sub(NAMES_MAX);
         names.extend((n_more > 0).then(|| format!("and {} more", thousands(n_more as u64))));
-        Some(format!("{}: {}.", all.fact(), names.join(", ")))
+        Some(format!("{}: {}.", all.estimate_clause(), names.join(", ")))
     }
 }
 
@@ -138,8 +138,8 @@ struct ResetRuns<'r> {
 
 impl ResetRuns<'_> {
     /// Says what the policies avoid, and both bills.
-    fn note(&self, report: &Report) -> String {
-        let lines = report.lines(self.profile);
+    fn compaction_note(&self, report: &Report) -> String {
+        let lines = report.policy_sums(self.profile);
         let sums: Vec<(&str, &Tally)> = lines.iter().map(|(policy, it)| (policy, &it.run.tally)).listed();
         let n = sums.first().and_then(|it| it.1.resets).map_or(0, |resets| resets.recorded);
         let head = match (n, self.sessions.len()) {
@@ -147,8 +147,9 @@ impl ResetRuns<'_> {
             (n, 1) => format!("{n} recorded compactions in 1 session"),
             (n, sessions) => format!("{n} recorded compactions in {sessions} sessions"),
         };
-        let listed: Vec<String> = sums.iter().take(POLICIES).map(|(policy, it)| line(policy, it)).listed();
-        let more = if_any(sums.len().saturating_sub(POLICIES), |n| {
+        let listed: Vec<String> =
+            sums.iter().take(POLICIES).map(|(policy, it)| compaction_bills_line(policy, it)).listed();
+        let more = text_if_any(sums.len().saturating_sub(POLICIES), |n| {
             format!("; {n} more policies: see `--format json`")
         });
         let under = self.profile.map_or_else(String::new, |it| format!(" under {it}"));
@@ -161,7 +162,7 @@ impl ResetRuns<'_> {
 }
 
 /// Says both bills of a policy and what it avoids.
-fn line(policy: &str, tally: &Tally) -> String {
+fn compaction_bills_line(policy: &str, tally: &Tally) -> String {
     let Resets { recorded, avoided, n_open, n_reached, .. } = tally.resets.unwrap_or_default();
     let bills = tally.bills();
     let decimals = numbers::decimals(bills.iter().flatten().copied().fold(0.0, f64::max)).min(2);
@@ -178,7 +179,7 @@ fn line(policy: &str, tally: &Tally) -> String {
     let sessions = |n: u32| if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
     let open = |n| format!("; without them a limit stops it in {}, which counts as recorded", sessions(n));
     let reached = |n| format!("; still reaches the trigger later in {}", sessions(n));
-    let (open, reached) = (if_any(n_open, open), if_any(n_reached, reached));
+    let (open, reached) = (text_if_any(n_open, open), text_if_any(n_reached, reached));
     format!("{policy} {kept} with them, {undone} without ({avoids}{open}{reached})")
 }
 
@@ -190,14 +191,14 @@ const NAMES_MAX: usize = 3;
 
 /// How many requests of recorded sessions have sizes that are estimated from their texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Estimated {
+pub struct EstimatedRequests {
     /// The number of these requests.
     pub requests: u64,
     /// The number of all requests.
     pub of: u64,
 }
 
-impl Estimated {
+impl EstimatedRequests {
     /// Adds sessions up; `None` if all their requests have recorded usage.
     fn new<'s>(sessions: impl Iterator<Item = &'s SessionReport>) -> Option<Self> {
         let mut sum = Self { requests: 0, of: 0 };
@@ -209,12 +210,12 @@ impl Estimated {
     }
 
     /// Says it in a sentence, if it matters to a verdict.
-    pub fn words(self) -> Option<String> {
+    pub fn sentence_if_many(self) -> Option<String> {
         let is_told = self.requests as f64 >= TOLD_FROM * self.of as f64;
-        is_told.then(|| format!("Estimated: {}.", self.fact()))
+        is_told.then(|| format!("Estimated: {}.", self.estimate_clause()))
     }
 
-    fn fact(self) -> String {
+    fn estimate_clause(self) -> String {
         let (requests, all) = (thousands(self.requests), thousands(self.of));
         let (have, their) =
             if self.requests == 1 { ("has", "its size is") } else { ("have", "their sizes are") };

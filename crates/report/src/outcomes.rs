@@ -91,19 +91,19 @@ impl GroupMean {
     }
 
     /// Returns the interval of its difference from another, as wide as so many comparisons ask for (Welch; Bonferroni).
-    fn interval_from(&self, base: &Self, n_compared: usize) -> [f64; 2] {
+    fn difference_interval(&self, base: &Self, n_compared: usize) -> [f64; 2] {
         let square = self.square + base.square;
         let share = |it: &Self| it.square.powi(2) / it.freedom;
         let freedom = (square.powi(2) / (share(self) + share(base))).floor().max(1.0);
         let freedom = if freedom.is_finite() { freedom as u64 } else { 1 };
-        let reach = student(freedom) * widened(n_compared) * square.sqrt();
+        let reach = student(freedom) * interval_widening(n_compared) * square.sqrt();
         let centre = self.centre - base.centre;
         [centre - reach, centre + reach]
     }
 }
 
 /// Returns how many times as wide an interval is, if so many have to hold together: by the tails of the normal distribution.
-fn widened(n_compared: usize) -> f64 {
+fn interval_widening(n_compared: usize) -> f64 {
     let reach = |misses: f64| {
         // The tail beyond x is less than exp(-x²/2) / (x √2π): wide enough, and exact enough for a ratio.
         let tail = |x: f64| (-x * x / 2.0).exp() / (x * std::f64::consts::TAU.sqrt());
@@ -130,7 +130,7 @@ impl OutcomeReport {
             let own = &means[nth];
             let base = means.first().filter(|_| nth > 0);
             let is_known = base.is_some() && values.len() > 1 && by_group[0].len() > 1;
-            let interval = base.filter(|_| is_known).map(|it| own.interval_from(it, means.len() - 1));
+            let interval = base.filter(|_| is_known).map(|it| own.difference_interval(it, means.len() - 1));
             let is_enough = values.len().min(by_group[0].len()) >= SESSIONS_MIN;
             let word = base.map(|_| match interval.filter(|_| is_enough) {
                 Some([low, _]) if low > 0.0 => OutcomeWord::Higher,
@@ -151,10 +151,10 @@ impl OutcomeReport {
     }
 
     /// Returns it in words, what cannot be told first, and as a table.
-    pub(super) fn blocks(&self) -> Vec<Block> {
+    pub(super) fn text_blocks(&self) -> Vec<Block> {
         let mut others = self.groups.iter().skip(1).listed();
         others.sort_by_key(|it| it.word != Some(OutcomeWord::CannotTell));
-        let mut said = others.into_iter().filter_map(|it| self.sentence(it)).listed();
+        let mut said = others.into_iter().filter_map(|it| self.group_sentence(it)).listed();
         if said.is_empty() {
             said.push(match self.groups.first() {
                 Some(only) => {
@@ -174,19 +174,19 @@ impl OutcomeReport {
             said.push(format!("Not compared: {}.", listed(&left)));
         }
         let head = format!("Outcome “{}”, from {}", in_one_line(&self.outcome), in_one_line(&self.source));
-        let mut blocks = vec![Block::Head(head), Block::text(said.join(" "))];
+        let mut blocks = vec![Block::Head(head), Block::paragraph(said.join(" "))];
         if !self.groups.is_empty() {
-            blocks.push(Block::Table(self.grid()));
+            blocks.push(Block::Table(self.groups_grid()));
         }
         blocks
     }
 
     /// Says how a group differs from the first.
-    fn sentence(&self, group: &OutcomeGroup) -> Option<String> {
+    fn group_sentence(&self, group: &OutcomeGroup) -> Option<String> {
         let (base, difference, word) = (&self.groups[0], group.difference?, group.word?);
         let compared = format!("{} against {}", in_one_line(&group.name), in_one_line(&base.name));
-        let ends = group.interval.map(|ends| format!(" (95% interval {})", self.range(ends)));
-        let so_far = format!("{}{}", self.written(difference, true), ends.unwrap_or_default());
+        let ends = group.interval.map(|ends| format!(" (95% interval {})", self.format_range(ends)));
+        let so_far = format!("{}{}", self.format_number(difference, true), ends.unwrap_or_default());
         Some(match word {
             OutcomeWord::CannotTell if group.sessions.min(base.sessions) < SESSIONS_MIN => {
                 format!(
@@ -194,12 +194,12 @@ impl OutcomeReport {
                 )
             }
             OutcomeWord::CannotTell => format!("Cannot tell: {compared}: {so_far}."),
-            word => format!("{} in {compared}: {so_far}.", capital(word.text())),
+            word => format!("{} in {compared}: {so_far}.", capitalise(word.text())),
         })
     }
 
     /// Writes a number: shares in percentage points.
-    fn written(&self, number: f64, is_difference: bool) -> String {
+    fn format_number(&self, number: f64, is_difference: bool) -> String {
         let sign = match number {
             it if it < 0.0 => "−",
             it if is_difference && it > 0.0 => "+",
@@ -212,19 +212,19 @@ impl OutcomeReport {
         }
     }
 
-    fn range(&self, ends: [f64; 2]) -> String {
-        ends.map(|it| self.written(it, true)).join(" to ")
+    fn format_range(&self, ends: [f64; 2]) -> String {
+        ends.map(|it| self.format_number(it, true)).join(" to ")
     }
 
-    fn grid(&self) -> Grid {
+    fn groups_grid(&self) -> Grid {
         let none = || "–".to_owned();
         let row = |group: &OutcomeGroup| {
             vec![
                 in_one_line(&group.name).into_owned(),
                 group.sessions.to_string(),
-                self.written(group.mean, false),
-                group.difference.map_or_else(none, |it| self.written(it, true)),
-                group.interval.map_or_else(none, |ends| self.range(ends)),
+                self.format_number(group.mean, false),
+                group.difference.map_or_else(none, |it| self.format_number(it, true)),
+                group.interval.map_or_else(none, |ends| self.format_range(ends)),
                 group.word.map_or_else(none, |it| it.text().to_owned()),
             ]
         };

@@ -133,7 +133,7 @@ pub(super) struct PagePicture {
 }
 
 /// Returns the share of evidence that something keeps, in words; nothing where it is not known.
-pub(super) fn kept(share: Option<f64>) -> String {
+pub(super) fn evidence_kept_text(share: Option<f64>) -> String {
     share.map_or_else(String::new, |it| format!("{} kept", percent(it)))
 }
 
@@ -164,12 +164,12 @@ impl PagePiece {
     }
 
     /// A table with the command that looks into each row, by the row's first cell.
-    pub(super) fn table_with(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn table_with_commands(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
         Self::Table(PageTable::new(grid, command))
     }
 
     /// A picture with its numbers beside it.
-    pub(super) fn lead(figure: PageChart) -> Self {
+    pub(super) fn lead_picture(figure: PageChart) -> Self {
         Self::Lead(Box::new(PagePicture::new(figure)))
     }
 
@@ -183,7 +183,7 @@ impl PagePiece {
     /// Pictures: one with its numbers beside it, several side by side.
     pub(super) fn pictures(mut figures: Vec<PageChart>) -> Vec<Self> {
         match figures.len() {
-            1 => figures.pop().map(Self::lead).into_iter().listed(),
+            1 => figures.pop().map(Self::lead_picture).into_iter().listed(),
             _ => Self::charts(figures),
         }
     }
@@ -207,22 +207,22 @@ impl PagePiece {
         }
     }
 
-    fn drawn_mut(&mut self) -> Vec<&mut PagePicture> {
+    fn pictures_mut(&mut self) -> Vec<&mut PagePicture> {
         match self {
             Self::Lead(it) => vec![&mut **it],
             Self::Charts(figures) => figures.iter_mut().listed(),
-            Self::Fold { pieces, .. } => pieces.iter_mut().flat_map(Self::drawn_mut).listed(),
+            Self::Fold { pieces, .. } => pieces.iter_mut().flat_map(Self::pictures_mut).listed(),
             _ => Vec::new(),
         }
     }
 
     /// Lays a block out.
-    fn of(block: Block) -> Vec<Self> {
+    fn from_block(block: Block) -> Vec<Self> {
         match block {
-            Block::Head(words) => vec![Self::Head(in_line(words))],
-            Block::Checked(check) | Block::Part(check) => vec![Self::Text(in_line(check.words))],
+            Block::Head(words) => vec![Self::Head(on_one_line(words))],
+            Block::Checked(check) | Block::Part(check) => vec![Self::Text(on_one_line(check.words))],
             Block::Answer(words) | Block::Text(words) | Block::Aside(words) | Block::Made(words) => {
-                vec![Self::Text(in_line(words))]
+                vec![Self::Text(on_one_line(words))]
             }
             Block::Compared(it) => vec![Self::table(Grid { title: it.subject, ..it.numbers })],
             Block::List(list) => Self::list(&list.heading, list.lines),
@@ -230,22 +230,22 @@ impl PagePiece {
             Block::Table(grid) => vec![Self::table(grid)],
             Block::Code(text) => vec![Self::Code(text)],
             Block::Fold(heading, blocks) => {
-                Self::fold(heading, blocks.into_iter().flat_map(Self::of).listed())
+                Self::fold(heading, blocks.into_iter().flat_map(Self::from_block).listed())
             }
         }
     }
 }
 
 /// Lays the parts of a page out: pictures, the tables of blocks, and what else they say.
-pub(super) fn parts(figures: Vec<PageChart>, blocks: impl IntoIterator<Item = Block>) -> Vec<PagePart> {
-    let pieces = blocks.into_iter().flat_map(PagePiece::of);
+pub(super) fn page_parts(figures: Vec<PageChart>, blocks: impl IntoIterator<Item = Block>) -> Vec<PagePart> {
+    let pieces = blocks.into_iter().flat_map(PagePiece::from_block);
     let (tables, said): (Vec<PagePiece>, Vec<PagePiece>) =
         pieces.partition(|piece| matches!(piece, PagePiece::Table(_)));
     vec![PagePart::picture(PagePiece::pictures(figures)), PagePart::tables(tables), PagePart::causes(said)]
 }
 
 /// Returns a text as one line, as terminals show cells and paragraphs.
-fn in_line(text: String) -> String {
+fn on_one_line(text: String) -> String {
     if text.contains(char::is_control) { in_one_line(&text).into_owned() } else { text }
 }
 
@@ -253,8 +253,8 @@ impl PageTable {
     fn new(grid: Grid, command: impl Fn(&str) -> Option<String>) -> Self {
         let row = |row: grid::Row| PageRow {
             command: row.cells.first().and_then(|it| command(it)),
-            cells: row.cells.into_iter().map(in_line).listed(),
-            note: row.note.map(in_line),
+            cells: row.cells.into_iter().map(on_one_line).listed(),
+            note: row.note.map(on_one_line),
             id: String::new(),
         };
         let rows: Vec<PageRow> = grid.rows.into_iter().map(row).listed();
@@ -274,7 +274,7 @@ impl PageTable {
     }
 
     /// Names the table and its rows, so that they can be pointed at.
-    fn name(&mut self, id: String) {
+    fn set_ids(&mut self, id: String) {
         for (row, nth) in self.rows.iter_mut().zip(1..) {
             row.id = format!("{id}-{nth}");
         }
@@ -282,7 +282,7 @@ impl PageTable {
     }
 
     /// Returns the row of one of some names.
-    fn row(&self, keys: &[String]) -> Option<&PageRow> {
+    fn find_row(&self, keys: &[String]) -> Option<&PageRow> {
         self.rows.iter().find(|it| it.cells.first().is_some_and(|name| keys.contains(name)))
     }
 }
@@ -293,12 +293,13 @@ impl PagePicture {
     }
 
     /// Draws it: every point leads to its row in a table on the same subject, or in the numbers of the picture.
-    fn draw(&mut self, tables: &[PageTable]) -> Result<(), template::Error> {
-        self.numbers.name(format!("{}-numbers", self.figure.name));
+    fn draw_svg(&mut self, tables: &[PageTable]) -> Result<(), template::Error> {
+        self.numbers.set_ids(format!("{}-numbers", self.figure.name));
         let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
         let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
-        let href = |keys: &[String]| in_order.iter().find_map(|it| it.row(keys)).map(|row| row.id.clone());
-        self.svg = self.figure.svg(Some(&href))?;
+        let href =
+            |keys: &[String]| in_order.iter().find_map(|it| it.find_row(keys)).map(|row| row.id.clone());
+        self.svg = self.figure.to_svg(Some(&href))?;
         Ok(())
     }
 }
@@ -308,7 +309,7 @@ impl Page {
     ///
     /// # Errors
     /// What the template says.
-    pub(super) fn write(mut self) -> Result<String, template::Error> {
+    pub(super) fn into_html(mut self) -> Result<String, template::Error> {
         #[derive(Serialize)]
         struct Filled<'a> {
             page: &'a Page,
@@ -320,19 +321,19 @@ impl Page {
         let mut pieces: Vec<&mut PagePiece> = self.parts.iter_mut().flat_map(|it| &mut it.pieces).listed();
         let tables = pieces.iter_mut().flat_map(|it| it.tables_mut());
         for (table, nth) in tables.zip(1..) {
-            table.name(format!("t{nth}"));
+            table.set_ids(format!("t{nth}"));
         }
         let tables = pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).listed();
-        for drawn in pieces.iter_mut().flat_map(|it| it.drawn_mut()) {
-            drawn.draw(&tables)?;
+        for drawn in pieces.iter_mut().flat_map(|it| it.pictures_mut()) {
+            drawn.draw_svg(&tables)?;
         }
         let filled = Filled {
             page: &self,
-            style: STYLE.to_owned() + &chart::style()?,
+            style: STYLE.to_owned() + &chart::chart_css()?,
             script: SCRIPT,
             script_sha256: SCRIPT_SHA256,
         };
         let text = format!("{}{}", grid::html::TABLE, include_str!("page/page.html"));
-        template::write("page.html", &text, filled)
+        template::render_template("page.html", &text, filled)
     }
 }

@@ -2,7 +2,7 @@
 
 mod room;
 
-use super::{FailedRun, SessionReport, Skipped};
+use super::{FailedRun, SessionReport, SkippedFile};
 use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_engine::take::{RunBasis, StageFacts};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub use room::SumRoom;
 
 /// What all parts of a job have in common, by the kind of job.
-pub trait Common: Clone + Serialize + DeserializeOwned {
+pub trait JobKind: Clone + Serialize + DeserializeOwned {
     /// The schema of its parts.
     const SCHEMA: &'static str;
     /// What one load comes to.
@@ -25,19 +25,19 @@ pub trait Common: Clone + Serialize + DeserializeOwned {
     const TELLS_SKIPPED: bool;
 
     /// Returns whether a load has all the results that the job plays; what was written by something else may lack some.
-    fn is_whole(&self, _load: &Self::Load) -> bool {
+    fn has_all_results(&self, _load: &Self::Load) -> bool {
         true
     }
 }
 
-impl Common for PartHead {
+impl JobKind for PartHead {
     const SCHEMA: &'static str = "ctxsim.part/1";
-    type Load = OfLoad;
+    type Load = LoadResult;
     const TELLS_SKIPPED: bool = true;
 }
 
 /// A part of a run.
-pub type RunPart = PartOf<PartHead>;
+pub type RunPart = JobPart<PartHead>;
 
 /// The version that makes parts. It reads its own alone: numbers stand by their places, and another version may count otherwise.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -45,7 +45,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What one scenario of a plan came to: all of its sessions under all policies and profiles, with what others tell of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct PartOf<H: Common> {
+pub struct JobPart<H: JobKind> {
     /// The schema.
     pub schema: String,
     /// The version that made it.
@@ -123,11 +123,11 @@ pub struct PartHead {
 
 /// What one load came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct OfLoad {
+pub struct LoadResult {
     /// Its name: that of the runs' scenario.
     pub name: String,
     /// Its runs, by profile, then by policy.
-    pub runs: Vec<OfRun>,
+    pub runs: Vec<RunResult>,
     /// Those that came to no result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailedRun>,
@@ -147,7 +147,7 @@ pub struct OfLoad {
 
 /// One run: exact sums and money as integers, ratios as what was met and its weight, and expected values apart from both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OfRun {
+pub struct RunResult {
     /// The policy.
     pub policy: String,
     /// The profile.
@@ -185,19 +185,19 @@ pub struct MissingPrice {
     pub writes: [bool; 2],
 }
 
-impl From<Skipped> for Excluded {
-    fn from(Skipped { file, reason, is_not_asked }: Skipped) -> Self {
+impl From<SkippedFile> for Excluded {
+    fn from(SkippedFile { file, reason, is_not_asked }: SkippedFile) -> Self {
         Self { file, reason, is_not_asked }
     }
 }
 
-impl From<Excluded> for Skipped {
+impl From<Excluded> for SkippedFile {
     fn from(Excluded { file, reason, is_not_asked, .. }: Excluded) -> Self {
         Self { file, reason, is_not_asked }
     }
 }
 
-impl OfRun {
+impl RunResult {
     /// Takes what totals need of a run.
     pub fn new(run: Run) -> Self {
         Self {
@@ -215,7 +215,7 @@ impl OfRun {
     }
 
     /// Returns the run, whose assumptions are not among what totals need.
-    pub fn run(self, scenario: &str, is_recorded: bool) -> Run {
+    pub fn into_run(self, scenario: &str, is_recorded: bool) -> Run {
         let counting = self.is_counting_unknown.then_some(Counting::Unknown);
         Run {
             policy: self.policy,
@@ -233,12 +233,12 @@ impl OfRun {
     }
 }
 
-impl<H: Common> PartOf<H> {
+impl<H: JobKind> JobPart<H> {
     /// Returns it as one line of JSON.
     ///
     /// # Errors
     /// A number that JSON cannot hold.
-    pub fn line(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json_line(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self).map(|it| it + "\n")
     }
 
@@ -246,12 +246,12 @@ impl<H: Common> PartOf<H> {
     ///
     /// # Errors
     /// It is no part, or this version cannot read it.
-    pub fn read(line: &str) -> Result<Self, Box<Diagnostic>> {
+    pub fn from_json_line(line: &str) -> Result<Self, Box<Diagnostic>> {
         let broken = |error: serde_json::Error| {
             let is_cut = error.is_eof();
             let message =
                 if is_cut { "this part is cut off".to_owned() } else { format!("not a part: {error}") };
-            problem(
+            part_problem(
                 Code("part-broken"),
                 "",
                 message,
@@ -263,29 +263,29 @@ impl<H: Common> PartOf<H> {
             let PartMark { version, schema } = mark;
             let message = format!("this part was made by ctxsim {version} ({schema}), and this is {VERSION}");
             let help = "use one version for all parts: run its shard again, into another folder";
-            return Err(problem(Code("part-version"), "version", message, help));
+            return Err(part_problem(Code("part-version"), "version", message, help));
         }
         if mark.schema != H::SCHEMA {
             let message =
                 format!("this part is a `{}`, and those of this job are `{}`", mark.schema, H::SCHEMA);
             let help = "keep the parts of each job in a folder of its own";
-            return Err(problem(Code("part-job"), "schema", message, help));
+            return Err(part_problem(Code("part-job"), "schema", message, help));
         }
         let part: Self = serde_json::from_str(line).map_err(broken)?;
-        if !part.loads.iter().all(|it| part.head.is_whole(it)) {
-            return Err(foreign("a load does not have one result for each variant"));
+        if !part.loads.iter().all(|it| part.head.has_all_results(it)) {
+            return Err(foreign_part_problem("a load does not have one result for each variant"));
         }
         Ok(part)
     }
 }
 
 /// Reports a part that no version of this program wrote.
-fn foreign(reason: &str) -> Box<Diagnostic> {
+fn foreign_part_problem(reason: &str) -> Box<Diagnostic> {
     let help = "ctxsim did not write this: remove it, and run its shard again";
-    problem(Code("part-broken"), "", format!("not a part: {reason}"), help)
+    part_problem(Code("part-broken"), "", format!("not a part: {reason}"), help)
 }
 
-fn problem(code: Code, field: &str, message: String, help: &str) -> Box<Diagnostic> {
+fn part_problem(code: Code, field: &str, message: String, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::at(code, field, message).help(help))
 }
 
@@ -308,33 +308,39 @@ impl PartSet {
     ///
     /// # Errors
     /// It belongs to another job, or differs from another part of the same scenario.
-    pub fn note<H: Common>(
+    pub fn add_part<H: JobKind>(
         &mut self,
-        part: &PartOf<H>,
+        part: &JobPart<H>,
         number: usize,
-        text: u128,
+        text_digest: u128,
     ) -> Result<(), Box<Diagnostic>> {
         let job = self.job.get_or_insert_with(|| part.job.clone());
         if *job != part.job {
             let message = format!("this part is of job {}, and the ones before are of {job}", part.job);
             let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
-            return Err(problem(Code("part-job"), "job", message, help));
+            return Err(part_problem(Code("part-job"), "job", message, help));
         }
-        let head = serde_json::to_string(&part.head).map_err(|error| foreign(&error.to_string()))?;
+        let head =
+            serde_json::to_string(&part.head).map_err(|error| foreign_part_problem(&error.to_string()))?;
         // A fold takes the first, and each part was read by its own.
         if *self.head.get_or_insert_with(|| head.clone()) != head {
-            return Err(foreign("its `head` differs from that of other parts of its job"));
+            return Err(foreign_part_problem("its `head` differs from that of other parts of its job"));
         }
-        self.room.take(part).map_err(|reason| foreign(&reason))?;
+        self.room.reserve_for(part).map_err(|reason| foreign_part_problem(&reason))?;
         self.of = part.of.max(self.of);
         if part.nth >= part.of {
             let message = format!("{} is number {} of {}", part.name, part.nth, part.of);
-            return Err(problem(Code("part-broken"), "job", message, "run its shard again"));
+            return Err(part_problem(Code("part-broken"), "job", message, "run its shard again"));
         }
-        let (_, known) = *self.places.entry(part.nth).or_insert((number, text));
-        if known != text {
+        let (_, known) = *self.places.entry(part.nth).or_insert((number, text_digest));
+        if known != text_digest {
             let message = format!("two parts of {} differ", part.name);
-            return Err(problem(Code("part-twice"), "job", message, "remove both and run their shard again"));
+            return Err(part_problem(
+                Code("part-twice"),
+                "job",
+                message,
+                "remove both and run their shard again",
+            ));
         }
         Ok(())
     }
@@ -343,7 +349,7 @@ impl PartSet {
     ///
     /// # Errors
     /// Some are missing.
-    pub fn order(&self) -> Result<Vec<usize>, Box<Diagnostic>> {
+    pub fn numbers_in_plan_order(&self) -> Result<Vec<usize>, Box<Diagnostic>> {
         let order: Vec<usize> = self.places.values().map(|it| it.0).listed();
         let missing = self.of - order.len();
         if missing == 0 && !order.is_empty() {
@@ -355,6 +361,6 @@ impl PartSet {
             _ => format!("{missing} of {} parts are missing; the first is number {first}", self.of),
         };
         let help = "run every shard to its end: each makes only the parts that are missing";
-        Err(problem(Code("part-missing"), "", message, help))
+        Err(part_problem(Code("part-missing"), "", message, help))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::runs::RunOf;
+use super::runs::RunRow;
 use crate::prelude::*;
 use ctxsim_base::diag::nearest;
 use ctxsim_timeline::row::{ANY, Head, heads, heads_of};
@@ -11,26 +11,26 @@ use ctxsim_timeline::row::{ANY, Head, heads, heads_of};
 ///
 /// # Errors
 /// No run can; returns the path that was probably meant, if any.
-pub fn check(place: &str) -> Result<(), Option<String>> {
+pub fn check_metric_path(path: &str) -> Result<(), Option<String>> {
     // A place that is right is found in its own group; only for one that is wrong are all of them listed.
-    let group = place.split('.').next().unwrap_or_default();
-    let own = heads_of::<RunOf<'_>>(|it| it == group);
-    if own.iter().any(|it| it.unit.is_number() && is_at(&it.name, place)) {
+    let group = path.split('.').next().unwrap_or_default();
+    let own = heads_of::<RunRow<'_>>(|it| it == group);
+    if own.iter().any(|it| it.unit.is_number() && matches_known_path(&it.name, path)) {
         return Ok(());
     }
-    let mut known = known();
+    let mut known = all_metric_paths();
     // Of several that are equally near, the first by name is meant.
     known.order_by(|one, other| one.split('.').cmp(other.split('.')));
-    let inner = known.iter().find(|it| it.strip_suffix(place).is_some_and(|front| front.ends_with('.')));
+    let inner = known.iter().find(|it| it.strip_suffix(path).is_some_and(|front| front.ends_with('.')));
     // A group of numbers was named without the number.
     let group = || {
-        let mean = known.iter().find(|it| **it == format!("{place}.mean"));
-        mean.or_else(|| known.iter().find(|it| it.starts_with(&format!("{place}."))))
+        let mean = known.iter().find(|it| **it == format!("{path}.mean"));
+        mean.or_else(|| known.iter().find(|it| it.starts_with(&format!("{path}."))))
     };
-    let near = || nearest(place, known.iter().copied());
+    let near = || nearest(path, known.iter().copied());
     let near_inner = || {
         let below = |it: &&'static str| it.split_once('.').map(|(_, rest)| rest);
-        let rest = nearest(place, known.iter().filter_map(below))?;
+        let rest = nearest(path, known.iter().filter_map(below))?;
         known.iter().find(|it| below(it) == Some(rest))
     };
     let meant = group().or(inner).copied().or_else(near).or_else(|| near_inner().copied());
@@ -38,16 +38,16 @@ pub fn check(place: &str) -> Result<(), Option<String>> {
 }
 
 /// Returns whether a known place is that one.
-fn is_at(known: &str, place: &str) -> bool {
+fn matches_known_path(known: &str, place: &str) -> bool {
     let mut steps = place.split('.');
     known.split('.').all(|it| steps.next().is_some_and(|step| it == ANY || it == step))
         && steps.next().is_none()
 }
 
 /// Returns every path that can have a number.
-fn known() -> Vec<&'static str> {
+fn all_metric_paths() -> Vec<&'static str> {
     static PLACES: OnceLock<Vec<Head>> = OnceLock::new();
-    let heads = PLACES.get_or_init(heads::<RunOf<'_>>).iter();
+    let heads = PLACES.get_or_init(heads::<RunRow<'_>>).iter();
     heads.filter(|it| it.unit.is_number()).map(|head| head.name.as_str()).listed()
 }
 
@@ -72,14 +72,14 @@ mod tests {
             "memory_calls.accuracy.counting.mean",
             "memory_calls.storage.shards",
         ] {
-            assert_eq!(check(known), Ok(()), "{known}");
+            assert_eq!(check_metric_path(known), Ok(()), "{known}");
         }
-        let meant = |place: &str| check(place).err().flatten();
+        let meant = |place: &str| check_metric_path(place).err().flatten();
         assert_eq!(meant("totals.request").as_deref(), Some("totals.requests"));
         assert_eq!(meant("evidence_kept").as_deref(), Some("totals.evidence_kept"));
         assert_eq!(meant("evidnce_kept").as_deref(), Some("totals.evidence_kept"));
         assert_eq!(meant("retention.accuracy").as_deref(), Some("retention.accuracy.mean"));
-        assert_eq!(check("policy"), Err(None), "a name is no number");
-        assert_eq!(check("colour"), Err(None));
+        assert_eq!(check_metric_path("policy"), Err(None), "a name is no number");
+        assert_eq!(check_metric_path("colour"), Err(None));
     }
 }

@@ -12,12 +12,12 @@
 
 mod words;
 
-use crate::advise::saved::{Bills, SESSIONS_MIN, Saved, Z};
+use crate::advise::saved::{BillsBySize, SESSIONS_MIN, SavingsForecast, Z};
 use crate::outcomes::OutcomeReport;
 use crate::prelude::*;
 use ctxsim_engine::measure::student;
 
-pub use words::{markdown, page, table};
+pub use words::{html_page, markdown, terminal_text};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.realised/2";
@@ -33,7 +33,7 @@ const MULTIPLE_MOST: f64 = 5.0;
 
 /// A later session.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Later {
+pub struct LaterSession {
     /// Lane, model and length, as the forecast calls it.
     pub kind: String,
     /// Its size, as the forecast measures it.
@@ -136,22 +136,23 @@ pub struct RealisedKind {
 
 impl Realised {
     /// Holds a forecast against later sessions that are known to have the change, or not; those of kinds that it does not know take no part.
-    pub fn new(saved: &Saved, later: &[Later]) -> Self {
-        let (known, unknown): (Vec<&Later>, Vec<&Later>) =
-            later.iter().partition(|it| saved.bills_of(&it.kind).is_some());
+    pub fn new(saved: &SavingsForecast, later: &[LaterSession]) -> Self {
+        let (known, unknown): (Vec<&LaterSession>, Vec<&LaterSession>) =
+            later.iter().partition(|it| saved.bills_of_kind(&it.kind).is_some());
         let mut left_out = Vec::new();
         if !unknown.is_empty() {
             left_out.push(("no earlier session was of their kind".to_owned(), unknown.len()));
         }
-        let (unchanged, own): (Vec<&Later>, Vec<&Later>) = known.into_iter().partition(|it| it.is_unchanged);
+        let (unchanged, own): (Vec<&LaterSession>, Vec<&LaterSession>) =
+            known.into_iter().partition(|it| it.is_unchanged);
         let compared = (unchanged.len() >= COMPARED_MIN).then(|| ComparedRate::new(saved, &unchanged));
         if compared.is_none() && !unchanged.is_empty() {
             let few = format!("they went without the change, and it takes {COMPARED_MIN} to compare with");
             left_out.push((few, unchanged.len()));
         }
         let sum = LaterSum::new(saved, &own, compared.as_ref());
-        let (answer, more_sessions) = sum.answer(saved);
-        let reach = sum.half_width();
+        let (answer, more_sessions) = sum.answer_and_sessions_needed(saved);
+        let reach = sum.interval_half_width();
         let compared = compared.map(|rate| ComparedSessions {
             who: Vec::new(),
             sessions: unchanged.len() as u64,
@@ -162,7 +163,7 @@ impl Realised {
             agent: saved.agent.clone(),
             set: saved.set.clone(),
             word: saved.word.clone(),
-            is_by_cost: saved.is_by_cost(),
+            is_by_cost: saved.is_sized_by_cost(),
             answer,
             is_shown: true,
             forecast: sum.forecast,
@@ -170,12 +171,12 @@ impl Realised {
             realised: sum.realised,
             interval: reach.is_finite().then_some([sum.realised - reach, sum.realised + reach]),
             sessions: own.len() as u64,
-            billed_usd: total(own.iter().map(|it| it.usd)),
+            billed_usd: sum_from_zero(own.iter().map(|it| it.usd)),
             before_usd: sum.before,
             more_sessions,
-            trial_sessions: saved.sessions_of_trial(),
+            trial_sessions: saved.n_trial_sessions_needed(),
             compared,
-            kinds: kinds(saved, &own),
+            kinds: results_by_kind(saved, &own),
             outcomes: None,
             left_out_later: [left_out.iter().map(|it| it.1).sum(), later.len()],
             left_out,
@@ -184,32 +185,35 @@ impl Realised {
     }
 
     /// Returns whether so many later sessions are left out that the answer is of a part of them.
-    pub fn is_of_a_part(&self) -> bool {
+    pub fn leaves_out_many(&self) -> bool {
         let [out, all] = self.left_out_later;
         out as f64 > LEFT_OUT_MOST * all as f64
     }
 }
 
 /// Adds up numbers; of none, the sum is 0, where the standard library's is −0.
-fn total(numbers: impl Iterator<Item = f64>) -> f64 {
+fn sum_from_zero(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(0.0, |sum, it| sum + it)
 }
 
 /// Returns what each kind came to, those that the forecast knows first.
-fn kinds(saved: &Saved, own: &[&Later]) -> Vec<RealisedKind> {
+fn results_by_kind(saved: &SavingsForecast, own: &[&LaterSession]) -> Vec<RealisedKind> {
     let known = saved.kinds.iter().map(|it| it.name.as_str());
     let names = crate::distinct(known.chain(own.iter().map(|it| it.kind.as_str())));
     let kind = |name: &str| {
-        let after: Vec<&&Later> = own.iter().filter(|it| it.kind == name).listed();
+        let after: Vec<&&LaterSession> = own.iter().filter(|it| it.kind == name).listed();
         let (size, usd) = after.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.size, sum.1 + it.usd));
         let known = saved.kinds.iter().find(|it| it.name == name);
         let bills = known.map(|it| it.bills).filter(|it| it.size > 0.0);
         let change = known.map_or(saved.change, |it| it.change);
-        let hoped = total(after.iter().map(|it| it.size * it.change.unwrap_or(change)));
+        let hoped = sum_from_zero(after.iter().map(|it| it.size * it.change.unwrap_or(change)));
         (size > 0.0).then(|| RealisedKind {
             kind: name.to_owned(),
             sessions: [bills.map_or(0, |it| it.sessions), after.len() as u64],
-            rate: [bills.as_ref().or(saved.bills_of(name)).map_or(0.0, Bills::usd_by_size), usd / size],
+            rate: [
+                bills.as_ref().or(saved.bills_of_kind(name)).map_or(0.0, BillsBySize::usd_per_size_unit),
+                usd / size,
+            ],
             forecast: hoped / size,
         })
     };
@@ -225,10 +229,12 @@ struct LaterUnit {
 }
 
 /// Returns the units that are drawn: sessions, or days of a trial.
-fn units(saved: &Saved, own: &[&Later], rate: f64) -> Vec<LaterUnit> {
+fn sums_by_session_or_day(saved: &SavingsForecast, own: &[&LaterSession], rate: f64) -> Vec<LaterUnit> {
     let mut days: IndexMap<(usize, &str), LaterUnit> = IndexMap::new();
     for (nth, later) in own.iter().enumerate() {
-        let before = saved.bills_of(&later.kind).map_or(0.0, |bills| bills.usd_by_size() * later.size) * rate;
+        let before =
+            saved.bills_of_kind(&later.kind).map_or(0.0, |bills| bills.usd_per_size_unit() * later.size)
+                * rate;
         let kind = || saved.kinds.iter().find(|kind| kind.name == later.kind).map(|it| it.change);
         let change = later.change.or_else(kind).unwrap_or(saved.change);
         let key = later.day.as_deref().map_or((nth + 1, ""), |day| (0, day));
@@ -249,11 +255,12 @@ struct ComparedRate {
 }
 
 impl ComparedRate {
-    fn new(saved: &Saved, unchanged: &[&Later]) -> Self {
-        let units = units(saved, unchanged, 1.0);
-        let (usd, before) = (total(units.iter().map(|it| it.usd)), total(units.iter().map(|it| it.before)));
+    fn new(saved: &SavingsForecast, unchanged: &[&LaterSession]) -> Self {
+        let units = sums_by_session_or_day(saved, unchanged, 1.0);
+        let (usd, before) =
+            (sum_from_zero(units.iter().map(|it| it.usd)), sum_from_zero(units.iter().map(|it| it.before)));
         let (rate, n) = (usd / before, units.len() as f64);
-        let squares = total(units.iter().map(|it| (it.usd - rate * it.before).powi(2)));
+        let squares = sum_from_zero(units.iter().map(|it| (it.usd - rate * it.before).powi(2)));
         Self { rate, variance: squares * n / (n - 1.0) / usd.powi(2) }
     }
 }
@@ -274,9 +281,9 @@ struct LaterSum {
 }
 
 impl LaterSum {
-    fn new(saved: &Saved, own: &[&Later], compared: Option<&ComparedRate>) -> Self {
-        let units = units(saved, own, compared.map_or(1.0, |it| it.rate));
-        let sum = |of: fn(&LaterUnit) -> f64| total(units.iter().map(of));
+    fn new(saved: &SavingsForecast, own: &[&LaterSession], compared: Option<&ComparedRate>) -> Self {
+        let units = sums_by_session_or_day(saved, own, compared.map_or(1.0, |it| it.rate));
+        let sum = |of: fn(&LaterUnit) -> f64| sum_from_zero(units.iter().map(of));
         let (usd, before, hoped) = (sum(|it| it.usd), sum(|it| it.before), sum(|it| it.hoped));
         let multiple = ((usd - before) / hoped).clamp(-MULTIPLE_MOST, MULTIPLE_MOST);
         let multiple = if multiple.is_finite() { multiple } else { 0.0 };
@@ -287,9 +294,10 @@ impl LaterSum {
         let ratio = usd / before;
         // What moves all bills from one time to the next moves sessions of the same time alike.
         let times_ms = own.iter().filter_map(|it| it.at_ms);
-        let drift = saved.drift.as_ref().map_or(0.0, |drift| drift.variance(drift.blocks_of(times_ms)));
-        let rate =
-            compared.map_or_else(|| drift + rate_variance(saved, own) / before.powi(2), |it| it.variance);
+        let drift =
+            saved.drift.as_ref().map_or(0.0, |drift| drift.relative_variance(drift.count_blocks(times_ms)));
+        let rate = compared
+            .map_or_else(|| drift + earlier_rates_variance(saved, own) / before.powi(2), |it| it.variance);
         let is_played = own.iter().all(|it| it.change.is_some());
         let spread = (saved.interval[1] - saved.interval[0]) / (2.0 * Z);
         Self {
@@ -298,40 +306,43 @@ impl LaterSum {
             before,
             forecast: hoped / before,
             realised: ratio - 1.0,
-            own: total(units.iter().map(error)) * n / (n - 1.0) / before.powi(2),
+            own: sum_from_zero(units.iter().map(error)) * n / (n - 1.0) / before.powi(2),
             rest: [ratio.powi(2) * rate, if is_played { 0.0 } else { spread.powi(2) }],
         }
     }
 
     /// Returns how many standard errors 95% are within.
-    fn t(&self) -> f64 {
+    fn t_quantile(&self) -> f64 {
         student(self.units.saturating_sub(1).max(1))
     }
 
     /// Returns half the width of the interval of the realised change.
-    fn half_width(&self) -> f64 {
-        self.t() * (self.own + self.rest[0]).sqrt()
+    fn interval_half_width(&self) -> f64 {
+        self.t_quantile() * (self.own + self.rest[0]).sqrt()
     }
 
     /// Returns the answer, and how many more sessions it takes where none can be given yet. It is as forecast if the whole interval is less
     /// than half of the forecast away from it; less or more if the forecast is outside.
-    fn answer(&self, saved: &Saved) -> (ForecastOutcome, Option<u64>) {
+    fn answer_and_sessions_needed(&self, saved: &SavingsForecast) -> (ForecastOutcome, Option<u64>) {
         let apart = self.realised - self.forecast;
         if self.units >= SESSIONS_MIN {
-            if apart.abs() + self.half_width() <= self.forecast.abs() / 2.0 {
+            if apart.abs() + self.interval_half_width() <= self.forecast.abs() / 2.0 {
                 return (ForecastOutcome::AsForecast, None);
             }
-            if apart.abs() > self.t() * (self.own + self.rest[0] + self.rest[1]).sqrt() {
+            if apart.abs() > self.t_quantile() * (self.own + self.rest[0] + self.rest[1]).sqrt() {
                 return (if apart > 0.0 { ForecastOutcome::Less } else { ForecastOutcome::More }, None);
             }
         }
-        (ForecastOutcome::CannotTell, saved.sessions_to_know().map(|it| more(it, self.n)))
+        (
+            ForecastOutcome::CannotTell,
+            saved.n_later_sessions_needed().map(|it| n_more_sessions_needed(it, self.n)),
+        )
     }
 }
 
 /// Returns how many more sessions there are until the number from which it can be told. Nine of ten answers have come by then; for the
 /// others, it is asked again at twice as many.
-fn more(needed: u64, had: u64) -> u64 {
+fn n_more_sessions_needed(needed: u64, had: u64) -> u64 {
     let mut stage = needed.max(1);
     while stage <= had {
         stage *= 2;
@@ -340,12 +351,12 @@ fn more(needed: u64, had: u64) -> u64 {
 }
 
 /// Returns the variance that the earlier rates give what later sessions would have been billed.
-fn rate_variance(saved: &Saved, own: &[&Later]) -> f64 {
-    let size = |own: &mut dyn Iterator<Item = &&Later>| total(own.map(|it| it.size));
+fn earlier_rates_variance(saved: &SavingsForecast, own: &[&LaterSession]) -> f64 {
+    let size = |own: &mut dyn Iterator<Item = &&LaterSession>| sum_from_zero(own.map(|it| it.size));
     match &saved.pooled {
-        Some(bills) => size(&mut own.iter()).powi(2) * bills.variance(),
-        None => total(saved.kinds.iter().map(|kind| {
-            size(&mut own.iter().filter(|it| it.kind == kind.name)).powi(2) * kind.bills.variance()
+        Some(bills) => size(&mut own.iter()).powi(2) * bills.rate_variance(),
+        None => sum_from_zero(saved.kinds.iter().map(|kind| {
+            size(&mut own.iter().filter(|it| it.kind == kind.name)).powi(2) * kind.bills.rate_variance()
         })),
     }
 }

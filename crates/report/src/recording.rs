@@ -1,9 +1,9 @@
 //! What a recording contains and what is left out, as a table and as JSON.
 
 use crate::SharedFront;
-use crate::as_logged::{BillAsLogged, ProfileOf, sum_of};
+use crate::as_logged::{BillAsLogged, ProfileOf, sum_bills};
 use crate::bill_by::SessionBill;
-use crate::fixed::{SentBy, SessionFixed};
+use crate::fixed::{SenderSession, SessionFixed};
 use crate::prelude::*;
 use ctxsim_timeline::import::{Imported, Indexed, LossReason};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
@@ -19,14 +19,14 @@ pub struct FileContents {
     pub file: String,
     pub format: &'static str,
     /// Its sessions, in order.
-    pub sessions: Vec<SessionHeld>,
+    pub sessions: Vec<SessionContents>,
     /// What is left out, by first line; each loss with all its lines.
-    pub left_out: Vec<LossHeld>,
+    pub left_out: Vec<LeftOutRecords>,
 }
 
 /// The contents of one session.
 #[derive(Debug, Serialize)]
-pub struct SessionHeld {
+pub struct SessionContents {
     /// Its name within the file; empty for a single session.
     pub session: String,
     /// User turns.
@@ -87,7 +87,7 @@ pub struct SessionHeld {
 
 /// Something left out.
 #[derive(Debug, Serialize)]
-pub struct LossHeld {
+pub struct LeftOutRecords {
     /// What, and why.
     pub what: String,
     /// How many times.
@@ -100,24 +100,27 @@ impl FileContents {
     /// Sums up what was imported of a file.
     pub fn new(file: &str, imported: &[Imported], profile_of: ProfileOf<'_>) -> Self {
         let left_out = imported.first().map_or(&[] as &[LossReason], |it| it.losses.as_slice());
-        let held =
-            |it: &LossReason| LossHeld { what: it.what.clone(), count: it.count, lines: it.lines.clone() };
+        let held = |it: &LossReason| LeftOutRecords {
+            what: it.what.clone(),
+            count: it.count,
+            lines: it.lines.clone(),
+        };
         Self {
             file: file.to_owned(),
             format: imported.first().map_or("", |it| it.format),
-            sessions: imported.iter().map(|it| SessionHeld::new(it, profile_of)).listed(),
+            sessions: imported.iter().map(|it| SessionContents::new(it, profile_of)).listed(),
             left_out: left_out.iter().map(held).listed(),
         }
     }
 
     /// Returns what its sessions were billed, for dividing it.
-    pub fn bills(&self) -> impl Iterator<Item = &SessionBill> {
+    pub fn session_bills(&self) -> impl Iterator<Item = &SessionBill> {
         self.sessions.iter().map(|it| &it.by)
     }
 
     /// Returns what is fixed of its sessions' prompts, for adding it up.
-    pub fn fixed(&self) -> impl Iterator<Item = SentBy<'_>> {
-        self.sessions.iter().map(|session| SentBy {
+    pub fn fixed_prompt_parts(&self) -> impl Iterator<Item = SenderSession<'_>> {
+        self.sessions.iter().map(|session| SenderSession {
             by: &session.by,
             fixed: session.fixed.as_ref(),
             as_logged: session.as_logged.as_ref(),
@@ -125,15 +128,15 @@ impl FileContents {
     }
 
     /// Takes whose its sessions are from the index of its log.
-    pub fn place(&mut self, index: &[Indexed]) {
+    pub fn assign_owners(&mut self, index: &[Indexed]) {
         for session in &mut self.sessions {
             let own = index.iter().find(|it| it.session == session.session).or(index.first());
-            own.into_iter().for_each(|it| session.by.place(it));
+            own.into_iter().for_each(|it| session.by.set_owner_from_index(it));
         }
     }
 }
 
-impl SessionHeld {
+impl SessionContents {
     fn new(imported: &Imported, profile_of: ProfileOf<'_>) -> Self {
         let timeline = &imported.timeline;
         let recorded = timeline.recorded.clone().unwrap_or_default();
@@ -173,11 +176,11 @@ impl SessionHeld {
             cache_write_tokens: sum(|it| it.cache_write),
             output_tokens: sum(|it| it.output),
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
-            as_logged: BillAsLogged::of(timeline, profile_of),
-            by: SessionBill::of(timeline, profile_of),
-            fixed: SessionFixed::of(timeline, profile_of),
+            as_logged: BillAsLogged::from_timeline(timeline, profile_of),
+            by: SessionBill::from_timeline(timeline, profile_of),
+            fixed: SessionFixed::from_timeline(timeline, profile_of),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
-            shared: SharedFront::of(timeline),
+            shared: SharedFront::from_timeline(timeline),
             assumptions: timeline.assumptions.clone(),
         }
     }
@@ -187,21 +190,21 @@ impl SessionHeld {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn json(files: &[FileContents]) -> Result<String, serde_json::Error> {
+pub fn recordings_json(files: &[FileContents]) -> Result<String, serde_json::Error> {
     json_text(&group! { "schema": "ctxsim.recording/1", "files": Value::serialised(files) })
 }
 
 /// Returns what files hold, for people: in full if that is asked for or has few lines.
-pub fn table(files: &[FileContents], is_detailed: bool) -> String {
+pub fn recordings_text(files: &[FileContents], is_detailed: bool) -> String {
     let sessions = files.iter().flat_map(|it| &it.sessions);
-    let logged = sum_of(sessions.filter_map(|it| it.as_logged.as_ref()));
-    let bill = logged.map_or_else(String::new, |it| format!("{}\n", it.words()));
-    let text = in_full(files, bill.clone());
-    if is_detailed || text.lines().count() <= LINES_MAX { text } else { bill + &in_short(files) }
+    let logged = sum_bills(sessions.filter_map(|it| it.as_logged.as_ref()));
+    let bill = logged.map_or_else(String::new, |it| format!("{}\n", it.describe()));
+    let text = append_full_listing(files, bill.clone());
+    if is_detailed || text.lines().count() <= LINES_MAX { text } else { bill + &short_listing(files) }
 }
 
 /// Adds each file with its sessions and its losses to a text.
-fn in_full(files: &[FileContents], mut text: String) -> String {
+fn append_full_listing(files: &[FileContents], mut text: String) -> String {
     for file in files {
         if !text.is_empty() {
             text.push('\n');
@@ -224,19 +227,21 @@ fn in_full(files: &[FileContents], mut text: String) -> String {
                 "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests\n"
             );
         }
-        text += &apart(&file.sessions, "wrote a summary of the history", |session| {
+        text += &separate_requests_line(&file.sessions, "wrote a summary of the history", |session| {
             (session.summary_requests, session.summary_prompt_tokens, session.summary_output_tokens)
         });
-        text += &apart(&file.sessions, "lie on branches that the user left", |session| {
+        text += &separate_requests_line(&file.sessions, "lie on branches that the user left", |session| {
             (session.left_requests, session.left_prompt_tokens, session.left_output_tokens)
         });
-        text += &neighbours(&file.sessions);
+        text += &sub_agents_and_shared_fronts(&file.sessions);
         if file.left_out.is_empty() {
             text.push_str("\nnothing is left out\n");
             continue;
         }
         text.push_str("\nleft out\n");
-        let loss = |it: &LossHeld| [it.count.to_string(), format!("{} ({})", it.what, lines(&it.lines))];
+        let loss = |it: &LeftOutRecords| {
+            [it.count.to_string(), format!("{} ({})", it.what, line_numbers_text(&it.lines))]
+        };
         let rows = file.left_out.iter().map(loss);
         text += &draw_whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]));
     }
@@ -247,7 +252,11 @@ fn in_full(files: &[FileContents], mut text: String) -> String {
 type BillsApart = (usize, Option<Tokens>, Option<Tokens>);
 
 /// Says how many requests of a kind stand apart from the others, and what they were billed.
-fn apart(sessions: &[SessionHeld], what: &str, bills: impl Fn(&SessionHeld) -> BillsApart) -> String {
+fn separate_requests_line(
+    sessions: &[SessionContents],
+    what: &str,
+    bills: impl Fn(&SessionContents) -> BillsApart,
+) -> String {
     let all: Vec<_> = sessions.iter().map(bills).listed();
     let n: usize = all.iter().map(|it| it.0).sum();
     if n == 0 {
@@ -261,7 +270,7 @@ fn apart(sessions: &[SessionHeld], what: &str, bills: impl Fn(&SessionHeld) -> B
 }
 
 /// Says which sessions are sub-agents', and what other sessions had left for each.
-fn neighbours(sessions: &[SessionHeld]) -> String {
+fn sub_agents_and_shared_fronts(sessions: &[SessionContents]) -> String {
     let mut text = String::new();
     for session in sessions {
         let name = if session.session.is_empty() { "the session" } else { &session.session };
@@ -277,10 +286,10 @@ fn neighbours(sessions: &[SessionHeld]) -> String {
 }
 
 /// Returns one line a session.
-fn sessions_table(sessions: &[SessionHeld]) -> String {
+fn sessions_table(sessions: &[SessionContents]) -> String {
     let count = |n: usize| thousands(n as u64);
     let tokens = |n: Option<Tokens>| or_none(n, thousands);
-    let columns: [Of<'_, SessionHeld>; 12] = [
+    let columns: [Of<'_, SessionContents>; 12] = [
         ("session", &|it| if it.session.is_empty() { NONE.to_owned() } else { it.session.clone() }),
         ("turns", &|it| count(it.turns)),
         ("requests", &|it| count(it.requests)),
@@ -298,7 +307,7 @@ fn sessions_table(sessions: &[SessionHeld]) -> String {
 }
 
 /// Names the first lines.
-fn lines(lines: &[usize]) -> String {
+fn line_numbers_text(lines: &[usize]) -> String {
     let shown: Vec<String> = lines.iter().take(LINES_SHOWN).map(ToString::to_string).listed();
     let word = if lines.len() == 1 { "line" } else { "lines" };
     match lines.len().checked_sub(LINES_SHOWN) {
@@ -320,17 +329,17 @@ struct FileRow<'f> {
 
 impl<'f> FileRow<'f> {
     fn new(file: &'f FileContents) -> Self {
-        let bill = sum_of(file.sessions.iter().filter_map(|it| it.as_logged.as_ref()));
+        let bill = sum_bills(file.sessions.iter().filter_map(|it| it.as_logged.as_ref()));
         Self { file, cost: bill.filter(|it| it.requests > 0).map(|it| it.total()) }
     }
 
-    fn sum(&self, number: fn(&SessionHeld) -> usize) -> String {
+    fn sum_over_sessions(&self, number: fn(&SessionContents) -> usize) -> String {
         thousands(self.file.sessions.iter().map(number).sum::<usize>() as u64)
     }
 }
 
 /// Returns, in short, the costliest files, what is left out most, and what shows the rest.
-fn in_short(files: &[FileContents]) -> String {
+fn short_listing(files: &[FileContents]) -> String {
     let mut rows = files.iter().map(FileRow::new).listed();
     rows.order_by_key(|it| Reverse(it.cost));
     let more = rows.len().saturating_sub(FILES_SHOWN);
@@ -340,8 +349,8 @@ fn in_short(files: &[FileContents]) -> String {
         ("file", &|it| it.file.file.clone()),
         ("format", &|it| it.file.format.to_owned()),
         ("sessions", &|it| thousands(it.file.sessions.len() as u64)),
-        ("requests", &|it| it.sum(|it| it.requests)),
-        ("billed", &|it| it.sum(|it| it.billed_requests)),
+        ("requests", &|it| it.sum_over_sessions(|it| it.requests)),
+        ("billed", &|it| it.sum_over_sessions(|it| it.billed_requests)),
         ("USD", &|it| or_none(it.cost, |it| fixed(it.usd(), 2))),
     ];
     let counts = format!("{}, {}", counted(files.len(), "file"), counted(n_sessions, "session"));
@@ -349,13 +358,13 @@ fn in_short(files: &[FileContents]) -> String {
     if more > 0 {
         text += &format!("… and {} more, which cost no more\n", thousands(more as u64));
     }
-    text += &left_out(files);
+    text += &left_out_listing(files);
     text + "\n`--details` shows the sessions of each file, and all that is left out, with its lines; `--by KEY` divides the bill; `--fixed` shows \
             what every prompt begins with.\n"
 }
 
 /// Returns what is left out of all files, by what it is.
-fn left_out(files: &[FileContents]) -> String {
+fn left_out_listing(files: &[FileContents]) -> String {
     let mut by_what: IndexMap<&str, [usize; 2]> = IndexMap::new();
     for loss in files.iter().flat_map(|it| &it.left_out) {
         let sum = by_what.entry(&loss.what).or_default();

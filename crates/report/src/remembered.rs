@@ -5,7 +5,7 @@ use ctxsim_engine::measure::{Remembered, Statistic};
 use ctxsim_engine::take::Number;
 
 /// A number of two runs, and how much more the second has.
-pub(super) struct Both {
+pub(super) struct RememberedPair {
     /// The base's and the candidate's.
     pub(super) numbers: [Remembered; 2],
     /// The differences trial by trial, where both have the number in every trial.
@@ -15,12 +15,14 @@ pub(super) struct Both {
 }
 
 /// Returns the numbers that sweeps optimise: the first of each kind of findings.
-pub(super) fn mains() -> impl Iterator<Item = &'static Number> {
+pub(super) fn main_numbers_of_findings() -> impl Iterator<Item = &'static Number> {
     ctxsim_worlds::findings().filter_map(|it| it.numbers.first())
 }
 
 /// Compares what two policies remember, number by number over pairs of runs on the same loads.
-pub(super) fn both<'r>(pairs: impl Iterator<Item = &'r [Run; 2]> + Clone) -> Vec<Both> {
+pub(super) fn compare_remembered_numbers<'r>(
+    pairs: impl Iterator<Item = &'r [Run; 2]> + Clone,
+) -> Vec<RememberedPair> {
     let statistic = |it: &Run, number: &Number| it.findings.as_ref()?.number(number.name);
     let is_of = |run: &Run, number: &Number| {
         run.findings.as_ref().is_some_and(|it| it.kind().numbers.iter().any(|own| own.place == number.place))
@@ -36,7 +38,7 @@ pub(super) fn both<'r>(pairs: impl Iterator<Item = &'r [Run; 2]> + Clone) -> Vec
         let n_trials = known.clone().map(|(it, ..)| it[0].trials).sum();
         let differences = known.map(|(it, ..)| it[1].findings.as_ref()?.more(number.name, &it[0].policy));
         let difference = differences.collect::<Option<Vec<_>>>().and_then(sum);
-        Some(Both { numbers: numbers.map(|it| number.with(it)), difference, n_trials })
+        Some(RememberedPair { numbers: numbers.map(|it| number.with(it)), difference, n_trials })
     };
     ctxsim_worlds::findings().flat_map(|it| it.numbers).filter_map(both).listed()
 }

@@ -11,14 +11,14 @@ const NAMED: usize = 3;
 const LOADS: usize = 6;
 
 /// Returns how many loads of memories there are, if these are too many to look for repairs.
-fn too_many(runs: &[Run]) -> Option<usize> {
+fn n_loads_if_too_many(runs: &[Run]) -> Option<usize> {
     let loads = crate::distinct(runs.iter().filter(|it| it.is_of_memory()).map(|it| &*it.scenario));
     Some(loads.len()).filter(|it| *it > LOADS)
 }
 
 /// Returns the runs without repairs where there are too many loads to look for these, so that no format looks for them.
-pub(super) fn only_of_few(mut runs: Vec<Run>) -> Vec<Run> {
-    if too_many(&runs).is_some() {
+pub(super) fn drop_repairs_if_many_loads(mut runs: Vec<Run>) -> Vec<Run> {
+    if n_loads_if_too_many(&runs).is_some() {
         for run in &mut runs {
             let without = run.findings.as_ref().and_then(|it| it.without_repair());
             run.findings = without.or_else(|| run.findings.take());
@@ -30,7 +30,7 @@ pub(super) fn only_of_few(mut runs: Vec<Run>) -> Vec<Run> {
 impl Report {
     /// Returns a line for each loss that memories of the report have in common, those of most policies first.
     pub fn repair_lines(&self) -> Vec<String> {
-        if let Some(n) = too_many(&self.runs) {
+        if let Some(n) = n_loads_if_too_many(&self.runs) {
             let n = counted(n, "load");
             return vec![format!("not looked for on {n}: run at most {LOADS} to see which changes help.")];
         }
@@ -42,28 +42,28 @@ impl Report {
             groups.entry((repair.stages.clone(), repair.change.as_deref())).or_default().push((run, repair));
         }
         let mut groups = groups.into_values().listed();
-        groups.sort_by_key(|it| std::cmp::Reverse(distinct(it, |run| &run.policy).len()));
-        groups.iter().map(|it| line(it)).listed()
+        groups.sort_by_key(|it| std::cmp::Reverse(distinct_names(it, |run| &run.policy).len()));
+        groups.iter().map(|it| repair_line(it)).listed()
     }
 }
 
 /// Returns the names of runs, each once.
-fn distinct<'r>(group: &[(&'r Run, &StageRepair)], name: impl Fn(&'r Run) -> &'r str) -> Vec<&'r str> {
+fn distinct_names<'r>(group: &[(&'r Run, &StageRepair)], name: impl Fn(&'r Run) -> &'r str) -> Vec<&'r str> {
     crate::distinct(group.iter().map(|it| name(it.0)))
 }
 
 /// Returns the line of runs with one loss; of several loads the range of what would be recovered.
-fn line(group: &[(&Run, &StageRepair)]) -> String {
-    let policies = distinct(group, |it| &it.policy);
+fn repair_line(group: &[(&Run, &StageRepair)]) -> String {
+    let policies = distinct_names(group, |it| &it.policy);
     let named = policies.iter().take(NAMED).copied().listed().join(", ");
-    let whom = named + &if_any(policies.len().saturating_sub(NAMED), |n| format!(" and {n} more"));
+    let whom = named + &text_if_any(policies.len().saturating_sub(NAMED), |n| format!(" and {n} more"));
     let loses = if policies.len() == 1 { "loses" } else { "lose" };
     let repair = group[0].1;
     let stage = match repair.stages.as_slice() {
         [one] => format!("most answers in {one}"),
         several => format!("most answers in {}: cannot tell which", several.join(" or ")),
     };
-    let recovered = range(group.iter().map(|it| it.1.recovers.mean));
+    let recovered = lowest_and_highest_percent(group.iter().map(|it| it.1.recovers.mean));
     let recovers = match repair.recovers.ci95 {
         Some(ends) if recovered.len() == 1 => {
             format!("{} ({})", recovered[0], ends.map(percent).join(" to "))
@@ -71,17 +71,17 @@ fn line(group: &[(&Run, &StageRepair)]) -> String {
         _ => recovered.join(" to "),
     };
     let gain = format!("a perfect stage would get {recovers} more of the questions about single facts right");
-    format!("{whom} {loses} {stage}; {gain}. {}", best(group))
+    format!("{whom} {loses} {stage}; {gain}. {}", best_change_sentence(group))
 }
 
 /// Says what the best change of those that were tried brings.
-fn best(group: &[(&Run, &StageRepair)]) -> String {
+fn best_change_sentence(group: &[(&Run, &StageRepair)]) -> String {
     let (run, repair) = group[0];
     let what = run.remembered().next().map_or("score", |it| it.heading);
-    let scores = range(group.iter().map(|it| it.1.score)).join(" to ");
+    let scores = lowest_and_highest_percent(group.iter().map(|it| it.1.score)).join(" to ");
     match (&repair.change, repair.tried) {
         (Some(change), _) => {
-            let brings = range(group.iter().filter_map(|it| it.1.brings)).join(" to ");
+            let brings = lowest_and_highest_percent(group.iter().filter_map(|it| it.1.brings)).join(" to ");
             format!("With `--set '{change}'`: {what} {brings}, without it {scores}.")
         }
         (None, 0) => "No field of the policy or of the scenario changes that.".to_owned(),
@@ -93,7 +93,7 @@ fn best(group: &[(&Run, &StageRepair)]) -> String {
 }
 
 /// Writes the lowest and the highest of some shares; once if they are one.
-fn range(shares: impl Iterator<Item = f64>) -> Vec<String> {
+fn lowest_and_highest_percent(shares: impl Iterator<Item = f64>) -> Vec<String> {
     let [low, high] = shares.fold([f64::INFINITY, 0.0_f64], |[low, high], it| [low.min(it), high.max(it)]);
     let ends = if low >= high { &[high][..] } else { &[low, high] };
     ends.iter().map(|it| percent(*it)).listed()

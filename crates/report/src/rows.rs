@@ -1,6 +1,6 @@
 //! The kinds of rows below runs, with their columns.
 
-use super::runs::RunOf;
+use super::runs::RunRow;
 use crate::metric::ByTtl;
 use crate::prelude::*;
 use ctxsim_base::quantity::{Amount, ix};
@@ -17,9 +17,9 @@ use ctxsim_timeline::row::{Fields, Head, columns, fields, heads};
 use ctxsim_timeline::{Recorded, Session, StepIx, TurnIx, Usage};
 
 /// Returns the columns of each kind of row, under what gives the rows.
-pub fn kinds() -> Vec<(&'static str, Vec<Head>)> {
+pub fn columns_by_row_kind() -> Vec<(&'static str, Vec<Head>)> {
     let front = [
-        ("`--rows runs`: one policy on one scenario under one profile", heads::<RunOf<'_>>()),
+        ("`--rows runs`: one policy on one scenario under one profile", heads::<RunRow<'_>>()),
         ("`--rows requests`: one model request", heads::<RequestInContext<'_>>()),
         ("`--rows needs`: one thing that is needed again", heads::<DueNeed<'_>>()),
         (
@@ -52,7 +52,7 @@ pub struct RowContext<'a> {
 
 impl<'a> RowContext<'a> {
     /// The context of a single run on a timeline.
-    pub fn alone(
+    pub fn for_single_run(
         policy: &'a Policy,
         scenario: &'a str,
         timeline: &'a Timeline,
@@ -65,13 +65,13 @@ impl<'a> RowContext<'a> {
 
 impl RowContext<'_> {
     /// Returns the first columns of its rows: the run, if there are several.
-    fn of(&self) -> Fields {
+    fn run_fields(&self) -> Fields {
         let run = RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name };
         if self.names_run { run.fields() } else { Vec::new() }
     }
 
     /// Returns which session a turn belongs to, from 0.
-    fn session(&self, turn: TurnIx) -> u32 {
+    fn session_of_turn(&self, turn: TurnIx) -> u32 {
         let before = self.sessions.partition_point(|it| it.turns.end <= turn);
         let last = self.sessions.len().saturating_sub(1);
         ix(before.min(last))
@@ -79,25 +79,25 @@ impl RowContext<'_> {
 }
 
 /// Returns the requests of a run, with what they cost.
-pub fn requests(rows: &Ledger, context: RowContext<'_>, costs: &[RequestCost]) -> Rows {
-    Rows::new::<RequestInContext<'_>>(context.of(), sent(rows, context, costs))
+pub fn request_rows(rows: &Ledger, context: RowContext<'_>, costs: &[RequestCost]) -> Rows {
+    Rows::new::<RequestInContext<'_>>(context.run_fields(), requests_in_context(rows, context, costs))
 }
 
 /// Returns the requests of one conversation, with its length and its index among those of that length.
-pub fn requests_of_conversation(
+pub fn conversation_request_rows(
     rows: &Ledger,
     (length, trial): (u64, u64),
     context: RowContext<'_>,
     costs: &[RequestCost],
 ) -> Rows {
-    let mut all = requests(rows, context, costs);
+    let mut all = request_rows(rows, context, costs);
     all.of.extend([("length".into(), length.into()), ("trial".into(), trial.into())]);
     all
 }
 
 /// Returns the needs of a run.
-pub fn needs(rows: &Ledger, context: RowContext<'_>) -> Rows {
-    Rows::new::<DueNeed<'_>>(context.of(), rows.needs.iter().map(|row| DueNeed { row, context }))
+pub fn need_rows(rows: &Ledger, context: RowContext<'_>) -> Rows {
+    Rows::new::<DueNeed<'_>>(context.run_fields(), rows.needs.iter().map(|row| DueNeed { row, context }))
 }
 
 /// A need with its context.
@@ -108,7 +108,7 @@ struct DueNeed<'a> {
 
 columns! { DueNeed<'_>;
     /// The session of the recording, from 0.
-    "session": Count = |it| it.context.session(it.row.turn_ix),
+    "session": Count = |it| it.context.session_of_turn(it.row.turn_ix),
     /// The user's turn in which it was due, from 0.
     "turn": Count = |it| it.row.turn_ix,
     /// The step of the recorded call that revealed it, or the last one of a turn that needed what users asked; null where it was declared.
@@ -168,14 +168,14 @@ pub(crate) struct ExploredCalls {
 
 impl ExploredCalls {
     /// Takes what a row says.
-    pub(crate) fn of(row: &ExploredRow) -> Self {
+    pub(crate) fn from_row(row: &ExploredRow) -> Self {
         Self { calls: row.calls, fetched: row.fetched }
     }
 }
 
 /// Returns the requests of a run, each with what was due with it: what a step's calls need with the step's request, what a turn needs
 /// with its last one; and with what it costs, where that is known of all of them.
-fn sent<'a>(
+fn requests_in_context<'a>(
     rows: &'a Ledger,
     context: RowContext<'a>,
     costs: &'a [RequestCost],
@@ -208,21 +208,21 @@ fn sent<'a>(
 
 impl RequestInContext<'_> {
     /// Returns what was recorded for the request that a step answers.
-    fn recorded(&self) -> Option<Usage> {
+    fn recorded_usage(&self) -> Option<Usage> {
         let is_of_agent = self.row.role == Role::Main && !self.row.fetches;
         let recorded = self.context.recorded.filter(|_| is_of_agent)?;
         *recorded.usage.get(usize::try_from(self.row.step).ok()?)?
     }
 
     /// Returns what the recorded request missed of what was cached.
-    fn missed(&self) -> Option<&Miss> {
-        self.recorded()?;
+    fn cache_miss(&self) -> Option<&Miss> {
+        self.recorded_usage()?;
         let misses = self.context.misses;
         misses.binary_search_by_key(&self.row.step, |it| it.step).ok().map(|at| &misses[at])
     }
 
     /// Returns the stage that changed the prompt.
-    fn changed_by(&self) -> Option<String> {
+    fn changing_stage_name(&self) -> Option<String> {
         let Self { row, context, .. } = self;
         // Its edits have the first author; what the recorded harness changed has another.
         if matches!(context.policy.code, Some(Builtin::Own(_))) && row.change.by == Some(0) {
@@ -232,14 +232,14 @@ impl RequestInContext<'_> {
     }
 
     /// Returns what the request itself costs.
-    fn cost(&self) -> Option<f64> {
+    fn cost_usd(&self) -> Option<f64> {
         let models = Models::new(self.context.profile, self.context.policy.summariser());
         let alone = || price::request(self.row, &models.of(self.row.role).prices);
         self.cost.map_or_else(alone, |it| it.request()).map(Cost::usd)
     }
 
     /// Returns how long it takes by what was measured of its model; nothing of requests that nobody waits for.
-    fn waiting(&self) -> Option<f64> {
+    fn waiting_seconds(&self) -> Option<f64> {
         let models = Models::new(self.context.profile, self.context.policy.summariser());
         let model = self.cost.map_or_else(|| models.of(self.row.role).waiting, |it| it.waits);
         let one = RequestSums { n: 1, tokens: self.row.tokens(), ..RequestSums::default() };
@@ -247,14 +247,14 @@ impl RequestInContext<'_> {
     }
 
     /// Returns an amount beside it.
-    fn beside(&self, amount: impl Fn(&RequestCost) -> Option<Amount>) -> Option<f64> {
+    fn extra_cost_usd(&self, amount: impl Fn(&RequestCost) -> Option<Amount>) -> Option<f64> {
         self.cost.as_ref().and_then(amount).map(Amount::usd)
     }
 }
 
 columns! { RequestInContext<'_>;
     /// The session of the recording, from 0.
-    "session": Count = |it| it.context.session(it.row.turn_ix),
+    "session": Count = |it| it.context.session_of_turn(it.row.turn_ix),
     /// The user's turn, from 0.
     "turn": Count = |it| it.row.turn_ix,
     /// The step of the timeline, from 0.
@@ -285,15 +285,15 @@ columns! { RequestInContext<'_>;
     /// What the model writes.
     "output_tokens": Tokens = |it| it.row.output,
     /// How long it takes until its last token, by what was measured of its model; null where that has no data, and of requests that nobody waits for.
-    "waiting_s": Seconds = |it| it.waiting(),
+    "waiting_s": Seconds = |it| it.waiting_seconds(),
     /// What the provider billed for the recorded request; null where nothing was recorded.
-    "recorded": Group(heads::<Usage>) = |it| it.recorded().as_ref().map(fields),
+    "recorded": Group(heads::<Usage>) = |it| it.recorded_usage().as_ref().map(fields),
     /// What the recorded request did not read although it was cached, and why as far as the log says; null where nothing was missed.
-    "missed": Group(heads::<Miss>) = |it| it.missed().map(fields),
+    "missed": Group(heads::<Miss>) = |it| it.cache_miss().map(fields),
     /// The first item of the prompt that changed since the last request; null if none did.
     "first_changed": Count = |it| it.row.change.first_slot,
     /// The stage that changed it, or `code`.
-    "changed_by": Text = |it| it.changed_by(),
+    "changed_by": Text = |it| it.changing_stage_name(),
     /// The first item that no earlier prompt shares, if the cache's rules know it.
     "broke_at": Count = |it| it.row.usage.broke_at,
     /// Edits since the last request.
@@ -305,21 +305,21 @@ columns! { RequestInContext<'_>;
     "exploration": Group(heads::<ExploredCalls>) = |it| it.explored.as_ref().map(fields),
     /// The request's own cost; null where some token has no price, like those that follow. Their sums over a run are `cost_usd.base`, `cost_usd.compaction`
     /// and `cost_usd.keep_alive` together.
-    "cost_usd": Usd = |it| it.cost(),
+    "cost_usd": Usd = |it| it.cost_usd(),
     /// Expected cost of fetching again what was due with it, of carrying what was fetched, and of needs that nothing recovers; sums to
     /// `cost_usd.recovery`.
-    "recovery_usd": Usd = |it| it.beside(|it| it.recovery),
+    "recovery_usd": Usd = |it| it.extra_cost_usd(|it| it.recovery),
     /// Expected cost of what is looked up anew before it, and of carrying that; sums to `cost_usd.exploration`.
-    "exploration_usd": Usd = |it| it.beside(|it| it.exploration),
+    "exploration_usd": Usd = |it| it.extra_cost_usd(|it| it.exploration),
     /// Expected change because other sessions may have left its front in the cache, and longer-lived entries than the recorded ones may be missed; sums to
     /// `cost_usd.left_by_others`.
-    "left_by_others_usd": Usd = |it| it.beside(|it| Some(it.left)),
+    "left_by_others_usd": Usd = |it| it.extra_cost_usd(|it| Some(it.left)),
     /// `cost_usd.reaction` of the whole run, in its last row.
-    "reaction_usd": Usd = |it| it.beside(|it| Some(it.reaction)),
+    "reaction_usd": Usd = |it| it.extra_cost_usd(|it| Some(it.reaction)),
     /// `cost_usd.storage`, calls of memories and `cost_usd.penalty` of the whole run, in its last row.
-    "rest_usd": Usd = |it| it.beside(|it| Some(it.rest)),
+    "rest_usd": Usd = |it| it.extra_cost_usd(|it| Some(it.rest)),
     /// All of these; sums to `cost_usd.total`, to the picodollar (of several trials, rows are those of the first).
-    "total_usd": Usd = |it| it.beside(RequestCost::total),
+    "total_usd": Usd = |it| it.extra_cost_usd(RequestCost::total),
 }
 
 columns! { ExploredCalls;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::ALL;
-use super::firings::{stages_in_a_cell, stages_json};
+use super::firings::{format_stage_firings, stages_json};
 use crate::prelude::*;
 use ctxsim_engine::ledger::MemorySums;
 use ctxsim_engine::measure::Label;
@@ -11,7 +11,7 @@ use ctxsim_timeline::row::{Columns, Fields, Head, RowColumn, fields, heads, list
 
 /// A run with what a report says of it.
 #[derive(Clone, Debug)]
-pub(super) struct RunOf<'a> {
+pub(super) struct RunRow<'a> {
     pub(super) run: &'a Run,
     pub(super) label: Option<Label>,
     /// The report, if it was checked against guards.
@@ -20,34 +20,34 @@ pub(super) struct RunOf<'a> {
     pub(super) in_words: bool,
 }
 
-impl<'a> RunOf<'a> {
+impl<'a> RunRow<'a> {
     /// Returns a run without guards.
     pub(super) fn new(run: &'a Run, label: Option<Label>) -> Self {
         Self { run, label, judged: None, in_words: false }
     }
 
-    fn stages(&self) -> Value {
-        if self.in_words { stages_in_a_cell(self.run).into() } else { stages_json(self.run).into() }
+    fn stages_value(&self) -> Value {
+        if self.in_words { format_stage_firings(self.run).into() } else { stages_json(self.run).into() }
     }
 
-    fn guards(&self) -> Value {
+    fn guards_value(&self) -> Value {
         let Some(report) = self.judged else { return Value::Null };
         if self.in_words {
-            return report.verdicts_in_a_cell(self.run).into();
+            return report.guard_verdicts_cell(self.run).into();
         }
-        report.verdicts_on(self.run).map(|verdicts| Value::serialised(&verdicts)).into()
+        report.guard_verdicts_on(self.run).map(|verdicts| Value::serialised(&verdicts)).into()
     }
 }
 
 /// Returns the runs of a report; where stages and guards are told in words, without sums over scenarios, so that adding up a column
 /// counts each run once.
-pub fn rows(report: &Report, in_words: bool) -> Rows {
-    let runs = report.labelled().filter(|(run, _)| !in_words || run.scenario != ALL);
-    let runs = runs.map(|(run, label)| RunOf { run, label, judged: Some(report), in_words });
-    Rows::new::<RunOf<'_>>(Vec::new(), runs)
+pub fn run_rows(report: &Report, in_words: bool) -> Rows {
+    let runs = report.runs_with_labels().filter(|(run, _)| !in_words || run.scenario != ALL);
+    let runs = runs.map(|(run, label)| RunRow { run, label, judged: Some(report), in_words });
+    Rows::new::<RunRow<'_>>(Vec::new(), runs)
 }
 
-impl Columns for RunOf<'_> {
+impl Columns for RunRow<'_> {
     fn columns<'a>() -> Cow<'a, [RowColumn<Self>]>
     where
         Self: 'a,
@@ -70,13 +70,13 @@ impl Columns for RunOf<'_> {
             ];
         let back = listed![Self;
         /// Calls of a memory to its service; null without any.
-        "memory_calls": Group(calls_heads) = |it| memory_calls(it.run),
+        "memory_calls": Group(memory_call_heads) = |it| memory_call_fields(it.run),
         /// What is assumed, in sentences.
         "assumptions": List = |it| it.run.assumed.sentences.clone(),
         /// How often each stage fired, and how often it edited anything.
-        "stages": List = |it| it.stages(),
+        "stages": List = |it| it.stages_value(),
         /// The verdicts of guards, if the report was checked against any.
-        "guards": List sparse = |it| it.guards(),
+        "guards": List sparse = |it| it.guards_value(),
             ];
         let of_worlds = ctxsim_worlds::findings().flat_map(|it| it.columns);
         let found = |own: &Self, name: &'static str| {
@@ -88,16 +88,16 @@ impl Columns for RunOf<'_> {
 }
 
 /// Says what calls there were, or nothing if there were none and no runner, whose summary follows.
-fn memory_calls(run: &Run) -> Option<Fields> {
+fn memory_call_fields(run: &Run) -> Option<Fields> {
     let MemorySums { writes, reads, .. } = run.tally.sums.memory;
     let found = run.findings.as_ref().map(|it| it.calls()).unwrap_or_default();
     let is_any = writes + reads > 0 || !found.is_empty();
-    let mut calls = is_any.then(|| row_fields(&calls(), &run.tally))?;
+    let mut calls = is_any.then(|| row_fields(&memory_call_columns(), &run.tally))?;
     calls.extend(found);
     Some(calls)
 }
 
-fn calls() -> [RowColumn<Tally>; 5] {
+fn memory_call_columns() -> [RowColumn<Tally>; 5] {
     listed![Tally;
         /// Calls that write.
         "writes": Count = |it| it.sums.memory.writes,
@@ -112,7 +112,7 @@ fn calls() -> [RowColumn<Tally>; 5] {
     ]
 }
 
-fn calls_heads() -> Vec<Head> {
+fn memory_call_heads() -> Vec<Head> {
     let of_worlds = ctxsim_worlds::findings().flat_map(|it| (it.calls)());
-    calls().iter().map(RowColumn::head).chain(of_worlds).listed()
+    memory_call_columns().iter().map(RowColumn::head).chain(of_worlds).listed()
 }

@@ -15,7 +15,7 @@ pub enum Sampled {
 
 impl Sampled {
     /// Names an interval, for a heading.
-    pub fn heading(self) -> &'static str {
+    pub fn interval_heading(self) -> &'static str {
         match self {
             Self::Sessions => "95% interval",
             Self::Assumptions => "by what is assumed",
@@ -23,10 +23,10 @@ impl Sampled {
     }
 
     /// Names an interval with its ends.
-    pub fn named(self, ends: &str) -> String {
+    pub fn interval_text(self, ends: &str) -> String {
         match self {
-            Self::Sessions => format!("{} {ends}", self.heading()),
-            Self::Assumptions => format!("{ends} {}", self.heading()),
+            Self::Sessions => format!("{} {ends}", self.interval_heading()),
+            Self::Assumptions => format!("{ends} {}", self.interval_heading()),
         }
     }
 }

@@ -9,18 +9,18 @@ mod facts;
 mod waiting;
 mod words;
 
-use crate::beside_bill::{BesideBill, EstimatedAgents};
+use crate::beside_bill::{BillFootnotes, EstimatedAgents};
 use crate::lever::Lever;
 use crate::prelude::*;
 use crate::session::BillCheck;
-use crate::{Next, Skipped};
+use crate::{NextCommands, SkippedFile};
 use ctxsim_engine::measure::month::{Basis, Calendar, DAYS};
 use ctxsim_input::profile::calendar::{self, DAY_MS};
 use serde::Serializer;
 
 pub use facts::{BillPart, PartCosts, SessionFacts};
 pub use waiting::{ScreenWaiting, SessionWaits};
-pub use words::{markdown, page, table};
+pub use words::{html_page, markdown, terminal_text};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.screen/1";
@@ -71,7 +71,7 @@ pub struct ReadSessions {
     pub last_day: Option<String>,
     /// The agents, the one with most sessions first.
     pub agents: Vec<AgentRead>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
 }
 
 /// The sessions of one agent.
@@ -186,7 +186,7 @@ impl FirstScreen {
     /// Adds sessions up, with the levers of all agents and a sentence on how sure these are.
     pub fn new(
         sessions: &[SessionFacts],
-        skipped: Vec<Skipped>,
+        skipped: Vec<SkippedFile>,
         mut levers: Vec<Lever>,
         certainty: String,
     ) -> Self {
@@ -195,9 +195,9 @@ impl FirstScreen {
             sum
         });
         let calendar = Calendar::new(sessions.iter().map(|session| session.span_ms));
-        let days = by_day(sessions);
+        let days = costs_by_day(sessions);
         levers.retain(|lever| lever.word.is_some());
-        levers.sort_by(|one, other| other.saved().total_cmp(&one.saved()));
+        levers.sort_by(|one, other| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
         Self {
             schema: SCHEMA,
             read: ReadSessions::new(sessions, skipped),
@@ -205,7 +205,7 @@ impl FirstScreen {
             bill: ScreenBill::new(sessions, &calendar),
             month: MonthBill::new(sessions, &calendar),
             waiting: ScreenWaiting::new(sessions, &calendar),
-            by_project: ProjectBill::all(sessions),
+            by_project: ProjectBill::of_each_project(sessions),
             by_day: days.iter().map(DayBill::new).listed(),
             levers,
             certainty,
@@ -216,15 +216,17 @@ impl FirstScreen {
 
     /// Adds the commands that go on from here.
     #[must_use]
-    pub fn going_on(mut self, next: &Next) -> Self {
+    pub fn with_next_commands(mut self, next: &NextCommands) -> Self {
         if self.read.agents.iter().any(|it| it.has_settings) {
             self.next.push(NextCommand {
-                command: next.advise(),
+                command: next.advise_command(),
                 does: "says which settings to change, and what to paste",
             });
         }
-        self.next
-            .push(NextCommand { command: next.run(), does: "compares ways of keeping the context short" });
+        self.next.push(NextCommand {
+            command: next.compare_command(),
+            does: "compares ways of keeping the context short",
+        });
         self
     }
 
@@ -232,13 +234,13 @@ impl FirstScreen {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
         json_text(self)
     }
 }
 
 /// Adds up what was billed by day, where logs tell days.
-fn by_day(sessions: &[SessionFacts]) -> BTreeMap<i64, PartCosts> {
+fn costs_by_day(sessions: &[SessionFacts]) -> BTreeMap<i64, PartCosts> {
     let mut days: BTreeMap<i64, PartCosts> = BTreeMap::new();
     for (day, costs) in sessions.iter().flat_map(|it| &it.by_day) {
         if let Some(day) = day {
@@ -249,7 +251,7 @@ fn by_day(sessions: &[SessionFacts]) -> BTreeMap<i64, PartCosts> {
 }
 
 impl ProjectBill {
-    fn all(sessions: &[SessionFacts]) -> Vec<Self> {
+    fn of_each_project(sessions: &[SessionFacts]) -> Vec<Self> {
         let mut by_project: BTreeMap<&str, Self> = BTreeMap::new();
         for session in sessions {
             let bill = by_project
@@ -271,7 +273,7 @@ impl DayBill {
 }
 
 impl ReadSessions {
-    fn new(sessions: &[SessionFacts], skipped: Vec<Skipped>) -> Self {
+    fn new(sessions: &[SessionFacts], skipped: Vec<SkippedFile>) -> Self {
         let distinct = |name: fn(&SessionFacts) -> &str| {
             sessions.iter().map(name).filter(|it| !it.is_empty()).collect::<BTreeSet<_>>().len()
         };
@@ -289,14 +291,14 @@ impl ReadSessions {
             days: ends.map_or(0, |(first, last)| day(last).abs_diff(day(first)) + 1),
             first_day: ends.map(|it| calendar::date_text(it.0)),
             last_day: ends.map(|it| calendar::date_text(it.1)),
-            agents: AgentRead::all(sessions),
+            agents: AgentRead::of_each_agent(sessions),
             skipped: skipped.into_iter().filter(|it| !it.is_not_asked).listed(),
         }
     }
 }
 
 impl AgentRead {
-    fn all(sessions: &[SessionFacts]) -> Vec<Self> {
+    fn of_each_agent(sessions: &[SessionFacts]) -> Vec<Self> {
         let mut by_agent: BTreeMap<&str, Vec<&SessionFacts>> = BTreeMap::new();
         sessions.iter().for_each(|it| by_agent.entry(&it.agent).or_default().push(it));
         let numbers = |it: &&str| it.split('.').map(|part| part.parse::<u64>().unwrap_or(0)).listed();
@@ -333,7 +335,7 @@ impl ScreenBill {
                 before: covered(2).map(|[_, last]| sum(last - 2 * DAYS, last - DAYS)),
             }
         };
-        let (mut beside, mut requests_without_price) = (BesideBill::default(), BTreeMap::new());
+        let (mut beside, mut requests_without_price) = (BillFootnotes::default(), BTreeMap::new());
         for session in sessions {
             beside += &session.beside;
             for (model, n) in &session.without_price {
@@ -345,8 +347,8 @@ impl ScreenBill {
             main: period(&|it| !it.is_of_agent),
             sub_agents: period(&|it| it.is_of_agent),
             requests_without_price,
-            estimated: beside.estimated(),
-            plans: beside.plans(),
+            estimated: beside.estimate_sub_agents(),
+            plans: beside.plan_names(),
         }
     }
 }
@@ -356,8 +358,8 @@ impl MonthBill {
         let mut all = PartCosts::default();
         let counted = sessions.iter().flat_map(|it| &it.by_day).filter(|it| calendar.counts(*it.0));
         counted.for_each(|it| all += it.1);
-        let all = all.scaled(calendar);
-        let part = |part: BillPart| MonthPart { part, about: part.about(), usd: all.of(part) };
+        let all = all.scaled_to_month(calendar);
+        let part = |part: BillPart| MonthPart { part, about: part.description(), usd: all.cost_of(part) };
         let misses = |(cause, usd): (&MissCause, &Cost)| MonthMisses {
             cause: *cause,
             about: cause.about(),

@@ -13,11 +13,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use columns::TableColumn;
-use groups::{Group, GroupKey, Under};
+use groups::{GroupKey, GroupProfiles, ScenarioGroup};
 
-use super::lines::{Brief, Figures};
-use super::lines::{PolicyLines, PolicySum};
-use super::metric::Digits;
+use super::lines::{PolicySum, PolicySums};
+use super::lines::{RunBrief, RunFigures};
+use super::metric::TokenFormat;
 use super::trust::TableTrust;
 use super::{distinct, firings};
 use crate::prelude::*;
@@ -100,28 +100,28 @@ impl Section {
     }
 
     /// Returns its columns after the policies' names.
-    fn shown(&self) -> Vec<TableColumn> {
+    fn shown_columns(&self) -> Vec<TableColumn> {
         if !self.columns.is_empty() {
             return self.columns.clone();
         }
         // A model without data has no such column, instead of an empty one.
         let has_waiting = self.lines.iter().any(|it| it.tally.waiting.total().minutes() > Some(0.0));
-        TableColumn::usual(self.has_spread(), has_waiting)
+        TableColumn::usual_columns(self.has_spread(), has_waiting)
     }
 
     /// Returns it as a table of texts.
-    pub fn grid(&self, digits: Digits) -> Grid {
+    pub fn to_grid(&self, digits: TokenFormat) -> Grid {
         let is_asked = !self.columns.is_empty();
-        let shown = self.shown();
+        let shown = self.shown_columns();
         let name = grid::Column::new("policy", CellKind::Name);
-        let cells: Vec<Vec<String>> = shown.iter().map(|it| it.cells(self, digits)).listed();
+        let cells: Vec<Vec<String>> = shown.iter().map(|it| it.format_cells(self, digits)).listed();
         let row = |(nth, line): (usize, &TableLine)| {
             let numbers = cells.iter().map(|it| it[nth].clone());
             Row { cells: std::iter::once(line.policy.clone()).chain(numbers).listed(), note: line.note() }
         };
         Grid {
-            title: format!("{} ({})", self.subject(), self.as_of),
-            columns: std::iter::once(name).chain(shown.iter().map(|it| it.drawn(is_asked))).listed(),
+            title: format!("{} ({})", self.subject_and_profile(), self.as_of),
+            columns: std::iter::once(name).chain(shown.iter().map(|it| it.to_grid_column(is_asked))).listed(),
             rows: self.lines.iter().enumerate().map(row).listed(),
             more: None,
         }
@@ -133,14 +133,14 @@ impl Section {
     }
 
     /// Returns the subject and the profile.
-    pub fn subject(&self) -> String {
+    pub fn subject_and_profile(&self) -> String {
         let joint = if self.profile == OWN { "," } else { " under" };
         format!("{}{joint} {}", self.load, self.profile)
     }
 
     /// Returns the table with the first policy and the ten cheapest of those that acted, and a sentence on the others; `None`
     /// if it is not ranked, or not longer.
-    pub fn shortened(&self) -> Option<(Self, String)> {
+    pub fn shortened_ranking(&self) -> Option<(Self, String)> {
         let n_others = self.lines.len().saturating_sub(1);
         if !self.is_ranked || n_others <= SHOWN {
             return None;
@@ -151,7 +151,7 @@ impl Section {
         let lines = self.lines.iter().take(1).chain(acting.into_iter().take(SHOWN)).cloned().listed();
         let mut by_agent: IndexMap<&str, usize> = IndexMap::new();
         for line in &idle {
-            *by_agent.entry(agent(&line.policy)).or_default() += 1;
+            *by_agent.entry(agent_name(&line.policy)).or_default() += 1;
         }
         let named = |(agent, n): (&&str, &usize)| {
             if *n == 1 { (*agent).to_owned() } else { format!("{agent} ({n})") }
@@ -165,7 +165,7 @@ impl Section {
     }
 
     /// Returns the relative difference of a line's cost from the first one's, on the same work.
-    pub fn change(&self, line: &TableLine) -> Option<f64> {
+    pub fn cost_change(&self, line: &TableLine) -> Option<f64> {
         let (tally, first) = (&line.tally, &self.lines.first()?.tally);
         if let Some(spread) = &line.spread {
             return Some(spread.change);
@@ -178,13 +178,13 @@ impl Section {
     }
 
     /// Returns the 95% interval of that difference over what is assumed alone, both policies under the same numbers; `None` where nothing is.
-    pub fn change_assumed(&self, line: &TableLine) -> Option<[f64; 2]> {
-        let change = self.change(line).filter(|_| line.assumed.is_some())?;
+    pub fn cost_change_interval_assumed(&self, line: &TableLine) -> Option<[f64; 2]> {
+        let change = self.cost_change(line).filter(|_| line.assumed.is_some())?;
         Some(line.assumed.interval(change, 0.0))
     }
 
     /// Returns the same with every recorded compaction as recorded; `None` where nothing was compacted.
-    pub fn change_as_recorded(&self, line: &TableLine) -> Option<f64> {
+    pub fn cost_change_as_recorded(&self, line: &TableLine) -> Option<f64> {
         line.tally.resets.filter(|it| it.avoided > 0)?;
         let [cost, other] = [&line.tally, &self.lines.first()?.tally].map(|it| it.bills()[0]);
         let other = other.filter(|it| *it > 0.0)?;
@@ -192,8 +192,8 @@ impl Section {
     }
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.
-    fn rank(&mut self) {
-        let changes = self.lines.iter().map(|it| self.change(it).unwrap_or(f64::INFINITY)).listed();
+    fn sort_by_cost(&mut self) {
+        let changes = self.lines.iter().map(|it| self.cost_change(it).unwrap_or(f64::INFINITY)).listed();
         let mut lines = std::mem::take(&mut self.lines).into_iter();
         self.lines = lines.next().into_iter().listed();
         let mut others = lines.zip(changes.into_iter().skip(1)).listed();
@@ -207,20 +207,22 @@ impl Section {
 const SHOWN: usize = 10;
 
 /// Returns the agent whose policy it is, or the policy's own name.
-fn agent(policy: &str) -> &str {
+fn agent_name(policy: &str) -> &str {
     policy.strip_prefix("agents/").and_then(|it| it.split('/').next()).unwrap_or(policy)
 }
 
 impl Report {
     /// Returns the tables: groups of scenarios first, then, if asked for, the scenarios one by one.
     pub fn sections(&self, detail: Detail) -> Vec<Section> {
-        let profiles = distinct(self.briefs().map(|it| it.profile));
+        let profiles = distinct(self.run_briefs().map(|it| it.profile));
         let mut sections = Vec::new();
-        for group in self.groups(detail) {
+        for group in self.scenario_groups(detail) {
             match group.under {
-                Under::Each => sections.extend(profiles.iter().map(|it| self.section(&group, Some(it)))),
-                Under::One(profile) => sections.push(self.section(&group, Some(profile))),
-                Under::Own => sections.push(self.section(&group, None)),
+                GroupProfiles::Each => {
+                    sections.extend(profiles.iter().map(|it| self.section_of_group(&group, Some(it))))
+                }
+                GroupProfiles::One(profile) => sections.push(self.section_of_group(&group, Some(profile))),
+                GroupProfiles::Own => sections.push(self.section_of_group(&group, None)),
             }
         }
         // A recorded session may run under its own model's profile alone.
@@ -229,26 +231,28 @@ impl Report {
     }
 
     /// Adds up all runs under a profile, or under any; a fold has their sums.
-    pub fn lines(&self, profile: Option<&str>) -> Cow<'_, PolicyLines> {
+    pub fn policy_sums(&self, profile: Option<&str>) -> Cow<'_, PolicySums> {
         match &self.folded {
-            Some(folded) => folded.lines(&GroupKey::All, profile).map_or_else(Cow::default, Cow::Borrowed),
+            Some(folded) => {
+                folded.policy_sums(&GroupKey::All, profile).map_or_else(Cow::default, Cow::Borrowed)
+            }
             None => {
                 let is_in = |it: &&Run| profile.is_none_or(|profile| it.profile == profile);
-                Cow::Owned(PolicyLines::of(self.runs.iter().filter(is_in)))
+                Cow::Owned(PolicySums::from_runs(self.runs.iter().filter(is_in)))
             }
         }
     }
 
     /// Returns when the last request of each recorded session was, where its log says so, in milliseconds since 1970.
-    pub fn ended_ms(&self) -> IndexMap<&str, i64> {
+    pub fn session_ends_ms(&self) -> IndexMap<&str, i64> {
         self.sessions.iter().filter_map(|it| Some((it.name.as_str(), it.last_ms?))).collect()
     }
 
     /// Returns the decimals of dollars in all tables: those of the dearest run, but at most four if everything together costs
     /// a dollar.
-    fn decimals(&self) -> usize {
+    fn usd_decimals(&self) -> usize {
         let mut by_load: IndexMap<(&str, &str), f64> = IndexMap::new();
-        for run in self.briefs() {
+        for run in self.run_briefs() {
             let dearest = by_load.entry((run.scenario, run.profile)).or_default();
             *dearest = dearest.max(run.figures.cost.unwrap_or(0.0));
         }
@@ -257,8 +261,8 @@ impl Report {
     }
 
     /// Returns a note on scenarios whose needs are unknown.
-    pub fn note_on_needs(&self) -> Option<String> {
-        let unknown = self.briefs().filter(|it| !it.figures.has_needs && !it.figures.has_findings);
+    pub fn note_on_unknown_needs(&self) -> Option<String> {
+        let unknown = self.run_briefs().filter(|it| !it.figures.has_needs && !it.figures.has_findings);
         let names = distinct(unknown.map(|it| it.scenario)).join(", ");
         (!names.is_empty()).then(|| {
             format!(
@@ -269,26 +273,26 @@ impl Report {
     }
 
     /// Adds up the runs of one table.
-    fn section(&self, group: &Group<'_>, profile: Option<&str>) -> Section {
+    fn section_of_group(&self, group: &ScenarioGroup<'_>, profile: Option<&str>) -> Section {
         let members: IndexSet<&str> = group.scenarios.iter().copied().collect();
         let is_in = |scenario: &str, under: &str| {
             profile.is_none_or(|profile| under == profile) && members.contains(scenario)
         };
         let runs: Vec<&Run> = self.runs.iter().filter(|it| is_in(&it.scenario, &it.profile)).listed();
         let sums = match &self.folded {
-            Some(folded) => folded.lines(&group.key, profile).map_or_else(Cow::default, Cow::Borrowed),
-            None => Cow::Owned(PolicyLines::of(runs.iter().copied())),
+            Some(folded) => folded.policy_sums(&group.key, profile).map_or_else(Cow::default, Cow::Borrowed),
+            None => Cow::Owned(PolicySums::from_runs(runs.iter().copied())),
         };
         let briefs = || {
-            let folded = self.folded.iter().flat_map(|it| it.briefs());
+            let folded = self.folded.iter().flat_map(|it| it.run_briefs());
             let folded = folded.filter(|kept| is_in(kept.scenario, kept.profile));
-            runs.iter().map(|it| Brief::from(*it)).chain(folded)
+            runs.iter().map(|it| RunBrief::from(*it)).chain(folded)
         };
-        let first: Vec<Brief<'_>> = briefs().filter(|it| sums.first() == Some(it.policy)).listed();
-        let baseline = sums.iter().next().map(|it| line(it.1));
+        let first: Vec<RunBrief<'_>> = briefs().filter(|it| sums.first_policy() == Some(it.policy)).listed();
+        let baseline = sums.iter().next().map(|it| table_line(it.1));
         // The first policy is compared with nothing.
         let others = sums.iter().skip(1).filter(|_| first.len() > 1);
-        let samples = samples(&first, others.map(|it| it.0), briefs(), &self.ended_ms());
+        let samples = cost_ratio_samples(&first, others.map(|it| it.0), briefs(), &self.session_ends_ms());
         let base = baseline.as_ref().map(|it| &it.tally);
         let reach = |own: &Tally| base.map(|it| own.assumed_reach(it)).unwrap_or_default();
         let reaches = sums.iter().map(|it| reach(&it.1.run.tally)).listed();
@@ -299,11 +303,12 @@ impl Report {
         let spreads = samples.into_iter().zip(reaches.iter().skip(1)).map(spread).listed();
         let mut spreads = std::iter::once(None).chain(spreads);
         let lines = sums.iter().enumerate().map(|(nth, (_, sum))| {
-            let mut line = TableLine { spread: spreads.next().flatten(), assumed: reaches[nth], ..line(sum) };
+            let mut line =
+                TableLine { spread: spreads.next().flatten(), assumed: reaches[nth], ..table_line(sum) };
             if self.is_ranked && nth > 0 {
-                line.is_idle = baseline.as_ref().is_some_and(|it| firings::is_idle(&line, it));
+                line.is_idle = baseline.as_ref().is_some_and(|it| firings::has_no_effect(&line, it));
                 line.reason =
-                    baseline.as_ref().and_then(|it| firings::reason_of_change(&line, it, &sum.stages));
+                    baseline.as_ref().and_then(|it| firings::explain_cost_change(&line, it, &sum.stages));
             }
             line
         });
@@ -316,12 +321,12 @@ impl Report {
             is_part: group.is_part,
             is_ranked: self.is_ranked,
             columns: self.columns.clone(),
-            decimals: self.decimals(),
+            decimals: self.usd_decimals(),
             lines: lines.listed(),
             trust: TableTrust::new(&self.sessions.iter().listed(), &first),
         };
         if self.is_ranked {
-            section.rank();
+            section.sort_by_cost();
         }
         section
     }
@@ -331,20 +336,21 @@ impl Report {
 pub const OWN: &str = "each under the profile of its own model";
 
 /// Returns for each policy the costs of its runs with those of others on the same scenarios, if both got equally far.
-fn samples<'r>(
-    others: &[Brief<'_>],
+fn cost_ratio_samples<'r>(
+    others: &[RunBrief<'_>],
     policies: impl Iterator<Item = &'r str>,
-    runs: impl Iterator<Item = Brief<'r>>,
+    runs: impl Iterator<Item = RunBrief<'r>>,
     at_ms: &IndexMap<&str, i64>,
 ) -> Vec<Vec<RatioSample<'static>>> {
-    let others: IndexMap<&str, Figures> = others.iter().map(|it| (it.scenario, it.figures)).collect();
+    let others: IndexMap<&str, RunFigures> = others.iter().map(|it| (it.scenario, it.figures)).collect();
     let mut samples: IndexMap<&str, Vec<RatioSample<'static>>> =
         policies.map(|it| (it, Vec::new())).collect();
     for run in runs {
         let Some((of_it, other)) = samples.get_mut(run.policy).zip(others.get(run.scenario)) else {
             continue;
         };
-        let did_as_much = is_as_much([run.figures.turns(), other.turns()]);
+        let did_as_much =
+            is_as_much([run.figures.turns_asked_and_completed(), other.turns_asked_and_completed()]);
         let pair = run.figures.cost.zip(other.cost).filter(|it| did_as_much && it.1 > 0.0);
         // Its projects are those of later sessions, too.
         let sample = |pair| RatioSample { pair, project: "", at_ms: at_ms.get(run.scenario).copied() };
@@ -354,13 +360,13 @@ fn samples<'r>(
 }
 
 /// Returns the line of a policy.
-fn line(sum: &PolicySum) -> TableLine {
+fn table_line(sum: &PolicySum) -> TableLine {
     TableLine {
         policy: sum.run.policy.clone(),
         tally: sum.run.tally.clone(),
         spread: None,
         assumed: AssumedReach::default(),
-        stopped: sum.stopped(),
+        stopped: sum.where_stopped(),
         reason: None,
         is_idle: false,
         apply: sum.run.apply.clone(),

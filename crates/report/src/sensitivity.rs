@@ -9,27 +9,27 @@ use serde::Serializer;
 use serde::ser::SerializeMap as _;
 
 use super::ALL;
-use crate::blocks::{Block, in_markdown, on_terminal};
+use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::prelude::*;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
 use ctxsim_input::profile::price::VariedRate;
 use ctxsim_timeline::row::json::{EachOf, write_json};
 use ctxsim_timeline::row::{Columns as _, Fields, columns, fields, row_fields};
-use grids::{heading, lettered, notes, tables};
+use grids::{all_grids, comparison_notes, counts_heading, lettered_policies};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sensitivity/1";
 
 /// One policy under one profile.
-struct One<'a> {
+struct PriceCellRow<'a> {
     profile: &'a str,
     policy: &'a str,
     cell: &'a PriceCell,
     label: Option<Label>,
 }
 
-columns! { One<'_>;
+columns! { PriceCellRow<'_>;
     /// The profile.
     "profile": Text = |it| it.profile.to_owned(),
     /// The policy.
@@ -55,11 +55,11 @@ columns! { One<'_>;
     /// How it compares with the first policy.
     "label": Text = |it| it.label.map(|label| Value::serialised(&label)),
     /// By rate: the elasticity of the cost, and the cost with the rate a tenth lower and a tenth higher.
-    "rates": Group(Vec::new) = |it| it.rates(),
+    "rates": Group(Vec::new) = |it| it.rate_effects(),
 }
 
-impl One<'_> {
-    fn rates(&self) -> Value {
+impl PriceCellRow<'_> {
+    fn rate_effects(&self) -> Value {
         let rate = |part: VariedRate| {
             let [low, high] = self.cell.cost_at(part);
             let costs = [("cost_usd_at_90_percent", low), ("cost_usd_at_110_percent", high)];
@@ -74,7 +74,7 @@ impl One<'_> {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn document(comparison: &Sensitivity) -> Result<String, serde_json::Error> {
+pub fn sensitivity_json(comparison: &Sensitivity) -> Result<String, serde_json::Error> {
     json_text(&Document(comparison))
 }
 
@@ -82,7 +82,7 @@ pub fn document(comparison: &Sensitivity) -> Result<String, serde_json::Error> {
 ///
 /// # Errors
 /// A value that JSON cannot hold, or it cannot be written.
-pub fn write_document(comparison: &Sensitivity, to: impl io::Write) -> Result<(), serde_json::Error> {
+pub fn write_json_document(comparison: &Sensitivity, to: impl io::Write) -> Result<(), serde_json::Error> {
     write_json(&Document(comparison), to)
 }
 
@@ -107,13 +107,16 @@ impl Serialize for Document<'_> {
         map.serialize_entry("simulations", &comparison.n_simulations)?;
         map.serialize_entry("asked", &comparison.asked.as_ref().map(Value::serialised))?;
         map.serialize_entry("profiles", &profiles.listed())?;
-        map.serialize_entry("loads", &EachOf(|| comparison.grids.iter().map(|grid| load(comparison, grid))))?;
+        map.serialize_entry(
+            "loads",
+            &EachOf(|| comparison.grids.iter().map(|grid| scenario_json(comparison, grid))),
+        )?;
         map.end()
     }
 }
 
 /// Returns a scenario, or all of them.
-fn load(all: &Sensitivity, grid: &Compared) -> Value {
+fn scenario_json(all: &Sensitivity, grid: &Compared) -> Value {
     let policy = |index: usize| all.policies[index].clone();
     let cheapest = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let until = row
@@ -135,17 +138,17 @@ fn load(all: &Sensitivity, grid: &Compared) -> Value {
     });
     group! {
         "scenario": grid.load.clone(),
-        "cells": cells(all, grid).map(|it| fields(&it)).listed(),
+        "cells": price_cell_rows(all, grid).map(|it| fields(&it)).listed(),
         "cheapest": cheapest.listed(),
         "flips": flips.listed(),
     }
 }
 
 /// Returns the cells with their profile and policy.
-fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = One<'a>> {
+fn price_cell_rows<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = PriceCellRow<'a>> {
     all.profiles.iter().zip(&grid.rows).flat_map(|(profile, row)| {
         let policies = all.policies.iter().zip(&row.cells).enumerate();
-        policies.map(|(index, (policy, cell))| One {
+        policies.map(|(index, (policy, cell))| PriceCellRow {
             profile: &profile.name,
             policy,
             cell,
@@ -155,8 +158,8 @@ fn cells<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = O
 }
 
 /// Returns the comparison as rows: one per policy, profile and scenario, with the profile's break-even points.
-pub fn rows(comparison: &Sensitivity) -> Rows {
-    let columns = One::columns();
+pub fn sensitivity_rows(comparison: &Sensitivity) -> Rows {
+    let columns = PriceCellRow::columns();
     let mut rows = Vec::new();
     // Whoever adds up a column counts each scenario once.
     for grid in comparison.grids.iter().filter(|it| it.load != ALL) {
@@ -164,7 +167,7 @@ pub fn rows(comparison: &Sensitivity) -> Rows {
             .profiles
             .iter()
             .flat_map(|profile| std::iter::repeat_n(profile, comparison.policies.len()));
-        for (one, profile) in cells(comparison, grid).zip(profiles) {
+        for (one, profile) in price_cell_rows(comparison, grid).zip(profiles) {
             let mut fields: Fields = vec![
                 ("scenario".into(), grid.load.clone().into()),
                 ("as_of".into(), profile.as_of.clone().into()),
@@ -179,20 +182,20 @@ pub fn rows(comparison: &Sensitivity) -> Rows {
 
 /// Returns the comparison as Markdown; `is_detailed` shows every scenario and every policy's elasticities.
 pub fn markdown(comparison: &Sensitivity, is_detailed: bool) -> Markdown {
-    in_markdown(&blocks(comparison, is_detailed))
+    blocks_to_markdown(&text_blocks(comparison, is_detailed))
 }
 
 /// Returns the comparison for a terminal; `is_detailed` shows every scenario and every policy's elasticities.
-pub fn table(comparison: &Sensitivity, is_detailed: bool, on: impl Into<Terminal>) -> String {
-    on_terminal(&blocks(comparison, is_detailed), "", on.into())
+pub fn terminal_text(comparison: &Sensitivity, is_detailed: bool, terminal: impl Into<Terminal>) -> String {
+    draw_blocks(&text_blocks(comparison, is_detailed), "", terminal.into())
 }
 
 /// The answer, what the policies are called, every table with what its columns mean, and what else to know.
-fn blocks(comparison: &Sensitivity, is_detailed: bool) -> Vec<Block> {
-    let mut blocks = page::answer_in_words(comparison).map(Block::Answer).into_iter().listed();
-    blocks.extend(Block::list(&heading(comparison), lettered(comparison)));
-    blocks.extend(tables(comparison, is_detailed).into_iter().map(Block::Table));
-    blocks.push(Block::Notes(notes(comparison)));
+fn text_blocks(comparison: &Sensitivity, is_detailed: bool) -> Vec<Block> {
+    let mut blocks = page::answer_paragraph(comparison).map(Block::Answer).into_iter().listed();
+    blocks.extend(Block::list_if_any(&counts_heading(comparison), lettered_policies(comparison)));
+    blocks.extend(all_grids(comparison, is_detailed).into_iter().map(Block::Table));
+    blocks.push(Block::Notes(comparison_notes(comparison)));
     let more = "More: --details for each scenario and policy, --sort and --top for fewer price lists, \
                 --format json or csv for each number.";
     blocks.push(Block::Aside(more.to_owned()));

@@ -4,8 +4,8 @@ use std::ops::AddAssign;
 
 use serde::{Deserializer, de};
 
-use super::filled::Filled;
-use super::{BillAsLogged, Skipped};
+use super::filled::FilledPrompts;
+use super::{BillAsLogged, SkippedFile};
 use crate::prelude::*;
 use ctxsim_base::quantity::sums;
 use ctxsim_engine::calibrate::FirstRequests;
@@ -53,7 +53,7 @@ pub struct SessionReport {
     pub first_request: Option<FirstRequests>,
     /// What fills its prompts and what of them missed the cache, if it runs under its own model's profile and was billed.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
-    pub filled: Option<Filled>,
+    pub filled: Option<FilledPrompts>,
     /// What its pauses cost, if its log tells lifetimes apart.
     #[serde(skip)]
     pub pauses: Option<Pauses>,
@@ -64,7 +64,7 @@ pub struct SessionReport {
 
 impl SessionReport {
     /// Returns it without what totals do not look at.
-    pub fn in_totals(self) -> Self {
+    pub fn without_details(self) -> Self {
         Self { model: None, as_logged: None, filled: None, pauses: None, shared: None, ..self }
     }
 }
@@ -82,7 +82,7 @@ pub struct NewerVersion {
 
 impl NewerVersion {
     /// Returns the version of a recorded session, if it is newer than those that are described.
-    pub fn of(timeline: &Timeline) -> Option<Self> {
+    pub fn from_timeline(timeline: &Timeline) -> Option<Self> {
         let recorded = timeline.recorded.as_ref()?;
         let newest = recorded.newer_than?;
         Some(Self {
@@ -115,7 +115,7 @@ pub struct SharedFront {
 
 impl SharedFront {
     /// Returns what other sessions share of a load.
-    pub fn of(timeline: &Timeline) -> Option<Self> {
+    pub fn from_timeline(timeline: &Timeline) -> Option<Self> {
         let (shared, tokens) = (timeline.shared.as_ref()?, timeline.shared_tokens());
         Some(Self {
             tokens,
@@ -165,10 +165,10 @@ impl BillCheck {
     }
 
     /// Says how well the bill is predicted.
-    fn in_short(&self) -> String {
+    fn summary_sentence(&self) -> String {
         let of_all = |n: usize| percent(n as f64 / self.requests.max(1) as f64);
         let [exact, close] = [self.exact, self.close].map(of_all);
-        let input = predicted_against(self.predicted_usd, self.billed_usd);
+        let input = prediction_error_text(self.predicted_usd, self.billed_usd);
         format!("Cache reads: {exact} of the requests match the bill to the token, {close} closely; {input}.")
     }
 }
@@ -177,8 +177,8 @@ sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd
 
 impl Report {
     /// Says that records of logs cannot be read: where they were requests, all totals lack them.
-    pub fn note_on_unread(&self) -> Option<String> {
-        let n = self.losses.unread();
+    pub fn note_on_unread_records(&self) -> Option<String> {
+        let n = self.losses.n_unread_records();
         let logs = if self.sessions.len() == 1 { "this log" } else { "these logs" };
         let one = ("record", "is", "it was a request");
         let (records, is, were) = if n == 1 { one } else { ("records", "are", "they were requests") };
@@ -192,7 +192,7 @@ impl Report {
     }
 
     /// Says which logs are of versions of their harness that are not described yet, harness by harness.
-    pub fn notes_on_versions(&self) -> Vec<String> {
+    pub fn notes_on_newer_versions(&self) -> Vec<String> {
         let mut by_harness: IndexMap<&str, Vec<&NewerVersion>> = IndexMap::new();
         for newer in self.sessions.iter().filter_map(|it| it.newer.as_ref()) {
             by_harness.entry(&newer.harness).or_default().push(newer);
@@ -221,29 +221,29 @@ impl Report {
 
     /// Returns whether it contains several sessions that each run under their own model's profile, so that
     /// they form one comparison.
-    pub fn is_one_question(&self) -> bool {
+    pub fn is_several_under_own_models(&self) -> bool {
         self.sessions.len() > 1 && self.sessions.iter().all(|it| it.is_under_own_model)
     }
 
     /// Returns how well the bills of all sessions are reproduced; `None` if none is compared.
-    pub fn bill(&self) -> Option<BillCheck> {
-        sum(self.sessions.iter().filter_map(|it| it.bill))
+    pub fn bill_check(&self) -> Option<BillCheck> {
+        sum_if_any(self.sessions.iter().filter_map(|it| it.bill))
     }
 
     /// Returns what is known of the first requests of all sessions that are played among others.
-    pub fn first_requests(&self) -> Option<FirstRequests> {
-        sum(self.sessions.iter().filter_map(|it| it.first_request))
+    pub fn first_request_totals(&self) -> Option<FirstRequests> {
+        sum_if_any(self.sessions.iter().filter_map(|it| it.first_request))
     }
 
     /// Says which command goes on from here; of all there is to say, first what is known without simulating more.
-    pub fn next_lines(&self, is_whole: bool) -> Vec<String> {
+    pub fn next_command_lines(&self, is_whole: bool) -> Vec<String> {
         let Some(next) = &self.next else { return Vec::new() };
         let lane = |is_of_agent: bool, name: &str| {
             let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent && is_whole);
-            sum(own.filter_map(|it| it.pauses)).map(|it| it.words(name))
+            sum_if_any(own.filter_map(|it| it.pauses)).map(|it| it.words(name))
         };
         let lines = lane(false, "main").into_iter().chain(lane(true, "sub-agents"));
-        let command = next.advise();
+        let command = next.advise_command();
         let is_short = is_whole || command.chars().count() <= COMMAND;
         let command = if is_short { command } else { "ctxsim advise SESSIONS".to_owned() };
         let more = format!("{command} advises on settings of your agent, none of which is in this table");
@@ -251,8 +251,8 @@ impl Report {
     }
 
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.
-    fn neighbours_line(&self) -> Option<String> {
-        let first = self.first_requests()?;
+    fn warm_start_line(&self) -> Option<String> {
+        let first = self.first_request_totals()?;
         let FirstRequests { known, known_worth_usd, known_reads, unknown_reads, .. } = first;
         let FirstRequests { expected_reads, expected_reads_low, expected_reads_high, .. } = first;
         let mut line = if known > 0 {
@@ -277,29 +277,30 @@ impl Report {
     }
 
     /// Says in two sentences or three what was read, what it was billed, and how well that is predicted.
-    pub fn sessions_in_short(&self) -> Vec<String> {
+    pub fn sessions_summary(&self) -> Vec<String> {
         let mut lines = self.failure_lines();
         let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
         let n = counted(self.sessions.len(), "session");
-        let skipped = if_any(self.skipped.len(), |n| {
-            format!(" {} skipped: {}.", thousands(n as u64), Skipped::counted(&self.skipped))
+        let skipped = text_if_any(self.skipped.len(), |n| {
+            format!(" {} skipped: {}.", thousands(n as u64), SkippedFile::counts_by_reason(&self.skipped))
         });
-        let profiles = self.profiles_of_sessions();
+        let profiles = self.profile_counts_text();
         lines.push(format!("{n} read ({} requests), under {profiles}.{skipped}", thousands(requests)));
-        let [billed, checked] = [self.billed_in_short(), self.bill().map(|it| it.in_short())];
+        let [billed, checked] =
+            [self.describe_bill_briefly(), self.bill_check().map(|it| it.summary_sentence())];
         lines.extend(billed.into_iter().chain(checked).reduce(|one, other| format!("{one} {other}")));
         let estimated: u64 = self.sessions.iter().map(|it| it.requests_estimated).sum();
         if estimated as f64 > ESTIMATED_MIN * requests as f64 {
-            lines.extend(self.estimated_line());
+            lines.extend(self.estimated_requests_line());
         }
         lines
     }
 
     /// Describes the sessions and their profiles, and how well the recorded bill is reproduced; empty if
     /// nothing is recorded.
-    pub fn on_sessions(&self) -> Vec<String> {
-        let skipped = if_any(self.skipped.len(), |n| {
-            format!("; {} skipped: {}", thousands(n as u64), Skipped::counted(&self.skipped))
+    pub fn sessions_description(&self) -> Vec<String> {
+        let skipped = text_if_any(self.skipped.len(), |n| {
+            format!("; {} skipped: {}", thousands(n as u64), SkippedFile::counts_by_reason(&self.skipped))
         });
         let agents = match self.sessions.iter().filter(|it| it.parent.is_some()).count() {
             0 => String::new(),
@@ -307,13 +308,13 @@ impl Report {
             n => format!("; {} are sub-agents'", thousands(n as u64)),
         };
         let mut lines = self.failure_lines();
-        lines.extend(self.lines_as_logged());
+        lines.extend(self.logged_bill_lines());
         if !self.sessions.is_empty() {
             let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
             let (sessions, requests) = (counted(self.sessions.len(), "session"), thousands(requests));
-            let profiles = self.profiles_of_sessions();
+            let profiles = self.profile_counts_text();
             lines.push(format!("{sessions} read ({requests} requests){agents}{skipped}. Under {profiles}."));
-            lines.extend(self.estimated_line());
+            lines.extend(self.estimated_requests_line());
             let others: u64 = self.sessions.iter().map(|it| it.requests_of_others).sum();
             if others > 0 {
                 lines.push(format!(
@@ -325,11 +326,11 @@ impl Report {
         } else if !skipped.is_empty() {
             lines.push(format!("No session read{skipped}."));
         }
-        lines.extend(self.neighbours_line());
-        lines.extend(self.bill().map(|bill| {
+        lines.extend(self.warm_start_line());
+        lines.extend(self.bill_check().map(|bill| {
             let gross = percent(bill.gross_error_usd / bill.billed_usd.max(f64::MIN_POSITIVE));
             let off = percent(bill.token_error as f64 / bill.read_tokens.max(1) as f64);
-            let short = bill.in_short();
+            let short = bill.summary_sentence();
             format!(
                 "{short} Request by request, cache-read tokens are off by {off} and input cost by {gross}."
             )
@@ -338,12 +339,12 @@ impl Report {
     }
 
     /// Returns the sessions' profiles with the number of sessions, most frequent first.
-    fn profiles_of_sessions(&self) -> String {
+    fn profile_counts_text(&self) -> String {
         const SHOWN: usize = 4;
         let sessions: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         let mut last = None;
-        for run in self.briefs() {
+        for run in self.run_briefs() {
             // Runs of one session under one profile follow each other.
             let cell = Some((run.scenario, run.profile));
             if cell != last && sessions.contains(run.scenario) {
@@ -355,7 +356,7 @@ impl Report {
         let names = counts.iter().take(SHOWN).map(|(name, n)| {
             if counts.len() == 1 { (*name).to_owned() } else { format!("{name} ({})", thousands(*n as u64)) }
         });
-        let more = if_any(counts.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
+        let more = text_if_any(counts.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
         names.listed().join(", ") + &more
     }
 }
@@ -366,7 +367,7 @@ const ESTIMATED_MIN: f64 = 0.01;
 pub(super) const COMMAND: usize = 90;
 
 /// Adds up what some sessions have; nothing where none has it.
-fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
+fn sum_if_any<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
     all.reduce(|mut sum, more| {
         sum += more;
         sum
@@ -374,7 +375,7 @@ fn sum<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// Says on which side of the bill a predicted input cost is.
-pub(super) fn predicted_against(predicted: f64, billed: f64) -> String {
+pub(super) fn prediction_error_text(predicted: f64, billed: f64) -> String {
     let change = numbers::change(predicted, billed).unwrap_or_else(|| "0.0%".to_owned());
     match (change.strip_prefix('−'), change.strip_prefix('+')) {
         (Some(size), _) => format!("the predicted input cost is {size} below the bill"),

@@ -38,7 +38,7 @@ const KEPT_NAMES: usize = 16;
 
 /// A table in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shot {
+pub struct SnapshotTable {
     /// The scenario and the profile.
     pub of: [String; 2],
     /// The same as names of folders and files.
@@ -76,23 +76,23 @@ pub struct MovedCause {
 
 impl Report {
     /// Returns its numbers as snapshots keep them.
-    pub fn shots(&self) -> Vec<Shot> {
-        self.shots_laid_out(&|runs| table(runs))
+    pub fn snapshot_tables(&self) -> Vec<SnapshotTable> {
+        self.snapshot_tables_drawn_by(&|runs| draw_runs_table(runs))
     }
 
     /// Returns the same as files keep them: with what each policy's file is, in columns that keep their width.
-    pub fn kept_shots(&self, made: &MadeWith) -> Vec<Shot> {
-        let file = |run: &&Run| made.digest_of_one("policy", &run.policy)?.get(..FILE_DIGITS);
-        self.shots_laid_out(&|runs| {
+    pub fn snapshot_tables_for_files(&self, made: &MadeWith) -> Vec<SnapshotTable> {
+        let file = |run: &&Run| made.digest_of_input("policy", &run.policy)?.get(..FILE_DIGITS);
+        self.snapshot_tables_drawn_by(&|runs| {
             let files = runs.iter().map(|it| file(it).unwrap_or("-").to_owned()).listed();
-            laid_out(runs, &[(FILE, files)], [KEPT_NAMES, KEPT_WIDTH])
+            draw_aligned_table(runs, &[(FILE, files)], [KEPT_NAMES, KEPT_WIDTH])
         })
     }
 
-    fn shots_laid_out(&self, table: &dyn Fn(&[&Run]) -> String) -> Vec<Shot> {
-        let shot = |runs: &[Run]| Shot {
+    fn snapshot_tables_drawn_by(&self, table: &dyn Fn(&[&Run]) -> String) -> Vec<SnapshotTable> {
+        let shot = |runs: &[Run]| SnapshotTable {
             of: [&runs[0].scenario, &runs[0].profile].map(String::clone),
-            path: [&runs[0].scenario, &runs[0].profile].map(|it| as_file(it)),
+            path: [&runs[0].scenario, &runs[0].profile].map(|it| to_file_name(it)),
             as_of: runs[0].assumed.as_of.clone(),
             text: table(&runs.iter().listed()),
         };
@@ -101,14 +101,14 @@ impl Report {
 }
 
 /// Returns a table of runs, one a line, its columns aligned; what memories hold stands behind the cost.
-pub fn table(runs: &[&Run]) -> String {
-    laid_out(runs, &[], [1, 0])
+pub fn draw_runs_table(runs: &[&Run]) -> String {
+    draw_aligned_table(runs, &[], [1, 0])
 }
 
 /// Lays a table out with columns behind all others, its names in a multiple of a width and its numbers in at least one.
-fn laid_out(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, least]: [usize; 2]) -> String {
+fn draw_aligned_table(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, least]: [usize; 2]) -> String {
     let mut heads = HEADS.map(|it| it.0);
-    if runs.iter().any(|it| evidence(it).is_some()) {
+    if runs.iter().any(|it| planted_facts_share(it).is_some()) {
         heads[6] = "accuracy";
     }
     let of_memories = |run: &Run| -> IndexMap<&'static str, f64> {
@@ -121,7 +121,7 @@ fn laid_out(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, least]: [usiz
     let heads = heads.into_iter().chain(more.iter().copied()).chain(behind.iter().map(|it| it.0)).listed();
     let lines = runs.iter().zip(&remembered).enumerate().map(|(nth, (run, of_run))| {
         let more = more.iter().map(|it| fixed_or_none(of_run.get(it).copied(), DECIMALS));
-        line(run).into_iter().chain(more).chain(behind.iter().map(|it| it.1[nth].clone())).listed()
+        run_cells(run).into_iter().chain(more).chain(behind.iter().map(|it| it.1[nth].clone())).listed()
     });
     let lines: Vec<Vec<String>> = lines.listed();
     let longest = runs.iter().map(|it| it.policy.chars().count()).chain([6]).max().unwrap_or_default();
@@ -138,14 +138,14 @@ fn laid_out(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, least]: [usiz
 }
 
 /// Returns the share that a run has in the place of kept evidence.
-fn evidence(run: &Run) -> Option<f64> {
+fn planted_facts_share(run: &Run) -> Option<f64> {
     run.findings.as_ref()?.evidence()
 }
 
 /// Returns what a line says of a run.
-fn line(run: &Run) -> Vec<String> {
+fn run_cells(run: &Run) -> Vec<String> {
     let known = |number| fixed_or_none(number, DECIMALS);
-    let cell = |(_, place): &(&str, &str)| match evidence(run) {
+    let cell = |(_, place): &(&str, &str)| match planted_facts_share(run) {
         Some(share) if *place == EVIDENCE => known(Some(share)),
         _ => match metric::at_place(place).map(|it| it.value(&run.tally)) {
             Some(Value::Count(count)) => thousands(count),
@@ -156,8 +156,8 @@ fn line(run: &Run) -> Vec<String> {
 }
 
 /// Returns the numbers that changed between two tables, in the order of the new one.
-pub fn moved(old: &str, new: &str) -> Vec<Moved> {
-    let (old, new) = (cells(old), cells(new));
+pub fn changed_numbers(old: &str, new: &str) -> Vec<Moved> {
+    let (old, new) = (parse_cells(old), parse_cells(new));
     let mut moved = Vec::new();
     for policy in super::distinct(new.keys().chain(old.keys())) {
         let lines = [&new, &old].into_iter().filter_map(|it| it.get(policy));
@@ -165,7 +165,7 @@ pub fn moved(old: &str, new: &str) -> Vec<Moved> {
         for column in columns.into_iter().filter(|it| *it != FILE) {
             let values = [&old, &new].map(|it| it.get(policy).and_then(|line| line.get(column)).cloned());
             if values[0] != values[1] {
-                let both = numbers(&values).filter(|it| it.0 != 0.0);
+                let both = parse_both(&values).filter(|it| it.0 != 0.0);
                 let relative = both.map(|(old, new)| new / old - 1.0);
                 let (policy, column) = (policy.clone(), column.clone());
                 moved.push(Moved { policy, column, values, relative, by: Vec::new() });
@@ -176,32 +176,32 @@ pub fn moved(old: &str, new: &str) -> Vec<Moved> {
 }
 
 /// Returns the numbers that two cells hold, if both do.
-fn numbers([old, new]: &[Option<String>; 2]) -> Option<(f64, f64)> {
+fn parse_both([old, new]: &[Option<String>; 2]) -> Option<(f64, f64)> {
     let number = |it: &Option<String>| it.as_ref()?.replace(',', "").parse::<f64>().ok();
     number(old).zip(number(new))
 }
 
 impl Moved {
     /// Returns the difference of two shares, which are compared in percentage points.
-    pub(super) fn points(&self) -> Option<f64> {
+    pub(super) fn difference_in_points(&self) -> Option<f64> {
         let is_share = HEADS.iter().any(|it| it.0 == self.column && it.1 == EVIDENCE);
-        numbers(&self.values).filter(|_| is_share).map(|(old, new)| new - old)
+        parse_both(&self.values).filter(|_| is_share).map(|(old, new)| new - old)
     }
 }
 
 /// Returns whether two tables have the same numbers in the same order, whatever their layout and their policies' files.
-pub fn is_same(old: &str, new: &str) -> bool {
-    moved(old, new).is_empty() && cells(old).keys().eq(cells(new).keys())
+pub fn has_same_numbers(old: &str, new: &str) -> bool {
+    changed_numbers(old, new).is_empty() && parse_cells(old).keys().eq(parse_cells(new).keys())
 }
 
 /// Returns what a table says of its policies' files: the first digits of their digests, by policy; nothing in tables of earlier versions.
-pub fn files(table: &str) -> IndexMap<String, String> {
+pub fn policy_file_digests(table: &str) -> IndexMap<String, String> {
     let file = |(policy, line): (String, IndexMap<String, String>)| Some((policy, line.get(FILE)?.clone()));
-    cells(table).into_iter().filter_map(file).collect()
+    parse_cells(table).into_iter().filter_map(file).collect()
 }
 
 /// Returns the cells of a table by policy and column.
-fn cells(table: &str) -> IndexMap<String, IndexMap<String, String>> {
+fn parse_cells(table: &str) -> IndexMap<String, IndexMap<String, String>> {
     let split = |line: &str| -> Vec<String> {
         line.split(GAP).map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).listed()
     };
@@ -215,7 +215,7 @@ fn cells(table: &str) -> IndexMap<String, IndexMap<String, String>> {
 }
 
 /// Returns a name as that of one file or folder, which leads to no other place.
-pub fn as_file(name: &str) -> String {
+pub fn to_file_name(name: &str) -> String {
     let plain = name.replace(['/', '\\', ':'], "-");
     if plain.chars().all(|it| it == '.') { plain.replace('.', "-") } else { plain }
 }
@@ -231,7 +231,7 @@ mod tests {
         let new =
             "policy  requests  US dollars\nmine          10    0.600000\nfresh      1,000           –\n";
 
-        let all = moved(old, new);
+        let all = changed_numbers(old, new);
 
         let told: Vec<_> = all.iter().map(|it| (it.policy.as_str(), it.column.as_str())).collect();
         let gone = [("gone", "requests"), ("gone", "US dollars")];
@@ -241,7 +241,7 @@ mod tests {
         );
         assert!((all[0].relative.unwrap() - 0.2).abs() < 1e-9);
         assert_eq!(all[1].values, [None, Some("1,000".to_owned())]);
-        assert_eq!(moved(old, old), []);
+        assert_eq!(changed_numbers(old, old), []);
     }
 
     #[test]
@@ -250,9 +250,9 @@ mod tests {
             format!("policy  evidence kept  US dollars\nmine  {evidence}  {usd}\n")
         };
 
-        let all = moved(&table("0.840000", "0.500000"), &table("0.936000", "0.600000"));
+        let all = changed_numbers(&table("0.840000", "0.500000"), &table("0.936000", "0.600000"));
 
-        let told: Vec<String> = all.iter().map(Moved::words).collect();
+        let told: Vec<String> = all.iter().map(Moved::describe).collect();
         assert_eq!(
             told,
             [

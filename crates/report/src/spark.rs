@@ -12,7 +12,7 @@ const HIGH: u64 = 16;
 const COLUMNS: usize = 80;
 
 /// Draws the prompts of the first policy and of one that is advised; nothing where the requests are not those of a single load.
-pub(super) fn prompts(all: &[RunRequests], advised: Option<&str>, on: Terminal) -> String {
+pub(super) fn draw_prompt_sizes(all: &[RunRequests], advised: Option<&str>, terminal: Terminal) -> String {
     let Some(first) = all
         .first()
         .filter(|first| all.iter().all(|it| it.scenario == first.scenario && it.profile == first.profile))
@@ -21,21 +21,24 @@ pub(super) fn prompts(all: &[RunRequests], advised: Option<&str>, on: Terminal) 
     };
     let own = |it: &&RunRequests| Some(it.policy.as_str()) == advised && it.policy != first.policy;
     let shown = [Some(first), all.iter().find(own)].into_iter().flatten().listed();
-    let highest = shown.iter().flat_map(|it| sizes(it)).max().unwrap_or_default();
+    let highest = shown.iter().flat_map(|it| prompt_sizes(it)).max().unwrap_or_default();
     if highest == 0 || first.sent.len() < 2 {
         return String::new();
     }
     let title = format!("Prompt by request, up to {} tokens", thousands(highest));
-    let mut text = on.paint(Tint::Strong, &title) + "\n";
+    let mut text = terminal.paint(Tint::Strong, &title) + "\n";
     for it in shown {
         let head = format!("{}, {}", it.policy, counted(it.sent.len(), "request"));
-        text += &format!("{}\n", on.paint(Tint::Faint, &head));
-        let room = on.width.unwrap_or(COLUMNS).saturating_sub(AXIS).clamp(1, COLUMNS);
-        let heights = columns(&sizes(it).listed(), room).into_iter().map(|it| it * HIGH / highest).listed();
+        text += &format!("{}\n", terminal.paint(Tint::Faint, &head));
+        let room = terminal.width.unwrap_or(COLUMNS).saturating_sub(AXIS).clamp(1, COLUMNS);
+        let heights = largest_per_column(&prompt_sizes(it).listed(), room)
+            .into_iter()
+            .map(|it| it * HIGH / highest)
+            .listed();
         let row = |low: u64| {
             heights.iter().map(|it| BLOCKS[it.saturating_sub(low).min(8) as usize]).collect::<String>()
         };
-        let last = short(sizes(it).max().unwrap_or_default());
+        let last = short(prompt_sizes(it).max().unwrap_or_default());
         for (line, label) in [(row(8), last.as_str()), (row(0), "")] {
             text += format!("  {line} {label}").trim_end();
             text.push('\n');
@@ -48,12 +51,12 @@ pub(super) fn prompts(all: &[RunRequests], advised: Option<&str>, on: Terminal) 
 const AXIS: usize = 12;
 
 /// Returns the prompt sizes of a run's requests.
-fn sizes(run: &RunRequests) -> impl Iterator<Item = Tokens> + '_ {
+fn prompt_sizes(run: &RunRequests) -> impl Iterator<Item = Tokens> + '_ {
     run.sent.iter().map(|it| it.tokens[..3].iter().sum())
 }
 
 /// Returns so many columns at most: of the requests that share one, the largest prompt.
-fn columns(sizes: &[Tokens], most: usize) -> Vec<Tokens> {
+fn largest_per_column(sizes: &[Tokens], most: usize) -> Vec<Tokens> {
     let n = sizes.len().min(most);
     let part = |nth: usize| &sizes[nth * sizes.len() / n..((nth + 1) * sizes.len() / n)];
     (0..n).map(|it| part(it).iter().copied().max().unwrap_or_default()).listed()
@@ -65,8 +68,8 @@ mod tests {
 
     #[test]
     fn a_column_shows_the_largest_of_the_prompts_that_share_it() {
-        assert_eq!(columns(&[1, 5, 2, 3], 2), [5, 3]);
-        assert_eq!(columns(&[1, 5], 80), [1, 5]);
-        assert_eq!(columns(&[], 80), Vec::<Tokens>::new());
+        assert_eq!(largest_per_column(&[1, 5, 2, 3], 2), [5, 3]);
+        assert_eq!(largest_per_column(&[1, 5], 80), [1, 5]);
+        assert_eq!(largest_per_column(&[], 80), Vec::<Tokens>::new());
     }
 }

@@ -13,7 +13,7 @@ use crate::metric::ShownMetric as _;
 use crate::prelude::*;
 use crate::sampled::Sampled;
 
-pub use drawn::{page, table};
+pub use drawn::{html_page, terminal_text};
 pub use objective::{Objective, PointGuard};
 
 /// The number that shows how far a run got.
@@ -43,7 +43,7 @@ impl PointNumbers {
     /// Takes the numbers of runs that are added up, and what they remember together.
     pub fn new(tally: &Tally, remembered: &[Remembered]) -> Self {
         let of_totals = |place: &&str| {
-            let number = metric::at_place(place).and_then(|it| it.number(tally));
+            let number = metric::at_place(place).and_then(|it| it.value_in(tally));
             ((*place).to_owned(), number.filter(|it| it.is_finite()))
         };
         let mut numbers: IndexMap<String, Option<f64>> = PLACES.iter().map(of_totals).collect();
@@ -53,7 +53,7 @@ impl PointNumbers {
     }
 
     /// Returns whether no limit stopped any run.
-    fn is_complete(&self) -> bool {
+    fn completed_all_turns(&self) -> bool {
         self.get(COMPLETED).is_some() && self.get(COMPLETED) == self.get(REQUESTED)
     }
 
@@ -92,33 +92,33 @@ pub struct SweepPoint {
 
 impl SweepPoint {
     /// Returns whether it does all the work, or as much as the base.
-    fn does_the_work(&self) -> bool {
-        self.numbers.is_complete() || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
+    fn does_all_or_base_work(&self) -> bool {
+        self.numbers.completed_all_turns() || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
     }
 
     /// Returns whether it and the base do the same work; two memories of the same sessions make requests of their own.
-    fn is_same_work(&self) -> bool {
-        let are_complete = self.numbers.is_complete() && self.base.is_complete();
+    fn does_same_work_as_base(&self) -> bool {
+        let are_complete = self.numbers.completed_all_turns() && self.base.completed_all_turns();
         are_complete || self.numbers.get(COMPLETED) == self.base.get(COMPLETED)
     }
 
     /// Returns whether it is worth what it costs, against a base that does the same work. It costs less; or, where nothing says what is
     /// needed, it remembers more by at least the share by which it costs more. Where intervals are known, it does so at their
     /// unfavourable ends.
-    fn is_worth_it(&self, objectives: &[Objective]) -> bool {
+    fn is_worth_its_cost(&self, objectives: &[Objective]) -> bool {
         let is_dear = matches!(self.label, Some(Label::Loses | Label::Same));
-        let known = |of: Objective| of.number(&self.numbers).zip(of.number(&self.base));
+        let known = |of: Objective| of.number_of_point(&self.numbers).zip(of.number_of_point(&self.base));
         let cost = known(Objective::Cost).filter(|it| it.1 > 0.0).map(|(own, base)| own / base);
-        let cost = cost.filter(|_| self.label.is_none() && self.is_same_work());
+        let cost = cost.filter(|_| self.label.is_none() && self.does_same_work_as_base());
         let Some(cost) = cost else { return !is_dear };
         let cost = self.interval.map_or(cost, |it| 1.0 + it[1]);
         let asks_cost = objectives.contains(&Objective::Cost);
         if asks_cost && cost < 1.0 {
             return true;
         }
-        let mut gains = objectives.iter().filter(|it| it.is_found()).filter_map(|objective| {
+        let mut gains = objectives.iter().filter(|it| it.is_of_memory()).filter_map(|objective| {
             let (own, base) = known(*objective)?;
-            let ends = objective.place(&self.numbers).and_then(|it| self.more.get(it));
+            let ends = objective.metric_path(&self.numbers).and_then(|it| self.more.get(it));
             let [one, other] = ends.map_or([own - base; 2], |it| *it).map(|it| -objective.badness(it));
             Some((one.min(other), base))
         });
@@ -168,37 +168,39 @@ impl Sweep {
     /// Finds the front and the knee.
     pub fn new(head: SweepHead, mut points: Vec<SweepPoint>) -> Self {
         points.order_by_key(|it| it.index);
-        let asked = |it: &&Objective| points.iter().any(|point| it.number(&point.numbers).is_some());
+        let asked = |it: &&Objective| points.iter().any(|point| it.number_of_point(&point.numbers).is_some());
         let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().listed();
         let mut known: Vec<(usize, Vec<f64>)> = Vec::new();
-        for (nth, SweepPoint { numbers, .. }) in points.iter().enumerate().filter(|it| it.1.does_the_work()) {
-            let badness = objectives.iter().map(|it| Some(it.badness(it.number(numbers)?)));
+        for (nth, SweepPoint { numbers, .. }) in
+            points.iter().enumerate().filter(|it| it.1.does_all_or_base_work())
+        {
+            let badness = objectives.iter().map(|it| Some(it.badness(it.number_of_point(numbers)?)));
             let badness: Option<Vec<f64>> = badness.collect();
             known.extend(
-                badness.filter(|_| head.guards.iter().all(|it| it.keeps(numbers))).map(|it| (nth, it)),
+                badness.filter(|_| head.guards.iter().all(|it| it.allows_point(numbers))).map(|it| (nth, it)),
             );
         }
-        let front = front(&known);
-        let pays = |it: &&(usize, Vec<f64>)| points[it.0].is_worth_it(&objectives);
-        let knee = knee(&front.iter().filter(pays).listed());
+        let front = pareto_front(&known);
+        let pays = |it: &&(usize, Vec<f64>)| points[it.0].is_worth_its_cost(&objectives);
+        let knee = knee_of_front(&front.iter().filter(pays).listed());
         Self { head, front: front.into_iter().map(|it| it.0).listed(), knee, points }
     }
 
     /// Draws what all points that do the work cost and keep, beside the base.
-    pub fn figure(&self) -> Option<PageChart> {
-        self.pictures().frontier()
+    pub fn frontier_chart(&self) -> Option<PageChart> {
+        self.result_charts().frontier_chart()
     }
 }
 
 /// Returns whether one set of numbers dominates another; lower is better.
-fn beats(one: &[f64], other: &[f64]) -> bool {
+fn dominates(one: &[f64], other: &[f64]) -> bool {
     one.iter().zip(other).all(|(one, other)| one <= other)
         && one.iter().zip(other).any(|(one, other)| one < other)
 }
 
 /// Returns the points that no other dominates, those of equal numbers once; the first objective orders them.
-fn front(known: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
-    let is_beaten = |own: &[f64]| known.iter().any(|(_, other)| beats(other, own));
+fn pareto_front(known: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
+    let is_beaten = |own: &[f64]| known.iter().any(|(_, other)| dominates(other, own));
     let mut front = known.iter().filter(|it| !is_beaten(&it.1)).cloned().listed();
     front.order_by(|a, b| {
         a.1.iter().zip(&b.1).map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(a.0.cmp(&b.0))
@@ -208,13 +210,13 @@ fn front(known: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
 }
 
 /// Returns the point of a front that is closest to the best value of every objective; no point dominates it.
-pub(super) fn nearest_to_best(known: &[(usize, Vec<f64>)]) -> Option<usize> {
-    knee(&front(known).iter().listed())
+pub(super) fn knee_of_points(known: &[(usize, Vec<f64>)]) -> Option<usize> {
+    knee_of_front(&pareto_front(known).iter().listed())
 }
 
 /// Returns the point closest to the best value of every objective, each scaled from best to worst among these points, or by that value, if
 /// they all lie close to it: a front that is narrow in one objective does not pay much for it in another.
-fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
+fn knee_of_front(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
     let n = front.first()?.1.len();
     let ends = |at: usize| {
         let all = || front.iter().map(|it| it.1[at]);
@@ -232,13 +234,13 @@ fn knee(front: &[&(usize, Vec<f64>)]) -> Option<usize> {
 }
 
 /// Returns overrides by the last steps of their paths.
-pub fn short(set: &[String]) -> String {
+pub fn short_overrides(overrides: &[String]) -> String {
     let one = |text: &String| {
         let (path, value) = text.split_once('=').unwrap_or((text, ""));
         let path = path.split_once("params.").map_or(path, |it| it.1);
         format!("{path}={value}")
     };
-    set.iter().map(one).listed().join(", ")
+    overrides.iter().map(one).listed().join(", ")
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub struct Error;
 /// # Errors
 /// A template that is broken, or asks for something that is not there.
 #[cfg(feature = "html")]
-pub(super) fn write(name: &str, text: &str, context: impl Serialize) -> Result<String, Error> {
+pub(super) fn render_template(name: &str, text: &str, context: impl Serialize) -> Result<String, Error> {
     use minijinja::value::{Serde, Value};
     use minijinja::{AutoEscape, Environment, UndefinedBehavior, escape_formatter};
 
@@ -34,6 +34,6 @@ pub(super) fn write(name: &str, text: &str, context: impl Serialize) -> Result<S
 
 /// Says that nothing can be drawn.
 #[cfg(not(feature = "html"))]
-pub(super) fn write(_name: &str, _text: &str, _context: impl Serialize) -> Result<String, Error> {
+pub(super) fn render_template(_name: &str, _text: &str, _context: impl Serialize) -> Result<String, Error> {
     Err(Error)
 }

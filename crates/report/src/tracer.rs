@@ -27,7 +27,7 @@ impl Tracer {
     }
 
     /// Returns whether the requests of a load may be shown; conversations have none of their own.
-    pub fn wants(&self, load: &Load) -> bool {
+    pub fn admit_load(&self, load: &Load) -> bool {
         let has_requests = self.is_on && load.world.lengths().is_empty();
         let n_own = if has_requests { load.policies.len() * load.profiles.len() } else { 0 };
         self.n_runs.fetch_add(n_own, Ordering::Relaxed);
@@ -35,7 +35,7 @@ impl Tracer {
     }
 
     /// Returns the requests of a load's runs; of many runs, nothing where a dearer load was played before.
-    pub fn of_load(&self, load: &Load, takes: &[Take]) -> Vec<RunRequests> {
+    pub fn kept_requests_of_load(&self, load: &Load, takes: &[Take]) -> Vec<RunRequests> {
         // Rows may be there for other reasons: a bill is compared with them.
         if !self.is_on {
             return Vec::new();
@@ -48,11 +48,11 @@ impl Tracer {
         });
         let trial = if load.trials > 1 { " (first trial)" } else { "" };
         let scenario = format!("{}{trial}", load.name);
-        if is_few || is_dearest { RunRequests::of_load(load, takes, &scenario) } else { Vec::new() }
+        if is_few || is_dearest { RunRequests::from_takes(load, takes, &scenario) } else { Vec::new() }
     }
 
     /// Returns them all, or those of the dearest load where they are too many.
-    pub fn traces(self, of_loads: Vec<Vec<RunRequests>>) -> Traces {
+    pub fn into_traces(self, of_loads: Vec<Vec<RunRequests>>) -> Traces {
         if self.n_runs.into_inner() <= MOST_RUNS {
             return Traces { runs: of_loads.concat(), left_out: None };
         }

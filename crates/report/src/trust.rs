@@ -2,7 +2,7 @@
 //!
 //! Are their bills reproduced, is it known what they needed, and does the provider promise the hits that were counted on?
 
-use super::lines::Brief;
+use super::lines::RunBrief;
 use super::session::{BillCheck, SessionReport};
 use crate::prelude::*;
 use ctxsim_timeline::import;
@@ -54,11 +54,11 @@ pub struct BestEffortShare {
 
 impl BestEffortShare {
     /// Adds up what rests on such caches in runs of one policy; nothing where too little does to matter.
-    fn new(runs: &[Brief<'_>]) -> Option<Self> {
+    fn new(runs: &[RunBrief<'_>]) -> Option<Self> {
         let cost: f64 = runs.iter().map(|it| it.figures.cost).sum::<Option<f64>>().filter(|it| *it > 0.0)?;
         let lucky = || runs.iter().filter_map(|it| Some((it, it.figures.saved_by_luck?)));
         let saved: f64 = lucky().map(|it| it.1).sum();
-        let lost = |(run, saved): (&Brief<'_>, f64)| {
+        let lost = |(run, saved): (&RunBrief<'_>, f64)| {
             Some(import::hit_share(run.profile)?.ends().map(|it| (1.0 - it) * saved))
         };
         let add = |sum: [f64; 3], more: [f64; 3]| [0, 1, 2].map(|at| sum[at] + more[at]);
@@ -72,7 +72,7 @@ impl BestEffortShare {
     }
 
     /// Says it, to follow *but*.
-    pub fn words(&self) -> String {
+    pub fn best_effort_clause(&self) -> String {
         let share = if self.of_bill < 1.0 { percent(self.of_bill) } else { "all".to_owned() };
         let what = format!("{share} of the bill of {} rests on caches that are best effort", self.policy);
         match self.times_as_counted {
@@ -86,7 +86,7 @@ impl BestEffortShare {
 
 impl TableTrust {
     /// Looks at scenarios, given one policy's runs and the recorded sessions among them.
-    pub(super) fn new(sessions: &[&SessionReport], runs: &[Brief<'_>]) -> Self {
+    pub(super) fn new(sessions: &[&SessionReport], runs: &[RunBrief<'_>]) -> Self {
         let sessions: IndexMap<&str, _> = sessions.iter().map(|it| (it.name.as_str(), it)).collect();
         let mut sources: IndexMap<&str, (usize, Option<BillCheck>)> = IndexMap::new();
         for run in runs {
@@ -113,14 +113,15 @@ impl TableTrust {
     }
 
     /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
-    pub fn doubts(&self) -> String {
-        let on_hits = self.best_effort.as_ref().map(BestEffortShare::words);
-        let doubts = [self.on_bills(), self.on_needs(), on_hits].into_iter().flatten().listed();
-        if_any(doubts.len(), |_| format!(", but {}", doubts.join(", and ")))
+    pub fn doubts_clause(&self) -> String {
+        let on_hits = self.best_effort.as_ref().map(BestEffortShare::best_effort_clause);
+        let doubts =
+            [self.bill_error_clause(), self.unknown_needs_clause(), on_hits].into_iter().flatten().listed();
+        text_if_any(doubts.len(), |_| format!(", but {}", doubts.join(", and ")))
     }
 
     /// Says which bills are not reproduced.
-    fn on_bills(&self) -> Option<String> {
+    fn bill_error_clause(&self) -> Option<String> {
         let is_off = |error: &f64| error.abs() > BILL_ERROR_MAX;
         let off = self.sources.iter().filter_map(|it| Some((it, it.error.filter(is_off)?))).listed();
         let (_, error) = *off.iter().max_by(|one, other| one.1.abs().total_cmp(&other.1.abs()))?;
@@ -150,7 +151,7 @@ impl TableTrust {
     }
 
     /// Says of how many scenarios the needs are unknown.
-    fn on_needs(&self) -> Option<String> {
+    fn unknown_needs_clause(&self) -> Option<String> {
         let all = self.with_needs + self.without_needs;
         (self.with_needs > 0 && self.without_needs > 0)
             .then(|| format!("for {} of {all} scenarios, evidence cannot be measured", self.without_needs))

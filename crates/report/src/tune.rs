@@ -13,13 +13,13 @@ use std::borrow::Cow;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::profile::calendar;
 use goal::GoalSearch;
-use part::Picked;
+use part::SessionUnderVariant;
 
 use crate::lever::Word;
 use crate::prelude::*;
 
-pub use drawn::{page, table};
-pub use goal::{GoalFound, GoalNumber, GoalPoint, TuneGoal};
+pub use drawn::{html_page, terminal_text};
+pub use goal::{GoalNumber, GoalPoint, GoalResult, TuneGoal};
 pub use part::{BlockPart, TunePart};
 pub use verdict::{Reason, WhyNot};
 
@@ -53,7 +53,7 @@ pub struct TunedSession {
 
 /// A path that is varied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Varied {
+pub struct VariedPath {
     /// The path, as in `--set`.
     pub path: String,
     /// The values that are tried, as in `--set`.
@@ -62,9 +62,9 @@ pub struct Varied {
     pub rule: Cow<'static, str>,
 }
 
-impl Varied {
+impl VariedPath {
     /// Returns the override that sets a value.
-    pub fn setting(&self, value: &str) -> String {
+    pub fn as_override(&self, value: &str) -> String {
         format!("{}={value}", self.path)
     }
 }
@@ -80,9 +80,9 @@ pub struct FixedParam {
 
 /// What is tried.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Tried {
+pub struct TriedVariants {
     /// The paths that are varied.
-    pub varied: Vec<Varied>,
+    pub varied: Vec<VariedPath>,
     /// The parameters that are left as they are.
     pub fixed: Vec<FixedParam>,
     /// The overrides of each variant.
@@ -126,7 +126,7 @@ pub struct Tuned {
     /// How many variants were played.
     pub variants: usize,
     /// The paths that were varied.
-    pub varied: Vec<Varied>,
+    pub varied: Vec<VariedPath>,
     /// The parameters that were left as they are.
     pub fixed: Vec<FixedParam>,
     /// How the sessions were split.
@@ -162,7 +162,7 @@ pub struct Tuned {
     pub points: Vec<TunedPoint>,
     /// The result by what was asked for, if that is not the lowest cost.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub goal: Option<GoalFound>,
+    pub goal: Option<GoalResult>,
     /// The recommended policy as a RON file; `None` if none is, or nobody asked for it. It is no part of the JSON.
     #[serde(skip)]
     pub file: Option<String>,
@@ -177,14 +177,14 @@ impl Tuned {
     pub fn new(
         [base, policy]: [&str; 2],
         sessions: &[TunedSession],
-        tried: Tried,
+        tried: TriedVariants,
         min_evidence: f64,
         seed: u64,
     ) -> Self {
         let all: Vec<&TunedSession> = sessions.iter().listed();
         let split = SessionSplit::new(sessions, seed);
         let part = |of: Vec<usize>| of.into_iter().map(|it| all[it]).listed();
-        let parts: Vec<Vec<&TunedSession>> = split.parts().into_iter().map(part).listed();
+        let parts: Vec<Vec<&TunedSession>> = split.part_indices().into_iter().map(part).listed();
         let n_variants = tried.points.len();
         let by_part = parts.iter().map(|it| TunePart::of_variants(it, n_variants)).listed();
         let point = |(nth, set): (usize, Vec<String>)| TunedPoint {
@@ -193,15 +193,22 @@ impl Tuned {
         };
         let points: Vec<TunedPoint> = tried.points.into_iter().enumerate().map(point).listed();
         let search = GoalSearch { goal: &tried.goal, parts: &parts, n: n_variants };
-        let order = if tried.goal.is_asked() { search.order() } else { by_cost(&points, min_evidence) };
+        let order = if tried.goal.has_objectives() {
+            search.variants_best_first()
+        } else {
+            variants_by_cost(&points, min_evidence)
+        };
         let points: Vec<TunedPoint> = order.iter().map(|it| points[*it].clone()).listed();
-        let never_fired = never_fired(&tried.stages, sessions);
+        let never_fired = stages_never_fired(&tried.stages, sessions);
         let best = order.first().copied().unwrap_or_default();
-        let judged =
-            parts.last().filter(|_| n_variants > 0).map_or_else(Vec::new, |it| Picked::all(it, best));
+        let judged = parts
+            .last()
+            .filter(|_| n_variants > 0)
+            .map_or_else(Vec::new, |it| SessionUnderVariant::under_variant(it, best));
         let is_turned = split.by == SplitBy::Time
-            && projects(&all).iter().filter(|it| !it.is_empty()).count() >= PROJECTS_MIN;
-        let in_turn = if is_turned { in_turn(&all, n_variants, min_evidence) } else { Vec::new() };
+            && distinct_projects(&all).iter().filter(|it| !it.is_empty()).count() >= PROJECTS_MIN;
+        let in_turn =
+            if is_turned { hold_out_each_project(&all, n_variants, min_evidence) } else { Vec::new() };
         let mut tuned = Self {
             base: base.to_owned(),
             policy: policy.to_owned(),
@@ -213,23 +220,23 @@ impl Tuned {
             chosen: points.first().map(|it| it.set.clone()).unwrap_or_default(),
             parts: points.first().map(|it| it.parts.clone()).unwrap_or_default(),
             by_project: is_turned.then(|| TunePart::new(&in_turn)),
-            held_out_blocks: part::block_parts(&judged),
-            by_project_blocks: part::block_parts(&in_turn),
-            cautions: part::cautions(&judged),
+            held_out_blocks: part::parts_by_project_and_time(&judged),
+            by_project_blocks: part::parts_by_project_and_time(&in_turn),
+            cautions: part::block_cautions(&judged),
             prompt_tokens_max: sessions.iter().map(|it| it.base.sums.main.prompt_max).max().unwrap_or(0),
             never_fired,
-            goal: tried.goal.is_asked().then(|| search.found(&order, &points)).flatten(),
+            goal: tried.goal.has_objectives().then(|| search.goal_result(&order, &points)).flatten(),
             points,
             day: sessions.iter().filter_map(|it| it.last_ms).max().map(calendar::date_text),
             ..Self::default()
         };
         let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
-        tuned.conclude(all_idle, [sessions.len(), split.n_out()], &judged);
+        tuned.set_recommendation(all_idle, [sessions.len(), split.n_held_out()], &judged);
         tuned
     }
 
     /// Takes what the goal, or else the rule of costs, says of the best variant; `n` is how many sessions there are, and how many are held out.
-    fn conclude(&mut self, all_idle: bool, n: [usize; 2], judged: &[Picked<'_>]) {
+    fn set_recommendation(&mut self, all_idle: bool, n: [usize; 2], judged: &[SessionUnderVariant<'_>]) {
         let reason = if let Some(goal) = &self.goal {
             (self.word, self.word_rests_on) = (Some(goal.word), Some(goal.why.clone()));
             (goal.word != Word::Do).then(|| Reason { why: WhyNot::Word, text: goal.why.clone() })
@@ -237,13 +244,13 @@ impl Tuned {
             if let [own, out] = self.parts.as_slice() {
                 self.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
             }
-            let found = part::word(judged, self.min_evidence).unwrap_or_default();
-            let reason = self.why_not_here(all_idle).or_else(|| match self.parts.as_slice() {
-                [_, out] => self.forbids(out),
-                _ => Some(self.too_few(n[0], n[1])),
+            let found = part::judge_variant(judged, self.min_evidence).unwrap_or_default();
+            let reason = self.why_nothing_chosen(all_idle).or_else(|| match self.parts.as_slice() {
+                [_, out] => self.why_choice_fails(out),
+                _ => Some(self.too_few_sessions_reason(n[0], n[1])),
             });
-            let reason = reason.or_else(|| verdict::no_do(&found));
-            (self.word, self.word_rests_on) = verdict::word_beside(found, reason.as_ref());
+            let reason = reason.or_else(|| verdict::reason_if_not_do(&found));
+            (self.word, self.word_rests_on) = verdict::word_and_sentence(found, reason.as_ref());
             reason
         };
         self.is_recommended = reason.is_none();
@@ -251,31 +258,31 @@ impl Tuned {
     }
 
     /// Returns what a policy file says of where its numbers come from.
-    pub fn evidence(&self) -> String {
+    pub fn provenance_sentence(&self) -> String {
         let [own, out] = self.parts.as_slice() else { return String::new() };
         let until = self.day.as_ref().map_or_else(String::new, |it| format!(" up to {it}"));
         let (variants, sessions) = (counted(self.variants, "variant"), counted(own.sessions, "session"));
-        let (n, how, words) = (out.sessions, self.split_words(), out.words());
+        let (n, how, words) = (out.sessions, self.split_description(), out.result_clause());
         format!(
             "Chosen from {variants} by ctxsim tune on {sessions} and tested on {n} others{until} ({how}): {words}"
         )
     }
 
-    fn split_words(&self) -> &'static str {
+    fn split_description(&self) -> &'static str {
         if self.split == SplitBy::Time { "the newest held out" } else { "whole projects held out" }
     }
 }
 
 impl TunedPoint {
     /// Returns its results on what is chosen on.
-    fn own(&self) -> Option<&TunePart> {
+    fn part_chosen_on(&self) -> Option<&TunePart> {
         self.parts.first()
     }
 
     /// Returns its place: those that are certain to keep enough first, then the others, then those that cannot be
     /// compared; each by cost.
-    fn order(&self, floor: f64) -> (u8, f64) {
-        match self.own().and_then(|it| Some((it, it.change()?))) {
+    fn sort_key(&self, floor: f64) -> (u8, f64) {
+        match self.part_chosen_on().and_then(|it| Some((it, it.cost_change()?))) {
             Some((own, change)) => (u8::from(!own.surely_keeps(floor)), change),
             None => (2, 0.0),
         }
@@ -283,41 +290,45 @@ impl TunedPoint {
 }
 
 /// Returns the order of variants by what they cost. Points that cost the same stay in the order in which they were tried.
-fn by_cost(points: &[TunedPoint], floor: f64) -> Vec<usize> {
+fn variants_by_cost(points: &[TunedPoint], floor: f64) -> Vec<usize> {
     let mut order = (0..points.len()).listed();
     order.order_by(|one, other| {
-        let [one, other] = [one, other].map(|it| points[*it].order(floor));
+        let [one, other] = [one, other].map(|it| points[*it].sort_key(floor));
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
     });
     order
 }
 
 /// Returns a variant's results on all sessions.
-pub fn result_on_all(sessions: &[TunedSession], nth: usize) -> TunePart {
-    TunePart::new(&Picked::all(&sessions.iter().listed(), nth))
+pub fn variant_on_all_sessions(sessions: &[TunedSession], nth: usize) -> TunePart {
+    TunePart::new(&SessionUnderVariant::under_variant(&sessions.iter().listed(), nth))
 }
 
 /// Puts the sessions of each project under what is chosen without it; where nothing is, under the base.
-fn in_turn<'s>(sessions: &[&'s TunedSession], n_variants: usize, floor: f64) -> Vec<Picked<'s>> {
+fn hold_out_each_project<'s>(
+    sessions: &[&'s TunedSession],
+    n_variants: usize,
+    floor: f64,
+) -> Vec<SessionUnderVariant<'s>> {
     let of_project = |project: &str| {
         let (own, others): (Vec<_>, Vec<_>) = sessions.iter().partition(|it| it.project == project);
-        let nth = choice(&others, n_variants, floor);
-        own.into_iter().map(move |session| Picked { session, nth }).listed()
+        let nth = cheapest_keeping_variant(&others, n_variants, floor);
+        own.into_iter().map(move |session| SessionUnderVariant { session, nth }).listed()
     };
-    projects(sessions).into_iter().flat_map(of_project).listed()
+    distinct_projects(sessions).into_iter().flat_map(of_project).listed()
 }
 
 /// Returns the variant that some sessions choose: the cheapest of those that cost less than the base and are certain to keep enough evidence.
-fn choice(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<usize> {
-    let change = |nth| Some((part::change(&Picked::all(sessions, nth))?, nth));
+fn cheapest_keeping_variant(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<usize> {
+    let change = |nth| Some((part::cost_change(&SessionUnderVariant::under_variant(sessions, nth))?, nth));
     let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).listed();
     cheaper.order_by(|one, other| one.0.total_cmp(&other.0));
-    let keeps = |nth| TunePart::new(&Picked::all(sessions, nth)).surely_keeps(floor);
+    let keeps = |nth| TunePart::new(&SessionUnderVariant::under_variant(sessions, nth)).surely_keeps(floor);
     cheaper.into_iter().map(|it| it.1).find(|nth| keeps(*nth))
 }
 
 /// Returns the projects of sessions, sorted.
-fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
+fn distinct_projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
     let mut all: Vec<&str> = sessions.iter().map(|it| it.project.as_str()).listed();
     all.sort_unstable();
     all.dedup();
@@ -325,12 +336,12 @@ fn projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
 }
 
 /// Names a variant by its overrides.
-pub fn variant_name(set: &[String]) -> String {
-    if set.is_empty() { "as it is".to_owned() } else { super::sweep::short(set) }
+pub fn variant_name(overrides: &[String]) -> String {
+    if overrides.is_empty() { "as it is".to_owned() } else { super::sweep::short_overrides(overrides) }
 }
 
 /// Returns the stages that fired in no variant, on no session.
-fn never_fired(stages: &[String], sessions: &[TunedSession]) -> Vec<String> {
+fn stages_never_fired(stages: &[String], sessions: &[TunedSession]) -> Vec<String> {
     let fired = |stage: usize| {
         let mut all = sessions.iter().flat_map(|it| &it.variants);
         all.any(|it| it.outcome.firings.get(stage).is_some_and(|firing| firing.fired > 0))
@@ -350,8 +361,8 @@ impl SessionSplit {
     pub fn new(sessions: &[TunedSession], seed: u64) -> Self {
         let all = sessions.iter().listed();
         let has_times = sessions.iter().all(|it| it.last_ms.is_some());
-        if !has_times && projects(&all).len() > 1 {
-            return Self { by: SplitBy::Project, is_out: projects_held_out(&all, seed) };
+        if !has_times && distinct_projects(&all).len() > 1 {
+            return Self { by: SplitBy::Project, is_out: sessions_in_held_out_projects(&all, seed) };
         }
         let mut order: Vec<usize> = (0..sessions.len()).listed();
         order.order_by_key(|it| (sessions[*it].last_ms, *it));
@@ -361,15 +372,15 @@ impl SessionSplit {
     }
 
     /// Counts the sessions that are held out.
-    fn n_out(&self) -> usize {
+    fn n_held_out(&self) -> usize {
         self.is_out.iter().filter(|it| **it).count()
     }
 
     /// Returns the sessions to choose on and those held out, by their places; too few to test a choice are one part, which still shows what it
     /// would be.
-    pub fn parts(&self) -> Vec<Vec<usize>> {
+    pub fn part_indices(&self) -> Vec<Vec<usize>> {
         let n = self.is_out.len();
-        if !(HELD_OUT_MIN..n).contains(&self.n_out()) {
+        if !(HELD_OUT_MIN..n).contains(&self.n_held_out()) {
             return vec![(0..n).listed()];
         }
         let (out, own) = (0..n).partition(|it| self.is_out[*it]);
@@ -378,10 +389,10 @@ impl SessionSplit {
 }
 
 /// Draws which projects are held out; returns it by session.
-fn projects_held_out(sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
+fn sessions_in_held_out_projects(sessions: &[&TunedSession], seed: u64) -> Vec<bool> {
     let stream = Seed(seed).stream(PURPOSE, 0);
     let draw = |(nth, project)| (stream.nth(0, nth).next_between(0, u64::MAX), project);
-    let mut drawn: Vec<(u64, &str)> = (0..).zip(projects(sessions)).map(draw).listed();
+    let mut drawn: Vec<(u64, &str)> = (0..).zip(distinct_projects(sessions)).map(draw).listed();
     drawn.sort_unstable();
     // Each project goes to the smaller part, so that both have as many sessions as can be.
     let (mut n, mut held_out) = ([0_usize; 2], Vec::new());

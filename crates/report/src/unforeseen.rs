@@ -5,7 +5,7 @@ use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::calibrate::unforeseen::{Surprise, UnforeseenTally};
 
 /// Returns its name in JSON, and what it is in words.
-fn named(surprise: Surprise) -> [String; 2] {
+fn json_name_and_words(surprise: Surprise) -> [String; 2] {
     let [name, words] = match surprise {
         Surprise::Rewritten(because) => return ["rewritten".to_owned(), format!("rewrite: {because}")],
         Surprise::TurnFell => ["turn_fell", "fall at a new turn"],
@@ -18,10 +18,10 @@ fn named(surprise: Surprise) -> [String; 2] {
 }
 
 /// Returns the values of each kind.
-pub(super) fn values(calibration: &Calibration) -> Vec<Value> {
+pub(super) fn unforeseen_values(calibration: &Calibration) -> Vec<Value> {
     let known = |is_known: bool, value: f64| is_known.then_some(value);
     let value = |(what, is_known, tally): (Surprise, bool, &UnforeseenTally)| {
-        let [name, _] = named(what);
+        let [name, _] = json_name_and_words(what);
         let because = if let Surprise::Rewritten(because) = what { Some(because) } else { None };
         group! {
             "what": name,
@@ -51,7 +51,7 @@ pub(super) fn expected_input_usd(calibration: &Calibration) -> [f64; 3] {
 }
 
 /// Returns how often each was expected and how often it happened; nothing where nothing may happen.
-pub(super) fn table(calibration: &Calibration) -> Option<String> {
+pub(super) fn unforeseen_table_text(calibration: &Calibration) -> Option<String> {
     type Kind<'k> = (Surprise, bool, &'k UnforeseenTally);
     let expected = |tally: &UnforeseenTally| {
         let declared = format!("; declared {:.1}", tally.expected_declared);
@@ -62,16 +62,16 @@ pub(super) fn table(calibration: &Calibration) -> Option<String> {
     };
     let known = |it: &Kind<'_>, number: &dyn Fn(&UnforeseenTally) -> String| it.1.then(|| number(it.2));
     let columns: [Of<'_, Kind<'_>>; 8] = [
-        ("what no record tells", &|it| named(it.0)[1].clone()),
+        ("what no record tells", &|it| json_name_and_words(it.0)[1].clone()),
         ("requests", &|it| it.2.requests.to_string()),
         ("expected", &|it| known(it, &expected).unwrap_or_else(|| "not known".to_owned())),
         ("happened", &|it| it.2.happened.to_string()),
         ("expected tokens read", &|kind| {
-            or_none(known(kind, &|it| thousands(it.expected_read.round())), |it| it)
+            or_none(known(kind, &|it| format_token_change(it.expected_read.round())), |it| it)
         }),
-        ("tokens read", &|it| thousands(it.2.happened_read)),
-        ("expected USD", &|it| or_none(known(it, &|it| dollars(it.expected_usd)), |it| it)),
-        ("USD", &|it| dollars(it.2.happened_usd)),
+        ("tokens read", &|it| format_token_change(it.2.happened_read)),
+        ("expected USD", &|it| or_none(known(it, &|it| format_usd_change(it.expected_usd)), |it| it)),
+        ("USD", &|it| format_usd_change(it.2.happened_usd)),
     ];
     let mut kinds: Vec<Kind<'_>> = calibration.unforeseen.iter().listed();
     kinds.order_by_key(|it| (it.0, it.1));
@@ -84,13 +84,13 @@ pub(super) fn table(calibration: &Calibration) -> Option<String> {
 }
 
 /// Writes a change of tokens.
-fn thousands(change: f64) -> String {
+fn format_token_change(change: f64) -> String {
     let text = format!("{:+.1}K", change / 1_000.0);
     if text.ends_with("0.0K") { "0".to_owned() } else { text.replace('-', "−") }
 }
 
 /// Writes a change in US dollars.
-fn dollars(change: f64) -> String {
+fn format_usd_change(change: f64) -> String {
     let text = format!("{change:+.2}");
     if text.ends_with("0.00") { "0.00".to_owned() } else { text.replace('-', "−") }
 }

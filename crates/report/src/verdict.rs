@@ -1,10 +1,10 @@
 //! A table's answer in words: which policy to take, why, and how far to trust it.
 
 use super::decide::SessionEffect;
-use super::decide::beside::{ComparedSession, judge};
+use super::decide::beside::{ComparedSession, judge_compared_sessions};
 use super::lever::{Lever, Word};
-use super::names::short_names;
-use super::notes::Estimated;
+use super::names::names_without_folders;
+use super::notes::EstimatedRequests;
 use super::sections::{Detail, OWN, Section, TableLine};
 use super::trust::TableTrust;
 use crate::prelude::*;
@@ -30,12 +30,12 @@ pub struct Verdict {
     pub baseline_keeps: Option<f64>,
     /// The cheapest of the policies that keep as much, the first one included, or none if no cost is known, or the first one itself is
     /// below the floor.
-    pub cheapest: Option<Choice>,
+    pub cheapest: Option<PolicyChoice>,
     /// Where the first policy is below the floor: those that keep more, what keeps most first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub keep_more: Vec<Choice>,
+    pub keep_more: Vec<PolicyChoice>,
     /// Cheaper policies that lose more evidence, the cheapest first.
-    pub lossy: Vec<Choice>,
+    pub lossy: Vec<PolicyChoice>,
     /// Whether anything says what is needed, so that losses are known; if not, nothing is recommended.
     pub knows_evidence: bool,
     /// How far the sessions carry it.
@@ -47,12 +47,12 @@ pub struct Verdict {
     pub is_uncounted: bool,
     /// How many requests have estimated sizes, because the recordings do not say what was billed for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub estimated: Option<Estimated>,
+    pub estimated: Option<EstimatedRequests>,
 }
 
 /// A policy against the first one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Choice {
+pub struct PolicyChoice {
     pub policy: String,
     /// What it does in a few words, if its file says it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,9 +92,9 @@ pub struct Choice {
     pub apply: Option<Apply>,
 }
 
-impl Choice {
+impl PolicyChoice {
     /// Returns its name in the table, with what it does.
-    pub(super) fn named(&self) -> String {
+    pub(super) fn name_with_title(&self) -> String {
         match &self.title {
             Some(title) => format!("{} ({title})", self.shown),
             None => self.shown.clone(),
@@ -113,9 +113,10 @@ impl Report {
         let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
         let verdict = |section: &Section| {
             let mut verdict = Verdict {
-                estimated: self.estimated_in(&section.load),
-                is_uncounted: self.is_uncounted(&section.profile),
-                ..Verdict::new(section, &self.oracles, self.min_evidence).judged(&self.judged(section))
+                estimated: self.estimated_requests_in(&section.load),
+                is_uncounted: self.has_unknown_token_counts(&section.profile),
+                ..Verdict::new(section, &self.oracles, self.min_evidence)
+                    .with_levers(&self.levers_by_policy(section))
             };
             let Verdict { cheapest, keep_more, lossy, .. } = &mut verdict;
             for choice in cheapest.iter_mut().chain(keep_more).chain(lossy) {
@@ -128,7 +129,7 @@ impl Report {
 
     /// Returns what the rule says of the policies of a table of recorded sessions, by their names; of runs that were folded, nothing is
     /// kept session by session.
-    fn judged(&self, section: &Section) -> IndexMap<String, Lever> {
+    fn levers_by_policy(&self, section: &Section) -> IndexMap<String, Lever> {
         let names = section.lines.iter().skip(1).map(|it| it.policy.clone());
         let names = names.filter(|it| !self.oracles.contains(it)).listed();
         let Some(base) = section.lines.first().filter(|_| !names.is_empty()) else { return IndexMap::new() };
@@ -139,40 +140,46 @@ impl Report {
         let at_ms = |name: &str| self.sessions.iter().find(|it| it.name == name).map(|it| it.last_ms);
         let session = |name: &String| {
             let (runs, last_ms) = (by_scenario.get(name.as_str())?, at_ms(name)?);
-            let effect = |it: &str| Some(SessionEffect::of(&runs.get(it)?.tally));
+            let effect = |it: &str| Some(SessionEffect::from_tally(&runs.get(it)?.tally));
             let others = names.iter().map(|it| effect(it)).collect::<Option<Vec<_>>>()?;
             Some(ComparedSession { project: "", last_ms, base: effect(&base.policy)?, others })
         };
         let sessions: Option<Vec<ComparedSession<'_>>> = section.members.iter().map(session).collect();
         let found = sessions.filter(|it| it.len() > 1);
-        let found = found.map(|it| judge(&it, &names, self.min_evidence)).unwrap_or_default();
+        let found =
+            found.map(|it| judge_compared_sessions(&it, &names, self.min_evidence)).unwrap_or_default();
         names.into_iter().zip(found).collect()
     }
 
     /// Returns whether runs under a profile have sizes that other models counted, by a way that stands to its own in no published relation.
-    fn is_uncounted(&self, profile: &str) -> bool {
-        self.briefs().any(|it| it.profile == profile && it.figures.is_counting_unknown)
+    fn has_unknown_token_counts(&self, profile: &str) -> bool {
+        self.run_briefs().any(|it| it.profile == profile && it.figures.is_counting_unknown)
     }
 
     /// Returns the verdicts in words, each after what it is about where there are several.
     pub fn verdict_lines(&self) -> Vec<String> {
-        self.verdict_parts().iter().map(|it| it.concat()).listed()
+        self.verdict_answers_and_details().iter().map(|it| it.concat()).listed()
     }
 
     /// Returns all notes, those on what no scenario says and on oracles too.
     pub fn all_notes(&self) -> Vec<String> {
         let (first, rest) = self.notes.split_at(self.n_first_notes.min(self.notes.len()));
-        let needs = self.note_on_needs().into_iter().chain(first.iter().cloned());
-        let unknown = self.note_on_oracles().into_iter().chain(self.note_on_waiting());
-        let assumed = self.note_on_users().into_iter().chain(self.note_on_summaries());
-        needs.chain(unknown).chain(rest.iter().cloned()).chain(assumed).chain(self.notes_on_facts()).listed()
+        let needs = self.note_on_unknown_needs().into_iter().chain(first.iter().cloned());
+        let unknown = self.note_on_oracles().into_iter().chain(self.note_on_unknown_waiting());
+        let assumed = self.note_on_user_messages().into_iter().chain(self.note_on_summary_losses());
+        needs
+            .chain(unknown)
+            .chain(rest.iter().cloned())
+            .chain(assumed)
+            .chain(self.notes_on_planted_facts())
+            .listed()
     }
 
     /// Returns the verdicts, each as its answer and what stands behind it.
-    pub fn verdict_parts(&self) -> Vec<[String; 2]> {
+    pub fn verdict_answers_and_details(&self) -> Vec<[String; 2]> {
         let verdicts = self.verdicts();
         let one = |verdict: &Verdict| {
-            let [answer, more] = verdict.parts();
+            let [answer, more] = verdict.answer_and_details();
             let joint = if verdict.profile == OWN { ", " } else { " under " };
             let load = verdict.load.split(" (").next().unwrap_or_default();
             let about = format!("{load}{joint}{}: ", verdict.profile);
@@ -182,7 +189,7 @@ impl Report {
     }
 
     /// Says what published rates would leave of evidence behind model's summaries, or nothing if no such evidence is named.
-    pub fn note_on_summaries(&self) -> Option<String> {
+    pub fn note_on_summary_losses(&self) -> Option<String> {
         let told_of = |line: &TableLine| {
             let ([told, low, high], kept) = (line.tally.evidence_told()?, line.tally.evidence_kept()?);
             let [told, low, high, kept] = [told, low, high, kept].map(percent);
@@ -190,7 +197,7 @@ impl Report {
             (told != kept || low != high)
                 .then(|| format!("{} {told} ({low} to {high}) in place of {kept}", line.policy))
         };
-        self.of_lines(told_of).map(|all| {
+        self.join_line_texts(told_of).map(|all| {
             format!(
                 "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {all}."
             )
@@ -198,15 +205,15 @@ impl Report {
     }
 
     /// Says of which policies it depends on what is assumed of users' messages whether they keep enough; nothing if of none.
-    pub fn note_on_users(&self) -> Option<String> {
+    pub fn note_on_user_messages(&self) -> Option<String> {
         let floor = Floor(self.min_evidence);
         let open_of = |line: &TableLine| {
             let ends = line.tally.evidence_ends().filter(|_| line.tally.knows_needs())?;
             let [low, high] = ends.map(|it| floor.passes(Some(it)));
             (low != high).then(|| format!("{} ({} to {})", line.policy, percent(ends[0]), percent(ends[1])))
         };
-        let least = percent_round(self.min_evidence);
-        self.of_lines(open_of).map(|all| {
+        let least = format_round_percent(self.min_evidence);
+        self.join_line_texts(open_of).map(|all| {
             format!(
                 "Whether at least {least} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {all}."
             )
@@ -214,7 +221,7 @@ impl Report {
     }
 
     /// Says something of lines of tables that are no part of others; nothing where there is nothing to say of any.
-    fn of_lines(&self, said: impl Fn(&TableLine) -> Option<String>) -> Option<String> {
+    fn join_line_texts(&self, said: impl Fn(&TableLine) -> Option<String>) -> Option<String> {
         let sections = self.sections(Detail::Groups);
         let lines = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
         let all = lines.filter_map(said).listed().join("; ");
@@ -222,7 +229,7 @@ impl Report {
     }
 
     /// Says how many planted facts are left at the end of loads of items, profile by profile.
-    pub fn notes_on_facts(&self) -> Vec<String> {
+    pub fn notes_on_planted_facts(&self) -> Vec<String> {
         let mut left: IndexMap<&str, IndexMap<&str, [u64; 2]>> = IndexMap::new();
         for run in self.runs.iter().filter(|it| it.is_in_sections()) {
             if let Some([found, planted]) = run.findings.as_ref().and_then(|it| it.facts_left()) {
@@ -239,7 +246,7 @@ impl Report {
 
     /// Says what the oracles among the policies are, or nothing if there is none.
     pub fn note_on_oracles(&self) -> Option<String> {
-        let is_run = |name: &&String| self.briefs().any(|it| it.policy == **name);
+        let is_run = |name: &&String| self.run_briefs().any(|it| it.policy == **name);
         let names = self.oracles.iter().filter(is_run).cloned().listed().join(", ");
         (!names.is_empty()).then(|| {
             format!(
@@ -251,7 +258,7 @@ impl Report {
 
 impl Verdict {
     /// Returns it with the words of the policies that it names.
-    fn judged(mut self, found: &IndexMap<String, Lever>) -> Self {
+    fn with_levers(mut self, found: &IndexMap<String, Lever>) -> Self {
         let named = self.cheapest.iter_mut().chain(&mut self.lossy).chain(&mut self.keep_more);
         for choice in named {
             if let Some(found) = found.get(&choice.policy) {
@@ -277,23 +284,23 @@ impl Verdict {
             !oracles.contains(&line.policy) && line.stopped.is_none() && line.tally.costs.total().is_some()
         };
         let changes = section.lines.iter().filter(can_be_taken);
-        let changes = changes.map(|it| Some((if is_first(it) { 0.0 } else { section.change(it)? }, it)));
+        let changes = changes.map(|it| Some((if is_first(it) { 0.0 } else { section.cost_change(it)? }, it)));
         let mut known: Vec<(f64, &TableLine)> = changes.flatten().listed();
         // Of equal costs the earlier stands first.
         known.order_by(|one, other| one.0.total_cmp(&other.0));
         let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).listed();
-        let shown: IndexMap<&str, &str> = names.iter().copied().zip(short_names(&names)).collect();
+        let shown: IndexMap<&str, &str> = names.iter().copied().zip(names_without_folders(&names)).collect();
         let choice = |line: &&TableLine| {
             let own = !is_first(line);
-            let change = own.then(|| section.change(line)).flatten();
-            Choice {
+            let change = own.then(|| section.cost_change(line)).flatten();
+            PolicyChoice {
                 policy: line.policy.clone(),
                 title: None,
                 shown: shown.get(line.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
                 change,
-                change_as_recorded: own.then(|| section.change_as_recorded(line)).flatten(),
+                change_as_recorded: own.then(|| section.cost_change_as_recorded(line)).flatten(),
                 interval: line.spread.and_then(|it| it.interval),
-                assumed: own.then(|| section.change_assumed(line)).flatten(),
+                assumed: own.then(|| section.cost_change_interval_assumed(line)).flatten(),
                 bound: baseline.filter(|_| own).and_then(|first| line.tally.assumed_bound(&first.tally)),
                 cheaper: line.spread.map(|it| it.cheaper),
                 evidence_kept: line.tally.evidence_kept(),
@@ -310,7 +317,7 @@ impl Verdict {
         keep_more.order_by(|one, other| kept(other).unwrap_or(0.0).total_cmp(&kept(one).unwrap_or(0.0)));
         let best = known.iter().map(|it| it.1).find(|line| is_first(line) || keeps(line));
         let cheapest = best.filter(|_| baseline_keeps.is_none());
-        let below = |it: &f64| cheapest.is_some_and(|best| *it < section.change(best).unwrap_or(0.0));
+        let below = |it: &f64| cheapest.is_some_and(|best| *it < section.cost_change(best).unwrap_or(0.0));
         let lossy = known.iter().filter(|(change, it)| !is_first(it) && !keeps(it) && below(change));
         Self {
             load: section.load.clone(),
@@ -330,28 +337,28 @@ impl Verdict {
     }
 
     /// Says it in a sentence or a few.
-    pub fn words(&self) -> String {
-        self.parts().concat()
+    pub fn full_text(&self) -> String {
+        self.answer_and_details().concat()
     }
 
     /// Says it in a sentence, and in what may follow it what stands behind it.
-    fn parts(&self) -> [String; 2] {
+    fn answer_and_details(&self) -> [String; 2] {
         if let Some(kept) = self.baseline_keeps {
-            return [self.below_floor(kept), String::new()];
+            return [self.baseline_below_floor_sentence(kept), String::new()];
         }
         let Some(best) = &self.cheapest else {
             let none = "No policy finished with a known cost, so none is recommended.";
             return [none.to_owned(), String::new()];
         };
-        let kept = format!("at least {} of the evidence", percent_round(self.min_evidence));
-        let (name, named) = (&best.shown, best.named());
-        let (doubts, sure) = (self.trust.doubts(), self.how_sure(best));
+        let kept = format!("at least {} of the evidence", format_round_percent(self.min_evidence));
+        let (name, named) = (&best.shown, best.name_with_title());
+        let (doubts, sure) = (self.trust.doubts_clause(), self.interval_in_brackets(best));
         let words = match best.change {
-            _ if !self.knows_evidence => self.without_needs(best, &doubts),
+            _ if !self.knows_evidence => self.cheapest_without_needs_sentence(best, &doubts),
             None => format!("Nothing that keeps {kept} is cheaper than {named}: keep it{doubts}."),
             Some(change) => format!("Cheapest that keeps {kept}: {named}, {}{sure}{doubts}.", signed(change)),
         };
-        let more = self.word_of(best) + &self.on_compactions(best) + &self.but(best);
+        let more = self.word_sentence(best) + &self.compactions_sentence(best) + &self.caveat_sentences(best);
         let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) else {
             return [words, more];
         };
@@ -360,23 +367,23 @@ impl Verdict {
     }
 
     /// Says that the first policy keeps too little to be a measure, and what keeps more.
-    pub(super) fn below_floor(&self, kept: f64) -> String {
-        let said = |choice: &Choice| {
+    pub(super) fn baseline_below_floor_sentence(&self, kept: f64) -> String {
+        let said = |choice: &PolicyChoice| {
             let kept = choice.evidence_kept.map_or_else(String::new, percent);
             format!("{} ({kept}, {})", choice.shown, choice.change.map_or_else(String::new, signed))
         };
         let others = match self.keep_more.as_slice() {
             [] => "No other policy here keeps more.".to_owned(),
-            all => format!("These keep more: {}.", first_few(all, said)),
+            all => format!("These keep more: {}.", join_first_few(all, said)),
         };
-        let (base, kept, floor) = (&self.baseline, percent(kept), percent_round(self.min_evidence));
+        let (base, kept, floor) = (&self.baseline, percent(kept), format_round_percent(self.min_evidence));
         format!(
             "{base} itself keeps only {kept} of the evidence, less than the floor of {floor}: nothing is recommended for being cheap. {others}"
         )
     }
 
     /// Says what stands against the number, in sentences that each begin with a space.
-    pub(super) fn but(&self, best: &Choice) -> String {
+    pub(super) fn caveat_sentences(&self, best: &PolicyChoice) -> String {
         let (base, profile) = (&self.baseline, &self.profile);
         let mut words = String::new();
         if best.change.is_some() && best.is_open && self.knows_evidence {
@@ -386,24 +393,24 @@ impl Verdict {
             let [low, high] = bound.map(signed);
             words += &format!(" If every assumption erred the same way, it would be {low} to {high}.");
         }
-        words += &self.lossy_words();
+        words += &self.lossy_policies_sentence();
         if self.is_uncounted {
             words += &format!(
                 " How many tokens {profile} would count is not known: these are of the tokens that were recorded."
             );
         }
-        let estimated = self.estimated.and_then(Estimated::words);
+        let estimated = self.estimated.and_then(EstimatedRequests::sentence_if_many);
         words + &estimated.map_or_else(String::new, |it| format!(" {it}"))
     }
 
     /// Says which word the rule gives the cheapest, after a space; nothing where it gives none.
-    pub(super) fn word_of(&self, best: &Choice) -> String {
+    pub(super) fn word_sentence(&self, best: &PolicyChoice) -> String {
         let both = best.word.zip(best.why.as_ref()).filter(|_| self.knows_evidence);
         both.map_or_else(String::new, |(word, why)| format!(" The word for it is “{}”: {why}.", word.text()))
     }
 
     /// Says what recorded compactions make of the number, after a space; nothing where none is avoided.
-    pub(super) fn on_compactions(&self, best: &Choice) -> String {
+    pub(super) fn compactions_sentence(&self, best: &PolicyChoice) -> String {
         best.change_as_recorded.map(signed).map_or_else(String::new, |kept| {
             format!(
                 " It stays below the trigger of recorded compactions, which count as avoided; with all of them as recorded: {kept}."
@@ -412,8 +419,8 @@ impl Verdict {
     }
 
     /// Says what costs least where nobody knows what it forgets.
-    fn without_needs(&self, best: &Choice, doubts: &str) -> String {
-        let (named, sure) = (best.named(), self.how_sure(best));
+    fn cheapest_without_needs_sentence(&self, best: &PolicyChoice, doubts: &str) -> String {
+        let (named, sure) = (best.name_with_title(), self.interval_in_brackets(best));
         let least = match best.change {
             None => format!("nothing costs less than {named}"),
             Some(change) => format!("{named} costs least, {}{sure}", signed(change)),
@@ -424,12 +431,12 @@ impl Verdict {
     }
 
     /// Says how far a change holds for other sessions, in brackets.
-    fn how_sure(&self, best: &Choice) -> String {
-        self.sure(best).map_or_else(String::new, |it| format!(" ({it})"))
+    fn interval_in_brackets(&self, best: &PolicyChoice) -> String {
+        self.interval_text(best).map_or_else(String::new, |it| format!(" ({it})"))
     }
 
     /// Says how far a change holds for other sessions; nothing where nothing is known of it.
-    pub(super) fn sure(&self, best: &Choice) -> Option<String> {
+    pub(super) fn interval_text(&self, best: &PolicyChoice) -> Option<String> {
         let ([low, high], [what, by, opposite]) = match (best.interval, best.assumed) {
             (Some(ends), _) => (ends, ["95% interval", "", "; other sessions may show the opposite"]),
             (None, Some(ends)) => (ends, ["from", " by what is assumed", "; the opposite is possible"]),
@@ -442,8 +449,8 @@ impl Verdict {
     }
 
     /// Names the policies that save by losing evidence.
-    fn lossy_words(&self) -> String {
-        let said = |choice: &Choice| {
+    fn lossy_policies_sentence(&self) -> String {
+        let said = |choice: &PolicyChoice| {
             let kept = choice.evidence_kept.map_or_else(String::new, percent);
             let open = if choice.is_open { "; savings uncertain" } else { "" };
             let task = choice.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))).map(percent);
@@ -454,20 +461,20 @@ impl Verdict {
                 choice.change.map_or_else(String::new, signed)
             )
         };
-        let lossy = first_few(&self.lossy, said);
+        let lossy = join_first_few(&self.lossy, said);
         if lossy.is_empty() { lossy } else { format!(" Cheaper by losing evidence: {lossy}.") }
     }
 }
 
 /// Says something of the first few of some policies, and how many more there are.
-fn first_few(all: &[Choice], said: impl Fn(&Choice) -> String) -> String {
+fn join_first_few(all: &[PolicyChoice], said: impl Fn(&PolicyChoice) -> String) -> String {
     const SHOWN: usize = 3;
-    let more = if_any(all.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
+    let more = text_if_any(all.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
     all.iter().take(SHOWN).map(said).listed().join(", ") + &more
 }
 
 /// Returns a share as a percentage, without a fraction where it has none.
-pub(super) fn percent_round(share: f64) -> String {
+pub(super) fn format_round_percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }

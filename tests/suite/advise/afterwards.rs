@@ -2,15 +2,15 @@
 
 use ctxsim::app::RealisedRequest;
 use ctxsim::app::advise::{AdviceRequest, advise};
-use ctxsim::report::advise::saved::{Drift, Saved, TrialDay};
-use ctxsim::report::realised::{ForecastOutcome, Later, Realised, table};
+use ctxsim::report::advise::saved::{RateDrift, SavingsForecast, TrialDay};
+use ctxsim::report::realised::{ForecastOutcome, LaterSession, Realised, terminal_text};
 
 use super::logs::{Recipe, Session, write};
 
 use super::*;
 
 /// Makes a folder of earlier sessions, and the forecast of an hour on it.
-fn forecast() -> Saved {
+fn forecast() -> SavingsForecast {
     let folder = tempdir().unwrap();
     write(folder.path(), &Recipe { seed: 7, ..SAVES }.sessions(), "s");
     advice_on(folder.path(), None).1.unwrap()
@@ -29,13 +29,13 @@ fn add(folder: &Path, prefix: &str, n: usize, is_long: bool, replaced: &[(&str, 
     }
 }
 
-fn became(saved: &Saved, folder: &Path) -> Realised {
+fn became(saved: &SavingsForecast, folder: &Path) -> Realised {
     became_of(saved, folder, &RealisedRequest::default())
 }
 
 /// The first paragraph of the text.
 fn sentence(found: &Realised) -> String {
-    table(found, Some(10_000)).lines().next().unwrap().to_owned()
+    terminal_text(found, Some(10_000)).lines().next().unwrap().to_owned()
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn the_number_of_sessions_that_would_tell_is_the_same_however_often_it_is_asked(
 
 #[test]
 fn where_no_number_would_do_it_is_said_from_the_beginning_and_stays_so() {
-    let drift = Drift { deviation: 0.5, blocks: 3, per: "month".to_owned() };
-    let saved = Saved { drift: Some(drift), ..forecast() };
+    let drift = RateDrift { deviation: 0.5, blocks: 3, per: "month".to_owned() };
+    let saved = SavingsForecast { drift: Some(drift), ..forecast() };
     let folder = tempdir().unwrap();
     for n in [2, 12, 24] {
         add(folder.path(), "t", n, true, &[]);
@@ -76,16 +76,18 @@ fn versions_that_do_not_have_the_setting_do_not_count_and_newer_ones_do() {
     assert_eq!((found.sessions, found.left_out_later), (20, [4, 24]));
     let reason = "their versions do not have the setting (`promptCacheTtl` exists since 2.1.242)";
     assert_eq!(found.left_out, [(reason.to_owned(), 4)]);
-    assert!(!found.is_of_a_part());
-    let text = table(&found, Some(200));
+    assert!(!found.leaves_out_many());
+    let text = terminal_text(&found, Some(200));
     assert!(text.contains("Left out: 4 of 24 later sessions. 4, because their versions"), "{text}");
     let of_others = "Of versions that the forecast did not see: 24 later sessions. What these versions changed is part of the difference.";
-    assert!(table(&found, Some(10_000)).contains(of_others), "{text}");
+    assert!(terminal_text(&found, Some(10_000)).contains(of_others), "{text}");
 
     add(folder.path(), "more", 4, false, &[("2.1.260", "2.1.37")]);
     let found = became(&saved, folder.path());
-    assert!(found.is_of_a_part(), "8 of 28");
-    assert!(table(&found, None).contains("more than a fifth, so that the answer is only of the others"));
+    assert!(found.leaves_out_many(), "8 of 28");
+    assert!(
+        terminal_text(&found, None).contains("more than a fifth, so that the answer is only of the others")
+    );
 }
 
 #[test]
@@ -111,14 +113,14 @@ fn dearer(
     change: f64,
     is_unchanged: impl Fn(usize) -> bool,
     day: impl Fn(usize) -> Option<String>,
-) -> Vec<Later> {
-    let one = |(nth, (size, usd)): (usize, (f64, f64))| Later {
+) -> Vec<LaterSession> {
+    let one = |(nth, (size, usd)): (usize, (f64, f64))| LaterSession {
         kind: "main".to_owned(),
         size,
         usd: 1.2 * usd * if is_unchanged(nth) { 1.0 } else { 1.0 + change },
         is_unchanged: is_unchanged(nth),
         day: day(nth),
-        ..Later::default()
+        ..LaterSession::default()
     };
     drawn(seed, 2, 1_600, 1.0).into_iter().enumerate().map(one).collect()
 }
@@ -157,7 +159,7 @@ fn people_whose_logs_show_that_they_changed_nothing_are_compared_with() {
     assert_eq!(compared.who, ["/Users/bob"]);
     assert_eq!(found.answer, ForecastOutcome::AsForecast, "{found:?}");
     assert_eq!(found.left_out_later, [0, 80]);
-    let text = table(&found, Some(10_000));
+    let text = terminal_text(&found, Some(10_000));
     assert!(text.contains("Compared with 40 sessions of /Users/bob that went without the change"), "{text}");
     let named = RealisedRequest { unchanged: vec!["bob".to_owned()], ..RealisedRequest::default() };
     assert_eq!(became_of(&saved, folder.path(), &named), found, "as if they were named");
@@ -202,7 +204,8 @@ fn a_trial_is_planned_by_days_and_its_days_are_compared() {
     let text = out(&ctxsim(folder.path(), &args));
     assert!(text.contains("A trial of 28 days: turn it on for the 14 days that are on"), "{text}");
     let saved =
-        ctxsim::app::forecast("f.json", &fs::read_to_string(folder.path().join("f.json")).unwrap()).unwrap();
+        ctxsim::app::parse_forecast("f.json", &fs::read_to_string(folder.path().join("f.json")).unwrap())
+            .unwrap();
     assert_eq!((saved.trial.len(), saved.trial[0].day.as_str()), (28, "2026-03-05"));
 
     // Three sessions each day, from day 60 on.
@@ -223,7 +226,7 @@ fn a_trial_is_planned_by_days_and_its_days_are_compared() {
 
     assert!(found.compared.is_some() && found.sessions > 30, "{found:?}");
     assert_eq!(found.answer, ForecastOutcome::AsForecast, "{found:?}");
-    assert!(table(&found, Some(10_000)).contains(" of the days off "), "{found:?}");
+    assert!(terminal_text(&found, Some(10_000)).contains(" of the days off "), "{found:?}");
 }
 
 #[test]
@@ -329,7 +332,8 @@ fn sessions_in_which_a_setting_does_nothing_are_no_treated_group_and_where_nobod
 #[test]
 fn a_setting_that_no_log_shows_is_taken_as_made_only_after_it_is_said_that_nothing_shows_it() {
     let before = forecast();
-    let saved = Saved { set: vec!["bashOutputMaxChars=4000".to_owned()], before: Vec::new(), ..before };
+    let saved =
+        SavingsForecast { set: vec!["bashOutputMaxChars=4000".to_owned()], before: Vec::new(), ..before };
     let folder = tempdir().unwrap();
     add(folder.path(), "t", 6, false, &[("2.1.260", "2.1.300")]);
 

@@ -1,8 +1,8 @@
 //! Settings that a user asks for, and settings files that are changed and put back.
 
 use ctxsim::app::advise::agents::{Agent, AgentSetting, SettingsForm};
-use ctxsim::app::advise::edit::{applied, undone};
-use ctxsim::report::advise::saved::{FormerValue, Saved};
+use ctxsim::app::advise::edit::{apply_forecast, undo_forecast};
+use ctxsim::report::advise::saved::{FormerValue, SavingsForecast};
 
 use super::*;
 
@@ -10,20 +10,20 @@ use super::*;
 const REAL: &str = "{\n    \"model\": \"opus\",\n    \"env\": { \"DISABLE_TELEMETRY\": \"1\" },\n    \"permissions\": {\n        \"allow\": [\"Read\"]\n    },\n    \"hooks\": {}\n}\n";
 
 /// A forecast of settings of an agent.
-fn forecast(agent: &str, set: &[&str]) -> Saved {
+fn forecast(agent: &str, set: &[&str]) -> SavingsForecast {
     let text = format!(
         r#"{{"schema":"ctxsim.forecast/2","agent":"{agent}","set":{},"until_ms":0,"versions":[],"change":-0.1,"interval":[-0.2,-0.05],"before":[],"kinds":[]}}"#,
         serde_json::to_string(set).unwrap()
     );
-    ctxsim::app::forecast("f.json", &text).unwrap()
+    ctxsim::app::parse_forecast("f.json", &text).unwrap()
 }
 
 /// Applies settings to a file, and puts back what was there; returns what stood between.
 fn there_and_back(agent: &str, set: &[&str], text: &str) -> String {
     let mut saved = forecast(agent, set);
-    let changed = applied(&saved, "settings", text).unwrap();
+    let changed = apply_forecast(&saved, "settings", text).unwrap();
     saved.former = changed.former;
-    let back = undone(&saved, "settings", &changed.text).unwrap();
+    let back = undo_forecast(&saved, "settings", &changed.text).unwrap();
     assert_eq!(back.text, text, "byte for byte");
     changed.text
 }
@@ -62,18 +62,20 @@ fn toml_and_lists_of_variables_are_changed_in_their_own_lines() {
 #[test]
 fn a_file_that_somebody_changed_since_is_not_undone_and_a_setting_of_another_place_is_not_applied() {
     let mut saved = forecast("Claude Code", &["autoCompactWindow=160000"]);
-    let nothing = undone(&saved, "s.json", REAL).unwrap_err().to_string();
+    let nothing = undo_forecast(&saved, "s.json", REAL).unwrap_err().to_string();
     assert!(nothing.contains("was not applied"), "{nothing}");
-    let changed = applied(&saved, "s.json", REAL).unwrap();
+    let changed = apply_forecast(&saved, "s.json", REAL).unwrap();
     saved.former.clone_from(&changed.former);
-    let since = undone(&saved, "s.json", &changed.text.replace("160000", "170000")).unwrap_err().to_string();
+    let since =
+        undo_forecast(&saved, "s.json", &changed.text.replace("160000", "170000")).unwrap_err().to_string();
     assert!(since.contains("is `170000`, but `160000` was applied"), "{since}");
-    let gone = undone(&saved, "s.json", REAL).unwrap_err().to_string();
+    let gone = undo_forecast(&saved, "s.json", REAL).unwrap_err().to_string();
     assert!(gone.contains("is not there"), "{gone}");
-    let elsewhere = applied(&forecast("pi", &["PI_CACHE_RETENTION=long"]), "s.json", "{}").unwrap_err();
+    let elsewhere =
+        apply_forecast(&forecast("pi", &["PI_CACHE_RETENTION=long"]), "s.json", "{}").unwrap_err();
     assert!(elsewhere.to_string().contains("is not a setting of this file"), "{elsewhere}");
     let outranked = "{\"env\": {\"CLAUDE_CODE_AUTO_COMPACT_WINDOW\": \"150000\"}}";
-    let told = applied(&saved, "s.json", outranked).unwrap();
+    let told = apply_forecast(&saved, "s.json", outranked).unwrap();
     assert!(told.notes[0].contains("`env.CLAUDE_CODE_AUTO_COMPACT_WINDOW`"), "{:?}", told.notes);
     assert!(told.text.contains("\"CLAUDE_CODE_AUTO_COMPACT_WINDOW\": \"150000\""), "{}", told.text);
 }
@@ -177,7 +179,7 @@ fn a_setting_that_is_asked_for_comes_first_with_the_word_of_the_list_and_its_for
         ),
         "{text}"
     );
-    let saved = ctxsim::app::forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
+    let saved = ctxsim::app::parse_forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
     assert_eq!(saved.set, ["promptCacheTtl=1h", "autoCompactWindow=150000"]);
     let json: Value =
         parsed(&ctxsim(folder.path(), ["advise", "logs", "--try", "promptCacheTtl=1h", "--format", "json"]));
@@ -215,8 +217,8 @@ fn forged(agent: &str, all: &[[&str; 3]], text: &str) -> String {
         before: Some((*before).to_owned()),
         made: String::new(),
     };
-    let saved = Saved { former: all.iter().map(former).collect(), ..forecast(agent, &[]) };
-    undone(&saved, "settings", text).unwrap_err().to_string()
+    let saved = SavingsForecast { former: all.iter().map(former).collect(), ..forecast(agent, &[]) };
+    undo_forecast(&saved, "settings", text).unwrap_err().to_string()
 }
 
 #[test]
@@ -243,7 +245,7 @@ fn a_forecast_of_somebody_else_puts_back_only_settings_of_its_agent_and_values_t
         assert!(wrong.contains("is not a value of"), "{value:?}: {wrong}");
     }
     // What is applied is of the same kind: a forecast is not read from its own agent alone.
-    let env = applied(&forecast("pi", &["PI_CACHE_RETENTION=long\ntouch OWNED"]), "settings", script);
+    let env = apply_forecast(&forecast("pi", &["PI_CACHE_RETENTION=long\ntouch OWNED"]), "settings", script);
     assert!(env.unwrap_err().to_string().contains("is not a value of `PI_CACHE_RETENTION`"));
 }
 
@@ -257,7 +259,7 @@ fn in_file(setting: &AgentSetting, value: &str) -> String {
 #[test]
 fn every_value_of_every_setting_in_a_file_is_applied_over_every_other_and_undone() {
     let mut n = 0;
-    for agent in Agent::all().unwrap().values() {
+    for agent in Agent::all_by_file_name().unwrap().values() {
         for setting in &agent.settings {
             let key = &setting.key;
             let text = |value: &str| match setting.form {
@@ -288,7 +290,7 @@ fn every_value_of_every_setting_in_a_file_is_applied_over_every_other_and_undone
 fn a_range_that_names_two_numbers_is_the_one_that_values_are_held_to() {
     let number = |it: &str| it.split(' ').next().and_then(|it| it.replace(',', "").parse::<u64>().ok());
     let mut n = 0;
-    for setting in Agent::all().unwrap().values().flat_map(|it| &it.settings) {
+    for setting in Agent::all_by_file_name().unwrap().values().flat_map(|it| &it.settings) {
         let named = setting.range.split_once(" to ").and_then(|(from, to)| {
             Some([number(from)?, number(to.trim_end_matches(|it: char| !it.is_ascii_digit()))?])
         });
@@ -354,7 +356,7 @@ fn a_folder_of_several_agents_names_the_option_that_saves_the_forecast_of_one() 
     assert_eq!(text_of(folder.path(), "settings.json"), REAL);
     let one = out(&ctxsim(folder.path(), [&all[..], &["--agent", "claude-code"]].concat()));
     assert!(one.contains("1 skipped: of another agent (1)") && !one.contains("Codex"), "{one}");
-    let saved = ctxsim::app::forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
+    let saved = ctxsim::app::parse_forecast("f.json", &text_of(folder.path(), "f.json")).unwrap();
     assert_eq!(saved.agent, "Claude Code");
     assert!(text_of(folder.path(), "settings.json").contains("\"promptCacheTtl\": \"1h\""));
 }

@@ -46,9 +46,9 @@ fn a_setting_of_several_lines_keeps_them_wherever_it_is_shown() {
 
     let words = report.verdict_lines();
     assert!(words[0].ends_with(&format!("put this in ~/.codex/config.toml:\n{lines}")), "{words:?}");
-    let table = ctxsim::report::table::report(&report, ctxsim::report::table::TableLayout::default());
+    let table = ctxsim::report::table::report_text(&report, ctxsim::report::table::TableLayout::default());
     assert!(table.contains(&format!(":\n{lines}\n")), "{table}");
-    let markdown = ctxsim::report::markdown::summary(&report);
+    let markdown = ctxsim::report::markdown::job_summary_markdown(&report);
     assert!(markdown.contains(&format!(":  \n{}\n", lines.replace('\n', "  \n"))), "{markdown}");
 }
 

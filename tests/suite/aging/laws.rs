@@ -1,6 +1,6 @@
 //! What holds of every memory: same seed, same numbers; the same stream for all; losses that follow from their mechanism.
 
-use ctxsim::catalog::Kind;
+use ctxsim::catalog::InputKind;
 use ctxsim::input::scenario::{AgingLoad, Happening, PressurePreset};
 use ctxsim::report::json;
 use ctxsim::worlds::aging::generate::GENERATORS;
@@ -44,7 +44,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let report = |threads| {
         let comparison = Comparison { suite: Some("aging-lite".to_owned()), ..Comparison::default() };
         let plan = planned(&comparison);
-        json::document(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap()
+        json::report_json(&plan.report(Some(threads), &|_, _| {}).unwrap()).unwrap()
     };
 
     assert_eq!(report(1), report(2));
@@ -133,10 +133,10 @@ fn a_fact_changed_after_it_was_retracted_is_told_and_so_are_circles_and_unknown_
 #[test]
 fn every_bundled_memory_names_prompts_that_are_declared_and_plays_every_scenario_of_the_lighter_suite() {
     let catalog = bundled_catalog();
-    let policies = catalog.expand(Kind::Policy, "aging/*");
+    let policies = catalog.expand_pattern(InputKind::Policy, "aging/*");
     assert!(policies.len() > 15);
     for name in policies {
-        ctxsim::app::check::check(&catalog, Kind::Policy, &name).unwrap();
+        ctxsim::app::check::check_input(&catalog, InputKind::Policy, &name).unwrap();
         let name = name.trim_start_matches("aging/").to_owned();
         for scenario in ["s1", "s2", "s7"] {
             let of = load(scenario);

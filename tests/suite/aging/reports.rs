@@ -20,7 +20,7 @@ fn plan(scenario: &str, set: &[&str]) -> Plan {
 #[test]
 fn a_run_has_its_numbers_under_aging_and_a_card_has_the_fields_that_are_asked_for() {
     let report = plan("aging/s2", &[]).report(Some(1), &|_, _| {}).unwrap();
-    let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&json::report_json(&report).unwrap()).unwrap();
     let aging = &document["runs"][0]["aging"];
 
     for place in ["final", "accumulator_error", "slope", "binding"] {
@@ -30,7 +30,7 @@ fn a_run_has_its_numbers_under_aging_and_a_card_has_the_fields_that_are_asked_fo
     assert_eq!(aging["metric"], "constraint_precision");
     assert_eq!(aging["curve"].as_array().unwrap().len(), 10);
     assert_eq!(aging["attribution"]["write_error"], Value::Null, "there is no retrieval step");
-    for card in report.cards() {
+    for card in report.run_cards_json() {
         for field in listed(REQUIRED) {
             assert!(card.get(field).is_some(), "{field}");
         }
@@ -65,7 +65,7 @@ fn a_zero_density_beside_other_knobs_is_told_with_the_metrics_that_nothing_cover
 
 #[test]
 fn the_graph_and_the_trace_of_the_first_stream_can_be_read() {
-    let traced = plan("aging/s6", &[]).each(Some(1), &|_, _| {}, |load, _| {
+    let traced = plan("aging/s6", &[]).map_loads(Some(1), &|_, _| {}, |load, _| {
         let aging: &ctxsim::worlds::aging::Aging = load.world().unwrap();
         (aging.fact_graph(), aging.trace(load))
     });

@@ -199,7 +199,7 @@ fn a_compaction_that_too_little_follows_is_shown_and_not_scored() {
     let sessions = [before().until(26).calibration()];
     let calibration = &sessions[0];
 
-    let text = alike(&sessions).text(true);
+    let text = alike(&sessions).to_text(true);
 
     assert!(!only(calibration).is_scored() && only(calibration).actual_usd.is_none());
     assert_eq!(calibration.scores(ReadOutcome::Read)[0].events, 0);
@@ -228,8 +228,8 @@ fn a_session_without_compaction_prints_nothing_of_it() {
         let calibration = log.calibration();
         let sessions = [calibration];
 
-        let text = alike(&sessions).text(true);
-        let json = alike(&sessions).json().unwrap();
+        let text = alike(&sessions).to_text(true);
+        let json = alike(&sessions).to_json().unwrap();
 
         assert!(sessions[0].compactions.is_empty());
         assert!(!text.contains("compaction") && !json.contains("compaction"), "{text}");
@@ -240,8 +240,8 @@ fn a_session_without_compaction_prints_nothing_of_it() {
 fn the_report_shows_what_followed_and_how_little_it_proves() {
     let sessions = [whole().calibration()];
 
-    let text = alike(&sessions).text(true);
-    let json = alike(&sessions).json().unwrap();
+    let text = alike(&sessions).to_text(true);
+    let json = alike(&sessions).to_json().unwrap();
 
     let shown = text.split_once("After compactions").unwrap().1;
     assert_says(shown, &["39,000", "0.8 → 1", "1 compaction with 3 files proves nothing"]);

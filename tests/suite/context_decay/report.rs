@@ -7,7 +7,11 @@ use super::*;
 
 #[test]
 fn the_paper_s_tables_stand_beside_ours() {
-    assert_snapshot("context_decay", "markdown", &markdown::report(&quietly(&plan(&[]), 1), Detail::Groups));
+    assert_snapshot(
+        "context_decay",
+        "markdown",
+        &markdown::report_markdown(&quietly(&plan(&[]), 1), Detail::Groups),
+    );
 }
 
 #[test]
@@ -16,7 +20,7 @@ fn the_costs_in_the_document_are_those_of_the_suites() {
     let costs = |suite: &str| {
         let comparison = Comparison { suite: Some(suite.to_owned()), ..Comparison::default() };
         let report = quietly(&planned(&comparison), 2);
-        let grid = report.grids().into_iter().find(|it| it.title.starts_with("Cost and retention"));
+        let grid = report.findings_grids().into_iter().find(|it| it.title.starts_with("Cost and retention"));
         grid.unwrap().rows
     };
     let (budget, whole) = (costs("context-decay-cost"), costs("context-decay-whole"));
@@ -48,15 +52,15 @@ fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
     let comparison = Comparison { suite: Some("context-decay-cost".to_owned()), ..Comparison::default() };
     let report = quietly(&planned(&comparison), 2);
 
-    assert_snapshot("context_decay", "cost", &markdown::report(&report, Detail::Groups));
+    assert_snapshot("context_decay", "cost", &markdown::report_markdown(&report, Detail::Groups));
     let comparison = Comparison { suite: Some("context-decay-whole".to_owned()), ..Comparison::default() };
     let report = quietly(&planned(&comparison), 2);
-    assert_snapshot("context_decay", "whole", &markdown::report(&report, Detail::Groups));
+    assert_snapshot("context_decay", "whole", &markdown::report_markdown(&report, Detail::Groups));
 }
 
 #[test]
 fn charts_stand_on_the_page_with_the_numbers_that_they_show() {
-    let page = html::report(&quietly(&plan(&[]), 1), Detail::Groups, &Traces::default()).unwrap();
+    let page = html::html_page(&quietly(&plan(&[]), 1), Detail::Groups, &Traces::default()).unwrap();
 
     assert_eq!(page.matches("<svg").count(), 2, "by depth and by length");
     for (policy, number) in [("file_backed", "0.886"), ("naive_truncation", "0.570")] {
@@ -84,7 +88,7 @@ fn the_claims_of_the_publication_are_guards_that_can_fail() {
 #[test]
 fn a_guard_finds_the_number_that_the_json_has_at_its_place() {
     let report = quietly(&plan(&[]), 1);
-    let document: Value = serde_json::from_str(&json::document(&report).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&json::report_json(&report).unwrap()).unwrap();
     let run = json::RunNumbers::new(&report.runs[0], None);
 
     for place in [
@@ -98,7 +102,7 @@ fn a_guard_finds_the_number_that_the_json_has_at_its_place() {
     ] {
         let step = |at: &Value, step| at.get(step).cloned();
         let number = place.split('.').try_fold(document["runs"][0].clone(), |at, it| step(&at, it));
-        assert_eq!(run.at(place), number.unwrap().as_f64(), "{place}");
+        assert_eq!(run.number_at(place), number.unwrap().as_f64(), "{place}");
     }
-    assert_eq!(run.at("retention.nothing"), None);
+    assert_eq!(run.number_at("retention.nothing"), None);
 }

@@ -1,8 +1,8 @@
 //! Runs that fail: named by policy and request, never with a number, and never at the cost of the others.
 
 use ctxsim::{
-    BoxError, CacheRequest, CacheRules, CacheUse, Catalog, Code, Comparison, Cx, Entry, ItemId, Kind, Layout,
-    Level, Memory, ModelCall, Part, Policy, Profile, Recording, RunId, Scenario, Text,
+    BoxError, CacheRequest, CacheRules, CacheUse, Catalog, CodePolicy, Comparison, Cx, Entry, ItemId, Kind,
+    Level, Memory, ModelCall, Part, Policy, Profile, PromptLayout, Recording, RunId, Scenario, Text,
 };
 
 const SESSION: &str = "recorded/claude-code";
@@ -12,7 +12,7 @@ type Answer = Result<Vec<Part>, BoxError>;
 
 /// Plays a view that does something at its 20th request; returns what the report says of it.
 fn said(does: fn(&Cx<'_>, &[Entry<'_>], Vec<Part>) -> Answer) -> String {
-    let code = Code::view("mine", move |_| {
+    let code = CodePolicy::view("mine", move |_| {
         move |cx: &Cx<'_>, history: &[Entry<'_>]| -> Answer {
             let whole = history.iter().map(|it| Part::keep(it.id)).collect();
             if cx.request == 19 { does(cx, history, whole) } else { Ok(whole) }
@@ -38,7 +38,7 @@ fn what_is_wrong_with_a_text_in_code_has_its_line_and_column() {
     for (error, line, what) in [
         (Policy::ron(ron).unwrap_err(), 2, "memory:policy"),
         (Policy::toml(toml).unwrap_err(), 5, "memory:policy"),
-        (Layout::ron("(memory: head,\n\n memry: tail)").unwrap_err(), 3, "memory:layout"),
+        (PromptLayout::ron("(memory: head,\n\n memry: tail)").unwrap_err(), 3, "memory:layout"),
         (Recording::new("x").assume("(\nnothing: 1)").unwrap_err(), 2, "memory:assume"),
     ] {
         let problem = &error.problems()[0];
@@ -107,10 +107,15 @@ fn a_factory_a_memory_or_a_cache_that_fails_ends_the_run_by_name() {
     };
     let broken =
         || CacheRules::custom(|| |_: &CacheRequest<'_>| -> Result<CacheUse, BoxError> { panic!("no entry") });
-    let unmade = Code::view("unmade", |_| -> fn(&Cx<'_>, &[Entry<'_>]) -> Answer { panic!("no config") });
+    let unmade =
+        CodePolicy::view("unmade", |_| -> fn(&Cx<'_>, &[Entry<'_>]) -> Answer { panic!("no config") });
     let reports = [
         base().policy(unmade).profile(PROFILE).run().unwrap(),
-        base().policy(Code::view("forgets", |_| keeps).memory(|_| Forgets)).profile(PROFILE).run().unwrap(),
+        base()
+            .policy(CodePolicy::view("forgets", |_| keeps).memory(|_| Forgets))
+            .profile(PROFILE)
+            .run()
+            .unwrap(),
         base().policy("identity").profile(under(greedy())).run().unwrap(),
         base().policy("identity").profile(under(broken())).run().unwrap(),
     ];
@@ -124,7 +129,7 @@ fn a_factory_a_memory_or_a_cache_that_fails_ends_the_run_by_name() {
 #[test]
 fn code_that_fails_is_not_explained() {
     let fails = |_: &Cx<'_>, _: &[Entry<'_>]| -> Answer { Err("no idea".into()) };
-    let code = Code::view("mine", move |_| fails);
+    let code = CodePolicy::view("mine", move |_| fails);
     let plan = Comparison::new().policy(code).scenario(SESSION).profile(PROFILE).plan().unwrap();
     let said = plan.explain(&RunId::new("mine", SESSION, PROFILE), 1).unwrap_err();
 
@@ -144,9 +149,9 @@ fn builders_report_every_problem_at_once_and_nothing_panics_on_any_value() {
     let unknown = Comparison::new().policy("identitty").scenario("recorded/*").profile("nope").plan();
     let plan = Comparison::new().policy("identity").scenario(SESSION).profile(PROFILE).plan().unwrap();
     let keeps = |_: &Cx<'_>, _: &[Entry<'_>]| -> Answer { Ok(Vec::new()) };
-    let mine = || Code::view("mine", move |_| keeps);
+    let mine = || CodePolicy::view("mine", move |_| keeps);
     let same = Comparison::new().policy(mine()).policy(mine()).scenario(SESSION).profile(PROFILE).plan();
-    let shadows = Comparison::new().policy("identity").policy(Code::view("identity", move |_| keeps));
+    let shadows = Comparison::new().policy("identity").policy(CodePolicy::view("identity", move |_| keeps));
     let shadows = shadows.scenario(SESSION).profile(PROFILE).plan();
     let said = [
         scenario.err(),

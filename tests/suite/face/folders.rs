@@ -38,9 +38,9 @@ fn a_session_in_two_files_counts_once_and_the_longer_file_stays() {
     let whole = bytes("tests/data/recorded/pi-session.jsonl");
     let half = whole.len() / 2 + whole[whole.len() / 2..].iter().position(|it| *it == b'\n').unwrap() + 1;
     let mut sessions = vec![read("half", &whole[..half]), read("whole", &whole)];
-    assert_eq!(Recording::once(&mut sessions), ["half"]);
+    assert_eq!(Recording::remove_duplicates(&mut sessions), ["half"]);
     assert_eq!(sessions.iter().map(Scenario::name).collect::<Vec<_>>(), ["whole"]);
-    assert!(Recording::once(&mut sessions).is_empty());
+    assert!(Recording::remove_duplicates(&mut sessions).is_empty());
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ctxsim::{
-    BoxError, CacheRequest, CacheRules, CacheUse, Catalog, Code, Comparison, Cx, Entry, ItemId, Kind, Knows,
-    Layout, Memory, ModelCall, Part, Policy, Profile, RunId, Text, View,
+    BoxError, CacheRequest, CacheRules, CacheUse, Catalog, CodePolicy, Comparison, Cx, Entry, ItemId, Kind,
+    Knows, Memory, ModelCall, Part, Policy, Profile, PromptLayout, RunId, Text, View,
 };
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn comparison() -> Comparison {
 #[test]
 fn a_view_comes_to_the_same_as_its_twin_in_stages() {
     let twin = Policy::ron(TWIN).unwrap();
-    let own = Code::view("own", |_| KeepNewest(10));
+    let own = CodePolicy::view("own", |_| KeepNewest(10));
     let plan = comparison().policy(twin).policy(own).plan().unwrap();
     let report = plan.run().unwrap();
 
@@ -108,8 +108,8 @@ fn a_summary_said_in_two_ways_costs_the_same_and_is_billed_once() {
     let says = |says_anew| move |_: ctxsim::Trace<'_>| Summary { says_anew, old: None };
     let report = comparison()
         .policy("identity")
-        .policy(Code::view("anew", says(true)))
-        .policy(Code::view("rewritten", says(false)))
+        .policy(CodePolicy::view("anew", says(true)))
+        .policy(CodePolicy::view("rewritten", says(false)))
         .run()
         .unwrap();
 
@@ -141,7 +141,7 @@ fn own_code_takes_part_in_sensitivity_explanations_snapshots_and_guards() {
         metric = "totals.prompt_tokens_max"
         at_most = 1000
     "#;
-    let own = || Code::view("own", |_| KeepNewest(10));
+    let own = || CodePolicy::view("own", |_| KeepNewest(10));
     let plan = comparison().policy("identity").policy(own()).plan().unwrap();
     let all = plan.stream(|_| Longest::default()).unwrap();
     let (run, longest) = &all[1];
@@ -203,8 +203,9 @@ fn a_memory_in_code_stands_where_the_layout_puts_it() {
             Ok(history.iter().map(|it| Part::keep(it.id)).collect())
         }
     };
-    let tail = Code::view("tail", keeps).memory(|_| Counts(0));
-    let first = Code::view("first", keeps).memory(|_| Counts(0)).layout(Layout::default().memory_first());
+    let tail = CodePolicy::view("tail", keeps).memory(|_| Counts(0));
+    let first =
+        CodePolicy::view("first", keeps).memory(|_| Counts(0)).layout(PromptLayout::default().memory_first());
     let report = comparison().policy("identity").policy(tail).policy(first).run().unwrap();
 
     report.all_passed().unwrap();
@@ -227,7 +228,7 @@ fn a_result_in_other_words_breaks_the_prefix_under_every_kind_of_cache_rule() {
         }
     };
     for profile in [PROFILE, "openai/gpt-5.4", "duckagent/openai-gpt-5.4", "deepseek/deepseek-v4-flash"] {
-        let own = Code::view("own", clears);
+        let own = CodePolicy::view("own", clears);
         let plan = Comparison::new().scenario(SESSION).profile(profile).policy(own).plan().unwrap();
         let rows = plan.stream(|_| Rows::default()).unwrap().remove(0).1.0;
         let broken: Vec<usize> = (1..rows.len()).filter(|it| rows[*it].edits > 0).collect();
@@ -252,7 +253,7 @@ impl ctxsim::Sink for Rows {
 fn code_is_made_anew_for_each_run_and_a_second_play_finds_what_differs() {
     let made = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&made);
-    let steady = Code::view("steady", move |_| {
+    let steady = CodePolicy::view("steady", move |_| {
         count.fetch_add(1, Ordering::Relaxed);
         KeepNewest(10)
     });
@@ -261,7 +262,7 @@ fn code_is_made_anew_for_each_run_and_a_second_play_finds_what_differs() {
     assert!(made.load(Ordering::Relaxed) >= 2);
 
     let plays = AtomicU64::new(0);
-    let wavering = Code::view("wavering", move |_| {
+    let wavering = CodePolicy::view("wavering", move |_| {
         KeepNewest(if plays.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) { 10 } else { 12 })
     });
     let report = comparison().policy("identity").policy(wavering).play_twice().run().unwrap();
@@ -304,7 +305,7 @@ fn rows_of_a_summariser_cost_what_its_model_charges() {
 fn an_explanation_gives_code_the_seed_of_the_run() {
     let seeds: Arc<Mutex<Vec<u64>>> = Arc::default();
     let noted = Arc::clone(&seeds);
-    let code = Code::view("seeded", move |trace| {
+    let code = CodePolicy::view("seeded", move |trace| {
         noted.lock().unwrap().push(trace.seed());
         KeepNewest(10)
     });

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctxsim::{
-    BoxError, Catalog, Code, Comparison, Cx, Entry, NeedRow, Part, Recording, Report, RequestRow, Scenario,
-    Sink,
+    BoxError, Catalog, CodePolicy, Comparison, Cx, Entry, NeedRow, Part, Recording, Report, RequestRow,
+    Scenario, Sink,
 };
 
 use crate::support::*;
@@ -141,7 +141,8 @@ fn a_policy_that_failed_on_one_session_has_its_failure_in_the_place_of_its_sum()
         }
     };
     let of = |it: Comparison| it.scenario(SESSION).scenario(SESSIONS[1]).profile(PROFILE);
-    let report = of(Comparison::new().policy("identity").policy(Code::view("mine", breaks))).run().unwrap();
+    let report =
+        of(Comparison::new().policy("identity").policy(CodePolicy::view("mine", breaks))).run().unwrap();
 
     let sums: Vec<_> = report.sums().collect();
     assert_eq!(sums[0].unwrap().policy(), "identity");
@@ -171,7 +172,7 @@ fn rows_are_those_of_the_run_that_was_made() {
     let asked = |keeps_rows: bool| {
         let n_views = std::sync::Arc::new(AtomicUsize::new(0));
         let count = std::sync::Arc::clone(&n_views);
-        let code = Code::view("mine", move |_| {
+        let code = CodePolicy::view("mine", move |_| {
             let count = std::sync::Arc::clone(&count);
             move |cx: &Cx<'_>, history: &[Entry<'_>]| {
                 count.fetch_add(1, Ordering::Relaxed);
@@ -216,7 +217,7 @@ fn rows_are_those_of_the_run_that_was_made() {
 #[test]
 fn a_stop_takes_effect_within_one_session() {
     let opened: &'static Mutex<BTreeSet<String>> = Box::leak(Box::default());
-    let code = Code::view("mine", move |it: ctxsim::Trace<'_>| {
+    let code = CodePolicy::view("mine", move |it: ctxsim::Trace<'_>| {
         opened.lock().unwrap().insert(it.name().to_owned());
         keeps
     });

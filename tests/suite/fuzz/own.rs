@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ctxsim::{
-    BoxError, CacheRequest, CacheRules, CacheUse, Code, Comparison, Cx, Entry, ItemId, Kind, Lasts,
+    BoxError, CacheRequest, CacheRules, CacheUse, CodePolicy, Comparison, Cx, Entry, ItemId, Kind, Lasts,
     ModelCall, Part, Profile, RequestRow, Role, Scenario, Sink, Text, View,
 };
 
@@ -181,7 +181,7 @@ pub(crate) fn view(bytes: &[u8], breaks_rules: bool) {
     let lasts = if choices.next(2) == 0 { Lasts::History } else { Lasts::Request };
     let sent: Arc<Mutex<Vec<Shown>>> = Arc::default();
     let noted = Arc::clone(&sent);
-    let code = Code::view("driven", move |_| Driven {
+    let code = CodePolicy::view("driven", move |_| Driven {
         choices: choices.clone(),
         lasts,
         breaks_rules,
@@ -217,7 +217,7 @@ pub(crate) fn cache(bytes: &[u8]) {
     let (scenario, _) = session(&mut choices);
     let mut of_cache = choices.clone();
     let is_honest = of_cache.next(2) == 0;
-    let code = Code::view("driven", |_| {
+    let code = CodePolicy::view("driven", |_| {
         |_: &Cx<'_>, history: &[Entry<'_>]| -> Result<Vec<Part>, BoxError> {
             Ok(history.iter().map(|it| Part::keep(it.id)).collect())
         }

@@ -1,14 +1,14 @@
 //! Results of ctxsim that it reads again, given any bytes: parts, shards, forecasts, best values and snapshots, with the pages drawn from them.
 
-use ctxsim::app::forecast;
+use ctxsim::app::parse_forecast;
 use ctxsim::app::parts;
 use ctxsim::app::tune::{self, TuneHead};
 use ctxsim::diag::Place;
 use ctxsim::error::Error;
 use ctxsim::report::guard::{GuardVerdict, Ratchet};
 use ctxsim::report::html::{self, Traces};
-use ctxsim::report::part::{Common, PartHead, PartOf, PartSet};
-use ctxsim::report::realised::{Later, Realised, markdown};
+use ctxsim::report::part::{JobKind, JobPart, PartHead, PartSet};
+use ctxsim::report::realised::{LaterSession, Realised, markdown};
 use ctxsim::report::sections::Detail;
 use ctxsim::report::sweep::json as shards;
 use ctxsim::report::table::{self, TableLayout};
@@ -18,52 +18,52 @@ use ctxsim::report::{Report, json, shot, sweep};
 pub(super) fn parts(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    if let Some(Ok(report)) = folded::<PartHead, _>(&lines, |order, read| parts::fold(order, read)) {
-        let _ = json::totals(&report);
+    if let Some(Ok(report)) = folded::<PartHead, _>(&lines, |order, read| parts::fold_parts(order, read)) {
+        let _ = json::totals_json(&report);
         drawn(&report, Traces::default());
     }
-    if let Some(Ok(found)) = folded::<TuneHead, _>(&lines, |order, read| tune::fold(order, read)) {
-        let _ = ctxsim::report::tune::page(&found);
-        let _ = ctxsim::report::tune::table(&found, true, Some(100));
+    if let Some(Ok(found)) = folded::<TuneHead, _>(&lines, |order, read| tune::fold_parts(order, read)) {
+        let _ = ctxsim::report::tune::html_page(&found);
+        let _ = ctxsim::report::tune::terminal_text(&found, true, Some(100));
     }
 }
 
 fn drawn(report: &Report, traces: Traces) {
-    let _ = html::report(report, Detail::Groups, &traces);
-    let _ = table::report(report, TableLayout { on: Some(100).into(), ..TableLayout::default() });
+    let _ = html::html_page(report, Detail::Groups, &traces);
+    let _ = table::report_text(report, TableLayout { on: Some(100).into(), ..TableLayout::default() });
 }
 
 /// What reads a part by its number.
-type Read<'a, H> = &'a dyn Fn(usize) -> Result<PartOf<H>, Error>;
+type Read<'a, H> = &'a dyn Fn(usize) -> Result<JobPart<H>, Error>;
 
 /// Folds lines if all of them are parts of one job.
-fn folded<H: Common, R>(lines: &[&str], fold: impl FnOnce(&[usize], Read<'_, H>) -> R) -> Option<R> {
+fn folded<H: JobKind, R>(lines: &[&str], fold: impl FnOnce(&[usize], Read<'_, H>) -> R) -> Option<R> {
     let (mut set, mut parts) = (PartSet::default(), Vec::new());
     for line in lines {
-        let part = PartOf::<H>::read(line).ok()?;
-        set.note(&part, parts.len(), line.len() as u128).ok()?;
+        let part = JobPart::<H>::from_json_line(line).ok()?;
+        set.add_part(&part, parts.len(), line.len() as u128).ok()?;
         parts.push(part);
     }
-    let order = set.order().ok()?;
+    let order = set.numbers_in_plan_order().ok()?;
     Some(fold(&order, &|nth| Ok(parts[nth].clone())))
 }
 
 /// Merges one shard, and draws the sweep.
 pub(super) fn shards(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
-    let Ok(sweep) = shards::merged(&[("fuzz".to_owned(), text)]) else { return };
-    let _ = shards::document(&sweep);
-    let _ = sweep::page(&sweep);
-    let _ = sweep::table(&sweep, true, Some(100));
-    let _ = sweep.figure().map(|it| it.document());
+    let Ok(sweep) = shards::merge_shards(&[("fuzz".to_owned(), text)]) else { return };
+    let _ = shards::sweep_json(&sweep);
+    let _ = sweep::html_page(&sweep);
+    let _ = sweep::terminal_text(&sweep, true, Some(100));
+    let _ = sweep.frontier_chart().map(|it| it.to_svg_file());
 }
 
 /// Reads a forecast, and holds it against sessions that are like it, and not.
 pub(super) fn advice(bytes: &[u8]) {
-    let Ok(saved) = forecast("fuzz", &String::from_utf8_lossy(bytes)) else { return };
+    let Ok(saved) = parse_forecast("fuzz", &String::from_utf8_lossy(bytes)) else { return };
     let kinds: Vec<String> =
         saved.kinds.iter().map(|it| it.name.clone()).chain(["other".to_owned()]).collect();
-    let later = (0..40).map(|nth| Later {
+    let later = (0..40).map(|nth| LaterSession {
         kind: kinds[nth % kinds.len()].clone(),
         size: 1.0 + nth as f64,
         usd: 0.25 * nth as f64,
@@ -74,9 +74,9 @@ pub(super) fn advice(bytes: &[u8]) {
     });
     let found = Realised::new(&saved, &later.collect::<Vec<_>>());
     let _ = markdown(&found);
-    let _ = ctxsim::report::realised::table(&found, Some(100));
+    let _ = ctxsim::report::realised::terminal_text(&found, Some(100));
     let _ = realised_document(&found);
-    let _ = ctxsim::report::realised::page(&found);
+    let _ = ctxsim::report::realised::html_page(&found);
 }
 
 fn realised_document(found: &Realised) -> Option<String> {
@@ -85,7 +85,7 @@ fn realised_document(found: &Realised) -> Option<String> {
 
 /// Reads best values, holds a number against them, and reads again what is kept.
 pub(super) fn ratchet(bytes: &[u8]) {
-    let Ok(mut ratchet) = Ratchet::read(&String::from_utf8_lossy(bytes)) else { return };
+    let Ok(mut ratchet) = Ratchet::from_toml(&String::from_utf8_lossy(bytes)) else { return };
     let verdict = GuardVerdict {
         guard: "Saves.".to_owned(),
         run: ["mine", "example", "anthropic-claude-opus-4.5"].map(str::to_owned),
@@ -101,11 +101,11 @@ pub(super) fn ratchet(bytes: &[u8]) {
         place: Place::default(),
         policy_place: Place::default(),
     };
-    for held in ratchet.hold(&[verdict], 0.01) {
+    for held in ratchet.check_and_update(&[verdict], 0.01) {
         let _ = held.to_string();
     }
-    if let Ok(text) = ratchet.text() {
-        assert_eq!(Ratchet::read(&text).ok(), Some(ratchet));
+    if let Ok(text) = ratchet.to_toml() {
+        assert_eq!(Ratchet::from_toml(&text).ok(), Some(ratchet));
     }
 }
 
@@ -113,10 +113,10 @@ pub(super) fn ratchet(bytes: &[u8]) {
 pub(super) fn snapshots(bytes: &[u8]) {
     const OTHER: &str = "            requests  US dollars\nidentity          12    0.123456\nmine               –    1,000.5\n";
     let text = String::from_utf8_lossy(bytes);
-    for moved in shot::moved(&text, OTHER).iter().chain(&shot::moved(OTHER, &text)) {
+    for moved in shot::changed_numbers(&text, OTHER).iter().chain(&shot::changed_numbers(OTHER, &text)) {
         assert!(!moved.column.is_empty() || moved.values.iter().any(Option::is_none), "{moved:?}");
     }
-    assert_eq!(shot::moved(&text, &text), []);
+    assert_eq!(shot::changed_numbers(&text, &text), []);
 }
 
 /// Reads what a program answers, line by line.

@@ -1,10 +1,10 @@
 //! Every billed request of a recording is read once: the bills are those that a script counts, and nothing that looks like usage is passed over unnamed.
 
-use ctxsim::catalog::Kind as Listed;
+use ctxsim::catalog::InputKind as Listed;
 use ctxsim::measure::sub_agents::input_usd;
 use ctxsim::report::BillAsLogged;
-use ctxsim::report::beside_bill::BesideBill;
-use ctxsim::report::bill_by::{BillBy, BillKey};
+use ctxsim::report::beside_bill::BillFootnotes;
+use ctxsim::report::bill_by::{BillKey, GroupedBill};
 use ctxsim::report::fixed::SessionFixed;
 use ctxsim::report::recording::FileContents;
 use ctxsim::timeline::AgentTotals;
@@ -85,7 +85,7 @@ fn billed(path: &Path, profiles: &[Profile]) -> [BillAsLogged; 2] {
     let profile_of = |model: &str| profile_in(profiles, model);
     let mut bills = [BillAsLogged::default(), BillAsLogged::default()];
     for Imported { timeline, .. } in all.unwrap_or_else(|it| panic!("{}: {it:?}", path.display())) {
-        if let Some(bill) = BillAsLogged::of(&timeline, &profile_of) {
+        if let Some(bill) = BillAsLogged::from_timeline(&timeline, &profile_of) {
             bills[usize::from(timeline.is_of_agent())] += &bill;
         }
     }
@@ -148,18 +148,21 @@ fn the_fixed_part_the_messages_and_the_output_add_up_to_the_bill_to_the_picodoll
     for path in &paths {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         for it in import_all(&text, "test", &Assume::default(), &[]).unwrap_or_default() {
-            let Some(fixed) = SessionFixed::of(&it.timeline, &profile_of) else { continue };
+            let Some(fixed) = SessionFixed::from_timeline(&it.timeline, &profile_of) else { continue };
             let recorded = it.timeline.recorded.as_ref().unwrap();
             let mut own = it.timeline.clone();
             own.recorded.iter_mut().for_each(|it| (it.summaries, it.aside) = Default::default());
-            let bill = BillAsLogged::of(&own, &profile_of).unwrap();
-            let mut all = fixed.fixed();
+            let bill = BillAsLogged::from_timeline(&own, &profile_of).unwrap();
+            let mut all = fixed.total_fixed_bill();
             all += fixed.messages;
             let name = path.display();
             assert_eq!(all.total() + fixed.output, bill.total(), "{name}");
             assert_eq!(TokenUse { output: bill.tokens.output, ..all.tokens }, bill.tokens, "{name}");
             let first = recorded.usage.iter().flatten().next().unwrap();
-            assert!(fixed.first_tokens() <= first.prompt && fixed.first_prompt == first.prompt, "{name}");
+            assert!(
+                fixed.first_fixed_tokens() <= first.prompt && fixed.first_prompt == first.prompt,
+                "{name}"
+            );
             seen.extend(fixed.first.keys().map(|it| it.name()));
         }
     }
@@ -175,7 +178,7 @@ fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let all = import_all(&text, "test", &Assume::default(), &[]).ok()?;
         let mut file = FileContents::new(&path.display().to_string(), &all, &profile_of);
-        file.place(&index(&mut text.as_bytes()).unwrap());
+        file.assign_owners(&index(&mut text.as_bytes()).unwrap());
         Some(file)
     });
     let files: Vec<FileContents> = contents.collect();
@@ -185,16 +188,16 @@ fn groups_of_a_bill_add_up_to_it_to_the_picodollar_whatever_it_is_divided_by() {
     };
     let sessions = files.iter().flat_map(|it| &it.sessions);
     let bill = sessions.filter_map(|it| it.as_logged.as_ref()).fold(BillAsLogged::default(), add);
-    assert!(bill.requests > 100 && bill.requests_without_price() > 0, "{bill:?}");
+    assert!(bill.requests > 100 && bill.n_requests_without_price() > 0, "{bill:?}");
 
     use BillKey::{Day, Lane, Model, Month, Project, User, Version, Week};
     let keys =
         [(Model, 5), (Lane, 2), (Project, 2), (User, 2), (Day, 5), (Week, 4), (Month, 3), (Version, 3)];
     for (key, n_least) in keys {
-        let by = BillBy::new(files.iter().flat_map(FileContents::bills), key, None);
+        let by = GroupedBill::new(files.iter().flat_map(FileContents::session_bills), key, None);
         assert_eq!(by.total, bill, "{key:?}");
         let groups = by.groups.iter().map(|it| &it.1).fold(BillAsLogged::default(), add);
-        assert_eq!(groups, BillAsLogged { beside: BesideBill::default(), ..bill.clone() }, "{key:?}");
+        assert_eq!(groups, BillAsLogged { beside: BillFootnotes::default(), ..bill.clone() }, "{key:?}");
         assert!(by.groups.len() >= n_least, "{key:?}: {:?}", by.groups);
         let names: BTreeSet<&String> = by.groups.iter().map(|it| &it.0).collect();
         assert_eq!(names.len(), by.groups.len(), "{key:?}: a group stands once");
@@ -247,7 +250,7 @@ fn the_estimate_by_totals_holds_what_sub_agents_were_billed_where_their_requests
         }
         let all = import_all(&text, "test", &Assume::default(), &[]).unwrap();
         for timeline in all.iter().map(|it| &it.timeline).filter(|it| it.is_of_agent()) {
-            let bill = BillAsLogged::of(timeline, &|it| profile_in(&profiles, it)).unwrap();
+            let bill = BillAsLogged::from_timeline(timeline, &|it| profile_in(&profiles, it)).unwrap();
             let of = &totals[&timeline.spine.sessions[0].id];
             let prices = &profile_in(&profiles, &timeline.models[0].name).unwrap().prices;
             let estimate = input_usd(of, prices.on(timeline.began_ms.unwrap())).unwrap();

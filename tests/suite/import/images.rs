@@ -128,7 +128,8 @@ fn a_redacted_session_keeps_the_size_of_its_images() {
             let folder = tempfile::TempDir::new().unwrap();
             let path = folder.path().join("log.jsonl");
             fs::write(&path, &log).unwrap();
-            ctxsim::app::redacted(&ctxsim::catalog::bundled_catalog(), path.to_str().unwrap()).unwrap()
+            ctxsim::app::redact_recording(&ctxsim::catalog::bundled_catalog(), path.to_str().unwrap())
+                .unwrap()
         };
         let read = imported(&redacted).timeline;
 

@@ -1,6 +1,6 @@
 //! Compactions of recorded sessions that a scenario undoes.
 
-use ctxsim::catalog::Kind as Kinds;
+use ctxsim::catalog::InputKind as Kinds;
 use ctxsim::input::scenario::{self};
 use ctxsim::ledger::pairing::{RequestId, paired};
 use ctxsim::measure::Resets;
@@ -220,7 +220,7 @@ fn what_puts_a_compaction_off_meets_the_trigger_that_the_log_shows() {
     let mut catalog = bundled_catalog();
     for (name, text) in &policies {
         let file: PolicyFile = decode(text, Format::Ron).unwrap();
-        catalog.hold(Kinds::Policy, name, file, None);
+        catalog.add_built(Kinds::Policy, name, file, None);
     }
     let comparison =
         comparing(&["identity", "cap", "both"], &[path.to_str().unwrap()], &["anthropic/claude-sonnet-4.5"]);
@@ -251,7 +251,7 @@ fn a_compaction_behind_an_avoided_one_happens_where_the_longer_history_reaches_i
     assert_eq!(avoided.collect::<Vec<_>>(), [(2, 0), (2, 1)]);
     let summaries = report.runs.iter().map(|it| it.tally.sums.summariser.n).collect::<Vec<u64>>();
     assert_eq!(summaries, [2, 1]);
-    let rows = plan.each(Some(1), &|_, _| {}, Load::rows).unwrap().concat();
+    let rows = plan.map_loads(Some(1), &|_, _| {}, Load::rows).unwrap().concat();
     let longest = |nth: usize| rows[nth].1.requests.iter().map(|it| it.prompt).max().unwrap();
     assert_eq!(longest(1), report.runs[1].tally.sums.summariser.prompt_max, "rows are of the same layout");
     assert!(longest(1) > 120_000, "{}", longest(1));
@@ -366,7 +366,7 @@ fn a_policy_that_avoids_a_compaction_makes_the_same_requests() {
     assert!(turns.iter().any(|[one, other]| one != other), "{turns:?}");
     let mut alone = pairs.iter().filter(|it| it[1].is_none()).filter_map(|it| it[0]);
     assert!(alone.all(|it| kept[it].role == Role::Summariser), "only the compaction is not made: {pairs:?}");
-    let contrast = plan.contrasts(&[[0, 1]], Some(1), &|_, _| {}).unwrap().remove(0);
+    let contrast = plan.contrast_pairs(&[[0, 1]], Some(1), &|_, _| {}).unwrap().remove(0);
     let listed: BTreeSet<RequestId> = contrast.requests.iter().map(|it| it.pair).collect();
     assert_eq!(listed.len(), contrast.requests.len(), "no request is listed twice: {:?}", contrast.requests);
 }

@@ -98,7 +98,7 @@ fn the_calls_of_any_memory_with_a_service_are_rows_too() {
 fn calls_of_ingestion_and_of_questions_are_counted_apart_in_the_report() {
     let report =
         report("memory_runners/spec", &["memory_runners/context_only"], &["scenario.load.chats.trials=2"]);
-    let runs = serde_json::to_value(ctxsim::report::runs::rows(&report, false)).unwrap();
+    let runs = serde_json::to_value(ctxsim::report::runs::run_rows(&report, false)).unwrap();
     let run = &runs[0];
     let calls = &run["memory_calls"];
 

@@ -45,7 +45,7 @@ fn tables(scenario: &str, titles: &[&str]) -> String {
     let policies = ["entries", "entries_spec", "context_only", "context_only_listed"];
     let policies = policies.map(|it| format!("memory_runners/{it}"));
     let report = report(scenario, &policies.each_ref().map(String::as_str), &[]);
-    let grids = report.grids();
+    let grids = report.findings_grids();
     let of = |title: &&str| grids.iter().find(|it| it.title.starts_with(*title)).map(table).unwrap();
     titles.iter().map(of).collect::<Vec<_>>().join("\n")
 }
@@ -82,7 +82,7 @@ fn swept() -> Vec<Ordering> {
         ..comparing(&[], &["memory_runners/spec_dated"], &["unlimited"])
     };
     let plan = planned(&comparison);
-    plan.each(None, &|_, _| {}, |load, progress| {
+    plan.map_loads(None, &|_, _| {}, |load, progress| {
         let service = load.service().expect("they are written");
         let service: &dyn std::any::Any = &*service;
         service.downcast_ref::<ctxsim::worlds::chats::Writing>().unwrap().orderings(load, progress)
@@ -100,7 +100,7 @@ fn of_number(number: &str) -> Vec<Ordering> {
         let listed = runner("context_only_listed");
         orderings(chats, number, &runner("entries"), &[("memory_runners/context_only_listed", &listed)])
     };
-    plan.each(None, &|_, _| {}, |load, _| of(load)).unwrap().concat()
+    plan.map_loads(None, &|_, _| {}, |load, _| of(load)).unwrap().concat()
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn four_of_the_five_questions_of_the_specification_are_answered_from_context_whe
 #[test]
 fn every_lifespan_scenario_runs_under_both_runners() {
     let catalog = bundled_catalog();
-    let names = catalog.expand(ctxsim::catalog::Kind::Scenario, "aging/*");
+    let names = catalog.expand_pattern(ctxsim::catalog::InputKind::Scenario, "aging/*");
     assert!(names.len() > 20);
     for name in names.iter().filter(|it| !it.ends_with("00") && !it.ends_with("many")) {
         let report = report(name, &BOTH, &["scenario.load.aging.trials=1"]);

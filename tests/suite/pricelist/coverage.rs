@@ -162,7 +162,8 @@ fn a_list_that_is_newer_changes_a_price_from_its_day_on_and_nothing_else() {
     let text = r#"{"mistral/mistral-large-4": {"litellm_provider": "mistral", "mode": "chat", "input_cost_per_token": 5e-7,
         "output_cost_per_token": 2.1e-6, "cache_read_input_token_cost": 5e-8}}"#;
     let newer = super::list("new.json", text);
-    let of = |day: &str| updates(std::slice::from_ref(&newer), day, &|id| prices.spec_of(id).cloned());
+    let of =
+        |day: &str| updates(std::slice::from_ref(&newer), day, &|id| prices.profile_file_of(id).cloned());
 
     let (n_known, changed) = of("2026-12-01");
     assert_eq!((n_known, changed.len()), (1, 1));

@@ -29,15 +29,20 @@ fn on_a_made_up_load_a_search_finds_a_policy_that_costs_less_than_every_preset_a
     let (own, other): (Vec<usize>, Vec<usize>) = (0..8).partition(|it| *it < 4);
     let terms = DesignTerms { min_evidence: FLOOR, budget: 5_000, seed: 0 };
 
-    let found = DesignSearch::new(&mut plays, &own, terms, &|_, _| {}).found().unwrap();
+    let found = DesignSearch::new(&mut plays, &own, terms, &|_, _| {}).search().unwrap();
 
     // The best that is known is found from four of ten seeds (`examples/design_rates`); it has to be of the grammar.
-    assert!(loads::LOADS.iter().all(|it| plays.grammar.named(it.best).is_some()));
-    let presets: Vec<DesignCandidate> = (0..plays.presets.len()).map(|it| plays.preset(it)).collect();
+    assert!(loads::LOADS.iter().all(|it| plays.grammar.parse_candidate(it.best).is_some()));
+    let presets: Vec<DesignCandidate> =
+        (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
     let all: Vec<DesignCandidate> = presets.iter().chain([&found.chosen]).cloned().collect();
-    plays.play(&all, &other, &|_, _| {}).unwrap();
-    let cost = |it: &DesignCandidate| 1.0 + plays.score(it, &other, FLOOR).change;
-    assert!(presets.iter().all(|it| cost(it) > cost(&found.chosen)), "{}", plays.name(&found.chosen));
+    plays.play_missing(&all, &other, &|_, _| {}).unwrap();
+    let cost = |it: &DesignCandidate| 1.0 + plays.score_on_sessions(it, &other, FLOOR).change;
+    assert!(
+        presets.iter().all(|it| cost(it) > cost(&found.chosen)),
+        "{}",
+        plays.candidate_name(&found.chosen)
+    );
     assert!(found.plays <= 5_000, "{}", found.plays);
 }
 

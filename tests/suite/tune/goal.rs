@@ -1,7 +1,7 @@
 //! A search for what a memory does best: its choice is never dominated, keeps what it has to, and its word follows from its interval.
 
 use ctxsim::report::sweep::{Objective, PointGuard};
-use ctxsim::report::tune::{Tried, TuneGoal, Tuned, TunedSession};
+use ctxsim::report::tune::{TriedVariants, TuneGoal, Tuned, TunedSession};
 
 use crate::support::*;
 
@@ -26,7 +26,7 @@ fn sessions(seed: u64, n_variants: usize, n_numbers: usize) -> Vec<TunedSession>
 
 fn tuned(sessions: &[TunedSession], n: usize, goal: &TuneGoal) -> Tuned {
     let points = (0..n).map(|it| vec![format!("a={it}")]).collect();
-    let tried = Tried { points, goal: goal.clone(), ..Tried::default() };
+    let tried = TriedVariants { points, goal: goal.clone(), ..TriedVariants::default() };
     Tuned::new(["base", "policy"], sessions, tried, 0.9, 0)
 }
 
@@ -86,7 +86,7 @@ fn names_of_objectives_and_guards_are_read_and_mistakes_are_answered() {
     assert_eq!(told, "unknown objective `acumulator_error`; did you mean `accumulator_error`?");
     let guard = PointGuard::try_from("final >= 0.5".to_owned()).unwrap();
     assert_eq!(
-        (guard.to_string(), guard.holds(0.5), guard.holds(0.4)),
+        (guard.to_string(), guard.allows(0.5), guard.allows(0.4)),
         ("final>=0.5".to_owned(), true, false)
     );
     assert!(PointGuard::try_from("final=0.5".to_owned()).unwrap_err().contains("has no `>=` or `<=`"));

@@ -1,6 +1,6 @@
 //! On made-up folders, what saves is recommended, what does not is not, and what is recommended keeps its floor and its promise.
 
-use ctxsim::report::tune::{TunePart, Tuned, TunedSession, result_on_all};
+use ctxsim::report::tune::{TunePart, Tuned, TunedSession, variant_on_all_sessions};
 
 use super::folders::Recipe;
 
@@ -42,14 +42,14 @@ impl Found {
 
     /// Returns what each variant comes to over all folders.
     fn truth(&self) -> Vec<TunePart> {
-        (0..self.n_variants).map(|nth| result_on_all(&self.sessions, nth)).collect()
+        (0..self.n_variants).map(|nth| variant_on_all_sessions(&self.sessions, nth)).collect()
     }
 }
 
 /// Returns the saving of the cheapest variant that keeps the floor.
 fn built_in(truth: &[TunePart]) -> f64 {
     let kept = truth.iter().filter(|it| it.evidence_kept.unwrap() >= FLOOR);
-    -kept.map(|it| it.change().unwrap()).min_by(f64::total_cmp).unwrap()
+    -kept.map(|it| it.cost_change().unwrap()).min_by(f64::total_cmp).unwrap()
 }
 
 #[test]
@@ -58,7 +58,10 @@ fn a_variant_that_saves_is_recommended_and_it_is_none_that_breaks_the_floor() {
 
     assert_eq!(found.recommended.len(), 2);
     let truth = found.truth();
-    assert!(truth[0].change() < truth[1].change() && truth[0].evidence_kept < Some(FLOOR), "{truth:?}");
+    assert!(
+        truth[0].cost_change() < truth[1].cost_change() && truth[0].evidence_kept < Some(FLOOR),
+        "{truth:?}"
+    );
     assert!(found.recommended.iter().all(|it| it.0 >= 1), "{:?}", found.recommended);
 }
 
@@ -66,7 +69,7 @@ fn a_variant_that_saves_is_recommended_and_it_is_none_that_breaks_the_floor() {
 fn where_only_what_breaks_the_floor_saves_nothing_is_recommended() {
     let found = Found::on(0..2, SAVES_NOTHING);
 
-    assert!(found.truth()[0].change().unwrap() < -0.02, "what breaks the floor saves");
+    assert!(found.truth()[0].cost_change().unwrap() < -0.02, "what breaks the floor saves");
     assert_eq!(found.recommended, []);
 }
 
@@ -79,8 +82,9 @@ fn what_saves_8_percent_is_recommended_in_nine_folders_of_ten_and_keeps_its_floo
     assert!((built_in(&truth) - 0.08).abs() < 0.005, "{}", built_in(&truth));
     let n = found.recommended.len();
     let kept = found.recommended.iter().filter(|it| truth[it.0].evidence_kept.unwrap() >= FLOOR);
-    let is_covered =
-        |(nth, [low, high]): &&(usize, [f64; 2])| (*low..=*high).contains(&truth[*nth].change().unwrap());
+    let is_covered = |(nth, [low, high]): &&(usize, [f64; 2])| {
+        (*low..=*high).contains(&truth[*nth].cost_change().unwrap())
+    };
     let (n_kept, n_covered) = (kept.count(), found.recommended.iter().filter(is_covered).count());
     assert!(n >= 45, "recommended in {n} of 50 folders");
     assert!(n_kept * 20 >= n * 19, "{n_kept} of {n} keep the floor");

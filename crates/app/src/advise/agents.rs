@@ -42,7 +42,7 @@ pub struct Agent {
     pub left_out: Vec<FixedSetting>,
     /// What only its maintainers can change.
     #[serde(default)]
-    pub wishes: Vec<Wish>,
+    pub wishes: Vec<MaintainerWish>,
 }
 
 /// One setting.
@@ -122,7 +122,7 @@ pub(super) struct SettingPair {
 
 impl SettingPair {
     /// Returns it as a text.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn to_key_value(&self) -> String {
         format!("{}={}", self.setting.key, self.value)
     }
 }
@@ -185,7 +185,7 @@ pub struct FixedSetting {
 /// What only an agent's maintainers can change.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
+pub struct MaintainerWish {
     /// What it would do.
     pub about: String,
     /// Why no user can set it.
@@ -202,7 +202,7 @@ impl Agent {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn all() -> Result<&'static IndexMap<String, Self>, Vec<Diagnostic>> {
+    pub fn all_by_file_name() -> Result<&'static IndexMap<String, Self>, Vec<Diagnostic>> {
         static READ: OnceLock<Result<IndexMap<String, Agent>, Vec<Diagnostic>>> = OnceLock::new();
         let read = || {
             let named =
@@ -223,8 +223,8 @@ impl AgentSetting {
     ///
     /// # Errors
     /// The template or the policy is broken.
-    pub fn policy(&self, value: &str) -> Result<PolicyFile, Vec<Diagnostic>> {
-        decoded(&filled(&self.plays, value)?)
+    pub fn policy_for_value(&self, value: &str) -> Result<PolicyFile, Vec<Diagnostic>> {
+        decode_policy_body(&fill_template(&self.plays, value)?)
     }
 
     /// Returns the policy of what holds where nobody sets it: its base, with the numbers that this has.
@@ -232,18 +232,18 @@ impl AgentSetting {
     /// # Errors
     /// The template or the policy is broken.
     pub(super) fn default_policy(&self) -> Result<PolicyFile, Vec<Diagnostic>> {
-        let mut part = self.policy(self.values.first().map_or("", String::as_str))?;
+        let mut part = self.policy_for_value(self.values.first().map_or("", String::as_str))?;
         part.params.clear();
         Ok(part)
     }
 
     /// Returns whether a value is also tried together with other settings.
-    pub(super) fn combines(&self, value: &str) -> bool {
+    pub(super) fn is_tried_with_others(&self, value: &str) -> bool {
         self.combines.as_ref().is_none_or(|it| it.iter().any(|own| own == value))
     }
 
     /// Returns what a value does, in a few words.
-    pub(super) fn titled(&self, value: &str) -> String {
+    pub(super) fn title_for_value(&self, value: &str) -> String {
         let shown = match value {
             "5m" => "5 minutes".to_owned(),
             "1h" => "1 hour".to_owned(),
@@ -254,28 +254,28 @@ impl AgentSetting {
     }
 
     /// Returns what is written where its place has no form of its own.
-    pub(super) fn code(&self, value: &str) -> Option<String> {
-        filled(self.write.as_ref()?, value).ok()
+    pub(super) fn code_for_value(&self, value: &str) -> Option<String> {
+        fill_template(self.write.as_ref()?, value).ok()
     }
 }
 
-impl Wish {
+impl MaintainerWish {
     /// Returns the policy, without what its base says.
     ///
     /// # Errors
     /// The policy is broken.
-    pub fn policy(&self) -> Result<PolicyFile, Vec<Diagnostic>> {
-        decoded(&self.plays)
+    pub fn policy_file(&self) -> Result<PolicyFile, Vec<Diagnostic>> {
+        decode_policy_body(&self.plays)
     }
 }
 
 /// Reads the inside of a policy file.
-fn decoded(inside: &str) -> Result<PolicyFile, Vec<Diagnostic>> {
-    decode(&format!("(name: \"\", about: \"\", {inside})"), Format::Ron)
+fn decode_policy_body(body: &str) -> Result<PolicyFile, Vec<Diagnostic>> {
+    decode(&format!("(name: \"\", about: \"\", {body})"), Format::Ron)
 }
 
 /// Fills a value in; one that is a number is one.
-fn filled(template: &str, value: &str) -> Result<String, Vec<Diagnostic>> {
+fn fill_template(template: &str, value: &str) -> Result<String, Vec<Diagnostic>> {
     let number = value.parse::<u64>().map(Value::from).ok();
     let values = Map::from_iter([("value".to_owned(), number.unwrap_or_else(|| Value::from(value)))]);
     let filled = Apply { at: String::new(), write: template.to_owned() }.filled(values);
@@ -284,7 +284,7 @@ fn filled(template: &str, value: &str) -> Result<String, Vec<Diagnostic>> {
 }
 
 /// Returns whether one version is older than another; unknown parts count as 0.
-pub(crate) fn is_older(version: &str, than: &str) -> bool {
+pub(crate) fn is_older_version(version: &str, than: &str) -> bool {
     let parts = |text: &str| -> Vec<u64> {
         let digits = |it: &str| it.chars().take_while(char::is_ascii_digit).collect::<String>();
         text.split('.').map(|it| digits(it).parse().unwrap_or(0)).listed()

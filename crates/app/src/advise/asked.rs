@@ -3,7 +3,7 @@
 use crate::advise::agents::{Agent, SettingPair};
 use crate::advise::play::PlayedSession;
 use crate::prelude::*;
-use crate::selection::{Whose, day_ms, no_day};
+use crate::selection::{OwnerFilter, not_a_day_problem, parse_day_ms};
 use ctxsim_base::diag::nearest;
 use ctxsim_base::grid::numbers::{counted, listed, listed_code};
 use ctxsim_base::rng::Seed;
@@ -20,35 +20,42 @@ use ctxsim_timeline::import::user_of;
 ///
 /// # Errors
 /// A text without `=`, a setting that no agent has, a value that the setting does not take, or a setting that is named twice.
-pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<Vec<SettingPair>, Vec<Diagnostic>> {
+pub(super) fn parse_setting_pairs(
+    agent: &'static Agent,
+    texts: &[String],
+) -> Result<Vec<SettingPair>, Vec<Diagnostic>> {
     let mut all: Vec<SettingPair> = Vec::new();
     let mut problems = Vec::new();
     for text in texts {
         let Some((key, value)) = text.split_once('=') else {
-            problems.push(problem(text, "a setting and its value are expected".to_owned(), example(agent)));
+            problems.push(try_option_problem(
+                text,
+                "a setting and its value are expected".to_owned(),
+                key_value_help(agent),
+            ));
             continue;
         };
         let Some(setting) = agent.setting(key.trim()) else {
-            if is_known_elsewhere(agent, key.trim()) {
+            if is_setting_of_other_agent(agent, key.trim()) {
                 return Ok(Vec::new());
             }
-            problems.push(unknown(agent, text, key.trim()));
+            problems.push(unknown_setting_problem(agent, text, key.trim()));
             continue;
         };
         if all.iter().any(|pair| pair.setting.key == setting.key) {
             let message = format!("`{}` is given twice", setting.key);
-            problems.push(problem(text, message, "give one value for each setting".to_owned()));
+            problems.push(try_option_problem(text, message, "give one value for each setting".to_owned()));
             continue;
         }
-        match setting.checked(value.trim()) {
+        match setting.check_value(value.trim()) {
             Ok(Some(value)) => all.push(SettingPair { setting, value }),
             Ok(None) => {
                 let message = format!("`{value}` leaves `{}` as if nobody had set it", setting.key);
-                problems.push(problem(text, message, format!("give a value: {}", setting.range)));
+                problems.push(try_option_problem(text, message, format!("give a value: {}", setting.range)));
             }
             Err(help) => {
                 let message = format!("`{value}` is not a value of `{}` of {}", setting.key, agent.name);
-                problems.push(problem(text, message, help));
+                problems.push(try_option_problem(text, message, help));
             }
         }
     }
@@ -56,37 +63,42 @@ pub(super) fn pairs(agent: &'static Agent, texts: &[String]) -> Result<Vec<Setti
 }
 
 /// Says that what is asked for contradicts what one of its settings needs.
-pub(super) fn contradictory(agent: &Agent, asked: &[SettingPair]) -> Vec<Diagnostic> {
+pub(super) fn unmet_need_problems(agent: &Agent, asked: &[SettingPair]) -> Vec<Diagnostic> {
     let needs = asked.iter().flat_map(|pair| &pair.setting.needs);
     let needed: Vec<String> = needs.map(|(key, value)| format!("{key}={value}")).listed();
-    let set: Vec<String> = asked.iter().map(SettingPair::text).listed();
+    let set: Vec<String> = asked.iter().map(SettingPair::to_key_value).listed();
     let message =
         format!("{} does nothing in {} without {}", listed_code(&set), agent.name, listed_code(&needed));
-    vec![problem(&set[0], message, format!("also give `--try {}`", needed.join(" --try ")))]
+    vec![try_option_problem(&set[0], message, format!("also give `--try {}`", needed.join(" --try ")))]
 }
 
 /// Says that none of the agents of the sessions has what is asked for.
-pub(super) fn of_others(agents: &[String], texts: &[String]) -> Vec<Diagnostic> {
-    let known = Agent::all().map(|it| it.values().listed()).unwrap_or_default();
+pub(super) fn other_agents_setting_problems(agents: &[String], texts: &[String]) -> Vec<Diagnostic> {
+    let known = Agent::all_by_file_name().map(|it| it.values().listed()).unwrap_or_default();
     let key = |text: &String| text.split_once('=').map_or(text.clone(), |it| it.0.trim().to_owned());
     let has = |agent: &&Agent| texts.iter().all(|it| agent.setting(&key(it)).is_some());
     let whose: Vec<String> = known.into_iter().filter(has).map(|it| it.name.clone()).listed();
     let whose = if whose.is_empty() { "different agents".to_owned() } else { listed(&whose) };
     let message = format!("these are sessions of {}, and this is a setting of {whose}", listed(agents));
-    vec![problem(&texts.join(" "), message, "name sessions of the agent that has the setting".to_owned())]
+    vec![try_option_problem(
+        &texts.join(" "),
+        message,
+        "name sessions of the agent that has the setting".to_owned(),
+    )]
 }
 
-fn is_known_elsewhere(agent: &Agent, key: &str) -> bool {
-    Agent::all().is_ok_and(|it| it.values().any(|it| it.name != agent.name && it.setting(key).is_some()))
+fn is_setting_of_other_agent(agent: &Agent, key: &str) -> bool {
+    Agent::all_by_file_name()
+        .is_ok_and(|it| it.values().any(|it| it.name != agent.name && it.setting(key).is_some()))
 }
 
-fn example(agent: &Agent) -> String {
+fn key_value_help(agent: &Agent) -> String {
     let first = agent.settings.first().and_then(|it| Some(format!("{}={}", it.key, it.values.first()?)));
     format!("write KEY=VALUE, as in `--try {}`", first.unwrap_or_default())
 }
 
 /// Says that an agent has no such setting, with the reason where it is one that is not played.
-fn unknown(agent: &Agent, text: &str, key: &str) -> Diagnostic {
+fn unknown_setting_problem(agent: &Agent, text: &str, key: &str) -> Diagnostic {
     let left_out = agent.left_out.iter().find(|it| it.key.split(", ").any(|own| own == key));
     let message = match left_out {
         Some(it) => format!("`{key}` of {} is not simulated: {}", agent.name, it.reason),
@@ -97,10 +109,10 @@ fn unknown(agent: &Agent, text: &str, key: &str) -> Diagnostic {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("use one of {}", listed_code(&keys)),
     };
-    problem(text, message, help)
+    try_option_problem(text, message, help)
 }
 
-fn problem(text: &str, message: String, help: String) -> Diagnostic {
+fn try_option_problem(text: &str, message: String, help: String) -> Diagnostic {
     let mut problem = Diagnostic::at(Code("setting-value"), text, message).help(help);
     "--try".clone_into(&mut problem.place.file);
     problem
@@ -122,12 +134,15 @@ impl TrialRequest {
     ///
     /// # Errors
     /// The first day is not a date, or no session tells one.
-    pub(super) fn schedule(&self, newest_ms: Option<i64>) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
+    pub(super) fn schedule_days(
+        &self,
+        newest_session_ms: Option<i64>,
+    ) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
         const WEEK: u64 = 7;
-        let untold = || vec![no_day("--from", "no session tells a day to begin on".to_owned())];
+        let untold = || vec![not_a_day_problem("--from", "no session tells a day to begin on".to_owned())];
         let first_ms = match &self.from {
-            Some(day) => day_ms("--from", day).map_err(|problem| vec![*problem])?,
-            None => newest_ms.ok_or_else(untold)? + DAY_MS,
+            Some(day) => parse_day_ms("--from", day).map_err(|problem| vec![*problem])?,
+            None => newest_session_ms.ok_or_else(untold)? + DAY_MS,
         };
         let stream = Seed(self.seed).stream("trial days", 0);
         let whole = self.days / (2 * WEEK) * 2 * WEEK;
@@ -148,16 +163,16 @@ impl TrialRequest {
 }
 
 /// The sessions by which somebody is advised.
-pub(super) struct SessionsFor<'a> {
+pub(super) struct SessionsToAdviseOn<'a> {
     pub(super) played: Vec<&'a PlayedSession>,
     /// How many of them are the one's own, where these are too few.
     pub(super) few: Option<usize>,
 }
 
-impl<'a> SessionsFor<'a> {
+impl<'a> SessionsToAdviseOn<'a> {
     /// Chooses among the sessions of an agent; `None` if nobody who is asked for has any.
-    pub(super) fn new(all: &[&'a PlayedSession], whose: &Whose) -> Option<Self> {
-        let own = all.iter().copied().filter(|it| whose.takes(&it.seen.project)).listed();
+    pub(super) fn new(all: &[&'a PlayedSession], owner: &OwnerFilter) -> Option<Self> {
+        let own = all.iter().copied().filter(|it| owner.includes_folder(&it.seen.project)).listed();
         match own.len() {
             0 => None,
             n if n >= SESSIONS_MIN || n == all.len() => Some(Self { played: own, few: None }),
@@ -167,15 +182,15 @@ impl<'a> SessionsFor<'a> {
 }
 
 /// Says that nobody who is asked for has a session, and who has.
-pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
-    let (asked, known): (&str, Vec<&str>) = match (&whose.project, &whose.user) {
+pub(super) fn no_session_of_owner_error(all: &[PlayedSession], owner: &OwnerFilter) -> Error {
+    let (asked, known): (&str, Vec<&str>) = match (&owner.project, &owner.user) {
         (Some(project), _) => (project, distinct(all.iter().map(|it| it.seen.project.as_str()))),
         (None, user) => {
             (user.as_deref().unwrap_or_default(), distinct(all.iter().map(|it| user_of(&it.seen.project))))
         }
     };
     let known = known.into_iter().filter(|it| !it.is_empty()).listed();
-    let option = if whose.project.is_some() { "--project" } else { "--user" };
+    let option = if owner.project.is_some() { "--project" } else { "--user" };
     let problem =
         problem_in(option, Code("nothing-to-run"), format!("no recorded session is one of `{asked}`"));
     let help = if known.is_empty() {
@@ -187,11 +202,19 @@ pub(super) fn nobody(all: &[PlayedSession], whose: &Whose) -> Error {
 }
 
 /// Narrows advice by everybody's sessions to one who has few: the words stay, and the dollars become those of the one.
-pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> AgentAdvice {
+pub(super) fn narrow_advice_to_owner(
+    mut advice: AgentAdvice,
+    owner: &OwnerFilter,
+    n_own_sessions: usize,
+) -> AgentAdvice {
     let own = |lever: &Lever| {
-        let groups = if whose.project.is_some() { &lever.projects } else { &lever.people };
+        let groups = if owner.project.is_some() { &lever.projects } else { &lever.people };
         let takes = |saving: &&GroupSaving| {
-            if whose.project.is_some() { whose.takes(&saving.group) } else { whose.takes_user(&saving.group) }
+            if owner.project.is_some() {
+                owner.includes_folder(&saving.group)
+            } else {
+                owner.includes_user(&saving.group)
+            }
         };
         // A name may be that of several folders.
         groups.iter().filter(takes).cloned().reduce(|mut sum, more| {
@@ -205,7 +228,7 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
     advice.notes.push(format!(
         "Words, and what the logs bill, are of all {}, as there are only {} of the one asked for. Dollars a month are for that one, shrunk toward the others'.",
         counted(advice.sessions, "session"),
-        counted(few, "session")
+        counted(n_own_sessions, "session")
     ));
     advice.lifetimes.clear();
     advice.month.usd = advice.levers.iter().find_map(|it| Some(own(it)?.month_usd));
@@ -222,11 +245,11 @@ pub(super) fn narrowed(mut advice: AgentAdvice, whose: &Whose, few: usize) -> Ag
         lever.change = is_spent.then(|| share(group.saved_month));
         lever.expected = lever.change;
         lever.interval = is_spent.then(|| group.saved_interval.map(share)).map(|[low, high]| [high, low]);
-        Some(lever.in_month(Some(group.month_usd)))
+        Some(lever.with_month_usd(Some(group.month_usd)))
     };
     let levers = advice.levers.iter().enumerate();
     let levers = levers.filter_map(|(nth, it)| Some((nth, narrow(it)?))).listed();
-    let mut advice = advice.with_levers(levers);
+    let mut advice = advice.with_reordered_levers(levers);
     advice.pasted = advice.pasted.filter(|it| advice.levers[*it].word == Some(Word::Do));
     if advice.pasted.is_none() {
         advice.paste.clear();
@@ -244,7 +267,7 @@ mod tests {
     use super::*;
 
     fn days(seed: u64, days: u64) -> Vec<TrialDay> {
-        TrialRequest { days, from: Some("2026-11-30".to_owned()), seed }.schedule(None).unwrap()
+        TrialRequest { days, from: Some("2026-11-30".to_owned()), seed }.schedule_days(None).unwrap()
     }
 
     #[test]
@@ -265,7 +288,7 @@ mod tests {
     #[test]
     fn a_trial_begins_behind_the_newest_session_and_refuses_what_is_not_a_date() {
         let days = |from: Option<&str>, newest| {
-            TrialRequest { days: 4, from: from.map(str::to_owned), seed: 0 }.schedule(newest)
+            TrialRequest { days: 4, from: from.map(str::to_owned), seed: 0 }.schedule_days(newest)
         };
         assert_eq!(days(None, Some(0)).unwrap()[0].day, "1970-01-02");
         assert!(days(None, None).is_err());

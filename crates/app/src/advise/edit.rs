@@ -9,9 +9,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingsForm};
-use super::stated::{FileSettings, Walk, blanks, offset, walk};
+use super::stated::{FileSettings, JsonKeyPlace, leading_blanks, locate_json_key, offset_of_part};
 use ctxsim_input::text::decode::{Format, decode_table};
-use ctxsim_report::advise::saved::{FormerValue, Saved};
+use ctxsim_report::advise::saved::{FormerValue, SavingsForecast};
 
 /// A settings file with some values changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,29 +36,34 @@ struct FileText<'f> {
 ///
 /// # Errors
 /// The file cannot be read, a setting belongs elsewhere or does not take its value, or the change cannot be made without touching the rest.
-pub fn applied(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Error> {
-    let agent = agent(saved, file)?;
+pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile, Error> {
+    let agent = agent_of_forecast(saved, file)?;
     let said = FileSettings::read(agent, file, text)?;
     let (mut now, mut former, mut notes) = (FileText::new(agent, file, text), Vec::new(), Vec::new());
     for (key, value) in saved.set.iter().filter_map(|it| it.split_once('=')) {
         let Some(setting) = agent.setting(key) else { continue };
         if setting.form != now.form {
             let message = format!("`{key}` is not a setting of this file; it belongs into {}", setting.at);
-            return Err(wrong(file, message, "change it by hand, as `ctxsim advise` writes it".to_owned()));
+            return Err(setting_error(
+                file,
+                message,
+                "change it by hand, as `ctxsim advise` writes it".to_owned(),
+            ));
         }
-        let value = written(setting, value);
-        let change = now.set(key, &value)?;
+        let value = format_setting_value(setting, value);
+        let change = now.set_value(key, &value)?;
         // What could not be put back must not be replaced.
-        let wrong_value = change.before.iter().chain([&value]).find_map(|it| untaken(setting, it));
+        let wrong_value =
+            change.before.iter().chain([&value]).find_map(|it| refused_value_message(setting, it));
         if let Some(message) = wrong_value {
-            return Err(wrong(file, message, format!("write what it takes: {}", setting.range)));
+            return Err(setting_error(file, message, format!("write what it takes: {}", setting.range)));
         }
         former.push(change);
-        if let Some(variable) = said.outranked_by(setting) {
+        if let Some(variable) = said.outranking_variable(setting) {
             notes.push(format!("`{variable}` in this file outranks `{key}` and was left as it is: remove it, or the change does nothing."));
         }
     }
-    Ok(ChangedFile { diff: diff(text, &now.text), text: now.text, former, notes })
+    Ok(ChangedFile { diff: changed_lines(text, &now.text), text: now.text, former, notes })
 }
 
 /// Puts back what was in a file before a forecast was applied to it. A forecast may come from anybody, so only settings of its agent are put
@@ -66,12 +71,12 @@ pub fn applied(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Err
 ///
 /// # Errors
 /// Nothing was applied, the forecast names what is not such a setting or not such a value, or the file no longer says what was written.
-pub fn undone(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Error> {
-    let agent = agent(saved, file)?;
+pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile, Error> {
+    let agent = agent_of_forecast(saved, file)?;
     let mut now = FileText::new(agent, file, text);
     let mut problems = Vec::new();
     if saved.former.is_empty() {
-        problems.push(problem(
+        problems.push(setting_problem(
             file,
             "this forecast was not applied to a settings file, so there is nothing to undo".to_owned(),
             "use a forecast that `--apply --save FILE` wrote".to_owned(),
@@ -80,27 +85,36 @@ pub fn undone(saved: &Saved, file: &str, text: &str) -> Result<ChangedFile, Erro
     for change in &saved.former {
         let setting = agent.setting(&change.key).filter(|it| it.form == now.form);
         let message = match setting {
-            Some(setting) => change.before.iter().find_map(|it| untaken(setting, it)),
+            Some(setting) => change.before.iter().find_map(|it| refused_value_message(setting, it)),
             None => Some(format!("`{}` is not a setting of {} in such a file", change.key, agent.name)),
         };
-        problems.extend(message.map(|it| problem(file, it, FOREIGN.to_owned())));
+        problems.extend(message.map(|it| setting_problem(file, it, FOREIGN.to_owned())));
     }
     if !problems.is_empty() {
         return Err(problems.into());
     }
     for change in saved.former.iter().rev() {
-        let found = now.find(&change.key).map(|at| now.text[at].to_owned());
-        if !found.as_ref().is_some_and(|own| is_same(own, &change.written)) {
+        let found = now.find_value(&change.key).map(|at| now.text[at].to_owned());
+        if !found.as_ref().is_some_and(|own| is_same_value(own, &change.written)) {
             let has = found.map_or_else(|| "is not there".to_owned(), |own| format!("is `{own}`"));
             let message = format!("`{}` {has}, but `{}` was applied", change.key, change.written);
-            return Err(wrong(file, message, "somebody has changed it since: change it by hand".to_owned()));
+            return Err(setting_error(
+                file,
+                message,
+                "somebody has changed it since: change it by hand".to_owned(),
+            ));
         }
         match &change.before {
-            Some(before) => drop(now.set(&change.key, before)?),
-            None => now.remove(&change.key, &change.made)?,
+            Some(before) => drop(now.set_value(&change.key, before)?),
+            None => now.remove_key(&change.key, &change.made)?,
         }
     }
-    Ok(ChangedFile { diff: diff(text, &now.text), text: now.text, former: Vec::new(), notes: Vec::new() })
+    Ok(ChangedFile {
+        diff: changed_lines(text, &now.text),
+        text: now.text,
+        former: Vec::new(),
+        notes: Vec::new(),
+    })
 }
 
 /// What to do with a forecast that `--apply` cannot have written.
@@ -109,30 +123,30 @@ const FOREIGN: &str =
 
 /// Says that a setting does not take a value, written as in its file; none if it takes it. A value stands in one line, and has no letter that
 /// begins anything else there.
-fn untaken(setting: &AgentSetting, value: &str) -> Option<String> {
+fn refused_value_message(setting: &AgentSetting, value: &str) -> Option<String> {
     let is_plain = value.chars().all(|it| it.is_ascii_alphanumeric() || "_.-\"'".contains(it));
     let leaf = match setting.form {
         SettingsForm::Env => Some(Value::from(value.trim_matches(['"', '\'']))),
-        form => value_of_leaf(form, value),
+        form => parse_value(form, value),
     };
     let is_taken = |leaf: Value| match leaf {
         Value::Null => true,
-        Value::String(text) => setting.takes(&text),
-        other => setting.takes(&other.to_string()),
+        Value::String(text) => setting.accepts_value(&text),
+        other => setting.accepts_value(&other.to_string()),
     };
     let is_sound = is_plain && leaf.is_some_and(is_taken);
     (!is_sound).then(|| format!("`{value}` is not a value of `{}`", setting.key))
 }
 
-fn agent(saved: &Saved, file: &str) -> Result<&'static Agent, Error> {
-    let found = Agent::all()?.values().find(|it| it.name == saved.agent);
+fn agent_of_forecast(saved: &SavingsForecast, file: &str) -> Result<&'static Agent, Error> {
+    let found = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
     found.ok_or_else(|| {
-        wrong(file, format!("no settings of an agent `{}` are known", saved.agent), String::new())
+        setting_error(file, format!("no settings of an agent `{}` are known", saved.agent), String::new())
     })
 }
 
 /// Writes a value as its file does.
-fn written(setting: &AgentSetting, value: &str) -> String {
+fn format_setting_value(setting: &AgentSetting, value: &str) -> String {
     let is_plain = !setting.is_text && serde_json::from_str::<Value>(value).is_ok();
     if is_plain || setting.form == SettingsForm::Env {
         value.to_owned()
@@ -142,7 +156,7 @@ fn written(setting: &AgentSetting, value: &str) -> String {
 }
 
 /// Returns whether two texts are one value.
-fn is_same(one: &str, other: &str) -> bool {
+fn is_same_value(one: &str, other: &str) -> bool {
     let value = |it: &str| serde_json::from_str::<Value>(it).ok();
     one == other || value(one).is_some() && value(one) == value(other)
 }
@@ -160,14 +174,14 @@ impl<'f> FileText<'f> {
     }
 
     /// Returns where the value of a key stands.
-    fn find(&self, key: &str) -> Option<Range<usize>> {
+    fn find_value(&self, key: &str) -> Option<Range<usize>> {
         match self.form {
-            SettingsForm::Json => match walk(&self.text, key) {
-                Walk::Found(at) => Some(at),
+            SettingsForm::Json => match locate_json_key(&self.text, key) {
+                JsonKeyPlace::Found(at) => Some(at),
                 _ => None,
             },
             _ => {
-                let line = self.line(key)?;
+                let line = self.find_line(key)?;
                 let (before, after) = self.text[line.clone()].split_once('=')?;
                 let start = line.start + before.len() + 1 + after.len() - after.trim_start().len();
                 // A remark may stand behind it.
@@ -182,7 +196,7 @@ impl<'f> FileText<'f> {
     }
 
     /// Returns the line, without its end, that sets a key at the top of a list of variables or of a TOML file.
-    fn line(&self, key: &str) -> Option<Range<usize>> {
+    fn find_line(&self, key: &str) -> Option<Range<usize>> {
         let (mut at, mut found) = (0, None);
         for line in self.text.split_inclusive('\n') {
             let own = line.trim_end_matches(['\n', '\r']);
@@ -199,21 +213,21 @@ impl<'f> FileText<'f> {
     }
 
     /// Writes a value; returns what stood there.
-    fn set(&mut self, key: &str, value: &str) -> Result<FormerValue, Error> {
+    fn set_value(&mut self, key: &str, value: &str) -> Result<FormerValue, Error> {
         let mut former =
             FormerValue { key: key.to_owned(), written: value.to_owned(), before: None, made: String::new() };
-        let text = match (self.find(key), self.form) {
+        let text = match (self.find_value(key), self.form) {
             (Some(at), _) => {
                 former.before = Some(self.text[at.clone()].to_owned());
-                replaced(&self.text, at, value)
+                replace_range(&self.text, at, value)
             }
             (None, SettingsForm::Json) => {
-                let Walk::Missing { object, indent, depth } = walk(&self.text, key) else {
-                    return Err(self.unsafe_change(key));
+                let JsonKeyPlace::Missing { object, indent, depth } = locate_json_key(&self.text, key) else {
+                    return Err(self.unsafe_change_error(key));
                 };
                 former.made = key.split('.').take(depth + 1).listed().join(".");
                 let rest = key.split('.').skip(depth).listed();
-                with_member(&self.text, object, &indent, &rest, value)
+                with_member_added(&self.text, object, &indent, &rest, value)
             }
             (None, form) => {
                 key.clone_into(&mut former.made);
@@ -221,15 +235,15 @@ impl<'f> FileText<'f> {
                     SettingsForm::Env => format!("export {key}={value}"),
                     _ => format!("{key} = {value}"),
                 };
-                self.with_line(&line)
+                self.with_line_added(&line)
             }
         };
-        self.take(key, text, Some(value))?;
+        self.accept_change(key, text, Some(value))?;
         Ok(former)
     }
 
     /// Adds a line: to variables behind all others, to TOML before the first table.
-    fn with_line(&self, line: &str) -> String {
+    fn with_line_added(&self, line: &str) -> String {
         let is_table = |it: &&str| self.form == SettingsForm::Toml && it.trim_start().starts_with('[');
         let lines = self.text.split_inclusive('\n');
         let at: usize = lines.take_while(|it| !is_table(it)).map(str::len).sum();
@@ -239,126 +253,131 @@ impl<'f> FileText<'f> {
     }
 
     /// Takes a key out, with what was made for it.
-    fn remove(&mut self, key: &str, made: &str) -> Result<(), Error> {
+    fn remove_key(&mut self, key: &str, created_key: &str) -> Result<(), Error> {
         let text = match self.form {
             SettingsForm::Json => {
-                let without = without_member(&self.text, key).ok_or_else(|| self.unsafe_change(key))?;
+                let without = without_member(&self.text, key).ok_or_else(|| self.unsafe_change_error(key))?;
                 // What holds nothing any more, and was made for this.
                 let mut steps: Vec<&str> = key.split('.').collect();
                 let mut text = without;
-                while steps.len() > made.split('.').count() {
+                while steps.len() > created_key.split('.').count() {
                     steps.pop();
                     let above = steps.join(".");
-                    let Walk::Found(at) = walk(&text, &above) else { break };
-                    if !is_same(&text[at], "{}") {
+                    let JsonKeyPlace::Found(at) = locate_json_key(&text, &above) else { break };
+                    if !is_same_value(&text[at], "{}") {
                         break;
                     }
-                    text = without_member(&text, &above).ok_or_else(|| self.unsafe_change(key))?;
+                    text = without_member(&text, &above).ok_or_else(|| self.unsafe_change_error(key))?;
                 }
                 text
             }
             _ => {
-                let line = self.line(key).ok_or_else(|| self.unsafe_change(key))?;
+                let line = self.find_line(key).ok_or_else(|| self.unsafe_change_error(key))?;
                 let rest = &self.text[line.end..];
                 let end = rest.find('\n').map_or(rest.len(), |it| it + 1);
-                replaced(&self.text, line.start..line.end + end, "")
+                replace_range(&self.text, line.start..line.end + end, "")
             }
         };
-        self.take(key, text, None)
+        self.accept_change(key, text, None)
     }
 
     /// Takes a changed text over, if nothing but the key changed in it.
-    fn take(&mut self, key: &str, text: String, value: Option<&str>) -> Result<(), Error> {
+    fn accept_change(
+        &mut self,
+        key: &str,
+        new_text: String,
+        expected_value: Option<&str>,
+    ) -> Result<(), Error> {
         let is_sound = match self.form {
             SettingsForm::Env => true,
             form => {
-                let (before, after) = (value_of(form, &self.text), value_of(form, &text));
+                let (before, after) = (parse_document(form, &self.text), parse_document(form, &new_text));
                 before.zip(after).is_some_and(|(before, after)| {
-                    let expected = value.and_then(|it| value_of_leaf(form, it));
+                    let expected = expected_value.and_then(|it| parse_value(form, it));
                     let steps: Vec<&str> =
                         if form == SettingsForm::Json { key.split('.').collect() } else { vec![key] };
-                    at(&after, &steps) == expected.as_ref()
-                        && without(before, &steps) == without(after.clone(), &steps)
+                    value_at_path(&after, &steps) == expected.as_ref()
+                        && without_key(before, &steps) == without_key(after.clone(), &steps)
                 })
             }
         };
         if !is_sound {
-            return Err(self.unsafe_change(key));
+            return Err(self.unsafe_change_error(key));
         }
-        self.text = text;
+        self.text = new_text;
         Ok(())
     }
 
-    fn unsafe_change(&self, key: &str) -> Error {
+    fn unsafe_change_error(&self, key: &str) -> Error {
         let message = format!("`{key}` cannot be changed here without touching the rest of the file");
-        wrong(self.file, message, "change it by hand, as `ctxsim advise` writes it".to_owned())
+        setting_error(self.file, message, "change it by hand, as `ctxsim advise` writes it".to_owned())
     }
 }
 
 /// Reads a text whole.
-fn value_of(form: SettingsForm, text: &str) -> Option<Value> {
+fn parse_document(form: SettingsForm, text: &str) -> Option<Value> {
     match form {
         SettingsForm::Json => serde_json::from_str(text).ok(),
         _ => decode_table(text, Format::Toml).ok(),
     }
 }
 
-fn value_of_leaf(form: SettingsForm, text: &str) -> Option<Value> {
+fn parse_value(form: SettingsForm, text: &str) -> Option<Value> {
     match form {
         SettingsForm::Json => serde_json::from_str(text).ok(),
-        _ => at(&value_of(form, &format!("it = {text}"))?, &["it"]).cloned(),
+        _ => value_at_path(&parse_document(form, &format!("it = {text}"))?, &["it"]).cloned(),
     }
 }
 
-fn at<'v>(value: &'v Value, steps: &[&str]) -> Option<&'v Value> {
+fn value_at_path<'v>(value: &'v Value, steps: &[&str]) -> Option<&'v Value> {
     steps.iter().try_fold(value, |it, step| it.get(step))
 }
 
 /// Returns a document without a key, and without what holds nothing for want of it.
-fn without(mut value: Value, steps: &[&str]) -> Value {
+fn without_key(mut value: Value, steps: &[&str]) -> Value {
     if let (Some((first, rest)), Value::Object(members)) = (steps.split_first(), &mut value) {
-        let inner = members.remove(*first).map(|it| without(it, rest)).filter(|_| !rest.is_empty());
+        let inner = members.remove(*first).map(|it| without_key(it, rest)).filter(|_| !rest.is_empty());
         let is_left = |it: &Value| it.as_object().is_none_or(|it| !it.is_empty());
         members.extend(inner.filter(is_left).map(|it| ((*first).to_owned(), it)));
     }
     value
 }
 
-fn replaced(text: &str, at: Range<usize>, by: &str) -> String {
+fn replace_range(text: &str, at: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..at.start], &text[at.end..])
 }
 
 /// Adds a member to an object, behind its others and indented as they are.
-fn with_member(text: &str, object: Range<usize>, indent: &str, steps: &[&str], value: &str) -> String {
+fn with_member_added(text: &str, object: Range<usize>, indent: &str, steps: &[&str], value: &str) -> String {
     let members: IndexMap<String, &RawValue> =
         serde_json::from_str(&text[object.clone()]).unwrap_or_default();
-    let last = members.values().map(|it| offset(text, it.get()) + it.get().len()).max();
+    let last = members.values().map(|it| offset_of_part(text, it.get()) + it.get().len()).max();
     let (own, comma) = match last {
-        Some(_) => (blanks(&text[object.start + 1..]).to_owned(), ","),
+        Some(_) => (leading_blanks(&text[object.start + 1..]).to_owned(), ","),
         None => (format!("{indent}  "), ""),
     };
     let own = if own.is_empty() && last.is_some() { " ".to_owned() } else { own };
-    let member = nested(steps, &own, value);
+    let member = nested_member_text(steps, &own, value);
     match last {
-        Some(end) => replaced(text, end..end, &format!("{comma}{own}{member}")),
-        None => replaced(text, object, &format!("{{{own}{member}{indent}}}")),
+        Some(end) => replace_range(text, end..end, &format!("{comma}{own}{member}")),
+        None => replace_range(text, object, &format!("{{{own}{member}{indent}}}")),
     }
 }
 
 /// Writes a member, with objects around its value.
-fn nested(steps: &[&str], indent: &str, value: &str) -> String {
+fn nested_member_text(steps: &[&str], indent: &str, value: &str) -> String {
     let Some((first, rest)) = steps.split_first() else { return value.to_owned() };
     let key = Value::from(*first);
     if rest.is_empty() {
         return format!("{key}: {value}");
     }
     let deeper = if indent.contains('\n') { format!("{indent}  ") } else { " ".to_owned() };
-    format!("{key}: {{{deeper}{}{indent}}}", nested(rest, &deeper, value))
+    format!("{key}: {{{deeper}{}{indent}}}", nested_member_text(rest, &deeper, value))
 }
 
 /// Takes a member out of its object; `None` where its key is written in a way that is not looked for.
 fn without_member(text: &str, key: &str) -> Option<String> {
-    let Walk::Found(value) = walk(text, key) else { return None };
+    let JsonKeyPlace::Found(value) = locate_json_key(text, key) else { return None };
     let name = Value::from(key.rsplit('.').next()?).to_string();
     let before = text[..value.start].trim_end().strip_suffix(':')?.trim_end().strip_suffix(&name)?;
     let after = &text[value.end..];
@@ -373,7 +392,7 @@ fn without_member(text: &str, key: &str) -> Option<String> {
 }
 
 /// Returns the lines that go, and those that come.
-fn diff(before: &str, after: &str) -> [Vec<String>; 2] {
+fn changed_lines(before: &str, after: &str) -> [Vec<String>; 2] {
     let [old, new]: [Vec<&str>; 2] = [before, after].map(|it| it.lines().collect());
     let head = old.iter().zip(&new).take_while(|it| it.0 == it.1).count();
     let most = old.len().min(new.len()) - head;
@@ -381,11 +400,11 @@ fn diff(before: &str, after: &str) -> [Vec<String>; 2] {
     [old, new].map(|it| it[head..it.len() - tail].iter().map(|it| (*it).to_owned()).listed())
 }
 
-fn wrong(file: &str, message: String, help: String) -> Error {
-    vec![problem(file, message, help)].into()
+fn setting_error(file: &str, message: String, help: String) -> Error {
+    vec![setting_problem(file, message, help)].into()
 }
 
-fn problem(file: &str, message: String, help: String) -> Diagnostic {
+fn setting_problem(file: &str, message: String, help: String) -> Diagnostic {
     let problem = problem_in(file, Code("setting-value"), message);
     if help.is_empty() { problem } else { problem.help(help) }
 }

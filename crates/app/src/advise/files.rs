@@ -7,41 +7,41 @@ use super::agents::{AgentSetting, SettingsForm};
 use ctxsim_report::advise::Paste;
 
 /// A value of a setting.
-pub type Chosen<'a> = (&'a AgentSetting, &'a str);
+pub type SettingToPaste<'a> = (&'a AgentSetting, &'a str);
 
 /// Returns what to paste, place by place.
-pub fn pastes(chosen: &[Chosen<'_>]) -> Vec<Paste> {
-    let mut places: IndexMap<&str, Vec<Chosen<'_>>> = IndexMap::new();
+pub fn pastes_by_place(chosen: &[SettingToPaste<'_>]) -> Vec<Paste> {
+    let mut places: IndexMap<&str, Vec<SettingToPaste<'_>>> = IndexMap::new();
     chosen.iter().for_each(|it| places.entry(&it.0.at).or_default().push(*it));
-    let paste = |(at, chosen): (&str, Vec<Chosen<'_>>)| Paste {
+    let paste = |(at, chosen): (&str, Vec<SettingToPaste<'_>>)| Paste {
         at: at.to_owned(),
         project: chosen
             .iter()
             .map(|it| it.0.project.clone())
             .collect::<Option<Vec<_>>>()
             .and_then(|it| it.into_iter().next()),
-        text: text(&chosen),
+        text: settings_text(&chosen),
     };
     places.into_iter().map(paste).listed()
 }
 
 /// Writes settings of one place.
-fn text(chosen: &[Chosen<'_>]) -> String {
+fn settings_text(chosen: &[SettingToPaste<'_>]) -> String {
     let form = chosen.first().map_or(SettingsForm::Code, |it| it.0.form);
-    let line = |(setting, value): &Chosen<'_>| match form {
+    let line = |(setting, value): &SettingToPaste<'_>| match form {
         SettingsForm::Toml if setting.is_text => format!("{} = \"{value}\"", setting.key),
         SettingsForm::Toml => format!("{} = {value}", setting.key),
         SettingsForm::Env => format!("export {}={value}", setting.key),
-        SettingsForm::Code | SettingsForm::Json => setting.code(value).unwrap_or_default(),
+        SettingsForm::Code | SettingsForm::Json => setting.code_for_value(value).unwrap_or_default(),
     };
     match form {
-        SettingsForm::Json => json(chosen),
+        SettingsForm::Json => settings_json(chosen),
         _ => chosen.iter().map(line).listed().join("\n"),
     }
 }
 
 /// Writes settings as one JSON object.
-fn json(chosen: &[Chosen<'_>]) -> String {
+fn settings_json(chosen: &[SettingToPaste<'_>]) -> String {
     let mut root = Map::new();
     for (setting, value) in chosen {
         let plain = serde_json::from_str(value).ok().filter(|_| !setting.is_text);

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use std::cmp::Ordering;
 
-use crate::advise::agents::{Agent, AgentSetting, ShownBy, Wish, is_older};
+use crate::advise::agents::{Agent, AgentSetting, MaintainerWish, ShownBy, is_older_version};
 use crate::advise::play::SeenLog;
 use crate::advise::stated::FileSettings;
 use ctxsim_base::grid::numbers::{counted, thousands};
@@ -11,49 +11,53 @@ use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
 use ctxsim_input::text::decode::{Format, decode, encode};
-use ctxsim_report::advise::{From, InForce, UntriedSetting};
+use ctxsim_report::advise::{SettingInForce, SettingSource, UntriedSetting};
 use ctxsim_report::as_logged::AS_RECORDED;
 
 /// What is known of the settings in force in some sessions of an agent.
-pub(super) struct Force<'a> {
+pub(super) struct SettingsInForce<'a> {
     pub(super) agent: &'a Agent,
     pub(super) seen: Vec<&'a SeenLog>,
     /// What the settings file says.
     pub(super) file: &'a FileSettings,
 }
 
-impl Force<'_> {
+impl SettingsInForce<'_> {
     /// Returns the value of a setting, if the file says it, or if all sessions show the same.
-    pub(super) fn value(&self, setting: &AgentSetting) -> Option<String> {
-        self.file.values.get(&setting.key).cloned().or_else(|| self.shown(setting))
+    pub(super) fn known_value(&self, setting: &AgentSetting) -> Option<String> {
+        self.file.values.get(&setting.key).cloned().or_else(|| self.unanimous_logged_value(setting))
     }
 
     /// Returns the settings that are not tried, with the reasons.
-    pub(super) fn left_out(&self) -> Vec<UntriedSetting> {
+    pub(super) fn untried_settings(&self) -> Vec<UntriedSetting> {
         let known = self.agent.left_out.iter();
         known.map(|it| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() }).listed()
     }
 
     /// Returns all settings with what is in force, and who says so.
-    pub(super) fn all(&self) -> Vec<InForce> {
+    pub(super) fn values_in_force(&self) -> Vec<SettingInForce> {
         let one = |setting: &AgentSetting| {
-            let log = || self.told(setting).map(|it| (it, From::Log));
-            let file = self.file.values.get(&setting.key).map(|it| (it.clone(), From::File));
-            let (value, from) = file.or_else(log).unwrap_or_else(|| (setting.default.clone(), From::Default));
+            let log = || self.describe_logged_value(setting).map(|it| (it, SettingSource::Log));
+            let file = self.file.values.get(&setting.key).map(|it| (it.clone(), SettingSource::File));
+            let (value, from) =
+                file.or_else(log).unwrap_or_else(|| (setting.default.clone(), SettingSource::Default));
             let variable = self.file.variables.get(&setting.key).cloned();
-            InForce { key: setting.key.clone(), about: setting.about.clone(), value, from, variable }
+            SettingInForce { key: setting.key.clone(), about: setting.about.clone(), value, from, variable }
         };
         self.agent.settings.iter().map(one).listed()
     }
 
     /// Returns the values in force of some settings, if all of them are known and later sessions can be played with them: lifetimes change no
     /// prompt, and a compaction that an earlier window avoids is undone. What was cut out of a result cannot be put back.
-    pub(super) fn playable<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Option<SettingValues> {
+    pub(super) fn playable_values<'k>(
+        &self,
+        keys: impl Iterator<Item = &'k String>,
+    ) -> Option<SettingValues> {
         let known = |key: &String| {
             let setting = self.agent.setting(key)?;
             let value = match setting.shown_by? {
-                ShownBy::Lifetimes => self.value(setting)?,
-                ShownBy::Compactions(_) => self.value(setting).unwrap_or_else(|| UNSET.to_owned()),
+                ShownBy::Lifetimes => self.known_value(setting)?,
+                ShownBy::Compactions(_) => self.known_value(setting).unwrap_or_else(|| UNSET.to_owned()),
                 ShownBy::Reserve => return None,
             };
             Some((key.clone(), value))
@@ -62,10 +66,10 @@ impl Force<'_> {
     }
 
     /// Returns the oldest and the newest version.
-    pub(super) fn versions(&self) -> Option<[String; 2]> {
+    pub(super) fn oldest_and_newest_version(&self) -> Option<[String; 2]> {
         let mut all: Vec<&String> =
             self.seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).listed();
-        all.order_by(|one, other| match (is_older(one, other), is_older(other, one)) {
+        all.order_by(|one, other| match (is_older_version(one, other), is_older_version(other, one)) {
             (true, _) => Ordering::Less,
             (_, true) => Ordering::Greater,
             _ => Ordering::Equal,
@@ -74,20 +78,20 @@ impl Force<'_> {
     }
 
     /// Returns the value of a setting that all sessions show alike, if they do.
-    fn shown(&self, setting: &AgentSetting) -> Option<String> {
+    fn unanimous_logged_value(&self, setting: &AgentSetting) -> Option<String> {
         if setting.shown_by? != ShownBy::Lifetimes {
             return None;
         }
-        match self.lives(setting) {
+        match self.n_sessions_by_lifetime(setting) {
             [0, 0] => None,
-            [_, 0] => Some(setting.called("5m")),
-            [0, _] => Some(setting.called("1h")),
+            [_, 0] => Some(setting.name_of_logged_value("5m")),
+            [0, _] => Some(setting.name_of_logged_value("1h")),
             _ => None,
         }
     }
 
     /// Counts the sessions that wrote for a short time, and those that wrote for a long one.
-    fn lives(&self, setting: &AgentSetting) -> [usize; 2] {
+    fn n_sessions_by_lifetime(&self, setting: &AgentSetting) -> [usize; 2] {
         let own = self.seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
         own.fold([0; 2], |n, seen| {
             let is_long = seen.written[1] > seen.written[0];
@@ -97,12 +101,12 @@ impl Force<'_> {
     }
 
     /// Says what the logs show of a lifetime, sessions that wrote with both among it.
-    fn told_lifetimes(&self, setting: &AgentSetting) -> Option<String> {
-        let [short, long] = self.lives(setting);
-        let [five, hour] = ["5m", "1h"].map(|it| setting.called(it));
+    fn describe_logged_lifetimes(&self, setting: &AgentSetting) -> Option<String> {
+        let [short, long] = self.n_sessions_by_lifetime(setting);
+        let [five, hour] = ["5m", "1h"].map(|it| setting.name_of_logged_value(it));
         let each =
             || format!("{five} in {}, {hour} in {}", counted(short, "session"), counted(long, "session"));
-        let said = self.shown(setting).or_else(|| (short + long > 0).then(each))?;
+        let said = self.unanimous_logged_value(setting).or_else(|| (short + long > 0).then(each))?;
         let own = self.seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
         match own.filter(|it| it.written[0] > 0 && it.written[1] > 0).count() {
             0 => Some(said),
@@ -111,10 +115,10 @@ impl Force<'_> {
     }
 
     /// Says what the logs show of a setting.
-    fn told(&self, setting: &AgentSetting) -> Option<String> {
+    fn describe_logged_value(&self, setting: &AgentSetting) -> Option<String> {
         let shown_by = setting.shown_by?;
         if shown_by == ShownBy::Lifetimes {
-            return self.told_lifetimes(setting);
+            return self.describe_logged_lifetimes(setting);
         }
         let compacted = || self.seen.iter().filter(|seen| !seen.compacted_at.is_empty());
         let prompts = || compacted().flat_map(|seen| &seen.compacted_at).copied();
@@ -136,7 +140,7 @@ impl Force<'_> {
 
 impl AgentSetting {
     /// Returns what a value of the logs is called.
-    pub(crate) fn called(&self, value: &str) -> String {
+    pub(crate) fn name_of_logged_value(&self, value: &str) -> String {
         self.names.get(value).map_or(value, String::as_str).to_owned()
     }
 }
@@ -159,22 +163,26 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(crate) fn of_state(self, state: &SettingValues, of_agent: bool) -> Result<Arc<Policy>, Error> {
-        let settings = state.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1)));
-        let own = settings.filter(|it| it.0.lane.include(of_agent));
+    pub(crate) fn policy_for_values(
+        self,
+        values: &SettingValues,
+        is_of_sub_agent: bool,
+    ) -> Result<Arc<Policy>, Error> {
+        let settings = values.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1)));
+        let own = settings.filter(|it| it.0.lane.include(is_of_sub_agent));
         let part = |(setting, value): (&AgentSetting, &String)| match value == UNSET {
             true => setting.default_policy(),
-            false => setting.policy(value),
+            false => setting.policy_for_value(value),
         };
         let mut parts = own.map(part).collect::<Result<Vec<_>, _>>()?;
-        if self.edits(&parts)? {
-            parts.extend(self.trigger_in_force(state, of_agent)?);
+        if self.has_prompt_edits(&parts)? {
+            parts.extend(self.compaction_trigger_part(values, is_of_sub_agent)?);
         }
-        self.whole(parts)
+        self.merge_parts(parts)
     }
 
     /// Returns whether parts edit prompts, so that the harness compacts them elsewhere.
-    fn edits(self, parts: &[PolicyFile]) -> Result<bool, Error> {
+    fn has_prompt_edits(self, parts: &[PolicyFile]) -> Result<bool, Error> {
         for part in parts {
             let base = part.base.as_ref().map(|it| self.catalog.policy(it)).transpose()?;
             if !part.stages.is_empty() || base.is_some_and(|it| !it.spec.stages.is_empty()) {
@@ -189,13 +197,18 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// The setting's policy is broken.
-    fn trigger_in_force(self, state: &SettingValues, of_agent: bool) -> Result<Option<PolicyFile>, Error> {
+    fn compaction_trigger_part(
+        self,
+        values: &SettingValues,
+        is_of_sub_agent: bool,
+    ) -> Result<Option<PolicyFile>, Error> {
         let trigger = self.agent.settings.iter().find(|setting| {
-            setting.lane.include(of_agent) && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
+            setting.lane.include(is_of_sub_agent)
+                && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
         });
-        let Some(setting) = trigger.filter(|it| !state.contains_key(&it.key)) else { return Ok(None) };
+        let Some(setting) = trigger.filter(|it| !values.contains_key(&it.key)) else { return Ok(None) };
         let Some(value) = setting.values.first() else { return Ok(None) };
-        let mut part = setting.policy(value)?;
+        let mut part = setting.policy_for_value(value)?;
         let harness = |or: Size| Size::Harness { number: HarnessNumber::Trigger, or: Box::new(or) };
         let in_force = match setting.shown_by {
             Some(ShownBy::Reserve) => Size::Minus(vec![Size::Window, harness(Size::Window)]),
@@ -211,12 +224,12 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// Its policy is broken, or its base is unknown.
-    pub(super) fn of_wish(self, wish: &Wish) -> Result<Arc<Policy>, Error> {
-        self.whole(vec![wish.policy()?])
+    pub(super) fn policy_for_wish(self, wish: &MaintainerWish) -> Result<Arc<Policy>, Error> {
+        self.merge_parts(vec![wish.policy_file()?])
     }
 
     /// Puts parts together; of none, everything is as recorded.
-    fn whole(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>, Error> {
+    fn merge_parts(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>, Error> {
         if parts.is_empty() {
             return Ok(Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?));
         }
@@ -233,14 +246,14 @@ impl SettingPolicies<'_> {
         }
         let mut whole = PolicyFile { recovery: None, ..PolicyFile::named("") };
         for (nth, part) in by_base.into_values().enumerate() {
-            join(&mut whole, told_apart(&part, nth)?);
+            add_part(&mut whole, with_unique_names(&part, nth)?);
         }
         Ok(Arc::new(Policy::new(&PolicyFile { name: "advise".to_owned(), ..whole })?))
     }
 }
 
 /// Adds what a part does to a whole. Only one part may lay the prompt out: the first one that does.
-fn join(whole: &mut PolicyFile, part: PolicyFile) {
+fn add_part(whole: &mut PolicyFile, part: PolicyFile) {
     whole.params.extend(part.params);
     whole.tables.extend(part.tables);
     whole.ladders.extend(part.ladders);
@@ -253,7 +266,7 @@ fn join(whole: &mut PolicyFile, part: PolicyFile) {
 }
 
 /// Gives parameters and stages names of their own, so that parts with the same ones stay apart.
-fn told_apart(part: &PolicyFile, nth: usize) -> Result<PolicyFile, Error> {
+fn with_unique_names(part: &PolicyFile, nth: usize) -> Result<PolicyFile, Error> {
     let mut part = PolicyFile { apply: None, settable: None, allows: IndexMap::new(), ..part.clone() };
     // What a setting takes the place of is read by nothing any more.
     let read = part.params_read().map(|it| it.iter().map(|it| (*it).to_owned()).listed());
@@ -268,14 +281,15 @@ fn told_apart(part: &PolicyFile, nth: usize) -> Result<PolicyFile, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::shipped;
+    use crate::catalog::shipped_catalog;
 
     /// Returns the policy of the main conversation under some settings of an agent.
     fn policy(agent: &str, state: &[(&str, &str)]) -> PolicyFile {
-        let catalog = shipped();
+        let catalog = shipped_catalog();
         let state = state.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
-        let policies = SettingPolicies { catalog: &catalog, agent: &Agent::all().unwrap()[agent] };
-        PolicyFile::clone(&policies.of_state(&state, false).unwrap())
+        let policies =
+            SettingPolicies { catalog: &catalog, agent: &Agent::all_by_file_name().unwrap()[agent] };
+        PolicyFile::clone(&policies.policy_for_values(&state, false).unwrap())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is measured of settings beside plays: pairs of them tried in a folder, lifetimes of cache entries, and what bills alone tell.
 
 use crate::advise::agents::{AgentSetting, SettingPair, ShownBy};
-use crate::advise::menu::{Menu, MenuChoice, Menus};
+use crate::advise::menu::{MenuChoice, SettingMenu, SettingMenus};
 use crate::advise::play::PlayedSession;
 use crate::advise::verdicts::{AgentMonth, AgentSessions, PlacedChoice, Verdicts};
 use crate::advise::{AdviceRequest, play};
@@ -11,13 +11,13 @@ use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later, sum_of_pairs};
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::EarlierSession;
-use ctxsim_report::advise::{AgentAdvice, Lifetimes};
-use ctxsim_report::billed::{self, WhoseBill};
+use ctxsim_report::advise::{AgentAdvice, LifetimeComparison};
+use ctxsim_report::billed::{self, AttributedBill};
 use ctxsim_timeline::import::user_of;
 
 /// Sessions of agents, each played once.
 pub struct PlayedFolder<'c> {
-    menus: Menus<'c>,
+    menus: SettingMenus<'c>,
     all: Vec<PlayedSession>,
 }
 
@@ -41,52 +41,63 @@ impl<'c> PlayedFolder<'c> {
     ///
     /// # Errors
     /// Every problem of the inputs.
-    pub fn read(
+    pub fn read_and_play(
         catalog: &'c Catalog,
         comparison: &Comparison,
-        asked: &'c AdviceRequest,
+        request: &'c AdviceRequest,
     ) -> Result<Self, Error> {
-        let menus = Menus::new(catalog, asked)?;
-        let plan = play::plan(catalog, comparison)?;
-        let (all, _) = play::play(&plan, &menus, None, &|_, _| {}, |_, session| session)?;
+        let menus = SettingMenus::new(catalog, request)?;
+        let plan = play::plan_as_recorded(catalog, comparison)?;
+        let (all, _) = play::play_sessions(&plan, &menus, None, &|_, _| {}, |_, session| session)?;
         Ok(Self { menus, all })
     }
 
     /// Returns the agents of the sessions.
-    pub fn agents(&self) -> Vec<&'static str> {
-        let name = |it: &PlayedSession| Some(self.menus.agent(&it.seen)?.name.as_str());
+    pub fn agent_names(&self) -> Vec<&'static str> {
+        let name = |it: &PlayedSession| Some(self.menus.agent_of_log(&it.seen)?.name.as_str());
         ctxsim_report::distinct(self.all.iter().filter_map(name))
     }
 
     /// Returns how many sessions are of an agent.
     pub fn n_sessions(&self, agent: &str) -> usize {
-        self.of(agent).len()
+        self.sessions_of_agent(agent).len()
     }
 
     /// Returns when the last request of an agent's session was, in milliseconds since 1970.
-    pub fn last_ms(&self, agent: &str, nth: usize) -> Option<i64> {
-        self.of(agent).get(nth)?.seen.span_ms.map(|it| it[1])
+    pub fn last_request_ms(&self, agent: &str, session_index: usize) -> Option<i64> {
+        self.sessions_of_agent(agent).get(session_index)?.seen.span_ms.map(|it| it[1])
     }
 
     /// Returns what the rule pastes on some sessions of an agent, and the saving that it forecasts.
-    pub fn advised(&self, agent: &str, part: &[usize], floor: f64) -> Option<(TriedChoice, f64)> {
-        let (played, menu) = (self.part(agent, part), self.menus.of_agent(agent).ok()?);
+    pub fn advised_choice(
+        &self,
+        agent: &str,
+        session_indices: &[usize],
+        min_evidence: f64,
+    ) -> Option<(TriedChoice, f64)> {
+        let (played, menu) =
+            (self.sessions_at(agent, session_indices), self.menus.menu_for_agent(agent).ok()?);
         let calendar = Calendar::default();
         let month = AgentMonth::new(&calendar, &played);
-        let sessions = AgentSessions { menu, month, played: &played, min_evidence: floor };
-        let Verdicts { levers, pasted, .. } = sessions.verdicts(&sessions.force());
+        let sessions = AgentSessions { menu, month, played: &played, min_evidence };
+        let Verdicts { levers, pasted, .. } = sessions.judge_choices(&sessions.settings_in_force());
         let PlacedChoice { lever, choice } = pasted?;
         Some((TriedChoice(choice), -levers[lever].expected?))
     }
 
     /// Returns the choice that saves most on some sessions and keeps the floor, if one saves.
-    pub fn best(&self, agent: &str, part: &[usize], floor: f64) -> Option<TriedChoice> {
+    pub fn best_choice(
+        &self,
+        agent: &str,
+        session_indices: &[usize],
+        min_evidence: f64,
+    ) -> Option<TriedChoice> {
         let mut best: Option<(f64, TriedChoice)> = None;
-        for choice in &self.menus.of_agent(agent).ok()?.choices {
+        for choice in &self.menus.menu_for_agent(agent).ok()?.choices {
             let choice = TriedChoice(choice.clone());
-            let (saved, kept) = self.came(agent, part, &choice);
+            let (saved, kept) = self.saving_and_evidence_shares(agent, session_indices, &choice);
             let is_best = best.as_ref().is_none_or(|(most, _)| saved >= *most);
-            if saved > 0.0 && kept.is_none_or(|kept| kept >= floor) && is_best {
+            if saved > 0.0 && kept.is_none_or(|kept| kept >= min_evidence) && is_best {
                 best = Some((saved, choice));
             }
         }
@@ -94,43 +105,50 @@ impl<'c> PlayedFolder<'c> {
     }
 
     /// Returns what a choice saves on some sessions, as a share, and the share of the needed evidence that it keeps.
-    pub fn came(&self, agent: &str, part: &[usize], choice: &TriedChoice) -> (f64, Option<f64>) {
-        let played = self.part(agent, part);
+    pub fn saving_and_evidence_shares(
+        &self,
+        agent: &str,
+        session_indices: &[usize],
+        choice: &TriedChoice,
+    ) -> (f64, Option<f64>) {
+        let played = self.sessions_at(agent, session_indices);
         let cost = |session: &&PlayedSession| {
             (
-                session.run(&choice.0).costs.total().unwrap_or_default(),
+                session.tally_under(&choice.0).costs.total().unwrap_or_default(),
                 session.base.costs.total().unwrap_or_default(),
             )
         };
         let (own, base) = sum_of_pairs(played.iter().map(cost));
-        let (met, needed) = sum_of_pairs(played.iter().map(|it| it.run(&choice.0).sums.needs.evidence()));
+        let (met, needed) =
+            sum_of_pairs(played.iter().map(|it| it.tally_under(&choice.0).sums.needs.evidence()));
         (1.0 - own / base, (needed > 0.0).then(|| met / needed))
     }
 
     /// Returns what a change of settings does in each session of an agent whose bill and times are known; none where a pair is not tried.
-    pub fn changed(&self, agent: &str, change: &[&str]) -> Option<Vec<ChangedSession>> {
-        let menu = self.menus.of_agent(agent).ok()?;
-        let place = |text: &&str| menu.pairs.iter().position(|it| it.text() == **text);
+    pub fn sessions_under_change(&self, agent: &str, change: &[&str]) -> Option<Vec<ChangedSession>> {
+        let menu = self.menus.menu_for_agent(agent).ok()?;
+        let place = |text: &&str| menu.pairs.iter().position(|it| it.to_key_value() == **text);
         let choice: MenuChoice = change.iter().map(place).collect::<Option<_>>()?;
         let session = |session: &PlayedSession| {
             Some(ChangedSession {
-                earlier: session.earlier(&choice, true),
+                earlier: session.to_earlier_session(&choice, true),
                 project: session.seen.project.clone(),
                 requests: session.seen.requests,
                 billed_usd: session.seen.billed_usd?,
             })
         };
-        Some(self.of(agent).into_iter().filter_map(session).listed())
+        Some(self.sessions_of_agent(agent).into_iter().filter_map(session).listed())
     }
 
-    fn of(&self, agent: &str) -> Vec<&PlayedSession> {
-        let is_own =
-            |session: &&PlayedSession| self.menus.agent(&session.seen).is_some_and(|it| it.name == agent);
+    fn sessions_of_agent(&self, agent: &str) -> Vec<&PlayedSession> {
+        let is_own = |session: &&PlayedSession| {
+            self.menus.agent_of_log(&session.seen).is_some_and(|it| it.name == agent)
+        };
         self.all.iter().filter(is_own).listed()
     }
 
-    fn part(&self, agent: &str, part: &[usize]) -> Vec<&PlayedSession> {
-        let own = self.of(agent);
+    fn sessions_at(&self, agent: &str, part: &[usize]) -> Vec<&PlayedSession> {
+        let own = self.sessions_of_agent(agent);
         part.iter().filter_map(|it| own.get(*it).copied()).listed()
     }
 }
@@ -145,7 +163,7 @@ pub(super) struct LifetimeAxis {
 
 impl LifetimeAxis {
     /// Finds an agent's settings of cache lifetimes; an agent without any has no such axis.
-    pub(super) fn all(menu: &Menu<'_>) -> Vec<Self> {
+    pub(super) fn all_of_agent(menu: &SettingMenu<'_>) -> Vec<Self> {
         let settings = menu.agent.settings.iter().filter(|it| it.shown_by == Some(ShownBy::Lifetimes));
         let axis = |setting: &AgentSetting| {
             let [short, long] = setting.values.as_slice() else { return Vec::new() };
@@ -161,18 +179,18 @@ impl LifetimeAxis {
     }
 
     /// Returns what both cost; none where no session of the lane writes to a cache.
-    pub(super) fn found<'t>(&self, trial: &'t AgentSessions<'_>) -> Option<Lifetimes> {
+    pub(super) fn lifetime_costs<'t>(&self, sessions: &'t AgentSessions<'_>) -> Option<LifetimeComparison> {
         let own: Vec<&PlayedSession> =
-            trial.played.iter().copied().filter(|it| it.seen.is_of_agent == self.is_of_agent).listed();
+            sessions.played.iter().copied().filter(|it| it.seen.is_of_agent == self.is_of_agent).listed();
         let written = |end: &MenuChoice| -> u64 {
-            own.iter().map(|it| it.run(end).sums.main.tokens.write.iter().sum::<u64>()).sum()
+            own.iter().map(|it| it.tally_under(end).sums.main.tokens.write.iter().sum::<u64>()).sum()
         };
         let [short, long] = self.ends.each_ref().map(written);
         if short == 0 {
             return None;
         }
         let sample = |session: &&'t PlayedSession| {
-            let [short, long] = self.ends.each_ref().map(|end| session.run(end).costs.total());
+            let [short, long] = self.ends.each_ref().map(|end| session.tally_under(end).costs.total());
             let (project, at_ms) = (session.seen.project.as_str(), session.seen.span_ms.map(|it| it[1]));
             Some(RatioSample { pair: long.zip(short).filter(|it| it.1 > 0.0)?, project, at_ms })
         };
@@ -180,29 +198,29 @@ impl LifetimeAxis {
         let (both, one) = sum_of_pairs(samples.iter().map(|it| it.pair));
         let cost =
             |of: &dyn Fn(&PlayedSession) -> Option<f64>| own.iter().map(|it| of(it)).sum::<Option<f64>>();
-        let month_usd = trial.month.cost(&own).usd;
+        let month_usd = sessions.month.cost_of_sessions(&own).usd;
         let month = |end: &MenuChoice| {
-            let share = cost(&|it| it.run(end).costs.total())? / cost(&|it| it.base.costs.total())?;
+            let share = cost(&|it| it.tally_under(end).costs.total())? / cost(&|it| it.base.costs.total())?;
             Some(month_usd? * share).filter(|it| it.is_finite())
         };
         let rewritten = short.saturating_sub(long);
-        Some(Lifetimes {
+        Some(LifetimeComparison {
             lane: if self.is_of_agent { "sub-agents" } else { "main" },
             sessions: own.len(),
             usd_month: self.ends.each_ref().map(month),
             written_tokens: short,
             rewritten_tokens: rewritten,
             share: rewritten as f64 / short as f64,
-            break_even: self.break_even(&own),
+            break_even: self.break_even_share(&own),
             change: (one > 0.0).then(|| both / one - 1.0),
             interval: ratio_interval_for_later(&samples, AssumedReach::default()),
         })
     }
 
     /// Returns the share from which long lifetimes are cheaper, at the prices that the sessions paid.
-    fn break_even(&self, own: &[&PlayedSession]) -> Option<f64> {
+    fn break_even_share(&self, sessions: &[&PlayedSession]) -> Option<f64> {
         let sum = |end: &MenuChoice, part: fn(&Tally) -> (u64, f64)| {
-            let all = own.iter().map(|it| part(it.run(end)));
+            let all = sessions.iter().map(|it| part(it.tally_under(end)));
             let (tokens, usd) = all.fold((0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
             (tokens > 0).then(|| usd / tokens as f64)
         };
@@ -215,19 +233,26 @@ impl LifetimeAxis {
 }
 
 /// Advises by what bills tell alone; sessions without a bill take no part in its levers.
-pub(super) fn advice_by_bills(played: &[&PlayedSession], month: &AgentMonth<'_>, floor: f64) -> AgentAdvice {
+pub(super) fn advise_from_bills(
+    played: &[&PlayedSession],
+    month: &AgentMonth<'_>,
+    min_evidence: f64,
+) -> AgentAdvice {
     let mut bills = Vec::new();
     for session in played {
         let Some(facts) = &session.by_bills else { continue };
         let seen = &session.seen;
-        bills.push(WhoseBill {
+        bills.push(AttributedBill {
             person: user_of(&seen.project),
             project: &seen.project,
             span_ms: seen.span_ms,
-            month_usd: month.of(session).unwrap_or_default(),
+            month_usd: month.session_usd(session).unwrap_or_default(),
             is_of_agent: seen.is_of_agent,
             facts,
         });
     }
-    AgentAdvice { sessions: played.len(), ..billed::advise(&bills, month.cost(played), floor) }
+    AgentAdvice {
+        sessions: played.len(),
+        ..billed::advise_by_bills(&bills, month.cost_of_sessions(played), min_evidence)
+    }
 }

@@ -3,12 +3,12 @@
 use crate::prelude::*;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::agents::{Agent, SettingPair, Wish};
+use super::agents::{Agent, MaintainerWish, SettingPair};
 use super::asked;
 use super::in_force::{SettingPolicies, SettingValues};
 use super::play::SeenLog;
 use super::stated::FileSettings;
-use super::{AdviceRequest, unknown_agent};
+use super::{AdviceRequest, unknown_agent_problems};
 use crate::ListPrices;
 use ctxsim_input::policy::PolicyFamily;
 
@@ -16,7 +16,7 @@ use ctxsim_input::policy::PolicyFamily;
 pub(super) type MenuChoice = Vec<usize>;
 
 /// What is tried of one agent.
-pub(super) struct Menu<'c> {
+pub(super) struct SettingMenu<'c> {
     pub(super) agent: &'static Agent,
     pub(super) file: FileSettings,
     pub(super) pairs: Vec<SettingPair>,
@@ -24,22 +24,28 @@ pub(super) struct Menu<'c> {
     /// The choice that was asked for; none where nothing was, or where the agent has no setting of that name.
     pub(super) asked: Option<MenuChoice>,
     /// What only its maintainers can change, where that is asked for.
-    pub(super) wishes: &'static [Wish],
+    pub(super) wishes: &'static [MaintainerWish],
     policies: SettingPolicies<'c>,
     /// Of sub-agents or not, and a choice: what plays it, made when it is first asked for.
     made: Mutex<IndexMap<(bool, MenuChoice), Arc<Policy>>>,
 }
 
-impl<'c> Menu<'c> {
+impl<'c> SettingMenu<'c> {
     /// Lays out the menu beside what a settings file says.
-    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings, asked: &[SettingPair]) -> Self {
+    fn new(
+        catalog: &'c Catalog,
+        agent: &'static Agent,
+        file: FileSettings,
+        requested_pairs: &[SettingPair],
+    ) -> Self {
         let (mut pairs, mut choices) = (Vec::new(), vec![MenuChoice::new()]);
         for setting in &agent.settings {
             let is_in_force = |it: &&String| file.values.get(&setting.key) == Some(*it);
             let first = pairs.len();
             let values = setting.values.iter().filter(|it| !is_in_force(it));
             pairs.extend(values.map(|it| SettingPair { setting, value: it.clone() }));
-            let combines = (first..pairs.len()).filter(|it| setting.combines(&pairs[*it].value)).listed();
+            let combines =
+                (first..pairs.len()).filter(|it| setting.is_tried_with_others(&pairs[*it].value)).listed();
             let with =
                 |choice: &MenuChoice| combines.iter().map(|it| [&choice[..], &[*it]].concat()).listed();
             let more: Vec<MenuChoice> = choices.iter().flat_map(with).listed();
@@ -53,7 +59,7 @@ impl<'c> Menu<'c> {
                 pairs.len() - 1
             })
         };
-        let asked: MenuChoice = asked.iter().map(own).collect();
+        let asked: MenuChoice = requested_pairs.iter().map(own).collect();
         let mut menu = Self {
             agent,
             file,
@@ -64,9 +70,10 @@ impl<'c> Menu<'c> {
             policies: SettingPolicies { catalog, agent },
             made: Mutex::default(),
         };
-        menu.asked = menu.with_needs(asked).filter(|it| !it.is_empty());
+        menu.asked = menu.with_needed_pairs(asked).filter(|it| !it.is_empty());
         choices.extend(menu.asked.clone());
-        let mut whole: Vec<MenuChoice> = choices.into_iter().filter_map(|it| menu.with_needs(it)).listed();
+        let mut whole: Vec<MenuChoice> =
+            choices.into_iter().filter_map(|it| menu.with_needed_pairs(it)).listed();
         whole.retain(|it| !it.is_empty());
         whole.sort();
         whole.dedup();
@@ -75,7 +82,7 @@ impl<'c> Menu<'c> {
     }
 
     /// Adds what settings need beside them and what is not in force by the file; `None` where the choice says the opposite.
-    fn with_needs(&self, mut choice: MenuChoice) -> Option<MenuChoice> {
+    fn with_needed_pairs(&self, mut choice: MenuChoice) -> Option<MenuChoice> {
         for nth in choice.clone() {
             for (key, value) in &self.pairs[nth].setting.needs {
                 let is_met = |it: &usize| self.pairs[*it].setting.key == *key;
@@ -96,16 +103,20 @@ impl<'c> Menu<'c> {
     }
 
     /// Returns the pairs of a choice that concern sessions of a kind.
-    pub(super) fn of_lane(&self, choice: &[usize], of_agent: bool) -> MenuChoice {
-        choice.iter().copied().filter(|it| self.pairs[*it].setting.lane.include(of_agent)).listed()
+    pub(super) fn pairs_in_lane(&self, choice: &[usize], is_of_sub_agent: bool) -> MenuChoice {
+        choice.iter().copied().filter(|it| self.pairs[*it].setting.lane.include(is_of_sub_agent)).listed()
     }
 
     /// Returns the policy that plays a choice.
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(super) fn policy(&self, choice: &[usize], of_agent: bool) -> Result<Arc<Policy>, Error> {
-        let key = (of_agent, choice.to_vec());
+    pub(super) fn policy_for_choice(
+        &self,
+        choice: &[usize],
+        is_of_sub_agent: bool,
+    ) -> Result<Arc<Policy>, Error> {
+        let key = (is_of_sub_agent, choice.to_vec());
         let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = made().get(&key) {
             return Ok(Arc::clone(found));
@@ -113,31 +124,31 @@ impl<'c> Menu<'c> {
         let mut state = self.file.values.clone();
         let pairs = choice.iter().map(|it| &self.pairs[*it]);
         state.extend(pairs.map(|it| (it.setting.key.clone(), it.value.clone())));
-        let policy = self.policies.of_state(&state, of_agent)?;
+        let policy = self.policies.policy_for_values(&state, is_of_sub_agent)?;
         made().insert(key, Arc::clone(&policy));
         Ok(policy)
     }
 
     /// Returns the families of what a choice adds to the settings in force, in either lane.
-    pub(super) fn families(&self, choice: &[usize]) -> Vec<PolicyFamily> {
+    pub(super) fn policy_families(&self, choice: &[usize]) -> Vec<PolicyFamily> {
         let families = |(own, base): (Arc<Policy>, Arc<Policy>)| own.families_beside(&base);
-        let mut all = self.in_lanes(choice).into_iter().flat_map(families).listed();
+        let mut all = self.policy_and_base_by_lane(choice).into_iter().flat_map(families).listed();
         all.sort();
         all.dedup();
         all
     }
 
     /// Returns to how many of the newest requests a choice cuts history, where it does.
-    pub(super) fn newest_requests(&self, choice: &[usize]) -> Option<u64> {
-        self.in_lanes(choice).iter().filter_map(|it| it.0.newest_requests()).min()
+    pub(super) fn n_newest_requests_kept(&self, choice: &[usize]) -> Option<u64> {
+        self.policy_and_base_by_lane(choice).iter().filter_map(|it| it.0.newest_requests()).min()
     }
 
     /// Returns what plays a choice and what plays the settings in force, in each lane that it concerns.
-    fn in_lanes(&self, choice: &[usize]) -> Vec<(Arc<Policy>, Arc<Policy>)> {
+    fn policy_and_base_by_lane(&self, choice: &[usize]) -> Vec<(Arc<Policy>, Arc<Policy>)> {
         let in_lane = |of_agent: bool| {
-            let own = self.of_lane(choice, of_agent);
+            let own = self.pairs_in_lane(choice, of_agent);
             (!own.is_empty()).then_some(())?;
-            Some((self.policy(&own, of_agent).ok()?, self.policy(&[], of_agent).ok()?))
+            Some((self.policy_for_choice(&own, of_agent).ok()?, self.policy_for_choice(&[], of_agent).ok()?))
         };
         [false, true].into_iter().filter_map(in_lane).listed()
     }
@@ -146,26 +157,30 @@ impl<'c> Menu<'c> {
     ///
     /// # Errors
     /// Its policy is broken, or its base is unknown.
-    pub(super) fn of_wish(&self, wish: &Wish, of_agent: bool) -> Result<Option<Arc<Policy>>, Error> {
-        wish.lane.include(of_agent).then(|| self.policies.of_wish(wish)).transpose()
+    pub(super) fn policy_for_wish(
+        &self,
+        wish: &MaintainerWish,
+        is_of_sub_agent: bool,
+    ) -> Result<Option<Arc<Policy>>, Error> {
+        wish.lane.include(is_of_sub_agent).then(|| self.policies.policy_for_wish(wish)).transpose()
     }
 
     /// Returns whether a choice is the one that was asked for.
-    pub(super) fn is_asked(&self, choice: &MenuChoice) -> bool {
+    pub(super) fn is_requested_choice(&self, choice: &MenuChoice) -> bool {
         self.asked.as_ref() == Some(choice)
     }
 
     /// Returns a choice as settings with their values.
-    pub(super) fn values(&self, choice: &[usize]) -> SettingValues {
+    pub(super) fn values_of_choice(&self, choice: &[usize]) -> SettingValues {
         choice.iter().map(|it| (self.pairs[*it].setting.key.clone(), self.pairs[*it].value.clone())).collect()
     }
 }
 
 /// A menu that is made when it is first asked for; none of a settings file that cannot be used.
-type LazyMenu<'c> = OnceLock<Result<Menu<'c>, Vec<Diagnostic>>>;
+type LazyMenu<'c> = OnceLock<Result<SettingMenu<'c>, Vec<Diagnostic>>>;
 
 /// The menus of all agents that are known, each made when a session of it is met.
-pub(super) struct Menus<'c> {
+pub(super) struct SettingMenus<'c> {
     catalog: &'c Catalog,
     asked: &'c AdviceRequest,
     /// The agent that is named: its sessions alone are meant, and those whose format does not tell the agent are its own.
@@ -175,57 +190,57 @@ pub(super) struct Menus<'c> {
     pub(super) prices: ListPrices,
 }
 
-impl<'c> Menus<'c> {
+impl<'c> SettingMenus<'c> {
     /// Looks the agents up.
     ///
     /// # Errors
     /// A file of settings is broken, or no agent has the name that is asked for.
-    pub(super) fn new(catalog: &'c Catalog, asked: &'c AdviceRequest) -> Result<Self, Error> {
-        let known = Agent::all()?;
-        let named = |name: &String| known.get(name).ok_or_else(|| unknown_agent(name, known));
-        let named = asked.agent.as_ref().map(named).transpose()?;
+    pub(super) fn new(catalog: &'c Catalog, request: &'c AdviceRequest) -> Result<Self, Error> {
+        let known = Agent::all_by_file_name()?;
+        let named = |name: &String| known.get(name).ok_or_else(|| unknown_agent_problems(name, known));
+        let named = request.agent.as_ref().map(named).transpose()?;
         let agents = known.values().map(|it| (it, OnceLock::new())).listed();
-        Ok(Self { catalog, asked, named, agents, prices: ListPrices::read(catalog) })
+        Ok(Self { catalog, asked: request, named, agents, prices: ListPrices::read(catalog) })
     }
 
     /// Returns the agent whose session a log is of.
-    pub(super) fn agent(&self, seen: &SeenLog) -> Option<&'static Agent> {
+    pub(super) fn agent_of_log(&self, seen: &SeenLog) -> Option<&'static Agent> {
         let mut known = self.agents.iter().map(|(agent, _)| *agent);
-        let told = known.find(|agent| agent.is_of(seen.format, &seen.model));
+        let told = known.find(|agent| agent.matches_log(seen.format, &seen.model));
         let Some(named) = self.named else { return told };
         // Several agents write a format that does not tell the agent without the model.
         told.is_none_or(|it| it.name == named.name || !it.needs_model.is_empty()).then_some(named)
     }
 
     /// Returns whether a session is one of another agent than the one that is named.
-    pub(super) fn leaves_out(&self, seen: &SeenLog) -> bool {
-        self.named.is_some() && self.agent(seen).is_none()
+    pub(super) fn is_of_other_agent(&self, seen: &SeenLog) -> bool {
+        self.named.is_some() && self.agent_of_log(seen).is_none()
     }
 
     /// Returns the menu of the agent that made a session; none where it is not known.
     ///
     /// # Errors
     /// The settings file that was given cannot be used.
-    pub(super) fn of(&self, seen: &SeenLog) -> Result<Option<&Menu<'c>>, Error> {
-        let Some(agent) = self.agent(seen) else { return Ok(None) };
-        self.of_agent(&agent.name).map(Some)
+    pub(super) fn menu_for_log(&self, seen: &SeenLog) -> Result<Option<&SettingMenu<'c>>, Error> {
+        let Some(agent) = self.agent_of_log(seen) else { return Ok(None) };
+        self.menu_for_agent(&agent.name).map(Some)
     }
 
     /// Returns the menu of the agent of a name.
     ///
     /// # Errors
     /// The settings file that was given cannot be used, or no agent has the name.
-    pub(super) fn of_agent(&self, name: &str) -> Result<&Menu<'c>, Error> {
+    pub(super) fn menu_for_agent(&self, name: &str) -> Result<&SettingMenu<'c>, Error> {
         let found = self.agents.iter().find(|(agent, _)| agent.name == name);
         let Some((agent, menu)) = found else { return Err(Error::from(Vec::new())) };
         let make = || {
             let file = self.asked.settings.as_ref().map(|(name, text)| FileSettings::read(agent, name, text));
             let file = file.transpose().map_err(|it| it.problems())?.unwrap_or_default();
             let wishes = if self.asked.has_wishes { &agent.wishes[..] } else { &[] };
-            let asked = asked::pairs(agent, &self.asked.pairs)?;
-            let menu = Menu { wishes, ..Menu::new(self.catalog, agent, file, &asked) };
+            let asked = asked::parse_setting_pairs(agent, &self.asked.pairs)?;
+            let menu = SettingMenu { wishes, ..SettingMenu::new(self.catalog, agent, file, &asked) };
             if !asked.is_empty() && menu.asked.is_none() {
-                return Err(asked::contradictory(agent, &asked));
+                return Err(asked::unmet_need_problems(agent, &asked));
             }
             Ok(menu)
         };

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 use super::in_force::{SettingPolicies, SettingValues};
-use super::menu::{Menu, MenuChoice, Menus};
+use super::menu::{MenuChoice, SettingMenu, SettingMenus};
 use crate::Progress;
 use crate::entry::ReadyLoad;
 use ctxsim_base::quantity::Tokens;
@@ -58,13 +58,13 @@ pub(crate) struct SeenLog {
 impl SeenLog {
     /// Returns what its input was billed, and as simulated what its log does not show whole: outputs, the requests that compact, and what is
     /// looked up again.
-    pub(crate) fn bill_beside(&self, simulated: &Costs) -> Option<f64> {
+    pub(crate) fn billed_input_plus_simulated_usd(&self, simulated: &Costs) -> Option<f64> {
         let main = &simulated.main;
         Some(self.input_usd? + simulated.total()? - (main.read + main.write + main.uncached).usd())
     }
 
     /// Returns what kind of session it is: its lane, its model and its length, because a request of a long session costs more.
-    pub(crate) fn kind(&self) -> String {
+    pub(crate) fn session_kind_label(&self) -> String {
         const LENGTHS: [u64; 3] = [20, 60, 180];
         let lane = if self.is_of_agent { "sub-agent" } else { "main" };
         let length = match LENGTHS.into_iter().find(|it| self.requests <= *it) {
@@ -98,35 +98,35 @@ impl PlayedSession {
     }
 
     /// Returns what its log says was billed.
-    pub(super) fn bill(&self) -> Option<&BillAsLogged> {
+    pub(super) fn logged_bill(&self) -> Option<&BillAsLogged> {
         self.seen.as_logged.as_ref()
     }
 
     /// Returns whether a pair of the menu does something in it.
-    pub(super) fn acts(&self, pair: usize) -> bool {
-        self.acts.get(pair).copied().unwrap_or_default()
+    pub(super) fn pair_has_effect(&self, pair_index: usize) -> bool {
+        self.acts.get(pair_index).copied().unwrap_or_default()
     }
 
     /// Returns the pairs of a choice that do something in it: one that does nothing alone does nothing beside others.
-    pub(super) fn acting(&self, choice: &[usize]) -> MenuChoice {
-        choice.iter().copied().filter(|it| self.acts(*it)).listed()
+    pub(super) fn pairs_with_effect(&self, choice: &[usize]) -> MenuChoice {
+        choice.iter().copied().filter(|it| self.pair_has_effect(*it)).listed()
     }
 
     /// Returns its run under a choice.
-    pub(super) fn run(&self, choice: &[usize]) -> &Tally {
-        self.runs.get(&self.acting(choice)).unwrap_or(&self.base)
+    pub(super) fn tally_under(&self, choice: &[usize]) -> &Tally {
+        self.runs.get(&self.pairs_with_effect(choice)).unwrap_or(&self.base)
     }
 
     /// Returns what a forecast reads of it: its size is what it costs with what is in force, or its requests.
-    pub(super) fn earlier(&self, choice: &[usize], is_by_cost: bool) -> EarlierSession {
-        let (size, billed_usd) = if is_by_cost {
-            (self.base.costs.total(), self.seen.bill_beside(&self.base.costs))
+    pub(super) fn to_earlier_session(&self, choice: &[usize], is_sized_by_cost: bool) -> EarlierSession {
+        let (size, billed_usd) = if is_sized_by_cost {
+            (self.base.costs.total(), self.seen.billed_input_plus_simulated_usd(&self.base.costs))
         } else {
             (Some(self.seen.requests as f64), self.seen.billed_usd)
         };
-        let (usd, changed_usd) = (self.base.costs.total(), self.run(choice).costs.total());
+        let (usd, changed_usd) = (self.base.costs.total(), self.tally_under(choice).costs.total());
         let at_ms = self.seen.span_ms.map(|it| it[1]);
-        EarlierSession { kind: self.seen.kind(), at_ms, size, billed_usd, usd, changed_usd }
+        EarlierSession { kind: self.seen.session_kind_label(), at_ms, size, billed_usd, usd, changed_usd }
     }
 }
 
@@ -135,38 +135,39 @@ impl PlayedSession {
 ///
 /// # Errors
 /// Every problem of the inputs, or a run failed.
-pub(super) fn play<T: Send>(
+pub(super) fn play_sessions<T: Send>(
     plan: &Plan,
-    menus: &Menus<'_>,
+    menus: &SettingMenus<'_>,
     threads: Option<usize>,
     progress: Progress<'_>,
-    keep: impl Fn(&Load, PlayedSession) -> T + Sync,
-) -> Result<(Vec<T>, Vec<Skipped>), Error> {
+    map_session: impl Fn(&Load, PlayedSession) -> T + Sync,
+) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
     let has_folders = |load: &Load| {
-        let agent = seen_log(load).and_then(|seen| menus.agent(&seen));
+        let agent = seen_log(load).and_then(|seen| menus.agent_of_log(&seen));
         agent.is_some_and(|agent| agent.has_folders)
     };
-    let open = |ready: &ReadyLoad| plan.opened_by_folder(ready, has_folders);
+    let open = |ready: &ReadyLoad| plan.open_with_projects(ready, has_folders);
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<T>, Error> {
         let Some(mut seen) = seen_log(load) else { return Ok(None) };
         let timeline = load.timeline();
-        seen.as_logged = timeline.and_then(|it| menus.prices.as_logged(it));
-        let billed = as_billed(load);
+        seen.as_logged = timeline.and_then(|it| menus.prices.bill_as_logged(it));
+        let billed = load_as_billed(load);
         let play =
             SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
-        let menu = menus.of(&seen)?;
-        let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetimes());
-        let by_bills = timeline.and_then(|it| menus.prices.billed(it, load.profiles.first(), has_lifetimes));
-        Ok(Some(keep(load, PlayedSession { by_bills, ..play.session(menu, seen)? })))
+        let menu = menus.menu_for_log(&seen)?;
+        let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetime_setting());
+        let by_bills =
+            timeline.and_then(|it| menus.prices.billed_facts(it, load.profiles.first(), has_lifetimes));
+        Ok(Some(map_session(load, PlayedSession { by_bills, ..play.play_session(menu, seen)? })))
     };
-    let (all, skipped) = plan.each_of(threads, progress, open, one)?;
+    let (all, skipped) = plan.map_loads_opened_by(threads, progress, open, one)?;
     let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok((all.into_iter().flatten().listed(), skipped))
 }
 
 /// Returns a load whose first request finds in the cache what its bill says that it found, and whose messages are written anew where bills say
 /// so and nothing else does; `None` where that is not known.
-fn as_billed(load: &Load) -> Option<Load> {
+fn load_as_billed(load: &Load) -> Option<Load> {
     let timeline = load.timeline().filter(|_| load.counts.iter().all(Option::is_none))?;
     let mut billed = timeline.begun_as_billed()?;
     if let Some(profile) = load.profiles.first() {
@@ -184,29 +185,30 @@ struct SessionPlay<'a> {
 
 impl SessionPlay<'_> {
     /// Plays policies, in order.
-    fn runs(&self, policies: Vec<Arc<Policy>>) -> Result<Vec<Run>, Error> {
+    fn run_policies(&self, policies: Vec<Arc<Policy>>) -> Result<Vec<Run>, Error> {
         let runs = Load { policies, ..self.load.clone() }.runs(self.progress);
         FailedRuns::none_of(runs.iter())?;
         Ok(runs)
     }
 
     /// Plays what is in force, each pair alone, what only maintainers can change, and then the choices of pairs that do something in it.
-    fn session(&self, menu: Option<&Menu<'_>>, seen: SeenLog) -> Result<PlayedSession, Error> {
+    fn play_session(&self, menu: Option<&SettingMenu<'_>>, seen: SeenLog) -> Result<PlayedSession, Error> {
         let Some(menu) = menu else {
-            let recorded = self.runs(self.load.policies.iter().take(1).cloned().listed())?.remove(0);
+            let recorded = self.run_policies(self.load.policies.iter().take(1).cloned().listed())?.remove(0);
             return Ok(PlayedSession::new(seen, recorded.tally));
         };
         let alone = (0..menu.pairs.len()).filter(|pair| menu.pairs[*pair].setting.needs.is_empty());
-        let alone = alone.map(|pair| menu.of_lane(&[pair], self.of_agent)).filter(|own| !own.is_empty());
+        let alone =
+            alone.map(|pair| menu.pairs_in_lane(&[pair], self.of_agent)).filter(|own| !own.is_empty());
         let alone: Vec<MenuChoice> = alone.listed();
-        let mut policies = vec![menu.policy(&[], self.of_agent)?];
+        let mut policies = vec![menu.policy_for_choice(&[], self.of_agent)?];
         for choice in &alone {
-            policies.push(menu.policy(choice, self.of_agent)?);
+            policies.push(menu.policy_for_choice(choice, self.of_agent)?);
         }
-        let wishes = menu.wishes.iter().map(|wish| menu.of_wish(wish, self.of_agent));
+        let wishes = menu.wishes.iter().map(|wish| menu.policy_for_wish(wish, self.of_agent));
         let wishes = wishes.collect::<Result<Vec<_>, _>>()?;
         policies.extend(wishes.iter().flatten().cloned());
-        let mut tallies = self.runs(policies)?.into_iter().map(|run| run.tally);
+        let mut tallies = self.run_policies(policies)?.into_iter().map(|run| run.tally);
         let mut session = PlayedSession::new(seen, tallies.next().unwrap_or_else(Tally::empty));
         session.runs = alone.into_iter().zip(tallies.by_ref()).collect();
         for wish in wishes {
@@ -215,25 +217,29 @@ impl SessionPlay<'_> {
         }
         let base = &session.base;
         session.runs.retain(|_, run| run.costs != base.costs || run.sums != base.sums);
-        self.with_choices(menu, session)
+        self.with_choices_played(menu, session)
     }
 
     /// Plays the choices of pairs that do something in it, by what each pair does alone.
-    fn with_choices(&self, menu: &Menu<'_>, mut session: PlayedSession) -> Result<PlayedSession, Error> {
+    fn with_choices_played(
+        &self,
+        menu: &SettingMenu<'_>,
+        mut session: PlayedSession,
+    ) -> Result<PlayedSession, Error> {
         // What needs something else is not played alone, so it may act.
         let acts = |pair: usize| {
             session.runs.contains_key(&vec![pair]) || !menu.pairs[pair].setting.needs.is_empty()
         };
         session.acts = (0..menu.pairs.len())
-            .map(|pair| acts(pair) && !menu.of_lane(&[pair], self.of_agent).is_empty())
+            .map(|pair| acts(pair) && !menu.pairs_in_lane(&[pair], self.of_agent).is_empty())
             .listed();
-        let mut left = menu.choices.iter().map(|choice| session.acting(choice)).listed();
+        let mut left = menu.choices.iter().map(|choice| session.pairs_with_effect(choice)).listed();
         left.sort();
         left.dedup();
         left.retain(|choice| !choice.is_empty() && !session.runs.contains_key(choice));
         if !left.is_empty() {
-            let made = left.iter().map(|choice| menu.policy(choice, self.of_agent));
-            let runs = self.runs(made.collect::<Result<_, _>>()?)?;
+            let made = left.iter().map(|choice| menu.policy_for_choice(choice, self.of_agent));
+            let runs = self.run_policies(made.collect::<Result<_, _>>()?)?;
             session.runs.extend(left.into_iter().zip(runs.into_iter().map(|run| run.tally)));
         }
         Ok(session)
@@ -244,15 +250,15 @@ impl SessionPlay<'_> {
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub(crate) fn seen(
+pub(crate) fn read_seen_logs(
     catalog: &Catalog,
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Vec<SeenLog>, Error> {
-    let plan = plan(catalog, comparison)?;
-    let open = |ready: &ReadyLoad| plan.opened_by_folder(ready, |_| false);
-    let all = plan.each_of(threads, progress, open, |load, _| seen_log(load))?.0;
+    let plan = plan_as_recorded(catalog, comparison)?;
+    let open = |ready: &ReadyLoad| plan.open_with_projects(ready, |_| false);
+    let all = plan.map_loads_opened_by(threads, progress, open, |load, _| seen_log(load))?.0;
     Ok(all.into_iter().flatten().listed())
 }
 
@@ -266,27 +272,29 @@ pub(crate) struct CostedLog {
 ///
 /// # Errors
 /// Every problem of the inputs, or a run failed.
-pub(crate) fn costs_with(
+pub(crate) fn costs_under_settings(
     catalog: &Catalog,
     comparison: &Comparison,
     policies: SettingPolicies<'_>,
-    states: &[SettingValues; 2],
+    settings: &[SettingValues; 2],
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Vec<CostedLog>, Error> {
-    let plan = plan(catalog, comparison)?;
+    let plan = plan_as_recorded(catalog, comparison)?;
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<CostedLog>, Error> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
-        let billed = as_billed(load);
+        let billed = load_as_billed(load);
         let play =
             SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
-        let made =
-            states.iter().map(|it| policies.of_state(it, seen.is_of_agent)).collect::<Result<_, _>>()?;
-        let runs = play.runs(made)?;
+        let made = settings
+            .iter()
+            .map(|it| policies.policy_for_values(it, seen.is_of_agent))
+            .collect::<Result<_, _>>()?;
+        let runs = play.run_policies(made)?;
         Ok(Some(CostedLog { seen, costs: [runs[0].tally.costs, runs[1].tally.costs] }))
     };
-    let open = |ready: &ReadyLoad| plan.opened_by_folder(ready, |_| policies.agent.has_folders);
-    let all = plan.each_of(threads, progress, open, one)?.0;
+    let open = |ready: &ReadyLoad| plan.open_with_projects(ready, |_| policies.agent.has_folders);
+    let all = plan.map_loads_opened_by(threads, progress, open, one)?.0;
     Ok(all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().listed())
 }
 
@@ -294,7 +302,7 @@ pub(crate) fn costs_with(
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub(super) fn plan(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, Error> {
+pub(super) fn plan_as_recorded(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, Error> {
     Plan::new(catalog, &Comparison { policies: vec![AS_RECORDED.to_owned()], ..comparison.clone() })
 }
 
@@ -314,17 +322,17 @@ pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
         requests: timeline.spine.steps.len() as u64,
         span_ms: timeline.began_ms.zip(last).map(|it| [it.0, it.1]),
         window: load.profiles.first().map_or(0, |it| it.limits.prompt),
-        compacted_at: compacted_at(recorded),
-        written: written(recorded),
-        billed_usd: billed(load, timeline, recorded, |it| it.output),
-        input_usd: billed(load, timeline, recorded, |_| 0),
+        compacted_at: compaction_prompt_tokens(recorded),
+        written: cache_writes_by_lifetime(recorded),
+        billed_usd: recorded_bill_usd(load, timeline, recorded, |it| it.output),
+        input_usd: recorded_bill_usd(load, timeline, recorded, |_| 0),
         as_logged: None,
-        held: most_held_twice(recorded),
+        held: largest_prompt_kept_twice(recorded),
     })
 }
 
 /// Returns the prompts of the last requests before the harness's compactions, as billed.
-fn compacted_at(recorded: &Recorded) -> Vec<Tokens> {
+fn compaction_prompt_tokens(recorded: &Recorded) -> Vec<Tokens> {
     let usage = recorded
         .before_compactions
         .iter()
@@ -333,29 +341,33 @@ fn compacted_at(recorded: &Recorded) -> Vec<Tokens> {
 }
 
 /// Returns the largest prompt that was kept for two requests.
-fn most_held_twice(recorded: &Recorded) -> Tokens {
+fn largest_prompt_kept_twice(recorded: &Recorded) -> Tokens {
     let prompts: Vec<Tokens> = recorded.usage.iter().flatten().map(|it| it.prompt).listed();
     prompts.windows(2).map(|it| it[0].min(it[1])).max().unwrap_or_default()
 }
 
 /// Returns what was written with a short and with a long lifetime, where the log says which.
-fn written(recorded: &Recorded) -> [Tokens; 2] {
+fn cache_writes_by_lifetime(recorded: &Recorded) -> [Tokens; 2] {
     let known = recorded.usage.iter().flatten().filter(|it| it.cache_write_long.is_some());
     known.map(|it| it.writes(None)).fold([0; 2], |sum, it| [sum[0] + it[0], sum[1] + it[1]])
 }
 
 /// Returns the recorded bill of a session, at the prices of its own profile, with the output that counts.
-fn billed(
+fn recorded_bill_usd(
     load: &Load,
     timeline: &Timeline,
     recorded: &Recorded,
-    output: fn(&Usage) -> Tokens,
+    counted_output: fn(&Usage) -> Tokens,
 ) -> Option<f64> {
     let list = load.profiles.first()?.prices.at(0);
     let bill = |usage: &Usage| {
         let write = usage.writes(timeline.harness.ttl);
-        let tokens =
-            TokenUse { read: usage.cache_read, write, uncached: usage.uncached, output: output(usage) };
+        let tokens = TokenUse {
+            read: usage.cache_read,
+            write,
+            uncached: usage.uncached,
+            output: counted_output(usage),
+        };
         Bill::of_request(list, &tokens)
     };
     let all: Option<Vec<f64>> =

@@ -29,7 +29,7 @@ pub struct FileSettings {
 }
 
 /// A value, where it stands, and the variable that says it.
-struct SettingStated {
+struct StatedValue {
     value: String,
     at: Option<usize>,
     variable: Option<String>,
@@ -52,12 +52,14 @@ impl FileSettings {
         let mut all = Self::default();
         let mut problems = Vec::new();
         for setting in &agent.settings {
-            match read.stated(setting).map(|it| (setting.checked(&it.value), it)) {
+            match read.effective_value(setting).map(|it| (setting.check_value(&it.value), it)) {
                 Some((Ok(Some(value)), it)) => {
                     all.values.insert(setting.key.clone(), value);
                     all.variables.extend(it.variable.map(|it| (setting.key.clone(), it)));
                 }
-                Some((Err(help), it)) => problems.push(unusable(agent, file, text, (setting, &it), help)),
+                Some((Err(help), it)) => {
+                    problems.push(unusable_value_problem(agent, file, text, (setting, &it), help))
+                }
                 Some((Ok(None), _)) | None => {}
             }
         }
@@ -71,13 +73,14 @@ impl FileSettings {
             ));
         }
         all.notes.extend(
-            read.left_out(agent).map(|it| format!("{file} also sets {it}, which is not simulated here.")),
+            read.list_untried_keys(agent)
+                .map(|it| format!("{file} also sets {it}, which is not simulated here.")),
         );
         Ok(all)
     }
 
     /// Returns the variable that keeps a setting of the file from being heeded.
-    pub(super) fn outranked_by(&self, setting: &AgentSetting) -> Option<&String> {
+    pub(super) fn outranking_variable(&self, setting: &AgentSetting) -> Option<&String> {
         let variable = self.variables.get(&setting.key)?;
         let outranks = |it: &SettingVariable| variable.strip_prefix(ENV) == Some(&format!(".{}", it.name));
         setting.variables.iter().any(outranks).then_some(variable)
@@ -91,53 +94,56 @@ impl<'t> SettingsText<'t> {
         let is_json_alone = agent.settings.iter().all(|it| it.form == SettingsForm::Json) && !is_blank;
         let is_json = has(SettingsForm::Json) && text.trim_start().starts_with('{') || is_json_alone;
         if is_json {
-            serde_json::from_str::<IndexMap<String, &RawValue>>(text).map_err(|it| broken(file, &it))?;
+            serde_json::from_str::<IndexMap<String, &RawValue>>(text)
+                .map_err(|it| invalid_json_error(file, &it))?;
         }
         Ok(Self { text, is_json, toml: Source::new(file, ctxsim_input::Format::Toml, text) })
     }
 
     /// Returns what is in force of a setting by the text: variables that outrank it, the setting, and variables that it outranks.
-    fn stated(&self, setting: &AgentSetting) -> Option<SettingStated> {
-        let by = |all: &[SettingVariable]| all.iter().find_map(|it| self.variable(it));
+    fn effective_value(&self, setting: &AgentSetting) -> Option<StatedValue> {
+        let by = |all: &[SettingVariable]| all.iter().find_map(|it| self.value_from_variable(it));
         let own = || {
-            let (value, at) = self.value(setting)?;
-            Some(SettingStated { value, at, variable: None })
+            let (value, at) = self.value_at_own_place(setting)?;
+            Some(StatedValue { value, at, variable: None })
         };
         by(&setting.variables).or_else(own).or_else(|| by(&setting.fallbacks))
     }
 
     /// Returns what a variable says of a setting.
-    fn variable(&self, variable: &SettingVariable) -> Option<SettingStated> {
-        let (said, at) = self.json(&format!("{ENV}.{}", variable.name)).filter(|_| self.is_json)?;
+    fn value_from_variable(&self, variable: &SettingVariable) -> Option<StatedValue> {
+        let (said, at) = self.json_value_at(&format!("{ENV}.{}", variable.name)).filter(|_| self.is_json)?;
         let is_off = ["", "0", "false"].contains(&said.as_str());
         let value = match &variable.value {
             Some(_) if is_off => return None,
             Some(value) => value.clone(),
             None => said,
         };
-        Some(SettingStated { value, at, variable: Some(format!("{ENV}.{}", variable.name)) })
+        Some(StatedValue { value, at, variable: Some(format!("{ENV}.{}", variable.name)) })
     }
 
     /// Returns the value of a setting at its own place, and where that is.
-    fn value(&self, setting: &AgentSetting) -> Option<(String, Option<usize>)> {
+    fn value_at_own_place(&self, setting: &AgentSetting) -> Option<(String, Option<usize>)> {
         let bare = |it: &str| it.trim_matches('"').to_owned();
         match setting.form {
-            SettingsForm::Json => self.json(&setting.key).filter(|_| self.is_json),
+            SettingsForm::Json => self.json_value_at(&setting.key).filter(|_| self.is_json),
             SettingsForm::Toml => {
                 let span = self.toml.find(&setting.key).filter(|_| self.toml.gives(&setting.key))?;
                 Some((bare(&self.text.get(span.clone())?.replace('_', "")), Some(span.start)))
             }
             SettingsForm::Env => {
-                let value = variable(self.text, &setting.key)?;
-                Some((bare(value), Some(offset(self.text, value))))
+                let value = last_assigned_value(self.text, &setting.key)?;
+                Some((bare(value), Some(offset_of_part(self.text, value))))
             }
-            SettingsForm::Code => Some((bare(&within(self.text, setting.write.as_ref()?)?), None)),
+            SettingsForm::Code => {
+                Some((bare(&extract_by_template(self.text, setting.write.as_ref()?)?), None))
+            }
         }
     }
 
     /// Returns a value of a JSON document by its dotted path, and where it is; nothing of what is null.
-    fn json(&self, path: &str) -> Option<(String, Option<usize>)> {
-        let Walk::Found(at) = walk(self.text, path) else { return None };
+    fn json_value_at(&self, path: &str) -> Option<(String, Option<usize>)> {
+        let JsonKeyPlace::Found(at) = locate_json_key(self.text, path) else { return None };
         let value = match serde_json::from_str(&self.text[at.clone()]).ok()? {
             Value::Null => return None,
             Value::String(text) => text,
@@ -147,12 +153,13 @@ impl<'t> SettingsText<'t> {
     }
 
     /// Names what the text sets of an agent's settings that are not varied.
-    fn left_out(&self, agent: &Agent) -> Option<String> {
+    fn list_untried_keys(&self, agent: &Agent) -> Option<String> {
         let read = |it: &AgentSetting| [&it.variables[..], &it.fallbacks].concat();
         let read: IndexSet<String> = agent.settings.iter().flat_map(read).map(|it| it.name).collect();
         let names = agent.left_out.iter().flat_map(|it| it.key.split(", ")).filter(|it| !read.contains(*it));
         let is_set = |it: &&str| {
-            self.is_json && (self.json(it).is_some() || self.json(&format!("{ENV}.{it}")).is_some())
+            self.is_json
+                && (self.json_value_at(it).is_some() || self.json_value_at(&format!("{ENV}.{it}")).is_some())
         };
         let set: Vec<String> = names.filter(is_set).map(|it| format!("`{it}`")).listed();
         (!set.is_empty()).then(|| listed(&set))
@@ -164,7 +171,7 @@ impl AgentSetting {
     ///
     /// # Errors
     /// What to write in its place.
-    pub(super) fn checked(&self, value: &str) -> Result<Option<String>, String> {
+    pub(super) fn check_value(&self, value: &str) -> Result<Option<String>, String> {
         if self.unset.iter().any(|it| it == value) {
             return Ok(None);
         }
@@ -173,7 +180,7 @@ impl AgentSetting {
         let help = format!("{example}what it takes: {}", self.range);
         if self.values.iter().all(|it| it.parse::<u64>().is_ok()) {
             let number = value.parse::<u64>();
-            let meant = number.as_ref().ok().copied().or_else(|| meant(value));
+            let meant = number.as_ref().ok().copied().or_else(|| parse_human_number(value));
             if let Some(least) = self.least.filter(|least| meant.is_some_and(|it| it < *least)) {
                 return Err(format!("write `{least}` or more"));
             }
@@ -188,14 +195,14 @@ impl AgentSetting {
         } else if !self.values.iter().any(|it| it == value) {
             return Err(format!("what it takes: {}", self.range));
         }
-        self.policy(value).map(|_| Some(value.to_owned())).map_err(|_| help)
+        self.policy_for_value(value).map(|_| Some(value.to_owned())).map_err(|_| help)
     }
 
     /// Returns whether a value may be written for it.
-    pub(super) fn takes(&self, value: &str) -> bool {
+    pub(super) fn accepts_value(&self, value: &str) -> bool {
         let is_between =
             |it: &[u64; 2]| value.parse::<u64>().is_ok_and(|value| (it[0]..=it[1]).contains(&value));
-        match self.checked(value) {
+        match self.check_value(value) {
             Ok(played) => played.is_none() || self.between.as_ref().is_none_or(is_between),
             Err(_) => false,
         }
@@ -203,7 +210,7 @@ impl AgentSetting {
 }
 
 /// Returns the whole number that somebody meant who wrote it for people: `160k`, `1.5M`, `160,000`.
-fn meant(value: &str) -> Option<u64> {
+fn parse_human_number(value: &str) -> Option<u64> {
     let digits: String = value.trim().chars().filter(|it| ![',', '_', ' '].contains(it)).collect();
     let scaled = |unit: char, places| Some((digits.strip_suffix([unit, unit.to_ascii_uppercase()])?, places));
     let (number, places) = scaled('k', 3).or_else(|| scaled('m', 6)).unwrap_or((&digits, 0));
@@ -211,14 +218,14 @@ fn meant(value: &str) -> Option<u64> {
 }
 
 /// Returns a variable that a script or a list of variables sets, the last time that it does.
-fn variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+fn last_assigned_value<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let lines = text.lines().rev().map(|it| it.trim().trim_start_matches("export ").trim());
     let mut set = lines.filter_map(|it| it.split_once('=')).filter(|it| it.0.trim() == name);
     set.next().map(|it| it.1.trim().trim_matches('\''))
 }
 
 /// Returns what stands in a text where a template has its value, whatever blanks there are.
-fn within(text: &str, template: &str) -> Option<String> {
+fn extract_by_template(text: &str, template: &str) -> Option<String> {
     let dense = |it: &str| it.split_whitespace().collect::<String>();
     let (before, after) = template.split_once("{{ value }}")?;
     let text = dense(text);
@@ -227,7 +234,7 @@ fn within(text: &str, template: &str) -> Option<String> {
 }
 
 /// Where a key of a JSON document leads.
-pub(super) enum Walk {
+pub(super) enum JsonKeyPlace {
     /// To a value.
     Found(Range<usize>),
     /// To an object, so many levels down and written with this before its closing bracket, that does not have the rest of the key.
@@ -236,41 +243,41 @@ pub(super) enum Walk {
     Blocked,
 }
 
-pub(super) fn walk(text: &str, key: &str) -> Walk {
+pub(super) fn locate_json_key(text: &str, key: &str) -> JsonKeyPlace {
     let steps: Vec<&str> = key.split('.').collect();
-    let Ok(mut raw) = serde_json::from_str::<&RawValue>(text) else { return Walk::Blocked };
+    let Ok(mut raw) = serde_json::from_str::<&RawValue>(text) else { return JsonKeyPlace::Blocked };
     let mut indent = "\n".to_owned();
     for (depth, step) in steps.iter().enumerate() {
         let Ok(members) = serde_json::from_str::<IndexMap<String, &RawValue>>(raw.get()) else {
-            return Walk::Blocked;
+            return JsonKeyPlace::Blocked;
         };
-        let start = offset(text, raw.get());
+        let start = offset_of_part(text, raw.get());
         let object = start..start + raw.get().len();
         match members.get(*step) {
             Some(found) => {
-                let before = blanks(&text[object.start + 1..]);
+                let before = leading_blanks(&text[object.start + 1..]);
                 raw = found;
                 before.clone_into(&mut indent);
             }
-            None => return Walk::Missing { object, indent, depth },
+            None => return JsonKeyPlace::Missing { object, indent, depth },
         }
     }
-    let start = offset(text, raw.get());
-    Walk::Found(start..start + raw.get().len())
+    let start = offset_of_part(text, raw.get());
+    JsonKeyPlace::Found(start..start + raw.get().len())
 }
 
 /// Returns the blanks with which a text begins.
-pub(super) fn blanks(text: &str) -> &str {
+pub(super) fn leading_blanks(text: &str) -> &str {
     &text[..text.len() - text.trim_start().len()]
 }
 
 /// Returns where a part of a text begins in it.
-pub(super) fn offset(text: &str, part: &str) -> usize {
+pub(super) fn offset_of_part(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
 /// Says that a file is no JSON.
-fn broken(file: &str, error: &serde_json::Error) -> Error {
+fn invalid_json_error(file: &str, error: &serde_json::Error) -> Error {
     let mut problem =
         problem_in(file, Code("settings-syntax"), format!("this is not a JSON object: {error}"));
     problem.place.line_column = Some((error.line().max(1), error.column().max(1)));
@@ -282,11 +289,11 @@ fn broken(file: &str, error: &serde_json::Error) -> Error {
 }
 
 /// Says that a value cannot be used.
-fn unusable(
+fn unusable_value_problem(
     agent: &Agent,
     file: &str,
     text: &str,
-    (setting, stated): (&AgentSetting, &SettingStated),
+    (setting, stated): (&AgentSetting, &StatedValue),
     help: String,
 ) -> Diagnostic {
     let field = stated.variable.as_ref().unwrap_or(&setting.key);

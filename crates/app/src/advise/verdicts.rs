@@ -2,16 +2,16 @@
 
 use crate::prelude::*;
 
-use super::agents::{ShownBy, Wish};
-use super::in_force::{Force, SettingValues};
-use super::menu::{Menu, MenuChoice};
+use super::agents::{MaintainerWish, ShownBy};
+use super::in_force::{SettingValues, SettingsInForce};
+use super::menu::{MenuChoice, SettingMenu};
 use super::play::PlayedSession;
 use ctxsim_engine::measure::limits::sum_of_pairs;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_input::policy::Lanes;
-use ctxsim_report::advise::saved::{EarlierBills, SCHEMA, Saved};
-use ctxsim_report::advise::{MonthCost, WishFor};
-use ctxsim_report::decide::{FamilySession, SessionEffect, TriedFamily, pasted};
+use ctxsim_report::advise::saved::{EarlierBills, SCHEMA, SavingsForecast};
+use ctxsim_report::advise::{MonthCost, WishEffect};
+use ctxsim_report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_pasted_lever};
 use ctxsim_report::distinct;
 use ctxsim_report::known_task as task;
 use ctxsim_report::lever::{KnownBy, Lever, SETTINGS, TurnsBreakEven, Word};
@@ -19,7 +19,7 @@ use ctxsim_timeline::import::user_of;
 
 /// The sessions of an agent, ready to be judged.
 pub(super) struct AgentSessions<'a> {
-    pub(super) menu: &'a Menu<'a>,
+    pub(super) menu: &'a SettingMenu<'a>,
     pub(super) month: AgentMonth<'a>,
     pub(super) played: &'a [&'a PlayedSession],
     pub(super) min_evidence: f64,
@@ -53,26 +53,28 @@ pub(super) struct AgentMonth<'a> {
 impl<'a> AgentMonth<'a> {
     /// Takes the logs' bills, or where no session has one, what is simulated.
     pub(super) fn new(calendar: &'a Calendar, played: &[&PlayedSession]) -> Self {
-        let is_billed = played.iter().any(|it| it.bill().is_some_and(|it| it.requests > 0));
+        let is_billed = played.iter().any(|it| it.logged_bill().is_some_and(|it| it.requests > 0));
         Self { calendar, known_by: if is_billed { KnownBy::Bills } else { KnownBy::Simulated } }
     }
 
     /// Returns how much of a session counts.
-    pub(super) fn weight(&self, session: &PlayedSession) -> f64 {
-        self.calendar.weight(session.seen.span_ms, session.bill().map(|it| &it.by_day))
+    pub(super) fn session_weight(&self, session: &PlayedSession) -> f64 {
+        self.calendar.weight(session.seen.span_ms, session.logged_bill().map(|it| &it.by_day))
     }
 
     /// Returns what a session costs of it; none if its price is unknown.
-    pub(super) fn of(&self, session: &PlayedSession) -> Option<f64> {
+    pub(super) fn session_usd(&self, session: &PlayedSession) -> Option<f64> {
         match self.known_by {
-            KnownBy::Bills => Some(session.bill().map_or(0.0, |it| self.calendar.bill(&it.by_day).usd())),
-            KnownBy::Simulated => Some(session.base.costs.total()? * self.weight(session)),
+            KnownBy::Bills => {
+                Some(session.logged_bill().map_or(0.0, |it| self.calendar.bill(&it.by_day).usd()))
+            }
+            KnownBy::Simulated => Some(session.base.costs.total()? * self.session_weight(session)),
         }
     }
 
     /// Adds sessions up.
-    pub(super) fn cost(&self, played: &[&PlayedSession]) -> MonthCost {
-        let usd = played.iter().map(|it| self.of(it)).sum();
+    pub(super) fn cost_of_sessions(&self, played: &[&PlayedSession]) -> MonthCost {
+        let usd = played.iter().map(|it| self.session_usd(it)).sum();
         MonthCost { usd, basis: self.calendar.basis, days: self.calendar.days, known_by: self.known_by }
     }
 }
@@ -84,86 +86,90 @@ impl AgentSessions<'_> {
     }
 
     /// Returns the share of needed evidence that prompts hold as things are.
-    pub(super) fn evidence_kept(&self) -> Option<f64> {
+    pub(super) fn evidence_kept_share(&self) -> Option<f64> {
         let (met, all) = sum_of_pairs(self.played.iter().map(|it| it.base.sums.needs.evidence()));
         (all > 0.0).then(|| met / all)
     }
 
     /// Returns what is known of the settings in force.
-    pub(super) fn force(&self) -> Force<'_> {
+    pub(super) fn settings_in_force(&self) -> SettingsInForce<'_> {
         let seen = self.played.iter().map(|session| &session.seen).listed();
-        Force { agent: self.menu.agent, seen, file: &self.menu.file }
+        SettingsInForce { agent: self.menu.agent, seen, file: &self.menu.file }
     }
 
     /// Judges everything that is tried as one family.
-    pub(super) fn verdicts(&self, force: &Force<'_>) -> Verdicts {
+    pub(super) fn judge_choices(&self, in_force: &SettingsInForce<'_>) -> Verdicts {
         let effects = self.played.iter().map(|session| SessionEffects::new(session, self.menu)).listed();
-        let is_row = |choice: &&MenuChoice| self.is_distinct(choice) || self.menu.is_asked(choice);
+        let is_row = |choice: &&MenuChoice| {
+            self.every_pair_has_effect(choice) || self.menu.is_requested_choice(choice)
+        };
         let choices = self.menu.choices.iter().filter(is_row).listed();
         let family = TriedFamily {
-            sessions: effects.iter().map(|session| session.in_family(&choices, &self.month)).listed(),
-            levers: choices.iter().map(|choice| self.tried(choice)).listed(),
+            sessions: effects.iter().map(|session| session.to_family_session(&choices, &self.month)).listed(),
+            levers: choices.iter().map(|choice| self.unjudged_lever(choice)).listed(),
             floor: self.min_evidence,
         };
-        let judged = family.judge();
-        let best = pasted(&judged);
-        let month_usd = self.month.cost(self.played).usd;
+        let judged = family.judge_levers();
+        let best = index_of_pasted_lever(&judged);
+        let month_usd = self.month.cost_of_sessions(self.played).usd;
         let mut levers: Vec<(usize, Lever)> = Vec::new();
         for (nth, judged) in judged.into_iter().enumerate() {
             let choice = choices[nth];
-            let mut lever = self.lever(choice, judged, month_usd, force);
+            let mut lever = self.complete_lever(choice, judged, month_usd, in_force);
             // Whom a choice concerns is asked of what a reader may set alone, and of what is pasted.
-            if lever.word.is_some() || self.menu.is_asked(choice) {
+            if lever.word.is_some() || self.menu.is_requested_choice(choice) {
                 if lever.set.len() == 1 || Some(nth) == best {
-                    lever.people = family.savings_by(nth, |session| session.person);
-                    lever.projects = family.savings_by(nth, |session| session.project);
+                    lever.people = family.savings_by_group(nth, |session| session.person);
+                    lever.projects = family.savings_by_group(nth, |session| session.project);
                 }
                 levers.push((nth, lever));
             }
         }
-        levers.sort_by(|(_, one), (_, other)| other.saved().total_cmp(&one.saved()));
+        levers
+            .sort_by(|(_, one), (_, other)| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
         let placed = |row: usize| {
             let lever = levers.iter().position(|(nth, _)| *nth == row)?;
             Some(PlacedChoice { lever, choice: choices[row].clone() })
         };
         let pasted = best.and_then(placed);
-        let asked = choices.iter().position(|choice| self.menu.is_asked(choice)).and_then(placed);
+        let asked = choices.iter().position(|choice| self.menu.is_requested_choice(choice)).and_then(placed);
         Verdicts { levers: levers.into_iter().map(|(_, lever)| lever).listed(), pasted, asked }
     }
 
     /// Returns whether each pair of a choice does something in some session: else a smaller choice is the same.
-    fn is_distinct(&self, choice: &MenuChoice) -> bool {
-        choice.iter().all(|it| self.played.iter().any(|one| one.acts(*it)))
+    fn every_pair_has_effect(&self, choice: &MenuChoice) -> bool {
+        choice.iter().all(|it| self.played.iter().any(|one| one.pair_has_effect(*it)))
     }
 
     /// Describes a choice as a lever, before it is judged.
-    fn tried(&self, choice: &MenuChoice) -> Lever {
+    fn unjudged_lever(&self, choice: &MenuChoice) -> Lever {
         let pairs = choice.iter().map(|pair| &self.menu.pairs[*pair]).listed();
         let either = |one: Lanes, other: Lanes| if one == other { one } else { Lanes::Both };
         let unjudged = pairs.iter().find_map(|pair| pair.setting.unjudged.clone());
         Lever {
             name: SETTINGS,
-            set: pairs.iter().map(|pair| pair.text()).listed(),
-            title: pairs.iter().map(|pair| pair.setting.titled(&pair.value)).listed().join(" + "),
+            set: pairs.iter().map(|pair| pair.to_key_value()).listed(),
+            title: pairs.iter().map(|pair| pair.setting.title_for_value(&pair.value)).listed().join(" + "),
             effects: pairs.iter().map(|pair| pair.setting.effects.clone()).listed(),
             lanes: pairs.iter().map(|pair| pair.setting.lane).reduce(either).unwrap_or_default(),
             is_lifetime: pairs.iter().any(|pair| pair.setting.shown_by == Some(ShownBy::Lifetimes)),
-            unjudged: unjudged.or_else(|| self.narrow(choice)),
+            unjudged: unjudged.or_else(|| self.small_window_reason(choice)),
             ..Lever::default()
         }
     }
 
     /// Returns why a choice is its user's to judge whose window is small against the requests of the sessions.
-    fn narrow(&self, choice: &MenuChoice) -> Option<String> {
+    fn small_window_reason(&self, choice: &MenuChoice) -> Option<String> {
         let requests = self.played.iter().map(|it| it.seen.requests).listed();
-        task::narrow(self.menu.newest_requests(choice)?, &requests)
+        task::narrow_window_reason(self.menu.n_newest_requests_kept(choice)?, &requests)
     }
 
     /// Returns the minutes less that one waits for answers a month in main conversations with a choice, over the sessions whose models have data.
-    fn saved_minutes(&self, choice: &MenuChoice) -> Option<f64> {
+    fn saved_minutes_a_month(&self, choice: &MenuChoice) -> Option<f64> {
         let saved = |session: &&PlayedSession| {
-            let [base, own] = [&session.base, session.run(choice)].map(|it| it.waiting.total().minutes());
-            Some((base? - own?) * self.month.weight(session))
+            let [base, own] =
+                [&session.base, session.tally_under(choice)].map(|it| it.waiting.total().minutes());
+            Some((base? - own?) * self.month.session_weight(session))
         };
         let main = self.played.iter().filter(|it| !it.seen.is_of_agent);
         // Nothing is never less than nothing.
@@ -171,36 +177,42 @@ impl AgentSessions<'_> {
     }
 
     /// Adds to a lever that was judged what it is worth in a month, and what is known of its choice.
-    fn lever(&self, choice: &MenuChoice, judged: Lever, month_usd: Option<f64>, force: &Force<'_>) -> Lever {
+    fn complete_lever(
+        &self,
+        choice: &MenuChoice,
+        judged: Lever,
+        month_usd: Option<f64>,
+        in_force: &SettingsInForce<'_>,
+    ) -> Lever {
         let expected = if judged.word == Some(Word::Do) { judged.expected } else { judged.change };
-        let families = self.menu.families(choice);
+        let families = self.menu.policy_families(choice);
         // Lifetimes edit no prompt, so that no turn is added for them.
         let shown = expected.zip(judged.again).filter(|_| !families.is_empty());
         let mut lever = Lever {
-            saved_minutes_month: self.saved_minutes(choice),
+            saved_minutes_month: self.saved_minutes_a_month(choice),
             expected,
             gone_at_extra_turns: shown
                 .and_then(|(change, again)| TurnsBreakEven::new(change, judged.interval, again)),
-            known_of_task: task::known(&families),
+            known_of_task: task::published_task_effects(&families),
             ..judged
         }
-        .in_month(month_usd);
+        .with_month_usd(month_usd);
         if lever.word == Some(Word::Try) {
-            let is_by_cost = !self.before(choice, force).is_empty();
-            let bills = self.bills(choice, is_by_cost);
-            lever.sessions_to_know = expected.and_then(|change| bills.sessions_to_know(change));
+            let is_by_cost = !self.values_before_choice(choice, in_force).is_empty();
+            let bills = self.earlier_bills(choice, is_by_cost);
+            lever.sessions_to_know = expected.and_then(|change| bills.n_later_sessions_needed(change));
         }
         lever
     }
 
     /// Returns what only maintainers can change, where it would save.
-    pub(super) fn wishes(&self) -> Vec<WishFor> {
+    pub(super) fn saving_wishes(&self) -> Vec<WishEffect> {
         let base: f64 = self.played.iter().filter_map(|it| it.base.costs.total()).sum();
-        let one = |(nth, wish): (usize, &Wish)| {
+        let one = |(nth, wish): (usize, &MaintainerWish)| {
             let own: Option<f64> = self.played.iter().map(|it| it.wishes[nth].costs.total()).sum();
             let change = own? / base - 1.0;
             let kept = sum_of_pairs(self.played.iter().map(|it| it.wishes[nth].sums.needs.evidence()));
-            (base > 0.0 && change < 0.0).then(|| WishFor {
+            (base > 0.0 && change < 0.0).then(|| WishEffect {
                 about: wish.about.clone(),
                 reason: wish.reason.clone(),
                 change,
@@ -211,22 +223,30 @@ impl AgentSessions<'_> {
     }
 
     /// Returns the settings in force that a choice changes, where later sessions can be played with them.
-    fn before(&self, choice: &MenuChoice, force: &Force<'_>) -> SettingValues {
-        force.playable(self.menu.values(choice).keys()).unwrap_or_default()
+    fn values_before_choice(&self, choice: &MenuChoice, in_force: &SettingsInForce<'_>) -> SettingValues {
+        in_force.playable_values(self.menu.values_of_choice(choice).keys()).unwrap_or_default()
     }
 
     /// Returns what sessions were billed, and what a choice does to them.
-    fn bills(&self, choice: &MenuChoice, is_by_cost: bool) -> EarlierBills {
-        EarlierBills::new(&self.played.iter().map(|it| it.earlier(choice, is_by_cost)).listed(), is_by_cost)
+    fn earlier_bills(&self, choice: &MenuChoice, is_sized_by_cost: bool) -> EarlierBills {
+        EarlierBills::new(
+            &self.played.iter().map(|it| it.to_earlier_session(choice, is_sized_by_cost)).listed(),
+            is_sized_by_cost,
+        )
     }
 
     /// Returns what to write down of a choice, so that later sessions can be held against it. Sessions are measured by what they cost with
     /// what is in force, where later ones can be played with it.
-    pub(super) fn saved(&self, choice: &MenuChoice, lever: &Lever, force: &Force<'_>) -> Option<Saved> {
-        let before = self.before(choice, force);
-        let EarlierBills { kinds, pooled, drift } = self.bills(choice, !before.is_empty());
+    pub(super) fn forecast_to_save(
+        &self,
+        choice: &MenuChoice,
+        lever: &Lever,
+        in_force: &SettingsInForce<'_>,
+    ) -> Option<SavingsForecast> {
+        let before = self.values_before_choice(choice, in_force);
+        let EarlierBills { kinds, pooled, drift } = self.earlier_bills(choice, !before.is_empty());
         let versions = self.played.iter().map(|it| it.seen.version.clone());
-        Some(Saved {
+        Some(SavingsForecast {
             schema: SCHEMA.to_owned(),
             agent: self.menu.agent.name.clone(),
             set: lever.set.clone(),
@@ -253,18 +273,18 @@ struct SessionEffects<'a> {
 }
 
 impl<'a> SessionEffects<'a> {
-    fn new(session: &'a PlayedSession, menu: &Menu<'_>) -> Self {
+    fn new(session: &'a PlayedSession, menu: &SettingMenu<'_>) -> Self {
         debug_assert!(session.acts.len() == menu.pairs.len() || session.acts.is_empty(), "one for each pair");
-        let runs = session.runs.iter().map(|(choice, run)| (choice, SessionEffect::of(run)));
-        Self { session, base: SessionEffect::of(&session.base), runs: runs.collect() }
+        let runs = session.runs.iter().map(|(choice, run)| (choice, SessionEffect::from_tally(run)));
+        Self { session, base: SessionEffect::from_tally(&session.base), runs: runs.collect() }
     }
 
     /// Returns what it comes to under a choice.
-    fn effect(&self, choice: &[usize]) -> &SessionEffect {
-        self.runs.get(&self.session.acting(choice)).unwrap_or(&self.base)
+    fn effect_of_choice(&self, choice: &[usize]) -> &SessionEffect {
+        self.runs.get(&self.session.pairs_with_effect(choice)).unwrap_or(&self.base)
     }
 
-    fn in_family<'s>(&'s self, choices: &[&MenuChoice], month: &AgentMonth<'_>) -> FamilySession<'s> {
+    fn to_family_session<'s>(&'s self, choices: &[&MenuChoice], month: &AgentMonth<'_>) -> FamilySession<'s> {
         let seen = &self.session.seen;
         let [short, long] = seen.written.map(|tokens| usize::from(tokens > 0));
         FamilySession {
@@ -273,9 +293,9 @@ impl<'a> SessionEffects<'a> {
             last_ms: seen.span_ms.map(|[_, end]| end),
             lifetimes: short + 2 * long,
             is_of_agent: seen.is_of_agent,
-            month_usd: month.of(self.session),
+            month_usd: month.session_usd(self.session),
             base: &self.base,
-            rows: choices.iter().map(|choice| self.effect(choice)).listed(),
+            rows: choices.iter().map(|choice| self.effect_of_choice(choice)).listed(),
         }
     }
 }

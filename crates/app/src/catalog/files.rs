@@ -11,7 +11,7 @@ use ctxsim_input::text::source::read_stream;
 
 /// Files on disk that were named as inputs; copies share one list.
 #[derive(Clone, Debug, Default)]
-pub struct Files(Arc<Mutex<FilesRead>>);
+pub struct InputFiles(Arc<Mutex<FilesRead>>);
 
 #[derive(Debug, Default)]
 struct FilesRead {
@@ -30,27 +30,27 @@ pub struct PipedBytes {
     pub is_file: bool,
 }
 
-impl Files {
+impl InputFiles {
     /// Adds a file.
-    pub fn note(&self, path: &Path) {
-        self.state().named.insert(path.to_owned());
+    pub fn add_path(&self, path: &Path) {
+        self.lock_state().named.insert(path.to_owned());
     }
 
     /// Adds an input's file, if it is on disk.
-    pub(super) fn note_origin(&self, origin: &Origin) {
+    pub(super) fn add_origin(&self, origin: &Origin) {
         if let Origin::File(path) = origin {
-            self.note(path);
+            self.add_path(path);
         }
     }
 
     /// Returns whether a path leads to one of the files, also through links and `..`.
-    pub fn contains(&self, path: &Path) -> bool {
-        self.state().named.iter().any(|it| is_same_file(it, path))
+    pub fn contains_path(&self, path: &Path) -> bool {
+        self.lock_state().named.iter().any(|it| is_same_file(it, path))
     }
 
     /// Reads a device or a pipe, when it is first named.
-    pub(super) fn stream(&self, path: &Path) -> Result<Arc<PipedBytes>, Error> {
-        let mut state = self.state();
+    pub(super) fn read_stream_once(&self, path: &Path) -> Result<Arc<PipedBytes>, Error> {
+        let mut state = self.lock_state();
         if let Some(known) = state.streams.get(path) {
             return Ok(Arc::clone(known));
         }
@@ -59,7 +59,7 @@ impl Files {
         Ok(read)
     }
 
-    fn state(&self) -> MutexGuard<'_, FilesRead> {
+    fn lock_state(&self) -> MutexGuard<'_, FilesRead> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

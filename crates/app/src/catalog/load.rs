@@ -4,7 +4,7 @@ use crate::prelude::*;
 use std::fs;
 use std::io::Read;
 
-use super::{Catalog, Kind, Origin, origin};
+use super::{Catalog, InputKind, Origin, origin};
 use crate::models::SERVICE_MARK;
 use ctxsim_base::diag::Place;
 use ctxsim_input::Source;
@@ -29,21 +29,21 @@ pub struct Loaded<T> {
 
 impl<T> Loaded<T> {
     /// Adds places to problems of the spec: in its own file, or in the base that sets the field.
-    pub fn locate(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        problems.into_iter().map(|it| self.locate_one(it)).listed()
+    pub fn locate_problems(&self, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        problems.into_iter().map(|it| self.locate_problem(it)).listed()
     }
 
     /// Returns the place of a field: in its own file, or in the base that sets it.
-    pub fn place_of(&self, field: String) -> Place {
+    pub fn place_of_field(&self, field: String) -> Place {
         let place = Place { field, ..Place::default() };
-        match self.holder(&place.field) {
+        match self.file_that_sets(&place.field) {
             Some(source) => source.complete(place),
             None => Place { file: self.origin.label(), ..place },
         }
     }
 
-    fn locate_one(&self, problem: Diagnostic) -> Diagnostic {
-        match self.holder(&problem.place.field) {
+    fn locate_problem(&self, problem: Diagnostic) -> Diagnostic {
+        match self.file_that_sets(&problem.place.field) {
             // It is in another file, which this one names.
             _ if !problem.place.file.is_empty() => problem,
             Some(source) => source.locate(problem),
@@ -55,17 +55,17 @@ impl<T> Loaded<T> {
     }
 
     /// Returns the file that sets a field: of those that set most of its path, the nearest.
-    fn holder(&self, field: &str) -> Option<&Source> {
+    fn file_that_sets(&self, field: &str) -> Option<&Source> {
         let steps: Vec<&str> = field.split('.').listed();
         let own = self.source.as_ref()?;
         // The last of several greatest is taken, so the nearest comes last.
-        self.bases.iter().rev().chain([own]).max_by_key(|it| depth_in(it, &steps))
+        self.bases.iter().rev().chain([own]).max_by_key(|it| n_steps_set(it, &steps))
     }
 }
 
 /// Returns how many of the first steps of a path a file sets, down to the level at which variants are merged:
 /// two, or three for stages.
-fn depth_in(source: &Source, steps: &[&str]) -> usize {
+fn n_steps_set(source: &Source, steps: &[&str]) -> usize {
     let find = |n: usize| source.find(&steps[..n].join("."));
     let deepest = if steps.first() == Some(&"stages") { 3 } else { 2 };
     let is_given = |n: &usize| find(*n).is_some_and(|it| *n == 1 || find(*n - 1).as_ref() != Some(&it));
@@ -84,10 +84,10 @@ impl PolicyReader<'_> {
     ///
     /// # Errors
     /// The name is unknown, a file cannot be read or decoded, or the bases are circular.
-    pub fn policy(&mut self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
+    pub fn read_policy(&mut self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
         let catalog = self.catalog;
-        let origin = catalog.find(Kind::Policy, name)?;
-        let (source, spec) = self.read(&origin)?;
+        let origin = catalog.find_origin(InputKind::Policy, name)?;
+        let (source, spec) = self.read_file(&origin)?;
         let mut loaded_from = vec![origin.clone()];
         let mut names = vec![spec.name.clone()];
         let mut sources = vec![source];
@@ -97,9 +97,9 @@ impl PolicyReader<'_> {
             let problem = |it| Error::from(sources[sources.len() - 1].locate(it));
             let variant = &loaded_from[loaded_from.len() - 1];
             let found = catalog
-                .base(variant, &base)
-                .ok_or_else(|| problem(catalog.unknown(Kind::Policy, "base", &base)))?;
-            catalog.files.note_origin(&found);
+                .find_base(variant, &base)
+                .ok_or_else(|| problem(catalog.unknown_name_problem(InputKind::Policy, "base", &base)))?;
+            catalog.files.add_origin(&found);
             names.push(base);
             if loaded_from.len() > BASES_MAX && !loaded_from.contains(&found) {
                 let message = format!("this policy has more than {BASES_MAX} bases, one behind the other");
@@ -111,7 +111,7 @@ impl PolicyReader<'_> {
                 let circle = Diagnostic::at(Code("base-circle"), "base", message);
                 return Err(problem(circle.help("remove `base` from one of them")));
             }
-            let (source, base_spec) = self.base(&found)?;
+            let (source, base_spec) = self.read_base(&found)?;
             next.clone_from(&base_spec.base);
             base_specs.push(base_spec);
             sources.push(source);
@@ -133,23 +133,24 @@ impl PolicyReader<'_> {
     }
 
     /// Reads one file, and keeps it: a base has many variants.
-    fn base(&mut self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
+    fn read_base(&mut self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
         if let Some((_, source, spec)) = self.bases.iter().find(|(it, ..)| it == origin) {
             return Ok((source.clone(), spec.clone()));
         }
-        let (source, spec) = self.read(origin)?;
+        let (source, spec) = self.read_file(origin)?;
         self.bases.push((origin.clone(), source.clone(), spec.clone()));
         Ok((source, spec))
     }
 
     /// Reads one file.
-    fn read(&self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
-        let (source, mut spec) = self.catalog.read(Kind::Policy, origin, |it: &PolicyFile| &it.name)?;
+    fn read_file(&self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
+        let (source, mut spec) =
+            self.catalog.read_named_file(InputKind::Policy, origin, |it: &PolicyFile| &it.name)?;
         if let Some(process) = &mut spec.process {
             process.folder = origin.folder_on_disk();
             // A word of the command may be the program, or a file that it reads.
-            let files = process.command.iter().filter_map(|it| origin.beside(it));
-            files.for_each(|it| self.catalog.files.note_origin(&it));
+            let files = process.command.iter().filter_map(|it| origin.file_beside(it));
+            files.for_each(|it| self.catalog.files.add_origin(&it));
         }
         Ok((source, spec))
     }
@@ -157,7 +158,7 @@ impl PolicyReader<'_> {
 
 impl Catalog {
     /// Returns a reader of several policies.
-    pub fn policies(&self) -> PolicyReader<'_> {
+    pub fn policy_reader(&self) -> PolicyReader<'_> {
         PolicyReader { catalog: self, bases: Vec::new() }
     }
 
@@ -166,7 +167,7 @@ impl Catalog {
     /// # Errors
     /// The name is unknown, a file cannot be read or decoded, or the bases are circular.
     pub fn policy(&self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
-        self.policies().policy(name)
+        self.policy_reader().read_policy(name)
     }
 
     /// Reads a scenario; any file other than `.ron` and `.toml` is read as a recorded session.
@@ -174,10 +175,10 @@ impl Catalog {
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
     pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioFile>, Error> {
-        let origin = self.find(Kind::Scenario, name)?;
-        if origin.timeline().is_some() {
+        let origin = self.find_origin(InputKind::Scenario, name)?;
+        if origin.built_timeline().is_some() {
             let name = name.to_owned();
-            let loaded = recording(origin);
+            let loaded = scenario_of_recording(origin);
             return Ok(Loaded { spec: ScenarioFile { name, ..loaded.spec }, ..loaded });
         }
         if Format::from_path(origin.path()).is_none() {
@@ -185,21 +186,23 @@ impl Catalog {
             if let Origin::File(path) = &origin {
                 fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
             }
-            let of_world = front(&origin).and_then(|it| ctxsim_worlds::of_file(&it, &file_name(&origin)));
-            let loaded = recording(origin);
+            let of_world =
+                json_file_start(&origin).and_then(|it| ctxsim_worlds::of_file(&it, &file_name(&origin)));
+            let loaded = scenario_of_recording(origin);
             let load = of_world.unwrap_or_else(|| loaded.spec.load.clone());
             return Ok(Loaded { spec: ScenarioFile { load, ..loaded.spec }, ..loaded });
         }
-        let (source, spec) = self.read(Kind::Scenario, &origin, |it: &ScenarioFile| &it.name)?;
-        if let Some(beside) = spec.load.path().and_then(|it| origin.beside(it)) {
-            self.files.note_origin(&beside);
+        let (source, spec) =
+            self.read_named_file(InputKind::Scenario, &origin, |it: &ScenarioFile| &it.name)?;
+        if let Some(beside) = spec.load.path().and_then(|it| origin.file_beside(it)) {
+            self.files.add_origin(&beside);
         }
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 
     /// Returns the file of a recording that is named directly; nothing for any other name.
-    pub fn recording_origin(&self, name: &str) -> Option<Origin> {
-        let origin = self.find(Kind::Scenario, name).ok()?;
+    pub fn origin_of_recording(&self, name: &str) -> Option<Origin> {
+        let origin = self.find_origin(InputKind::Scenario, name).ok()?;
         let is_other = matches!(origin, Origin::Bundled(_) | Origin::Built(_));
         (!is_other && Format::from_path(origin.path()).is_none()).then_some(origin)
     }
@@ -209,21 +212,22 @@ impl Catalog {
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
     pub fn profile(&self, name: &str) -> Result<Loaded<ProfileFile>, Error> {
-        let is_name = |it: &str| self.entries.contains_key(&(Kind::Profile, it.to_owned()));
+        let is_name = |it: &str| self.entries.contains_key(&(InputKind::Profile, it.to_owned()));
         let parts = name.rsplit_once(SERVICE_MARK).filter(|it| !is_name(name) && is_name(it.0));
         let (name, service) = parts.map_or((name, None), |it| (it.0, Some(it.1)));
-        let origin = self.find(Kind::Profile, name)?;
-        let (source, spec) = self.read(Kind::Profile, &origin, |it: &ProfileFile| &it.name)?;
+        let origin = self.find_origin(InputKind::Profile, name)?;
+        let (source, spec) =
+            self.read_named_file(InputKind::Profile, &origin, |it: &ProfileFile| &it.name)?;
         let spec = match service {
             Some(service) => spec.under(service),
             None => spec,
         };
-        let spec = self.priced(spec);
+        let spec = self.at_pinned_prices(spec);
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 
     /// Holds a profile at the prices of the day that the configuration pins, if its own are later.
-    fn priced(&self, mut spec: ProfileFile) -> ProfileFile {
+    fn at_pinned_prices(&self, mut spec: ProfileFile) -> ProfileFile {
         if let Some(day) = self.pins.prices.as_ref().filter(|it| **it < spec.as_of) {
             spec.assumptions.starts_at.get_or_insert_with(|| day.clone());
         }
@@ -235,40 +239,40 @@ impl Catalog {
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
     pub fn suite(&self, name: &str) -> Result<Loaded<SuiteFile>, Error> {
-        let origin = self.find(Kind::Suite, name)?;
-        let (source, spec) = self.read(Kind::Suite, &origin, |it: &SuiteFile| &it.name)?;
+        let origin = self.find_origin(InputKind::Suite, name)?;
+        let (source, spec) = self.read_named_file(InputKind::Suite, &origin, |it: &SuiteFile| &it.name)?;
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
     }
 
     /// Reports a field that names a missing input.
-    pub fn unknown(&self, kind: Kind, field: &str, name: &str) -> Diagnostic {
-        let mut problem = self.unknown_name(kind, name).into_problem();
+    pub fn unknown_name_problem(&self, kind: InputKind, field: &str, name: &str) -> Diagnostic {
+        let mut problem = self.unknown_name_error(kind, name).into_problem();
         field.clone_into(&mut problem.place.field);
         problem
     }
 
     /// Returns the place of a base: a catalog name, else a file beside the variant's.
-    fn base(&self, variant: &Origin, name: &str) -> Option<Origin> {
-        if let Some(origin) = variant.named_in_revision(name) {
+    fn find_base(&self, variant: &Origin, name: &str) -> Option<Origin> {
+        if let Some(origin) = variant.find_in_revision(name) {
             return Some(origin);
         }
-        if let Some(origin) = self.entries.get(&(Kind::Policy, name.to_owned())) {
+        if let Some(origin) = self.entries.get(&(InputKind::Policy, name.to_owned())) {
             return Some(origin.clone());
         }
         let last = name.rsplit('/').next().unwrap_or(name);
-        let beside = |extension: &str| variant.beside(&format!("{last}.{extension}"));
+        let beside = |extension: &str| variant.file_beside(&format!("{last}.{extension}"));
         let is_there = |it: &Origin| matches!(it, Origin::Revision(..)) || it.path().is_file();
         ["ron", "toml"].into_iter().filter_map(beside).find(is_there)
     }
 
     /// Reads one file and checks that its name is its path.
-    fn read<T: Decode + Clone + Send + Sync + 'static>(
+    fn read_named_file<T: Decode + Clone + Send + Sync + 'static>(
         &self,
-        kind: Kind,
+        kind: InputKind,
         origin: &Origin,
-        name: impl Fn(&T) -> &String,
+        name_of: impl Fn(&T) -> &String,
     ) -> Result<(Source, T), Error> {
-        if let Some(problem) = origin::recorded_in_place_of(kind, origin) {
+        if let Some(problem) = origin::recording_instead_problem(kind, origin) {
             return Err(problem.into());
         }
         let replaced = self.replaced.get(origin.path()).filter(|_| matches!(origin, Origin::File(_)));
@@ -278,14 +282,14 @@ impl Catalog {
                 let spec = source.decode()?;
                 (source, spec)
             }
-            (Origin::Bundled(file), None) => file.once(|| decoded(kind, origin))?,
-            _ => decoded(kind, origin)?,
+            (Origin::Bundled(file), None) => file.read_once(|| decode_input(kind, origin))?,
+            _ => decode_input(kind, origin)?,
         };
-        let given = name(&spec);
+        let given = name_of(&spec);
         // A policy of another revision is in the catalog under a name that no file gives.
         let is_named = !matches!(origin, Origin::Revision(..));
-        let of_catalog = self.of_kind(kind).find(|it| is_named && it.1 == origin).map(|it| it.0);
-        let stem = stem(origin.path());
+        let of_catalog = self.entries_of_kind(kind).find(|it| is_named && it.1 == origin).map(|it| it.0);
+        let stem = file_stem(origin.path());
         let expected = of_catalog.unwrap_or(&stem);
         let is_named = match of_catalog {
             Some(expected) => given == expected,
@@ -302,12 +306,12 @@ impl Catalog {
 }
 
 /// Reads one file as an input of a kind.
-fn decoded<T: Decode + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(Source, T), Error> {
-    let source = origin.source()?;
-    if let Some(spec) = origin.value::<T>() {
+fn decode_input<T: Decode + Clone + 'static>(kind: InputKind, origin: &Origin) -> Result<(Source, T), Error> {
+    let source = origin.read_source()?;
+    if let Some(spec) = origin.built_value::<T>() {
         return Ok((source, spec.clone()));
     }
-    let spec: T = source.decode().map_err(|error| match origin::other_kind(kind, &source) {
+    let spec: T = source.decode().map_err(|error| match origin::other_kind_problem(kind, &source) {
         // What every field lacks or has too much says less than what the file is.
         Some(problem) => problem.into(),
         None => error,
@@ -319,12 +323,12 @@ fn decoded<T: Decode + Clone + 'static>(kind: Kind, origin: &Origin) -> Result<(
 const FRONT: u64 = 64 * 1_024;
 
 /// Returns how a JSON file begins; nothing of what cannot be read.
-fn front(origin: &Origin) -> Option<String> {
+fn json_file_start(origin: &Origin) -> Option<String> {
     if origin.path().extension().is_none_or(|it| it != "json") {
         return None;
     }
     let mut bytes = Vec::new();
-    let mut reader = origin.reader().ok()?;
+    let mut reader = origin.open_reader().ok()?;
     Read::take(reader.as_mut(), FRONT).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -335,17 +339,17 @@ fn file_name(origin: &Origin) -> String {
 }
 
 /// Makes a scenario of a recorded session with default assumptions.
-pub fn recording(origin: Origin) -> Loaded<ScenarioFile> {
+pub fn scenario_of_recording(origin: Origin) -> Loaded<ScenarioFile> {
     let file = file_name(&origin);
     let spec = ScenarioFile {
         about: format!("Recorded session {file}."),
         load: LoadSpec::Recorded { path: file, assume: Box::default() },
-        ..ScenarioFile::named(&stem(origin.path()))
+        ..ScenarioFile::named(&file_stem(origin.path()))
     };
     Loaded { spec, origin, source: None, bases: Vec::new() }
 }
 
 /// Returns a file's name without its extension.
-fn stem(path: &Path) -> String {
+fn file_stem(path: &Path) -> String {
     path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
 }

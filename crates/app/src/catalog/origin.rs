@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read as _};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use crate::catalog::{BUNDLED_MARK, PipedBytes, is_same_file, name_below};
+use crate::catalog::{BUNDLED_MARK, PipedBytes, is_same_file, name_below_folder};
 use ctxsim_input::policy::OwnCode;
 use ctxsim_input::text::source::{Source, read_text};
 use ctxsim_input::text::{decode, source};
@@ -38,7 +38,7 @@ pub enum Origin {
     /// In another revision of the user's repository, at this path below its folder.
     Revision(Arc<Revision>, PathBuf),
     /// A text or a value in memory, at a path that says its kind, its name and, of a text, its format; a timeline is under the scenario's name.
-    Built(Arc<Built>),
+    Built(Arc<BuiltInput>),
 }
 
 /// The bytes of a stream, for a reader of its own.
@@ -52,47 +52,47 @@ impl AsRef<[u8]> for SharedBytes {
 
 /// A value that was built in code: what a file would say, or the timeline that a scenario plays, whatever name it has itself.
 #[derive(Debug)]
-pub struct Built {
+pub struct BuiltInput {
     path: PathBuf,
     value: Box<dyn Any + Send + Sync>,
     /// The code behind it: what a policy runs, or how a profile's cache works.
     code: Option<OwnCode>,
 }
 
-impl PartialEq for Built {
+impl PartialEq for BuiltInput {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-impl Eq for Built {}
+impl Eq for BuiltInput {}
 
-impl Built {
+impl BuiltInput {
     /// Holds a value, and the code behind it.
     pub fn new<T: Any + Send + Sync>(path: &str, value: T, code: Option<OwnCode>) -> Self {
         Self { path: path.into(), value: Box::new(value), code }
     }
 
     /// Returns the text, if it is one that is held.
-    fn text(&self) -> Option<&String> {
+    fn held_text(&self) -> Option<&String> {
         self.value.downcast_ref()
     }
 }
 
 impl Origin {
     /// Returns the code behind an input that was built in code.
-    pub fn code(&self) -> Option<&OwnCode> {
+    pub fn own_code(&self) -> Option<&OwnCode> {
         if let Self::Built(it) = self { it.code.as_ref() } else { None }
     }
 
     /// Returns what was built in code, if it was, as such a value.
-    pub(super) fn value<T: Any>(&self) -> Option<&T> {
+    pub(super) fn built_value<T: Any>(&self) -> Option<&T> {
         if let Self::Built(it) = self { it.value.downcast_ref() } else { None }
     }
 
     /// Returns the timeline of a scenario that was built in code.
-    pub fn timeline(&self) -> Option<&Arc<Timeline>> {
-        self.value()
+    pub fn built_timeline(&self) -> Option<&Arc<Timeline>> {
+        self.built_value()
     }
 
     /// Returns the path, without its tree.
@@ -120,16 +120,18 @@ impl Origin {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn text(&self) -> Result<Cow<'static, str>, Error> {
+    pub fn read_text(&self) -> Result<Cow<'static, str>, Error> {
         match self {
             Self::Bundled(it) => Ok(Cow::Borrowed(it.text())),
             Self::File(path) => read_text(path).map(Cow::Owned),
             Self::Stream(it) => Ok(Cow::Owned(String::from_utf8_lossy(&it.bytes).into_owned())),
             Self::Revision(revision, path) => {
-                let text = revision.text(path).ok_or_else(|| missing(path))?;
+                let text = revision.text(path).ok_or_else(|| missing_file_error(path))?;
                 Ok(Cow::Owned(text.to_owned()))
             }
-            Self::Built(it) => it.text().cloned().map(Cow::Owned).ok_or_else(|| missing(&it.path)),
+            Self::Built(it) => {
+                it.held_text().cloned().map(Cow::Owned).ok_or_else(|| missing_file_error(&it.path))
+            }
         }
     }
 
@@ -137,35 +139,39 @@ impl Origin {
     ///
     /// # Errors
     /// The file cannot be opened.
-    pub fn reader(&self) -> Result<Box<dyn BufRead>, Error> {
+    pub fn open_reader(&self) -> Result<Box<dyn BufRead>, Error> {
         match self {
             Self::Bundled(it) => Ok(Box::new(it.text().as_bytes())),
-            Self::File(path) => opened(path),
+            Self::File(path) => open_with_log(path),
             Self::Stream(it) => Ok(Box::new(io::Cursor::new(SharedBytes(Arc::clone(it))))),
-            Self::Revision(..) | Self::Built(_) => Ok(Box::new(io::Cursor::new(self.text()?.into_owned()))),
+            Self::Revision(..) | Self::Built(_) => {
+                Ok(Box::new(io::Cursor::new(self.read_text()?.into_owned())))
+            }
         }
     }
 
     /// Returns a file whose name is relative to this one's folder, in the same tree.
-    pub fn beside(&self, relative: &str) -> Option<Self> {
+    pub fn file_beside(&self, relative: &str) -> Option<Self> {
         let folder = self.path().parent().unwrap_or(Path::new(""));
         match self {
-            Self::Bundled(it) => it.other(&plain(&folder.join(relative))).map(Self::Bundled),
+            Self::Bundled(it) => {
+                it.file_of_same_bundle(&normalize_path(&folder.join(relative))).map(Self::Bundled)
+            }
             Self::File(_) => Some(Self::File(folder.join(relative))),
             Self::Revision(revision, _) => {
-                let wanted = PathBuf::from(plain(&folder.join(relative)));
+                let wanted = PathBuf::from(normalize_path(&folder.join(relative)));
                 revision.text(&wanted).map(|_| Self::Revision(Arc::clone(revision), wanted))
             }
             // Its recording is what was read, or the timeline itself.
             Self::Stream(_) => Some(self.clone()),
-            Self::Built(_) if self.timeline().is_some() => Some(self.clone()),
+            Self::Built(_) if self.built_timeline().is_some() => Some(self.clone()),
             // What is in memory names files from the working folder on.
             Self::Built(_) => Some(Self::File(PathBuf::from(relative))),
         }
     }
 
     /// Returns whether both are the same file, however their paths are written.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same_input(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(one), Self::File(other)) => one == other || is_same_file(one, other),
             _ => self == other,
@@ -173,12 +179,12 @@ impl Origin {
     }
 
     /// Reads the file as an input with a format.
-    pub(super) fn source(&self) -> Result<Source, Error> {
+    pub(super) fn read_source(&self) -> Result<Source, Error> {
         match self {
-            Self::Built(it) if it.text().is_none() => Ok(Source::new(self.label(), Format::Ron, "")),
+            Self::Built(it) if it.held_text().is_none() => Ok(Source::new(self.label(), Format::Ron, "")),
             Self::Bundled(_) | Self::Stream(_) | Self::Revision(..) | Self::Built(_) => {
                 let format = Format::from_path(self.path()).unwrap_or(Format::Ron);
-                Ok(Source::new(self.label(), format, self.text()?))
+                Ok(Source::new(self.label(), format, self.read_text()?))
             }
             Self::File(path) => Source::read(path),
         }
@@ -186,7 +192,7 @@ impl Origin {
 }
 
 /// Returns a path with `.` and `..` resolved and `/` between its parts.
-pub(super) fn plain(path: &Path) -> String {
+pub(super) fn normalize_path(path: &Path) -> String {
     let mut parts: Vec<Cow<'_, str>> = Vec::new();
     for part in path.components() {
         match part {
@@ -201,7 +207,7 @@ pub(super) fn plain(path: &Path) -> String {
 }
 
 /// Opens a file. A database comes with the log of what was written last, which may lie beside it: neither is locked or changed.
-fn opened(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+fn open_with_log(path: &Path) -> Result<Box<dyn BufRead>, Error> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let mut reader = source::open(path)?;
     let mut log = path.as_os_str().to_owned();
@@ -225,7 +231,7 @@ fn opened(path: &Path) -> Result<Box<dyn BufRead>, Error> {
 }
 
 /// Reports a missing file.
-fn missing(path: &Path) -> Error {
+fn missing_file_error(path: &Path) -> Error {
     Error::Read { path: path.to_owned(), source: std::io::ErrorKind::NotFound.into() }
 }
 
@@ -234,46 +240,46 @@ fn missing(path: &Path) -> Error {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn kind_of(path: &Path) -> Result<Kind, Error> {
+pub fn kind_of_file(path: &Path) -> Result<InputKind, Error> {
     if Format::from_path(path).is_none() {
-        return Ok(Kind::Scenario);
+        return Ok(InputKind::Scenario);
     }
-    let likely = likely(&Source::read(path)?);
+    let likely = likely_kinds(&Source::read(path)?);
     let folders: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).listed();
-    let of_folder = folders.iter().rev().find_map(|it| likely.iter().find(|kind| kind.folder() == it));
-    Ok(*of_folder.or(likely.first()).unwrap_or(&Kind::Policy))
+    let of_folder = folders.iter().rev().find_map(|it| likely.iter().find(|kind| kind.folder_name() == it));
+    Ok(*of_folder.or(likely.first()).unwrap_or(&InputKind::Policy))
 }
 
 /// Returns the kinds that share most of a file's top-level fields.
-fn likely(source: &Source) -> Vec<Kind> {
+fn likely_kinds(source: &Source) -> Vec<InputKind> {
     let n_known = |fields: &[&str]| source.keys().filter(|it| fields.contains(it)).count();
     let known = [
-        (Kind::Policy, n_known(decode::fields::<PolicyFile>())),
-        (Kind::Scenario, n_known(decode::fields::<ScenarioFile>())),
-        (Kind::Profile, n_known(decode::fields::<ProfileFile>())),
-        (Kind::Suite, n_known(decode::fields::<SuiteFile>())),
+        (InputKind::Policy, n_known(decode::fields::<PolicyFile>())),
+        (InputKind::Scenario, n_known(decode::fields::<ScenarioFile>())),
+        (InputKind::Profile, n_known(decode::fields::<ProfileFile>())),
+        (InputKind::Suite, n_known(decode::fields::<SuiteFile>())),
     ];
     let most = known.iter().map(|(_, n)| *n).max().unwrap_or(0);
     known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).listed()
 }
 
 /// Reports a file of another kind than requested, or nothing if it may be of that kind.
-pub(super) fn other_kind(asked: Kind, source: &Source) -> Option<Diagnostic> {
-    let likely = likely(source);
+pub(super) fn other_kind_problem(asked: InputKind, source: &Source) -> Option<Diagnostic> {
+    let likely = likely_kinds(source);
     let found = *likely.first().filter(|_| !likely.contains(&asked))?;
     let command = format!("ctxsim run --{} {}", found.noun(), source.file);
-    Some(wrong_kind(asked, found.noun(), &source.file, &command))
+    Some(wrong_kind_problem(asked, found.noun(), &source.file, &command))
 }
 
 /// Reports a recorded session where an input file was expected, or nothing if it is not one.
-pub(super) fn recorded_in_place_of(asked: Kind, origin: &Origin) -> Option<Diagnostic> {
+pub(super) fn recording_instead_problem(asked: InputKind, origin: &Origin) -> Option<Diagnostic> {
     let is_recorded = Format::from_path(origin.path()).is_none()
-        && import::detect_from(origin.reader().ok()?.as_mut()).is_ok_and(|it| it.is_some());
+        && import::detect_from(origin.open_reader().ok()?.as_mut()).is_ok_and(|it| it.is_some());
     let label = origin.label();
-    is_recorded.then(|| wrong_kind(asked, "recorded session", &label, &format!("ctxsim run {label}")))
+    is_recorded.then(|| wrong_kind_problem(asked, "recorded session", &label, &format!("ctxsim run {label}")))
 }
 
-fn wrong_kind(asked: Kind, found: &str, file: &str, command: &str) -> Diagnostic {
+fn wrong_kind_problem(asked: InputKind, found: &str, file: &str, command: &str) -> Diagnostic {
     let message = format!("this file is a {found}, not a {}", asked.noun());
     Diagnostic::at(Code("file-kind"), "", message).help(format!("run `{command}`")).in_file(file)
 }
@@ -281,30 +287,36 @@ fn wrong_kind(asked: Kind, found: &str, file: &str, command: &str) -> Diagnostic
 impl Catalog {
     /// Adds a text under a path as files have it below a folder of inputs: `policies/mine.ron`. It replaces one of the same name.
     /// Returns whether the path names a kind and a format.
-    pub fn hold_text(&mut self, path: &str, text: String) -> bool {
-        let named = |kind| Some((kind, name_below(kind, path)?));
-        let Some(key) = Kind::ALL.into_iter().find_map(named) else { return false };
-        self.entries.insert(key, Origin::Built(Arc::new(Built::new(path, text, None))));
+    pub fn add_text(&mut self, path: &str, text: String) -> bool {
+        let named = |kind| Some((kind, name_below_folder(kind, path)?));
+        let Some(key) = InputKind::ALL.into_iter().find_map(named) else { return false };
+        self.entries.insert(key, Origin::Built(Arc::new(BuiltInput::new(path, text, None))));
         true
     }
 
     /// Adds what a file of a kind would say, such as a `PolicyFile`, and the code behind it. It replaces one of the same name.
-    pub fn hold<T: Any + Send + Sync>(&mut self, kind: Kind, name: &str, file: T, code: Option<OwnCode>) {
-        let built = Built::new(&format!("{}/{name}.ron", kind.folder()), file, code);
+    pub fn add_built<T: Any + Send + Sync>(
+        &mut self,
+        kind: InputKind,
+        name: &str,
+        file: T,
+        code: Option<OwnCode>,
+    ) {
+        let built = BuiltInput::new(&format!("{}/{name}.ron", kind.folder_name()), file, code);
         self.entries.insert((kind, name.to_owned()), Origin::Built(Arc::new(built)));
     }
 
     /// Adds a scenario that was built in code, under a name.
-    pub fn hold_timeline(&mut self, name: &str, timeline: Arc<Timeline>) {
-        let built = Built::new(name, timeline, None);
-        self.entries.insert((Kind::Scenario, name.to_owned()), Origin::Built(Arc::new(built)));
+    pub fn add_timeline(&mut self, name: &str, timeline: Arc<Timeline>) {
+        let built = BuiltInput::new(name, timeline, None);
+        self.entries.insert((InputKind::Scenario, name.to_owned()), Origin::Built(Arc::new(built)));
     }
 
     /// Returns the text of an input in memory that a diagnostic names.
     pub(super) fn text_in_memory(&self, label: &str) -> Option<String> {
         let path = Path::new(label.strip_prefix(MEMORY_MARK)?);
         let mut texts = self.entries.values().filter(|it| it.path() == path);
-        texts.find_map(|it| it.value::<String>().cloned())
+        texts.find_map(|it| it.built_value::<String>().cloned())
     }
 }
 
@@ -331,7 +343,7 @@ impl Revision {
     }
 
     /// Returns the same revision with its folder checked out.
-    pub fn checked_out(&self, folder: PathBuf) -> Self {
+    pub fn with_checkout(&self, folder: PathBuf) -> Self {
         let Self { name, folder: own, files, .. } = self;
         Self { name: name.clone(), folder: own.clone(), files: files.clone(), checkout: Some(folder) }
     }
@@ -357,7 +369,7 @@ impl Revision {
     }
 
     /// Returns the text of a file by its name in diagnostics.
-    pub(super) fn labelled(&self, label: &str) -> Option<&str> {
+    pub(super) fn text_by_label(&self, label: &str) -> Option<&str> {
         self.files.iter().find(|(path, _)| self.label(path) == label).map(|(_, text)| text.as_str())
     }
 }
@@ -375,7 +387,7 @@ impl Origin {
     }
 
     /// Returns the policy of the same revision with a given name; `None` outside revisions.
-    pub(super) fn named_in_revision(&self, name: &str) -> Option<Self> {
+    pub(super) fn find_in_revision(&self, name: &str) -> Option<Self> {
         let Self::Revision(revision, _) = self else { return None };
         let paths = ["ron", "toml"].map(|it| PathBuf::from(format!("{name}.{it}")));
         let path = paths.into_iter().find(|it| revision.text(it).is_some())?;
@@ -425,12 +437,12 @@ impl BundledFile {
     }
 
     /// Returns a file at a path of the same bundle.
-    pub(super) fn other(self, path: &str) -> Option<Self> {
+    pub(super) fn file_of_same_bundle(self, path: &str) -> Option<Self> {
         self.bundle.file(path)
     }
 
     /// Returns what the file was read as, or reads it: it never changes, and a small plan would take most of its time for such files.
-    pub(crate) fn once<T: Clone + Send + Sync + 'static>(
+    pub(crate) fn read_once<T: Clone + Send + Sync + 'static>(
         self,
         read: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {

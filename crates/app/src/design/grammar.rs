@@ -66,7 +66,7 @@ impl DesignCandidate {
     }
 
     /// Returns it with other values of a kind.
-    fn with(&self, kind: usize, values: Option<DesignValues>) -> Self {
+    fn with_stage(&self, kind: usize, values: Option<DesignValues>) -> Self {
         let mut changed = self.clone();
         changed.stages[kind] = values;
         changed
@@ -85,13 +85,13 @@ impl DesignGrammar {
     }
 
     /// Returns the policy without any stage.
-    pub fn empty(&self) -> DesignCandidate {
+    pub fn empty_candidate(&self) -> DesignCandidate {
         DesignCandidate { preset: None, stages: vec![None; self.kinds.len()] }
     }
 
     /// Returns stages by the names and values of their kinds, as in `trim size=2000 form=offload`; `None` if the grammar has no such.
-    pub fn named(&self, stages: &[&str]) -> Option<DesignCandidate> {
-        let mut all = self.empty();
+    pub fn parse_candidate(&self, stages: &[&str]) -> Option<DesignCandidate> {
+        let mut all = self.empty_candidate();
         for text in stages {
             let (name, values) = text.split_once(' ')?;
             let nth = self.kinds.iter().position(|it| it.name == name)?;
@@ -110,10 +110,10 @@ impl DesignGrammar {
     ///
     /// # Errors
     /// The grammar has a broken kind.
-    pub fn file(&self, candidate: &DesignCandidate) -> Result<PolicyFile, Vec<Diagnostic>> {
+    pub fn policy_file(&self, candidate: &DesignCandidate) -> Result<PolicyFile, Vec<Diagnostic>> {
         let mut whole = PolicyFile::named("");
-        for (kind, values) in self.chosen(candidate) {
-            let part = kind.file(values)?;
+        for (kind, values) in self.stages_of(candidate) {
+            let part = kind.policy_part(values)?;
             whole.layout = whole.layout.or(part.layout);
             whole.stages.extend(part.stages);
         }
@@ -121,7 +121,7 @@ impl DesignGrammar {
     }
 
     /// Returns the kinds of a policy with their values.
-    pub fn chosen<'g>(
+    pub fn stages_of<'g>(
         &'g self,
         candidate: &'g DesignCandidate,
     ) -> impl Iterator<Item = (&'g DesignKind, &'g DesignValues)> {
@@ -129,8 +129,8 @@ impl DesignGrammar {
     }
 
     /// Draws a policy of one kind to as many as it may have.
-    pub fn drawn(&self, draw: &mut Draw) -> DesignCandidate {
-        let mut all = self.empty();
+    pub fn draw_candidate(&self, draw: &mut Draw) -> DesignCandidate {
+        let mut all = self.empty_candidate();
         let n = draw.next_between(1, self.kinds_max as u64) as usize;
         let mut left: Vec<usize> = (0..self.kinds.len()).listed();
         for _ in 0..n.min(left.len()) {
@@ -142,7 +142,7 @@ impl DesignGrammar {
     }
 
     /// Lists the coordinates: for each kind whether it is there, then each of its numbers.
-    pub(super) fn coordinates(&self) -> Vec<(usize, Option<usize>)> {
+    pub(super) fn search_coordinates(&self) -> Vec<(usize, Option<usize>)> {
         let of_kind = |(nth, kind): (usize, &DesignKind)| {
             let numbers = (0..kind.values.len()).map(Some);
             std::iter::once(None).chain(numbers).map(move |number| (nth, number)).listed()
@@ -151,54 +151,56 @@ impl DesignGrammar {
     }
 
     /// Returns the policies that differ from one in a coordinate.
-    pub(super) fn near(
+    pub(super) fn neighbours_in_coordinate(
         &self,
-        from: &DesignCandidate,
-        nth: usize,
-        number: Option<usize>,
+        candidate: &DesignCandidate,
+        kind_index: usize,
+        number_index: Option<usize>,
     ) -> Vec<DesignCandidate> {
-        let kind = &self.kinds[nth];
-        match (&from.stages[nth], number) {
-            (Some(_), None) => vec![from.with(nth, None)],
+        let kind = &self.kinds[kind_index];
+        match (&candidate.stages[kind_index], number_index) {
+            (Some(_), None) => vec![candidate.with_stage(kind_index, None)],
             (Some(own), Some(number)) => {
-                let others = kind.along(own, number).filter(|values| values != own);
-                others.map(|values| from.with(nth, Some(values))).listed()
+                let others = kind.values_along(own, number).filter(|values| values != own);
+                others.map(|values| candidate.with_stage(kind_index, Some(values))).listed()
             }
-            (None, None) if from.n_stages() < self.kinds_max => {
-                kind.around_middle().into_iter().map(|values| from.with(nth, Some(values))).listed()
-            }
+            (None, None) if candidate.n_stages() < self.kinds_max => kind
+                .values_around_middle()
+                .into_iter()
+                .map(|values| candidate.with_stage(kind_index, Some(values)))
+                .listed(),
             (None, _) => Vec::new(),
         }
     }
 
     /// Returns the policies that have another kind of stage in the place of one, kind by kind.
-    pub(super) fn swaps(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
+    pub(super) fn with_one_stage_swapped(&self, candidate: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
         let (own, others): (Vec<usize>, Vec<usize>) =
-            (0..self.kinds.len()).partition(|nth| from.stages[*nth].is_some());
+            (0..self.kinds.len()).partition(|nth| candidate.stages[*nth].is_some());
         let mut all = Vec::new();
         for gone in own {
             for nth in &others {
-                let without = from.with(gone, None);
-                let values = self.kinds[*nth].around_middle().into_iter();
-                all.push(values.map(|values| without.with(*nth, Some(values))).listed());
+                let without = candidate.with_stage(gone, None);
+                let values = self.kinds[*nth].values_around_middle().into_iter();
+                all.push(values.map(|values| without.with_stage(*nth, Some(values))).listed());
             }
         }
         all
     }
 
     /// Returns the policies that differ from one in two numbers of a stage that it has or could have, pair by pair.
-    pub(super) fn pairs(&self, from: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
-        let has_room = from.n_stages() < self.kinds_max;
+    pub(super) fn with_two_numbers_changed(&self, candidate: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
+        let has_room = candidate.n_stages() < self.kinds_max;
         let mut all = Vec::new();
         for (nth, kind) in self.kinds.iter().enumerate() {
-            let middle = has_room.then(|| kind.middle());
-            let Some(own) = &from.stages[nth].clone().or(middle) else { continue };
+            let middle = has_room.then(|| kind.middle_values());
+            let Some(own) = &candidate.stages[nth].clone().or(middle) else { continue };
             for one in 0..own.len() {
                 for other in one + 1..own.len() {
-                    let firsts = kind.along(own, one).filter(|values| values[one] != own[one]);
-                    let both = firsts.flat_map(|values| kind.along(&values, other).listed());
+                    let firsts = kind.values_along(own, one).filter(|values| values[one] != own[one]);
+                    let both = firsts.flat_map(|values| kind.values_along(&values, other).listed());
                     let both = both.filter(|values| values[other] != own[other]);
-                    all.push(both.map(|values| from.with(nth, Some(values))).listed());
+                    all.push(both.map(|values| candidate.with_stage(nth, Some(values))).listed());
                 }
             }
         }
@@ -208,44 +210,46 @@ impl DesignGrammar {
 
 impl DesignKind {
     /// Returns its part of a policy file.
-    fn file(&self, values: &DesignValues) -> Result<PolicyFile, Vec<Diagnostic>> {
+    fn policy_part(&self, values: &DesignValues) -> Result<PolicyFile, Vec<Diagnostic>> {
         let means = |number: &str, value: &str| {
             let meant = self.means.get(number).and_then(|it| it.get(value));
             meant.map_or(value, String::as_str).to_owned()
         };
-        let inside = self.filled(&self.plays, values, means);
+        let inside = self.fill_template(&self.plays, values, means);
         decode(&format!("(name: \"\", about: \"\", {inside})"), Format::Ron)
     }
 
     /// Returns whether it is a stage, and not a layout.
-    pub fn has_stage(&self) -> bool {
+    pub fn is_stage(&self) -> bool {
         self.plays.contains("stages:")
     }
 
     /// Says what it does with some values.
-    pub fn words(&self, values: &DesignValues) -> String {
-        self.filled(&self.says, values, |_, value| value.parse().map_or_else(|_| value.to_owned(), thousands))
+    pub fn description(&self, values: &DesignValues) -> String {
+        self.fill_template(&self.says, values, |_, value| {
+            value.parse().map_or_else(|_| value.to_owned(), thousands)
+        })
     }
 
     /// Returns its name with its values, as [`DesignGrammar::named`] reads it.
-    pub fn short(&self, values: &DesignValues) -> String {
+    pub fn short_name(&self, values: &DesignValues) -> String {
         let one = |((number, of), at): ((&String, &Vec<String>), &usize)| format!("{number}={}", of[*at]);
         format!("{} {}", self.name, self.values.iter().zip(values).map(one).listed().join(", "))
     }
 
     /// Returns values in the middle of each number's.
-    pub fn middle(&self) -> DesignValues {
+    pub fn middle_values(&self) -> DesignValues {
         self.values.values().map(|it| (it.len() - 1) / 2).collect()
     }
 
     /// Returns the middle, and what differs from it in one number.
-    pub fn around_middle(&self) -> IndexSet<DesignValues> {
-        let middle = self.middle();
-        (0..middle.len()).flat_map(|number| self.along(&middle, number)).collect()
+    pub fn values_around_middle(&self) -> IndexSet<DesignValues> {
+        let middle = self.middle_values();
+        (0..middle.len()).flat_map(|number| self.values_along(&middle, number)).collect()
     }
 
     /// Returns values with every value of one number.
-    fn along(&self, values: &DesignValues, number: usize) -> impl Iterator<Item = DesignValues> {
+    fn values_along(&self, values: &DesignValues, number: usize) -> impl Iterator<Item = DesignValues> {
         let values = values.clone();
         (0..self.values[number].len()).map(move |value| {
             let mut changed = values.clone();
@@ -255,7 +259,12 @@ impl DesignKind {
     }
 
     /// Fills values in.
-    fn filled(&self, text: &str, values: &DesignValues, means: impl Fn(&str, &str) -> String) -> String {
+    fn fill_template(
+        &self,
+        text: &str,
+        values: &DesignValues,
+        means: impl Fn(&str, &str) -> String,
+    ) -> String {
         let mut text = text.to_owned();
         for ((number, choices), at) in self.values.iter().zip(values) {
             text = text.replace(&format!("{{{{ {number} }}}}"), &means(number, &choices[*at]));

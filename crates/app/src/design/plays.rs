@@ -57,12 +57,13 @@ impl<'c> DesignPlays<'c> {
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Result<Self, Error> {
-        let presets = presets(catalog)?;
+        let presets = preset_names(catalog)?;
         let base = comparison.policies.first().cloned().unwrap_or_default();
         let policies = std::iter::once(base).chain(presets.iter().cloned()).listed();
         let plan = Plan::new(catalog, &Comparison { policies, ..comparison.clone() })?;
-        let open = |it: &ReadyLoad| plan.opened_for_sweeps(it);
-        let (sessions, _) = plan.each_of(threads, progress, open, |load, _| DesignSession::new(load))?;
+        let open = |it: &ReadyLoad| plan.open_for_sweeps(it);
+        let (sessions, _) =
+            plan.map_loads_opened_by(threads, progress, open, |load, _| DesignSession::new(load))?;
         let sessions = sessions.into_iter().collect::<Result<Vec<_>, _>>()?;
         let (base, presets) =
             plan.policies.split_first().map(|it| (it.0.clone(), it.1.to_vec())).unwrap_or_default();
@@ -71,8 +72,8 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Returns a preset as it is.
-    pub fn preset(&self, nth: usize) -> DesignCandidate {
-        DesignCandidate { preset: Some(nth), ..self.grammar.empty() }
+    pub fn preset_candidate(&self, nth: usize) -> DesignCandidate {
+        DesignCandidate { preset: Some(nth), ..self.grammar.empty_candidate() }
     }
 
     /// Returns what a policy came to on a session; `None` where it was not played, or cannot be.
@@ -84,7 +85,7 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn play(
+    pub fn play_missing(
         &mut self,
         candidates: &[DesignCandidate],
         sessions: &[usize],
@@ -100,7 +101,7 @@ impl<'c> DesignPlays<'c> {
         let done = with_threads(self.threads, || {
             in_order_telling(jobs.len(), progress, |nth| {
                 let (session, candidates) = &jobs[nth];
-                self.plays(*session, candidates)
+                self.play_on_session(*session, candidates)
             })
         });
         for ((session, candidates), plays) in jobs.into_iter().zip(done) {
@@ -112,22 +113,31 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Plays policies on a session.
-    fn plays(&self, session: usize, candidates: &[DesignCandidate]) -> Result<Vec<DesignPlay>, Error> {
-        let made = candidates.iter().map(|it| self.policy(it, session)).collect::<Result<Vec<_>, _>>()?;
+    fn play_on_session(
+        &self,
+        session: usize,
+        candidates: &[DesignCandidate],
+    ) -> Result<Vec<DesignPlay>, Error> {
+        let made =
+            candidates.iter().map(|it| self.policy_on_session(it, session)).collect::<Result<Vec<_>, _>>()?;
         let own = &self.sessions[session];
-        let mut runs = own.runs(made.iter().flatten().cloned().listed()).into_iter();
+        let mut runs = own.run_policies(made.iter().flatten().cloned().listed()).into_iter();
         // A policy that could not be made has no runs.
-        let play = |policy: &Option<_>| policy.as_ref().and_then(|_| Some(own.play(&runs.next()?)));
+        let play = |policy: &Option<_>| policy.as_ref().and_then(|_| Some(own.sum_runs(&runs.next()?)));
         Ok(made.iter().map(play).map(Option::unwrap_or_default).collect())
     }
 
     /// Returns the policy of a candidate on a session; `None` where stages and preset do not fit together.
-    fn policy(&self, candidate: &DesignCandidate, session: usize) -> Result<Option<Arc<Policy>>, Error> {
+    fn policy_on_session(
+        &self,
+        candidate: &DesignCandidate,
+        session: usize,
+    ) -> Result<Option<Arc<Policy>>, Error> {
         if candidate.n_stages() == 0 {
             let nth = candidate.preset.map_or(0, |it| it + 1);
             return Ok(self.sessions[session].load.policies.get(nth).cloned());
         }
-        let file = self.file(candidate, "design")?;
+        let file = self.policy_file(candidate, "design")?;
         let base = file.base.as_ref().map(|it| self.catalog.policy(it)).transpose()?;
         let whole = match base {
             Some(base) => file.over(base.spec),
@@ -140,8 +150,8 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn file(&self, candidate: &DesignCandidate, name: &str) -> Result<PolicyFile, Error> {
-        let mut file = self.grammar.file(candidate)?;
+    pub fn policy_file(&self, candidate: &DesignCandidate, name: &str) -> Result<PolicyFile, Error> {
+        let mut file = self.grammar.policy_file(candidate)?;
         name.clone_into(&mut file.name);
         file.base = candidate.preset.map(|it| self.presets[it].clone());
         if file.base.is_some() {
@@ -152,8 +162,8 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Names a candidate by its preset and its stages.
-    pub fn name(&self, candidate: &DesignCandidate) -> String {
-        let stages = self.grammar.chosen(candidate).map(|(kind, values)| kind.short(values));
+    pub fn candidate_name(&self, candidate: &DesignCandidate) -> String {
+        let stages = self.grammar.stages_of(candidate).map(|(kind, values)| kind.short_name(values));
         let parts: Vec<String> =
             candidate.preset.iter().map(|it| self.presets[*it].clone()).chain(stages).listed();
         if parts.is_empty() { self.base.clone() } else { parts.join(" + ") }
@@ -164,19 +174,21 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn tallies(&self, candidates: &[DesignCandidate]) -> Result<Vec<Vec<Tally>>, Error> {
+    pub fn play_and_tally(&self, candidates: &[DesignCandidate]) -> Result<Vec<Vec<Tally>>, Error> {
         let tally = |nth: usize| -> Result<Vec<Tally>, Error> {
             let session = &self.sessions[nth];
             let base = session.base_policy();
             let mut policies = base.clone();
             for candidate in candidates {
-                policies.extend(self.policy(candidate, nth)?.map_or_else(|| base.clone(), |it| vec![it]));
+                policies.extend(
+                    self.policy_on_session(candidate, nth)?.map_or_else(|| base.clone(), |it| vec![it]),
+                );
             }
             let sum = |mut sum: Tally, more: Tally| {
                 sum.add(&more);
                 sum
             };
-            let runs = session.runs(policies).into_iter();
+            let runs = session.run_policies(policies).into_iter();
             Ok(runs.filter_map(|it| it.into_iter().map(|it| it.tally).reduce(sum)).collect())
         };
         with_threads(self.threads, || in_order(self.sessions.len(), tally)).into_iter().collect()
@@ -186,12 +198,12 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// There is no such policy.
-    pub fn ceiling(&self) -> Result<Vec<[Option<f64>; 2]>, Error> {
+    pub fn hindsight_and_bound_usd(&self) -> Result<Vec<[Option<f64>; 2]>, Error> {
         let code = Policy::new(&self.catalog.policy("hindsight")?.spec).map(Arc::new)?;
         let ceiling = |nth: usize| {
-            let runs = self.sessions[nth].runs(vec![Arc::clone(&code)]).concat();
+            let runs = self.sessions[nth].run_policies(vec![Arc::clone(&code)]).concat();
             let bounds = runs.iter().map(|it| it.tally.bound).collect::<Option<Vec<f64>>>();
-            [self.sessions[nth].play(&runs).usd, bounds.map(|it| it.iter().sum())]
+            [self.sessions[nth].sum_runs(&runs).usd, bounds.map(|it| it.iter().sum())]
         };
         Ok(with_threads(self.threads, || in_order(self.sessions.len(), ceiling)))
     }
@@ -207,7 +219,7 @@ impl DesignSession {
         };
         let last_ms = timeline.last_ms();
         let mut session = Self { load: load.clone(), base: Vec::new(), usd: 0.0, last_ms };
-        let runs = session.runs(session.base_policy()).concat();
+        let runs = session.run_policies(session.base_policy()).concat();
         session.base = runs.iter().map(|it| it.tally.outcome.clone()).listed();
         session.usd = runs.iter().filter_map(|it| it.tally.costs.total()).sum();
         Ok(session)
@@ -223,7 +235,7 @@ impl DesignSession {
     }
 
     /// Plays policies and returns the runs of each, profile by profile.
-    fn runs(&self, policies: Vec<Arc<Policy>>) -> Vec<Vec<Run>> {
+    fn run_policies(&self, policies: Vec<Arc<Policy>>) -> Vec<Vec<Run>> {
         let mut by_policy = vec![Vec::new(); policies.len()];
         if policies.is_empty() {
             return by_policy;
@@ -235,7 +247,7 @@ impl DesignSession {
     }
 
     /// Returns what a policy came to in its runs, over all profiles.
-    fn play(&self, runs: &[Run]) -> DesignPlay {
+    fn sum_runs(&self, runs: &[Run]) -> DesignPlay {
         let mut sum = DesignPlay { usd: Some(0.0), ..DesignPlay::default() };
         for (run, base) in runs.iter().zip(&self.base) {
             let tally = &run.tally;
@@ -253,11 +265,11 @@ impl DesignSession {
 }
 
 /// Returns the names of the policies that a session can be played under as they are: none has a memory, and none knows the future.
-fn presets(catalog: &Catalog) -> Result<Vec<String>, Error> {
+fn preset_names(catalog: &Catalog) -> Result<Vec<String>, Error> {
     let mut all = Vec::new();
-    let mut read = catalog.policies();
-    for name in catalog.names(Kind::Policy) {
-        let spec = read.policy(name)?.spec;
+    let mut read = catalog.policy_reader();
+    for name in catalog.names(InputKind::Policy) {
+        let spec = read.read_policy(name)?.spec;
         let looks_ahead = spec.code.as_ref().is_some_and(Builtin::looks_ahead);
         if spec.memory.is_none() && spec.process.is_none() && !looks_ahead {
             all.push(name.to_owned());

@@ -107,33 +107,33 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn found(mut self) -> Result<DesignChoice, Error> {
-        let presets = (0..self.plays.presets.len()).map(|it| self.plays.preset(it)).listed();
-        let drawn = self.drawn(presets.len());
-        let n = self.sample(presets.len() + drawn.len());
-        let presets = self.halved(presets, n)?;
-        let drawn = self.halved(drawn, n)?;
+    pub fn search(mut self) -> Result<DesignChoice, Error> {
+        let presets = (0..self.plays.presets.len()).map(|it| self.plays.preset_candidate(it)).listed();
+        let drawn = self.draw_candidates(presets.len());
+        let n = self.n_affordable_sessions(presets.len() + drawn.len());
+        let presets = self.halve_successively(presets, n)?;
+        let drawn = self.halve_successively(drawn, n)?;
         let all = self.order.len();
         // Nothing at all comes first: what each stage does alone is known before a budget ends, and no preset is in its way.
-        let mut starts = vec![self.plays.grammar.empty()];
+        let mut starts = vec![self.plays.grammar.empty_candidate()];
         starts.extend(presets.iter().take(1).cloned());
         starts.extend(drawn.iter().take(STARTS - starts.len()).cloned());
         let mut ends = Vec::new();
         for start in starts {
-            ends.push(self.descended(start, n)?);
+            ends.push(self.descend_by_coordinates(start, n)?);
         }
         // What two numbers of a stage can only do together is looked for around the best of them.
-        if let Some(best) = self.ranked(ends.clone(), n).into_iter().next() {
-            ends.push(self.in_pairs(best, n)?);
+        if let Some(best) = self.rank_best_first(ends.clone(), n).into_iter().next() {
+            ends.push(self.improve_in_pairs(best, n)?);
         }
         let n_presets = if n == all { presets.len() } else { STARTS };
         let mut finals: Vec<DesignCandidate> = presets.iter().take(n_presets).chain(&ends).cloned().listed();
         finals.dedup();
-        self.try_all(&finals, all)?;
-        let ranked = self.ranked(finals, all);
+        self.play_all(&finals, all)?;
+        let ranked = self.rank_best_first(finals, all);
         let preset = ranked.iter().find(|it| it.is_preset()).and_then(|it| it.preset);
-        let chosen = self.chosen(&ranked, preset);
-        let front = self.front(&chosen);
+        let chosen = self.choose_candidate(&ranked, preset);
+        let front = self.cost_evidence_front(&chosen);
         let policies = self.seen.iter().map(|it| &it.0).collect::<IndexSet<_>>().len();
         Ok(DesignChoice {
             chosen,
@@ -147,13 +147,16 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Returns the policies that no other beats in both cost and evidence on all sessions that are chosen on, and the choice among them.
-    fn front(&self, chosen: &DesignCandidate) -> Vec<DesignCandidate> {
+    fn cost_evidence_front(&self, chosen: &DesignCandidate) -> Vec<DesignCandidate> {
         let all = self.order.len();
         let whole =
             |it: &&DesignCandidate| self.order.iter().all(|nth| self.plays.play_of(it, *nth).is_some());
         let tried: IndexSet<&DesignCandidate> = self.seen.iter().map(|it| &it.0).filter(whole).collect();
-        let mut scored =
-            tried.into_iter().map(|it| self.scored(it.clone(), all)).filter(|it| it.score.class < 2).listed();
+        let mut scored = tried
+            .into_iter()
+            .map(|it| self.score_candidate(it.clone(), all))
+            .filter(|it| it.score.class < 2)
+            .listed();
         scored.order_by(|one, other| {
             one.score.change.total_cmp(&other.score.change).then(one.candidate.cmp(&other.candidate))
         });
@@ -169,54 +172,64 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Draws policies of the grammar.
-    fn drawn(&self, n: usize) -> Vec<DesignCandidate> {
+    fn draw_candidates(&self, n_draws: usize) -> Vec<DesignCandidate> {
         let stream = Seed(self.terms.seed).stream(PURPOSES[1], 0);
-        let drawn = (0..n as u64).map(|it| self.plays.grammar.drawn(&mut stream.nth(it, 0)));
+        let drawn = (0..n_draws as u64).map(|it| self.plays.grammar.draw_candidate(&mut stream.nth(it, 0)));
         drawn.collect::<IndexSet<_>>().into_iter().listed()
     }
 
     /// Returns on how many sessions the search can try so many policies twice over, within its budget.
-    fn sample(&self, n_policies: usize) -> usize {
+    fn n_affordable_sessions(&self, n_policies: usize) -> usize {
         let affordable = self.terms.budget / (2 * n_policies).max(1);
         self.order.len().min(affordable.max(RUNG_MIN))
     }
 
     /// Keeps the better half of policies on twice as many sessions, until they have been tried on as many as asked.
-    fn halved(&mut self, mut all: Vec<DesignCandidate>, n: usize) -> Result<Vec<DesignCandidate>, Error> {
+    fn halve_successively(
+        &mut self,
+        mut all: Vec<DesignCandidate>,
+        n_sessions: usize,
+    ) -> Result<Vec<DesignCandidate>, Error> {
         // As many rungs as it takes to try them all on few sessions: none where all can be tried on all of them.
-        let mut rung = n;
+        let mut rung = n_sessions;
         while rung > RUNG_MIN && rung * all.len() > self.terms.budget / 4 {
             rung = rung.div_ceil(2);
         }
         loop {
-            self.try_all(&all, rung)?;
-            all = self.ranked(all, rung);
-            if rung >= n {
+            self.play_all(&all, rung)?;
+            all = self.rank_best_first(all, rung);
+            if rung >= n_sessions {
                 return Ok(all);
             }
             all.truncate(all.len().div_ceil(2).max(STARTS));
-            rung = (rung * 2).min(n);
+            rung = (rung * 2).min(n_sessions);
         }
     }
 
     /// Changes one number after the other to its best value, and adds and removes stages, until nothing saves any more.
-    fn descended(&mut self, start: DesignCandidate, n: usize) -> Result<DesignCandidate, Error> {
-        self.try_all(std::slice::from_ref(&start), n)?;
-        let mut best = self.scored(start, n);
+    fn descend_by_coordinates(
+        &mut self,
+        start: DesignCandidate,
+        n_sessions: usize,
+    ) -> Result<DesignCandidate, Error> {
+        self.play_all(std::slice::from_ref(&start), n_sessions)?;
+        let mut best = self.score_candidate(start, n_sessions);
         loop {
             let before = best.score;
-            for (kind, number) in self.plays.grammar.coordinates() {
-                let near = self.plays.grammar.near(&best.candidate, kind, number);
-                if !self.affords(near.len(), n) {
+            for (kind, number) in self.plays.grammar.search_coordinates() {
+                let near = self.plays.grammar.neighbours_in_coordinate(&best.candidate, kind, number);
+                if !self.can_afford(near.len(), n_sessions) {
                     self.is_cut = true;
                     return Ok(best.candidate);
                 }
-                self.try_all(&near, n)?;
+                self.play_all(&near, n_sessions)?;
                 for candidate in near {
-                    let other = self.scored(candidate, n);
+                    let other = self.score_candidate(candidate, n_sessions);
                     // A stage that changes nothing goes.
                     let fewer = other.candidate.n_stages().cmp(&best.candidate.n_stages());
-                    if other.score.order(&best.score, self.terms.min_evidence).then(fewer) == Ordering::Less {
+                    if other.score.cmp_better_first(&best.score, self.terms.min_evidence).then(fewer)
+                        == Ordering::Less
+                    {
                         best = other;
                     }
                 }
@@ -229,69 +242,89 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 
     /// Puts one kind of stage in the place of another, and changes two numbers of a stage at once, as far as the budget goes; then one number
     /// after the other again.
-    fn in_pairs(&mut self, start: DesignCandidate, n: usize) -> Result<DesignCandidate, Error> {
-        let mut best = self.scored(start.clone(), n);
-        for near in self.plays.grammar.swaps(&start).into_iter().chain(self.plays.grammar.pairs(&start)) {
-            if !self.affords(near.len().div_ceil(PAIR_RUNG), n) {
+    fn improve_in_pairs(
+        &mut self,
+        start: DesignCandidate,
+        n_sessions: usize,
+    ) -> Result<DesignCandidate, Error> {
+        let mut best = self.score_candidate(start.clone(), n_sessions);
+        for near in self
+            .plays
+            .grammar
+            .with_one_stage_swapped(&start)
+            .into_iter()
+            .chain(self.plays.grammar.with_two_numbers_changed(&start))
+        {
+            if !self.can_afford(near.len().div_ceil(PAIR_RUNG), n_sessions) {
                 self.is_cut = true;
                 return Ok(best.candidate);
             }
-            for candidate in self.promising(near, n)? {
-                let other = self.scored(candidate, n);
-                if other.score.order(&best.score, self.terms.min_evidence) == Ordering::Less {
+            for candidate in self.most_promising(near, n_sessions)? {
+                let other = self.score_candidate(candidate, n_sessions);
+                if other.score.cmp_better_first(&best.score, self.terms.min_evidence) == Ordering::Less {
                     best = other;
                 }
             }
         }
-        if best.candidate == start { Ok(start) } else { self.descended(best.candidate, n) }
+        if best.candidate == start {
+            Ok(start)
+        } else {
+            self.descend_by_coordinates(best.candidate, n_sessions)
+        }
     }
 
     /// Returns the few of many policies that are the best on a part of the sessions, tried on all of them.
-    fn promising(&mut self, all: Vec<DesignCandidate>, n: usize) -> Result<Vec<DesignCandidate>, Error> {
-        let rung = n.div_ceil(PAIR_RUNG).max(RUNG_MIN).min(n);
-        self.try_all(&all, rung)?;
-        let mut best = self.ranked(all, rung);
+    fn most_promising(
+        &mut self,
+        all: Vec<DesignCandidate>,
+        n_sessions: usize,
+    ) -> Result<Vec<DesignCandidate>, Error> {
+        let rung = n_sessions.div_ceil(PAIR_RUNG).max(RUNG_MIN).min(n_sessions);
+        self.play_all(&all, rung)?;
+        let mut best = self.rank_best_first(all, rung);
         best.truncate(STARTS);
-        self.try_all(&best, n)?;
+        self.play_all(&best, n_sessions)?;
         Ok(best)
     }
 
     /// Returns whether the budget has room for so many policies on so many sessions, and for what is played at the end.
-    fn affords(&self, n_policies: usize, n: usize) -> bool {
-        self.seen.len() + n_policies * n + FINALS * self.order.len() <= self.terms.budget
+    fn can_afford(&self, n_policies: usize, n_sessions: usize) -> bool {
+        self.seen.len() + n_policies * n_sessions + FINALS * self.order.len() <= self.terms.budget
     }
 
     /// Plays policies on the first of the sessions.
-    fn try_all(&mut self, all: &[DesignCandidate], n: usize) -> Result<(), Error> {
-        self.plays.play(all, &self.order[..n], &|_, _| {})?;
-        let pairs = all.iter().flat_map(|it| self.order[..n].iter().map(|nth| (it.clone(), *nth)));
+    fn play_all(&mut self, candidates: &[DesignCandidate], n_sessions: usize) -> Result<(), Error> {
+        self.plays.play_missing(candidates, &self.order[..n_sessions], &|_, _| {})?;
+        let pairs =
+            candidates.iter().flat_map(|it| self.order[..n_sessions].iter().map(|nth| (it.clone(), *nth)));
         self.seen.extend(pairs);
         (self.progress)(self.seen.len().min(self.terms.budget), self.terms.budget);
         Ok(())
     }
 
     /// Puts policies in order, the best first.
-    fn ranked(&self, all: Vec<DesignCandidate>, n: usize) -> Vec<DesignCandidate> {
-        let mut scored = all.into_iter().map(|it| self.scored(it, n)).listed();
-        scored.order_by(|one, other| one.score.order(&other.score, self.terms.min_evidence));
+    fn rank_best_first(&self, candidates: Vec<DesignCandidate>, n_sessions: usize) -> Vec<DesignCandidate> {
+        let mut scored = candidates.into_iter().map(|it| self.score_candidate(it, n_sessions)).listed();
+        scored.order_by(|one, other| one.score.cmp_better_first(&other.score, self.terms.min_evidence));
         scored.into_iter().map(|it| it.candidate).listed()
     }
 
     /// Judges a policy on the first of the sessions.
-    fn scored(&self, candidate: DesignCandidate, n: usize) -> Scored {
-        let score = self.plays.score(&candidate, &self.order[..n], self.terms.min_evidence);
+    fn score_candidate(&self, candidate: DesignCandidate, n_sessions: usize) -> Scored {
+        let score =
+            self.plays.score_on_sessions(&candidate, &self.order[..n_sessions], self.terms.min_evidence);
         Scored { score, candidate }
     }
 
     /// Returns the cheapest policy that is likely to keep the floor and to cost less than the preset that would be chosen; else that preset.
-    fn chosen(&self, ranked: &[DesignCandidate], preset: Option<usize>) -> DesignCandidate {
-        let yardstick = DesignCandidate { preset, ..self.plays.grammar.empty() };
+    fn choose_candidate(&self, ranked: &[DesignCandidate], preset: Option<usize>) -> DesignCandidate {
+        let yardstick = DesignCandidate { preset, ..self.plays.grammar.empty_candidate() };
         let all = &self.order;
         let sure = |candidate: &&DesignCandidate| {
-            let change = self.plays.change(candidate, &yardstick, all);
+            let change = self.plays.cost_change_interval(candidate, &yardstick, all);
             let likely =
                 |[low, high]: [f64; 2]| low.midpoint(high) + self.plays.grammar.caution * (high - low) / 2.0;
-            self.scored((*candidate).clone(), all.len()).score.class == 0
+            self.score_candidate((*candidate).clone(), all.len()).score.class == 0
                 && change.is_some_and(|it| likely(it) < 0.0)
         };
         ranked.iter().find(sure).cloned().unwrap_or(yardstick)
@@ -306,9 +339,10 @@ struct Scored {
 
 impl DesignScore {
     /// Puts the better policy first: one that is likely to keep the floor before others, then the cheaper one; of those that may not, the one that keeps more.
-    pub fn order(&self, other: &Self, floor: f64) -> Ordering {
-        let short =
-            |it: &Self| if it.class == 1 { (floor - it.kept_low.unwrap_or(0.0)).max(0.0) } else { 0.0 };
+    pub fn cmp_better_first(&self, other: &Self, min_evidence: f64) -> Ordering {
+        let short = |it: &Self| {
+            if it.class == 1 { (min_evidence - it.kept_low.unwrap_or(0.0)).max(0.0) } else { 0.0 }
+        };
         let by_floor = self.class.cmp(&other.class).then(short(self).total_cmp(&short(other)));
         by_floor.then(self.change.total_cmp(&other.change))
     }
@@ -316,7 +350,12 @@ impl DesignScore {
 
 impl DesignPlays<'_> {
     /// Judges a policy on some sessions, on which it was played.
-    pub fn score(&self, candidate: &DesignCandidate, sessions: &[usize], floor: f64) -> DesignScore {
+    pub fn score_on_sessions(
+        &self,
+        candidate: &DesignCandidate,
+        sessions: &[usize],
+        min_evidence: f64,
+    ) -> DesignScore {
         let plays = || {
             sessions
                 .iter()
@@ -331,7 +370,7 @@ impl DesignPlays<'_> {
             .iter()
             .zip(kept)
             .filter(|it| it.1[1] > 0.0)
-            .map(|(nth, kept)| self.sample(*nth, (kept[0], kept[1])))
+            .map(|(nth, kept)| self.to_ratio_sample(*nth, (kept[0], kept[1])))
             .listed();
         let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
         let share = (needed > 0.0).then(|| met / needed);
@@ -340,26 +379,26 @@ impl DesignPlays<'_> {
             share.map(|it| interval.map_or(it, |ends| it + self.grammar.caution * (1.0 + ends[0] - it)));
         let (shown, all) = sum_of_pairs(plays().map(|it| (it.1.task[0], it.1.task[1])));
         let task = (shown < all).then(|| shown / all);
-        let class = u8::from(!Floor(floor).keeps(kept_low, task));
+        let class = u8::from(!Floor(min_evidence).keeps(kept_low, task));
         DesignScore { class, change: own / base - 1.0, kept: share, kept_low }
     }
 
     /// Returns the interval, for later sessions, of what a policy costs more than another.
-    pub fn change(
+    pub fn cost_change_interval(
         &self,
         candidate: &DesignCandidate,
-        than: &DesignCandidate,
+        base: &DesignCandidate,
         sessions: &[usize],
     ) -> Option<[f64; 2]> {
         let pair = |nth: &usize| {
-            let [own, other] = [candidate, than].map(|it| self.play_of(it, *nth).and_then(|it| it.usd));
-            Some(self.sample(*nth, (own?, other?)))
+            let [own, other] = [candidate, base].map(|it| self.play_of(it, *nth).and_then(|it| it.usd));
+            Some(self.to_ratio_sample(*nth, (own?, other?)))
         };
         let samples = sessions.iter().map(pair).collect::<Option<Vec<_>>>()?;
         ratio_interval_for_later(&samples, AssumedReach::default())
     }
 
-    fn sample(&self, nth: usize, pair: (f64, f64)) -> RatioSample<'_> {
+    fn to_ratio_sample(&self, nth: usize, pair: (f64, f64)) -> RatioSample<'_> {
         RatioSample { pair, project: &self.sessions[nth].load.project, at_ms: self.sessions[nth].last_ms }
     }
 }

@@ -5,12 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Making, PlanShard, content};
+use super::{PartsRequest, PlanShard, digest_of_bytes};
 use crate::PlanWatch;
-use crate::catalog::{PipedBytes, Searched, recording};
-use crate::index::Indexing;
+use crate::catalog::{FoundScenarios, PipedBytes, scenario_of_recording};
+use crate::index::RecordingIndex;
 use crate::index::Twins;
-use crate::named::{NamedScenario, tell_scenarios_apart};
+use crate::named::{NamedScenario, dedup_and_name_scenarios};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_report::part::{Excluded, PartHead, RunPart, VERSION};
 use ctxsim_timeline::import::BySession;
@@ -70,16 +70,16 @@ pub enum GivenRecording {
 }
 
 impl HeldTicket {
-    pub(in super::super) fn scenario(&self) -> NamedScenario {
+    pub(in super::super) fn to_named_scenario(&self) -> NamedScenario {
         let Ticket { name, path, is_searched, content, twins, beside, .. } = &self.ticket;
         let origin = match &self.bytes {
             Some(bytes) => Origin::Stream(Arc::clone(bytes)),
             None => Origin::File(Path::new(path).to_owned()),
         };
-        let mut loaded = recording(origin);
+        let mut loaded = scenario_of_recording(origin);
         loaded.spec.name.clone_from(name);
         let (twins, beside, content) = (twins.clone(), beside.clone(), Some(*content));
-        let indexing = Indexing { sessions: Vec::new(), twins, beside, content };
+        let indexing = RecordingIndex { sessions: Vec::new(), twins, beside, content };
         NamedScenario { loaded, is_searched: *is_searched, indexing }
     }
 }
@@ -88,34 +88,34 @@ impl HeldTicket {
 ///
 /// # Errors
 /// Every problem of policies, profiles and options, a folder that cannot be read, or there is no recording.
-pub fn job(
+pub fn create_job(
     catalog: &Catalog,
     comparison: &Comparison,
-    given: &[GivenRecording],
+    recordings: &[GivenRecording],
     min_evidence: f64,
 ) -> Result<(Job, Vec<HeldTicket>), Error> {
     let (mut scenarios, mut skipped) = (Vec::new(), Vec::new());
     let mut add = |origin: Origin, is_searched| {
-        scenarios.push(NamedScenario::new(recording(origin), is_searched));
+        scenarios.push(NamedScenario::new(scenario_of_recording(origin), is_searched));
     };
-    for one in given {
+    for one in recordings {
         match one {
             GivenRecording::Bytes(bytes) => add(Origin::Stream(Arc::clone(bytes)), true),
             GivenRecording::Path(path) => {
-                let Searched { found, left_out } = catalog.search(path)?;
-                skipped.extend(left_out.into_iter().map(Skipped::from));
+                let FoundScenarios { found, left_out } = catalog.search_scenarios(path)?;
+                skipped.extend(left_out.into_iter().map(SkippedFile::from));
                 found.into_iter().for_each(|it| add(Origin::File(it.name.into()), it.is_searched));
             }
         }
     }
-    let (scenarios, skipped) = tell_scenarios_apart((scenarios, skipped), comparison.alone);
+    let (scenarios, skipped) = dedup_and_name_scenarios((scenarios, skipped), comparison.alone);
     let n_all = scenarios.len();
     let held = scenarios.into_iter().enumerate().map(|(nth, scenario)| {
         let bytes =
             if let Origin::Stream(bytes) = &scenario.loaded.origin { Some(Arc::clone(bytes)) } else { None };
-        let Indexing { twins, beside, .. } = scenario.indexing;
+        let RecordingIndex { twins, beside, .. } = scenario.indexing;
         let (name, path) = (scenario.loaded.spec.name, scenario.loaded.origin.path().display().to_string());
-        let content = content(&scenario.loaded.origin);
+        let content = digest_of_bytes(&scenario.loaded.origin);
         HeldTicket {
             ticket: Ticket {
                 nth,
@@ -132,16 +132,16 @@ pub fn job(
     });
     let held: Vec<HeldTicket> = held.listed();
     if held.is_empty() {
-        return Err(crate::selection::none_left(&skipped));
+        return Err(crate::selection::none_left_error(&skipped));
     }
     let comparison = Comparison { scenarios: Vec::new(), tickets: Vec::new(), ..comparison.clone() };
-    let plan = plan(catalog, &comparison, held.clone())?;
-    plan.check_parts()?;
+    let plan = plan_tickets(catalog, &comparison, held.clone())?;
+    plan.check_has_parts()?;
     let job = Job {
         version: VERSION.to_owned(),
-        rules: plan.rules(min_evidence),
-        job: plan.job(min_evidence),
-        head: plan.head(min_evidence),
+        rules: plan.rules_digest(min_evidence),
+        job: plan.job_digest(min_evidence),
+        head: plan.report_head(min_evidence),
         skipped: skipped.into_iter().map(Excluded::from).listed(),
         comparison,
     };
@@ -152,11 +152,11 @@ pub fn job(
 ///
 /// # Errors
 /// Another version or other inputs made the job, or what [`Plan::parts`] says.
-pub fn batch(
+pub fn make_parts_of_tickets(
     catalog: &Catalog,
     job: &Job,
-    held: Vec<HeldTicket>,
-    told: PlanWatch<'_>,
+    tickets: Vec<HeldTicket>,
+    watch: PlanWatch<'_>,
     threads: Option<usize>,
 ) -> Result<Vec<RunPart>, Error> {
     if job.version != VERSION {
@@ -164,12 +164,12 @@ pub fn batch(
         let help = "install one version on all machines";
         return Err(Diagnostic::at(Code("part-version"), "version", message).help(help).into());
     }
-    if held.is_empty() {
+    if tickets.is_empty() {
         return Ok(Vec::new());
     }
-    let places: Vec<(usize, usize)> = held.iter().map(|it| (it.ticket.nth, it.ticket.of)).listed();
-    let plan = plan(catalog, &job.comparison, held)?;
-    let rules = plan.rules(job.head.min_evidence);
+    let places: Vec<(usize, usize)> = tickets.iter().map(|it| (it.ticket.nth, it.ticket.of)).listed();
+    let plan = plan_tickets(catalog, &job.comparison, tickets)?;
+    let rules = plan.rules_digest(job.head.min_evidence);
     if rules != job.rules {
         let message = format!(
             "policies, profiles or options are not those of the job: {rules} instead of {}",
@@ -188,14 +188,17 @@ pub fn batch(
         Ok(())
     };
     let (head, shard) = (&job.head, PlanShard::WHOLE);
-    plan.parts(told, &Making { threads, job: &job.job, head, shard, has: &|_| false, take: &take })?;
+    plan.make_parts(
+        watch,
+        &PartsRequest { threads, job: &job.job, head, shard, is_made: &|_| false, hand_over: &take },
+    )?;
     let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     made.order_by_key(|it| it.nth);
     Ok(made)
 }
 
 /// Plans recordings with tickets.
-fn plan(catalog: &Catalog, comparison: &Comparison, tickets: Vec<HeldTicket>) -> Result<Plan, Error> {
+fn plan_tickets(catalog: &Catalog, comparison: &Comparison, tickets: Vec<HeldTicket>) -> Result<Plan, Error> {
     let scenarios = tickets.iter().map(|it| it.ticket.path.clone()).listed();
     Plan::new(catalog, &Comparison { scenarios, tickets, ..comparison.clone() })
 }

@@ -8,15 +8,15 @@ use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_engine::projection::test::{Known, Num};
 use ctxsim_input::policy::{SearchUse, Size};
 use ctxsim_report::distinct;
-use ctxsim_report::tune::{FixedParam, Tried, Varied};
+use ctxsim_report::tune::{FixedParam, TriedVariants, VariedPath};
 
 /// Takes the points of a grid.
 ///
 /// # Errors
 /// The grid varies scenarios or profiles.
-pub fn try_grid(grid: &OverrideGrid) -> Result<Tried, Error> {
+pub fn tried_from_grid(grid: &OverrideGrid) -> Result<TriedVariants, Error> {
     let mut points = Vec::new();
-    for point in (0..grid.len()).map(|it| grid.point(it)) {
+    for point in (0..grid.len()).map(|it| grid.point_at(it)) {
         if !point.of_load.is_empty() {
             let help = "vary fields of the policy; `ctxsim sweep` varies others";
             let message = "`tune` cannot vary scenarios or profiles";
@@ -24,40 +24,41 @@ pub fn try_grid(grid: &OverrideGrid) -> Result<Tried, Error> {
         }
         points.push(point.of_policy);
     }
-    Ok(Tried { varied: grid.axes.clone(), points, ..Tried::default() })
+    Ok(TriedVariants { varied: grid.axes.clone(), points, ..TriedVariants::default() })
 }
 
 /// Finds what can be varied in the last policy of a comparison, and values that fit its sessions.
 ///
 /// # Errors
 /// The policy has nothing to vary, or every problem of the inputs.
-pub fn try_defaults(
+pub fn tried_by_default(
     catalog: &Catalog,
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Tried, Error> {
+) -> Result<TriedVariants, Error> {
     let policy = comparison.policies.last().map_or("", String::as_str);
     let spec = catalog.policy(policy)?.spec;
     let standings = spec.standings();
     if !standings.values().any(|it| matches!(it, SearchUse::Varied(_))) {
         let is_declared = spec.settable.is_some() && !standings.is_empty();
-        return Err(nothing(policy, is_declared));
+        return Err(nothing_to_vary_error(policy, is_declared));
     }
-    let (seen, params) = seen(catalog, comparison, threads, progress)?;
-    let (candidates, fixed) = sorted(&spec, &standings, &params, &seen);
+    let (seen, params) = observe_sessions(catalog, comparison, threads, progress)?;
+    let (candidates, fixed) = split_params_to_vary(&spec, &standings, &params, &seen);
     let fineness = match candidates.len() {
-        0 => return Err(nothing(policy, false)),
+        0 => return Err(nothing_to_vary_error(policy, false)),
         1..=2 => Fineness::Fine,
         4 => Fineness::Coarse,
         _ => Fineness::Medium,
     };
-    let varied: Vec<Varied> = candidates.iter().filter_map(|it| it.varied(&seen, fineness)).listed();
+    let varied: Vec<VariedPath> =
+        candidates.iter().filter_map(|it| it.values_to_try(&seen, fineness)).listed();
     let is_together = varied.len() <= 4;
     // The policy as it is, then each value: beside every point before it, or alone.
     let mut points = vec![Vec::new()];
     for axis in &varied {
-        let settings = axis.values.iter().map(|it| axis.setting(it)).listed();
+        let settings = axis.values.iter().map(|it| axis.as_override(it)).listed();
         let with = |point: &Vec<String>| {
             let more = settings.iter().map(|it| [point.as_slice(), std::slice::from_ref(it)].concat());
             more.listed()
@@ -68,11 +69,11 @@ pub fn try_defaults(
             points.extend(with(&Vec::new()));
         }
     }
-    Ok(Tried { varied, fixed, points, ..Tried::default() })
+    Ok(TriedVariants { varied, fixed, points, ..TriedVariants::default() })
 }
 
 /// Sorts parameters into those to vary and those to leave alone, with the reason.
-fn sorted<'a>(
+fn split_params_to_vary<'a>(
     spec: &'a PolicyFile,
     standings: &'a IndexMap<&str, SearchUse>,
     params: &'a IndexMap<String, Size>,
@@ -87,7 +88,7 @@ fn sorted<'a>(
             SearchUse::Varied(least) => {
                 let Some(size) = params.get(*name) else { continue };
                 let one = VariedParam { name, size, least: *least, is_prompt_bound: bounds.contains(name) };
-                if one.varied(seen, Fineness::Coarse).is_some() {
+                if one.values_to_try(seen, Fineness::Coarse).is_some() {
                     candidates.push(one);
                     continue;
                 }
@@ -100,7 +101,7 @@ fn sorted<'a>(
 }
 
 /// Says that a policy has nothing to vary.
-fn nothing(policy: &str, is_declared: bool) -> Error {
+fn nothing_to_vary_error(policy: &str, is_declared: bool) -> Error {
     let message = if is_declared {
         format!("no parameter of {policy} is a setting: `settable` names none")
     } else {
@@ -112,14 +113,14 @@ fn nothing(policy: &str, is_declared: bool) -> Error {
 }
 
 /// Looks at the sessions under the base; also returns the parameters of the policy, with what overrides them.
-fn seen(
+fn observe_sessions(
     catalog: &Catalog,
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<(SeenSessions, IndexMap<String, Size>), Error> {
     let plan = Plan::new(catalog, comparison)?;
-    let of_loads = plan.each(threads, progress, |load, progress| {
+    let of_loads = plan.map_loads(threads, progress, |load, progress| {
         let base = load.policies.first().cloned().into_iter().listed();
         let runs = Load { policies: base, ..load.clone() }.runs(progress);
         let prompt_max = runs.iter().map(|it| it.tally.sums.main.prompt_max).max().unwrap_or(0);
@@ -182,7 +183,7 @@ impl RangeRule {
         by_fineness[fineness as usize]
     }
 
-    fn words(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Around => "multiples of its own number",
             Self::OfPrompts => "shares of the longest prompt",
@@ -203,14 +204,14 @@ struct VariedParam<'a> {
 
 impl VariedParam<'_> {
     /// Returns the values to try; `None` if its number is known only during a run.
-    fn varied(&self, seen: &SeenSessions, fineness: Fineness) -> Option<Varied> {
+    fn values_to_try(&self, seen: &SeenSessions, fineness: Fineness) -> Option<VariedPath> {
         let (unit, own) = match self.size {
             Size::Tokens(own) => ("tokens", *own),
             Size::Chars(own) => ("chars", *own),
             Size::Count(own) => ("count", *own),
             Size::Ratio(share) => ("ratio", u64::from(*share != Decimal::ZERO)),
             _ if self.is_prompt_bound => ("tokens", 0),
-            other => ("tokens", median(other, &seen.known)?),
+            other => ("tokens", median_size(other, &seen.known)?),
         };
         let rule = match own {
             _ if self.is_prompt_bound && unit == "tokens" => RangeRule::OfPrompts,
@@ -219,12 +220,12 @@ impl VariedParam<'_> {
         };
         let value = |percent: &u64| {
             let number = match (self.size, rule, unit) {
-                (Size::Ratio(share), RangeRule::Around, _) => return capped(*share, *percent),
+                (Size::Ratio(share), RangeRule::Around, _) => return percent_of_share(*share, *percent),
                 (Size::Ratio(_), ..) => return Some(format!("0.{percent:02}")),
-                (_, RangeRule::Around, _) => part(own, *percent),
+                (_, RangeRule::Around, _) => percent_of(own, *percent),
                 (.., "count") => *percent,
-                (.., "chars") => 4 * rounded(part(seen.prompt_max, *percent)),
-                _ => rounded(part(seen.prompt_max, *percent)),
+                (.., "chars") => 4 * round_to_two_digits(percent_of(seen.prompt_max, *percent)),
+                _ => round_to_two_digits(percent_of(seen.prompt_max, *percent)),
             };
             let number = number.max(self.least).max(1);
             // Its own number is the policy as it is.
@@ -234,24 +235,24 @@ impl VariedParam<'_> {
         };
         let values = distinct(rule.percents(fineness).iter().filter_map(value));
         let path = format!("params.{}.{unit}", self.name);
-        (!values.is_empty()).then(|| Varied { path, values, rule: rule.words().into() })
+        (!values.is_empty()).then(|| VariedPath { path, values, rule: rule.description().into() })
     }
 }
 
 /// Returns some percent of a number.
-fn part(number: u64, percent: u64) -> u64 {
+fn percent_of(number: u64, percent: u64) -> u64 {
     (u128::from(number) * u128::from(percent) / 100).try_into().unwrap_or(number)
 }
 
 /// Returns some percent of a share, at most all of it; nothing for the share itself.
-fn capped(share: Decimal, percent: u64) -> Option<String> {
+fn percent_of_share(share: Decimal, percent: u64) -> Option<String> {
     let factor = Decimal::parse(&format!("{}.{:02}", percent / 100, percent % 100))?;
     let value = Some(share.times(factor)?).filter(|it| *it <= Decimal::ONE).unwrap_or(Decimal::ONE);
     (value != share).then(|| value.to_string())
 }
 
 /// Rounds a number to two digits, as people write thresholds.
-fn rounded(number: u64) -> u64 {
+fn round_to_two_digits(number: u64) -> u64 {
     let mut unit = 1;
     while number / unit >= 100 {
         unit *= 10;
@@ -260,7 +261,7 @@ fn rounded(number: u64) -> u64 {
 }
 
 /// Returns a size in the median load; `None` if no load knows it in advance.
-fn median(size: &Size, known: &[Known]) -> Option<Tokens> {
+fn median_size(size: &Size, known: &[Known]) -> Option<Tokens> {
     let mut all: Vec<Tokens> = known.iter().filter_map(|it| Num::known(size, it)).listed();
     all.sort_unstable();
     all.get(all.len() / 2).copied()
@@ -276,7 +277,7 @@ mod tests {
         let known = vec![Known::unrecorded(limits, Decimal::parse("4").unwrap())];
         let seen = SeenSessions { prompt_max: 156_579, known };
         let candidate = VariedParam { name: "x", size, least, is_prompt_bound };
-        let varied = candidate.varied(&seen, Fineness::Medium).unwrap();
+        let varied = candidate.values_to_try(&seen, Fineness::Medium).unwrap();
         (varied.path, varied.values)
     }
 

@@ -11,7 +11,7 @@ use std::path::Component;
 use std::process::{ChildStdin, Command, Output, Stdio};
 use std::thread;
 
-use crate::project::top;
+use crate::project::work_tree_top;
 
 /// The first version that fetches no missing object if it is told not to, and that takes no folder for a bare repository if it is told not to.
 const OLDEST: [u32; 2] = [2, 45];
@@ -77,8 +77,8 @@ pub(super) enum BlobKind {
 }
 
 /// A problem with git itself.
-fn failed(message: impl Into<String>, help: &str) -> Error {
-    wrong(Code("git-failed"), message, help)
+fn git_failed_error(message: impl Into<String>, help: &str) -> Error {
+    error_without_place(Code("git-failed"), message, help)
 }
 
 impl Repository {
@@ -87,28 +87,31 @@ impl Repository {
     ///
     /// # Errors
     /// There is none, git is missing or too old, or does not trust whose the repository is.
-    pub(super) fn around(folder: &Path) -> Result<Self, Error> {
+    pub(super) fn find_around(folder: &Path) -> Result<Self, Error> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real =
             |it: &Path| fs::canonicalize(it).map_err(|source| Error::Read { path: it.to_owned(), source });
         let (here, folder) = (real(Path::new("."))?, real(folder)?);
-        let top = top(&here).filter(|it| folder.starts_with(it)).or_else(|| top(&folder));
-        let Some(top) = top.map(typed) else {
+        let top = work_tree_top(&here).filter(|it| folder.starts_with(it)).or_else(|| work_tree_top(&folder));
+        let Some(top) = top.map(without_windows_prefix) else {
             let message = format!("{} is not in a git repository", folder.display());
-            return Err(failed(message, "`rev:` reads policies of a git repository: run this in one"));
+            return Err(git_failed_error(
+                message,
+                "`rev:` reads policies of a git repository: run this in one",
+            ));
         };
-        let git = program(&top)?;
+        let git = find_git_outside(&top)?;
         let mut found = Self { directory: PathBuf::new(), git, top };
-        found.check_version()?;
+        found.check_git_version()?;
         let above = found.top.parent().unwrap_or(&found.top).to_owned();
-        let mut command = found.command();
+        let mut command = found.git_command();
         command.env("GIT_CEILING_DIRECTORIES", above).args(["rev-parse", "--absolute-git-dir"]);
-        let output = output(command)?;
+        let output = run_command(command)?;
         if !output.status.success() {
             let help = "`git status` in that folder says more; ctxsim reads the repository at the top of the work tree";
-            return Err(failed(format!("git failed: {}", said(&output.stderr)), help));
+            return Err(git_failed_error(format!("git failed: {}", first_error_line(&output.stderr)), help));
         }
-        found.directory = path_of(output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout))?;
+        found.directory = path_from_bytes(output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout))?;
         Ok(found)
     }
 
@@ -116,11 +119,11 @@ impl Repository {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(super) fn below(&self, folder: &Path) -> Result<PathBuf, Error> {
+    pub(super) fn path_from_top(&self, folder: &Path) -> Result<PathBuf, Error> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real =
             fs::canonicalize(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
-        let real = typed(&real);
+        let real = without_windows_prefix(&real);
         Ok(real.strip_prefix(&self.top).unwrap_or(&real).to_owned())
     }
 
@@ -128,8 +131,8 @@ impl Repository {
     ///
     /// # Errors
     /// There is no such revision.
-    pub(super) fn commit(&self, revision: &str) -> Result<String, Error> {
-        let mut command = self.fixed();
+    pub(super) fn commit_id_of(&self, revision: &str) -> Result<String, Error> {
+        let mut command = self.git_command_on_repository();
         // Nothing that begins with a dash is an option behind this.
         command.args([
             "rev-parse",
@@ -138,37 +141,37 @@ impl Repository {
             "--end-of-options",
             &format!("{revision}^{{commit}}"),
         ]);
-        let output = output(command)?;
+        let output = run_command(command)?;
         let id = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
         if output.status.success() && id.bytes().all(|it| it.is_ascii_hexdigit()) && !id.is_empty() {
             return Ok(id);
         }
         let help = "check that the revision exists; in a shallow clone, fetch it first, as in `git fetch origin main`";
-        Err(failed(format!("git knows no revision `{revision}`"), help))
+        Err(git_failed_error(format!("git knows no revision `{revision}`"), help))
     }
 
     /// Returns the files of a commit below a folder, from the top of the work tree on.
     ///
     /// # Errors
     /// The commit is not complete.
-    pub(super) fn blobs(&self, revision: &str, commit: &str, below: &Path) -> Result<Vec<Blob>, Error> {
-        let mut command = self.fixed();
+    pub(super) fn list_blobs(&self, revision: &str, commit: &str, below: &Path) -> Result<Vec<Blob>, Error> {
+        let mut command = self.git_command_on_repository();
         command.args(["ls-tree", "-r", "-z", "--full-tree", commit, "--"]);
         if !below.as_os_str().is_empty() {
-            command.arg(slashed(below));
+            command.arg(to_slash_separated(below));
         }
-        let output = output(command)?;
+        let output = run_command(command)?;
         if !output.status.success() {
-            return Err(incomplete(revision, &said(&output.stderr)));
+            return Err(incomplete_clone_error(revision, &first_error_line(&output.stderr)));
         }
-        output.stdout.split(|it| *it == 0).filter_map(|it| blob(it).transpose()).collect()
+        output.stdout.split(|it| *it == 0).filter_map(|it| parse_tree_line(it).transpose()).collect()
     }
 
     /// Hands out the content of files, one after the other, as it is stored.
     ///
     /// # Errors
     /// One is missing or cannot be taken.
-    pub(super) fn each<'b>(
+    pub(super) fn for_each_blob<'b>(
         &self,
         revision: &str,
         blobs: impl IntoIterator<Item = &'b Blob>,
@@ -178,13 +181,14 @@ impl Repository {
         if blobs.is_empty() {
             return Ok(());
         }
-        let mut command = self.fixed();
+        let mut command = self.git_command_on_repository();
         command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.stdout(Stdio::piped()).spawn().map_err(|it| unstarted(&it))?;
+        let mut child = command.stdout(Stdio::piped()).spawn().map_err(|it| git_not_started_error(&it))?;
         let ids: String = blobs.iter().map(|it| format!("{}\n", it.id)).collect();
         let answered = match (child.stdin.take(), child.stdout.take()) {
-            (Some(stdin), Some(stdout)) => asked(stdin, ids)
-                .and_then(|()| answers(&mut BufReader::new(stdout), revision, &blobs, &mut take)),
+            (Some(stdin), Some(stdout)) => send_object_ids(stdin, ids).and_then(|()| {
+                hand_out_blob_contents(&mut BufReader::new(stdout), revision, &blobs, &mut take)
+            }),
             _ => Ok(()),
         };
         // Whether or not all that it prints was read.
@@ -194,11 +198,11 @@ impl Repository {
     }
 
     /// Refuses a git that would do what a checkout says.
-    fn check_version(&self) -> Result<(), Error> {
-        let mut command = self.command();
+    fn check_git_version(&self) -> Result<(), Error> {
+        let mut command = self.git_command();
         // No settings of the work tree are read for this.
         command.current_dir(self.top.ancestors().last().unwrap_or(&self.top)).arg("version");
-        let output = output(command)?;
+        let output = run_command(command)?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut numbers =
             text.trim_start_matches("git version ").split('.').map(|it| it.trim().parse::<u32>().ok());
@@ -209,17 +213,17 @@ impl Repository {
             [Some(major), Some(minor)] => {
                 let message = format!("git {major}.{minor} may start programs that a checkout names");
                 let help = format!("install git {oldest}.{oldest_minor} or later, which can be kept from it");
-                Err(wrong(Code("git-too-old"), message, help))
+                Err(error_without_place(Code("git-too-old"), message, help))
             }
             _ => {
                 let help = format!("install git {oldest}.{oldest_minor} or later");
-                Err(wrong(Code("git-too-old"), "git does not say its version", help))
+                Err(error_without_place(Code("git-too-old"), "git does not say its version", help))
             }
         }
     }
 
     /// Returns a call of git at the top of the work tree.
-    fn command(&self) -> Command {
+    fn git_command(&self) -> Command {
         #[allow(clippy::disallowed_methods, reason = "git reads revisions")]
         let mut command = Command::new(&self.git);
         command.current_dir(&self.top).stdin(Stdio::null()).arg("--no-pager");
@@ -236,8 +240,8 @@ impl Repository {
     }
 
     /// Returns a call of git on the repository, wherever it would look for one.
-    fn fixed(&self) -> Command {
-        let mut command = self.command();
+    fn git_command_on_repository(&self) -> Command {
+        let mut command = self.git_command();
         for (name, _) in env::vars_os().filter(|(it, _)| it.to_string_lossy().starts_with(USERS)) {
             command.env_remove(name);
         }
@@ -247,36 +251,38 @@ impl Repository {
 }
 
 /// Returns a real path as one types it: Windows has a form of its own for them, which git does not read.
-fn typed(real: &Path) -> PathBuf {
+fn without_windows_prefix(real: &Path) -> PathBuf {
     let text = real.to_string_lossy();
     text.strip_prefix(r"\\?\").filter(|_| cfg!(windows)).map_or_else(|| real.to_owned(), PathBuf::from)
 }
 
 /// Returns git as `PATH` names it; folders of the project and relative ones, which a checkout may fill, do not count.
-fn program(top: &Path) -> Result<PathBuf, Error> {
+fn find_git_outside(work_tree: &Path) -> Result<PathBuf, Error> {
     let name = format!("git{}", env::consts::EXE_SUFFIX);
     let path = env::var_os("PATH").unwrap_or_default();
     let is_users = |folder: &PathBuf| {
-        folder.is_absolute() && fs::canonicalize(folder).is_ok_and(|real| !typed(&real).starts_with(top))
+        folder.is_absolute()
+            && fs::canonicalize(folder)
+                .is_ok_and(|real| !without_windows_prefix(&real).starts_with(work_tree))
     };
     let mut found = env::split_paths(&path).filter(is_users).map(|it| it.join(&name));
     let help = "install git; folders of the project on PATH do not count";
-    found.find(|it| it.is_file()).ok_or_else(|| failed("there is no git on PATH", help))
+    found.find(|it| it.is_file()).ok_or_else(|| git_failed_error("there is no git on PATH", help))
 }
 
 /// Runs git to its end.
-fn output(mut command: Command) -> Result<Output, Error> {
-    command.output().map_err(|it| unstarted(&it))
+fn run_command(mut command: Command) -> Result<Output, Error> {
+    command.output().map_err(|it| git_not_started_error(&it))
 }
 
 /// Asks for objects, beside whoever reads the answers: git answers before it has read all.
-fn asked(mut stdin: ChildStdin, ids: String) -> Result<(), Error> {
+fn send_object_ids(mut stdin: ChildStdin, ids: String) -> Result<(), Error> {
     let writes = thread::Builder::new().spawn(move || stdin.write_all(ids.as_bytes()));
-    writes.map(|_| ()).map_err(unread)
+    writes.map(|_| ()).map_err(unreadable_answer_error)
 }
 
 /// Hands out what `cat-file --batch` answers: a line with the size, the content, and the end of a line.
-fn answers(
+fn hand_out_blob_contents(
     stdout: &mut impl BufRead,
     revision: &str,
     blobs: &[&Blob],
@@ -284,44 +290,44 @@ fn answers(
 ) -> Result<(), Error> {
     for blob in blobs {
         let mut head = String::new();
-        stdout.read_line(&mut head).map_err(unread)?;
+        stdout.read_line(&mut head).map_err(unreadable_answer_error)?;
         let bytes = head.trim_end().rsplit_once(' ').filter(|_| head.contains(" blob "));
         let Some(bytes) = bytes.and_then(|it| it.1.parse::<u64>().ok()) else {
-            return Err(incomplete(revision, &format!("`{}` is missing", blob.path.display())));
+            return Err(incomplete_clone_error(revision, &format!("`{}` is missing", blob.path.display())));
         };
         let mut content = stdout.by_ref().take(bytes);
         take(blob, &mut content)?;
-        io::copy(&mut content, &mut io::sink()).map_err(unread)?;
-        stdout.read_exact(&mut [0]).map_err(unread)?;
+        io::copy(&mut content, &mut io::sink()).map_err(unreadable_answer_error)?;
+        stdout.read_exact(&mut [0]).map_err(unreadable_answer_error)?;
     }
     Ok(())
 }
 
-fn unread(error: io::Error) -> Error {
-    failed(format!("git's answer cannot be read: {error}"), "try again")
+fn unreadable_answer_error(error: io::Error) -> Error {
+    git_failed_error(format!("git's answer cannot be read: {error}"), "try again")
 }
 
-fn unstarted(error: &io::Error) -> Error {
-    failed(format!("cannot start git: {error}"), "install git")
+fn git_not_started_error(error: &io::Error) -> Error {
+    git_failed_error(format!("cannot start git: {error}"), "install git")
 }
 
 /// Says that objects are missing, as in a partial clone.
-fn incomplete(revision: &str, what: &str) -> Error {
+fn incomplete_clone_error(revision: &str, what: &str) -> Error {
     let message = format!("this clone has only a part of `{revision}`: {what}");
     let help =
         "fetch the rest first: `git fetch --refetch --no-filter origin`; ctxsim itself fetches nothing";
-    wrong(Code("git-incomplete"), message, help)
+    error_without_place(Code("git-incomplete"), message, help)
 }
 
 /// Returns the first line that git says.
-fn said(stderr: &[u8]) -> String {
+fn first_error_line(stderr: &[u8]) -> String {
     let said = String::from_utf8_lossy(stderr);
     let said = said.lines().next().unwrap_or("no reason given");
     said.trim_start_matches("fatal: ").to_owned()
 }
 
 /// Reads a line of a listing; submodules are in repositories of their own.
-fn blob(line: &[u8]) -> Result<Option<Blob>, Error> {
+fn parse_tree_line(line: &[u8]) -> Result<Option<Blob>, Error> {
     let Some(tab) = line.iter().position(|it| *it == b'\t') else { return Ok(None) };
     let head = String::from_utf8_lossy(&line[..tab]);
     let mut words = head.split(' ');
@@ -332,21 +338,21 @@ fn blob(line: &[u8]) -> Result<Option<Blob>, Error> {
         _ => return Ok(None),
     };
     let id = words.nth(1).unwrap_or_default().to_owned();
-    Ok(Some(Blob { id, kind, path: path_of(&line[tab + 1..])? }))
+    Ok(Some(Blob { id, kind, path: path_from_bytes(&line[tab + 1..])? }))
 }
 
 /// Returns a path that git prints.
-fn path_of(bytes: &[u8]) -> Result<PathBuf, Error> {
+fn path_from_bytes(bytes: &[u8]) -> Result<PathBuf, Error> {
     #[cfg(unix)]
     return Ok(PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes)));
     #[cfg(not(unix))]
     std::str::from_utf8(bytes)
         .map(PathBuf::from)
-        .map_err(|_| failed("a path in git is not valid UTF-8", "rename the file"))
+        .map_err(|_| git_failed_error("a path in git is not valid UTF-8", "rename the file"))
 }
 
 /// Returns a path as git has it in its trees.
-fn slashed(path: &Path) -> OsString {
+fn to_slash_separated(path: &Path) -> OsString {
     let mut all = OsString::new();
     for part in path.components().filter(|it| matches!(it, Component::Normal(_))) {
         if !all.is_empty() {

@@ -17,57 +17,61 @@ const SYSTEM: [&str; 2] = ["/dev", "/proc"];
 ///
 /// # Errors
 /// Its folder does not exist, it is a folder, it may not be written, or its path leads through a link.
-pub(crate) fn writable(path: &Path) -> Result<(), Error> {
-    unlinked(path)?;
-    let checked = place(path).and_then(|place| match place {
+pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
+    check_no_link(path)?;
+    let checked = path_target_at(path).and_then(|place| match place {
         PathTarget::Other | PathTarget::File(_) => Ok(()),
-        PathTarget::New => fs::metadata(folder(path)).map(|_| ()),
+        PathTarget::New => fs::metadata(parent_or_current(path)).map(|_| ()),
     });
-    checked.map_err(|source| unwritten(path, source))
+    checked.map_err(|source| write_error(path, source))
 }
 
 /// Writes text, unless that would replace something that must be kept.
 ///
 /// # Errors
 /// As [`check`] and [`KeptFile::check`], or the disk is full.
-pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>, kept: KeptFile<'_>) -> Result<(), Error> {
+pub(crate) fn write_text_file(
+    path: &Path,
+    text: impl AsRef<[u8]>,
+    kept: OverwriteRules<'_>,
+) -> Result<(), Error> {
     let text = text.as_ref();
-    kept.check(path, Some(text))?;
-    put(path, |to| to.write_all(text))
+    kept.check_may_write(path, Some(text))?;
+    write_atomically(path, |to| to.write_all(text))
 }
 
 /// Writes what is made as it is written, unless that would replace something that must be kept.
 ///
 /// # Errors
 /// As [`write`], or it cannot be made.
-pub(crate) fn write_made(
+pub(crate) fn write_streamed_file(
     path: &Path,
-    kept: KeptFile<'_>,
+    kept: OverwriteRules<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Error> {
-    kept.check(path, None)?;
-    put(path, write)
+    kept.check_may_write(path, None)?;
+    write_atomically(path, write)
 }
 
 /// Writes to whatever is at a path.
-fn put(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
-    staged(path, write)?.map_or(Ok(()), StagedFile::land)
+fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    stage_file(path, write)?.map_or(Ok(()), StagedFile::move_into_place)
 }
 
 /// Writes what will be at a path beside it; a device or a pipe has it at once.
 ///
 /// # Errors
 /// It cannot be written: then there is nothing beside the path either.
-pub(super) fn staged(
+pub(super) fn stage_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<Option<StagedFile>, Error> {
-    let written = place(path).and_then(|place| match place {
-        PathTarget::Other => through(path, write).map(|()| None),
+    let written = path_target_at(path).and_then(|place| match place {
+        PathTarget::Other => write_to_device(path, write).map(|()| None),
         PathTarget::File(permissions) => StagedFile::new(path, Some(permissions), write).map(Some),
         PathTarget::New => StagedFile::new(path, None, write).map(Some),
     });
-    written.map_err(|source| unwritten(path, source))
+    written.map_err(|source| write_error(path, source))
 }
 
 /// A file that is stored beside its place, and not there yet. It is closed: of many that land together, a process may not hold so many open.
@@ -82,7 +86,7 @@ impl StagedFile {
         permissions: Option<Permissions>,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<Self> {
-        let file = pending(folder(path), permissions.as_ref())?;
+        let file = create_temporary_file(parent_or_current(path), permissions.as_ref())?;
         let mut to = BufWriter::new(file.as_file());
         let written = write(&mut to).and_then(|()| to.flush());
         drop(to);
@@ -101,10 +105,10 @@ impl StagedFile {
     ///
     /// # Errors
     /// It cannot be renamed.
-    pub(super) fn land(self) -> Result<(), Error> {
+    pub(super) fn move_into_place(self) -> Result<(), Error> {
         let (path, temporary) = (self.path, self.temporary.to_path_buf());
-        let landed = self.temporary.persist(&path).map_err(|it| unwritten(&path, it.error.kind().into()));
-        ends::made(&temporary);
+        let landed = self.temporary.persist(&path).map_err(|it| write_error(&path, it.error.kind().into()));
+        ends::keep_on_interrupt(&temporary);
         landed
     }
 }
@@ -113,27 +117,27 @@ impl StagedFile {
 ///
 /// # Errors
 /// Its path leads through a link, or it cannot be opened.
-pub(crate) fn append(path: &Path) -> Result<File, Error> {
-    unlinked(path)?;
-    OpenOptions::new().create(true).append(true).open(path).map_err(|source| unwritten(path, source))
+pub(crate) fn open_to_append(path: &Path) -> Result<File, Error> {
+    check_no_link(path)?;
+    OpenOptions::new().create(true).append(true).open(path).map_err(|source| write_error(path, source))
 }
 
 /// Cuts a file off behind so many bytes.
 ///
 /// # Errors
 /// As [`append`].
-pub(crate) fn shorten(path: &Path, bytes: u64) -> Result<(), Error> {
-    append(path)?.set_len(bytes).map_err(|source| unwritten(path, source))
+pub(crate) fn truncate_file(path: &Path, bytes: u64) -> Result<(), Error> {
+    open_to_append(path)?.set_len(bytes).map_err(|source| write_error(path, source))
 }
 
 /// Removes a file of ctxsim's own; one that is not there is removed already.
 ///
 /// # Errors
 /// Its path leads through a link, or it may not be removed.
-pub(crate) fn remove(path: &Path) -> Result<(), Error> {
-    unlinked(path)?;
+pub(crate) fn remove_own_file(path: &Path) -> Result<(), Error> {
+    check_no_link(path)?;
     match fs::remove_file(path) {
-        Err(source) if source.kind() != ErrorKind::NotFound => Err(unwritten(path, source)),
+        Err(source) if source.kind() != ErrorKind::NotFound => Err(write_error(path, source)),
         _ => Ok(()),
     }
 }
@@ -143,10 +147,10 @@ pub(crate) fn remove(path: &Path) -> Result<(), Error> {
 /// # Errors
 /// Its path leads through a link, or it cannot be made.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
-    if let Some(link) = Project::here().link_on(folder) {
-        return Err(linked(folder, &link));
+    if let Some(link) = Project::of_working_folder().first_project_link_on(folder) {
+        return Err(link_error(folder, &link));
     }
-    fs::create_dir_all(folder).map_err(|source| unwritten(folder, source))
+    fs::create_dir_all(folder).map_err(|source| write_error(folder, source))
 }
 
 /// Refuses a path that is a link, or that leads through a link of the project: whoever wrote the project would choose what is
@@ -154,13 +158,15 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// It is one, or does.
-pub(crate) fn unlinked(path: &Path) -> Result<(), Error> {
-    let link = Project::here().link_on(path).or_else(|| path.is_symlink().then(|| path.to_owned()));
-    link.filter(|_| !is_of_system(path)).map_or(Ok(()), |link| Err(linked(path, &link)))
+pub(crate) fn check_no_link(path: &Path) -> Result<(), Error> {
+    let link = Project::of_working_folder()
+        .first_project_link_on(path)
+        .or_else(|| path.is_symlink().then(|| path.to_owned()));
+    link.filter(|_| !is_system_device(path)).map_or(Ok(()), |link| Err(link_error(path, &link)))
 }
 
 /// Says that a path leads through a link.
-fn linked(path: &Path, link: &Path) -> Error {
+fn link_error(path: &Path, link: &Path) -> Error {
     let message = match link.file_name() == path.file_name() {
         true => "this is a link, and ctxsim writes through no link".to_owned(),
         false => format!("`{}` is a link, and ctxsim writes through no link", link.display()),
@@ -169,16 +175,16 @@ fn linked(path: &Path, link: &Path) -> Error {
         Ok(to) => format!("name what it leads to, `{}`, or remove the link", to.display()),
         Err(_) => "name what it leads to, or remove the link".to_owned(),
     };
-    wrong_at(Code("output-link"), path, message, help)
+    error_at_place(Code("output-link"), path, message, help)
 }
 
 /// Returns whether a path is a link of the system's own to a device or a pipe, such as `/dev/stderr`.
-fn is_of_system(path: &Path) -> bool {
+fn is_system_device(path: &Path) -> bool {
     SYSTEM.iter().any(|it| path.starts_with(it))
         && fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
 
-fn unwritten(path: &Path, source: io::Error) -> Error {
+fn write_error(path: &Path, source: io::Error) -> Error {
     Error::Write { path: path.to_owned(), source }
 }
 
@@ -193,7 +199,7 @@ enum PathTarget {
 }
 
 /// Returns what is at a path.
-fn place(path: &Path) -> io::Result<PathTarget> {
+fn path_target_at(path: &Path) -> io::Result<PathTarget> {
     match fs::metadata(path) {
         Ok(it) if it.is_dir() => Err(ErrorKind::IsADirectory.into()),
         Ok(it) if it.is_file() => {
@@ -207,12 +213,12 @@ fn place(path: &Path) -> io::Result<PathTarget> {
     }
 }
 
-pub(super) fn folder(path: &Path) -> &Path {
+pub(super) fn parent_or_current(path: &Path) -> &Path {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Writes to a device or pipe; a closed pipe is not an error.
-fn through(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn write_to_device(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut file = BufWriter::new(OpenOptions::new().write(true).open(path)?);
     match write(&mut file).and_then(|()| file.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -221,14 +227,14 @@ fn through(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 }
 
 /// Makes a temporary file that an interrupt removes.
-fn pending(folder: &Path, permissions: Option<&Permissions>) -> io::Result<NamedTempFile> {
+fn create_temporary_file(folder: &Path, permissions: Option<&Permissions>) -> io::Result<NamedTempFile> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions are those of Unix"))]
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(permissions.cloned().unwrap_or(std::os::unix::fs::PermissionsExt::from_mode(0o666)));
     #[cfg(not(unix))]
     let _ = permissions;
-    ends::temporary(|| builder.tempfile_in(folder), NamedTempFile::path)
+    ends::create_temporary(|| builder.tempfile_in(folder), NamedTempFile::path)
 }
 
 /// The sentence in the first line of every file whose format has comments; in HTML it follows the document type.
@@ -264,16 +270,16 @@ const HEAD_BYTES: u64 = 4 << 10;
 
 /// What a command must keep.
 #[derive(Clone, Copy)]
-pub(crate) struct KeptFile<'a> {
+pub(crate) struct OverwriteRules<'a> {
     /// Its inputs, which are always kept.
-    pub inputs: &'a Files,
+    pub inputs: &'a InputFiles,
     /// Which other files it may replace.
-    pub replaced: Replaced,
+    pub replaced: Replaceable,
 }
 
 /// Which files may be replaced, besides empty ones and those that have the text already.
 #[derive(Clone, Copy)]
-pub(crate) enum Replaced {
+pub(crate) enum Replaceable {
     /// Results that ctxsim wrote.
     Results,
     /// Those that begin so, and no other: what is kept beside the inputs, by a name that nobody typed.
@@ -282,61 +288,68 @@ pub(crate) enum Replaced {
     All,
 }
 
-impl KeptFile<'_> {
+impl OverwriteRules<'_> {
     /// Checks that writing to a path loses nothing; a file with the text that is to be written loses nothing either.
     ///
     /// # Errors
     /// The path leads through a link, to an input, or to a file that ctxsim did not write.
-    pub(crate) fn check(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
-        if fs::metadata(path).is_ok_and(|it| it.is_file()) && self.inputs.contains(path) {
+    pub(crate) fn check_may_write(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
+        if fs::metadata(path).is_ok_and(|it| it.is_file()) && self.inputs.contains_path(path) {
             let message = "this file is one of the inputs";
-            return Err(wrong_at(Code("output-input"), path, message, "name another file"));
+            return Err(error_at_place(Code("output-input"), path, message, "name another file"));
         }
-        unlinked(path)?;
+        check_no_link(path)?;
         // Devices and pipes keep nothing, and may have no end.
         let Some(there) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(()) };
         let is_replaced = match self.replaced {
-            Replaced::Results => is_own(path),
-            Replaced::Beginning(text) => begins_with(path, text),
-            Replaced::All => true,
+            Replaceable::Results => is_written_by_ctxsim(path),
+            Replaceable::Beginning(text) => file_begins_with(path, text),
+            Replaceable::All => true,
         };
-        if is_replaced || there.len() == 0 || text.is_some_and(|it| is_equal(path, &there, it)) {
+        if is_replaced || there.len() == 0 || text.is_some_and(|it| has_exact_text(path, &there, it)) {
             return Ok(());
         }
         let help = match self.replaced {
-            Replaced::Beginning(_) => "move it away: a file of ctxsim's own is kept at this path",
-            Replaced::Results | Replaced::All => "name another file, or add `--force` to replace this one",
+            Replaceable::Beginning(_) => "move it away: a file of ctxsim's own is kept at this path",
+            Replaceable::Results | Replaceable::All => {
+                "name another file, or add `--force` to replace this one"
+            }
         };
-        Err(wrong_at(Code("output-exists"), path, "this file exists, and ctxsim did not write it", help))
+        Err(error_at_place(
+            Code("output-exists"),
+            path,
+            "this file exists, and ctxsim did not write it",
+            help,
+        ))
     }
 }
 
 /// Returns whether a file has a text, reading no more than that text is long.
-fn is_equal(path: &Path, there: &fs::Metadata, text: &[u8]) -> bool {
-    there.len() == text.len() as u64 && head(path, there.len()).is_ok_and(|it| it == text)
+fn has_exact_text(path: &Path, there: &fs::Metadata, text: &[u8]) -> bool {
+    there.len() == text.len() as u64 && read_first_bytes(path, there.len()).is_ok_and(|it| it == text)
 }
 
 /// Returns whether a file, and not a link, begins with a text, whatever its line ends.
-pub(crate) fn begins_with(path: &Path, text: &str) -> bool {
+pub(crate) fn file_begins_with(path: &Path, text: &str) -> bool {
     let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
     is_file
-        && head(path, HEAD_BYTES)
+        && read_first_bytes(path, HEAD_BYTES)
             .is_ok_and(|it| String::from_utf8_lossy(&it).replace("\r\n", "\n").starts_with(text))
 }
 
 /// Returns whether a file says that ctxsim wrote it.
-fn is_own(path: &Path) -> bool {
-    let Ok(head) = head(path, HEAD_BYTES) else { return false };
+fn is_written_by_ctxsim(path: &Path) -> bool {
+    let Ok(head) = read_first_bytes(path, HEAD_BYTES) else { return false };
     let head = String::from_utf8_lossy(&head);
     let mut lines = head.lines().skip_while(|it| *it == DOCTYPE);
     let has_remark = lines.next().is_some_and(|it| it.trim_matches(COMMENT_SIGNS) == REMARK);
     // Rows are the same as lines and in a list.
     let head = head.strip_prefix("[\n").unwrap_or(&head);
-    has_remark || BEGINNINGS.iter().any(|it| begins(head, it))
+    has_remark || BEGINNINGS.iter().any(|it| has_parts_in_order(head, it))
 }
 
 /// Returns whether a text begins with the first of some parts, and has the others after it, in order.
-fn begins(text: &str, parts: &[&str]) -> bool {
+fn has_parts_in_order(text: &str, parts: &[&str]) -> bool {
     let Some((first, others)) = parts.split_first() else { return false };
     let after = |text: &'_ str, part: &&str| text.find(*part).map(|it| it + part.len());
     let mut at = first.len();
@@ -344,7 +357,7 @@ fn begins(text: &str, parts: &[&str]) -> bool {
 }
 
 /// Reads the beginning of a file.
-fn head(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
+fn read_first_bytes(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     File::open(path)?.take(bytes).read_to_end(&mut head)?;
     Ok(head)
@@ -352,7 +365,7 @@ fn head(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
 
 /// How a file says that ctxsim wrote it.
 #[derive(Clone, Copy)]
-pub(crate) enum Remark {
+pub(crate) enum WrittenByRemark {
     /// A line of its own.
     Line,
     /// A comment between these signs.
@@ -363,14 +376,14 @@ pub(crate) enum Remark {
     None,
 }
 
-impl Remark {
+impl WrittenByRemark {
     /// Returns how an input file says it.
-    pub(crate) fn of_input(format: Format) -> Self {
+    pub(crate) fn for_input_format(format: Format) -> Self {
         Self::Comment(if format == Format::Ron { "// " } else { "# " }, "")
     }
 
     /// Adds the remark to a text.
-    pub(crate) fn on(self, text: impl AsRef<[u8]>) -> Vec<u8> {
+    pub(crate) fn add_to_text(self, text: impl AsRef<[u8]>) -> Vec<u8> {
         let text = text.as_ref();
         let (before, rest) = match self {
             Self::Line => (format!("{REMARK}\n\n"), text),

@@ -4,18 +4,18 @@ use crate::prelude::*;
 
 use clap::ArgGroup;
 
-use crate::output::{KeptFile, Remark, Replaced};
+use crate::output::{OverwriteRules, Replaceable, WrittenByRemark};
 use crate::progress::READS_AND_SIMULATES;
 use crate::what::{DrawArgs, RecordedArgs};
-use crate::what::{EvidenceArgs, number};
+use crate::what::{EvidenceArgs, whole_number_parser};
 use ctxsim_app::advise::agents::Agent;
-use ctxsim_app::advise::edit::{ChangedFile, applied as edited, undone};
+use ctxsim_app::advise::edit::{ChangedFile, apply_forecast as edited, undo_forecast};
 use ctxsim_app::advise::{AdviceRequest, TrialRequest, advise as advised};
-use ctxsim_app::forecast;
+use ctxsim_app::parse_forecast;
 use ctxsim_base::grid::numbers::listed;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_report::advise::saved::Saved;
-use ctxsim_report::advise::{Advice, markdown, page, table};
+use ctxsim_report::advise::saved::SavingsForecast;
+use ctxsim_report::advise::{Advice, advice_markdown, draw_advice, render_advice_page};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -44,12 +44,12 @@ pub(super) const FORMATS: Formats<'_> = Formats {
 /// The arguments of `advise`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("format", |it| FORMATS.offered(it)),
+    mut_arg("format", |it| FORMATS.restrict_format_arg(it)),
     mut_arg("paths", |it| it.required(false).required_unless_present("undo")),
     group(ArgGroup::new("changes").args(["apply", "undo"])),
     // What is put back does not depend on anything else.
     mut_args(|it| if ["undo", "settings", "dry_run"].contains(&it.get_id().as_str()) { it } else { it.conflicts_with("undo") }),
-    mut_arg("profile", said("Model profile by name or path, where no profile covers a session's model [default: each session's own model]"))
+    mut_arg("profile", with_help("Model profile by name or path, where no profile covers a session's model [default: each session's own model]"))
 )]
 pub(crate) struct AdviseArgs {
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "apply")]
     trial: Vec<String>,
     /// Length of the trial in days
-    #[arg(long, value_name = "N", requires = "trial", default_value_t = 28, allow_negative_numbers = true, value_parser = number::<u64>(4, 366))]
+    #[arg(long, value_name = "N", requires = "trial", default_value_t = 28, allow_negative_numbers = true, value_parser = whole_number_parser::<u64>(4, 366))]
     days: u64,
     /// First day of the trial [default: the day after the newest session]
     #[arg(long, value_name = "YYYY-MM-DD", requires = "trial")]
@@ -96,11 +96,11 @@ pub(crate) struct AdviseArgs {
 }
 
 /// Advises, writes, and saves the forecast.
-pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
+pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
     if let (Some(from), Some(settings)) = (&args.undo, &args.settings) {
-        return undo(catalog, from, settings, args.dry_run);
+        return undo_applied_forecast(catalog, from, settings, args.dry_run);
     }
-    let format = args.shown.shown.choose(&FORMATS)?;
+    let format = args.shown.shown.choose_format(&FORMATS)?;
     let settings = |it: &PathBuf| Ok::<_, Error>((it.display().to_string(), read_settings(it)?));
     let asked = AdviceRequest {
         agent: args.agent.clone(),
@@ -114,81 +114,85 @@ pub(super) fn advise(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> 
             seed: args.draw.seed.unwrap_or_default(),
         }),
     };
-    args.settings.iter().for_each(|it| catalog.files().note(it));
+    args.settings.iter().for_each(|it| catalog.files_read().add_path(it));
     let DrawArgs { seed, trials, threads } = args.draw;
     let comparison = Comparison { seed, trials, ..args.sessions.comparison() };
-    let kept = ForceArgs::default().kept(catalog.files());
-    args.save.as_deref().map_or(Ok(()), |it| output::writable(it).and_then(|()| kept.check(it, None)))?;
-    args.shown.check_beside(args.save.as_deref(), catalog.files())?;
+    let kept = ForceArgs::default().overwrite_rules(catalog.files_read());
+    args.save
+        .as_deref()
+        .map_or(Ok(()), |it| output::check_writable(it).and_then(|()| kept.check_may_write(it, None)))?;
+    args.shown.check_writable_beside(args.save.as_deref(), catalog.files_read())?;
     let changes = args.settings.as_deref().filter(|_| args.apply);
-    changes.map_or(Ok(()), output::writable)?;
-    let (found, saved) =
-        with_progress(READS_AND_SIMULATES, |it| advised(catalog, &comparison, &asked, threads.number(), it))?;
+    changes.map_or(Ok(()), output::check_writable)?;
+    let (found, saved) = run_with_progress(READS_AND_SIMULATES, |it| {
+        advised(catalog, &comparison, &asked, threads.n_threads(), it)
+    })?;
     let change = changes.zip(asked.settings.as_ref()).map(|(path, (_, text))| (path, text.as_str()));
     let is_kept = saved.is_some();
     if let Some(saved) = saved {
-        keep(saved, change, args.save.as_deref(), kept, args.dry_run)?;
+        save_and_apply(saved, change, args.save.as_deref(), kept, args.dry_run)?;
     }
     let text = || match format {
-        FormatArg::CSV => format.write(|_| vec![found.as_rows()]),
-        FormatArg::JSON => found.document().map(String::into_bytes).map_err(unwritable),
-        FormatArg::MARKDOWN => Ok(String::from(markdown(&found, args.details)).into_bytes()),
-        _ => Ok(table(&found, args.details, args.shown.shown.terminal()).into_bytes()),
+        FormatArg::CSV => format.encode_rows(|_| vec![found.levers_to_rows()]),
+        FormatArg::JSON => found.to_json().map(String::into_bytes).map_err(unwritable_error),
+        FormatArg::MARKDOWN => Ok(String::from(advice_markdown(&found, args.details)).into_bytes()),
+        _ => Ok(draw_advice(&found, args.details, args.shown.shown.terminal()).into_bytes()),
     };
-    args.shown.put(catalog.files(), format, || page(&found), text)?;
+    args.shown.write_text_and_page(catalog.files_read(), format, || render_advice_page(&found), text)?;
     // Behind the list, which says why nothing is advised.
     let files =
         changes.into_iter().chain(args.save.as_deref()).map(|it| format!("`{}`", it.display())).listed();
     match files.join(" or ") {
         files if is_kept || files.is_empty() => Ok(()),
-        files if found.agents.len() > 1 => Err(of_several(&found, &files)?),
+        files if found.agents.len() > 1 => Err(several_agents_error(&found, &files)?),
         files => {
             let takes = "it takes a “do” or a `--try KEY=VALUE`, on sessions of one agent with known prices";
-            output::tell(format_args!("Nothing was written to {files}: {takes}."));
+            output::print_line_to_stderr(format_args!("Nothing was written to {files}: {takes}."));
             Ok(())
         }
     }
 }
 
 /// Says that what several agents have in force is not one file, nor one forecast.
-fn of_several(found: &Advice, files: &str) -> Result<Error, Error> {
+fn several_agents_error(found: &Advice, files: &str) -> Result<Error, Error> {
     let names = found.agents.iter().map(|it| it.agent.clone()).listed();
-    let own = Agent::all()?.iter().filter(|it| names.contains(&it.1.name));
+    let own = Agent::all_by_file_name()?.iter().filter(|it| names.contains(&it.1.name));
     let options = own.map(|it| format!("`--agent {}`", it.0)).listed().join(" or ");
     let message = format!("nothing was written to {files}: these are sessions of {}", listed(&names));
-    Ok(wrong(Code("usage"), message, format!("a forecast is of one agent: add {options}")))
+    Ok(error_without_place(Code("usage"), message, format!("a forecast is of one agent: add {options}")))
 }
 
 /// Shows what changes in a settings file, saves a forecast, and applies it, as far as each is asked for. The forecast is saved before it is
 /// applied: it knows how to undo.
-fn keep(
-    mut saved: Saved,
+fn save_and_apply(
+    mut saved: SavingsForecast,
     change: Option<(&Path, &str)>,
-    save: Option<&Path>,
-    kept: KeptFile<'_>,
-    is_dry: bool,
+    save_path: Option<&Path>,
+    kept: OverwriteRules<'_>,
+    is_dry_run: bool,
 ) -> Result<(), Error> {
     let place = |path: &Path| path.display().to_string();
     let changed = change.map(|(path, text)| edited(&saved, &place(path), text)).transpose()?;
     if let (Some((path, _)), Some(changed)) = (change, &changed) {
-        show_change(path, changed)?;
+        print_settings_change(path, changed)?;
         saved.former.clone_from(&changed.former);
     }
-    if is_dry {
+    if is_dry_run {
         return Ok(());
     }
-    if let Some(path) = save {
-        let text = output::json(&saved)?;
-        output::write(path, Remark::None.on(&text), kept)?;
-        output::tell(match saved.sessions_to_know() {
+    if let Some(path) = save_path {
+        let text = output::to_json_text(&saved)?;
+        output::write_text_file(path, WrittenByRemark::None.add_to_text(&text), kept)?;
+        output::print_line_to_stderr(match saved.n_later_sessions_needed() {
             Some(n) => format!("About {n} later sessions would tell whether the forecast comes true (`ctxsim realised`)."),
             None => "Later bills cannot tell whether the forecast comes true: the earlier ones vary too much. A trial by days (`--trial`) might.".to_owned(),
         });
     }
     if let (Some((path, text)), Some(changed)) = (change, &changed) {
-        put_settings(path, text, changed)?;
-        let [file, settings] = [save.map(place), Some(place(path))].map(|it| quoted(&it.unwrap_or_default()));
-        output::tell(match save {
+        write_settings_if_unchanged(path, text, changed)?;
+        let [file, settings] =
+            [save_path.map(place), Some(place(path))].map(|it| quoted(&it.unwrap_or_default()));
+        output::print_line_to_stderr(match save_path {
             Some(_) => format!("To take it back: ctxsim advise --undo {file} --settings {settings}"),
             None => "Give `--save FILE`, too, to be able to take it back with `--undo FILE`.".to_owned(),
         });
@@ -200,14 +204,14 @@ fn keep(
 fn read_settings(path: &Path) -> Result<String, Error> {
     if !path.exists() {
         let help = "check the path; an agent that has no settings yet needs the file first: `{}` if they are JSON, empty if TOML";
-        return Err(wrong_at(Code("file"), path, "there is no such settings file", help));
+        return Err(error_at_place(Code("file"), path, "there is no such settings file", help));
     }
     read_text(path)
 }
 
 /// Writes a change that was shown, if the file is still as it was read.
-fn put_settings(path: &Path, read: &str, changed: &ChangedFile) -> Result<(), Error> {
-    if changed.text == read {
+fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &ChangedFile) -> Result<(), Error> {
+    if changed.text == text_as_read {
         return Ok(());
     }
     let unread = |source| Error::Read { path: path.to_owned(), source };
@@ -216,43 +220,56 @@ fn put_settings(path: &Path, read: &str, changed: &ChangedFile) -> Result<(), Er
         Some(text) => ("\u{feff}", text),
         None => ("", &now[..]),
     };
-    if text != read.as_bytes() {
+    if text != text_as_read.as_bytes() {
         let message = "somebody else has changed this file in the meantime, so it was left as it is";
-        return Err(wrong_at(Code("output-exists"), path, message, "run the command again"));
+        return Err(error_at_place(Code("output-exists"), path, message, "run the command again"));
     }
-    let kept = KeptFile { inputs: &Files::default(), replaced: Replaced::All };
-    output::write(path, format!("{mark}{}", changed.text), kept)
+    let kept = OverwriteRules { inputs: &InputFiles::default(), replaced: Replaceable::All };
+    output::write_text_file(path, format!("{mark}{}", changed.text), kept)
 }
 
 /// Shows what goes and what comes, before anything is written.
 ///
 /// # Errors
 /// Nobody could be shown it.
-fn show_change(path: &Path, changed: &ChangedFile) -> Result<(), Error> {
+fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<(), Error> {
     let [old, new] = &changed.diff;
     if old.is_empty() && new.is_empty() {
-        output::tell(format_args!("{}: it says so already, so nothing is written", path.display()));
+        output::print_line_to_stderr(format_args!(
+            "{}: it says so already, so nothing is written",
+            path.display()
+        ));
     } else {
-        output::tell(format_args!("{}:", path.display()));
+        output::print_line_to_stderr(format_args!("{}:", path.display()));
     }
     for (sign, lines) in [('-', old), ('+', new)] {
-        lines.iter().for_each(|it| output::tell(format_args!("{sign} {it}")));
+        lines.iter().for_each(|it| output::print_line_to_stderr(format_args!("{sign} {it}")));
     }
-    changed.notes.iter().for_each(output::tell);
-    if output::is_told() {
+    changed.notes.iter().for_each(output::print_line_to_stderr);
+    if output::is_all_stderr_written() {
         return Ok(());
     }
     let message = "the change could not be shown on standard error, so nothing was written";
-    Err(wrong_at(Code("output-exists"), path, message, "run the command where standard error can be written"))
+    Err(error_at_place(
+        Code("output-exists"),
+        path,
+        message,
+        "run the command where standard error can be written",
+    ))
 }
 
 /// Takes back what was applied by a forecast, or shows alone what that changes.
-fn undo(catalog: &Catalog, from: &Path, settings: &Path, is_dry: bool) -> Result<(), Error> {
-    output::writable(settings)?;
-    let saved = forecast(&from.display().to_string(), &read_text(from)?)?;
-    catalog.files().note(from);
-    let text = read_settings(settings)?;
-    let changed = undone(&saved, &settings.display().to_string(), &text)?;
-    show_change(settings, &changed)?;
-    if is_dry { Ok(()) } else { put_settings(settings, &text, &changed) }
+fn undo_applied_forecast(
+    catalog: &Catalog,
+    forecast_file: &Path,
+    settings_file: &Path,
+    is_dry_run: bool,
+) -> Result<(), Error> {
+    output::check_writable(settings_file)?;
+    let saved = parse_forecast(&forecast_file.display().to_string(), &read_text(forecast_file)?)?;
+    catalog.files_read().add_path(forecast_file);
+    let text = read_settings(settings_file)?;
+    let changed = undo_forecast(&saved, &settings_file.display().to_string(), &text)?;
+    print_settings_change(settings_file, &changed)?;
+    if is_dry_run { Ok(()) } else { write_settings_if_unchanged(settings_file, &text, &changed) }
 }

@@ -17,8 +17,8 @@ use ctxsim_report::checkup::{self, ADOPTED_BY, CheckUp, NewerPrices, github, jun
 use ctxsim_report::made::{MadeWith, VERSION};
 
 use crate::git::RevArgs;
-use crate::verbs::compare::own;
-use crate::what::share;
+use crate::verbs::compare::own_input_names;
+use crate::what::parse_share;
 use crate::what::{ProcessArgs, ThreadsArgs};
 use crate::{BAD_INPUT, GUARD_FAILED, git, render};
 use assumed::AssumedLines;
@@ -69,7 +69,7 @@ const NO_SESSION: [&str; 5] = [
 const CONFIG: &str = "ctxsim.toml";
 
 /// A suite that was run.
-struct Ran {
+struct SuiteRun {
     /// Its file.
     file: String,
     report: Report,
@@ -81,10 +81,10 @@ struct Ran {
 
 /// Where what was accepted of suites is kept.
 #[derive(Clone, Copy)]
-struct Accepted<'a> {
+struct AcceptedFolder<'a> {
     root: &'a Path,
     /// What is never replaced.
-    inputs: &'a Files,
+    inputs: &'a InputFiles,
     /// Whether today's numbers take its place.
     bless: bool,
     /// Whether numbers that changed are written beside their snapshots, for review.
@@ -93,7 +93,7 @@ struct Accepted<'a> {
 
 /// The arguments of `check`.
 #[derive(Debug, Default, Args)]
-#[command(mut_arg("format", |it| FORMATS.offered(it)))]
+#[command(mut_arg("format", |it| FORMATS.restrict_format_arg(it)))]
 pub(crate) struct CheckArgs {
     /// Suites by name or path [default: all in your folders]
     #[arg(long = "suite", value_name = "S", num_args = 1..)]
@@ -105,7 +105,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     bless: bool,
     /// Also hold each guarded number against its best value so far; it may be worse by this share of it
-    #[arg(long, value_name = "SHARE", value_parser = share, num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     ratchet: Option<f64>,
     /// Say what moved each number: simulate with each changed input as it was, files as this git revision has them [default: HEAD]
     #[arg(long, value_name = "REV", num_args = 0..=1, require_equals = true, default_missing_value = "HEAD")]
@@ -135,28 +135,31 @@ pub(crate) struct CheckArgs {
 }
 
 impl CheckArgs {
-    fn accepted<'a>(&'a self, inputs: &'a Files, bless: bool) -> Accepted<'a> {
-        Accepted { root: &self.snapshots, inputs, bless, reviews: !self.writes_nothing }
+    fn accepted_folder<'a>(&'a self, inputs: &'a InputFiles, bless: bool) -> AcceptedFolder<'a> {
+        AcceptedFolder { root: &self.snapshots, inputs, bless, reviews: !self.writes_nothing }
     }
 
     /// Returns the inputs as `--at` and `--prices` say.
-    fn inputs(&self, catalog: &Catalog) -> Result<Catalog, Error> {
+    fn catalog_with_old_inputs(&self, catalog: &Catalog) -> Result<Catalog, Error> {
         let mut inputs = catalog.clone();
         if self.prices.is_some() {
-            inputs = inputs.at_prices_of(self.prices.clone());
+            inputs = inputs.with_prices_of_day(self.prices.clone());
         }
         for given in &self.at {
             let Some((revision, path)) = given.split_once(':') else {
                 let message = format!("`{given}` is not REV:PATH");
-                return Err(wrong(Code("usage"), message, "write a revision and a path"));
+                return Err(error_without_place(Code("usage"), message, "write a revision and a path"));
             };
-            inputs = inputs.with_text(Path::new(path), git::text_at(revision, Path::new(path))?);
+            inputs = inputs.with_text_in_place_of(
+                Path::new(path),
+                git::read_file_at_revision(revision, Path::new(path))?,
+            );
         }
         Ok(inputs)
     }
 
     /// Accepts the numbers of a suite in the default folder.
-    fn blessing(name: &str) -> Self {
+    fn for_blessing(name: &str) -> Self {
         Self {
             suites: vec![name.to_owned()],
             snapshots: PathBuf::from("snapshots"),
@@ -167,54 +170,69 @@ impl CheckArgs {
 }
 
 /// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
-pub(crate) fn bless(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
-    let args = CheckArgs::blessing(suite);
-    held(args.accepted(catalog.files(), true), None, suite, report(catalog, suite, &args)?)
+pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
+    let args = CheckArgs::for_blessing(suite);
+    compare_with_accepted(
+        args.accepted_folder(catalog.files_read(), true),
+        None,
+        suite,
+        run_suite(catalog, suite, &args)?,
+    )
 }
 
 /// Checks before any work that nothing of others stands where a suite's numbers are accepted.
-pub(crate) fn replaceable(suite: &str) -> Result<(), Error> {
-    snapshots::replaceable(&CheckArgs::blessing(suite).snapshots, suite)
+pub(crate) fn check_snapshots_replaceable(suite: &str) -> Result<(), Error> {
+    snapshots::check_replaceable(&CheckArgs::for_blessing(suite).snapshots, suite)
 }
 
 /// Compares a report with what was accepted of its suite, its snapshots and the best of its guarded numbers; or accepts its numbers.
-fn held(accepted: Accepted<'_>, ratchet: Option<f64>, name: &str, ran: Ran) -> Result<CheckUp, Error> {
-    let Ran { file, report, made, newer, assumed, mut notes } = ran;
+fn compare_with_accepted(
+    accepted: AcceptedFolder<'_>,
+    ratchet: Option<f64>,
+    name: &str,
+    ran: SuiteRun,
+) -> Result<CheckUp, Error> {
+    let SuiteRun { file, report, made, newer, assumed, mut notes } = ran;
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
     let mut verdicts = report.guard_verdicts.clone();
     if let Some(tolerance) = ratchet {
-        verdicts.extend(ratchet::held(accepted, &suite, &report.guard_verdicts, tolerance)?);
+        verdicts.extend(ratchet::compare_with_best_values(
+            accepted,
+            &suite,
+            &report.guard_verdicts,
+            tolerance,
+        )?);
     }
     // Where the best values are accepted, a suite without snapshots gets none.
-    let takes_part = ratchet.is_none() || snapshots::are_kept(accepted.root, &suite)?;
+    let takes_part = ratchet.is_none() || snapshots::has_snapshots(accepted.root, &suite)?;
     let snapshots = match takes_part {
-        true => snapshots::held(accepted, &suite, &report, &made, &assumed)?,
+        true => snapshots::compare_or_accept_snapshots(accepted, &suite, &report, &made, &assumed)?,
         false => Vec::new(),
     };
-    let is_old = snapshots::is_of_old_form(accepted.root, &suite);
+    let is_old = snapshots::has_old_form_snapshots(accepted.root, &suite);
     notes.extend(is_old.then(|| explained::OLD_FORM.to_owned()));
     Ok(CheckUp { suite, file, made, newer, assumed, notes, verdicts, snapshots, ..CheckUp::default() })
 }
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
-pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
     if args.laws.laws {
-        return laws::check(catalog, args);
+        return laws::check_laws(catalog, args);
     }
-    let format = args.shown.shown.choose(&FORMATS)?;
-    ctxsim_app::assume(&args.assume)?;
-    let catalog = &args.inputs(catalog)?;
-    let suites = suites(catalog, args)?;
+    let format = args.shown.shown.choose_format(&FORMATS)?;
+    ctxsim_app::replace_assumed_numbers(&args.assume)?;
+    let catalog = &args.catalog_with_old_inputs(catalog)?;
+    let suites = suites_to_check(catalog, args)?;
     // Nothing is written before everything has run.
-    let ran: Vec<Result<Ran, Error>> = suites.iter().map(|it| report(catalog, it, args)).listed();
-    args.shown.check(catalog.files())?;
-    let all = all_held(catalog, args, &suites, ran);
-    written(&args.shown, catalog.files(), format, &all)?;
+    let ran: Vec<Result<SuiteRun, Error>> = suites.iter().map(|it| run_suite(catalog, it, args)).listed();
+    args.shown.check_writable(catalog.files_read())?;
+    let all = compare_all_with_accepted(catalog, args, &suites, ran);
+    write_check_results(&args.shown, catalog.files_read(), format, &all)?;
     let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();
     Ok(if !errors.is_empty() {
-        render::problems(catalog, &errors);
+        render::print_problems(catalog, &errors);
         ExitCode::from(BAD_INPUT)
-    } else if all.iter().all(CheckUp::holds) {
+    } else if all.iter().all(CheckUp::is_passing) {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(GUARD_FAILED)
@@ -222,29 +240,31 @@ pub(crate) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Err
 }
 
 /// Compares each suite with what was accepted of it; one that could not be run has its problems.
-fn all_held(
+fn compare_all_with_accepted(
     catalog: &Catalog,
     args: &CheckArgs,
     suites: &[String],
-    ran: Vec<Result<Ran, Error>>,
+    ran: Vec<Result<SuiteRun, Error>>,
 ) -> Vec<CheckUp> {
     // A suite that cannot be run keeps all numbers from being accepted.
     let bless = args.bless && ran.iter().all(Result::is_ok);
-    let accepted = args.accepted(catalog.files(), bless);
-    let held = |(name, ran): (&String, Result<Ran, Error>)| {
+    let accepted = args.accepted_folder(catalog.files_read(), bless);
+    let held = |(name, ran): (&String, Result<SuiteRun, Error>)| {
         let explained = |mut up: CheckUp| {
             if let Some(revision) = &args.explain {
-                explained::explain(args, revision, name, &mut up);
+                explained::explain_moved_numbers(args, revision, name, &mut up);
             }
             up
         };
-        ran.and_then(|it| held(accepted, args.ratchet, name, it)).map(explained).unwrap_or_else(|error| {
-            let (name, file) = match catalog.suite(name) {
-                Ok(it) => (it.spec.name.clone(), it.origin.label()),
-                Err(_) => (name.clone(), name.clone()),
-            };
-            CheckUp::unchecked(name, file, render::tellable(error.problems()))
-        })
+        ran.and_then(|it| compare_with_accepted(accepted, args.ratchet, name, it))
+            .map(explained)
+            .unwrap_or_else(|error| {
+                let (name, file) = match catalog.suite(name) {
+                    Ok(it) => (it.spec.name.clone(), it.origin.label()),
+                    Err(_) => (name.clone(), name.clone()),
+                };
+                CheckUp::with_check_errors(name, file, render::redact_foreign_files(error.problems()))
+            })
     };
     suites.iter().zip(ran).map(held).listed()
 }
@@ -253,7 +273,7 @@ fn all_held(
 ///
 /// # Errors
 /// A suite cannot be read or run.
-pub fn checked(
+pub fn check_suites_silently(
     catalog: &Catalog,
     suites: Vec<String>,
     snapshots: &Path,
@@ -268,68 +288,77 @@ pub fn checked(
         writes_nothing: true,
         ..CheckArgs::default()
     };
-    let suites = self::suites(catalog, &args)?;
-    let ran = suites.iter().map(|it| report(catalog, it, &args).map(Ok)).collect::<Result<_, _>>()?;
-    Ok(all_held(catalog, &args, &suites, ran))
+    let suites = self::suites_to_check(catalog, &args)?;
+    let ran = suites.iter().map(|it| run_suite(catalog, it, &args).map(Ok)).collect::<Result<_, _>>()?;
+    Ok(compare_all_with_accepted(catalog, &args, &suites, ran))
 }
 
 /// Writes the result of a check that could not begin, because no input could be read.
-pub(crate) fn unopened(args: &CheckArgs, error: &Error) -> Result<(), Error> {
-    let format = args.shown.shown.choose(&FORMATS)?;
-    let inputs = Files::default();
-    inputs.note(Path::new(CONFIG));
-    written(
+pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result<(), Error> {
+    let format = args.shown.shown.choose_format(&FORMATS)?;
+    let inputs = InputFiles::default();
+    inputs.add_path(Path::new(CONFIG));
+    write_check_results(
         &args.shown,
         &inputs,
         format,
-        &[CheckUp::unchecked(CONFIG.to_owned(), CONFIG.to_owned(), render::tellable(error.problems()))],
+        &[CheckUp::with_check_errors(
+            CONFIG.to_owned(),
+            CONFIG.to_owned(),
+            render::redact_foreign_files(error.problems()),
+        )],
     )
 }
 
 /// Writes results.
-fn written(shown: &PagedArgs, inputs: &Files, format: FormatArg, all: &[CheckUp]) -> Result<(), Error> {
+fn write_check_results(
+    shown: &PagedArgs,
+    inputs: &InputFiles,
+    format: FormatArg,
+    all: &[CheckUp],
+) -> Result<(), Error> {
     let text = || match format {
-        FormatArg::JSON => checkup::document(all).map_err(unwritable),
-        FormatArg::JUNIT => junit::document(all).map_err(unwritable),
-        FormatArg::SARIF => sarif::document(all).map_err(unwritable),
-        FormatArg::GITHUB => Ok(github::summary(all).into()),
-        _ => Ok(checkup::text(all, shown.shown.terminal())),
+        FormatArg::JSON => checkup::check_ups_json(all).map_err(unwritable_error),
+        FormatArg::JUNIT => junit::check_ups_junit_xml(all).map_err(unwritable_error),
+        FormatArg::SARIF => sarif::check_ups_sarif(all).map_err(unwritable_error),
+        FormatArg::GITHUB => Ok(github::check_ups_markdown(all).into()),
+        _ => Ok(checkup::draw_check_ups(all, shown.shown.terminal())),
     };
-    shown.put(inputs, format, || page::page(all), text)?;
+    shown.write_text_and_page(inputs, format, || page::render_check_ups_page(all), text)?;
     if format == FormatArg::GITHUB {
-        output::print_encoded(github::annotations(all).as_bytes())?;
+        output::print_encoded(github::annotation_commands(all).as_bytes())?;
     }
     Ok(())
 }
 
 /// Returns the named suites, or those in the user's folders.
-fn suites(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
+fn suites_to_check(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
     if !args.suites.is_empty() {
-        return Ok(args.suites.iter().flat_map(|it| catalog.expand(Kind::Suite, it)).listed());
+        return Ok(args.suites.iter().flat_map(|it| catalog.expand_pattern(InputKind::Suite, it)).listed());
     }
-    let own = own(catalog, Kind::Suite);
+    let own = own_input_names(catalog, InputKind::Suite);
     if own.is_empty() {
         let help = "name one with `--suite`, or run `ctxsim init` to create one";
-        return Err(wrong(Code("usage"), "your folders contain no suites", help));
+        return Err(error_without_place(Code("usage"), "your folders contain no suites", help));
     }
     Ok(own)
 }
 
 /// Runs a suite. A scenario that cannot be run is an error.
-fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error> {
+fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun, Error> {
     let suite = catalog.suite(name)?;
-    let named = args.rev.policies(&suite)?;
-    let catalog = git::with_revisions(catalog, named, args.process.allow_process)?;
+    let named = args.rev.allowed_policy_names(&suite)?;
+    let catalog = git::read_policy_revisions(catalog, named, args.process.allow_process)?;
     let comparison =
-        args.process.allowing(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
-    let newest = Plan::new(&Catalog::clone(&catalog).at_prices_of(None), &comparison)?;
+        args.process.add_permissions_to(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });
+    let newest = Plan::new(&Catalog::clone(&catalog).with_prices_of_day(None), &comparison)?;
     let fixed = catalog.pins().prices.as_ref();
-    let pinned = pinned(fixed, &newest, args);
+    let pinned = find_pinned_prices(fixed, &newest, args);
     let played = |plan: &Plan| {
-        let threads = args.threads.number();
+        let threads = args.threads.n_threads();
         let report = match args.writes_nothing {
             true => plan.report(threads, &|_, _| {})?,
-            false => with_progress(SIMULATES, |it| plan.report(threads, it))?,
+            false => run_with_progress(SIMULATES, |it| plan.report(threads, it))?,
         };
         if report.failures.is_empty() {
             Ok(report)
@@ -340,7 +369,7 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
     let (report, newer) = if pinned.is_empty() {
         (played(&newest)?, None)
     } else {
-        let set = pinned.iter().map(snapshots::PinnedPrices::set).listed();
+        let set = pinned.iter().map(snapshots::PinnedPrices::price_override).listed();
         let plan = Plan::new(&catalog, &Comparison { set, ..comparison })?;
         // What guards say under the newer prices is told beside what they say.
         let verdicts = if newest.guards.is_empty() { Vec::new() } else { played(&newest)?.guard_verdicts };
@@ -348,30 +377,34 @@ fn report(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<Ran, Error>
         let adopted_by = ADOPTED_BY[usize::from(fixed.is_some())];
         (played(&plan)?, Some(NewerPrices { prices, verdicts, adopted_by }))
     };
-    check_played(&report)?;
+    check_all_scenarios_ran(&report)?;
     let mut prices: IndexMap<String, String> =
         report.runs.iter().map(|it| (it.profile.clone(), it.assumed.as_of.clone())).collect();
     prices.extend(pinned.into_iter().map(|it| (it.profile, it.days[0].clone())));
-    let (made, assumed) = (newest.made(prices), newest.assumed());
-    let notes = other_version(&catalog).into_iter().listed();
-    Ok(Ran { file: suite.origin.label(), report, made, newer, assumed, notes })
+    let (made, assumed) = (newest.made_with(prices), newest.assumed_numbers_read());
+    let notes = version_mismatch_note(&catalog).into_iter().listed();
+    Ok(SuiteRun { file: suite.origin.label(), report, made, newer, assumed, notes })
 }
 
 /// Returns the profiles whose prices are held at an earlier day: that of the configuration, else that of the snapshots, because a price list of a
 /// later day moves nothing by itself.
-fn pinned(fixed: Option<&String>, newest: &Plan, args: &CheckArgs) -> Vec<snapshots::PinnedPrices> {
-    let days = match fixed {
-        Some(day) => Some(snapshots::Days::all(day, &newest.profiles)),
+fn find_pinned_prices(
+    fixed_day: Option<&String>,
+    newest: &Plan,
+    args: &CheckArgs,
+) -> Vec<snapshots::PinnedPrices> {
+    let days = match fixed_day {
+        Some(day) => Some(snapshots::PriceDays::same_for_all(day, &newest.profiles)),
         None => {
             let suite = newest.suite.clone().unwrap_or_default();
-            snapshots::days(&args.snapshots, &suite).filter(|_| !args.bless)
+            snapshots::read_price_days(&args.snapshots, &suite).filter(|_| !args.bless)
         }
     };
-    days.map(|it| it.pinned(&newest.profiles)).unwrap_or_default()
+    days.map(|it| it.profiles_with_newer_prices(&newest.profiles)).unwrap_or_default()
 }
 
 /// Reports scenarios that were not run.
-fn check_played(report: &Report) -> Result<(), Error> {
+fn check_all_scenarios_ran(report: &Report) -> Result<(), Error> {
     let problems: Vec<Diagnostic> = report
         .skipped
         .iter()
@@ -386,7 +419,7 @@ fn check_played(report: &Report) -> Result<(), Error> {
 }
 
 /// Says that the configuration names another version than this one.
-fn other_version(catalog: &Catalog) -> Option<String> {
+fn version_mismatch_note(catalog: &Catalog) -> Option<String> {
     let pinned = catalog.pins().version.as_ref().filter(|it| *it != VERSION)?;
     Some(format!(
         "{CONFIG} names version {pinned}, and this is {VERSION}: `--explain` says which numbers that moves; then change `version` there"

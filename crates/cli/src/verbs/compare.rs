@@ -6,12 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 
 use crate::git;
-use crate::git::Revisions;
-use crate::what::{SelectArgs, SuiteArgs, What};
+use crate::git::RevisionCatalog;
+use crate::what::{LoadArgs, SelectArgs, SuiteArgs};
 use ctxsim_app::catalog::Origin;
 use ctxsim_app::input_change;
 use ctxsim_base::grid::numbers;
-use ctxsim_report::contrast::{Beside, Contrast, InputFate, document, page, review, summary, table};
+use ctxsim_report::contrast::{
+    ComparisonContext, Contrast, InputFate, contrasts_json, contrasts_review_markdown,
+    contrasts_summary_markdown, draw_contrasts, render_contrasts_page,
+};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -33,8 +36,8 @@ const FORMATS: Formats<'_> = Formats {
 /// The arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 #[command(
-    mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate, else your scenarios and sessions]"))
+    mut_arg("format", |it| FORMATS.restrict_format_arg(it)),
+    mut_arg("suite", with_help("Suite that supplies the scenarios and profiles that you omit [default: your suites with the candidate, else your scenarios and sessions]"))
 )]
 pub(crate) struct CompareArgs {
     /// Base policy by name or path, or `rev:REVISION` for the candidate as of that git revision
@@ -44,7 +47,7 @@ pub(crate) struct CompareArgs {
     #[arg(long = "candidate", value_name = "P", num_args = 1..)]
     candidates: Vec<String>,
     #[command(flatten)]
-    what: What,
+    what: LoadArgs,
     #[command(flatten)]
     suite: SuiteArgs,
     #[command(flatten)]
@@ -71,77 +74,88 @@ struct ComparedGroup {
 const LOADS_NAMED: usize = 4;
 
 /// Compares and writes.
-pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
-    let format = args.shown.shown.choose(&FORMATS)?;
-    let comparison = args.select.selecting(args.what.comparison(catalog, "--candidate", &args.candidates)?);
+pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
+    let format = args.shown.shown.choose_format(&FORMATS)?;
+    let comparison =
+        args.select.add_selection_to(args.what.comparison(catalog, "--candidate", &args.candidates)?);
     let comparison = Comparison { suite: args.suite.suite.clone(), ..comparison };
-    let pairs = pairs(catalog, &args.base, &comparison.policies)?;
-    let found = git::found_in_revisions(catalog, pairs.iter().flatten(), comparison.allow_process)?;
-    let (pairs, new) = known(pairs, &found, args)?;
-    let pairs = changed(&found, pairs)?;
-    let mut beside = Beside { new, ..beside_since(catalog, &args.base)? };
+    let pairs = pair_base_with_candidates(catalog, &args.base, &comparison.policies)?;
+    let found =
+        git::read_existing_policy_revisions(catalog, pairs.iter().flatten(), comparison.allow_process)?;
+    let (pairs, new) = split_off_new_candidates(pairs, &found, args)?;
+    let pairs = keep_differing_pairs(&found, pairs)?;
+    let mut beside = ComparisonContext { new, ..changes_since_base(catalog, &args.base)? };
     if pairs.is_empty() {
-        args.shown.check(catalog.files())?;
+        args.shown.check_writable(catalog.files_read())?;
     } else if !beside.new.is_empty() {
-        output::tell(format_args!("not compared: {}", beside.newness()));
+        output::print_line_to_stderr(format_args!("not compared: {}", beside.describe_new_policies()));
     }
     let mut contrasts = Vec::new();
-    let groups = if pairs.is_empty() { Vec::new() } else { groups(&found, comparison, pairs)? };
+    let groups = if pairs.is_empty() { Vec::new() } else { group_by_loads(&found, comparison, pairs)? };
     for ComparedGroup { comparison, pairs, loads } in groups {
-        contrasts.extend(compared(&found, args, comparison, &pairs, &mut beside)?);
+        contrasts.extend(compare_pairs(&found, args, comparison, &pairs, &mut beside)?);
         beside.loads.extend(loads);
     }
     let text = || match format {
-        FormatArg::JSON => document(&contrasts, &beside).map_err(unwritable),
-        FormatArg::MARKDOWN => Ok(review(&contrasts, &beside).into()),
-        FormatArg::GITHUB => Ok(summary(&contrasts, &beside).into()),
-        _ => Ok(table(&contrasts, &beside, args.details, args.shown.shown.terminal())),
+        FormatArg::JSON => contrasts_json(&contrasts, &beside).map_err(unwritable_error),
+        FormatArg::MARKDOWN => Ok(contrasts_review_markdown(&contrasts, &beside).into()),
+        FormatArg::GITHUB => Ok(contrasts_summary_markdown(&contrasts, &beside).into()),
+        _ => Ok(draw_contrasts(&contrasts, &beside, args.details, args.shown.shown.terminal())),
     };
-    args.shown.put(catalog.files(), format, || page(&contrasts, &beside), text)
+    args.shown.write_text_and_page(
+        catalog.files_read(),
+        format,
+        || render_contrasts_page(&contrasts, &beside),
+        text,
+    )
 }
 
 /// Compares the pairs of a suite.
-fn compared(
+fn compare_pairs(
     catalog: &Catalog,
     args: &CompareArgs,
     comparison: Comparison,
     pairs: &[ComparedPair],
-    beside: &mut Beside,
+    beside: &mut ComparisonContext,
 ) -> Result<Vec<Contrast>, Error> {
     let mut names: IndexSet<String> = IndexSet::new();
     let mut place = |name: &String| names.insert_full(name.clone()).0;
     let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).listed();
     let comparison = Comparison { policies: names.into_iter().listed(), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
-    args.shown.check(catalog.files())?;
-    let contrasts = with_progress(SIMULATES, |it| plan.contrasts(&places, args.what.threads(), it))?;
+    args.shown.check_writable(catalog.files_read())?;
+    let contrasts = run_with_progress(SIMULATES, |it| plan.contrast_pairs(&places, args.what.threads(), it))?;
     let prices = contrasts.iter().map(|it| (it.profile.clone(), it.as_of.clone())).collect();
-    beside.made.add(plan.made(prices));
+    beside.made.add(plan.made_with(prices));
     Ok(contrasts)
 }
 
 /// Returns base and candidate names; if only a revision is named, every policy file of the user.
-fn pairs(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<ComparedPair>, Error> {
+fn pair_base_with_candidates(
+    catalog: &Catalog,
+    base: &str,
+    candidates: &[String],
+) -> Result<Vec<ComparedPair>, Error> {
     let mut candidates = candidates.to_vec();
     if candidates.is_empty() {
         if !base.starts_with(git::MARK) {
             let help = "name the policy to compare with the base";
-            return Err(wrong(Code("usage"), "`--candidate` is missing", help));
+            return Err(error_without_place(Code("usage"), "`--candidate` is missing", help));
         }
-        candidates = own(catalog, Kind::Policy);
-        if candidates.is_empty() && !had_policies(catalog, base)? {
+        candidates = own_input_names(catalog, InputKind::Policy);
+        if candidates.is_empty() && !has_policies_at_base(catalog, base)? {
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
-            return Err(wrong(Code("usage"), "your folders contain no policies", help));
+            return Err(error_without_place(Code("usage"), "your folders contain no policies", help));
         }
     }
-    Ok(candidates.into_iter().map(|it| [git::named(base, &it), it]).listed())
+    Ok(candidates.into_iter().map(|it| [git::policy_name_at_revision(base, &it), it]).listed())
 }
 
 /// Returns the pairs whose base the revision has, and the other candidates, which are new. A candidate that was named
 /// must have a base.
-fn known(
+fn split_off_new_candidates(
     pairs: Vec<ComparedPair>,
-    found: &Revisions,
+    found: &RevisionCatalog,
     args: &CompareArgs,
 ) -> Result<(Vec<ComparedPair>, Vec<String>), Error> {
     if !args.candidates.is_empty() && !found.lacking.is_empty() {
@@ -154,11 +168,11 @@ fn known(
 
 /// Returns the pairs whose policies differ in more than their name. The files of a program may differ, so programs
 /// are always compared.
-fn changed(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPair>, Error> {
-    let mut read = catalog.policies();
+fn keep_differing_pairs(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPair>, Error> {
+    let mut read = catalog.policy_reader();
     let mut kept = Vec::with_capacity(pairs.len());
     for pair in pairs {
-        let [base, candidate] = [read.policy(&pair[0])?.spec, read.policy(&pair[1])?.spec];
+        let [base, candidate] = [read.read_policy(&pair[0])?.spec, read.read_policy(&pair[1])?.spec];
         if base != candidate || candidate.process.is_some() {
             kept.push(pair);
         }
@@ -168,7 +182,7 @@ fn changed(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPa
 
 /// Groups pairs by what supplies the loads that the arguments omit: the user's suites that list the candidate, else the user's scenarios and
 /// sessions, else the default suite.
-fn groups(
+fn group_by_loads(
     catalog: &Catalog,
     asked: Comparison,
     pairs: Vec<ComparedPair>,
@@ -178,14 +192,20 @@ fn groups(
     }
     let mut groups = Vec::new();
     let mut rest = pairs.clone();
-    for name in own(catalog, Kind::Suite) {
+    for name in own_input_names(catalog, InputKind::Suite) {
         let suite = catalog.suite(&name)?;
         let listed = suite.spec.policies.iter().flat_map(|policy| {
-            catalog.expand(Kind::Policy, &catalog.named_by(&suite.origin, Kind::Policy, policy))
+            catalog.expand_pattern(
+                InputKind::Policy,
+                &catalog.resolve_name_in_file(&suite.origin, InputKind::Policy, policy),
+            )
         });
-        let listed: Vec<Origin> = listed.filter_map(|it| catalog.find(Kind::Policy, &it).ok()).listed();
+        let listed: Vec<Origin> =
+            listed.filter_map(|it| catalog.find_origin(InputKind::Policy, &it).ok()).listed();
         let is_listed = |pair: &ComparedPair| {
-            catalog.find(Kind::Policy, &pair[1]).is_ok_and(|it| listed.iter().any(|of| of.is_same(&it)))
+            catalog
+                .find_origin(InputKind::Policy, &pair[1])
+                .is_ok_and(|it| listed.iter().any(|of| of.is_same_input(&it)))
         };
         rest.retain(|it| !is_listed(it));
         let pairs: Vec<ComparedPair> = pairs.iter().filter(|it| is_listed(it)).cloned().listed();
@@ -196,16 +216,16 @@ fn groups(
         }
     }
     if !rest.is_empty() {
-        groups.push(on_own_loads(catalog, asked, rest));
+        groups.push(group_on_own_loads(catalog, asked, rest));
     }
     Ok(groups)
 }
 
 /// Compares on the user's scenarios and sessions, under the user's profiles, as far as there are any.
-fn on_own_loads(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedPair>) -> ComparedGroup {
-    let mut scenarios = own(catalog, Kind::Scenario);
-    for folder in catalog.folders() {
-        let found = catalog.search(&folder.display().to_string()).unwrap_or_default().found;
+fn group_on_own_loads(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedPair>) -> ComparedGroup {
+    let mut scenarios = own_input_names(catalog, InputKind::Scenario);
+    for folder in catalog.user_folders() {
+        let found = catalog.search_scenarios(&folder.display().to_string()).unwrap_or_default().found;
         let recordings = found.into_iter().filter(|it| Format::from_path(Path::new(&it.name)).is_none());
         scenarios.extend(recordings.map(|it| it.name));
     }
@@ -219,49 +239,54 @@ fn on_own_loads(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedPair>) 
     let loads = Some(format!("On the scenarios and sessions of your folders: {}.", numbers::listed(&named)));
     let mut comparison = Comparison { scenarios, ..asked };
     if comparison.profiles.is_empty() {
-        comparison.profiles = own(catalog, Kind::Profile);
+        comparison.profiles = own_input_names(catalog, InputKind::Profile);
         comparison.own_models = true;
     }
     ComparedGroup { comparison, pairs, loads }
 }
 
 /// Returns the names of the user's own inputs of a kind.
-pub(super) fn own(catalog: &Catalog, kind: Kind) -> Vec<String> {
-    let is_own = |it: &&str| matches!(catalog.find(kind, it), Ok(Origin::File(_)));
+pub(super) fn own_input_names(catalog: &Catalog, kind: InputKind) -> Vec<String> {
+    let is_own = |it: &&str| matches!(catalog.find_origin(kind, it), Ok(Origin::File(_)));
     catalog.names(kind).filter(is_own).map(str::to_owned).listed()
 }
 
 /// Returns what changed since the revision that a base names; nothing if it names none.
-fn beside_since(catalog: &Catalog, base: &str) -> Result<Beside, Error> {
-    let Some(revision) = revision_of(base) else { return Ok(Beside::default()) };
+fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext, Error> {
+    let Some(revision) = revision_of(base) else { return Ok(ComparisonContext::default()) };
     let (mut changed, mut unknown) = (Vec::new(), Vec::new());
-    for folder in catalog.folders() {
-        for kind in Kind::ALL {
+    for folder in catalog.user_folders() {
+        for kind in InputKind::ALL {
             // That the revision exists is known of the policies; a folder need not lie in their repository.
-            let Ok(before) = had(revision, folder, kind) else {
+            let Ok(before) = input_texts_at_revision(revision, folder, kind) else {
                 unknown.push(folder.display().to_string());
                 break;
             };
-            let now = has(catalog, folder, kind)?;
+            let now = current_input_texts(catalog, folder, kind)?;
             let paths: BTreeSet<&PathBuf> = before.keys().chain(now.keys()).collect();
             for path in paths {
                 let texts = [before.get(path), now.get(path)].map(|it| it.map(String::as_str));
                 let Some(format) = Format::from_path(path) else { continue };
-                let change = input_change(kind, &named_by(path), format, texts);
+                let change = input_change(kind, &input_name_of_path(path), format, texts);
                 // Policies that both have are compared, and new ones are named.
-                let is_told = |how| kind != Kind::Policy || how == InputFate::Removed;
+                let is_told = |how| kind != InputKind::Policy || how == InputFate::Removed;
                 changed.extend(change.filter(|it| is_told(it.how)));
             }
         }
     }
-    Ok(Beside { revision: Some(revision.to_owned()), changed, unknown, ..Beside::default() })
+    Ok(ComparisonContext {
+        revision: Some(revision.to_owned()),
+        changed,
+        unknown,
+        ..ComparisonContext::default()
+    })
 }
 
 /// Returns whether the user's folders had policies in the revision that a base names.
-fn had_policies(catalog: &Catalog, base: &str) -> Result<bool, Error> {
+fn has_policies_at_base(catalog: &Catalog, base: &str) -> Result<bool, Error> {
     let Some(revision) = revision_of(base) else { return Ok(false) };
-    for folder in catalog.folders() {
-        if !had(revision, folder, Kind::Policy)?.is_empty() {
+    for folder in catalog.user_folders() {
+        if !input_texts_at_revision(revision, folder, InputKind::Policy)?.is_empty() {
             return Ok(true);
         }
     }
@@ -275,23 +300,31 @@ fn revision_of(base: &str) -> Option<&str> {
 }
 
 /// Returns the files of a kind as a revision has them, by path below the kind's folder.
-fn had(revision: &str, folder: &Path, kind: Kind) -> Result<BTreeMap<PathBuf, String>, Error> {
+fn input_texts_at_revision(
+    revision: &str,
+    folder: &Path,
+    kind: InputKind,
+) -> Result<BTreeMap<PathBuf, String>, Error> {
     // A folder whose last file is gone is no longer there.
-    let own = folder.join(kind.folder());
+    let own = folder.join(kind.folder_name());
     let is_there = own.is_dir();
-    let files = git::files_at(revision, if is_there { &own } else { folder })?;
+    let files = git::read_inputs_at_revision(revision, if is_there { &own } else { folder })?;
     let below = |(path, text): (&Path, &str)| {
-        let path = if is_there { path } else { path.strip_prefix(kind.folder()).ok()? };
+        let path = if is_there { path } else { path.strip_prefix(kind.folder_name()).ok()? };
         Some((path.to_owned(), text.to_owned()))
     };
     Ok(files.files().filter_map(below).collect())
 }
 
 /// Returns the files of a kind as they are now.
-fn has(catalog: &Catalog, folder: &Path, kind: Kind) -> Result<BTreeMap<PathBuf, String>, Error> {
-    let own = folder.join(kind.folder());
+fn current_input_texts(
+    catalog: &Catalog,
+    folder: &Path,
+    kind: InputKind,
+) -> Result<BTreeMap<PathBuf, String>, Error> {
+    let own = folder.join(kind.folder_name());
     let mut found = BTreeMap::new();
-    for (_, origin) in catalog.origins(kind) {
+    for (_, origin) in catalog.names_and_origins(kind) {
         if let Origin::File(path) = origin
             && let Ok(below) = path.strip_prefix(&own)
         {
@@ -302,6 +335,6 @@ fn has(catalog: &Catalog, folder: &Path, kind: Kind) -> Result<BTreeMap<PathBuf,
 }
 
 /// Returns the name of an input's file.
-fn named_by(path: &Path) -> String {
+fn input_name_of_path(path: &Path) -> String {
     path.with_extension("").display().to_string().replace('\\', "/")
 }

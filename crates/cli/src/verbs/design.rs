@@ -2,14 +2,14 @@
 
 use crate::prelude::*;
 
-use ctxsim_app::design::{DesignTerms, designed};
-use ctxsim_report::tune::design::table;
+use ctxsim_app::design::{DesignTerms, design_policy};
+use ctxsim_report::tune::design::terminal_text;
 
 use crate::format::WidthArgs;
-use crate::output::{self, Remark};
-use crate::verbs::sweep::{note, policy_format, print};
-use crate::what::What;
-use crate::what::{EvidenceArgs, number};
+use crate::output::{self, WrittenByRemark};
+use crate::verbs::sweep::{mark_comparison_inputs, policy_file_format, print_json_or_text};
+use crate::what::LoadArgs;
+use crate::what::{EvidenceArgs, whole_number_parser};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -29,19 +29,22 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 /// The arguments of `tune --design`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("profiles", said("Model profiles by name, path or pattern [default: each session's own model]")),
-    mut_arg("seed", said("Seed of the search: the order of sessions, and where it begins"))
+    mut_arg(
+        "profiles",
+        with_help("Model profiles by name, path or pattern [default: each session's own model]")
+    ),
+    mut_arg("seed", with_help("Seed of the search: the order of sessions, and where it begins"))
 )]
 pub(crate) struct DesignArgs {
     #[command(flatten)]
-    what: What,
+    what: LoadArgs,
     /// Policy that costs are compared with, by name or path
     #[arg(long, value_name = "P", default_value = "identity")]
     base: String,
     #[command(flatten)]
     evidence: EvidenceArgs,
     /// Most simulations of one policy on one session
-    #[arg(long, value_name = "N", value_parser = number::<usize>(5_000, 100_000_000), default_value_t = 20_000)]
+    #[arg(long, value_name = "N", value_parser = whole_number_parser::<usize>(5_000, 100_000_000), default_value_t = 20_000)]
     budget: usize,
     /// Print the result as JSON
     #[arg(long)]
@@ -56,8 +59,8 @@ pub(crate) struct DesignArgs {
 }
 
 /// Searches, prints, and writes the best policy.
-pub(super) fn design(catalog: &Catalog, args: &DesignArgs) -> Result<(), Error> {
-    let format = policy_format(args.output.as_deref())?;
+pub(super) fn print_design(catalog: &Catalog, args: &DesignArgs) -> Result<(), Error> {
+    let format = policy_file_format(args.output.as_deref())?;
     let asked = args.what.comparison(catalog, "--base", std::slice::from_ref(&args.base))?;
     let terms = DesignTerms {
         min_evidence: args.evidence.min_evidence,
@@ -67,15 +70,21 @@ pub(super) fn design(catalog: &Catalog, args: &DesignArgs) -> Result<(), Error> 
     // The seed is that of the search; what is drawn in a scenario has its own.
     let comparison = Comparison { seed: None, ..asked };
     if let Some(path) = &args.output {
-        note(catalog, &comparison);
-        args.force.kept(catalog.files()).check(path, None)?;
+        mark_comparison_inputs(catalog, &comparison);
+        args.force.overwrite_rules(catalog.files_read()).check_may_write(path, None)?;
     }
     let threads = args.what.threads();
-    let found = with_progress(SIMULATES, |it| designed(catalog, &comparison, terms, threads, it))?;
+    let found = run_with_progress(SIMULATES, |it| design_policy(catalog, &comparison, terms, threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        let text = found.text(&name, format)?;
-        output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
+        let text = found.to_policy_text(&name, format)?;
+        output::write_text_file(
+            path,
+            WrittenByRemark::for_input_format(format).add_to_text(&text),
+            args.force.overwrite_rules(catalog.files_read()),
+        )?;
     }
-    print(&found.designed, args.json, || table(&found.designed, args.wide.printed()))
+    print_json_or_text(&found.designed, args.json, || {
+        terminal_text(&found.designed, args.wide.stdout_terminal())
+    })
 }

@@ -3,12 +3,12 @@
 use crate::prelude::*;
 use ctxsim_engine::explain::explain as explained;
 use ctxsim_engine::take::{Cell, Load};
-use ctxsim_report::explain::{json, rendered, table};
+use ctxsim_report::explain::{explanation_json, render_prompt_text, table};
 use ctxsim_report::rows::RowContext;
 
 use crate::format::ShownArgs;
 use crate::git;
-use crate::what::number;
+use crate::what::whole_number_parser;
 use crate::what::{ConversationArgs, SessionArgs};
 use ctxsim_base::quantity::saturated;
 
@@ -17,7 +17,7 @@ const FORMATS: Formats<'_> = Formats { of: "`explain`", known: &[FormatArg::TABL
 
 /// The arguments of `explain`.
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |it| FORMATS.offered(it)))]
+#[command(mut_arg("format", |it| FORMATS.restrict_format_arg(it)))]
 pub(crate) struct ExplainArgs {
     /// Policy by name or path
     #[arg(long, value_name = "P")]
@@ -29,7 +29,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "S")]
     scenario: Option<String>,
     /// Request number, counted from 1 in the order of `run --rows requests`
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number_parser::<u64>(1, u64::MAX))]
     request: u64,
     #[command(flatten)]
     one: SessionArgs,
@@ -47,19 +47,19 @@ pub(crate) struct ExplainArgs {
 
 impl ExplainArgs {
     /// Returns the sessions that are named.
-    fn sessions(&self) -> Vec<String> {
+    fn named_sessions(&self) -> Vec<String> {
         self.paths.iter().chain(&self.scenario).cloned().listed()
     }
 }
 
 /// Explains one request and writes the result.
-pub(super) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
-    let format = args.shown.choose(&FORMATS)?;
-    let comparison = args.one.comparison(&args.policy, args.sessions());
-    let catalog = &git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
+pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
+    let format = args.shown.choose_format(&FORMATS)?;
+    let comparison = args.one.comparison(&args.policy, args.named_sessions());
+    let catalog = &git::read_policy_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     let plan = Plan::new(catalog, &comparison)?;
-    args.shown.output.check(catalog.files())?;
-    let load = &session(&plan, &args.sessions(), args.one.session.as_deref())?;
+    args.shown.output.check_writable(catalog.files_read())?;
+    let load = &open_session(&plan, &args.named_sessions(), args.one.session.as_deref())?;
     let mut profile = load.profiles[0].clone();
     let (made, lived);
     let timeline = match load.timeline() {
@@ -75,38 +75,41 @@ pub(super) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error
     };
     if args.render && timeline.texts.is_empty() {
         let message = format!("{} has sizes but no text to render", load.name);
-        return Err(refused(message, "name a recorded session, or remove `--render`"));
+        return Err(explain_error(message, "name a recorded session, or remove `--render`"));
     }
     let (policy, profile) = (&load.policies[0], &profile);
     let n = saturated(args.request);
     let explanation = explained(timeline, policy, profile, n)?;
-    let context = RowContext::alone(policy, &load.name, timeline, profile);
+    let context = RowContext::for_single_run(policy, &load.name, timeline, profile);
     let text = match format {
-        FormatArg::JSON => json(&explanation, context, args.render).map_err(unwritable)?,
-        _ if args.render => rendered(&explanation),
+        FormatArg::JSON => explanation_json(&explanation, context, args.render).map_err(unwritable_error)?,
+        _ if args.render => render_prompt_text(&explanation),
         _ => {
-            let style = table::ExplainStyle { on: args.shown.given_terminal(), lists_all: args.details };
-            table::explanation(&explanation, context, style)
+            let style = table::ExplainStyle {
+                on: args.shown.terminal_without_default_width(),
+                lists_all: args.details,
+            };
+            table::draw_explanation(&explanation, context, style)
         }
     };
-    args.shown.output.put(catalog.files(), format, &text)
+    args.shown.output.write_result(catalog.files_read(), format, &text)
 }
 
 /// Opens the requested session of a plan: the only one, or the one named.
-pub(super) fn session(plan: &Plan, given: &[String], named: Option<&str>) -> Result<Load, Error> {
+pub(super) fn open_session(plan: &Plan, given: &[String], session_name: Option<&str>) -> Result<Load, Error> {
     let mut loads = Vec::new();
     for entry in &plan.scenarios {
         loads.extend(plan.open(entry)?);
     }
     let given = given.join(", ");
-    let Some(name) = named else {
+    let Some(name) = session_name else {
         if loads.len() == 1 {
             return Ok(loads.swap_remove(0));
         }
         let n = loads.len();
         let names = loads.iter().map(|it| it.name.as_str());
-        let help = format!("add `--session NAME`; the sessions are: {}", first(names));
-        return Err(refused(format!("{given} has {n} sessions: choose one"), &help));
+        let help = format!("add `--session NAME`; the sessions are: {}", list_first_names(names));
+        return Err(explain_error(format!("{given} has {n} sessions: choose one"), &help));
     };
     if let Some(at) = loads.iter().position(|it| it.name == name) {
         return Ok(loads.swap_remove(at));
@@ -114,13 +117,13 @@ pub(super) fn session(plan: &Plan, given: &[String], named: Option<&str>) -> Res
     let names = || loads.iter().map(|it| it.name.as_str());
     let help = match ctxsim_base::diag::nearest(name, names()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the sessions are: {}", first(names())),
+        None => format!("the sessions are: {}", list_first_names(names())),
     };
-    Err(refused(format!("{given} has no session `{name}`"), &help))
+    Err(explain_error(format!("{given} has no session `{name}`"), &help))
 }
 
 /// Returns the first few of some names.
-fn first<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn list_first_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 5;
     let names: Vec<&str> = names.listed();
     let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
@@ -128,6 +131,6 @@ fn first<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Refuses what cannot be chosen.
-pub(super) fn refused(message: String, help: &str) -> Error {
-    wrong(Code("explain-what"), message, help)
+pub(super) fn explain_error(message: String, help: &str) -> Error {
+    error_without_place(Code("explain-what"), message, help)
 }

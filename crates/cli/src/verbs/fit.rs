@@ -2,14 +2,14 @@
 
 use crate::prelude::*;
 
-use ctxsim_app::fit as fitted;
+use ctxsim_app::fit_memory as fitted;
 use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{Grid, Of, numbers, terminal};
 use ctxsim_worlds::aging::probes::{Estimate, FittedMemory};
 
 use crate::format::WidthArgs;
-use crate::output::{self, Remark};
-use crate::verbs::sweep::print;
+use crate::output::{self, WrittenByRemark};
+use crate::verbs::sweep::print_json_or_text;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -49,8 +49,8 @@ pub(crate) struct FitArgs {
 }
 
 /// Fits, prints, and writes the model.
-pub(super) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
-    args.output.as_deref().map_or(Ok(()), output::writable)?;
+pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
+    args.output.as_deref().map_or(Ok(()), output::check_writable)?;
     let file = args.table.display().to_string();
     let found = fitted(catalog, [&args.policy, &args.scenario], &file, &read_text(&args.table)?)?;
     if let Some(path) = &args.output {
@@ -59,13 +59,17 @@ pub(super) fn fit(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
             found.n_answers, found.n_facts, args.policy
         );
         let text = found.model(&about);
-        output::write(path, Remark::of_input(Format::Toml).on(&text), args.force.kept(catalog.files()))?;
+        output::write_text_file(
+            path,
+            WrittenByRemark::for_input_format(Format::Toml).add_to_text(&text),
+            args.force.overwrite_rules(catalog.files_read()),
+        )?;
     }
-    print(&found, args.json, || table(&found, args.wide.printed()))
+    print_json_or_text(&found, args.json, || draw_estimates_table(&found, args.wide.stdout_terminal()))
 }
 
 /// Returns the numbers as a table.
-fn table(found: &FittedMemory, on: Terminal) -> String {
+fn draw_estimates_table(found: &FittedMemory, on: Terminal) -> String {
     let columns: [Of<'_, Estimate>; 6] = [
         ("part", &|it| it.part.to_owned()),
         ("number", &|it| it.number.to_owned()),

@@ -3,26 +3,26 @@
 use crate::prelude::*;
 
 use clap::ValueEnum;
-use ctxsim_app::{Compacting, ListPrices};
+use ctxsim_app::{CompactionPolicies, ListPrices};
 use ctxsim_base::grid::numbers::thousands;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
 use ctxsim_engine::take::{Load, Progress};
 use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_report::BillAsLogged;
-use ctxsim_report::Skipped;
-use ctxsim_report::as_logged::sum_of;
-use ctxsim_report::bill_by::{BillBy, BillKey, Currency, reconciled};
+use ctxsim_report::SkippedFile;
+use ctxsim_report::as_logged::sum_bills;
+use ctxsim_report::bill_by::{BillKey, Currency, GroupedBill, describe_export_difference};
 use ctxsim_report::calibration::Calibrations;
 use ctxsim_report::carried::PromptFill;
-use ctxsim_report::fixed::FixedBy;
+use ctxsim_report::fixed::FixedPartBySender;
 use ctxsim_report::recording::{self, FileContents};
 use ctxsim_timeline::import::{ProviderExport, provider_export};
 use ctxsim_timeline::row::Rows;
 
 use crate::format::ShownArgs;
 use crate::progress::READS;
-use crate::what::{RecordedArgs, with_fallback};
+use crate::what::{RecordedArgs, with_fallback_profile};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -44,9 +44,9 @@ const DOCUMENTS: Formats<'_> =
 /// The arguments of `import`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("paths", said("Recorded sessions (files, folders or patterns), or scenarios that reference one")),
-    mut_arg("profile", said("Model profile for `--report` and `--carried` [default: the session's model]"))
+    mut_arg("format", |it| FORMATS.restrict_format_arg(it)),
+    mut_arg("paths", with_help("Recorded sessions (files, folders or patterns), or scenarios that reference one")),
+    mut_arg("profile", with_help("Model profile for `--report` and `--carried` [default: the session's model]"))
 )]
 pub(crate) struct ImportArgs {
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "KEY", value_enum, conflicts_with_all = ["report", "carried"])]
     by: Option<ByArg>,
     /// Show amounts of `--by` in another currency, at your rate for a US dollar, as in `EUR=0.92`
-    #[arg(long, value_name = "CODE=RATE", value_parser = Currency::read, requires = "by")]
+    #[arg(long, value_name = "CODE=RATE", value_parser = Currency::parse, requires = "by")]
     currency: Option<Currency>,
     /// Compare the bill as logged with a provider's own export of usage or costs (JSON or CSV), day by day
     #[arg(long, value_name = "FILE", conflicts_with_all = ["report", "carried", "by", "fixed"])]
@@ -101,7 +101,7 @@ enum ByArg {
 }
 
 impl ByArg {
-    fn key(self) -> BillKey {
+    fn bill_key(self) -> BillKey {
         match self {
             Self::Model => BillKey::Model,
             Self::Lane => BillKey::Lane,
@@ -116,68 +116,80 @@ impl ByArg {
 }
 
 /// Shows what recordings contain, or how well their bills are predicted.
-pub(super) fn import(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
-    let format = args.shown.choose(match args.by {
+pub(super) fn show_recordings(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
+    let format = args.shown.choose_format(match args.by {
         Some(_) => &FORMATS,
         None if args.fixed => &FIXED_FORMATS,
         None => &DOCUMENTS,
     })?;
     let as_json = format == FormatArg::JSON;
-    output::note(catalog, Kind::Scenario, &args.sessions.paths);
-    args.shown.output.check(catalog.files())?;
+    output::mark_names_as_inputs(catalog, InputKind::Scenario, &args.sessions.paths);
+    args.shown.output.check_writable(catalog.files_read())?;
     let text = if args.report {
-        calibrated(catalog, args, as_json)?.into_bytes()
+        describe_bill_predictions(catalog, args, as_json)?.into_bytes()
     } else if args.carried {
-        carried(catalog, args, as_json)?.into_bytes()
+        describe_prompt_fill(catalog, args, as_json)?.into_bytes()
     } else {
-        let (files, skipped) = ctxsim_app::held(catalog, &as_recorded(args))?;
-        tell(&skipped);
+        let (files, skipped) = ctxsim_app::read_selected_recordings(catalog, &comparison_as_recorded(args))?;
+        print_skipped_counts(&skipped);
         if let Some(by) = args.by {
-            let bills = files.iter().flat_map(FileContents::bills);
-            let bill = BillBy::new(bills, by.key(), args.currency.clone());
-            written(format, || bill.table(args.shown.width()), || bill.json(), || bill.as_rows())?
+            let bills = files.iter().flat_map(FileContents::session_bills);
+            let bill = GroupedBill::new(bills, by.bill_key(), args.currency.clone());
+            encode_in_format(
+                format,
+                || bill.draw_table(args.shown.table_width()),
+                || bill.to_json(),
+                || bill.to_rows(),
+            )?
         } else if args.fixed {
-            let by = FixedBy::new(files.iter().flat_map(FileContents::fixed));
-            written(format, || by.table(args.shown.width()), || by.json(), || by.as_rows())?
+            let by = FixedPartBySender::new(files.iter().flat_map(FileContents::fixed_prompt_parts));
+            encode_in_format(
+                format,
+                || by.draw_table(args.shown.table_width()),
+                || by.to_json(),
+                || by.to_rows(),
+            )?
         } else {
-            held(catalog, args, &files, as_json)?.into_bytes()
+            describe_recordings(catalog, args, &files, as_json)?.into_bytes()
         }
     };
-    args.shown.output.put(catalog.files(), format, &text)
+    args.shown.output.write_result(catalog.files_read(), format, &text)
 }
 
 /// Returns what recordings contain, and what is left out.
-fn held(
+fn describe_recordings(
     catalog: &Catalog,
     args: &ImportArgs,
     files: &[FileContents],
     as_json: bool,
 ) -> Result<String, Error> {
-    let bills = files.iter().flat_map(FileContents::bills);
-    let against =
-        args.against.as_deref().map(|it| Ok::<_, Error>(reconciled(&exported(catalog, it)?, bills)));
+    let bills = files.iter().flat_map(FileContents::session_bills);
+    let against = args
+        .against
+        .as_deref()
+        .map(|it| Ok::<_, Error>(describe_export_difference(&read_provider_export(catalog, it)?, bills)));
     let against = against.transpose()?;
     if as_json {
-        against.iter().for_each(|it| output::tell(format_args!("{}", it.trim_end())));
-        recording::json(files).map_err(unwritable)
+        against.iter().for_each(|it| output::print_line_to_stderr(format_args!("{}", it.trim_end())));
+        recording::recordings_json(files).map_err(unwritable_error)
     } else {
-        Ok(against.unwrap_or_default() + &recording::table(files, args.details))
+        Ok(against.unwrap_or_default() + &recording::recordings_text(files, args.details))
     }
 }
 
 /// Reads a provider's own export.
-fn exported(catalog: &Catalog, path: &Path) -> Result<ProviderExport, Error> {
-    catalog.files().note(path);
+fn read_provider_export(catalog: &Catalog, path: &Path) -> Result<ProviderExport, Error> {
+    catalog.files_read().add_path(path);
     let text = read_text(path)?;
     provider_export(&text).ok_or_else(|| {
         let message = "not a provider's export of usage or costs";
         let help = "give what the usage or cost interface of OpenAI or Anthropic returns, or a table from its console";
-        wrong_at(Code("recording-unknown"), path, message, help)
+        error_at_place(Code("recording-unknown"), path, message, help)
     })
 }
 
 /// Returns a bill or a part of prompts, by one key, in a format.
-fn written(
+fn encode_in_format(
     format: FormatArg,
     table: impl FnOnce() -> String,
     json: impl FnOnce() -> Result<String, serde_json::Error>,
@@ -185,39 +197,39 @@ fn written(
 ) -> Result<Vec<u8>, Error> {
     match format {
         FormatArg::TABLE => Ok(table().into_bytes()),
-        FormatArg::JSON => json().map(String::into_bytes).map_err(unwritable),
-        of_rows => of_rows.write(|_| vec![rows()]),
+        FormatArg::JSON => json().map(String::into_bytes).map_err(unwritable_error),
+        of_rows => of_rows.encode_rows(|_| vec![rows()]),
     }
 }
 
 /// Compares recorded bills with the cache rules' predictions, keeping everything as the harness did.
-fn calibrated(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+fn describe_bill_predictions(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
     for given in &args.sessions.paths {
-        let found = catalog.search(given)?.found;
+        let found = catalog.search_scenarios(given)?.found;
         found
             .iter()
             .filter(|it| !it.is_searched)
-            .try_for_each(|it| ctxsim_app::check_recorded(catalog, &it.name))?;
+            .try_for_each(|it| ctxsim_app::check_is_recording(catalog, &it.name))?;
     }
-    let (sessions, skipped) = calibrations(catalog, args)?;
-    let logged = sum_of(sessions.iter().filter_map(|it| it.as_logged.as_ref()));
+    let (sessions, skipped) = calibrate_sessions(catalog, args)?;
+    let logged = sum_bills(sessions.iter().filter_map(|it| it.as_logged.as_ref()));
     let under = |nth: usize| sessions.iter().filter_map(|it| it.under.get(nth)).cloned().listed();
     let [as_recorded, with_side_requests, with_inferred] = [0, 1, 2].map(under);
-    tell(&skipped);
+    print_skipped_counts(&skipped);
     let found = Calibrations {
         as_recorded: &as_recorded,
         with_side_requests: &with_side_requests,
         with_inferred: &with_inferred,
         as_logged: logged.as_ref(),
     };
-    if as_json { found.json().map_err(unwritable) } else { Ok(found.text(args.details)) }
+    if as_json { found.to_json().map_err(unwritable_error) } else { Ok(found.to_text(args.details)) }
 }
 
 /// Returns what fills the prompts of recordings, and what carrying it costs.
-fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
-    let plan = Plan::new(catalog, &as_recorded(args))?;
-    let (sessions, skipped) = with_progress(READS, |progress| {
-        plan.each_counted(None, progress, |load, _| {
+fn describe_prompt_fill(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+    let plan = Plan::new(catalog, &comparison_as_recorded(args))?;
+    let (sessions, skipped) = run_with_progress(READS, |progress| {
+        plan.map_loads_with_skipped(None, progress, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
             let items = measure::carried::carried_items(timeline, &profile.prices);
             Some(PromptFill::new(&load.name, &profile.name, timeline, &items))
@@ -225,15 +237,15 @@ fn carried(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String
     })?;
     let sessions: Vec<PromptFill> = sessions.into_iter().flatten().listed();
     if as_json {
-        return ctxsim_report::carried::json(&sessions, &skipped).map_err(unwritable);
+        return ctxsim_report::carried::prompt_fills_json(&sessions, &skipped).map_err(unwritable_error);
     }
-    Ok(ctxsim_report::carried::tables(&sessions, &skipped, Some(args.shown.width())))
+    Ok(ctxsim_report::carried::draw_prompt_fills(&sessions, &skipped, Some(args.shown.table_width())))
 }
 
 /// Returns a comparison of recordings under the policy that keeps everything, with the requested profile or
 /// those of their models.
-fn as_recorded(args: &ImportArgs) -> Comparison {
-    with_fallback(Comparison {
+fn comparison_as_recorded(args: &ImportArgs) -> Comparison {
+    with_fallback_profile(Comparison {
         policies: vec!["identity".to_owned()],
         set: args.set.clone(),
         ..args.sessions.comparison()
@@ -241,12 +253,12 @@ fn as_recorded(args: &ImportArgs) -> Comparison {
 }
 
 /// Returns how many files and sessions are skipped, by reason.
-fn tell(skipped: &[Skipped]) {
+fn print_skipped_counts(skipped: &[SkippedFile]) {
     if !skipped.is_empty() {
-        output::tell(format_args!(
+        output::print_line_to_stderr(format_args!(
             "{} skipped: {}",
             thousands(skipped.len() as u64),
-            Skipped::counted(skipped)
+            SkippedFile::counts_by_reason(skipped)
         ));
     }
 }
@@ -265,10 +277,13 @@ struct Calibrated {
 }
 
 /// Compares under each assumption about unrecorded requests; no limit stops a session that took place.
-fn calibrations(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>, Vec<Skipped>), Error> {
+fn calibrate_sessions(
+    catalog: &Catalog,
+    args: &ImportArgs,
+) -> Result<(Vec<Calibrated>, Vec<SkippedFile>), Error> {
     let prices = ListPrices::read(catalog);
-    let plan = Plan::new(catalog, &as_recorded(args))?.without_limits().skipping_unusable();
-    let compacting = Compacting::read(catalog)?;
+    let plan = Plan::new(catalog, &comparison_as_recorded(args))?.without_limits().with_unusable_skipped();
+    let compacting = CompactionPolicies::read(catalog)?;
     let is_own = args.sessions.comparison().own_models;
     let calibrated = |load: &Load, progress: Progress<'_>| {
         let timeline = load.timeline()?;
@@ -284,13 +299,13 @@ fn calibrations(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>
     let one = |load: &Load, progress: Progress<'_>| {
         let under = std::iter::once(load).chain(&load.under);
         let under = under.map(|it| calibrated(it, progress)).collect::<Option<Vec<_>>>()?;
-        Some(Calibrated { under, as_logged: load.timeline().and_then(|it| prices.as_logged(it)) })
+        Some(Calibrated { under, as_logged: load.timeline().and_then(|it| prices.bill_as_logged(it)) })
     };
     // Whoever sets the assumption himself has it everywhere.
     let set = args.set.iter().rev().find_map(|it| it.strip_prefix(SIDE_REQUEST));
-    let (of_loads, skipped) = with_progress(READS, |progress| match set {
-        Some(_) => plan.each_counted(None, progress, one),
-        None => plan.each_under(&SIDE_REQUESTS, None, progress, one),
+    let (of_loads, skipped) = run_with_progress(READS, |progress| match set {
+        Some(_) => plan.map_loads_with_skipped(None, progress, one),
+        None => plan.map_loads_assuming(&SIDE_REQUESTS, None, progress, one),
     })?;
     let mut sessions = of_loads.into_iter().flatten().listed();
     for session in &mut sessions {

@@ -10,7 +10,7 @@ use ctxsim_report::guard::GuardVerdict;
 use ctxsim_report::made::VERSION;
 use serde_json::Value;
 
-use crate::output::{self, BegunFiles, KeptFile, Replaced};
+use crate::output::{self, OverwriteRules, RemovedUnlessKept, Replaceable};
 use crate::verbs::check;
 
 /// The files to write, with their texts.
@@ -61,17 +61,17 @@ struct PolicyArgs {
 }
 
 /// Writes files that do not exist yet.
-pub(super) fn init(catalog: &Catalog, args: &InitArgs) -> Result<(), Error> {
+pub(super) fn write_starter_files(catalog: &Catalog, args: &InitArgs) -> Result<(), Error> {
     match &args.command {
-        Some(InitCommand::Policy(of)) => policy(catalog, of),
-        None => repository(catalog, args.sessions.as_deref()),
+        Some(InitCommand::Policy(of)) => write_policy_file(catalog, of),
+        None => write_repository_files(catalog, args.sessions.as_deref()),
     }
 }
 
 /// Writes a policy based on another, listing the parameters it may change.
-fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
+fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
     let base = catalog.policy(&args.from)?;
-    let name = name(&args.path);
+    let name = policy_name_of_path(&args.path);
     let params: Vec<String> = base.spec.params.keys().map(|it| it.escape_debug().to_string()).listed();
     let params = if params.is_empty() { "none".to_owned() } else { params.join(", ") };
     let from = &base.spec.name;
@@ -93,20 +93,23 @@ fn policy(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
         None => {
             let message = "a policy is written as RON or TOML, by the file's extension";
             let help = format!("name it `{}`", args.path.with_extension("ron").display());
-            return Err(wrong_at(Code("output-extension"), &args.path, message, help));
+            return Err(error_at_place(Code("output-extension"), &args.path, message, help));
         }
     };
     refuse_existing(&[&args.path])?;
-    output::write_all(&[(args.path.clone(), text)], ForceArgs::default().kept(&Files::default()))?;
+    output::write_all_or_none(
+        &[(args.path.clone(), text)],
+        ForceArgs::default().overwrite_rules(&InputFiles::default()),
+    )?;
     let path = args.path.to_string_lossy();
-    output::print(&format!("Wrote {path}. Next: ctxsim validate {}\n", quoted(&path)))
+    output::print_text(&format!("Wrote {path}. Next: ctxsim validate {}\n", quoted(&path)))
 }
 
 /// Returns a policy's name: its path below `policies/`, else that of the file, without the extension.
-fn name(path: &Path) -> String {
+fn policy_name_of_path(path: &Path) -> String {
     let plain = path.with_extension("");
     let parts: Vec<_> = plain.components().map(|it| it.as_os_str().to_string_lossy()).listed();
-    let below = parts.iter().rposition(|it| *it == Kind::Policy.folder()).map(|it| it + 1);
+    let below = parts.iter().rposition(|it| *it == InputKind::Policy.folder_name()).map(|it| it + 1);
     let first = below.filter(|it| *it < parts.len()).unwrap_or(parts.len().saturating_sub(1));
     parts[first..].join("/")
 }
@@ -117,14 +120,14 @@ fn quoted_in_toml(text: &str) -> String {
 }
 
 /// Writes the files a repository needs for its first check.
-fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
+fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     let (scenario, evidence, prompt) = match sessions {
         Some(folder) => (folder.display().to_string(), "0.5", "\"0.9 window\""),
         None => ("example".to_owned(), "0.8", "60_000"),
     };
     if sessions.is_some() {
         // A wrong path must leave nothing behind.
-        for found in catalog.search(&scenario)?.found {
+        for found in catalog.search_scenarios(&scenario)?.found {
             catalog.scenario(&found.name)?;
         }
     }
@@ -132,16 +135,16 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     let suite = SUITE.1.replace("EVIDENCE", evidence).replace("PROMPT", prompt);
     let suite = suite.replace("MODELS", if sessions.is_some() { OWN_MODELS } else { "" });
     let suite = suite.replace("\"SCENARIO\"", &quoted_in_toml(&scenario));
-    let profile = catalog.shipped().profile(PROFILE)?.spec;
+    let profile = catalog.shipped_inputs().profile(PROFILE)?.spec;
     // A project that has inputs keeps its configuration.
     let is_configured = Path::new(CONFIG.0).symlink_metadata().is_ok();
-    let folder = catalog.folders().first().map_or(Path::new(FOLDER), PathBuf::as_path);
+    let folder = catalog.user_folders().first().map_or(Path::new(FOLDER), PathBuf::as_path);
     // Whoever wrote the configuration need not be who writes beside it now.
     let is_below = folder.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
-    if is_configured && (catalog.folders().is_empty() || !is_below) {
+    if is_configured && (catalog.user_folders().is_empty() || !is_below) {
         let help = format!("put `{FOLDER}` first in its `folders`, so that what is written there is found");
         let message = "its first folder of inputs is not below this one";
-        return Err(wrong_at(Code("init-exists"), CONFIG.0, message, help));
+        return Err(error_at_place(Code("init-exists"), CONFIG.0, message, help));
     }
     let suite_at = folder.join(SUITE.0);
     let mut files: Vec<(PathBuf, String)> = Vec::new();
@@ -159,16 +162,16 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     files.extend((!Path::new(IGNORED.0).exists()).then(|| (PathBuf::from(IGNORED.0), IGNORED.1.to_owned())));
     let paths: Vec<&Path> = files.iter().map(|it| it.0.as_path()).listed();
     refuse_existing(&paths)?;
-    check::replaceable("mine")?;
+    check::check_snapshots_replaceable("mine")?;
     // What cannot be written or checked must leave nothing behind.
-    let begun = BegunFiles::new(paths.into_iter().chain([Path::new("snapshots/mine")]));
-    output::write_all(&files, ForceArgs::default().kept(&Files::default()))?;
-    let mut checked = check::bless(&catalog.reopened(Path::new(""))?, "mine")?;
+    let begun = RemovedUnlessKept::new(paths.into_iter().chain([Path::new("snapshots/mine")]));
+    output::write_all_or_none(&files, ForceArgs::default().overwrite_rules(&InputFiles::default()))?;
+    let mut checked = check::bless_suite(&catalog.reopen_in(Path::new(""))?, "mine")?;
     let unmet = checked.verdicts.iter().filter(|it| !it.holds).cloned().listed();
     if !unmet.is_empty() {
-        let kept = KeptFile { inputs: &Files::default(), replaced: Replaced::All };
-        output::write(&suite_at, without(&suite, &unmet), kept)?;
-        checked = check::bless(&catalog.reopened(Path::new(""))?, "mine")?;
+        let kept = OverwriteRules { inputs: &InputFiles::default(), replaced: Replaceable::All };
+        output::write_text_file(&suite_at, comment_out_unmet_guards(&suite, &unmet), kept)?;
+        checked = check::bless_suite(&catalog.reopen_in(Path::new(""))?, "mine")?;
     }
     begun.keep();
     let mut text = String::from("Wrote:\n");
@@ -182,13 +185,13 @@ fn repository(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
     text += "\nNext:\n";
     text += "  ctxsim check\n";
     text += &format!("  ctxsim compare --base identity --candidate mine --scenario {}\n", quoted(&scenario));
-    output::print(&text)
+    output::print_text(&text)
 }
 
 /// Makes comments of the guards of a suite that do not hold, each below what was found.
-fn without(suite: &str, unmet: &[GuardVerdict]) -> String {
+fn comment_out_unmet_guards(suite_text: &str, unmet: &[GuardVerdict]) -> String {
     const GUARD: &str = "\n[[guards]]\n";
-    let mut parts = suite.split(GUARD);
+    let mut parts = suite_text.split(GUARD);
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let name = |it: &&GuardVerdict| part.starts_with(&format!("name = {}", quoted_in_toml(&it.guard)));

@@ -7,7 +7,7 @@ use clap_mangen::Man;
 
 use crate::output::OutputArgs;
 use crate::{ends, moved, render};
-use ctxsim_app::catalog::{input_files, kind_of};
+use ctxsim_app::catalog::{input_files, kind_of_file};
 use ctxsim_app::check;
 use ctxsim_base::grid::numbers;
 use ctxsim_input::text::schema;
@@ -32,7 +32,7 @@ pub(crate) struct ValidateArgs {
 pub(crate) struct ShowArgs {
     /// Kind of input, where several kinds have one of the name
     #[arg(value_enum)]
-    pub kind: Option<SchemaArg>,
+    pub kind: Option<InputKindArg>,
     /// Name or path
     #[arg(value_name = "NAME", required_unless_present = "schema")]
     pub name: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) struct ShowArgs {
     pub redact: bool,
     /// Print the JSON Schema of a kind of file, for editors; with `--output DIR` write KIND.json there, of all kinds if none is named
     #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, conflicts_with_all = ["kind", "name", "merged", "to", "redact"])]
-    pub schema: Option<Option<SchemaArg>>,
+    pub schema: Option<Option<InputKindArg>>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -63,7 +63,7 @@ pub(crate) enum InputFormatArg {
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchemaArg {
+pub(crate) enum InputKindArg {
     /// Rules that turn an agent's history into prompts
     Policy,
     /// A workload: what an agent does, turn by turn
@@ -100,15 +100,15 @@ Examples:
   ctxsim show --schema policy                                  the JSON Schema of policy files";
 
 /// Prints an input's file or the same in the other language, a policy merged with its bases, sessions without their words, or a schema.
-pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
+pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
     if let Some(kind) = args.schema {
-        return schema_of(kind, &args.output);
+        return write_schemas(kind, &args.output);
     }
     let name = args.name.as_deref().unwrap_or_default();
     if args.redact {
-        args.output.check(catalog.files())?;
-        let text = ctxsim_app::redacted(catalog, name)?;
-        return args.output.put(catalog.files(), FormatArg::JSONL, &text);
+        args.output.check_writable(catalog.files_read())?;
+        let text = ctxsim_app::redact_recording(catalog, name)?;
+        return args.output.write_result(catalog.files_read(), FormatArg::JSONL, &text);
     }
     let asked = args.to.map(|format| match format {
         InputFormatArg::Ron => Format::Ron,
@@ -118,53 +118,53 @@ pub(super) fn show(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
     let of_file = args.output.file().and_then(Format::from_path);
     if let Some(path) = args.output.file() {
         if let Some(format) = asked.filter(|_| asked != of_file) {
-            return Err(other_extension(path, format));
+            return Err(wrong_extension_error(path, format));
         }
-        output::writable(path)?;
+        output::check_writable(path)?;
     }
-    let (kind, format) = (args.kind.map(kind), asked.or(of_file));
-    let text = match kind.filter(|it| *it != Kind::Policy) {
-        _ if !args.merged => ctxsim_app::show(catalog, kind, name, format)?,
-        None => ctxsim_app::show_merged(catalog, name, format)?,
+    let (kind, format) = (args.kind.map(kind_of_arg), asked.or(of_file));
+    let text = match kind.filter(|it| *it != InputKind::Policy) {
+        _ if !args.merged => ctxsim_app::input_text(catalog, kind, name, format)?,
+        None => ctxsim_app::merged_policy_text(catalog, name, format)?,
         Some(kind) => {
             let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
-            return Err(wrong(Code("usage"), message, "remove `--merged`"));
+            return Err(error_without_place(Code("usage"), message, "remove `--merged`"));
         }
     };
     // The file is the user's from now on: the next one does not replace it without a word.
-    args.output.put_source(catalog.files(), &text)
+    args.output.write_input_file(catalog.files_read(), &text)
 }
 
-fn kind(named: SchemaArg) -> Kind {
+fn kind_of_arg(named: InputKindArg) -> InputKind {
     match named {
-        SchemaArg::Policy => Kind::Policy,
-        SchemaArg::Scenario => Kind::Scenario,
-        SchemaArg::Profile => Kind::Profile,
-        SchemaArg::Suite => Kind::Suite,
+        InputKindArg::Policy => InputKind::Policy,
+        InputKindArg::Scenario => InputKind::Scenario,
+        InputKindArg::Profile => InputKind::Profile,
+        InputKindArg::Suite => InputKind::Suite,
     }
 }
 
 /// Reports a file extension that does not match the format written.
-fn other_extension(path: &Path, format: Format) -> Error {
+fn wrong_extension_error(path: &Path, format: Format) -> Error {
     let (name, extension) = match format {
         Format::Ron => ("RON", "ron"),
         Format::Toml => ("TOML", "toml"),
     };
     let help = format!("name it `{}`", path.with_extension(extension).display());
-    wrong_at(Code("output-extension"), path, format!("a {name} file ends in `.{extension}`"), help)
+    error_at_place(Code("output-extension"), path, format!("a {name} file ends in `.{extension}`"), help)
 }
 
 /// Checks inputs and reports every problem in all of them.
-pub(super) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
+pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let (mut n_checked, mut n_programs) = (0_usize, 0_usize);
     if args.allow_process {
-        ends::watch();
+        ends::install_interrupt_handler();
     }
     let mut take = |result: Result<CheckedInput, Error>| {
         n_checked += 1;
         match result {
-            Ok(CheckedInput { not_run, warnings: more }) => {
+            Ok(CheckedInput { n_programs_not_run: not_run, warnings: more }) => {
                 n_programs += not_run;
                 warnings.extend(more);
             }
@@ -173,23 +173,25 @@ pub(super) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
         }
     };
     if args.paths.is_empty() {
-        check_all(catalog, None, args.allow_process, &mut take);
+        check_inputs_of_catalog(catalog, None, args.allow_process, &mut take);
     }
     for path in &args.paths {
-        let has_inputs = Kind::ALL.iter().any(|it| path.join(it.folder()).is_dir());
+        let has_inputs = InputKind::ALL.iter().any(|it| path.join(it.folder_name()).is_dir());
         if has_inputs {
             match Catalog::default().with_folder(path).and_then(|_| catalog.clone().with_folder(path)) {
-                Ok(catalog) => check_all(&catalog, Some(path), args.allow_process, &mut take),
+                Ok(catalog) => check_inputs_of_catalog(&catalog, Some(path), args.allow_process, &mut take),
                 Err(error) => take(Err(error)),
             }
         } else if path.is_dir() {
             match input_files(path) {
-                Ok(files) if files.is_empty() => take(Err(no_inputs(path))),
-                Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it, args.allow_process))),
+                Ok(files) if files.is_empty() => take(Err(folder_without_inputs_error(path))),
+                Ok(files) => {
+                    files.iter().for_each(|it| take(check_input_file(catalog, it, args.allow_process)))
+                }
                 Err(error) => take(Err(error)),
             }
         } else {
-            take(check_file(catalog, path, args.allow_process));
+            take(check_input_file(catalog, path, args.allow_process));
         }
     }
     if args.strict {
@@ -199,7 +201,7 @@ pub(super) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
         return Err(problems.into());
     }
     if !warnings.is_empty() {
-        render::warnings(catalog, &warnings);
+        render::print_warnings(catalog, &warnings);
     }
     let valid = match n_checked {
         1 => "1 input is valid".to_owned(),
@@ -209,7 +211,7 @@ pub(super) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
         0 => valid,
         n => format!("{valid}, with {}", numbers::counted(n, "warning")),
     };
-    output::print(&match n_programs {
+    output::print_text(&match n_programs {
         0 => format!("{valid}\n"),
         1 => format!("{valid}; 1 program was not run: add `--allow-process` to test it\n"),
         n => format!("{valid}; {n} programs were not run: add `--allow-process` to test them\n"),
@@ -217,68 +219,74 @@ pub(super) fn validate(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Err
 }
 
 /// Reports a folder without inputs.
-fn no_inputs(folder: &Path) -> Error {
+fn folder_without_inputs_error(folder: &Path) -> Error {
     let help = "inputs end in `.ron` or `.toml`; name recordings one by one";
-    wrong_at(Code("folder-empty"), folder, "the folder contains no inputs", help)
+    error_at_place(Code("folder-empty"), folder, "the folder contains no inputs", help)
 }
 
 /// Checks what a catalog names, of all inputs or of those below a folder.
-fn check_all(
+fn check_inputs_of_catalog(
     catalog: &Catalog,
     folder: Option<&Path>,
-    starts: bool,
+    may_start_programs: bool,
     take: &mut impl FnMut(Result<CheckedInput, Error>),
 ) {
-    for kind in Kind::ALL {
+    for kind in InputKind::ALL {
         for name in catalog.names(kind) {
-            let is_in = |folder| catalog.find(kind, name).is_ok_and(|it| it.path().starts_with(folder));
+            let is_in =
+                |folder| catalog.find_origin(kind, name).is_ok_and(|it| it.path().starts_with(folder));
             if folder.is_none_or(is_in) {
-                take(check_one(catalog, kind, name, starts));
+                take(check_named_input(catalog, kind, name, may_start_programs));
             }
         }
     }
 }
 
 /// Checks one file.
-fn check_file(catalog: &Catalog, path: &Path, starts: bool) -> Result<CheckedInput, Error> {
-    let kind = kind_of(path)?;
-    check_one(catalog, kind, &path.to_string_lossy(), starts)
+fn check_input_file(catalog: &Catalog, path: &Path, may_start_programs: bool) -> Result<CheckedInput, Error> {
+    let kind = kind_of_file(path)?;
+    check_named_input(catalog, kind, &path.to_string_lossy(), may_start_programs)
 }
 
 /// Checks one input, and what its program does where it may start.
-fn check_one(catalog: &Catalog, kind: Kind, name: &str, starts: bool) -> Result<CheckedInput, Error> {
-    check::check(catalog, kind, name)?;
-    if starts {
-        check::try_out(catalog, kind, name)?;
+fn check_named_input(
+    catalog: &Catalog,
+    kind: InputKind,
+    name: &str,
+    may_start_programs: bool,
+) -> Result<CheckedInput, Error> {
+    check::check_input(catalog, kind, name)?;
+    if may_start_programs {
+        check::try_out_input(catalog, kind, name)?;
     }
-    let has_program = kind == Kind::Policy && catalog.policy(name)?.spec.process.is_some();
+    let has_program = kind == InputKind::Policy && catalog.policy(name)?.spec.process.is_some();
     Ok(CheckedInput {
-        not_run: usize::from(has_program && !starts),
-        warnings: check::lints(catalog, kind, name)?,
+        n_programs_not_run: usize::from(has_program && !may_start_programs),
+        warnings: check::lint_input(catalog, kind, name)?,
     })
 }
 
 /// What is known of a valid input: how many programs did not run, and what is wrong with it by construction.
 struct CheckedInput {
-    not_run: usize,
+    n_programs_not_run: usize,
     warnings: Vec<Diagnostic>,
 }
 
 /// Prints the schema of one kind of file, or writes it to a folder, or those of all kinds.
-pub(super) fn schema_of(kind: Option<SchemaArg>, output: &OutputArgs) -> Result<(), Error> {
+pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> Result<(), Error> {
     if kind.is_none() && output.file().is_none() {
         let help = "name a kind of file, or a folder for all of them";
-        return Err(wrong(Code("usage"), "missing: `<KIND>`", help));
+        return Err(error_without_place(Code("usage"), "missing: `<KIND>`", help));
     }
     output.file().map_or(Ok(()), output::make_folder)?;
-    let (inputs, mut files) = (Files::default(), Vec::new());
-    let kinds = kind.map_or(SchemaArg::value_variants().to_vec(), |it| vec![it]);
+    let (inputs, mut files) = (InputFiles::default(), Vec::new());
+    let kinds = kind.map_or(InputKindArg::value_variants().to_vec(), |it| vec![it]);
     for kind in kinds {
         let text = match kind {
-            SchemaArg::Policy => schema::POLICY,
-            SchemaArg::Scenario => schema::SCENARIO,
-            SchemaArg::Profile => schema::PROFILE,
-            SchemaArg::Suite => schema::SUITE,
+            InputKindArg::Policy => schema::POLICY,
+            InputKindArg::Scenario => schema::SCENARIO,
+            InputKindArg::Profile => schema::PROFILE,
+            InputKindArg::Suite => schema::SUITE,
         };
         let name = kind.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
         match output.file() {
@@ -286,32 +294,36 @@ pub(super) fn schema_of(kind: Option<SchemaArg>, output: &OutputArgs) -> Result<
             None => output::print_encoded(text.as_bytes())?,
         }
     }
-    output::write_all(&files, output.force().kept(&inputs))
+    output::write_all_or_none(&files, output.force().overwrite_rules(&inputs))
 }
 
 /// Prints the manual page, or writes one per command.
-pub(super) fn man(args: &ManArgs) -> Result<(), Error> {
+pub(super) fn write_manual(args: &ManArgs) -> Result<(), Error> {
     let Some(folder) = &args.output else {
-        return output::print_encoded(page(Man::new(manual()))?.as_bytes());
+        return output::print_encoded(render_manual_page(Man::new(command_for_manual()))?.as_bytes());
     };
     output::make_folder(folder)?;
-    let (inputs, mut files) = (Files::default(), Vec::new());
-    pages(folder, manual(), &mut files)?;
-    output::write_all(&files, args.force.kept(&inputs))
+    let (inputs, mut files) = (InputFiles::default(), Vec::new());
+    add_manual_pages(folder, command_for_manual(), &mut files)?;
+    output::write_all_or_none(&files, args.force.overwrite_rules(&inputs))
 }
 
 /// Adds the pages of a command and its subcommands; the hidden ones have the options of flags.
-fn pages(folder: &Path, command: clap::Command, files: &mut Vec<(PathBuf, String)>) -> Result<(), Error> {
+fn add_manual_pages(
+    folder: &Path,
+    command: clap::Command,
+    files: &mut Vec<(PathBuf, String)>,
+) -> Result<(), Error> {
     for inner in command.get_subcommands() {
-        pages(folder, inner.clone(), files)?;
+        add_manual_pages(folder, inner.clone(), files)?;
     }
     let man = Man::new(command);
     let path = folder.join(man.get_filename());
-    files.push((path, page(man)?));
+    files.push((path, render_manual_page(man)?));
     Ok(())
 }
 
-fn page(man: Man) -> Result<String, Error> {
+fn render_manual_page(man: Man) -> Result<String, Error> {
     let mut page = Vec::new();
     let failed = |source| Error::Write { path: "the manual page".into(), source };
     man.render(&mut page).map_err(failed)?;
@@ -319,15 +331,15 @@ fn page(man: Man) -> Result<String, Error> {
 }
 
 /// Prints a completion script.
-pub(super) fn completions(args: &CompletionsArgs) -> Result<(), Error> {
+pub(super) fn print_completions(args: &CompletionsArgs) -> Result<(), Error> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut moved::completed(), "ctxsim", &mut script);
+    clap_complete::generate(args.shell, &mut moved::command_for_completions(), "ctxsim", &mut script);
     output::print_encoded(&script)
 }
 
 /// Returns the command line with full subcommand names, as the pages are named.
-fn manual() -> clap::Command {
-    let mut command = moved::command().disable_help_subcommand(true);
+fn command_for_manual() -> clap::Command {
+    let mut command = moved::build_root_command().disable_help_subcommand(true);
     command.build();
     command
 }

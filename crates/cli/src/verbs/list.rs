@@ -45,56 +45,61 @@ pub(crate) enum KindArg {
 const MARKS: &str = "How a policy is known: [S] its source was read, [D] official documentation, [R] reverse-engineered, [2] other people's accounts, [G] general knowledge, [PR] proposed, [measured] in recorded sessions.";
 
 /// Prints the catalogue, or its entries of a kind or with a text.
-pub(super) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
-    let on = args.wide.printed();
+pub(super) fn print_catalog(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
+    let on = args.wide.stdout_terminal();
     let kinds = match args.kind {
-        None => Kind::ALL.to_vec(),
-        Some(KindArg::Policies) => vec![Kind::Policy],
-        Some(KindArg::Scenarios) => vec![Kind::Scenario],
-        Some(KindArg::Profiles) => vec![Kind::Profile],
-        Some(KindArg::Suites) => vec![Kind::Suite],
-        Some(KindArg::Formats) => return formats(&args.filter, on),
+        None => InputKind::ALL.to_vec(),
+        Some(KindArg::Policies) => vec![InputKind::Policy],
+        Some(KindArg::Scenarios) => vec![InputKind::Scenario],
+        Some(KindArg::Profiles) => vec![InputKind::Profile],
+        Some(KindArg::Suites) => vec![InputKind::Suite],
+        Some(KindArg::Formats) => return print_log_formats(&args.filter, on),
     };
     let mut text = String::new();
     let is_glance = args.kind.is_none() && args.filter.is_empty();
     for &kind in &kinds {
-        let names = filtered(catalog, kind, &args.filter);
+        let names = names_matching_filter(catalog, kind, &args.filter);
         if names.is_empty() && !args.filter.is_empty() {
             continue;
         }
         if !text.is_empty() {
             text.push('\n');
         }
-        let head = format!("{} ({}): {}", kind.folder(), thousands(names.len() as u64), what(kind));
+        let head =
+            format!("{} ({}): {}", kind.folder_name(), thousands(names.len() as u64), describe_kind(kind));
         on.paragraph(Tint::Strong, "", &head, &mut text);
-        if is_glance { glance(&names, on, &mut text) } else { entries(catalog, kind, &names, on, &mut text) }
+        if is_glance {
+            write_folder_overview(&names, on, &mut text)
+        } else {
+            write_entries(catalog, kind, &names, on, &mut text)
+        }
     }
     if text.is_empty() {
-        return Err(nothing_listed(catalog, &kinds, &args.filter).into());
+        return Err(nothing_listed_problem(catalog, &kinds, &args.filter).into());
     }
     if !on.is_quiet {
         text.push('\n');
-        let marks = (!is_glance && kinds.contains(&Kind::Policy)).then_some(MARKS);
+        let marks = (!is_glance && kinds.contains(&InputKind::Policy)).then_some(MARKS);
         marks.iter().for_each(|it| on.paragraph(Tint::Faint, "", it, &mut text));
         let more = "ctxsim list policies|scenarios|profiles|suites|formats describes each; --filter TEXT searches; \
             ctxsim show policy NAME prints a file.";
         on.paragraph(Tint::Faint, "", more, &mut text);
     }
-    output::print(&text)
+    output::print_text(&text)
 }
 
 /// Says what the entries of a kind are.
-fn what(kind: Kind) -> &'static str {
+fn describe_kind(kind: InputKind) -> &'static str {
     match kind {
-        Kind::Policy => "rules that turn an agent's history into prompts",
-        Kind::Scenario => "what an agent does, turn by turn",
-        Kind::Profile => "models with limits, cache rules and prices",
-        Kind::Suite => "comparisons by name, with what must hold",
+        InputKind::Policy => "rules that turn an agent's history into prompts",
+        InputKind::Scenario => "what an agent does, turn by turn",
+        InputKind::Profile => "models with limits, cache rules and prices",
+        InputKind::Suite => "comparisons by name, with what must hold",
     }
 }
 
 /// Writes the folders of names with what is in them, and the names that are in none.
-fn glance(names: &[&str], on: Terminal, text: &mut String) {
+fn write_folder_overview(names: &[&str], terminal: Terminal, text: &mut String) {
     let mut folders: IndexMap<&str, (usize, Vec<&str>)> = IndexMap::new();
     for name in names {
         let (folder, rest) = name.split_once('/').unwrap_or(("", name));
@@ -120,37 +125,37 @@ fn glance(names: &[&str], on: Terminal, text: &mut String) {
         vec![format!("  {folder}"), thousands(n as u64), format!("{}{more}", shown.join(", "))]
     };
     let grid = Grid::new("", 1, &["", "", ""], folders.into_iter().map(row)).with(CellKind::Text, &[2]);
-    *text += &(draw(&grid, on).text + "\n");
+    *text += &(draw(&grid, terminal).text + "\n");
 }
 
 /// The letters of a folder's names that are listed at a glance: about two lines.
 const GLANCE: usize = 130;
 
 /// Writes what each name is, folder by folder.
-fn entries(catalog: &Catalog, kind: Kind, names: &[&str], on: Terminal, text: &mut String) {
-    let mut read = catalog.policies();
-    for group in names.chunk_by(|one, other| folder(one) == folder(other)) {
-        let head = group.first().map(|it| folder(it)).unwrap_or_default();
+fn write_entries(catalog: &Catalog, kind: InputKind, names: &[&str], terminal: Terminal, text: &mut String) {
+    let mut read = catalog.policy_reader();
+    for group in names.chunk_by(|one, other| folder_of_name(one) == folder_of_name(other)) {
+        let head = group.first().map(|it| folder_of_name(it)).unwrap_or_default();
         if !head.is_empty() {
             text.push('\n');
-            on.paragraph(Tint::Strong, "", &format!("{head}/"), text);
+            terminal.paragraph(Tint::Strong, "", &format!("{head}/"), text);
         }
         let row = |name: &&str| {
             let leaf = name.rsplit('/').next().unwrap_or(name);
-            vec![format!("  {leaf}"), about(catalog, &mut read, kind, name)]
+            vec![format!("  {leaf}"), input_description(catalog, &mut read, kind, name)]
         };
         let grid = Grid::new("", 1, &["", ""], group.iter().map(row)).with(CellKind::Text, &[1]);
-        *text += &(draw(&grid, on).text + "\n");
+        *text += &(draw(&grid, terminal).text + "\n");
     }
 }
 
 /// Returns what stands in front of the last part of a name.
-fn folder(name: &str) -> &str {
+fn folder_of_name(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |it| it.0)
 }
 
 /// Prints what is known of the formats of recorded sessions whose name or description contains a text.
-fn formats(filter: &str, on: Terminal) -> Result<(), Error> {
+fn print_log_formats(filter: &str, terminal: Terminal) -> Result<(), Error> {
     let wanted = filter.to_lowercase();
     let has = |format: &&&import::LogFormat| {
         let said = [format.name, format.looks_like, format.place, format.reads, format.omits]
@@ -162,11 +167,15 @@ fn formats(filter: &str, on: Terminal) -> Result<(), Error> {
     let found: Vec<_> = all.iter().filter(has).listed();
     if found.is_empty() {
         let message = format!("no format has `{filter}` in its description");
-        return Err(wrong(Code("nothing-listed"), message, "remove `--filter` to list everything"));
+        return Err(error_without_place(
+            Code("nothing-listed"),
+            message,
+            "remove `--filter` to list everything",
+        ));
     }
     let mut text = String::new();
     let head = format!("formats ({}): logs of agents that can be read", found.len());
-    on.paragraph(Tint::Strong, "", &head, &mut text);
+    terminal.paragraph(Tint::Strong, "", &head, &mut text);
     for format in found {
         let checked = format.checked.words();
         let lines = [
@@ -177,39 +186,42 @@ fn formats(filter: &str, on: Terminal) -> Result<(), Error> {
             ["checked on", &checked],
         ];
         text.push('\n');
-        on.paragraph(Tint::Strong, "  ", format.name, &mut text);
+        terminal.paragraph(Tint::Strong, "  ", format.name, &mut text);
         for [head, line] in lines {
-            on.paragraph(Tint::Plain, &format!("    {head:10}  "), line, &mut text);
+            terminal.paragraph(Tint::Plain, &format!("    {head:10}  "), line, &mut text);
         }
     }
-    output::print(&text)
+    output::print_text(&text)
 }
 
 /// Returns the inputs of a kind whose names or descriptions contain a text.
-fn filtered<'c>(catalog: &'c Catalog, kind: Kind, filter: &str) -> Vec<&'c str> {
+fn names_matching_filter<'c>(catalog: &'c Catalog, kind: InputKind, filter: &str) -> Vec<&'c str> {
     let wanted = filter.to_lowercase();
-    let mut read = catalog.policies();
+    let mut read = catalog.policy_reader();
     let has = |name: &&str| {
         wanted.is_empty()
-            || format!("{name} {}", about(catalog, &mut read, kind, name)).to_lowercase().contains(&wanted)
+            || format!("{name} {}", input_description(catalog, &mut read, kind, name))
+                .to_lowercase()
+                .contains(&wanted)
     };
     catalog.names(kind).filter(has).listed()
 }
 
 /// Reports that no input contains a text; it may be of another kind, or misspelt.
-fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic {
+fn nothing_listed_problem(catalog: &Catalog, kinds: &[InputKind], filter: &str) -> Diagnostic {
     let nouns: Vec<&str> = kinds.iter().map(|it| it.noun()).listed();
     let nouns = match nouns.as_slice() {
         [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
         only => only.concat(),
     };
     let message = format!("no {nouns} has `{filter}` in its name or description");
-    let others = Kind::ALL.into_iter().filter(|it| !kinds.contains(it));
-    let of_others = others.map(|kind| (kind, filtered(catalog, kind, filter).len())).filter(|it| it.1 > 0);
+    let others = InputKind::ALL.into_iter().filter(|it| !kinds.contains(it));
+    let of_others =
+        others.map(|kind| (kind, names_matching_filter(catalog, kind, filter).len())).filter(|it| it.1 > 0);
     let of_others: Vec<String> = of_others
-        .map(|(it, n)| format!("{n} under `ctxsim list {} --filter {filter}`", it.folder()))
+        .map(|(it, n)| format!("{n} under `ctxsim list {} --filter {filter}`", it.folder_name()))
         .listed();
-    let words = |kind: &Kind| {
+    let words = |kind: &InputKind| {
         catalog.names(*kind).flat_map(|it| std::iter::once(it).chain(it.split(['/', '_', '-'])))
     };
     let help = match nearest(&filter.to_lowercase(), kinds.iter().flat_map(words)) {
@@ -221,15 +233,15 @@ fn nothing_listed(catalog: &Catalog, kinds: &[Kind], filter: &str) -> Diagnostic
 }
 
 /// Returns an input's description, after its title if it has one, or nothing for a broken file, which `validate` reports.
-fn about(catalog: &Catalog, read: &mut PolicyReader<'_>, kind: Kind, name: &str) -> String {
+fn input_description(catalog: &Catalog, read: &mut PolicyReader<'_>, kind: InputKind, name: &str) -> String {
     let about = match kind {
-        Kind::Policy => read.policy(name).map(|policy| match policy.spec.title {
+        InputKind::Policy => read.read_policy(name).map(|policy| match policy.spec.title {
             Some(title) => format!("{title}. {}", policy.spec.about),
             None => policy.spec.about,
         }),
-        Kind::Scenario => catalog.scenario(name).map(|it| it.spec.about),
-        Kind::Profile => catalog.profile(name).map(|it| it.spec.about),
-        Kind::Suite => catalog.suite(name).map(|it| it.spec.about),
+        InputKind::Scenario => catalog.scenario(name).map(|it| it.spec.about),
+        InputKind::Profile => catalog.profile(name).map(|it| it.spec.about),
+        InputKind::Suite => catalog.suite(name).map(|it| it.spec.about),
     };
     about.unwrap_or_default()
 }

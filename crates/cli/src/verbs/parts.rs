@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use ctxsim_app::parts::{Making, PlanShard};
-use ctxsim_app::{PlanWatch, never_stops};
+use ctxsim_app::parts::{PartsRequest, PlanShard};
+use ctxsim_app::{PlanWatch, as_unstoppable_watch};
 use ctxsim_base::grid::numbers;
-use ctxsim_report::part::{Common, PartHead, PartOf, PartSet};
+use ctxsim_report::part::{JobKind, JobPart, PartHead, PartSet};
 use ctxsim_timeline::import::{LINE_BYTES_MAX, read_line};
 
 /// A folder of parts, and the share of the loads whose parts are made.
@@ -21,12 +21,12 @@ pub(crate) struct PartsArgs {
     #[arg(long, value_name = "DIR")]
     parts: Option<PathBuf>,
     /// Run one share of the scenarios, as in `3/16`
-    #[arg(long, value_name = "I/N", value_parser = shard, requires = "parts")]
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "parts")]
     shard: Option<PlanShard>,
 }
 
 /// A job that comes to parts.
-pub(crate) struct PartJob<'a, H: Common> {
+pub(crate) struct PartJob<'a, H: JobKind> {
     /// The digest of what it is.
     pub digest: &'a str,
     /// What its parts have in common.
@@ -43,24 +43,24 @@ impl PartsArgs {
     }
 
     /// Makes the parts of the share that are not in the folder yet, and prints what was done.
-    pub(crate) fn make<H: Common>(
+    pub(crate) fn make_missing_parts<H: JobKind>(
         &self,
         folder: &Path,
         job: &PartJob<'_, H>,
-        play: impl FnOnce(PlanWatch<'_>, &Making<'_, H>) -> Result<(), Error>,
+        play: impl FnOnce(PlanWatch<'_>, &PartsRequest<'_, H>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let shard = self.shard.unwrap_or(PlanShard::WHOLE);
         let &PartJob { digest, head, names, threads } = job;
         let store = PartFolder::open::<H>(folder, digest, names, shard)?;
-        let (has, take) = (|nth| store.has(nth), |part: PartOf<H>| store.put(&part));
-        let making = Making { threads, job: digest, head, shard, has: &has, take: &take };
-        with_progress(SIMULATES, |progress| play(&never_stops(progress), &making))?;
-        output::print(&store.done())
+        let (has, take) = (|nth| store.has_part(nth), |part: JobPart<H>| store.write_part(&part));
+        let making = PartsRequest { threads, job: digest, head, shard, is_made: &has, hand_over: &take };
+        run_with_progress(SIMULATES, |progress| play(&as_unstoppable_watch(progress), &making))?;
+        output::print_text(&store.describe_done())
     }
 }
 
 /// Parses a shard, `I/N`.
-pub(crate) fn shard(text: &str) -> Result<PlanShard, String> {
+pub(crate) fn parse_shard(text: &str) -> Result<PlanShard, String> {
     let read = |(part, of): (&str, &str)| Some(PlanShard { part: part.parse().ok()?, of: of.parse().ok()? });
     let shard = text.split_once('/').and_then(read).filter(|it| (1..=it.of).contains(&it.part));
     shard.ok_or_else(|| "write the part and the number of parts, as in `3/16`".to_owned())
@@ -81,42 +81,45 @@ struct PartFolder {
 
 impl PartFolder {
     /// Looks at what is there; parts of another job are refused.
-    fn open<H: Common>(folder: &Path, job: &str, names: &[&str], shard: PlanShard) -> Result<Self, Error> {
+    fn open<H: JobKind>(folder: &Path, job: &str, names: &[&str], shard: PlanShard) -> Result<Self, Error> {
         output::make_folder(folder)?;
         let mut made = vec![false; names.len()];
         let own = folder.join(format!("part-{}-of-{}.jsonl", shard.part, shard.of));
-        for path in files(folder)? {
+        for path in part_files_in(folder)? {
             // What a process that was stopped left behind is another process's unless it is this one's own.
             let is_own = path == own;
-            let lines = PartLines::read(&path)?;
+            let lines = PartLines::index_lines(&path)?;
             for at in &lines.places {
-                let part = lines.part::<H>(*at)?;
+                let part = lines.read_part_at::<H>(*at)?;
                 if part.job != job {
                     let message = format!("this folder has parts of job {}, and this is job {job}", part.job);
                     let help = "name another folder: sessions, policies, profiles or options are others";
-                    return Err(in_file(&path, Diagnostic::at(Code("part-job"), "", message).help(help)));
+                    return Err(error_in_file(
+                        &path,
+                        Diagnostic::at(Code("part-job"), "", message).help(help),
+                    ));
                 }
                 if let Some(place) = made.get_mut(part.nth) {
                     *place = true;
                 }
             }
             if is_own && lines.cut.is_some() {
-                lines.shorten()?;
+                lines.cut_unfinished_line()?;
             }
         }
-        let n_there = (0..made.len()).filter(|it| made[*it] && shard.has(names[*it])).count();
-        let file = Mutex::new(output::append(&own)?);
+        let n_there = (0..made.len()).filter(|it| made[*it] && shard.contains_scenario(names[*it])).count();
+        let file = Mutex::new(output::open_to_append(&own)?);
         Ok(Self { folder: folder.to_owned(), own, made, n_there, file, n_made: AtomicUsize::new(0) })
     }
 
     /// Returns whether the part of a place is there.
-    fn has(&self, nth: usize) -> bool {
+    fn has_part(&self, nth: usize) -> bool {
         self.made[nth]
     }
 
     /// Writes a part.
-    fn put<H: Common>(&self, part: &PartOf<H>) -> Result<(), Error> {
-        let line = part.line().map_err(unwritable)?;
+    fn write_part<H: JobKind>(&self, part: &JobPart<H>) -> Result<(), Error> {
+        let line = part.to_json_line().map_err(unwritable_error)?;
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
         self.n_made.fetch_add(1, Ordering::Relaxed);
@@ -124,7 +127,7 @@ impl PartFolder {
     }
 
     /// Says what was done.
-    fn done(self) -> String {
+    fn describe_done(self) -> String {
         let n_made = self.n_made.into_inner();
         let there =
             if self.n_there == 0 { String::new() } else { format!(", {} were there already", self.n_there) };
@@ -140,7 +143,7 @@ impl PartFolder {
 pub(crate) fn schema_named_in(paths: &[PathBuf]) -> Result<Option<String>, Error> {
     let mut all = Vec::new();
     for path in paths {
-        all.extend(if path.is_dir() { files(path)? } else { vec![path.clone()] });
+        all.extend(if path.is_dir() { part_files_in(path)? } else { vec![path.clone()] });
     }
     let begin = |path: &PathBuf| {
         let mut head = String::new();
@@ -166,17 +169,17 @@ const LINES_MAX: usize = 10_000_000;
 const PROBLEMS_MAX: usize = 64;
 
 /// What reads a part by its number.
-pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<PartOf<H>, Error>;
+pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<JobPart<H>, Error>;
 
 /// Folds all parts of folders and files, which are read in the order of their plan.
-pub(crate) fn merged<H: Common, R>(
+pub(crate) fn fold_part_files<H: JobKind, R>(
     paths: &[PathBuf],
     fold: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R, Error>,
 ) -> Result<R, Error> {
     let mut all: Vec<PartLines> = Vec::new();
     for path in paths {
-        let found = if path.is_dir() { files(path)? } else { vec![path.clone()] };
-        all.extend(found.iter().map(|it| PartLines::read(it)).collect::<Result<Vec<_>, _>>()?);
+        let found = if path.is_dir() { part_files_in(path)? } else { vec![path.clone()] };
+        all.extend(found.iter().map(|it| PartLines::index_lines(it)).collect::<Result<Vec<_>, _>>()?);
     }
     let mut whole = PartSet::default();
     let mut problems = Vec::new();
@@ -186,10 +189,10 @@ pub(crate) fn merged<H: Common, R>(
             if problems.len() >= PROBLEMS_MAX {
                 break;
             }
-            let noted = lines.text(*at).and_then(|text| {
-                let part = PartOf::<H>::read(&text).map_err(|it| lines.blame(*at, *it))?;
+            let noted = lines.read_line_at(*at).and_then(|text| {
+                let part = JobPart::<H>::from_json_line(&text).map_err(|it| lines.error_at_line(*at, *it))?;
                 let digest = xxh3_128(text.as_bytes());
-                whole.note(&part, places.len(), digest).map_err(|it| lines.blame(*at, *it))
+                whole.add_part(&part, places.len(), digest).map_err(|it| lines.error_at_line(*at, *it))
             });
             match noted {
                 Ok(()) => places.push((nth, *at)),
@@ -200,16 +203,17 @@ pub(crate) fn merged<H: Common, R>(
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    let order =
-        whole.order().map_err(|it| in_file(paths.first().map_or(Path::new(""), PathBuf::as_path), *it))?;
+    let order = whole
+        .numbers_in_plan_order()
+        .map_err(|it| error_in_file(paths.first().map_or(Path::new(""), PathBuf::as_path), *it))?;
     fold(&order, &|number| {
         let (file, at) = places[number];
-        all[file].part(at)
+        all[file].read_part_at(at)
     })
 }
 
 /// Returns the files of parts in a folder, in order.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+fn part_files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let unread = |source| Error::Read { path: folder.to_owned(), source };
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(unread)? {
@@ -242,7 +246,7 @@ struct PartLines {
 
 impl PartLines {
     /// Finds the lines of a file.
-    fn read(path: &Path) -> Result<Self, Error> {
+    fn index_lines(path: &Path) -> Result<Self, Error> {
         let unread = |source| Error::Read { path: path.to_owned(), source };
         let mut reader = BufReader::new(File::open(path).map_err(unread)?);
         let (mut places, mut cut, mut at, mut line) = (Vec::new(), None, 0, Vec::new());
@@ -258,7 +262,7 @@ impl PartLines {
                 let mut problem = Diagnostic::at(Code("part-broken"), "", message)
                     .help("a part is one line: remove this file, and run its shard again");
                 problem.place.line_column = Some((place.line, 1));
-                return Err(in_file(path, problem));
+                return Err(error_in_file(path, problem));
             }
             at += bytes as u64;
             if line.last() == Some(&b'\n') {
@@ -270,14 +274,14 @@ impl PartLines {
                 let message =
                     format!("this file has more than {} lines", numbers::thousands(LINES_MAX as u64));
                 let problem = Diagnostic::at(Code("part-broken"), "", message);
-                return Err(in_file(path, problem.help("name files that ctxsim wrote with `--parts`")));
+                return Err(error_in_file(path, problem.help("name files that ctxsim wrote with `--parts`")));
             }
         }
         Ok(Self { path: path.to_owned(), file: Mutex::new(reader.into_inner()), places, cut })
     }
 
     /// Returns a line.
-    fn text(&self, place: LinePlace) -> Result<String, Error> {
+    fn read_line_at(&self, place: LinePlace) -> Result<String, Error> {
         let mut bytes = vec![0; place.bytes];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file.seek(SeekFrom::Start(place.at)).and_then(|_| file.read_exact(&mut bytes));
@@ -286,23 +290,23 @@ impl PartLines {
     }
 
     /// Returns a part.
-    fn part<H: Common>(&self, place: LinePlace) -> Result<PartOf<H>, Error> {
-        PartOf::read(&self.text(place)?).map_err(|it| self.blame(place, *it))
+    fn read_part_at<H: JobKind>(&self, place: LinePlace) -> Result<JobPart<H>, Error> {
+        JobPart::from_json_line(&self.read_line_at(place)?).map_err(|it| self.error_at_line(place, *it))
     }
 
     /// Takes away what a stopped process has not written to its end.
-    fn shorten(&self) -> Result<(), Error> {
-        self.cut.map_or(Ok(()), |cut| output::shorten(&self.path, cut.at))
+    fn cut_unfinished_line(&self) -> Result<(), Error> {
+        self.cut.map_or(Ok(()), |cut| output::truncate_file(&self.path, cut.at))
     }
 
     /// Lays a problem at a line.
-    fn blame(&self, place: LinePlace, mut problem: Diagnostic) -> Error {
+    fn error_at_line(&self, place: LinePlace, mut problem: Diagnostic) -> Error {
         problem.place.line_column = Some((place.line, 1));
-        in_file(&self.path, problem)
+        error_in_file(&self.path, problem)
     }
 }
 
 /// Lays a problem at a file.
-fn in_file(path: &Path, problem: Diagnostic) -> Error {
+fn error_in_file(path: &Path, problem: Diagnostic) -> Error {
     problem.in_file(path.display().to_string()).into()
 }

@@ -14,7 +14,7 @@ use ctxsim_input::profile::calendar;
 use indexmap::IndexMap;
 use indexmap::map::Entry as Slot;
 
-use crate::output::{self, KeptFile, Remark};
+use crate::output::{self, OverwriteRules, WrittenByRemark};
 
 /// Shown below the options.
 const EXAMPLES: &str = "\
@@ -84,30 +84,30 @@ pub(crate) struct UpdatePricesArgs {
 }
 
 /// Runs a command on price lists.
-pub(super) fn prices(command: &PricesCommand, catalog: &Catalog) -> Result<(), Error> {
+pub(super) fn run_prices_command(command: &PricesCommand, catalog: &Catalog) -> Result<(), Error> {
     match command {
-        PricesCommand::Import(args) => import(args),
-        PricesCommand::Update(args) => update(args, catalog),
+        PricesCommand::Import(args) => import_price_lists(args),
+        PricesCommand::Update(args) => update_profile_prices(args, catalog),
     }
 }
 
 /// Imports price lists as profiles; if two lists yield the same profile, the first one is kept.
-fn import(args: &PriceImportArgs) -> Result<(), Error> {
+fn import_price_lists(args: &PriceImportArgs) -> Result<(), Error> {
     check_day(&args.as_of)?;
-    let inputs = Files::default();
-    let lists = read(&args.paths, &inputs)?;
-    let folder = args.output.as_deref().map(below_profiles).unwrap_or_default();
+    let inputs = InputFiles::default();
+    let lists = read_price_lists(&args.paths, &inputs)?;
+    let folder = args.output.as_deref().map(path_below_profiles).unwrap_or_default();
     let mut text = String::new();
     let mut profiles: IndexMap<String, PlacedProfile> = IndexMap::new();
     let mut first_unplaced = None;
     for found in &lists {
         let Placing { placed, mut unplaced } = place(found, &args.as_of, &folder);
-        let mut lacks = Lacks::default();
+        let mut lacks = LackCounts::default();
         let n_before = profiles.len();
         for profile in placed {
             match profiles.entry(profile.name.to_lowercase()) {
                 Slot::Vacant(slot) => {
-                    lacks.add(&profile);
+                    lacks.count_profile(&profile);
                     slot.insert(profile);
                 }
                 Slot::Occupied(_) => unplaced.push(Unplaced {
@@ -119,17 +119,17 @@ fn import(args: &PriceImportArgs) -> Result<(), Error> {
             }
         }
         let n_placed = profiles.len() - n_before;
-        text += &list_summary(found.list, n_placed, &unplaced, &lacks, args.details);
+        text += &price_list_summary(found.list, n_placed, &unplaced, &lacks, args.details);
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
-        return Err(nothing_placed(first_unplaced));
+        return Err(no_profiles_error(first_unplaced));
     }
     match &args.output {
-        Some(folder) => write(folder, profiles.values(), args.force.kept(&inputs))?,
+        Some(folder) => write_profiles(folder, profiles.values(), args.force.overwrite_rules(&inputs))?,
         None => text.push_str("Nothing was written: add `--output DIR` to write the profiles.\n"),
     }
-    output::print(&text)
+    output::print_text(&text)
 }
 
 /// Checks that a text is a date.
@@ -138,25 +138,31 @@ fn check_day(text: &str) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("`{text}` is not a date (YYYY-MM-DD)");
-    Err(wrong_at(Code("date-format"), "--as-of", message, "write it like \"2026-10-07\""))
+    Err(error_at_place(Code("date-format"), "--as-of", message, "write it like \"2026-10-07\""))
 }
 
 /// How many profiles of a list lack something, by what they lack.
 #[derive(Default)]
-struct Lacks {
+struct LackCounts {
     left_out: IndexMap<String, usize>,
     unpriced: IndexMap<String, usize>,
 }
 
-impl Lacks {
-    fn add(&mut self, profile: &PlacedProfile) {
+impl LackCounts {
+    fn count_profile(&mut self, profile: &PlacedProfile) {
         profile.left_out.iter().for_each(|it| *self.left_out.entry(it.clone()).or_default() += 1);
         profile.unpriced.iter().for_each(|it| *self.unpriced.entry(it.clone()).or_default() += 1);
     }
 }
 
 /// Counts the profiles of a price list and, by reason, the entries without one.
-fn list_summary(list: &str, n_made: usize, unplaced: &[Unplaced], lacks: &Lacks, details: bool) -> String {
+fn price_list_summary(
+    list: &str,
+    n_made: usize,
+    unplaced: &[Unplaced],
+    lacks: &LackCounts,
+    details: bool,
+) -> String {
     let mut text = String::new();
     let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
     for one in unplaced {
@@ -187,40 +193,40 @@ fn list_summary(list: &str, n_made: usize, unplaced: &[Unplaced], lacks: &Lacks,
 }
 
 /// Reports that lists yield no profile, with the reason for the first entry.
-fn nothing_placed(first: Option<Unplaced>) -> Error {
+fn no_profiles_error(first: Option<Unplaced>) -> Error {
     let help = match first {
         Some(it) => format!("the first entry, `{}`, was left out: {} [{}]", it.name, it.reason, it.code),
         None => "name a price list that contains models".to_owned(),
     };
-    wrong(Code("price-list-empty"), "no entry in these lists yields a profile", help)
+    error_without_place(Code("price-list-empty"), "no entry in these lists yields a profile", help)
 }
 
 /// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
 /// empty if there is none.
-fn below_profiles(folder: &Path) -> String {
+fn path_below_profiles(folder: &Path) -> String {
     let parts: Vec<_> = folder.components().map(|it| it.as_os_str().to_string_lossy()).listed();
     let at = parts.iter().rposition(|it| it == "profiles");
     at.map(|at| parts[at + 1..].join("/")).unwrap_or_default()
 }
 
 /// Writes profiles below a folder.
-fn write<'p>(
+fn write_profiles<'p>(
     folder: &Path,
     profiles: impl Iterator<Item = &'p PlacedProfile>,
-    kept: KeptFile<'_>,
+    kept: OverwriteRules<'_>,
 ) -> Result<(), Error> {
-    let remark = Remark::of_input(Format::Toml);
-    let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.on(&it.text)));
-    output::write_all(&files.listed(), kept)
+    let remark = WrittenByRemark::for_input_format(Format::Toml);
+    let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.add_to_text(&it.text)));
+    output::write_all_or_none(&files.listed(), kept)
 }
 
 /// Prints what lists change in the profiles, and writes those that change.
-fn update(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(), Error> {
+fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(), Error> {
     check_day(&args.as_of)?;
-    let inputs = Files::default();
-    let lists = read(&args.paths, &inputs)?;
+    let inputs = InputFiles::default();
+    let lists = read_price_lists(&args.paths, &inputs)?;
     let prices = ListPrices::read(catalog);
-    let (n_known, changed) = updates(&lists, &args.as_of, &|id| prices.spec_of(id).cloned());
+    let (n_known, changed) = updates(&lists, &args.as_of, &|id| prices.profile_file_of(id).cloned());
     let mut text = String::new();
     for profile in &changed {
         let _ = writeln!(text, "{} ({})", profile.name, profile.list);
@@ -236,30 +242,30 @@ fn update(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(), Error> {
     let _ = writeln!(text, "{changes} of {profiles} in these lists would change, in USD per million tokens.");
     match &args.output {
         Some(folder) => {
-            let remark = Remark::of_input(Format::Toml);
+            let remark = WrittenByRemark::for_input_format(Format::Toml);
             let dated = changed.iter().filter_map(|it| Some((it, it.text.as_ref()?)));
             let file = |(profile, text): (&PriceUpdate, &String)| {
-                (folder.join(format!("{}.toml", profile.name)), remark.on(text))
+                (folder.join(format!("{}.toml", profile.name)), remark.add_to_text(text))
             };
-            output::write_all(&dated.map(file).listed(), args.force.kept(&inputs))?;
+            output::write_all_or_none(&dated.map(file).listed(), args.force.overwrite_rules(&inputs))?;
         }
         None => text.push_str("Nothing was written: add `--output DIR` to write the changed profiles.\n"),
     }
-    output::print(&text)
+    output::print_text(&text)
 }
 
 /// Reads the lists in files and folders.
-fn read(paths: &[PathBuf], inputs: &Files) -> Result<Vec<ListContents>, Error> {
+fn read_price_lists(paths: &[PathBuf], inputs: &InputFiles) -> Result<Vec<ListContents>, Error> {
     let mut files = Vec::new();
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
         if inner.is_empty() {
             let (message, help) =
                 ("the folder contains no price lists", "price lists end in `.json` or `.toml`");
-            return Err(wrong_at(Code("folder-empty"), path, message, help));
+            return Err(error_at_place(Code("folder-empty"), path, message, help));
         }
         for path in inner {
-            inputs.note(&path);
+            inputs.add_path(&path);
             let text = read_text(&path)?;
             files.push(PriceFile { path: path.to_string_lossy().replace('\\', "/"), text });
         }

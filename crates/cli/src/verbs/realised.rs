@@ -2,8 +2,8 @@
 
 use crate::prelude::*;
 
-use ctxsim_app::{OutcomeTable, RealisedRequest, forecast, realised as held_against};
-use ctxsim_report::realised::{markdown, page, table};
+use ctxsim_app::{OutcomeTable, RealisedRequest, check_forecast, parse_forecast};
+use ctxsim_report::realised::{html_page, markdown, terminal_text};
 
 use crate::progress::READS_AND_SIMULATES;
 use crate::what::{RecordedArgs, ThreadsArgs};
@@ -31,9 +31,9 @@ const FORMATS: Formats<'_> = Formats {
 /// The arguments of `realised`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("paths", said("Recorded sessions (files, folders or patterns); those that came after the advice count")),
-    mut_arg("profile", said("Model profile by name or path, as for the advice [default: each session's own model]"))
+    mut_arg("format", |it| FORMATS.restrict_format_arg(it)),
+    mut_arg("paths", with_help("Recorded sessions (files, folders or patterns); those that came after the advice count")),
+    mut_arg("profile", with_help("Model profile by name or path, as for the advice [default: each session's own model]"))
 )]
 pub(crate) struct RealisedArgs {
     /// The file that `ctxsim advise --save` wrote
@@ -57,27 +57,27 @@ pub(crate) struct RealisedArgs {
 }
 
 /// Compares and writes.
-pub(super) fn realised(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Error> {
-    let format = args.shown.shown.choose(&FORMATS)?;
+pub(super) fn compare_with_forecast(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Error> {
+    let format = args.shown.shown.choose_format(&FORMATS)?;
     // A table by hand may be wrong: that is said before any session is read.
     let outcomes = args.outcomes.as_ref().map(|path| -> Result<OutcomeTable, Error> {
-        catalog.files().note(path);
+        catalog.files_read().add_path(path);
         OutcomeTable::read(&path.display().to_string(), &read_text(path)?)
     });
     let outcomes = outcomes.transpose()?;
-    let saved = forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
-    catalog.files().note(&args.file);
-    args.shown.check(catalog.files())?;
+    let saved = parse_forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
+    catalog.files_read().add_path(&args.file);
+    args.shown.check_writable(catalog.files_read())?;
     let asked =
         RealisedRequest { changed: args.changed.clone(), unchanged: args.unchanged.clone(), outcomes };
-    let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
-    let found = with_progress(READS_AND_SIMULATES, |progress| {
-        held_against(catalog, &comparison, (&saved, &asked), threads, progress)
+    let (comparison, threads) = (args.sessions.comparison(), args.threads.n_threads());
+    let found = run_with_progress(READS_AND_SIMULATES, |progress| {
+        check_forecast(catalog, &comparison, (&saved, &asked), threads, progress)
     })?;
     let text = || match format {
-        FormatArg::JSON => output::json(&found),
+        FormatArg::JSON => output::to_json_text(&found),
         FormatArg::MARKDOWN => Ok(markdown(&found).into()),
-        _ => Ok(table(&found, args.shown.shown.terminal())),
+        _ => Ok(terminal_text(&found, args.shown.shown.terminal())),
     };
-    args.shown.put(catalog.files(), format, || page(&found), text)
+    args.shown.write_text_and_page(catalog.files_read(), format, || html_page(&found), text)
 }

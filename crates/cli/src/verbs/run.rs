@@ -4,31 +4,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::prelude::*;
 use clap::{Arg, ValueEnum};
-use ctxsim_app::advise::knows_agent;
-use ctxsim_app::never_stops;
+use ctxsim_app::advise::is_log_of_known_agent;
+use ctxsim_app::as_unstoppable_watch;
 use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::missed::all_misses;
 use ctxsim_engine::take::{Cell, Load, RowsOf, Take};
-use ctxsim_report::chart::{KINDS, named_chart};
+use ctxsim_report::chart::{KINDS, draw_named_chart_svg};
 use ctxsim_report::checkup::github;
 use ctxsim_report::html::Traces;
 use ctxsim_report::sections::Detail;
 use ctxsim_report::sections::columns::TableColumn;
 use ctxsim_report::table::TableLayout;
 use ctxsim_report::tracer::Tracer;
-use ctxsim_report::{Next, Report, SessionReport, html, json, markdown, rows, runs, table};
+use ctxsim_report::{NextCommands, Report, SessionReport, html, json, markdown, rows, runs, table};
 use ctxsim_timeline::row::Rows;
 use serde_json::Value;
 
-use crate::git::{self, RevArgs, Revisions};
+use crate::git::{self, RevArgs, RevisionCatalog};
 use crate::verbs::parts::{PartJob, PartsArgs};
-use crate::what::{EvidenceArgs, PoliciesArgs, SelectArgs, SuiteArgs, What, next as next_of};
+use crate::what::{EvidenceArgs, LoadArgs, PoliciesArgs, SelectArgs, SuiteArgs, next_command_on as next_of};
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("format", offered("`run`")),
+    mut_arg("format", offer_comparison_formats("`run`")),
     mut_arg("parts", |parts| {
         parts.conflicts_with_all(["rows", "details", "columns", "chart", "format", "output", "html", "totals"])
     })
@@ -37,7 +37,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub policies: PoliciesArgs,
     #[command(flatten)]
-    pub what: What,
+    pub what: LoadArgs,
     #[command(flatten)]
     pub suite: SuiteArgs,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(crate) struct RunArgs {
 
 /// Describes `--columns`: every column there is.
 fn columns_help() -> String {
-    let names: Vec<&str> = TableColumn::names().listed();
+    let names: Vec<&str> = TableColumn::all_names().listed();
     format!(
         "Columns of the tables, separated by commas: a name below, or a heading with `_` for blanks, such as `cost_usd`, \
             `recovery_tokens`, `compression_savings` or `limit_pressure`\n\n{}",
@@ -111,84 +111,91 @@ pub(crate) enum RowsArg {
 }
 
 /// Returns the formats of a comparison, the usual one first.
-fn formats() -> Vec<FormatArg> {
+fn comparison_formats() -> Vec<FormatArg> {
     let whole = [FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::SVG, FormatArg::GITHUB];
-    std::iter::once(FormatArg::TABLE).chain(FormatArg::of_rows()).chain(whole).listed()
+    std::iter::once(FormatArg::TABLE).chain(FormatArg::row_formats()).chain(whole).listed()
 }
 
 /// Makes `--format` offer the formats of a comparison or of rows.
-pub(crate) fn offered(subject: &'static str) -> impl FnOnce(Arg) -> Arg {
+pub(crate) fn offer_comparison_formats(subject: &'static str) -> impl FnOnce(Arg) -> Arg {
     let help = "Output format [default: by the output's extension, else table or jsonl]";
-    move |format| Formats { of: subject, known: &formats() }.offered(format).help(help)
+    move |format| Formats { of: subject, known: &comparison_formats() }.restrict_format_arg(format).help(help)
 }
 
 /// Runs and writes; returns whether every guard of the suite held.
-pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
-    let format = format(args)?;
-    let columns = columns(args, format)?;
-    let (catalog, plan) = planned(catalog, args)?;
+pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
+    let format = choose_format(args)?;
+    let columns = parse_columns(args, format)?;
+    let (catalog, plan) = plan_run(catalog, args)?;
     let catalog = &catalog;
     let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format) || args.shown.page.is_asked();
-    if let Some(passed) = in_parts(&plan, args, format, catalog)? {
+    if let Some(passed) = write_parts_or_totals(&plan, args, format, catalog)? {
         return Ok(passed);
     }
-    args.shown.check(catalog.files())?;
+    args.shown.check_writable(catalog.files_read())?;
     let output = &args.shown.shown.output;
     let (mut holds, mut marks) = (true, String::new());
     // The prompts of a single load are drawn on a terminal, too.
     let is_one = format == FormatArg::TABLE && plan.scenarios.len() == 1;
     let tracer = Tracer::new(is_drawn || is_one);
     let reported = || -> Result<(Report, Traces), Error> {
-        let (mut report, traces) = with_progress(SIMULATES, |progress| {
-            let (wants, trace) =
-                (|load: &Load| tracer.wants(load), |load: &Load, takes: &[Take]| tracer.of_load(load, takes));
-            plan.report_watched(args.what.threads(), &never_stops(progress), wants, trace)
+        let (mut report, traces) = run_with_progress(SIMULATES, |progress| {
+            let (wants, trace) = (
+                |load: &Load| tracer.admit_load(load),
+                |load: &Load, takes: &[Take]| tracer.kept_requests_of_load(load, takes),
+            );
+            plan.report_and_map_takes(args.what.threads(), &as_unstoppable_watch(progress), wants, trace)
         })?;
         report.min_evidence = args.evidence.min_evidence;
-        report.next = next(args, &report.sessions);
+        report.next = advise_command(args, &report.sessions);
         report.columns = columns;
-        let traces = tracer.traces(traces);
-        let page = || html::report(&report, detail(args), &traces);
-        args.shown.page.put(catalog.files(), output.force(), page)?;
+        let traces = tracer.into_traces(traces);
+        let page = || html::html_page(&report, detail_of_args(args), &traces);
+        args.shown.page.write_if_asked(catalog.files_read(), output.force(), page)?;
         Ok((report, traces))
     };
     let text = match args.rows {
         RowsArg::Runs => {
             let (report, traces) = reported()?;
-            holds &= passed(&report);
+            holds &= all_ran_or_print_failures(&report);
             for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
                 holds = false;
-                output::tell(format_args!("guard failed: {verdict}"));
+                output::print_line_to_stderr(format_args!("guard failed: {verdict}"));
             }
             if format == FormatArg::GITHUB {
-                marks = github::marks(&report.guard_verdicts);
+                marks = github::guard_annotation_commands(&report.guard_verdicts);
             }
             let on = args.shown.shown.terminal();
-            let shown = ReportView { on, detail: detail(args), chart: args.chart.as_deref() };
-            written(&report, &traces, &shown, format)?
+            let shown = ReportView { on, detail: detail_of_args(args), chart: args.chart.as_deref() };
+            encode_report(&report, &traces, &shown, format)?
         }
         // Rows have no page of their own: theirs is that of the runs.
         rows => {
             if args.shown.page.is_asked() {
                 reported()?;
             }
-            let (text, has_all) = rows_of(&plan, args, rows, format)?;
+            let (text, has_all) = encode_plan_rows(&plan, args, rows, format)?;
             holds = has_all;
             text
         }
     };
-    output.put(catalog.files(), format, text)?;
+    output.write_result(catalog.files_read(), format, text)?;
     output::print_encoded(marks.as_bytes())?;
     Ok(holds)
 }
 
 /// Returns rows, and whether no run failed.
-fn rows_of(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
+fn encode_plan_rows(
+    plan: &Plan,
+    args: &RunArgs,
+    rows: RowsArg,
+    format: FormatArg,
+) -> Result<(Vec<u8>, bool), Error> {
     let kind = match rows {
-        RowsArg::Requests | RowsArg::Needs => return ledger(plan, args, format),
+        RowsArg::Requests | RowsArg::Needs => return encode_ledger_rows(plan, args, format),
         RowsArg::Runs | RowsArg::Cards => {
-            let report = with_progress(SIMULATES, |it| plan.report(args.what.threads(), it))?;
-            return Ok((of_sessions(&report.cards(), format)?, true));
+            let report = run_with_progress(SIMULATES, |it| plan.report(args.what.threads(), it))?;
+            return Ok((encode_session_rows(&report.run_cards_json(), format)?, true));
         }
         RowsArg::Trials => RowsOf::Trials,
         RowsArg::Published => RowsOf::Published,
@@ -198,21 +205,25 @@ fn rows_of(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg) -> Res
         RowsArg::Log => RowsOf::Log,
         RowsArg::Orderings => RowsOf::Orderings,
     };
-    Ok((of_worlds(plan, args, format, kind)?, true))
+    Ok((encode_world_rows(plan, args, format, kind)?, true))
 }
 
 /// Returns the plan of a run, and the catalog that it was made with.
-pub(crate) fn planned(catalog: &Catalog, args: &RunArgs) -> Result<(Revisions, Plan), Error> {
+pub(crate) fn plan_run(catalog: &Catalog, args: &RunArgs) -> Result<(RevisionCatalog, Plan), Error> {
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
-    let comparison = args.select.selecting(Comparison { suite: args.suite.suite.clone(), ..comparison });
-    let with =
-        git::with_revisions(catalog, &named(catalog, &comparison, args.rev)?, comparison.allow_process)?;
+    let comparison =
+        args.select.add_selection_to(Comparison { suite: args.suite.suite.clone(), ..comparison });
+    let with = git::read_policy_revisions(
+        catalog,
+        &policy_names_of_run(catalog, &comparison, args.rev)?,
+        comparison.allow_process,
+    )?;
     let plan = Plan::new(&with, &comparison)?;
     Ok((with, plan))
 }
 
 /// Makes parts, or writes totals alone, where one of these is asked for; returns whether no run failed.
-fn in_parts(
+fn write_parts_or_totals(
     plan: &Plan,
     args: &RunArgs,
     format: FormatArg,
@@ -220,27 +231,29 @@ fn in_parts(
 ) -> Result<Option<bool>, Error> {
     let (threads, min_evidence) = (args.what.threads(), args.evidence.min_evidence);
     if let Some(folder) = args.parts.folder() {
-        plan.check_parts()?;
+        plan.check_has_parts()?;
         let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).listed();
-        let (digest, head) = (plan.job(min_evidence), plan.head(min_evidence));
+        let (digest, head) = (plan.job_digest(min_evidence), plan.report_head(min_evidence));
         let job = PartJob { digest: &digest, head: &head, names: &names, threads };
-        args.parts.make(folder, &job, |told, making| plan.parts(told, making))?;
+        args.parts.make_missing_parts(folder, &job, |told, making| plan.make_parts(told, making))?;
         return Ok(Some(true));
     }
     if !args.totals {
         return Ok(None);
     }
     let put = TotalsView { to: &args.shown, format };
-    put.check(catalog.files())?;
-    let report = with_progress(SIMULATES, |it| plan.folded(threads, &never_stops(it), min_evidence))?;
-    put.put(&report, catalog.files())?;
-    Ok(Some(passed(&report)))
+    put.check_writable(catalog.files_read())?;
+    let report = run_with_progress(SIMULATES, |it| {
+        plan.report_from_parts(threads, &as_unstoppable_watch(it), min_evidence)
+    })?;
+    put.write_totals(&report, catalog.files_read())?;
+    Ok(Some(all_ran_or_print_failures(&report)))
 }
 
 /// Tells which runs failed; returns whether none did.
-pub(crate) fn passed(report: &Report) -> bool {
+pub(crate) fn all_ran_or_print_failures(report: &Report) -> bool {
     for failed in &report.failures {
-        output::tell(format_args!("run failed: {failed}"));
+        output::print_line_to_stderr(format_args!("run failed: {failed}"));
     }
     report.failures.is_empty()
 }
@@ -253,68 +266,77 @@ pub(crate) struct TotalsView<'a> {
 
 impl TotalsView<'_> {
     /// Checks before any work that they may be written.
-    pub(crate) fn check(&self, inputs: &Files) -> Result<(), Error> {
+    pub(crate) fn check_writable(&self, inputs: &InputFiles) -> Result<(), Error> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
             let help = "use `--format table`, `--format json` or `--format html`";
-            return Err(wrong(Code("usage"), "totals are written as tables, as JSON or as a page", help));
+            return Err(error_without_place(
+                Code("usage"),
+                "totals are written as tables, as JSON or as a page",
+                help,
+            ));
         }
-        self.to.check(inputs)
+        self.to.check_writable(inputs)
     }
 
     /// Writes the totals of a report.
-    pub(crate) fn put(&self, report: &Report, inputs: &Files) -> Result<(), Error> {
-        let page = || html::report(report, Detail::Groups, &Traces::default());
+    pub(crate) fn write_totals(&self, report: &Report, inputs: &InputFiles) -> Result<(), Error> {
+        let page = || html::html_page(report, Detail::Groups, &Traces::default());
         let on = self.to.shown.terminal();
         let text = || match self.format {
-            FormatArg::JSON => json::totals(report).map_err(unwritable),
-            _ => Ok(table::report(report, TableLayout { on, ..TableLayout::default() })),
+            FormatArg::JSON => json::totals_json(report).map_err(unwritable_error),
+            _ => Ok(table::report_text(report, TableLayout { on, ..TableLayout::default() })),
         };
-        self.to.put(inputs, self.format, page, text)
+        self.to.write_text_and_page(inputs, self.format, page, text)
     }
 }
 
 /// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.
-fn next(args: &RunArgs, sessions: &[SessionReport]) -> Option<Next> {
+fn advise_command(args: &RunArgs, sessions: &[SessionReport]) -> Option<NextCommands> {
     let RunArgs { what, select, .. } = args;
     let named: Vec<String> = what.paths.iter().chain(&what.scenarios).cloned().listed();
     let is_first = args.policies.policies.is_empty()
         && what.under.profiles.is_empty()
         && args.suite.suite.is_none()
         && !named.is_empty();
-    let is_known = |it: &SessionReport| knows_agent(it.format, it.model.as_deref().unwrap_or_default());
-    (is_first && sessions.iter().any(is_known)).then(|| next_of(&named, &select.options()))
+    let is_known =
+        |it: &SessionReport| is_log_of_known_agent(it.format, it.model.as_deref().unwrap_or_default());
+    (is_first && sessions.iter().any(is_known)).then(|| next_of(&named, &select.to_command_options()))
 }
 
 /// Returns the policies of a run, from its arguments or its suite.
-fn named(catalog: &Catalog, comparison: &Comparison, rev: RevArgs) -> Result<Vec<String>, Error> {
+fn policy_names_of_run(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    rev: RevArgs,
+) -> Result<Vec<String>, Error> {
     // A suite supplies only what was omitted.
     let suite = comparison.suite.as_ref().filter(|_| comparison.policies.is_empty());
     let Some(suite) = suite else { return Ok(comparison.policies.clone()) };
-    rev.policies(&catalog.suite(suite)?).map(<[String]>::to_vec)
+    rev.allowed_policy_names(&catalog.suite(suite)?).map(<[String]>::to_vec)
 }
 
 /// Returns the format: as requested, by the output's extension, or the default.
-fn format(args: &RunArgs) -> Result<FormatArg, Error> {
+fn choose_format(args: &RunArgs) -> Result<FormatArg, Error> {
     let (subject, known) = match (args.rows, &args.chart) {
         (_, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
-        (RowsArg::Runs, None) => ("a comparison".to_owned(), formats()),
+        (RowsArg::Runs, None) => ("a comparison".to_owned(), comparison_formats()),
         (rows, None) => {
-            let mut known: Vec<FormatArg> = FormatArg::of_rows().listed();
+            let mut known: Vec<FormatArg> = FormatArg::row_formats().listed();
             // One row a line is the usual form.
             known.order_by_key(|it| *it != FormatArg::JSONL);
             // What these have differs from row to row.
             if let RowsArg::Cards | RowsArg::Facts | RowsArg::Log = rows {
-                known.retain(|it| !it.is_flat());
+                known.retain(|it| !it.has_flat_rows());
             }
             let name = rows.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
             (format!("`--rows {name}`"), known)
         }
     };
-    args.shown.shown.choose(&Formats { of: &subject, known: &known })
+    args.shown.shown.choose_format(&Formats { of: &subject, known: &known })
 }
 
 /// Returns how much is shown.
-fn detail(args: &RunArgs) -> Detail {
+fn detail_of_args(args: &RunArgs) -> Detail {
     if args.details { Detail::Scenarios } else { Detail::Groups }
 }
 
@@ -327,60 +349,62 @@ pub(crate) struct ReportView<'a> {
 }
 
 /// Returns a report in a format.
-pub(crate) fn written(
+pub(crate) fn encode_report(
     report: &Report,
     traces: &Traces,
     &ReportView { on, detail, chart }: &ReportView<'_>,
     format: FormatArg,
 ) -> Result<Vec<u8>, Error> {
     let text = match format {
-        FormatArg::TABLE => table::report(report, TableLayout { on, detail, traces: &traces.runs }),
-        FormatArg::MARKDOWN => markdown::report(report, detail).into(),
-        FormatArg::GITHUB => markdown::summary(report).into(),
-        FormatArg::HTML => html::report(report, detail, traces).map_err(unwritable)?,
-        FormatArg::SVG => named_chart(report, (&traces.runs, traces.left_out.as_deref()), detail, chart)?,
-        FormatArg::JSON => json::document(report).map_err(unwritable)?,
-        of_rows => return of_rows.write(|in_words| vec![runs::rows(report, in_words)]),
+        FormatArg::TABLE => table::report_text(report, TableLayout { on, detail, traces: &traces.runs }),
+        FormatArg::MARKDOWN => markdown::report_markdown(report, detail).into(),
+        FormatArg::GITHUB => markdown::job_summary_markdown(report).into(),
+        FormatArg::HTML => html::html_page(report, detail, traces).map_err(unwritable_error)?,
+        FormatArg::SVG => {
+            draw_named_chart_svg(report, (&traces.runs, traces.left_out.as_deref()), detail, chart)?
+        }
+        FormatArg::JSON => json::report_json(report).map_err(unwritable_error)?,
+        of_rows => return of_rows.encode_rows(|in_words| vec![runs::run_rows(report, in_words)]),
     };
     Ok(text.into())
 }
 
 /// Writes what only session streams have.
-fn of_sessions(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
+fn encode_session_rows(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
     if all.is_empty() {
         let message = "no scenario in this run has a stream of sessions";
-        return Err(wrong(Code("rows-sessions"), message, "name a scenario with `load.aging`"));
+        return Err(error_without_place(Code("rows-sessions"), message, "name a scenario with `load.aging`"));
     }
-    format.write(|_| vec![Rows::serialised(all)])
+    format.encode_rows(|_| vec![Rows::serialised(all)])
 }
 
 /// Returns the columns that are asked for, which only tables have.
-fn columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error> {
+fn parse_columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error> {
     if args.rows != RowsArg::Runs && args.details && !args.shown.page.is_asked() {
         let help = "remove `--details`: rows have everything";
-        return Err(wrong(Code("usage"), "`--details` shows more of tables and pages", help));
+        return Err(error_without_place(Code("usage"), "`--details` shows more of tables and pages", help));
     }
     let Some(asked) = &args.columns else { return Ok(Vec::new()) };
     let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
     if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
         let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
-        return Err(wrong(Code("usage"), "`--columns` chooses the columns of tables", help));
+        return Err(error_without_place(Code("usage"), "`--columns` chooses the columns of tables", help));
     }
-    Ok(TableColumn::parse(asked)?)
+    Ok(TableColumn::parse_list(asked)?)
 }
 
 /// Returns the rows of all runs, and whether none of them failed.
-fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
+fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
     let n_failed = AtomicUsize::new(0);
-    let of_loads = with_progress(SIMULATES, |told| {
-        plan.each(args.what.threads(), told, |load, progress| {
-            refuse_rows(load, args.rows)?;
+    let of_loads = run_with_progress(SIMULATES, |told| {
+        plan.map_loads(args.what.threads(), told, |load, progress| {
+            check_load_has_rows(load, args.rows)?;
             let names_run = plan.scenarios.len() > 1 || load.policies.len() * load.profiles.len() > 1;
             let timeline = load.timeline();
             let missed_at = |it| timeline.map_or_else(Vec::new, |timeline| all_misses(timeline, it));
             let misses = load.profiles.iter().map(missed_at).listed();
             let context = |cell: Cell| {
-                let context = context(load, cell, names_run);
+                let context = row_context(load, cell, names_run);
                 rows::RowContext { misses: &misses[cell.profile], ..context }
             };
             let mut all = Vec::new();
@@ -388,19 +412,22 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
                 if let Some(fault) = &ledger.fault {
                     n_failed.fetch_add(1, Ordering::Relaxed);
                     let profile = load.run_name(cell).profile;
-                    output::tell(format_args!("run failed: {profile} on {}: {fault}", load.name));
+                    output::print_line_to_stderr(format_args!(
+                        "run failed: {profile} on {}: {fault}",
+                        load.name
+                    ));
                     continue;
                 }
                 all.push(match args.rows {
-                    RowsArg::Needs => rows::needs(&ledger, context(cell)),
-                    _ => rows::requests(&ledger, context(cell), &costs),
+                    RowsArg::Needs => rows::need_rows(&ledger, context(cell)),
+                    _ => rows::request_rows(&ledger, context(cell), &costs),
                 });
             }
             for (cell, trials) in load.world.ledgers(load, progress) {
                 all.extend(trials.iter().map(|trial| {
                     let costs = load.costs_of_trial(cell, &trial.rows, trial.limit_violations);
                     let at = (trial.length, trial.trial);
-                    rows::requests_of_conversation(&trial.rows, at, context(cell), &costs)
+                    rows::conversation_request_rows(&trial.rows, at, context(cell), &costs)
                 }));
             }
             Ok(all)
@@ -408,13 +435,13 @@ fn ledger(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bo
     })?;
     let of_loads: Result<Vec<Vec<Rows>>, Error> = of_loads.into_iter().collect();
     let rows = of_loads?.into_iter().flatten().listed();
-    Ok((format.write(|_| rows)?, n_failed.into_inner() == 0))
+    Ok((format.encode_rows(|_| rows)?, n_failed.into_inner() == 0))
 }
 
 /// Returns rows that only some worlds have, or a problem where no load has any.
-fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsOf) -> Result<Vec<u8>, Error> {
-    let of_loads = with_progress(SIMULATES, |told| {
-        plan.each(args.what.threads(), told, |load, progress| load.rows_of(kind, progress))
+fn encode_world_rows(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsOf) -> Result<Vec<u8>, Error> {
+    let of_loads = run_with_progress(SIMULATES, |told| {
+        plan.map_loads(args.what.threads(), told, |load, progress| load.rows_of(kind, progress))
     })?;
     let all = of_loads.concat();
     if all.iter().all(|it| it.rows.is_empty()) {
@@ -424,7 +451,7 @@ fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsOf) -> Re
                 "no scenario in this run has trials",
                 "name a scenario with `load.conversation`",
             ),
-            RowsOf::Facts => return of_sessions(&[], format),
+            RowsOf::Facts => return encode_session_rows(&[], format),
             RowsOf::Calls | RowsOf::Log | RowsOf::Orderings => (
                 Code("rows-calls"),
                 "no policy in this run calls a memory service",
@@ -432,26 +459,26 @@ fn of_worlds(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsOf) -> Re
                     one whose `memory` has a `service`",
             ),
         };
-        return Err(wrong(code, message, help));
+        return Err(error_without_place(code, message, help));
     }
-    format.write(|_| all)
+    format.encode_rows(|_| all)
 }
 
 /// Refuses rows that a load does not have, or has once per trial.
-fn refuse_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
+fn check_load_has_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
     if let Some(problem) = load.world.without_rows(rows == RowsArg::Needs) {
         return Err(problem.into());
     }
     if load.is_sampled && load.trials > 1 {
         let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
         let help = "use `--rows trials` for one row per trial, or add `--trials 1`";
-        return Err(wrong(Code("rows-several-trials"), message, help));
+        return Err(error_without_place(Code("rows-several-trials"), message, help));
     }
     Ok(())
 }
 
 /// Returns what the rows of a run are read with.
-fn context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
+fn row_context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
     // What was fetched takes the place of the first request of a step.
     let recorded = load.timeline().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
     let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
@@ -460,6 +487,6 @@ fn context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
 }
 
 /// Reports that a value cannot be written.
-pub(crate) fn unwritable(error: impl std::fmt::Display) -> Error {
+pub(crate) fn unwritable_error(error: impl std::fmt::Display) -> Error {
     Diagnostic::at(Code("unwritable"), "", error.to_string()).into()
 }

@@ -1,8 +1,8 @@
 //! `ctxsim screen`, and `ctxsim SESSIONS`: what sessions cost, where that goes, and what to do about it.
 
 use crate::prelude::*;
-use ctxsim_app::screen as screen_on;
-use ctxsim_report::screen::{markdown, page, table};
+use ctxsim_app::first_screen;
+use ctxsim_report::screen::{html_page, markdown, terminal_text};
 
 use crate::progress::READS_AND_SIMULATES;
 use crate::what::{RecordedArgs, ThreadsArgs};
@@ -28,7 +28,7 @@ const FORMATS: Formats<'_> = Formats {
 
 /// The arguments of `screen`.
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |it| FORMATS.offered(it)))]
+#[command(mut_arg("format", |it| FORMATS.restrict_format_arg(it)))]
 pub(crate) struct ScreenArgs {
     #[command(flatten)]
     sessions: RecordedArgs,
@@ -40,25 +40,26 @@ pub(crate) struct ScreenArgs {
 
 impl ScreenArgs {
     /// Returns whether it can be shown so, and all that is named are recorded sessions.
-    pub(crate) fn is_meant(&self, catalog: &Catalog) -> bool {
+    pub(crate) fn is_screen_of_recordings(&self, catalog: &Catalog) -> bool {
         !self.sessions.has_profile()
-            && self.shown.shown.choose(&FORMATS).is_ok()
+            && self.shown.shown.choose_format(&FORMATS).is_ok()
             && self.sessions.paths.iter().all(|it| catalog.means_recordings(it))
     }
 }
 
 /// Reads the sessions and writes the screen.
-pub(super) fn screen(catalog: &Catalog, args: &ScreenArgs) -> Result<(), Error> {
-    let format = args.shown.shown.choose(&FORMATS)?;
-    args.shown.check(catalog.files())?;
-    let (comparison, threads) = (args.sessions.comparison(), args.threads.number());
-    let screen =
-        with_progress(READS_AND_SIMULATES, |progress| screen_on(catalog, &comparison, threads, progress))?;
-    let screen = screen.going_on(&args.sessions.next());
+pub(super) fn write_first_screen(catalog: &Catalog, args: &ScreenArgs) -> Result<(), Error> {
+    let format = args.shown.shown.choose_format(&FORMATS)?;
+    args.shown.check_writable(catalog.files_read())?;
+    let (comparison, threads) = (args.sessions.comparison(), args.threads.n_threads());
+    let screen = run_with_progress(READS_AND_SIMULATES, |progress| {
+        first_screen(catalog, &comparison, threads, progress)
+    })?;
+    let screen = screen.with_next_commands(&args.sessions.next_command());
     let text = || match format {
-        FormatArg::JSON => screen.json().map_err(unwritable),
+        FormatArg::JSON => screen.to_json().map_err(unwritable_error),
         FormatArg::MARKDOWN => Ok(markdown(&screen).into()),
-        _ => Ok(table(&screen, args.shown.shown.terminal())),
+        _ => Ok(terminal_text(&screen, args.shown.shown.terminal())),
     };
-    args.shown.put(catalog.files(), format, || page(&screen), text)
+    args.shown.write_text_and_page(catalog.files_read(), format, || html_page(&screen), text)
 }

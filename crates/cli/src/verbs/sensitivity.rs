@@ -3,11 +3,11 @@
 use crate::prelude::*;
 use clap::ValueEnum;
 use ctxsim_engine::measure::sensitivity::Sort;
-use ctxsim_report::sensitivity::page::page;
-use ctxsim_report::sensitivity::{markdown, rows, table, write_document};
+use ctxsim_report::sensitivity::page::html_page;
+use ctxsim_report::sensitivity::{markdown, sensitivity_rows, terminal_text, write_json_document};
 
-use crate::what::number;
-use crate::what::{PoliciesArgs, SuiteArgs, What};
+use crate::what::whole_number_parser;
+use crate::what::{LoadArgs, PoliciesArgs, SuiteArgs};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -30,23 +30,23 @@ const FORMATS: Formats<'_> = Formats {
 /// The arguments of `sensitivity`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("format", |it| FORMATS.offered(it)),
-    mut_arg("policies", said("Policies by name, path or pattern")),
-    mut_arg("set", said("Override a field, as in `break_even.prune_removes_tokens=30_000`")),
-    mut_arg("suite", said("Suite that supplies whatever the other options omit [default: sensitivity]"))
+    mut_arg("format", |it| FORMATS.restrict_format_arg(it)),
+    mut_arg("policies", with_help("Policies by name, path or pattern")),
+    mut_arg("set", with_help("Override a field, as in `break_even.prune_removes_tokens=30_000`")),
+    mut_arg("suite", with_help("Suite that supplies whatever the other options omit [default: sensitivity]"))
 )]
 pub(crate) struct SensitivityArgs {
     #[command(flatten)]
     policies: PoliciesArgs,
     #[command(flatten)]
-    what: What,
+    what: LoadArgs,
     #[command(flatten)]
     suite: SuiteArgs,
     /// Sort order of the price lists
     #[arg(long, value_enum, default_value_t)]
     sort: SortArg,
     /// Show only the first N price lists
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u32>(1, u32::MAX.into()))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number_parser::<u32>(1, u32::MAX.into()))]
     top: Option<u32>,
     #[command(flatten)]
     shown: PagedArgs,
@@ -81,23 +81,27 @@ impl From<SortArg> for Sort {
 const DEFAULT_SUITE: &str = "sensitivity";
 
 /// Runs and writes.
-pub(super) fn sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
-    let format = args.shown.shown.choose(&FORMATS)?;
+pub(super) fn write_sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
+    let format = args.shown.shown.choose_format(&FORMATS)?;
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
     let suite = args.suite.suite.clone().unwrap_or_else(|| DEFAULT_SUITE.to_owned());
     let comparison = Comparison { suite: Some(suite), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
-    args.shown.check(catalog.files())?;
-    let found = with_progress(SIMULATES, |it| plan.sensitivity(args.what.threads(), it))?;
+    args.shown.check_writable(catalog.files_read())?;
+    let found = run_with_progress(SIMULATES, |it| plan.sensitivity_to_profiles(args.what.threads(), it))?;
     let top = args.top.and_then(|it| usize::try_from(it).ok());
     let found = found.arranged(args.sort.into(), top);
     if format == FormatArg::JSON {
-        return args.shown.put_written(catalog.files(), |to| write_document(&found, to), || page(&found));
+        return args.shown.write_json_and_page(
+            catalog.files_read(),
+            |to| write_json_document(&found, to),
+            || html_page(&found),
+        );
     }
     let text = || match format {
         FormatArg::MARKDOWN => Ok(String::from(markdown(&found, args.details)).into_bytes()),
-        FormatArg::TABLE => Ok(table(&found, args.details, args.shown.shown.terminal()).into_bytes()),
-        of_rows => of_rows.write(|_| vec![rows(&found)]),
+        FormatArg::TABLE => Ok(terminal_text(&found, args.details, args.shown.shown.terminal()).into_bytes()),
+        of_rows => of_rows.encode_rows(|_| vec![sensitivity_rows(&found)]),
     };
-    args.shown.put(catalog.files(), format, || page(&found), text)
+    args.shown.write_text_and_page(catalog.files_read(), format, || html_page(&found), text)
 }

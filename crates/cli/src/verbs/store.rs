@@ -8,7 +8,7 @@ use clap::Subcommand;
 use ctxsim_app::catalog::Origin;
 use ctxsim_engine::memory::export::{Export, INDEX_FILE, Index};
 
-use crate::output::{self, KeptFile, Replaced};
+use crate::output::{self, OverwriteRules, Replaceable};
 use crate::what::{ConversationArgs, ProcessArgs};
 
 /// The arguments of `run --store`.
@@ -74,17 +74,17 @@ pub(crate) struct StoreReadArgs {
 }
 
 /// Writes or checks an export.
-pub(super) fn store(catalog: &Catalog, command: &StoreCommand) -> Result<(), Error> {
+pub(super) fn run_store_command(catalog: &Catalog, command: &StoreCommand) -> Result<(), Error> {
     match command {
-        StoreCommand::Write(args) => write(catalog, args),
-        StoreCommand::Read(args) => read(catalog, args),
+        StoreCommand::Write(args) => write_export(catalog, args),
+        StoreCommand::Read(args) => verify_export(catalog, args),
     }
 }
 
 /// Plays a conversation and writes the memory's final contents.
-fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
+fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     let named = [&args.policy, &args.scenario, &args.profile];
-    let plan = planned(catalog, args.process, named, args.seed, &args.set)?;
+    let plan = plan_memory_run(catalog, args.process, named, args.seed, &args.set)?;
     let ConversationArgs { length, trial } = args.conversation;
     let length = match (length, plan.scenarios.first()) {
         (None, Some(entry)) => {
@@ -95,30 +95,31 @@ fn write(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
         (length, _) => length.unwrap_or(0),
     };
     let mut export = plan.export_memory(length, trial, &args.set)?;
-    let given = |kind, name: &String| catalog.expand(kind, name).into_iter().next().unwrap_or(name.clone());
-    export.index.policy = given(Kind::Policy, &args.policy);
-    export.index.scenario = given(Kind::Scenario, &args.scenario);
-    export.index.profile = given(Kind::Profile, &args.profile);
+    let given =
+        |kind, name: &String| catalog.expand_pattern(kind, name).into_iter().next().unwrap_or(name.clone());
+    export.index.policy = given(InputKind::Policy, &args.policy);
+    export.index.scenario = given(InputKind::Scenario, &args.scenario);
+    export.index.profile = given(InputKind::Profile, &args.profile);
     let files = export.files()?;
     // The index comes last: a folder with an index is complete.
     let files: Vec<_> = files.iter().rev().map(|(name, text)| (args.output.join(name), text)).listed();
     let earlier = read_text(&args.output.join(INDEX_FILE)).unwrap_or_default();
-    let kept = args.force.kept(catalog.files());
+    let kept = args.force.overwrite_rules(catalog.files_read());
     // An index may list any file: only what a bank looks like is replaced or removed.
     let is_bank = |name: &String| read_text(&args.output.join(name)).is_ok_and(|it| Export::is_bank(&it));
     let of_earlier: Vec<String> = Export::bank_files(&earlier).into_iter().filter(is_bank).listed();
     let (replaced, others): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|(path, _)| of_earlier.iter().any(|it| path.ends_with(it)));
-    others.iter().try_for_each(|(path, text)| kept.check(path, Some(text.as_bytes())))?;
+    others.iter().try_for_each(|(path, text)| kept.check_may_write(path, Some(text.as_bytes())))?;
     let stale = export.stale(&earlier).into_iter().filter(is_bank);
-    stale.map(|it| args.output.join(it)).try_for_each(|it| output::remove(&it))?;
-    output::write_all(&replaced, KeptFile { replaced: Replaced::All, ..kept })?;
-    output::write_all(&others, kept)?;
-    output::print(&format!("{} to {}\n", said(&export), args.output.display()))
+    stale.map(|it| args.output.join(it)).try_for_each(|it| output::remove_own_file(&it))?;
+    output::write_all_or_none(&replaced, OverwriteRules { replaced: Replaceable::All, ..kept })?;
+    output::write_all_or_none(&others, kept)?;
+    output::print_text(&format!("{} to {}\n", export_summary(&export), args.output.display()))
 }
 
 /// Reads an export, replays its conversation and reports the first difference.
-fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
+fn verify_export(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     let place = |error: Error| match error {
         Error::Invalid(problems) => {
             let below = |problem: Diagnostic| {
@@ -130,18 +131,18 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
         other => other,
     };
     let export = Export::read(|name| read_text(&args.folder.join(name))).map_err(place)?;
-    let missing = missing(catalog, &export.index);
+    let missing = missing_input_problems(catalog, &export.index);
     if !missing.is_empty() {
         return Err(place(missing.into()));
     }
     let Index { policy, scenario, profile, seed, length, trial, set, .. } = &export.index;
-    let plan = planned(catalog, args.process, [policy, scenario, profile], Some(*seed), set)?;
+    let plan = plan_memory_run(catalog, args.process, [policy, scenario, profile], Some(*seed), set)?;
     let mut after_run = plan.export_memory(*length, *trial, set)?;
     // A run has the names of its inputs, the index what was given for them.
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
-    if let Some(difference) = difference(&export, &after_run) {
+    if let Some(difference) = first_difference(&export, &after_run) {
         let help = "run `ctxsim run --store write` again, or restore the files as they were written";
-        return Err(wrong_at(Code("store-differs"), &args.folder, difference, help));
+        return Err(error_at_place(Code("store-differs"), &args.folder, difference, help));
     }
     let mut text = String::new();
     for (bank, facts) in &export.banks {
@@ -151,30 +152,31 @@ fn read(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
         text,
         "{}: the contents of {policy} after conversation {trial} of {length} messages of {scenario}, seed \
             {seed}",
-        said(&export)
+        export_summary(&export)
     );
-    output::print(&text)
+    output::print_text(&text)
 }
 
 /// Plans the run whose memory is written: of one policy on one scenario under one profile.
-fn planned(
+fn plan_memory_run(
     catalog: &Catalog,
     process: ProcessArgs,
     [policy, scenario, profile]: [&String; 3],
     seed: Option<u64>,
-    set: &[String],
+    overrides: &[String],
 ) -> Result<Plan, Error> {
     let [policies, scenarios, profiles] = [policy, scenario, profile].map(|it| vec![it.clone()]);
-    let set = set.to_vec();
+    let set = overrides.to_vec();
     let comparison = Comparison { policies, scenarios, profiles, seed, set, ..Comparison::default() };
-    Plan::new(catalog, &process.allowing(comparison))
+    Plan::new(catalog, &process.add_permissions_to(comparison))
 }
 
 /// Returns a problem for each input of the export's run that no longer exists.
-fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
+fn missing_input_problems(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
     let Index { policy, scenario, profile, .. } = index;
-    let inputs = [(Kind::Policy, policy), (Kind::Scenario, scenario), (Kind::Profile, profile)];
-    let is_missing = |kind, given: &str| match catalog.find(kind, given) {
+    let inputs =
+        [(InputKind::Policy, policy), (InputKind::Scenario, scenario), (InputKind::Profile, profile)];
+    let is_missing = |kind, given: &str| match catalog.find_origin(kind, given) {
         Ok(Origin::File(path)) => !path.exists(),
         found => found.is_err(),
     };
@@ -193,7 +195,7 @@ fn missing(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
 }
 
 /// Returns the numbers of facts, entries and files; a fact in two banks is two entries.
-fn said(export: &Export) -> String {
+fn export_summary(export: &Export) -> String {
     let facts: BTreeSet<&String> = export.banks.values().flat_map(|it| it.keys()).collect();
     let counted = |n, one, several| format!("{n} {}", if n == 1 { one } else { several });
     format!(
@@ -205,13 +207,13 @@ fn said(export: &Export) -> String {
 }
 
 /// Returns the first difference between an export and a new run.
-fn difference(read: &Export, after_run: &Export) -> Option<String> {
-    if read == after_run {
+fn first_difference(exported: &Export, after_run: &Export) -> Option<String> {
+    if exported == after_run {
         return None;
     }
-    let names: Vec<&String> = read.banks.keys().chain(after_run.banks.keys()).listed();
+    let names: Vec<&String> = exported.banks.keys().chain(after_run.banks.keys()).listed();
     for bank in names {
-        let (own, other) = (read.banks.get(bank), after_run.banks.get(bank));
+        let (own, other) = (exported.banks.get(bank), after_run.banks.get(bank));
         for (key, value) in own.into_iter().flatten() {
             match other.and_then(|it| it.get(key)) {
                 None => return Some(format!("`{bank}` has `{key}`, which the run does not leave there")),

@@ -2,20 +2,20 @@
 
 use crate::prelude::*;
 
+use ctxsim_app::describe_sweep;
 use ctxsim_app::grid::OverrideGrid;
-use ctxsim_app::parts::{PlanShard, fold};
-use ctxsim_app::sweep_head;
+use ctxsim_app::parts::{PlanShard, fold_parts};
 use ctxsim_app::tune::{self, TuneHead};
-use ctxsim_report::part::{Common, PartHead};
-use ctxsim_report::sweep::{Objective, PointGuard, Sweep, json, page, table};
+use ctxsim_report::part::{JobKind, PartHead};
+use ctxsim_report::sweep::{Objective, PointGuard, Sweep, html_page, json, terminal_text};
 use ctxsim_report::tune::Tuned;
 use serde::Serialize;
 
 use crate::git;
 use crate::verbs::parts;
-use crate::verbs::parts::shard;
+use crate::verbs::parts::parse_shard;
 use crate::verbs::run::TotalsView;
-use crate::what::{SuiteArgs, What};
+use crate::what::{LoadArgs, SuiteArgs};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -48,8 +48,8 @@ const SHARD_FORMATS: Formats<'_> = Formats { of: "`sweep --shard`", known: &[For
 /// The arguments of `sweep`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("set", said("Override a field at every point")),
-    mut_arg("suite", said("Suite that supplies the scenarios and profiles that you omit [default: default]")),
+    mut_arg("set", with_help("Override a field at every point")),
+    mut_arg("suite", with_help("Suite that supplies the scenarios and profiles that you omit [default: default]")),
     mut_arg("vary", |it| it.required(true))
 )]
 pub(crate) struct SweepArgs {
@@ -58,12 +58,12 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     suite: SuiteArgs,
     /// Objectives that define the Pareto front: cost, evidence, retention, prompt, recovery, or a number of what memories remember, such as `accumulator_error`
-    #[arg(long = "objective", value_name = "NAME", num_args = 1.., value_parser = objective, default_values = ["cost", "evidence", "retention"])]
+    #[arg(long = "objective", value_name = "NAME", num_args = 1.., value_parser = parse_objective, default_values = ["cost", "evidence", "retention"])]
     objectives: Vec<Objective>,
     #[command(flatten)]
     guards: GuardArgs,
     /// Run one part of several, as in `3/16`, and write JSON for `ctxsim run --merge`
-    #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with_all = ["html", "details", "width"])]
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["html", "details", "width"])]
     shard: Option<PlanShard>,
     #[command(flatten)]
     shown: FrontArgs,
@@ -82,7 +82,7 @@ pub(crate) struct GridArgs {
     #[arg(long = "vary", value_name = "PATH=VALUES")]
     pub vary: Vec<String>,
     #[command(flatten)]
-    pub what: What,
+    pub what: LoadArgs,
 }
 
 impl GridArgs {
@@ -100,34 +100,38 @@ impl GridArgs {
 }
 
 /// Returns the format of a policy file that may be written, if one is asked for.
-pub(crate) fn policy_format(output: Option<&Path>) -> Result<Option<Format>, Error> {
+pub(crate) fn policy_file_format(output: Option<&Path>) -> Result<Option<Format>, Error> {
     let Some(path) = output else { return Ok(None) };
     let (message, help) = ("a policy file ends in `.ron` or `.toml`", "rename the output");
-    let format =
-        Format::from_path(path).ok_or_else(|| wrong_at(Code("output-extension"), path, message, help))?;
-    output::writable(path)?;
+    let format = Format::from_path(path)
+        .ok_or_else(|| error_at_place(Code("output-extension"), path, message, help))?;
+    output::check_writable(path)?;
     Ok(Some(format))
 }
 
 /// Prints what a search found, as JSON or as text.
-pub(crate) fn print(
+pub(crate) fn print_json_or_text(
     found: &impl Serialize,
     is_json: bool,
     text: impl FnOnce() -> String,
 ) -> Result<(), Error> {
-    if is_json { output::print_encoded(output::json(found)?.as_bytes()) } else { output::print(&text()) }
+    if is_json {
+        output::print_encoded(output::to_json_text(found)?.as_bytes())
+    } else {
+        output::print_text(&text())
+    }
 }
 
 /// Marks the files that a comparison names as inputs, before they are read.
-pub(crate) fn note(catalog: &Catalog, named: &Comparison) {
-    output::note(catalog, Kind::Policy, &named.policies);
-    output::note(catalog, Kind::Scenario, &named.scenarios);
-    output::note(catalog, Kind::Profile, &named.profiles);
+pub(crate) fn mark_comparison_inputs(catalog: &Catalog, named: &Comparison) {
+    output::mark_names_as_inputs(catalog, InputKind::Policy, &named.policies);
+    output::mark_names_as_inputs(catalog, InputKind::Scenario, &named.scenarios);
+    output::mark_names_as_inputs(catalog, InputKind::Profile, &named.profiles);
 }
 
 /// How a sweep is shown.
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |it| FORMATS.offered(it)))]
+#[command(mut_arg("format", |it| FORMATS.restrict_format_arg(it)))]
 pub(crate) struct FrontArgs {
     #[command(flatten)]
     to: PagedArgs,
@@ -147,7 +151,7 @@ pub(crate) struct MergeArgs {
 }
 
 /// Reads the name of an objective.
-pub(super) fn objective(text: &str) -> Result<Objective, String> {
+pub(super) fn parse_objective(text: &str) -> Result<Objective, String> {
     Objective::try_from(text.to_owned())
 }
 
@@ -155,90 +159,109 @@ pub(super) fn objective(text: &str) -> Result<Objective, String> {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct GuardArgs {
     /// Bound on a number that a recommended point must keep, as in `accumulator_error<=20` or `final>=0.5`
-    #[arg(long = "guard", value_name = "BOUND", value_parser = guard)]
+    #[arg(long = "guard", value_name = "BOUND", value_parser = parse_guard)]
     pub guards: Vec<PointGuard>,
 }
 
-fn guard(text: &str) -> Result<PointGuard, String> {
+fn parse_guard(text: &str) -> Result<PointGuard, String> {
     PointGuard::try_from(text.to_owned())
 }
 
 /// Runs a sweep, or a part of it, and writes it.
-pub(crate) fn sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
+pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
     let formats = if args.shard.is_some() { SHARD_FORMATS } else { FORMATS };
-    let format = args.shown.to.shown.choose(&formats)?;
+    let format = args.shown.to.shown.choose_format(&formats)?;
     let grid = args.grid.grid()?;
     let suite = args.suite.suite.clone();
     let comparison = Comparison { suite, ..args.grid.comparison(catalog)? };
-    let catalog = git::with_revisions(catalog, &comparison.policies, comparison.allow_process)?;
-    note(&catalog, &comparison);
-    args.shown.to.check(catalog.files())?;
+    let catalog = git::read_policy_revisions(catalog, &comparison.policies, comparison.allow_process)?;
+    mark_comparison_inputs(&catalog, &comparison);
+    args.shown.to.check_writable(catalog.files_read())?;
     let (objectives, guards) = (args.objectives.clone(), args.guards.guards.clone());
-    let head = sweep_head(&grid, &comparison, objectives, guards);
+    let head = describe_sweep(&grid, &comparison, objectives, guards);
     let PlanShard { part, of: n_shards } = args.shard.unwrap_or(PlanShard::WHOLE);
     // Neighbours differ little, so every machine gets a share of each region.
     let indices: Vec<usize> = (part - 1..grid.len()).step_by(n_shards).listed();
     let threads = args.grid.what.threads();
-    let points = with_progress(SIMULATES, |progress| {
-        ctxsim_app::sweep(&catalog, &comparison, &grid, &indices, threads, progress)
+    let points = run_with_progress(SIMULATES, |progress| {
+        ctxsim_app::sweep_points(&catalog, &comparison, &grid, &indices, threads, progress)
     })?;
     match args.shard {
         Some(PlanShard { part, of: n_shards }) => {
-            let text = json::shard([part, n_shards], head, points).map_err(unwritable)?;
-            args.shown.to.shown.output.put(catalog.files(), FormatArg::JSON, &text)
+            let text = json::shard_json([part, n_shards], head, points).map_err(unwritable_error)?;
+            args.shown.to.shown.output.write_result(catalog.files_read(), FormatArg::JSON, &text)
         }
-        None => show(&Sweep::new(head, points), format, &args.shown, catalog.files()),
+        None => write_sweep(&Sweep::new(head, points), format, &args.shown, catalog.files_read()),
     }
 }
 
 /// Merges shards and writes what a single machine would have written.
-pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
+pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<(), Error> {
     let to = &args.shown.to;
-    let format = to.shown.choose(&FORMATS)?;
-    let inputs = Files::default();
-    args.files.iter().for_each(|it| inputs.note(it));
+    let format = to.shown.choose_format(&FORMATS)?;
+    let inputs = InputFiles::default();
+    args.files.iter().for_each(|it| inputs.add_path(it));
     let schema = parts::schema_named_in(&args.files)?;
     if schema.as_deref() == Some(PartHead::SCHEMA) {
         let put = TotalsView { to, format };
-        put.check(&inputs)?;
-        return put.put(&parts::merged(&args.files, |order, read| fold(order, read))?, &inputs);
+        put.check_writable(&inputs)?;
+        return put.write_totals(
+            &parts::fold_part_files(&args.files, |order, read| fold_parts(order, read))?,
+            &inputs,
+        );
     }
-    to.check(&inputs)?;
+    to.check_writable(&inputs)?;
     if schema.as_deref() == Some(TuneHead::SCHEMA) {
-        let found = parts::merged(&args.files, |order, read| tune::fold(order, read))?;
-        return tuned(&found, format, &args.shown, &inputs);
+        let found = parts::fold_part_files(&args.files, |order, read| tune::fold_parts(order, read))?;
+        return write_tuned(&found, format, &args.shown, &inputs);
     }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
     let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
-    show(&json::merged(&files)?, format, &args.shown, &inputs)
+    write_sweep(&json::merge_shards(&files)?, format, &args.shown, &inputs)
 }
 
 /// Writes what a search came to.
-fn tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
+fn write_tuned(
+    tuned: &Tuned,
+    format: FormatArg,
+    shown: &FrontArgs,
+    inputs: &InputFiles,
+) -> Result<(), Error> {
     let text = || match format {
-        FormatArg::JSON => output::json(tuned),
-        FormatArg::TABLE => Ok(ctxsim_report::tune::table(tuned, shown.details, shown.to.shown.terminal())),
+        FormatArg::JSON => output::to_json_text(tuned),
+        FormatArg::TABLE => {
+            Ok(ctxsim_report::tune::terminal_text(tuned, shown.details, shown.to.shown.terminal()))
+        }
         _ => {
             let help = "use `--format table`, `--format json` or `--format html`";
-            Err(wrong(Code("usage"), "a search is written as a table, as JSON or as a page", help))
+            Err(error_without_place(
+                Code("usage"),
+                "a search is written as a table, as JSON or as a page",
+                help,
+            ))
         }
     };
-    shown.to.put(inputs, format, || ctxsim_report::tune::page(tuned), text)
+    shown.to.write_text_and_page(inputs, format, || ctxsim_report::tune::html_page(tuned), text)
 }
 
 /// Writes a whole sweep.
-fn show(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Files) -> Result<(), Error> {
+fn write_sweep(
+    sweep: &Sweep,
+    format: FormatArg,
+    shown: &FrontArgs,
+    inputs: &InputFiles,
+) -> Result<(), Error> {
     let text = || match format {
-        FormatArg::JSON => json::document(sweep).map_err(unwritable),
-        FormatArg::SVG => match sweep.figure() {
-            Some(figure) => figure.document().map_err(unwritable),
+        FormatArg::JSON => json::sweep_json(sweep).map_err(unwritable_error),
+        FormatArg::SVG => match sweep.frontier_chart() {
+            Some(figure) => figure.to_svg_file().map_err(unwritable_error),
             None => {
                 let message = "cost and evidence are unknown at these points";
                 let help = "name scenarios that declare evidence needs";
-                Err(wrong(Code("chart-missing"), message, help))
+                Err(error_without_place(Code("chart-missing"), message, help))
             }
         },
-        _ => Ok(table(sweep, shown.details, shown.to.shown.terminal())),
+        _ => Ok(terminal_text(sweep, shown.details, shown.to.shown.terminal())),
     };
-    shown.to.put(inputs, format, || page(sweep), text)
+    shown.to.write_text_and_page(inputs, format, || html_page(sweep), text)
 }

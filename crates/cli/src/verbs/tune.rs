@@ -3,15 +3,17 @@
 
 use crate::prelude::*;
 
-use ctxsim_app::tune::{Tuning, try_defaults, try_grid, tuned_policy};
+use ctxsim_app::tune::{Tuning, tried_by_default, tried_from_grid, tuned_policy_text};
 use ctxsim_report::sweep::Objective;
-use ctxsim_report::tune::{Tried, TuneGoal, page, table};
+use ctxsim_report::tune::{TriedVariants, TuneGoal, html_page, terminal_text};
 
 use crate::format::WidthArgs;
-use crate::output::{self, PageArgs, Remark};
+use crate::output::{self, PageArgs, WrittenByRemark};
 use crate::progress::READS;
 use crate::verbs::parts::{PartJob, PartsArgs};
-use crate::verbs::sweep::{GridArgs, GuardArgs, note, objective, policy_format, print};
+use crate::verbs::sweep::{
+    GridArgs, GuardArgs, mark_comparison_inputs, parse_objective, policy_file_format, print_json_or_text,
+};
 use crate::what::EvidenceArgs;
 
 /// Shown below the options.
@@ -37,15 +39,15 @@ Exit codes: 0 success; 2 bad input or usage, or a run failed.";
 /// The arguments of `tune`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("policy", said("Policy to tune, by name or path")),
-    mut_arg("profiles", said("Model profiles by name, path or pattern [default: each session's own model]")),
-    mut_arg("set", said("Override a field in every variant")),
-    mut_arg("vary", said("Path and values to try [default: values around each number that can be set]")),
+    mut_arg("policy", with_help("Policy to tune, by name or path")),
+    mut_arg("profiles", with_help("Model profiles by name, path or pattern [default: each session's own model]")),
+    mut_arg("set", with_help("Override a field in every variant")),
+    mut_arg("vary", with_help("Path and values to try [default: values around each number that can be set]")),
     mut_arg("parts", |parts| {
         let help = "Write one part per recording to this folder, for `ctxsim run --merge`; parts that are there already are not made again";
         parts.help(help).conflicts_with_all(["details", "json", "output", "html"])
     }),
-    mut_arg("shard", said("Play one share of the recordings, as in `3/16`"))
+    mut_arg("shard", with_help("Play one share of the recordings, as in `3/16`"))
 )]
 pub(crate) struct TuneArgs {
     #[command(flatten)]
@@ -53,7 +55,7 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     evidence: EvidenceArgs,
     /// What to look for instead of the lowest cost: numbers of what memories remember, the most important first, such as `accumulator_error`
-    #[arg(long = "objective", value_name = "NAME", num_args = 1.., value_parser = objective)]
+    #[arg(long = "objective", value_name = "NAME", num_args = 1.., value_parser = parse_objective)]
     objectives: Vec<Objective>,
     #[command(flatten)]
     guards: GuardArgs,
@@ -77,48 +79,56 @@ pub(crate) struct TuneArgs {
 }
 
 /// Tunes, prints, and writes the recommended policy.
-pub(super) fn tune(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
-    let format = policy_format(args.output.as_deref())?;
+pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
+    let format = policy_file_format(args.output.as_deref())?;
     let asked = args.grid.comparison(catalog)?;
     let (seed, threads) = (asked.seed.unwrap_or(0), args.grid.what.threads());
     // The seed is that of the choice; what is drawn in a scenario has its own.
     let comparison = Comparison { seed: None, ..asked };
     if let Some(path) = &args.output {
-        note(catalog, &comparison);
-        args.force.kept(catalog.files()).check(path, None)?;
+        mark_comparison_inputs(catalog, &comparison);
+        args.force.overwrite_rules(catalog.files_read()).check_may_write(path, None)?;
     }
-    args.page.check(catalog.files(), args.force, args.output.as_deref())?;
+    args.page.check_writable(catalog.files_read(), args.force, args.output.as_deref())?;
     let tried = if args.grid.vary.is_empty() {
-        with_progress(READS, |it| try_defaults(catalog, &comparison, threads, it))?
+        run_with_progress(READS, |it| tried_by_default(catalog, &comparison, threads, it))?
     } else {
-        try_grid(&args.grid.grid()?)?
+        tried_from_grid(&args.grid.grid()?)?
     };
     let goal = TuneGoal { objectives: args.objectives.clone(), guards: args.guards.guards.clone() };
-    if !goal.is_asked() && !goal.guards.is_empty() {
+    if !goal.has_objectives() && !goal.guards.is_empty() {
         let help = "add `--objective`, such as `--objective cost`";
-        return Err(wrong(Code("usage"), "`--guard` bounds what `--objective` looks for", help));
+        return Err(error_without_place(
+            Code("usage"),
+            "`--guard` bounds what `--objective` looks for",
+            help,
+        ));
     }
-    let tried = Tried { goal, ..tried };
+    let tried = TriedVariants { goal, ..tried };
     let tuning = Tuning::new(catalog, &comparison, tried, args.evidence.min_evidence, seed)?;
     if let Some(folder) = args.parts.folder() {
-        tuning.check_parts()?;
-        let (digest, names) = (tuning.job()?, tuning.scenarios());
+        tuning.check_has_parts()?;
+        let (digest, names) = (tuning.job_digest()?, tuning.scenario_names());
         let job = PartJob { digest: &digest, head: tuning.head(), names: &names, threads };
-        return args.parts.make(folder, &job, |told, making| tuning.parts(told, making));
+        return args.parts.make_missing_parts(folder, &job, |told, making| tuning.make_parts(told, making));
     }
-    let tuned = with_progress(SIMULATES, |it| tuning.tuned(threads, it))?;
+    let tuned = run_with_progress(SIMULATES, |it| tuning.tune(threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        match tuned_policy(catalog, &args.grid.policy, &name, &tuned, format)? {
+        match tuned_policy_text(catalog, &args.grid.policy, &name, &tuned, format)? {
             Some(text) => {
-                output::write(path, Remark::of_input(format).on(&text), args.force.kept(catalog.files()))?;
+                output::write_text_file(
+                    path,
+                    WrittenByRemark::for_input_format(format).add_to_text(&text),
+                    args.force.overwrite_rules(catalog.files_read()),
+                )?;
             }
-            None => output::tell(format_args!(
+            None => output::print_line_to_stderr(format_args!(
                 "Nothing was written to `{}`: no variant is recommended.",
                 path.display()
             )),
         }
     }
-    args.page.put(catalog.files(), args.force, || page(&tuned))?;
-    print(&tuned, args.json, || table(&tuned, args.details, args.wide.printed()))
+    args.page.write_if_asked(catalog.files_read(), args.force, || html_page(&tuned))?;
+    print_json_or_text(&tuned, args.json, || terminal_text(&tuned, args.details, args.wide.stdout_terminal()))
 }

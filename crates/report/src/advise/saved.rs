@@ -19,7 +19,7 @@ pub(crate) const SESSIONS_MIN: u64 = 5;
 /// Settings that were advised, and what they were expected to save.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Saved {
+pub struct SavingsForecast {
     /// The schema.
     pub schema: String,
     /// The agent.
@@ -45,10 +45,10 @@ pub struct Saved {
     pub kinds: Vec<SessionKind>,
     /// The same of all kinds together, where sizes are simulated: such a size needs no kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pooled: Option<Bills>,
+    pub pooled: Option<BillsBySize>,
     /// How much the rate of bills moves from one block of time to the next, relatively, where times are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drift: Option<Drift>,
+    pub drift: Option<RateDrift>,
     /// What a settings file said before `advise --apply` changed it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerValue>,
@@ -60,7 +60,7 @@ pub struct Saved {
 /// How much the rate of bills moves from one block of time to the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Drift {
+pub struct RateDrift {
     /// The relative standard deviation of what a block adds.
     pub deviation: f64,
     /// How many blocks the earlier sessions are of.
@@ -69,12 +69,16 @@ pub struct Drift {
     pub per: String,
 }
 
-impl Drift {
+impl RateDrift {
     /// Finds it in earlier sessions whose bills are measured by their kind, or together.
-    fn of(sessions: &[EarlierSession], kinds: &[SessionKind], pooled: Option<&Bills>) -> Option<Self> {
+    fn estimate_from(
+        sessions: &[EarlierSession],
+        kinds: &[SessionKind],
+        pooled: Option<&BillsBySize>,
+    ) -> Option<Self> {
         let sample = |session: &EarlierSession| {
             let own = || kinds.iter().find(|kind| kind.name == session.kind).map(|it| it.bills);
-            let rate = pooled.copied().or_else(own)?.usd_by_size();
+            let rate = pooled.copied().or_else(own)?.usd_per_size_unit();
             Some((session.billed_usd?, rate * session.size?, session.at_ms))
         };
         let known: Vec<_> = sessions.iter().filter_map(sample).collect();
@@ -89,12 +93,12 @@ impl Drift {
     }
 
     /// Returns the relative variance of later sessions against the earlier ones, for so many blocks of later ones.
-    pub(crate) fn variance(&self, later: usize) -> f64 {
-        self.deviation.powi(2) * (1.0 / self.blocks.max(1) as f64 + 1.0 / later.max(1) as f64)
+    pub(crate) fn relative_variance(&self, n_later_blocks: usize) -> f64 {
+        self.deviation.powi(2) * (1.0 / self.blocks.max(1) as f64 + 1.0 / n_later_blocks.max(1) as f64)
     }
 
     /// Returns how many blocks some times are of.
-    pub(crate) fn blocks_of(&self, times_ms: impl Iterator<Item = i64>) -> usize {
+    pub(crate) fn count_blocks(&self, times_ms: impl Iterator<Item = i64>) -> usize {
         let samples: Vec<RatioSample<'_>> =
             times_ms.map(|it| RatioSample { pair: (1.0, 1.0), project: "", at_ms: Some(it) }).collect();
         let units = [Over::Months, Over::Weeks, Over::Days];
@@ -133,7 +137,7 @@ pub struct SessionKind {
     /// Lane, model and length.
     pub name: String,
     /// What they were billed.
-    pub bills: Bills,
+    pub bills: BillsBySize,
     /// The relative change in cost that was forecast for them.
     pub change: f64,
 }
@@ -141,7 +145,7 @@ pub struct SessionKind {
 /// What sessions were billed by their size, and how much that varies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Bills {
+pub struct BillsBySize {
     /// The number of sessions.
     pub sessions: u64,
     /// Their sizes in sum.
@@ -152,52 +156,61 @@ pub struct Bills {
     pub residual: f64,
 }
 
-impl Bills {
+impl BillsBySize {
     /// Adds up sessions: size and US dollars of each.
-    pub fn new(all: &[(f64, f64)]) -> Self {
-        let (size, usd) = all.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    pub fn new(sizes_and_usd: &[(f64, f64)]) -> Self {
+        let (size, usd) = sizes_and_usd.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         let rate = if size > 0.0 { usd / size } else { 0.0 };
-        let residual = all.iter().map(|it| (it.1 - rate * it.0).powi(2)).sum();
-        Self { sessions: all.len() as u64, size, usd, residual }
+        let residual = sizes_and_usd.iter().map(|it| (it.1 - rate * it.0).powi(2)).sum();
+        Self { sessions: sizes_and_usd.len() as u64, size, usd, residual }
     }
 
     /// Returns US dollars by size.
-    pub fn usd_by_size(&self) -> f64 {
+    pub fn usd_per_size_unit(&self) -> f64 {
         self.usd / self.size
     }
 
     /// Returns the variance of the rate over sessions; that of a single session is taken to be its square.
-    pub fn variance(&self) -> f64 {
+    pub fn rate_variance(&self) -> f64 {
         let n = self.sessions as f64;
-        if n < 2.0 { self.usd_by_size().powi(2) } else { self.residual * n / (n - 1.0) / self.size.powi(2) }
+        if n < 2.0 {
+            self.usd_per_size_unit().powi(2)
+        } else {
+            self.residual * n / (n - 1.0) / self.size.powi(2)
+        }
     }
 }
 
-impl Saved {
+impl SavingsForecast {
     /// Returns whether sessions are measured by what they cost with the earlier settings, as simulated.
-    pub fn is_by_cost(&self) -> bool {
+    pub fn is_sized_by_cost(&self) -> bool {
         !self.before.is_empty()
     }
 
     /// Returns what sessions of a kind were billed, by which later ones of it are measured.
-    pub fn bills_of(&self, kind: &str) -> Option<&Bills> {
+    pub fn bills_of_kind(&self, kind: &str) -> Option<&BillsBySize> {
         let own = || self.kinds.iter().find(|it| it.name == kind).map(|it| &it.bills);
         self.pooled.as_ref().or_else(own).filter(|it| it.usd > 0.0 && it.size > 0.0)
     }
 
     /// Returns after about how many later sessions it can be told what became of the forecast; none if no number would do. It follows from
     /// the forecast alone, so it does not change however often it is asked.
-    pub fn sessions_to_know(&self) -> Option<u64> {
-        self.needed(!self.trial.is_empty())
+    pub fn n_later_sessions_needed(&self) -> Option<u64> {
+        self.count_sessions_needed(!self.trial.is_empty())
     }
 
     /// Returns the same of a trial by days, which needs no earlier sessions.
-    pub fn sessions_of_trial(&self) -> Option<u64> {
-        self.needed(true)
+    pub fn n_trial_sessions_needed(&self) -> Option<u64> {
+        self.count_sessions_needed(true)
     }
 
-    fn needed(&self, is_trial: bool) -> Option<u64> {
-        sessions_to_know(&bills_of_all(self.pooled, &self.kinds), self.change, self.drift.as_ref(), is_trial)
+    fn count_sessions_needed(&self, is_trial: bool) -> Option<u64> {
+        n_sessions_to_detect_change(
+            &pooled_bills_or_by_kind(self.pooled, &self.kinds),
+            self.change,
+            self.drift.as_ref(),
+            is_trial,
+        )
     }
 }
 
@@ -222,28 +235,33 @@ pub struct EarlierSession {
 #[derive(Clone, Debug, Default)]
 pub struct EarlierBills {
     pub kinds: Vec<SessionKind>,
-    pub pooled: Option<Bills>,
-    pub drift: Option<Drift>,
+    pub pooled: Option<BillsBySize>,
+    pub drift: Option<RateDrift>,
 }
 
 impl EarlierBills {
     /// Adds up sessions whose sizes are simulated, or numbers of requests.
-    pub fn new(sessions: &[EarlierSession], is_by_cost: bool) -> Self {
+    pub fn new(sessions: &[EarlierSession], is_sized_by_cost: bool) -> Self {
         let bills = || sessions.iter().filter_map(|it| it.size.zip(it.billed_usd)).collect::<Vec<_>>();
-        let kinds = SessionKind::all(sessions);
-        let pooled = is_by_cost.then(|| Bills::new(&bills()));
-        Self { drift: Drift::of(sessions, &kinds, pooled.as_ref()), kinds, pooled }
+        let kinds = SessionKind::sum_by_kind(sessions);
+        let pooled = is_sized_by_cost.then(|| BillsBySize::new(&bills()));
+        Self { drift: RateDrift::estimate_from(sessions, &kinds, pooled.as_ref()), kinds, pooled }
     }
 
     /// Returns after about how many later sessions a change can be told; none if no number would do.
-    pub fn sessions_to_know(&self, change: f64) -> Option<u64> {
-        sessions_to_know(&bills_of_all(self.pooled, &self.kinds), change, self.drift.as_ref(), false)
+    pub fn n_later_sessions_needed(&self, change: f64) -> Option<u64> {
+        n_sessions_to_detect_change(
+            &pooled_bills_or_by_kind(self.pooled, &self.kinds),
+            change,
+            self.drift.as_ref(),
+            false,
+        )
     }
 }
 
 impl SessionKind {
     /// Adds up sessions by kind.
-    fn all(sessions: &[EarlierSession]) -> Vec<Self> {
+    fn sum_by_kind(sessions: &[EarlierSession]) -> Vec<Self> {
         let mut by_kind: IndexMap<&str, Vec<&EarlierSession>> = IndexMap::new();
         sessions.iter().for_each(|it| by_kind.entry(&it.kind).or_default().push(it));
         let kind = |(name, members): (&str, Vec<&EarlierSession>)| {
@@ -251,37 +269,46 @@ impl SessionKind {
                 |of: fn(&EarlierSession) -> Option<f64>| members.iter().filter_map(|it| of(it)).sum::<f64>();
             let bills: Vec<(f64, f64)> = members.iter().filter_map(|it| it.size.zip(it.billed_usd)).collect();
             let change = sum(|it| it.changed_usd) / sum(|it| it.usd) - 1.0;
-            Self { name: name.to_owned(), bills: Bills::new(&bills), change }
+            Self { name: name.to_owned(), bills: BillsBySize::new(&bills), change }
         };
         by_kind.into_iter().map(kind).collect()
     }
 }
 
 /// Returns the bills of sessions of all kinds.
-fn bills_of_all(pooled: Option<Bills>, kinds: &[SessionKind]) -> Vec<Bills> {
+fn pooled_bills_or_by_kind(pooled: Option<BillsBySize>, kinds: &[SessionKind]) -> Vec<BillsBySize> {
     pooled.map_or_else(|| kinds.iter().map(|it| it.bills).collect(), |it| vec![it])
 }
 
 /// Returns after about how many later sessions a change can be told from half of it, by what sessions of all kinds were billed; none if no
 /// number would do. In a trial, half of them are without the change, and the earlier ones are not needed.
-fn sessions_to_know(bills: &[Bills], change: f64, drift: Option<&Drift>, is_trial: bool) -> Option<u64> {
+fn n_sessions_to_detect_change(
+    bills: &[BillsBySize],
+    change: f64,
+    drift: Option<&RateDrift>,
+    is_trial: bool,
+) -> Option<u64> {
     let all = || bills.iter().filter(|it| it.sessions > 0);
     let n: u64 = all().map(|it| it.sessions).sum();
     let usd: f64 = all().map(|it| it.usd).sum();
-    let squares: f64 = all().map(|it| it.variance() * it.size.powi(2)).sum();
+    let squares: f64 = all().map(|it| it.rate_variance() * it.size.powi(2)).sum();
     let each = squares * n as f64 / usd.powi(2);
     if is_trial {
-        return later_sessions(change.abs() / 2.0, 4.0 * each, 0.0);
+        return n_sessions_to_detect_difference(change.abs() / 2.0, 4.0 * each, 0.0);
     }
     // Later blocks of time have as many sessions as the earlier ones.
     let drift = drift.map_or(0.0, |it| it.deviation.powi(2) / it.blocks.max(1) as f64);
-    later_sessions(change.abs() / 2.0, each + drift * n as f64, each / n as f64 + drift)
+    n_sessions_to_detect_difference(change.abs() / 2.0, each + drift * n as f64, each / n as f64 + drift)
 }
 
 /// Returns the number of later sessions after which a difference is found in nine of ten cases, where each adds a variance and the earlier
 /// rates have one that more sessions do not lessen; none if no number would do.
-pub(crate) fn later_sessions(difference: f64, each: f64, rates: f64) -> Option<u64> {
-    let allowed = (difference / (Z + POWER)).powi(2) - rates;
-    let needed = (each / allowed).ceil();
+pub(crate) fn n_sessions_to_detect_difference(
+    difference: f64,
+    session_variance: f64,
+    rate_variance: f64,
+) -> Option<u64> {
+    let allowed = (difference / (Z + POWER)).powi(2) - rate_variance;
+    let needed = (session_variance / allowed).ceil();
     (allowed > 0.0 && needed.is_finite()).then_some((needed as u64).max(SESSIONS_MIN))
 }

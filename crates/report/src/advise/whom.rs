@@ -12,20 +12,20 @@ const OWN: f64 = 0.5;
 
 /// Who is told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whom {
+pub(super) enum GroupKind {
     People,
     Projects,
 }
 
-impl Whom {
-    fn savings(self, lever: &Lever) -> &[GroupSaving] {
+impl GroupKind {
+    fn group_savings(self, lever: &Lever) -> &[GroupSaving] {
         match self {
             Self::People => &lever.people,
             Self::Projects => &lever.projects,
         }
     }
 
-    fn title(self) -> &'static str {
+    fn table_title(self) -> &'static str {
         match self {
             Self::People => "What each saves by person, in dollars a month",
             Self::Projects => "What each saves by project, in dollars a month",
@@ -37,10 +37,11 @@ impl Whom {
 pub(super) const STAR: &str = "* Mostly by the sessions of the others, as there are too few of one's own. Levers overlap, so columns do not add up.";
 
 /// Returns what each of the best levers saves the dearest groups; `None` where there are no two of them.
-pub(super) fn table(advice: &AgentAdvice, whom: Whom) -> Option<Grid> {
-    let levers = advice.best_levers().into_iter().filter(|lever| !whom.savings(lever).is_empty()).listed();
+pub(super) fn group_savings_grid(advice: &AgentAdvice, group_kind: GroupKind) -> Option<Grid> {
+    let levers =
+        advice.best_levers().into_iter().filter(|lever| !group_kind.group_savings(lever).is_empty()).listed();
     let mut groups: Vec<&GroupSaving> = Vec::new();
-    for saving in levers.iter().flat_map(|lever| whom.savings(lever)) {
+    for saving in levers.iter().flat_map(|lever| group_kind.group_savings(lever)) {
         if !groups.iter().any(|known| known.group == saving.group) {
             groups.push(saving);
         }
@@ -54,24 +55,24 @@ pub(super) fn table(advice: &AgentAdvice, whom: Whom) -> Option<Grid> {
     let spent = std::iter::once("spent".to_owned()).chain(groups.iter().map(|it| fixed(it.month_usd, 2)));
     let row = |lever: &&Lever| {
         let cell = |group: &&GroupSaving| {
-            let own = whom.savings(lever).iter().find(|it| it.group == group.group);
-            own.map_or_else(|| "–".to_owned(), written)
+            let own = group_kind.group_savings(lever).iter().find(|it| it.group == group.group);
+            own.map_or_else(|| "–".to_owned(), format_month_saving)
         };
         std::iter::once(lever.title.clone()).chain(groups.iter().map(cell)).listed()
     };
     let rows = std::iter::once(spent.listed()).chain(levers.iter().map(row)).listed();
-    let names = groups.iter().map(|it| name(&it.group)).listed();
+    let names = groups.iter().map(|it| last_folder_name(&it.group)).listed();
     let is_shared = |name: &String| names.iter().filter(|it| *it == name).count() > 1;
     let names = groups.iter().zip(&names).map(|(saving, name)| match is_shared(name) {
-        true => format!("{}/{name}", self::name(user_of(&saving.group))),
+        true => format!("{}/{name}", self::last_folder_name(user_of(&saving.group))),
         false => name.clone(),
     });
     let names = names.listed();
     let headings = std::iter::once("what").chain(names.iter().map(String::as_str)).listed();
-    Some(Grid::new(whom.title(), 0, &headings, rows).with(CellKind::Text, &[0]))
+    Some(Grid::new(group_kind.table_title(), 0, &headings, rows).with(CellKind::Text, &[0]))
 }
 
-fn written(saving: &GroupSaving) -> String {
+fn format_month_saving(saving: &GroupSaving) -> String {
     let star = if saving.own_share < OWN { "*" } else { "" };
     // No minus before what rounds to nothing.
     let saved = if saving.saved_month.abs() < 0.005 { 0.0 } else { saving.saved_month };
@@ -80,13 +81,13 @@ fn written(saving: &GroupSaving) -> String {
 }
 
 /// Returns the last part of a folder.
-fn name(group: &str) -> String {
+fn last_folder_name(group: &str) -> String {
     let last = group.rsplit(['/', '\\']).find(|it| !it.is_empty()).unwrap_or(group);
     in_one_line(last).into_owned()
 }
 
 /// Returns what a lever saves everybody as a row, or what it saves a person or a project.
-fn row(agent: &str, lever: &Lever, whose: Option<(&'static str, &GroupSaving)>) -> Value {
+fn lever_saving_row(agent: &str, lever: &Lever, whose: Option<(&'static str, &GroupSaving)>) -> Value {
     let (by, group) = whose.unzip();
     let interval = group.map(|it| it.saved_interval).or(lever.saved_interval);
     group! {
@@ -113,14 +114,14 @@ fn row(agent: &str, lever: &Lever, whose: Option<(&'static str, &GroupSaving)>) 
 
 impl Advice {
     /// Returns every lever as rows: what it saves in all, each person (`user`), and each project.
-    pub fn as_rows(&self) -> Rows {
+    pub fn levers_to_rows(&self) -> Rows {
         let mut rows = Vec::new();
         for advice in self.agents.iter().chain(&self.by_bills) {
             for lever in &advice.levers {
                 let people = lever.people.iter().map(|group| Some(("user", group)));
                 let projects = lever.projects.iter().map(|group| Some(("project", group)));
                 let whose = [None].into_iter().chain(people).chain(projects);
-                rows.extend(whose.map(|whose| row(&advice.agent, lever, whose)));
+                rows.extend(whose.map(|whose| lever_saving_row(&advice.agent, lever, whose)));
             }
         }
         Rows::serialised(&rows)

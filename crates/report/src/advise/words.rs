@@ -1,15 +1,17 @@
 //! Advice in words, on a terminal, in Markdown and on a page: what to change, what that does, and what else was tried.
 
 use super::saved::TrialDay;
-use super::whom::{self, Whom};
-use super::{Advice, AgentAdvice, Basis, From, InForce, Lifetimes, Paste, WishFor};
-use crate::blocks::{Block, in_markdown, on_terminal};
-use crate::chart::forest::{Forest, ForestLine};
-use crate::chart::{PageChart, figure};
-use crate::lever::{KnownBy, Lever, Word, turns_written};
-use crate::page::{Card, Page, Tone, kept, parts};
+use super::whom::{self, GroupKind};
+use super::{
+    Advice, AgentAdvice, Basis, LifetimeComparison, Paste, SettingInForce, SettingSource, WishEffect,
+};
+use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
+use crate::chart::forest::{ForestLine, ForestPlot};
+use crate::chart::{PageChart, draw_chart};
+use crate::lever::{KnownBy, Lever, Word, format_turns_percent};
+use crate::page::{Card, Page, Tone, evidence_kept_text, page_parts};
 use crate::prelude::*;
-use crate::{BillAsLogged, Skipped, template};
+use crate::{BillAsLogged, SkippedFile, template};
 use ctxsim_base::grid::tint::ROWS_LEAST;
 
 /// The most settings, notes, and reasons of words, unless details are asked for.
@@ -20,31 +22,37 @@ pub(crate) const ADVISE_DETAILS: &str = "ctxsim advise --details";
 const WHYS: usize = 3;
 
 /// Returns advice for a terminal.
-pub fn table(advice: &Advice, is_detailed: bool, terminal: impl Into<Terminal>) -> String {
+pub fn draw_advice(advice: &Advice, is_detailed: bool, terminal: impl Into<Terminal>) -> String {
     let terminal = terminal.into();
-    let draw = |terminal, n_levers| on_terminal(&blocks(advice, is_detailed, n_levers), "\n", terminal);
+    let draw =
+        |terminal, n_levers| draw_blocks(&advice_blocks(advice, is_detailed, n_levers), "\n", terminal);
     if is_detailed { draw(terminal, usize::MAX) } else { terminal.fitted(ROWS_LEAST..=LEVERS, draw) }
 }
 
 /// Returns advice as Markdown.
-pub fn markdown(advice: &Advice, is_detailed: bool) -> Markdown {
-    in_markdown(&blocks(advice, is_detailed, if is_detailed { usize::MAX } else { LEVERS }))
+pub fn advice_markdown(advice: &Advice, is_detailed: bool) -> Markdown {
+    blocks_to_markdown(&advice_blocks(advice, is_detailed, if is_detailed { usize::MAX } else { LEVERS }))
 }
 
 /// Lays advice out, with so many settings of each agent; a reason stands for each fourth of them.
-fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
+fn advice_blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
     let mut blocks: Vec<Block> =
-        advice.agents.iter().flat_map(|it| of_agent(it, is_detailed, n_levers)).listed();
+        advice.agents.iter().flat_map(|it| agent_advice_blocks(it, is_detailed, n_levers)).listed();
     for (format, n) in &advice.unknown {
-        blocks.push(Block::text(format!(
+        blocks.push(Block::paragraph(format!(
             "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
             counted(*n, "session")
         )));
     }
-    blocks.extend(advice.by_bills.iter().filter(|it| !it.best_levers().is_empty()).flat_map(of_bills));
+    blocks.extend(
+        advice.by_bills.iter().filter(|it| !it.best_levers().is_empty()).flat_map(billed_lever_blocks),
+    );
     if !advice.skipped.is_empty() {
         let n = thousands(advice.skipped.len() as u64);
-        blocks.push(Block::text(format!("{n} skipped: {}.", Skipped::counted(&advice.skipped))));
+        blocks.push(Block::paragraph(format!(
+            "{n} skipped: {}.",
+            SkippedFile::counts_by_reason(&advice.skipped)
+        )));
     }
     blocks.push(Block::Aside(
         "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.".to_owned(),
@@ -52,11 +60,11 @@ fn blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
     blocks
 }
 
-fn of_agent(advice: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
-    let mut blocks = asked(advice);
-    blocks.extend(answer(advice));
-    blocks.push(Block::Text(words(advice)));
-    let billed = |it: &BillAsLogged| if is_detailed { it.words() } else { it.in_short("") };
+fn agent_advice_blocks(advice: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
+    let mut blocks = asked_advice_blocks(advice);
+    blocks.extend(recommendation_blocks(advice));
+    blocks.push(Block::Text(describe_sessions_and_cost(advice)));
+    let billed = |it: &BillAsLogged| if is_detailed { it.describe() } else { it.describe_briefly("") };
     blocks.extend(advice.as_logged.iter().map(|it| Block::Text(billed(it))));
     let n_notes = if is_detailed { advice.notes.len() } else { NOTES };
     let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
@@ -64,60 +72,72 @@ fn of_agent(advice: &AgentAdvice, is_detailed: bool, n_levers: usize) -> Vec<Blo
     let best = advice.best_levers();
     if !best.is_empty() {
         blocks.push(Block::Table(if is_detailed {
-            levers("What you can do", &best, false)
+            levers_grid("What you can do", &best, false)
         } else {
-            let shown = most_telling(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
-            in_short("What you can do, and what that saves a month", shown.map(|it| (it.title.clone(), it)))
-                .leaving_out(best.len().saturating_sub(n_levers), ADVISE_DETAILS)
+            let shown =
+                indices_of_top_levers(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
+            brief_levers_grid(
+                "What you can do, and what that saves a month",
+                shown.map(|it| (it.title.clone(), it)),
+            )
+            .leaving_out(best.len().saturating_sub(n_levers), ADVISE_DETAILS)
         }));
-        blocks.extend(best.into_iter().filter_map(why).take(n_whys).map(Block::Aside));
+        blocks.extend(best.into_iter().filter_map(explain_lever_verdict).take(n_whys).map(Block::Aside));
     }
     if is_detailed {
-        blocks.extend(behind(advice));
+        blocks.extend(background_blocks(advice));
     } else {
-        blocks.extend(rest(advice));
+        blocks.extend(details_hint_block(advice));
     }
     blocks
 }
 
 /// Lays out what stands behind the advice: whom it concerns, what is set now, and what else was tried or was not.
-fn behind(advice: &AgentAdvice) -> Vec<Block> {
+fn background_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let whom = [Whom::People, Whom::Projects].into_iter().filter_map(|of| whom::table(advice, of)).listed();
+    let whom = [GroupKind::People, GroupKind::Projects]
+        .into_iter()
+        .filter_map(|of| whom::group_savings_grid(advice, of))
+        .listed();
     if !whom.is_empty() {
         blocks.extend(whom.into_iter().map(Block::Table));
-        blocks.push(Block::text(whom::STAR));
+        blocks.push(Block::paragraph(whom::STAR));
     }
-    blocks.push(Block::Table(current(advice)));
+    blocks.push(Block::Table(settings_in_force_grid(advice)));
     if !advice.lifetimes.is_empty() {
-        blocks.push(Block::Table(lifetimes(advice)));
-        blocks.extend(advice.lifetimes.iter().map(|it| Block::text(of_lifetimes(it))));
+        blocks.push(Block::Table(lifetimes_grid(advice)));
+        blocks.extend(advice.lifetimes.iter().map(|it| Block::paragraph(describe_cheaper_lifetime(it))));
     }
-    if n_more(advice) > 0 {
-        blocks.push(Block::Table(levers("Everything that was tried", &advice.levers.iter().listed(), true)));
+    if n_levers_left_out(advice) > 0 {
+        blocks.push(Block::Table(levers_grid(
+            "Everything that was tried",
+            &advice.levers.iter().listed(),
+            true,
+        )));
     }
-    blocks.extend(advice.wishes.iter().map(|wish| Block::text(of_wish(advice, wish))));
-    blocks.extend(gone(&advice.levers));
+    blocks.extend(advice.wishes.iter().map(|wish| Block::paragraph(describe_wish(advice, wish))));
+    blocks.extend(saving_break_even_blocks(&advice.levers));
     let not_tried =
-        advice.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, capital(&it.reason)));
+        advice.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, capitalise(&it.reason)));
     blocks.extend(not_tried.map(Block::Text));
     if !advice.untold.is_empty() {
         let untold =
             advice.untold.iter().map(|it| format!("{} ({})", it.name.replace('_', " "), it.reason)).listed();
-        blocks.push(Block::text(format!("Left out, because the logs do not tell: {}.", listed(&untold))));
+        blocks
+            .push(Block::paragraph(format!("Left out, because the logs do not tell: {}.", listed(&untold))));
     }
     blocks
 }
 
 /// Returns how many of the settings that were tried the table leaves out.
-fn n_more(advice: &AgentAdvice) -> usize {
+fn n_levers_left_out(advice: &AgentAdvice) -> usize {
     let simulated = |all: &[&Lever]| all.iter().filter(|it| it.known_by == KnownBy::Simulated).count();
     simulated(&advice.levers.iter().listed()).saturating_sub(simulated(&advice.best_levers()))
 }
 
 /// Says what only details show.
-fn rest(advice: &AgentAdvice) -> Option<Block> {
-    let more = match n_more(advice) {
+fn details_hint_block(advice: &AgentAdvice) -> Option<Block> {
+    let more = match n_levers_left_out(advice) {
         0 => None,
         n => Some(format!("{n} more of {} settings and combinations that were tried", advice.tried)),
     };
@@ -131,14 +151,14 @@ fn rest(advice: &AgentAdvice) -> Option<Block> {
 }
 
 /// Lays out what bills tell where no settings are known.
-fn of_bills(advice: &AgentAdvice) -> Vec<Block> {
+fn billed_lever_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let best = advice.best_levers();
     let title = format!("What the bills of {} tell ({})", advice.agent, counted(advice.sessions, "session"));
-    let table = Block::Table(levers(&title, &best, false));
-    std::iter::once(table).chain(best.into_iter().filter_map(why).map(Block::Text)).listed()
+    let table = Block::Table(levers_grid(&title, &best, false));
+    std::iter::once(table).chain(best.into_iter().filter_map(explain_lever_verdict).map(Block::Text)).listed()
 }
 
-fn head(advice: &AgentAdvice) -> String {
+fn describe_sessions(advice: &AgentAdvice) -> String {
     let versions = match &advice.versions {
         Some([first, last]) if first == last => format!(" {first}"),
         Some([first, last]) => format!(" {first} to {last}"),
@@ -159,52 +179,62 @@ fn head(advice: &AgentAdvice) -> String {
 }
 
 /// Says what there is, and what it costs.
-fn words(advice: &AgentAdvice) -> String {
-    format!("{}. {}", head(advice), cost(advice))
+fn describe_sessions_and_cost(advice: &AgentAdvice) -> String {
+    format!("{}. {}", describe_sessions(advice), describe_current_cost(advice))
 }
 
-fn cost(advice: &AgentAdvice) -> String {
+fn describe_current_cost(advice: &AgentAdvice) -> String {
     let kept = advice.evidence_kept.map_or_else(String::new, |kept| {
         format!("; prompts hold {} of what the agent later needs", percent(kept))
     });
     match advice.month.usd {
         Some(usd) => {
             let scaled = if advice.month.basis == Basis::AllSessions { "" } else { " a month" };
-            format!("What you have costs {}{scaled} ({}){kept}.", dollars(usd), advice.month.words())
+            format!(
+                "What you have costs {}{scaled} ({}){kept}.",
+                format_usd(usd),
+                advice.month.describe_basis()
+            )
         }
         None => format!("What you have costs an unknown amount, because a model has no price{kept}."),
     }
 }
 
 /// Says what to change and what to paste, or that nothing is sure enough.
-fn answer(advice: &AgentAdvice) -> Vec<Block> {
-    let Some(best) = advice.advised() else {
+fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
+    let Some(best) = advice.advised_lever() else {
         let tried = format!("{} settings and combinations", advice.tried);
         let why = if advice.levers.is_empty() {
             format!("Nothing to change: none of {tried} does anything in these sessions.")
         } else {
-            let what = if advice.asked().is_some() { "Nothing else to paste" } else { "Nothing to paste" };
+            let what = if advice.asked_advice_and_lever().is_some() {
+                "Nothing else to paste"
+            } else {
+                "Nothing to paste"
+            };
             format!("{what}: none of {tried} is certain enough to be called “do”.")
         };
         return vec![Block::Answer(why)];
     };
-    let mut blocks = vec![Block::Answer(format!("Do this: {}.", best.title)), Block::Text(promise(best))];
-    blocks.extend(pastes(best, &advice.paste));
+    let mut blocks =
+        vec![Block::Answer(format!("Do this: {}.", best.title)), Block::Text(describe_expected_saving(best))];
+    blocks.extend(paste_blocks(best, &advice.paste));
     blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
-    blocks.extend(not_pasted(advice, best).map(Block::Aside));
+    blocks.extend(describe_unpasted_levers(advice, best).map(Block::Aside));
     blocks
 }
 
 /// Says what the user asked for comes to.
-fn asked(advice: &AgentAdvice) -> Vec<Block> {
-    let Some((asked, lever)) = advice.asked() else { return Vec::new() };
+fn asked_advice_blocks(advice: &AgentAdvice) -> Vec<Block> {
+    let Some((asked, lever)) = advice.asked_advice_and_lever() else { return Vec::new() };
     let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
-    let mut blocks = vec![Block::Head(format!("{}{word}", lever.title)), Block::text(asked_words(lever))];
-    blocks.extend(pastes(lever, &asked.paste));
-    blocks.extend(asked.heed.iter().map(|it| Block::text(it.clone())));
+    let mut blocks =
+        vec![Block::Head(format!("{}{word}", lever.title)), Block::paragraph(describe_asked_lever(lever))];
+    blocks.extend(paste_blocks(lever, &asked.paste));
+    blocks.extend(asked.heed.iter().map(|it| Block::paragraph(it.clone())));
     if !asked.trial.is_empty() {
         let n = asked.trial.iter().filter(|it| it.is_on).count();
-        blocks.push(Block::text(format!(
+        blocks.push(Block::paragraph(format!(
             "A trial of {}: turn it on for the {n} days that are on, and off for the others, before the first session of the day (UTC). A session counts for the day on which it begins. `ctxsim realised` then compares the days.",
             counted(asked.trial.len(), "day")
         )));
@@ -217,46 +247,46 @@ fn asked(advice: &AgentAdvice) -> Vec<Block> {
 }
 
 /// Says what to expect of what the user asked for, and what its word rests on.
-fn asked_words(lever: &Lever) -> String {
+fn describe_asked_lever(lever: &Lever) -> String {
     if lever.word.is_none() {
         return "It changes nothing in these sessions.".to_owned();
     }
-    let after = sessions_after(lever);
-    format!("{} Why: {}.{after}", promise(lever), lever.why)
+    let after = describe_sessions_needed(lever);
+    format!("{} Why: {}.{after}", describe_expected_saving(lever), lever.why)
 }
 
 /// Says what else a lever does, and what to paste for it.
-fn pastes(lever: &Lever, all: &[Paste]) -> Vec<Block> {
+fn paste_blocks(lever: &Lever, all: &[Paste]) -> Vec<Block> {
     let mut blocks = Vec::new();
     if !lever.effects.is_empty() {
-        blocks.push(Block::text(format!("It also does this: {}", lever.effects.join(" "))));
+        blocks.push(Block::paragraph(format!("It also does this: {}", lever.effects.join(" "))));
     }
     for paste in all {
         let project =
             paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
-        blocks.push(Block::text(format!("Put this into {}{project}:", paste.at)));
+        blocks.push(Block::paragraph(format!("Put this into {}{project}:", paste.at)));
         blocks.push(Block::Code(paste.text.clone()));
     }
     blocks
 }
 
 /// Says what to expect of a lever.
-pub(crate) fn promise(lever: &Lever) -> String {
+pub(crate) fn describe_expected_saving(lever: &Lever) -> String {
     let Some(saved) = lever.saved_month else {
         return "What it saves cannot be told from these sessions.".to_owned();
     };
-    let (is_dearer, saved) = (saved < 0.0, cents(saved.abs()));
+    let (is_dearer, saved) = (saved < 0.0, format_usd_cents(saved.abs()));
     let percents = or_none(lever.expected, signed);
     let ends =
         lever.saved_interval.map_or_else(String::new, |it| format!(", 95% interval {}", dollar_range(it)));
-    let kept = kept_words(lever)
+    let kept = describe_evidence_kept(lever)
         .map_or_else(String::new, |it| format!(" Prompts still hold {it} of what the agent later needs."));
     let does = if is_dearer { format!("cost {saved} more") } else { format!("save {saved}") };
     format!("It should {does} a month ({percents} of what you spend{ends}).{kept}")
 }
 
 /// Says how much is kept, and how little it may be.
-pub(crate) fn kept_words(lever: &Lever) -> Option<String> {
+pub(crate) fn describe_evidence_kept(lever: &Lever) -> Option<String> {
     let kept = lever.evidence_kept?;
     let low = lever.evidence_low.filter(|low| *low < kept - 5e-4);
     let low = low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
@@ -265,11 +295,11 @@ pub(crate) fn kept_words(lever: &Lever) -> Option<String> {
 
 /// Writes two amounts, the lower one first.
 pub(crate) fn dollar_range([low, high]: [f64; 2]) -> String {
-    format!("{} to {}", cents(low), cents(high))
+    format!("{} to {}", format_usd_cents(low), format_usd_cents(high))
 }
 
 /// Names the other levers that are *do* but not pasted.
-fn not_pasted(advice: &AgentAdvice, best: &Lever) -> Option<String> {
+fn describe_unpasted_levers(advice: &AgentAdvice, best: &Lever) -> Option<String> {
     let is_left =
         |other: &&&Lever| other.word == Some(Word::Do) && !other.set.iter().all(|own| best.set.contains(own));
     let all = advice.best_levers();
@@ -278,14 +308,14 @@ fn not_pasted(advice: &AgentAdvice, best: &Lever) -> Option<String> {
 }
 
 /// Says what the word of a lever rests on.
-fn why(lever: &Lever) -> Option<String> {
+fn explain_lever_verdict(lever: &Lever) -> Option<String> {
     let word = lever.word.filter(|it| *it != Word::Do)?.text();
     let met = if lever.about.is_empty() { String::new() } else { format!("{}; ", lever.about) };
-    Some(format!("{} ({word}): {met}{}.{}", lever.title, lever.why, sessions_after(lever)))
+    Some(format!("{} ({word}): {met}{}.{}", lever.title, lever.why, describe_sessions_needed(lever)))
 }
 
 /// Says of a *try* how many later sessions would tell.
-fn sessions_after(lever: &Lever) -> String {
+fn describe_sessions_needed(lever: &Lever) -> String {
     match (lever.word, lever.sessions_to_know) {
         (Some(Word::Try), Some(n)) => {
             format!(" The bills of about {} sessions with it would tell.", thousands(n))
@@ -297,7 +327,7 @@ fn sessions_after(lever: &Lever) -> String {
 
 /// Returns the places of so many levers in their order: if not all fit, those that say *do* stay first, and then those of which
 /// something is known.
-pub(crate) fn most_telling<'l>(all: impl Iterator<Item = &'l Lever>, most: usize) -> Vec<usize> {
+pub(crate) fn indices_of_top_levers<'l>(all: impl Iterator<Item = &'l Lever>, n_levers: usize) -> Vec<usize> {
     let mut ranked: Vec<(u8, usize)> = all
         .enumerate()
         .map(|(nth, lever)| match lever.word {
@@ -307,21 +337,23 @@ pub(crate) fn most_telling<'l>(all: impl Iterator<Item = &'l Lever>, most: usize
         })
         .listed();
     ranked.sort_unstable();
-    ranked.truncate(most);
+    ranked.truncate(n_levers);
     let mut places = ranked.into_iter().map(|it| it.1).listed();
     places.sort_unstable();
     places
 }
 
 /// Lays levers out in a line each, by the names that they are given.
-pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l Lever)>) -> Grid {
+pub(crate) fn brief_levers_grid<'l>(title: &str, all: impl Iterator<Item = (String, &'l Lever)>) -> Grid {
     let row = |(name, lever): (String, &Lever)| {
-        let interval = lever.saved_interval.map(|[low, high]| format!("{} to {}", rough(low), rough(high)));
+        let interval = lever
+            .saved_interval
+            .map(|[low, high]| format!("{} to {}", format_rough_usd(low), format_rough_usd(high)));
         let mark = if lever.known_by == KnownBy::Simulated { "~" } else { "" };
         vec![
             lever.word_text().to_owned(),
             in_one_line(&name).into_owned(),
-            or_none(lever.saved_month, |it| format!("{mark}{}", rough(it))),
+            or_none(lever.saved_month, |it| format!("{mark}{}", format_rough_usd(it))),
             or_none(interval, |it| it),
             or_none(lever.evidence_kept, percent),
         ]
@@ -334,7 +366,7 @@ pub(crate) fn in_short<'l>(title: &str, all: impl Iterator<Item = (String, &'l L
 }
 
 /// Writes an amount that is not exact: cents of a few dollars only.
-pub(crate) fn rough(usd: f64) -> String {
+pub(crate) fn format_rough_usd(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };
     match usd.abs() {
         it if it >= 9.995 => format!("{sign}${}", thousands(it.round() as u64)),
@@ -343,16 +375,16 @@ pub(crate) fn rough(usd: f64) -> String {
 }
 
 /// Lays levers out, by their titles or by the keys that they set.
-fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
+fn levers_grid(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
     let row = |lever: &&Lever| {
         let name = if has_keys && !lever.set.is_empty() { lever.set.join(", ") } else { lever.title.clone() };
         vec![
             lever.word_text().to_owned(),
             name,
-            or_none(lever.saved_month, cents),
+            or_none(lever.saved_month, format_usd_cents),
             or_none(lever.saved_interval, dollar_range),
             or_none(lever.expected, signed),
-            or_none(kept_words(lever), |it| it),
+            or_none(describe_evidence_kept(lever), |it| it),
             lever.known_by.text().to_owned(),
         ]
     };
@@ -363,25 +395,25 @@ fn levers(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
         .hued(Hue::AsWords, &["saves a month", "Δ cost"])
 }
 
-fn current(advice: &AgentAdvice) -> Grid {
-    let says = |setting: &InForce| match (setting.from, &setting.variable) {
-        (From::Log, _) => "the logs".to_owned(),
-        (From::File, Some(variable)) => format!("the file given, by {variable}"),
-        (From::File, None) => "the file given".to_owned(),
-        (From::Default, _) => "the agent's default".to_owned(),
+fn settings_in_force_grid(advice: &AgentAdvice) -> Grid {
+    let says = |setting: &SettingInForce| match (setting.from, &setting.variable) {
+        (SettingSource::Log, _) => "the logs".to_owned(),
+        (SettingSource::File, Some(variable)) => format!("the file given, by {variable}"),
+        (SettingSource::File, None) => "the file given".to_owned(),
+        (SettingSource::Default, _) => "the agent's default".to_owned(),
     };
-    let row = |it: &InForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
+    let row = |it: &SettingInForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
     let headings = ["setting", "decides", "now", "says"];
     Grid::new("What is set now", 1, &headings, advice.in_force.iter().map(row))
         .with(CellKind::Text, &[1, 2, 3])
 }
 
-fn lifetimes(advice: &AgentAdvice) -> Grid {
-    let columns: [Of<'_, Lifetimes>; 8] = [
+fn lifetimes_grid(advice: &AgentAdvice) -> Grid {
+    let columns: [Of<'_, LifetimeComparison>; 8] = [
         ("conversation", &|it| it.lane.to_owned()),
         ("sessions", &|it| it.sessions.to_string()),
-        ("5 min a month", &|it| or_none(it.usd_month[0], dollars)),
-        ("1 h a month", &|it| or_none(it.usd_month[1], dollars)),
+        ("5 min a month", &|it| or_none(it.usd_month[0], format_usd)),
+        ("1 h a month", &|it| or_none(it.usd_month[1], format_usd)),
         ("5 min → 1 h", &|it| or_none(it.change, signed)),
         ("95% interval", &|it| or_none(it.interval, interval)),
         ("written again", &|it| percent(it.share)),
@@ -391,7 +423,7 @@ fn lifetimes(advice: &AgentAdvice) -> Grid {
 }
 
 /// Says which lifetime is cheaper.
-fn of_lifetimes(lifetimes: &Lifetimes) -> String {
+fn describe_cheaper_lifetime(lifetimes: &LifetimeComparison) -> String {
     let lane = lifetimes.lane;
     let Some(change) = lifetimes.change else {
         return format!("{lane}: what lifetimes cost is unknown, because a model has no price.");
@@ -405,10 +437,10 @@ fn of_lifetimes(lifetimes: &Lifetimes) -> String {
     )
 }
 
-fn of_wish(advice: &AgentAdvice, wish: &WishFor) -> String {
+fn describe_wish(advice: &AgentAdvice, wish: &WishEffect) -> String {
     let kept =
         wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of what is needed kept", percent(it)));
-    let (change, reason) = (signed(wish.change), capital(&wish.reason));
+    let (change, reason) = (signed(wish.change), capitalise(&wish.reason));
     format!(
         "What only the maintainers of {} could change: {} ({change}{kept}). {reason}.",
         advice.agent, wish.about
@@ -416,23 +448,23 @@ fn of_wish(advice: &AgentAdvice, wish: &WishFor) -> String {
 }
 
 /// Returns an amount of US dollars a month, to the cent.
-pub(crate) fn cents(usd: f64) -> String {
+pub(crate) fn format_usd_cents(usd: f64) -> String {
     let sign = if usd <= -0.005 { "−" } else { "" };
     format!("{sign}${}", fixed(usd.abs(), 2))
 }
 
 /// Says of a lever when its saving is gone, and what is known of the task.
-fn beside_saving(lever: &Lever) -> Vec<String> {
-    let gone = lever.gone_at_extra_turns.map(|it| format!("The saving is {}.", it.words()));
+fn saving_caveats(lever: &Lever) -> Vec<String> {
+    let gone = lever.gone_at_extra_turns.map(|it| format!("The saving is {}.", it.break_even_clause()));
     gone.into_iter().chain(lever.known_of_task.clone()).listed()
 }
 
 /// Lays out of all levers when their savings are gone, and what is known of the task under them.
-fn gone(all: &[Lever]) -> Vec<Block> {
+fn saving_break_even_blocks(all: &[Lever]) -> Vec<Block> {
     let row = |lever: &Lever| {
         let gone = lever.gone_at_extra_turns?;
-        let interval = gone.interval.map(|it| it.map(|it| turns_written(it.max(0.0))).join(" to "));
-        Some(vec![lever.title.clone(), turns_written(gone.percent), or_none(interval, |it| it)])
+        let interval = gone.interval.map(|it| it.map(|it| format_turns_percent(it.max(0.0))).join(" to "));
+        Some(vec![lever.title.clone(), format_turns_percent(gone.percent), or_none(interval, |it| it)])
     };
     let rows = all.iter().filter_map(row).listed();
     if rows.is_empty() {
@@ -443,7 +475,7 @@ fn gone(all: &[Lever]) -> Vec<Block> {
     let mut known = all.iter().filter_map(|it| it.known_of_task.clone()).listed();
     known.sort();
     known.dedup();
-    std::iter::once(Block::Table(grid)).chain(known.into_iter().map(Block::text)).listed()
+    std::iter::once(Block::Table(grid)).chain(known.into_iter().map(Block::paragraph)).listed()
 }
 
 /// What all words rest on.
@@ -451,7 +483,7 @@ const RESTS_ON: &str = "Every setting and combination is tested on all sessions.
      sessions and blocks of time, and over what is assumed.";
 
 /// Says between which ends the bill of a month changes: what is saved is negative.
-fn sure([low, high]: [f64; 2]) -> String {
+fn describe_bill_interval([low, high]: [f64; 2]) -> String {
     format!("95% interval {}", dollar_range([-high, -low]))
 }
 
@@ -459,53 +491,54 @@ fn sure([low, high]: [f64; 2]) -> String {
 ///
 /// # Errors
 /// What the template says.
-pub fn page(advice: &Advice) -> Result<String, template::Error> {
+pub fn render_advice_page(advice: &Advice) -> Result<String, template::Error> {
     let is_several = advice.agents.len() > 1;
-    let answer = |it: &AgentAdvice| Card { of: is_several.then(|| it.agent.clone()), ..card(it) };
-    let figures = advice.agents.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
+    let answer =
+        |it: &AgentAdvice| Card { of: is_several.then(|| it.agent.clone()), ..recommendation_card(it) };
+    let figures = advice.agents.iter().zip(1..).filter_map(|(it, nth)| levers_forest_plot(it, nth));
     let names = advice.agents.iter().map(|it| it.agent.as_str()).listed().join(", ");
     let whose = if names.is_empty() { "no known agent" } else { &names };
     let page = Page {
         command: "advise",
         title: format!("Settings of {whose}"),
-        about: advice.agents.iter().map(words).listed().join(" "),
+        about: advice.agents.iter().map(describe_sessions_and_cost).listed().join(" "),
         answers: advice.agents.iter().filter_map(asked_card).chain(advice.agents.iter().map(answer)).listed(),
         rests_on: vec![RESTS_ON.to_owned()],
-        parts: parts(figures.listed(), blocks(advice, true, usize::MAX)),
+        parts: page_parts(figures.listed(), advice_blocks(advice, true, usize::MAX)),
     };
-    page.write()
+    page.into_html()
 }
 
 /// Says what the user asked for comes to.
 fn asked_card(advice: &AgentAdvice) -> Option<Card> {
-    let (asked, lever) = advice.asked()?;
+    let (asked, lever) = advice.asked_advice_and_lever()?;
     let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
     Some(Card {
-        number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), |it| cents(-it)),
+        number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), |it| format_usd_cents(-it)),
         what: format!("a month with what you asked for: {}{word}", lever.title),
-        sure: lever.saved_interval.map(sure),
-        words: std::iter::once(asked_words(lever)).chain(beside_saving(lever)).listed(),
+        sure: lever.saved_interval.map(describe_bill_interval),
+        words: std::iter::once(describe_asked_lever(lever)).chain(saving_caveats(lever)).listed(),
         code: asked.paste.first().map(|it| it.text.clone()),
         ..Card::default()
     })
 }
 
-fn card(advice: &AgentAdvice) -> Card {
-    let Some(best) = advice.advised() else {
+fn recommendation_card(advice: &AgentAdvice) -> Card {
+    let Some(best) = advice.advised_lever() else {
         let n = format!("{} settings and combinations", advice.tried);
         return Card {
             number: "Nothing to paste".to_owned(),
             what: format!("Of {n}, none is certain enough to be called “do”."),
-            words: advice.best_levers().into_iter().filter_map(why).take(WHYS).listed(),
+            words: advice.best_levers().into_iter().filter_map(explain_lever_verdict).take(WHYS).listed(),
             ..Card::default()
         };
     };
     let pasted = advice.paste.first().map(|it| format!("Put this into {}:", it.at));
     Card {
-        number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| cents(-it)),
+        number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| format_usd_cents(-it)),
         what: format!("a month with this: {}", best.title),
-        sure: best.saved_interval.map(sure),
-        words: beside_saving(best).into_iter().chain(pasted).listed(),
+        sure: best.saved_interval.map(describe_bill_interval),
+        words: saving_caveats(best).into_iter().chain(pasted).listed(),
         code: advice.paste.first().map(|it| it.text.clone()),
         tone: Tone::Better,
         ..Card::default()
@@ -513,24 +546,28 @@ fn card(advice: &AgentAdvice) -> Card {
 }
 
 /// Draws what was tried against what is in force.
-fn forest(advice: &AgentAdvice, nth: usize) -> Option<PageChart> {
+fn levers_forest_plot(advice: &AgentAdvice, nth: usize) -> Option<PageChart> {
     let line = |lever: &Lever| {
-        let saved = lever.saved_month.map(|it| format!("{} a month", cents(-it)));
+        let saved = lever.saved_month.map(|it| format!("{} a month", format_usd_cents(-it)));
         let word = lever.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
-        Some(ForestLine::of_cost(
+        Some(ForestLine::of_cost_change(
             format!("{word}{}", lever.title),
             lever.expected?,
             lever.interval,
-            saved.into_iter().chain(lever.evidence_kept.map(|it| kept(Some(it)))).listed().join(", "),
+            saved
+                .into_iter()
+                .chain(lever.evidence_kept.map(|it| evidence_kept_text(Some(it))))
+                .listed()
+                .join(", "),
         ))
     };
     let lines: Vec<ForestLine> = advice.best_levers().into_iter().filter_map(line).listed();
-    let forest = Forest {
+    let forest = ForestPlot {
         title: "What each setting saves".to_owned(),
         subject: advice.agent.clone(),
         base: "the current settings".to_owned(),
         of: "setting",
         lines,
     };
-    (!forest.lines.is_empty()).then(|| figure(&format!("settings-{nth}"), &forest))
+    (!forest.lines.is_empty()).then(|| draw_chart(&format!("settings-{nth}"), &forest))
 }

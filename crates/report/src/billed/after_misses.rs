@@ -1,7 +1,7 @@
 //! Cache misses that a habit causes: what they cost beyond reads is what another habit saves.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told};
+use super::{BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 
@@ -56,17 +56,17 @@ pub(super) const TOOL_ORDER: AfterMisses = AfterMisses {
 };
 
 impl BilledLever for AfterMisses {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        let mut told = Told::default();
-        for request in session.requests.iter().filter(|request| request.missed_by(self.causes)) {
-            told.saved += request.again_usd();
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+        let mut told = BilledSaving::default();
+        for request in session.requests.iter().filter(|request| request.has_miss_of(self.causes)) {
+            told.saved += request.cache_miss_usd();
             told.times += 1;
         }
-        told.if_met()
+        told.into_list_if_met()
     }
 
-    fn lever(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.counts("time");
+    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+        let [sessions, times] = row.format_counts("time");
         Lever {
             title: self.title.to_owned(),
             about: format!(

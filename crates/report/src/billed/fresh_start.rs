@@ -4,7 +4,7 @@
 //! the rest of the history would have cost to read from there on is saved. What is forgotten with it is not judged.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told};
+use super::{BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 
@@ -14,13 +14,13 @@ pub(super) struct FreshStartLever;
 const SIZES: [u64; 5] = [100_000, 150_000, 200_000, 300_000, 500_000];
 
 impl BilledLever for FreshStartLever {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        SIZES.into_iter().flat_map(|size| with_fresh_starts(session, size)).listed()
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+        SIZES.into_iter().flat_map(|size| fresh_start_savings(session, size)).listed()
     }
 
-    fn lever(&self, row: &BilledRow) -> Lever {
+    fn lever_for_row(&self, row: &BilledRow) -> Lever {
         let size = thousands(row.lever.of.parse().unwrap_or(0));
-        let [sessions, times] = row.counts("time");
+        let [sessions, times] = row.format_counts("time");
         Lever {
             title: format!("Begin a new session once one has {size} tokens"),
             about: format!(
@@ -33,26 +33,27 @@ impl BilledLever for FreshStartLever {
 }
 
 /// Returns what a session saves that begins anew at turns whose prompt has a size; nothing if none has.
-fn with_fresh_starts(session: &BilledSession<'_>, size: u64) -> Vec<Told> {
+fn fresh_start_savings(session: &BilledSession<'_>, min_prompt_tokens: u64) -> Vec<BilledSaving> {
     let mut turns = session.requests.iter().filter(|request| request.begins_turn);
     let Some(second) = turns.nth(1) else { return Vec::new() };
     // The front, and what the first turn had gathered when the second began.
-    let fresh = session.front().max(second.prompt());
-    let mut told = Told { which: size.to_string(), ..Told::default() };
+    let fresh = session.fixed_prefix_tokens().max(second.prompt_tokens());
+    let mut told = BilledSaving { which: min_prompt_tokens.to_string(), ..BilledSaving::default() };
     let mut left_out = 0;
     for request in &session.requests {
-        let again_usd = request.write_usd() - request.read_usd();
+        let again_usd = request.write_usd_per_token() - request.read_usd_per_token();
         // A prompt that shrank in between has nothing more to leave out than it holds.
-        left_out = left_out.min(request.prompt().saturating_sub(fresh));
-        let prompt = request.prompt().saturating_sub(left_out);
-        if request.begins_turn && prompt >= size && prompt > 2 * fresh {
+        left_out = left_out.min(request.prompt_tokens().saturating_sub(fresh));
+        let prompt = request.prompt_tokens().saturating_sub(left_out);
+        if request.begins_turn && prompt >= min_prompt_tokens && prompt > 2 * fresh {
             left_out += prompt - fresh;
             told.times += 1;
             // What was read is written anew; what was missed was written anyway.
-            told.saved -= fresh.min(prompt.saturating_sub(request.missed())) as f64 * again_usd;
+            told.saved -= fresh.min(prompt.saturating_sub(request.missed_tokens())) as f64 * again_usd;
         }
-        let rest = left_out.min(request.prompt()) as f64;
-        told.saved += rest * request.read_usd() + request.missed().min(left_out) as f64 * again_usd;
+        let rest = left_out.min(request.prompt_tokens()) as f64;
+        told.saved +=
+            rest * request.read_usd_per_token() + request.missed_tokens().min(left_out) as f64 * again_usd;
     }
-    told.if_met()
+    told.into_list_if_met()
 }

@@ -1,7 +1,7 @@
 //! What sessions begin with, by person: system prompt, tools and memory files are paid with every request, and some people's are larger.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, WhoseBill};
+use super::{AttributedBill, BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 
@@ -13,8 +13,8 @@ const SESSIONS_MIN: usize = 5;
 const LARGER: f64 = 1.1;
 
 impl BilledLever for FrontLever {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        let size = session.front();
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+        let size = session.fixed_prefix_tokens();
         if session.timeline.is_of_agent() || size == 0 {
             return Vec::new();
         }
@@ -24,21 +24,21 @@ impl BilledLever for FrontLever {
         };
         let saved = session.requests.iter().map(paid).sum();
         let model = session.requests.first().map_or("", |request| request.profile.name.as_str());
-        vec![Told { saved, times: 1, size, which: model.to_owned(), ..Told::default() }]
+        vec![BilledSaving { saved, times: 1, size, which: model.to_owned(), ..BilledSaving::default() }]
     }
 
     /// Compares people who use the same model; where the sessions are one person's, his projects.
-    fn rows(&self, sessions: &[WhoseBill<'_>], told: &[&[Told]]) -> Vec<BilledRow> {
-        let people = larger(&sessions.iter().map(|session| session.person).listed(), told);
+    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
+        let people = rows_of_larger_prefixes(&sessions.iter().map(|session| session.person).listed(), told);
         if people.is_empty() {
-            return larger(&sessions.iter().map(|session| session.project).listed(), told);
+            return rows_of_larger_prefixes(&sessions.iter().map(|session| session.project).listed(), told);
         }
         people
     }
 }
 
 /// What the sessions of a person or a project with one model begin with.
-struct GroupFront<'a> {
+struct GroupPrefix<'a> {
     group: &'a str,
     model: &'a str,
     median: Tokens,
@@ -46,7 +46,7 @@ struct GroupFront<'a> {
 }
 
 /// Returns the fronts of those who have sessions enough.
-fn fronts<'a>(groups: &[&'a str], told: &[&'a [Told]]) -> Vec<GroupFront<'a>> {
+fn prefix_sizes_by_group<'a>(groups: &[&'a str], told: &[&'a [BilledSaving]]) -> Vec<GroupPrefix<'a>> {
     let mut sizes: IndexMap<(&str, &str), Vec<Tokens>> = IndexMap::new();
     for (group, all) in groups.iter().zip(told) {
         for own in *all {
@@ -56,26 +56,26 @@ fn fronts<'a>(groups: &[&'a str], told: &[&'a [Told]]) -> Vec<GroupFront<'a>> {
     sizes.retain(|(group, _), sizes| !group.is_empty() && sizes.len() >= SESSIONS_MIN);
     let front = |((group, model), mut sizes): ((&'a str, &'a str), Vec<Tokens>)| {
         sizes.sort_unstable();
-        GroupFront { group, model, median: sizes[sizes.len() / 2], sessions: sizes.len() }
+        GroupPrefix { group, model, median: sizes[sizes.len() / 2], sessions: sizes.len() }
     };
     sizes.into_iter().map(front).listed()
 }
 
 /// Returns what the larger fronts cost beyond the smallest of the same model; sessions stand in groups.
-fn larger(groups: &[&str], told: &[&[Told]]) -> Vec<BilledRow> {
-    let fronts = fronts(groups, told);
-    let row = |front: &GroupFront<'_>| {
+fn rows_of_larger_prefixes(groups: &[&str], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
+    let fronts = prefix_sizes_by_group(groups, told);
+    let row = |front: &GroupPrefix<'_>| {
         let alike = fronts.iter().filter(|other| other.model == front.model);
         let least = alike
             .map(|other| other.median)
             .min()
             .filter(|least| front.median as f64 > LARGER * *least as f64)?;
-        let excess = |(group, all): (&&str, &&[Told])| {
+        let excess = |(group, all): (&&str, &&[BilledSaving])| {
             let own = all.iter().filter(|told| *group == front.group && told.which == front.model);
             own.map(|told| told.saved * told.size.saturating_sub(least) as f64 / told.size.max(1) as f64)
                 .sum()
         };
-        let name = in_one_line(short(front.group));
+        let name = in_one_line(last_folder_name(front.group));
         let [least, median] = [least, front.median].map(thousands);
         let sessions = counted(front.sessions, "session");
         let lever = Lever {
@@ -96,6 +96,6 @@ fn larger(groups: &[&str], told: &[&[Told]]) -> Vec<BilledRow> {
 }
 
 /// Returns the last part of a folder's name.
-fn short(name: &str) -> &str {
+fn last_folder_name(name: &str) -> &str {
     name.rsplit(['/', '\\']).find(|it| !it.is_empty()).unwrap_or(name)
 }

@@ -1,7 +1,7 @@
 //! Images that stay in the history: what they cost in every later request, and what would be saved if all but the last few were taken out.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told};
+use super::{BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 use ctxsim_timeline::{Event, EventKind, ItemIx, StepIx};
@@ -14,7 +14,7 @@ const STAY: usize = 3;
 const BATCH: usize = 10;
 
 /// An image that requests carry on.
-struct HeldImage {
+struct CarriedImage {
     /// The first step that sends it.
     sent: StepIx,
     tokens: Tokens,
@@ -25,34 +25,36 @@ struct HeldImage {
 }
 
 impl BilledLever for ImagesLever {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        let mut arriving = arriving(session.timeline).into_iter().peekable();
-        let carried = session.carried();
-        let mut held: Vec<HeldImage> = Vec::new();
-        let mut told = Told::default();
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+        let mut arriving = images_in_sending_order(session.timeline).into_iter().peekable();
+        let carried = session.carried_rates();
+        let mut held: Vec<CarriedImage> = Vec::new();
+        let mut told = BilledSaving::default();
         let mut before: Tokens = 0;
         for request in &session.requests {
             held.retain(|image| image.gone_at.is_none_or(|gone| gone > request.step));
             while let Some(image) = arriving.next_if(|image| image.sent <= request.step) {
-                held.push(HeldImage { before, ..image });
+                held.push(CarriedImage { before, ..image });
             }
-            before = request.prompt();
+            before = request.prompt_tokens();
             if held.len() < STAY + BATCH {
                 continue;
             }
             let first = held[0].before;
             let out: Tokens = held.drain(..BATCH).map(|image| image.tokens).sum();
             let rewritten = request.tokens.read.saturating_sub(first).saturating_sub(out);
-            let kept = out as f64 * (request.read_usd() + carried.after(request.step));
-            told.saved += kept - rewritten as f64 * (request.write_usd() - request.read_usd());
+            let kept =
+                out as f64 * (request.read_usd_per_token() + carried.usd_per_token_after(request.step));
+            told.saved +=
+                kept - rewritten as f64 * (request.write_usd_per_token() - request.read_usd_per_token());
             told.times += BATCH as u64;
             told.size += out;
         }
-        told.if_met()
+        told.into_list_if_met()
     }
 
-    fn lever(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.counts("older image");
+    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+        let [sessions, times] = row.format_counts("older image");
         Lever {
             title: format!("Take images out of the history {BATCH} at a time, but for the last {STAY}"),
             about: format!("{sessions} carried {times} ({} tokens) on and on", thousands(row.size)),
@@ -63,7 +65,7 @@ impl BilledLever for ImagesLever {
 }
 
 /// Returns the images of a session in the order in which requests sent them.
-fn arriving(timeline: &Timeline) -> Vec<HeldImage> {
+fn images_in_sending_order(timeline: &Timeline) -> Vec<CarriedImage> {
     let spine = &timeline.spine;
     let image = |item: ItemIx| {
         let row = spine.items.get(item as usize)?;
@@ -73,7 +75,7 @@ fn arriving(timeline: &Timeline) -> Vec<HeldImage> {
         let goes = |event: &&Event| matches!(&event.kind, EventKind::Reset(items) if items.contains(&item));
         let gone = timeline.events.iter().filter(goes).map(|event| spine.step_at(event.at));
         let gone_at = gone.filter(|step| *step >= sent).min();
-        Some(HeldImage { sent, tokens: row.raw.into(), before: 0, gone_at })
+        Some(CarriedImage { sent, tokens: row.raw.into(), before: 0, gone_at })
     };
     timeline.images.items.iter().filter_map(|(item, _)| image(*item)).listed()
 }

@@ -1,7 +1,7 @@
 //! Texts that a harness adds to prompts on its own: what hooks say, files that changed on disk, reminders and lists, written once and read again.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told};
+use super::{BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 use ctxsim_timeline::{InjectedText, Occasion};
@@ -9,34 +9,36 @@ use ctxsim_timeline::{InjectedText, Occasion};
 pub(super) struct InjectedLever;
 
 impl BilledLever for InjectedLever {
-    fn untold(&self, session: &BilledSession<'_>) -> Option<&'static str> {
+    fn why_unmeasurable(&self, session: &BilledSession<'_>) -> Option<&'static str> {
         let mut occasions = session.timeline.recorded.iter().flat_map(|recorded| recorded.occasions.iter());
         let has_any = occasions.any(|(_, occasion)| matches!(occasion, Occasion::Injected(..)));
         (!has_any).then_some("these logs name no text that the agent adds on its own")
     }
 
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let occasions = session.timeline.recorded.iter().flat_map(|recorded| recorded.occasions.iter());
-        let carried = session.carried();
+        let carried = session.carried_rates();
         let per_token: f64 = session.timeline.chars_per_token.to_f64().max(1.0);
-        let mut all: IndexMap<InjectedText, Told> = IndexMap::new();
+        let mut all: IndexMap<InjectedText, BilledSaving> = IndexMap::new();
         for (step, occasion) in occasions {
             let Occasion::Injected(what, characters) = occasion else { continue };
             // It is written with the request of its step.
-            let Some(write) = session.request_of(*step).map(RequestBill::write_usd) else { continue };
+            let Some(write) = session.request_at_step(*step).map(RequestBill::write_usd_per_token) else {
+                continue;
+            };
             let tokens = f64::from(*characters) / per_token;
             let told = all.entry(*what).or_default();
-            told.saved += tokens * (write + carried.after(*step));
+            told.saved += tokens * (write + carried.usd_per_token_after(*step));
             told.times += 1;
             told.size += tokens as u64;
         }
-        all.into_iter().map(|(what, told)| Told { which: what.name().to_owned(), ..told }).listed()
+        all.into_iter().map(|(what, told)| BilledSaving { which: what.name().to_owned(), ..told }).listed()
     }
 
-    fn lever(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.counts("text");
+    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+        let [sessions, times] = row.format_counts("text");
         Lever {
-            title: title(&row.lever.of).to_owned(),
+            title: title_for_text_kind(&row.lever.of).to_owned(),
             about: format!(
                 "{times} in {sessions}, about {} tokens in all, added to prompts and carried on from there",
                 thousands(row.size)
@@ -49,7 +51,7 @@ impl BilledLever for InjectedLever {
 }
 
 /// Says what to do about a kind of text.
-fn title(kind: &str) -> &'static str {
+fn title_for_text_kind(kind: &str) -> &'static str {
     match kind {
         "hook" => "Let hooks add less to prompts",
         "changed_file" => "Leave files alone that the agent has read",

@@ -4,7 +4,7 @@
 //! ends.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told};
+use super::{BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 
@@ -15,13 +15,13 @@ const HOUR_MS: u64 = 3_600_000;
 const HOURS: [u64; 3] = [1, 4, 10];
 
 impl BilledLever for KeepAliveLever {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let kept = HOURS.into_iter().filter(|_| !session.requests.is_empty());
-        kept.map(|hours| kept_alive(&session.requests, hours)).listed()
+        kept.map(|hours| keep_alive_saving(&session.requests, hours)).listed()
     }
 
-    fn lever(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.counts("pause");
+    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+        let [sessions, times] = row.format_counts("pause");
         Lever {
             of: format!("{} h", row.lever.of),
             title: format!("Keep the cache alive for {} h with short requests", row.lever.of),
@@ -35,18 +35,18 @@ impl BilledLever for KeepAliveLever {
 }
 
 /// Returns what keeping the prompts of requests alive for some hours saves; costs are negative.
-fn kept_alive(requests: &[RequestBill<'_>], hours: u64) -> Told {
-    let mut told = Told { which: hours.to_string(), ..Told::default() };
+fn keep_alive_saving(requests: &[RequestBill<'_>], hours: u64) -> BilledSaving {
+    let mut told = BilledSaving { which: hours.to_string(), ..BilledSaving::default() };
     for (nth, before) in requests.iter().enumerate() {
-        let Some(life) = before.life_ms().filter(|life| *life > 0) else { continue };
+        let Some(life) = before.entry_life_ms().filter(|life| *life > 0) else { continue };
         let after = requests.get(nth + 1);
         let pause = after.map_or(u64::MAX, |after| after.pause_ms);
         let n_requests = pause.min(hours * HOUR_MS) / life;
         // The last of them keeps the entries for a lifetime more.
         let alive = (n_requests + 1).saturating_mul(life);
-        let cost = n_requests as f64 * before.prompt() as f64 * before.read_usd();
-        let kept = after.filter(|after| after.missed_by(&[MissCause::Paused]) && pause < alive);
-        told.saved += kept.map_or(0.0, RequestBill::again_usd) - cost;
+        let cost = n_requests as f64 * before.prompt_tokens() as f64 * before.read_usd_per_token();
+        let kept = after.filter(|after| after.has_miss_of(&[MissCause::Paused]) && pause < alive);
+        told.saved += kept.map_or(0.0, RequestBill::cache_miss_usd) - cost;
         told.times += u64::from(kept.is_some());
     }
     told

@@ -4,7 +4,7 @@
 //! the prompt tells before the pause does.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told};
+use super::{BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 use ctxsim_engine::measure::known_task::LeverTerms;
@@ -12,24 +12,24 @@ use ctxsim_engine::measure::known_task::LeverTerms;
 pub(super) struct LeavingLever;
 
 impl BilledLever for LeavingLever {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        let front = session.front() as f64;
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+        let front = session.fixed_prefix_tokens() as f64;
         let summary = LeverTerms::declared().summary_tokens;
-        let mut told = Told::default();
-        for paused in session.requests.iter().filter(|request| request.missed_by(&[MissCause::Paused])) {
-            let saved = saved_by_summary(paused, front, summary.value);
+        let mut told = BilledSaving::default();
+        for paused in session.requests.iter().filter(|request| request.has_miss_of(&[MissCause::Paused])) {
+            let saved = usd_saved_by_summary(paused, front, summary.value);
             if saved > 0.0 {
-                let off = |tokens: f64| saved_by_summary(paused, front, tokens) - saved;
+                let off = |tokens: f64| usd_saved_by_summary(paused, front, tokens) - saved;
                 told.saved += saved;
                 told.times += 1;
                 told.off = [told.off[0] + off(summary.low), told.off[1] + off(summary.high)];
             }
         }
-        told.if_met()
+        told.into_list_if_met()
     }
 
-    fn lever(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.counts("such pause");
+    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+        let [sessions, times] = row.format_counts("such pause");
         Lever {
             title: "Compact before a pause that outlasts the cache".to_owned(),
             about: format!("After {times} in {sessions}, the history was sent again without the cache"),
@@ -41,8 +41,8 @@ impl BilledLever for LeavingLever {
 
 /// Returns what a summary before a pause would have saved of the request after it: what was sent again, less the front and the summary in its
 /// place, and less the request that writes the summary.
-fn saved_by_summary(paused: &RequestBill<'_>, front: f64, summary: f64) -> f64 {
-    let (missed, write_usd) = (paused.missed() as f64, paused.write_usd());
-    let before = missed * paused.read_usd() + summary * paused.output_usd();
-    missed * write_usd - (front + summary).min(missed) * write_usd - before
+fn usd_saved_by_summary(paused: &RequestBill<'_>, front_tokens: f64, summary_tokens: f64) -> f64 {
+    let (missed, write_usd) = (paused.missed_tokens() as f64, paused.write_usd_per_token());
+    let before = missed * paused.read_usd_per_token() + summary_tokens * paused.output_usd_per_token();
+    missed * write_usd - (front_tokens + summary_tokens).min(missed) * write_usd - before
 }

@@ -1,7 +1,7 @@
 //! Marks for the cache: sessions that were billed without any use of it under a provider that caches nothing without marks.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told};
+use super::{BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
@@ -9,31 +9,31 @@ use ctxsim_engine::ledger::TokenUse;
 pub(super) struct MarksLever;
 
 impl BilledLever for MarksLever {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let uses = |tokens: &TokenUse| tokens.read + tokens.write[0] + tokens.write[1] > 0;
         if session.requests.iter().any(|request| uses(&request.tokens)) {
             return Vec::new();
         }
-        let mut told = Told::default();
+        let mut told = BilledSaving::default();
         let mut before: Tokens = 0;
         for request in &session.requests {
-            let prompt = request.prompt();
+            let prompt = request.prompt_tokens();
             let min = request.profile.cache.needs_marks().filter(|min| prompt >= *min);
-            let Some((min, [write, _])) = min.zip(request.writes_usd()) else { continue };
-            let lives = request.life_ms().is_some_and(|life| request.pause_ms <= life);
+            let Some((min, [write, _])) = min.zip(request.short_and_long_write_usd()) else { continue };
+            let lives = request.entry_life_ms().is_some_and(|life| request.pause_ms <= life);
             // What was sent before is at most what it has in common with that.
             let known = if lives && before >= min { before.min(prompt) } else { 0 };
-            let input = request.write_usd();
-            told.saved +=
-                known as f64 * (input - request.read_usd()) - (prompt - known) as f64 * (write - input);
+            let input = request.write_usd_per_token();
+            told.saved += known as f64 * (input - request.read_usd_per_token())
+                - (prompt - known) as f64 * (write - input);
             told.times += u64::from(known > 0);
             before = prompt;
         }
-        told.if_met()
+        told.into_list_if_met()
     }
 
-    fn lever(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.counts("prompt");
+    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+        let [sessions, times] = row.format_counts("prompt");
         Lever {
             title: "Mark prompts for the cache".to_owned(),
             about: format!("{sessions} sent {times} again without marks, and nothing was cached"),

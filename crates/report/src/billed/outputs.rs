@@ -1,7 +1,7 @@
 //! Long outputs of tools: what the tokens beyond a cap cost when they came, and in every request that carried them on.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told};
+use super::{BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 use ctxsim_timeline::{ItemIx, Kind};
@@ -12,12 +12,12 @@ pub(super) struct OutputsLever;
 const CAP: Tokens = 4_000;
 
 impl BilledLever for OutputsLever {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let spine = &session.timeline.spine;
-        let carried = session.carried();
+        let carried = session.carried_rates();
         let needed: BTreeSet<ItemIx> =
             session.timeline.needs.of_items().iter().map(|need| need.inferred.item).collect();
-        let mut all: IndexMap<&str, Told> = IndexMap::new();
+        let mut all: IndexMap<&str, BilledSaving> = IndexMap::new();
         // What the last request brought was never sent.
         let n_sent = session.requests.len().saturating_sub(1);
         for request in &session.requests[..n_sent] {
@@ -29,19 +29,20 @@ impl BilledLever for OutputsLever {
                     continue;
                 }
                 // It comes with the next request, at the price of a write.
-                let each = request.write_usd() + carried.after(request.step.saturating_add(1));
+                let each = request.write_usd_per_token()
+                    + carried.usd_per_token_after(request.step.saturating_add(1));
                 let told = all.entry(tool).or_default();
                 told.saved += beyond as f64 * each;
                 told.times += 1;
                 told.size += u64::from(needed.contains(&nth));
             }
         }
-        all.into_iter().map(|(tool, told)| Told { which: tool.to_owned(), ..told }).listed()
+        all.into_iter().map(|(tool, told)| BilledSaving { which: tool.to_owned(), ..told }).listed()
     }
 
-    fn lever(&self, row: &BilledRow) -> Lever {
+    fn lever_for_row(&self, row: &BilledRow) -> Lever {
         let (tool, cap, needed) = (in_one_line(&row.lever.of), thousands(CAP), thousands(row.size));
-        let [sessions, times] = row.counts("output");
+        let [sessions, times] = row.format_counts("output");
         Lever {
             title: format!("Cap {tool} outputs at {cap} tokens"),
             about: format!("{times} of over {cap} tokens in {sessions}"),

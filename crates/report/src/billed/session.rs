@@ -1,6 +1,6 @@
 //! The requests of one recorded session as they were billed, with what each missed, for levers to read.
 
-use crate::as_logged::{MadeFor, ProfileOf, each_logged};
+use crate::as_logged::{MadeFor, ProfileOf, for_each_logged_request};
 use crate::prelude::*;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::missed::{Miss, all_misses};
@@ -10,7 +10,7 @@ use ctxsim_timeline::{ItemIx, StepIx};
 
 /// Which cheaper model of the same provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cheaper {
+pub enum CheaperChoice {
     /// Of the same line.
     SameLine,
     /// Of the next line down: the dearest of those that are cheaper.
@@ -18,17 +18,17 @@ pub enum Cheaper {
 }
 
 /// Finds a cheaper model.
-pub type CheaperModel<'p> = &'p dyn Fn(&Profile, Cheaper) -> Option<&'p Profile>;
+pub type CheaperModel<'p> = &'p dyn Fn(&Profile, CheaperChoice) -> Option<&'p Profile>;
 
 /// The prices of models, and which are cheaper.
 #[derive(Clone, Copy)]
 pub struct ModelPrices<'p> {
-    pub of: ProfileOf<'p>,
+    pub profile_of: ProfileOf<'p>,
     pub cheaper: CheaperModel<'p>,
 }
 
 /// Returns the line of a model, by its name without numbers: `claude-opus`, `gpt-mini`.
-pub fn line_of(name: &str) -> String {
+pub fn model_line_name(name: &str) -> String {
     let words = name.split('-').filter(|it| !it.contains(|letter: char| letter.is_ascii_digit()));
     words.listed().join("-")
 }
@@ -79,8 +79,10 @@ impl<'t> BilledSession<'t> {
         let steps = &timeline.spine.steps;
         let mut begins = timeline.spine.turns.iter().map(|it| it.steps.start).peekable();
         let mut class = 0;
-        each_logged(timeline, prices.of, |request| {
-            let (tokens, Some((profile, list))) = (request.tokens(), request.priced()) else { return };
+        for_each_logged_request(timeline, prices.profile_of, |request| {
+            let (tokens, Some((profile, list))) = (request.token_use(), request.profile_and_prices()) else {
+                return;
+            };
             let Some(usd) = Bill::of_request(list, &tokens).total() else { return };
             session.usd += usd.usd();
             let MadeFor::Step(nth) = request.made_for else { return };
@@ -110,21 +112,22 @@ impl<'t> BilledSession<'t> {
     }
 
     /// Returns the tokens that stand before every message of its user: tools, system prompt and memory files, as far as its first bill shows.
-    pub(super) fn front(&self) -> Tokens {
+    pub(super) fn fixed_prefix_tokens(&self) -> Tokens {
         let Some(first) = self.requests.first() else { return 0 };
         let fixed = self.timeline.recorded.iter().flat_map(|it| it.fixed.iter());
         let size = |item: ItemIx| self.timeline.spine.items.get(item as usize).map_or(0, |it| it.raw.into());
-        fixed.map(|it| size(it.0)).sum::<Tokens>().min(first.prompt())
+        fixed.map(|it| size(it.0)).sum::<Tokens>().min(first.prompt_tokens())
     }
 
     /// Returns what a token costs that was sent, with each of the requests from one place to another: a running sum over requests.
-    pub(super) fn carried(&self) -> CarriedRates {
+    pub(super) fn carried_rates(&self) -> CarriedRates {
         let mut sums = vec![0.0];
         let mut sum = 0.0;
         for request in &self.requests {
-            let missed = request.missed();
+            let missed = request.missed_tokens();
             let known = (request.tokens.read + missed).max(1) as f64;
-            sum += request.read_usd() + missed as f64 / known * (request.write_usd() - request.read_usd());
+            sum += request.read_usd_per_token()
+                + missed as f64 / known * (request.write_usd_per_token() - request.read_usd_per_token());
             sums.push(sum);
         }
         let steps = self.requests.iter().map(|request| request.step).listed();
@@ -133,12 +136,16 @@ impl<'t> BilledSession<'t> {
     }
 
     /// Returns the profile of a cheaper model of the same provider.
-    pub(super) fn cheaper(&self, profile: &Profile, which: Cheaper) -> Option<&'t Profile> {
+    pub(super) fn find_cheaper_profile(
+        &self,
+        profile: &Profile,
+        which: CheaperChoice,
+    ) -> Option<&'t Profile> {
         (self.cheaper)(profile, which)
     }
 
     /// Returns the request of a step, if it was billed.
-    pub(super) fn request_of(&self, step: StepIx) -> Option<&RequestBill<'t>> {
+    pub(super) fn request_at_step(&self, step: StepIx) -> Option<&RequestBill<'t>> {
         let nth = self.requests.partition_point(|request| request.step < step);
         self.requests.get(nth).filter(|request| request.step == step)
     }
@@ -154,7 +161,7 @@ pub(super) struct CarriedRates {
 
 impl CarriedRates {
     /// Returns what a token that a step first sends costs in later requests, in US dollars, until the history is summed up.
-    pub(super) fn after(&self, step: StepIx) -> f64 {
+    pub(super) fn usd_per_token_after(&self, step: StepIx) -> f64 {
         let place = |step: StepIx| self.steps.partition_point(|it| *it < step);
         let end = self.ends.iter().find(|it| **it > step).map_or(self.steps.len(), |it| place(*it));
         let first = self.steps.partition_point(|it| *it <= step);
@@ -163,63 +170,63 @@ impl CarriedRates {
 }
 
 impl RequestBill<'_> {
-    pub(super) fn prompt(&self) -> Tokens {
+    pub(super) fn prompt_tokens(&self) -> Tokens {
         self.tokens.prompt()
     }
 
     fn rates(&self) -> &Rates {
-        self.list.of_prompt(self.prompt())
+        self.list.of_prompt(self.prompt_tokens())
     }
 
     /// Returns what reading a token from the cache costs, in US dollars.
-    pub(super) fn read_usd(&self) -> f64 {
+    pub(super) fn read_usd_per_token(&self) -> f64 {
         self.rates().read().usd()
     }
 
     /// Returns what writing one costs, with the lifetime that the session writes with.
-    pub(super) fn write_usd(&self) -> f64 {
+    pub(super) fn write_usd_per_token(&self) -> f64 {
         let rates = self.rates();
         let has_writes = self.tokens.write.iter().any(|it| *it > 0);
         let written = rates.write(self.class).filter(|_| has_writes || self.tokens.uncached == 0);
         written.unwrap_or(rates.input).usd()
     }
 
-    pub(super) fn output_usd(&self) -> f64 {
+    pub(super) fn output_usd_per_token(&self) -> f64 {
         self.rates().output.map_or(0.0, |it| it.usd())
     }
 
     /// Returns what it would have cost less if what it missed had been read.
-    pub(super) fn again_usd(&self) -> f64 {
+    pub(super) fn cache_miss_usd(&self) -> f64 {
         if self.miss.is_none() {
             return 0.0;
         }
-        let place = [self.tokens.read, self.tokens.read.saturating_add(self.missed())];
+        let place = [self.tokens.read, self.tokens.read.saturating_add(self.missed_tokens())];
         let (part, bill) = Bill::of_part(self.list, &self.tokens, place);
         let paid = bill.write + bill.uncached;
-        paid.usd() - (part.write[0] + part.write[1] + part.uncached) as f64 * self.read_usd()
+        paid.usd() - (part.write[0] + part.write[1] + part.uncached) as f64 * self.read_usd_per_token()
     }
 
     /// Returns how many tokens it should have read and did not.
-    pub(super) fn missed(&self) -> Tokens {
+    pub(super) fn missed_tokens(&self) -> Tokens {
         self.miss.map_or(0, |(_, tokens)| tokens)
     }
 
     /// Returns whether it missed something of one of some causes.
-    pub(super) fn missed_by(&self, causes: &[MissCause]) -> bool {
+    pub(super) fn has_miss_of(&self, causes: &[MissCause]) -> bool {
         self.miss.is_some_and(|(cause, _)| causes.contains(&cause))
     }
 
     /// Returns how long the entries live that it writes, in milliseconds.
-    pub(super) fn life_ms(&self) -> Option<u64> {
-        self.profile.cache.life_ms(if self.is_long() { TtlClass::Long } else { TtlClass::Short })
+    pub(super) fn entry_life_ms(&self) -> Option<u64> {
+        self.profile.cache.life_ms(if self.writes_long_lived() { TtlClass::Long } else { TtlClass::Short })
     }
 
-    pub(super) fn is_long(&self) -> bool {
+    pub(super) fn writes_long_lived(&self) -> bool {
         self.class == 1
     }
 
     /// Returns its rates for writing with a short and a long lifetime.
-    pub(super) fn writes_usd(&self) -> Option<[f64; 2]> {
+    pub(super) fn short_and_long_write_usd(&self) -> Option<[f64; 2]> {
         let rates = self.rates();
         rates.cache_write?;
         Some([rates.write(0)?.usd(), rates.write(1)?.usd()])

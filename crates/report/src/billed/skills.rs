@@ -1,7 +1,7 @@
 //! Skills and slash commands in mid-session: expanding one rewrites earlier messages, and what follows is sent again without the cache.
 
 use super::session::BilledSession;
-use super::{BilledLever, BilledRow, Told, WhoseBill, by_kind};
+use super::{AttributedBill, BilledLever, BilledRow, BilledSaving, sum_rows_by_which};
 use crate::lever::Lever;
 use crate::prelude::*;
 use ctxsim_timeline::{ItemIx, Kind, StepIx};
@@ -16,26 +16,27 @@ const NAMED: usize = 3;
 const LONGEST: usize = 40;
 
 impl BilledLever for SkillsLever {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
-        let missed = session.requests.iter().filter(|request| request.missed_by(&[MissCause::Skill]));
-        let told = missed.map(|request| Told {
-            which: skill_before(session.timeline, request.step).unwrap_or_default(),
-            saved: request.again_usd(),
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+        let missed = session.requests.iter().filter(|request| request.has_miss_of(&[MissCause::Skill]));
+        let told = missed.map(|request| BilledSaving {
+            which: last_skill_before(session.timeline, request.step).unwrap_or_default(),
+            saved: request.cache_miss_usd(),
             times: 1,
-            ..Told::default()
+            ..BilledSaving::default()
         });
         told.listed()
     }
 
-    fn rows(&self, sessions: &[WhoseBill<'_>], told: &[&[Told]]) -> Vec<BilledRow> {
-        let mut kinds = by_kind(told);
+    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
+        let mut kinds = sum_rows_by_which(told);
         if kinds.is_empty() {
             return Vec::new();
         }
-        kinds.order_by(|one, other| other.sum().total_cmp(&one.sum()));
-        let total: f64 = kinds.iter().map(BilledRow::sum).sum();
+        kinds.order_by(|one, other| other.total_saved_usd().total_cmp(&one.total_saved_usd()));
+        let total: f64 = kinds.iter().map(BilledRow::total_saved_usd).sum();
         let named = kinds.iter().filter(|kind| !kind.lever.of.is_empty()).listed();
-        let most = named.first().filter(|kind| kind.sum() >= MOST * total).map(|kind| &kind.lever.of);
+        let most =
+            named.first().filter(|kind| kind.total_saved_usd() >= MOST * total).map(|kind| &kind.lever.of);
         let title = match most {
             Some(name) => format!("Call {name} early or in its own session"),
             None => "Call skills and commands early or in their own sessions".to_owned(),
@@ -61,16 +62,16 @@ impl BilledLever for SkillsLever {
 }
 
 /// Returns the skill or command that was expanded last before a step, in its turn or the one before.
-fn skill_before(timeline: &Timeline, step: StepIx) -> Option<String> {
+fn last_skill_before(timeline: &Timeline, step: StepIx) -> Option<String> {
     let spine = &timeline.spine;
     let turn = spine.turns.partition_point(|it| it.steps.start <= step).checked_sub(1)?;
     let from = spine.turns[turn.saturating_sub(1)].items.start;
     let to = spine.steps[step as usize].reply.start;
-    (from..to).rev().find_map(|item| named_by(timeline, item))
+    (from..to).rev().find_map(|item| skill_named_by_item(timeline, item))
 }
 
 /// Returns the skill or command that an item expands.
-fn named_by(timeline: &Timeline, item: ItemIx) -> Option<String> {
+fn skill_named_by_item(timeline: &Timeline, item: ItemIx) -> Option<String> {
     let row = timeline.spine.items.get(item as usize)?;
     let text = || timeline.texts.text(item);
     let name = match row.kind {

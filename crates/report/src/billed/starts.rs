@@ -1,7 +1,7 @@
 //! Sub-agents that begin alike: what each would save by reading what another had written shortly before.
 
 use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, Told, WhoseBill};
+use super::{AttributedBill, BilledLever, BilledRow, BilledSaving};
 use crate::lever::Lever;
 use crate::prelude::*;
 
@@ -11,14 +11,14 @@ pub(super) struct StartsLever;
 const WITHIN_MS: i64 = 300_000;
 
 impl BilledLever for StartsLever {
-    fn told(&self, session: &BilledSession<'_>) -> Vec<Told> {
+    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let first = session.requests.first().filter(|_| session.timeline.is_of_agent());
-        let missed = first.filter(|it| it.missed_by(&[MissCause::Began]));
-        let saved = missed.map(RequestBill::again_usd);
-        saved.map(|saved| Told { saved, times: 1, ..Told::default() }).into_iter().listed()
+        let missed = first.filter(|it| it.has_miss_of(&[MissCause::Began]));
+        let saved = missed.map(RequestBill::cache_miss_usd);
+        saved.map(|saved| BilledSaving { saved, times: 1, ..BilledSaving::default() }).into_iter().listed()
     }
 
-    fn rows(&self, sessions: &[WhoseBill<'_>], told: &[&[Told]]) -> Vec<BilledRow> {
+    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
         let began = |nth: &usize| sessions[*nth].span_ms.map(|[began, _]| began);
         let agents = (0..sessions.len()).filter(|nth| sessions[*nth].is_of_agent).listed();
         let mut order = agents.iter().copied().filter(|nth| began(nth).is_some()).listed();

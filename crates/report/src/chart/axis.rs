@@ -16,9 +16,9 @@ pub(super) struct Axis {
 
 impl Axis {
     /// Returns an axis whose ends are round numbers around those given, with about so many steps.
-    pub(super) fn new(low: f64, high: f64, places: [f64; 2], about: f64) -> Self {
+    pub(super) fn new(low: f64, high: f64, places: [f64; 2], about_steps: f64) -> Self {
         let span = if high > low { high - low } else { high.abs().max(1.0) };
-        let step = round_step(span / about);
+        let step = round_up_step(span / about_steps);
         let (first, last) = ((low / step).floor(), ((low + span) / step - 1e-9).ceil());
         let n_steps = (last - first).clamp(1.0, 100.0) as u32;
         let ticks: Vec<f64> = (0..=n_steps).map(|it| (first + f64::from(it)) * step).listed();
@@ -26,33 +26,33 @@ impl Axis {
     }
 
     /// Returns an axis of counts that ends at the last of them.
-    pub(super) fn exact(high: f64, places: [f64; 2], about: f64) -> Self {
-        let axis = Self::new(0.0, high.max(about), places, about);
+    pub(super) fn for_counts(high: f64, places: [f64; 2], about_steps: f64) -> Self {
+        let axis = Self::new(0.0, high.max(about_steps), places, about_steps);
         let ticks = axis.ticks.iter().copied().filter(|it| *it <= high).listed();
         Self { to: high.max(1.0), ticks, ..axis }
     }
 
     /// Returns an axis from nothing to a number, whatever that is, with round numbers below it.
-    pub(super) fn tight(high: f64, places: [f64; 2], about: f64) -> Self {
-        let axis = Self::new(0.0, high, places, about);
+    pub(super) fn up_to_exactly(high: f64, places: [f64; 2], about_steps: f64) -> Self {
+        let axis = Self::new(0.0, high, places, about_steps);
         let ticks = axis.ticks.iter().copied().filter(|it| *it <= high).listed();
         Self { to: if high > 0.0 { high } else { axis.to }, ticks, ..axis }
     }
 
     /// Returns an axis for points: it begins at nothing, unless all of them are far from it.
-    pub(super) fn of_points(low: f64, high: f64, places: [f64; 2], about: f64) -> Self {
+    pub(super) fn for_points(low: f64, high: f64, places: [f64; 2], about_steps: f64) -> Self {
         let low = if low > high / 2.0 && high > low { low } else { 0.0 };
-        Self::new(low, high, places, about)
+        Self::new(low, high, places, about_steps)
     }
 
     /// Returns the place of a number.
-    pub(super) fn at(&self, number: f64) -> f64 {
+    pub(super) fn position_of(&self, number: f64) -> f64 {
         let [start, end] = self.places;
         start + (number - self.from) / (self.to - self.from) * (end - start)
     }
 
     /// Writes a number as the axis has it, with no more decimals than its steps need.
-    pub(super) fn written(&self, number: f64) -> String {
+    pub(super) fn format_number(&self, number: f64) -> String {
         let mut decimals = 0;
         let mut step = self.step;
         while decimals < 9 && (step - step.round()).abs() > 1e-6 {
@@ -62,41 +62,49 @@ impl Axis {
     }
 
     /// Draws it below a frame, with lines through the frame.
-    pub(super) fn below(
+    pub(super) fn draw_below_frame(
         &self,
         scene: &mut Scene,
         [top, bottom]: [f64; 2],
         name: &str,
-        written: impl Fn(f64) -> String,
+        format_tick: impl Fn(f64) -> String,
     ) {
         for tick in &self.ticks {
-            let x = self.at(*tick);
-            scene.add(Path::drawn(line([[x, top], [x, bottom]]), ink::GRID, 1.0));
-            scene.add(SceneText::new(x, bottom + 15.0, written(*tick)).anchored(Anchor::Middle).faint());
+            let x = self.position_of(*tick);
+            scene.add_mark(VectorPath::stroked_with(line_path([[x, top], [x, bottom]]), ink::GRID, 1.0));
+            scene.add_mark(
+                SceneText::new(x, bottom + 15.0, format_tick(*tick))
+                    .with_anchor(Anchor::Middle)
+                    .with_faint_ink(),
+            );
         }
         let [start, end] = self.places;
-        scene.add(SceneText::new((start + end) / 2.0, bottom + 33.0, name).anchored(Anchor::Middle));
+        scene.add_mark(SceneText::new((start + end) / 2.0, bottom + 33.0, name).with_anchor(Anchor::Middle));
     }
 
     /// Draws it left of a frame, with lines through the frame and its name above.
-    pub(super) fn beside(
+    pub(super) fn draw_left_of_frame(
         &self,
         scene: &mut Scene,
         [left, right]: [f64; 2],
         name: &str,
-        written: impl Fn(f64) -> String,
+        format_tick: impl Fn(f64) -> String,
     ) {
         for tick in &self.ticks {
-            let y = self.at(*tick);
-            scene.add(Path::drawn(line([[left, y], [right, y]]), ink::GRID, 1.0));
-            scene.add(SceneText::new(left - 6.0, y + 4.0, written(*tick)).anchored(Anchor::End).faint());
+            let y = self.position_of(*tick);
+            scene.add_mark(VectorPath::stroked_with(line_path([[left, y], [right, y]]), ink::GRID, 1.0));
+            scene.add_mark(
+                SceneText::new(left - 6.0, y + 4.0, format_tick(*tick))
+                    .with_anchor(Anchor::End)
+                    .with_faint_ink(),
+            );
         }
-        scene.add(SceneText::new(4.0, self.places[1].min(self.places[0]) - 12.0, name));
+        scene.add_mark(SceneText::new(4.0, self.places[1].min(self.places[0]) - 12.0, name));
     }
 }
 
 /// Returns the smallest of 1, 2 and 5 times a power of ten that is not below a step.
-fn round_step(step: f64) -> f64 {
+fn round_up_step(step: f64) -> f64 {
     let mut power = 1.0;
     while power > step {
         power /= 10.0;
@@ -117,14 +125,14 @@ mod tests {
         let axis = Axis::new(0.0, 0.93, [0.0, 100.0], 5.0);
 
         assert_eq!((axis.from, axis.ticks.len()), (0.0, 6));
-        assert!((axis.to - 1.0).abs() < 1e-12 && (axis.at(0.5) - 50.0).abs() < 1e-9);
+        assert!((axis.to - 1.0).abs() < 1e-12 && (axis.position_of(0.5) - 50.0).abs() < 1e-9);
     }
 
     #[test]
     fn ticks_have_the_decimals_of_their_steps() {
         let written = |high| {
             let axis = Axis::new(0.0, high, [0.0, 1.0], 4.0);
-            axis.ticks.iter().map(|it| axis.written(*it)).collect::<Vec<_>>()
+            axis.ticks.iter().map(|it| axis.format_number(*it)).collect::<Vec<_>>()
         };
 
         assert_eq!(written(0.07), ["0.00", "0.02", "0.04", "0.06", "0.08"]);
@@ -133,9 +141,9 @@ mod tests {
 
     #[test]
     fn points_far_from_nothing_are_seen_from_nearby() {
-        let near = Axis::of_points(90.0, 100.0, [0.0, 1.0], 5.0);
-        let far = Axis::of_points(10.0, 100.0, [0.0, 1.0], 5.0);
-        let equal = Axis::of_points(7.0, 7.0, [0.0, 1.0], 5.0);
+        let near = Axis::for_points(90.0, 100.0, [0.0, 1.0], 5.0);
+        let far = Axis::for_points(10.0, 100.0, [0.0, 1.0], 5.0);
+        let equal = Axis::for_points(7.0, 7.0, [0.0, 1.0], 5.0);
 
         assert_eq!((near.from, far.from, equal.from), (90.0, 0.0, 0.0));
     }

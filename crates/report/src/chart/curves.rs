@@ -40,22 +40,22 @@ pub struct CurveLine {
 }
 
 /// Returns the charts by depth.
-pub fn by_depth(source: &ChartData<'_>) -> Vec<CurveLines> {
-    all(source, CurvePlaces::Depth)
+pub fn curves_by_depth(source: &ChartData<'_>) -> Vec<CurveLines> {
+    curves_over(source, CurvePlaces::Depth)
 }
 
 /// Returns the charts by length.
-pub fn by_length(source: &ChartData<'_>) -> Vec<CurveLines> {
-    all(source, CurvePlaces::Length)
+pub fn curves_by_length(source: &ChartData<'_>) -> Vec<CurveLines> {
+    curves_over(source, CurvePlaces::Length)
 }
 
 /// Returns the charts of ageing memories, by session.
-pub fn by_session(source: &ChartData<'_>) -> Vec<CurveLines> {
-    all(source, CurvePlaces::Session)
+pub fn curves_by_session(source: &ChartData<'_>) -> Vec<CurveLines> {
+    curves_over(source, CurvePlaces::Session)
 }
 
 /// Returns the curves of what worlds found, over places of some kind.
-fn all(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
+fn curves_over(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
     let runs: Vec<&Run> = source.report.runs.iter().listed();
     let names = PolicyLabels::new(source.report);
     let all = ctxsim_worlds::findings().flat_map(|it| (it.curves)(&runs));
@@ -63,16 +63,16 @@ fn all(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
     let mut drawn: Vec<(CurveLines, Vec<String>)> = Vec::new();
     for one in shown.map(|it| CurveLines::new(it, &names)) {
         // What prices do not move is drawn once for all of them.
-        match drawn.iter_mut().find(|(it, _)| it.is_alike(&one)) {
+        match drawn.iter_mut().find(|(it, _)| it.has_same_lines(&one)) {
             Some((_, subjects)) => subjects.push(one.subject),
             None => drawn.push((one.clone(), vec![one.subject])),
         }
     }
-    drawn.into_iter().map(|(it, subjects)| CurveLines { subject: joined(&subjects), ..it }).listed()
+    drawn.into_iter().map(|(it, subjects)| CurveLines { subject: join_subjects(&subjects), ..it }).listed()
 }
 
 /// Names several subjects in one; what they begin with is said once.
-fn joined(subjects: &[String]) -> String {
+fn join_subjects(subjects: &[String]) -> String {
     let (first, more) = (&subjects[0], &subjects[1..]);
     let Some((load, _)) = first.split_once(UNDER) else { return subjects.join(", ") };
     let front = format!("{load}{UNDER}");
@@ -100,7 +100,7 @@ impl CurveLines {
     fn new(curves: Curves, names: &PolicyLabels) -> Self {
         let Curves { axis, title, subject, places, curves } = curves;
         let line = |curve: Curve| CurveLine {
-            policy: names.of(&curve.policy),
+            policy: names.label_of(&curve.policy),
             name: curve.name,
             is_beside: curve.is_beside,
             numbers: curve.numbers,
@@ -109,43 +109,58 @@ impl CurveLines {
     }
 
     /// Returns whether another chart shows the same lines on the same load.
-    fn is_alike(&self, other: &Self) -> bool {
+    fn has_same_lines(&self, other: &Self) -> bool {
         let load = |it: &Self| it.subject.split(UNDER).next().map(str::to_owned);
         let is_same = self.axis == other.axis && self.title == other.title && self.places == other.places;
         is_same && load(self) == load(other) && self.lines == other.lines
     }
 
     /// Draws a line with its points; where there are few lines, over the band of its bounds.
-    fn draw(&self, scene: &mut Scene, line_of: &CurveLine, place: impl Fn(usize) -> f64, up: &Axis) {
+    fn draw_line(
+        &self,
+        scene: &mut Scene,
+        line_of: &CurveLine,
+        x_of_place: impl Fn(usize) -> f64,
+        up: &Axis,
+    ) {
         let nth = line_of.policy.nth;
-        let known = line_of.known().map(|(at, it)| ([place(at), up.at(it.mean)], at, it));
+        let known =
+            line_of.known_numbers().map(|(at, it)| ([x_of_place(at), up.position_of(it.mean)], at, it));
         let known: Vec<([f64; 2], usize, Statistic)> = known.listed();
-        let stroke = legend::stroke(nth, line(known.iter().map(|it| it.0)));
-        scene.add(if line_of.is_beside { stroke.dashed(Some("2 4".to_owned())) } else { stroke });
+        let stroke = legend::policy_line(nth, line_path(known.iter().map(|it| it.0)));
+        scene.add_mark(if line_of.is_beside { stroke.with_dash(Some("2 4".to_owned())) } else { stroke });
         let is_banded = self.lines.len() <= MOST_BANDS;
         for (at, place, number) in known {
             let bounds = number.ci95.filter(|_| is_banded && !line_of.is_beside).map(|[low, high]| {
-                let d = line([[at[0], up.at(low.max(0.0))], [at[0], up.at(high.min(1.0))]]);
-                Path::drawn(d, ink::policy(nth), 5.0).faded(0.3).into()
+                let d = line_path([
+                    [at[0], up.position_of(low.max(0.0))],
+                    [at[0], up.position_of(high.min(1.0))],
+                ]);
+                VectorPath::stroked_with(d, ink::policy_ink(nth), 5.0).with_opacity(0.3).into()
             });
-            let label = format!("{}, {}: {}", line_of.name, self.places[place], said(Some(&number)));
+            let label =
+                format!("{}, {}: {}", line_of.name, self.places[place], format_statistic(Some(&number)));
             let dot = if line_of.is_beside {
-                Path::filled(shape(0, at, 2.0), ink::policy(nth))
+                VectorPath::filled_with(policy_shape_path(0, at, 2.0), ink::policy_ink(nth))
             } else {
-                legend::point(nth, at, 3.5)
+                legend::policy_point(nth, at, 3.5)
             };
             let marks = bounds.into_iter().chain([dot.into()]);
-            scene.spot_of(vec![line_of.policy.name.clone(), line_of.name.clone()], label, marks.listed());
+            scene.add_spot_with_keys(
+                vec![line_of.policy.name.clone(), line_of.name.clone()],
+                label,
+                marks.listed(),
+            );
         }
     }
 
     /// Writes the lines' names beside their ends, lines of the same end in one, none over another.
-    fn draw_names(&self, scene: &mut Scene, x: f64, up: &Axis, [top, bottom]: [f64; 2]) {
+    fn draw_line_names(&self, scene: &mut Scene, x: f64, up: &Axis, [top, bottom]: [f64; 2]) {
         let ends = self.lines.iter().filter(|it| !it.is_beside);
-        let ends = ends.filter_map(|it| Some((up.at(it.known().last()?.1.mean), it)));
+        let ends = ends.filter_map(|it| Some((up.position_of(it.known_numbers().last()?.1.mean), it)));
         let mut ends: Vec<(f64, &CurveLine)> = ends.listed();
         ends.order_by(|one, other| one.0.total_cmp(&other.0));
-        let names = shortened(&ends.iter().map(|it| it.1.short()).listed(), WIDTH - x - 21.0);
+        let names = shorten_names(&ends.iter().map(|it| it.1.short_name()).listed(), WIDTH - x - 21.0);
         let n = ends.len() as f64;
         let pitch = ((bottom - top) / n.max(1.0)).min(LINE - 2.0);
         let mut last = top - pitch;
@@ -155,10 +170,14 @@ impl CurveLines {
             last = at;
             // A line that ends before the last place has its name beside it, and nothing that leads there.
             if it.numbers.last().is_some_and(Option::is_some) {
-                scene.add(Path::drawn(line([[x + 2.0, y], [x + 9.0, at]]), ink::policy(it.policy.nth), 1.0));
+                scene.add_mark(VectorPath::stroked_with(
+                    line_path([[x + 2.0, y], [x + 9.0, at]]),
+                    ink::policy_ink(it.policy.nth),
+                    1.0,
+                ));
             }
-            scene.add(legend::point(it.policy.nth, [x + 14.0, at], 3.5));
-            scene.add(SceneText::new(x + 21.0, at + 4.5, name));
+            scene.add_mark(legend::policy_point(it.policy.nth, [x + 14.0, at], 3.5));
+            scene.add_mark(SceneText::new(x + 21.0, at + 4.5, name));
         }
     }
 }
@@ -170,26 +189,26 @@ const NAMES: f64 = 138.0;
 
 impl CurveLine {
     /// Returns its numbers with their places, where there are any.
-    fn known(&self) -> impl Iterator<Item = (usize, Statistic)> + '_ {
+    fn known_numbers(&self) -> impl Iterator<Item = (usize, Statistic)> + '_ {
         self.numbers.iter().enumerate().filter_map(|(at, it)| Some((at, (*it)?)))
     }
 
     /// Returns its name with the policy's label.
-    fn short(&self) -> String {
+    fn short_name(&self) -> String {
         self.name.replacen(&self.policy.name, &self.policy.label, 1)
     }
 }
 
 /// Parts words that do not fit at their last space.
-fn in_two(words: &str, most: f64) -> Vec<&str> {
+fn split_if_too_wide(words: &str, max_width: f64) -> Vec<&str> {
     match words.rsplit_once(' ') {
-        Some((head, tail)) if width(words) > most => vec![head, tail],
+        Some((head, tail)) if max_text_width(words) > max_width => vec![head, tail],
         _ => vec![words],
     }
 }
 
 /// Writes a number with what it is sure to.
-fn said(number: Option<&Statistic>) -> String {
+fn format_statistic(number: Option<&Statistic>) -> String {
     match number.map(|it| (it.mean, it.reach())) {
         Some((mean, Some(reach))) => format!("{mean:.3} ± {reach:.3}"),
         Some((mean, None)) => format!("{mean:.3}"),
@@ -198,13 +217,13 @@ fn said(number: Option<&Statistic>) -> String {
 }
 
 impl Picture for CurveLines {
-    fn titles(&self) -> [String; 2] {
+    fn title_and_subject(&self) -> [String; 2] {
         [self.title.clone(), self.subject.clone()]
     }
 
-    fn summary(&self) -> String {
+    fn describe_key_numbers(&self) -> String {
         let ends = |curve: &CurveLine| {
-            let known = curve.known().map(|(at, it)| (&self.places[at], it.mean)).listed();
+            let known = curve.known_numbers().map(|(at, it)| (&self.places[at], it.mean)).listed();
             match (known.first(), known.last()) {
                 (Some((from, first)), Some((to, last))) if known.len() > 1 => {
                     format!("{} {first:.3} at {from}, {last:.3} at {to}", curve.name)
@@ -215,18 +234,21 @@ impl Picture for CurveLines {
         };
         let said: Vec<String> = self.lines.iter().map(ends).listed();
         let [_, number] = axis_names(self.axis);
-        format!("{}: {}.", capital(number), said.join("; "))
+        format!("{}: {}.", capitalise(number), said.join("; "))
     }
 
-    fn table(&self) -> Grid {
+    fn numbers_grid(&self) -> Grid {
         let columns = ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
         let rows = self.lines.iter().map(|curve| {
-            [curve.name.clone()].into_iter().chain(curve.numbers.iter().map(|it| said(it.as_ref()))).listed()
+            [curve.name.clone()]
+                .into_iter()
+                .chain(curve.numbers.iter().map(|it| format_statistic(it.as_ref())))
+                .listed()
         });
         Grid::new("", 1, &columns, rows)
     }
 
-    fn scene(&self) -> Scene {
+    fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let (top, left, right) = (36.0, 40.0, WIDTH - NAMES);
         let bottom = top + HEIGHT;
@@ -234,7 +256,7 @@ impl Picture for CurveLines {
         let bounds = if self.lines.len() <= MOST_BANDS { " (shaded: 95%)" } else { "" };
         let [places, number] = axis_names(self.axis);
         let written = |share| format!("{share:.1}");
-        up.beside(&mut scene, [left, right], &format!("{number}{bounds}"), written);
+        up.draw_left_of_frame(&mut scene, [left, right], &format!("{number}{bounds}"), written);
         let pitch = (right - left) / self.places.len().max(1) as f64;
         let middle = |at: usize| left + (at as f64 + 0.5) * pitch;
         let mut foot = bottom;
@@ -242,23 +264,23 @@ impl Picture for CurveLines {
         let every = (LABEL / pitch).ceil().max(1.0) as usize;
         let pitch_of_names = pitch * every as f64;
         for (at, name) in self.places.iter().enumerate().step_by(every) {
-            for (nth, part) in in_two(name, pitch_of_names - 4.0).into_iter().enumerate() {
+            for (nth, part) in split_if_too_wide(name, pitch_of_names - 4.0).into_iter().enumerate() {
                 let y = bottom + 15.0 + LINE * nth as f64;
-                let name = SceneText::new(middle(at), y, fit(part, pitch_of_names - 4.0));
-                scene.add(name.anchored(Anchor::Middle).faint());
+                let name = SceneText::new(middle(at), y, shorten_middle(part, pitch_of_names - 4.0));
+                scene.add_mark(name.with_anchor(Anchor::Middle).with_faint_ink());
                 foot = y.max(foot);
             }
         }
         let across = SceneText::new(WIDTH / 2.0, foot + LINE, places);
-        scene.add(across.anchored(Anchor::Middle));
+        scene.add_mark(across.with_anchor(Anchor::Middle));
         for it in &self.lines {
-            self.draw(&mut scene, it, middle, &up);
+            self.draw_line(&mut scene, it, middle, &up);
         }
-        self.draw_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
+        self.draw_line_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
         let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |curve| {
             let words = curve.name.split_once(": ").map_or(curve.name.as_str(), |it| it.1);
-            let words = cut(&format!("dotted: {words}"), WIDTH - left);
-            scene.add(SceneText::new(left, foot + 2.0 * LINE, words).faint());
+            let words = shorten_end(&format!("dotted: {words}"), WIDTH - left);
+            scene.add_mark(SceneText::new(left, foot + 2.0 * LINE, words).with_faint_ink());
             foot + LINE
         });
         scene.height = foot + LINE + 29.0;

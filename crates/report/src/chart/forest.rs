@@ -15,7 +15,7 @@ const BODY: f64 = 14.0;
 
 /// Changes around no change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Forest {
+pub struct ForestPlot {
     /// What it shows.
     pub title: String,
     /// Of what.
@@ -49,7 +49,7 @@ pub struct ForestLine {
 
 impl ForestLine {
     /// Makes a change in cost: it is for the better where the whole interval is below nothing.
-    pub fn of_cost(name: String, change: f64, interval: Option<[f64; 2]>, says: String) -> Self {
+    pub fn of_cost_change(name: String, change: f64, interval: Option<[f64; 2]>, says: String) -> Self {
         let [low, high] = interval.unwrap_or([change; 2]);
         let tone = match (high < 0.0, low > 0.0) {
             (true, _) => Tone::Better,
@@ -60,111 +60,123 @@ impl ForestLine {
     }
 
     /// Returns the change as people read it.
-    fn written(&self) -> String {
+    fn format_change(&self) -> String {
         let change = signed(self.change);
         if self.is_points { change.replace('%', " pp") } else { change }
     }
 
-    fn ink(&self) -> ink::Ink {
+    fn tone_ink(&self) -> ink::Ink {
         match self.tone {
             Tone::Plain => ink::FAINT,
-            Tone::Better => ink::policy(2),
-            Tone::Worse => ink::policy(1),
+            Tone::Better => ink::policy_ink(2),
+            Tone::Worse => ink::policy_ink(1),
         }
     }
 
-    fn told(&self) -> String {
-        let named = |ends| format!(" ({})", self.interval_over.named(&format!("{}%", interval(ends))));
+    fn describe(&self) -> String {
+        let named =
+            |ends| format!(" ({})", self.interval_over.interval_text(&format!("{}%", interval(ends))));
         let ends = self.interval.map_or_else(String::new, named);
         let says = if self.says.is_empty() { String::new() } else { format!(", {}", self.says) };
-        format!("{}: {}{ends}{says}", self.name, self.written())
+        format!("{}: {}{ends}{says}", self.name, self.format_change())
     }
 }
 
-impl Forest {
-    fn shown(&self) -> &[ForestLine] {
+impl ForestPlot {
+    fn drawn_lines(&self) -> &[ForestLine] {
         &self.lines[..self.lines.len().min(MOST)]
     }
 
     /// Returns the least and the largest number drawn, nothing included.
-    fn ends(&self) -> [f64; 2] {
+    fn drawn_range(&self) -> [f64; 2] {
         let ends = |it: &ForestLine| it.interval.unwrap_or([it.change; 2]).into_iter().chain([it.change]);
         let wider = |[low, high]: [f64; 2], it: f64| [low.min(it.max(-1.0)), high.max(it.min(EDGE))];
-        self.shown().iter().flat_map(ends).fold([-0.01, 0.01], wider)
+        self.drawn_lines().iter().flat_map(ends).fold([-0.01, 0.01], wider)
     }
 }
 
 /// Returns an arrow to the right, for what lies beyond the edge.
-fn arrow([x, y]: [f64; 2]) -> String {
-    line([[x - 2.0, y - 6.0], [x + 7.0, y], [x - 2.0, y + 6.0]]) + "Z"
+fn arrow_path([x, y]: [f64; 2]) -> String {
+    line_path([[x - 2.0, y - 6.0], [x + 7.0, y], [x - 2.0, y + 6.0]]) + "Z"
 }
 
-impl Picture for Forest {
-    fn titles(&self) -> [String; 2] {
+impl Picture for ForestPlot {
+    fn title_and_subject(&self) -> [String; 2] {
         [self.title.clone(), self.subject.clone()]
     }
 
-    fn summary(&self) -> String {
-        format!("{}.", self.shown().iter().map(ForestLine::told).listed().join("; "))
+    fn describe_key_numbers(&self) -> String {
+        format!("{}.", self.drawn_lines().iter().map(ForestLine::describe).listed().join("; "))
     }
 
-    fn table(&self) -> Grid {
+    fn numbers_grid(&self) -> Grid {
         let rows = self.lines.iter().map(|change| {
             let ends = or_none(change.interval, |it| format!("{}%", interval(it)));
-            vec![change.name.clone(), change.written(), ends, change.says.clone()]
+            vec![change.name.clone(), change.format_change(), ends, change.says.clone()]
         });
-        let interval = self.lines.first().map_or_else(Sampled::default, |it| it.interval_over).heading();
+        let interval =
+            self.lines.first().map_or_else(Sampled::default, |it| it.interval_over).interval_heading();
         Grid::new("", 1, &[self.of, "change", interval, ""], rows)
     }
 
-    fn scene(&self) -> Scene {
+    fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let (left, right, top) = (24.0, WIDTH - 24.0, 4.0);
-        let [low, high] = self.ends();
+        let [low, high] = self.drawn_range();
         let across = Axis::new(low, high, [left, right], 5.0);
         // Where names and numbers do not fit beside each other, what else there is to say has its own line.
-        let room = |it: &ForestLine| right - left - BOLD * width(&it.written()) - 10.0 - width(&it.says);
-        let is_narrow = self.shown().iter().any(|it| width(&it.name) > room(it));
-        let has_says = self.shown().iter().any(|it| !it.says.is_empty());
+        let room = |it: &ForestLine| {
+            right - left - BOLD * max_text_width(&it.format_change()) - 10.0 - max_text_width(&it.says)
+        };
+        let is_narrow = self.drawn_lines().iter().any(|it| max_text_width(&it.name) > room(it));
+        let has_says = self.drawn_lines().iter().any(|it| !it.says.is_empty());
         let says = if is_narrow && has_says { LINE - 2.0 } else { 0.0 };
         let pitch = LINE + says + BODY + 6.0;
-        let bottom = top + pitch * self.shown().len() as f64 + 2.0;
-        let name = cut(&format!("change against {}", self.base), right - left);
-        across.below(&mut scene, [top, bottom], &name, |it| signed(it).replace(".0%", "%"));
-        let zero = across.at(0.0);
-        scene.add(Path::drawn(line([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
-        let end = |it: &ForestLine| right - BOLD * width(&it.written()) - 10.0;
-        let shortest = self.shown().iter().map(|it| 0.9 * (end(it) - left)).fold(WIDTH, f64::min);
-        let names = shortened(&self.shown().iter().map(|it| it.name.clone()).listed(), shortest);
-        for ((nth, it), name) in self.shown().iter().enumerate().zip(names) {
+        let bottom = top + pitch * self.drawn_lines().len() as f64 + 2.0;
+        let name = shorten_end(&format!("change against {}", self.base), right - left);
+        across.draw_below_frame(&mut scene, [top, bottom], &name, |it| signed(it).replace(".0%", "%"));
+        let zero = across.position_of(0.0);
+        scene.add_mark(VectorPath::stroked_with(line_path([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
+        let end = |it: &ForestLine| right - BOLD * max_text_width(&it.format_change()) - 10.0;
+        let shortest = self.drawn_lines().iter().map(|it| 0.9 * (end(it) - left)).fold(WIDTH, f64::min);
+        let names = shorten_names(&self.drawn_lines().iter().map(|it| it.name.clone()).listed(), shortest);
+        for ((nth, it), name) in self.drawn_lines().iter().enumerate().zip(names) {
             let y = top + pitch * nth as f64;
             // Lines of the axis do not run through words.
-            scene.add(Path::filled(rectangle([0.0, y], [WIDTH, y + LINE + says]), ink::PAPER));
-            scene.add(SceneText::new(right, y + 14.0, it.written()).anchored(Anchor::End).bold());
-            scene.add(SceneText::new(left, y + 14.0, name));
+            scene.add_mark(VectorPath::filled_with(
+                rectangle_path([0.0, y], [WIDTH, y + LINE + says]),
+                ink::PAPER,
+            ));
+            scene.add_mark(
+                SceneText::new(right, y + 14.0, it.format_change()).with_anchor(Anchor::End).in_bold(),
+            );
+            scene.add_mark(SceneText::new(left, y + 14.0, name));
             if !it.says.is_empty() {
                 let at = if is_narrow {
-                    SceneText::new(left, y + 12.0 + LINE, cut(&it.says, right - left))
+                    SceneText::new(left, y + 12.0 + LINE, shorten_end(&it.says, right - left))
                 } else {
-                    SceneText::new(end(it), y + 14.0, it.says.clone()).anchored(Anchor::End)
+                    SceneText::new(end(it), y + 14.0, it.says.clone()).with_anchor(Anchor::End)
                 };
-                scene.add(at.faint());
+                scene.add_mark(at.with_faint_ink());
             }
-            let place = |change: f64| across.at(change.clamp(-1.0, EDGE));
+            let place = |change: f64| across.position_of(change.clamp(-1.0, EDGE));
             let middle = y + LINE + says + BODY / 2.0;
             let mut marks: Vec<DrawnMark> = Vec::new();
             if let Some(ends) = it.interval {
                 let [from, to] = ends.map(place);
-                marks.push(Path::drawn(line([[from, middle], [to, middle]]), it.ink(), 2.5).into());
+                marks.push(
+                    VectorPath::stroked_with(line_path([[from, middle], [to, middle]]), it.tone_ink(), 2.5)
+                        .into(),
+                );
                 // What goes on beyond the edge says so.
                 if ends[1] > EDGE {
-                    marks.push(Path::filled(arrow([to, middle]), it.ink()).into());
+                    marks.push(VectorPath::filled_with(arrow_path([to, middle]), it.tone_ink()).into());
                 }
             }
             let at = [place(it.change), middle];
-            let mark = if it.change > EDGE { arrow(at) } else { shape(0, at, 4.5) };
-            marks.push(Path::filled(mark, it.ink()).outlined(ink::PAPER, 1.0).into());
-            scene.spot_of(vec![it.name.clone()], it.told(), marks);
+            let mark = if it.change > EDGE { arrow_path(at) } else { policy_shape_path(0, at, 4.5) };
+            marks.push(VectorPath::filled_with(mark, it.tone_ink()).with_outline(ink::PAPER, 1.0).into());
+            scene.add_spot_with_keys(vec![it.name.clone()], it.describe(), marks);
         }
         scene.height = bottom + 56.0;
         scene

@@ -1,6 +1,6 @@
 //! What each policy costs against what it keeps of needed evidence, and which policies no other beats in both.
 
-use super::legend::name_beside;
+use super::legend::draw_name_beside;
 use super::prelude::*;
 use ctxsim_base::grid::Row;
 
@@ -23,7 +23,7 @@ pub struct Frontier {
     /// What is kept, in words.
     pub kept: &'static str,
     /// The policies whose cost and evidence are known.
-    pub points: Vec<Point>,
+    pub points: Vec<FrontierPoint>,
     /// The policies that stopped early, or whose cost or evidence is unknown.
     pub left_out: Vec<String>,
     /// Whether points are called by their numbers, because their names are long and alike.
@@ -33,7 +33,7 @@ pub struct Frontier {
 
 /// A policy by cost and evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Point {
+pub struct FrontierPoint {
     pub policy: PolicyLabel,
     /// What it costs, in US dollars.
     pub usd: f64,
@@ -58,7 +58,7 @@ pub const BASE: &str = "base";
 pub const ADVISED: &str = "advised";
 
 /// Returns a chart for each table with two such policies at least, and for each load on which something is remembered.
-pub fn all(source: &ChartData<'_>) -> Vec<Frontier> {
+pub fn frontiers_of_report(source: &ChartData<'_>) -> Vec<Frontier> {
     let verdicts = source.report.verdicts();
     let of_section = source.sections.iter().map(|section| {
         let verdict = verdicts.iter().find(|it| it.load == section.load && it.profile == section.profile);
@@ -69,20 +69,24 @@ pub fn all(source: &ChartData<'_>) -> Vec<Frontier> {
                 let is_best = best.is_some_and(|it| it.policy == line.policy);
                 let mark = if nth == 0 { Some(BASE) } else { is_best.then_some(ADVISED) };
                 let usd_interval = line.tally.cost_interval();
-                Point { usd_interval, mark, ..Point::new(source.names.of(&line.policy), usd, kept) }
+                FrontierPoint {
+                    usd_interval,
+                    mark,
+                    ..FrontierPoint::new(source.names.label_of(&line.policy), usd, kept)
+                }
             });
             point.ok_or_else(|| line.policy.clone())
         });
-        Frontier::of(section.subject(), KEPT, points)
+        Frontier::from_points_or_names(section.subject_and_profile(), KEPT, points)
     });
-    of_section.chain(of_findings(source)).filter(Frontier::is_wide).listed()
+    of_section.chain(frontiers_of_findings(source)).filter(Frontier::is_worth_drawing).listed()
 }
 
 /// What a policy keeps where needs are declared.
 pub const KEPT: &str = "needed evidence kept";
 
 /// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
-fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
+fn frontiers_of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
     let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).listed();
     let groups =
         runs.chunk_by(|one, other| one.is_beside(other)).map(<[_]>::to_vec).take(super::MOST_TABLES).listed();
@@ -95,18 +99,18 @@ fn of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> 
         let points = group.iter().enumerate().map(|(nth, run)| {
             let point = known(run).map(|(usd, main)| {
                 let mark = (nth == 0).then_some(BASE);
-                let point = Point::new(source.names.of(&run.policy), usd, main.number.mean);
-                Point { kept_interval: main.number.ci95, mark, ..point }
+                let point = FrontierPoint::new(source.names.label_of(&run.policy), usd, main.number.mean);
+                FrontierPoint { kept_interval: main.number.ci95, mark, ..point }
             });
             point.ok_or_else(|| run.policy.clone())
         });
         let subject = group.first().map(|it| it.subject()).unwrap_or_default();
-        Frontier::of(subject, heading, points)
+        Frontier::from_points_or_names(subject, heading, points)
     })
 }
 
 /// Marks the points that no other beats.
-fn mark_efficient(points: &mut [Point]) {
+fn mark_efficient(points: &mut [FrontierPoint]) {
     let real =
         points.iter().filter(|it| !it.policy.looks_ahead).map(|point| (point.usd, point.kept)).listed();
     for point in points.iter_mut().filter(|it| !it.policy.looks_ahead) {
@@ -116,32 +120,32 @@ fn mark_efficient(points: &mut [Point]) {
     }
 }
 
-impl Point {
+impl FrontierPoint {
     /// A point without intervals.
     pub fn new(policy: PolicyLabel, usd: f64, kept: f64) -> Self {
         Self { policy, usd, usd_interval: None, kept, kept_interval: None, is_efficient: false, mark: None }
     }
 
     /// Returns whether its numbers have places on axes.
-    fn is_known(&self) -> bool {
-        let ends = self.ends();
+    fn has_finite_numbers(&self) -> bool {
+        let ends = self.usd_and_kept_ranges();
         [self.usd, self.kept].iter().chain(ends.as_flattened()).all(|it| it.is_finite())
     }
 
     /// Returns its name, with what it is to the reader.
-    fn name(&self) -> String {
+    fn name_with_mark(&self) -> String {
         self.mark.map_or_else(|| self.policy.label.clone(), |it| format!("{} ({it})", self.policy.label))
     }
 
     /// Returns the ends of what it may cost, and of what it may keep.
-    fn ends(&self) -> [[f64; 2]; 2] {
+    fn usd_and_kept_ranges(&self) -> [[f64; 2]; 2] {
         [self.usd_interval.unwrap_or([self.usd; 2]), self.kept_interval.unwrap_or([self.kept; 2])]
     }
 }
 
 /// A point as it is drawn.
 struct PlacedPoint<'f> {
-    point: &'f Point,
+    point: &'f FrontierPoint,
     at: [f64; 2],
     /// Its intervals, across and up.
     reach: [[[f64; 2]; 2]; 2],
@@ -152,27 +156,36 @@ impl PlacedPoint<'_> {
     fn draw(&self, scene: &mut Scene, decimals: usize) {
         let Self { point, at, .. } = self;
         let (nth, usd) = (point.policy.nth, fixed(point.usd, decimals));
-        let label = format!("{}: ${usd}, {} kept", point.name(), percent(point.kept));
-        let ink = if self.is_coloured { ink::policy(nth) } else { ink::FAINT };
+        let label = format!("{}: ${usd}, {} kept", point.name_with_mark(), percent(point.kept));
+        let ink = if self.is_coloured { ink::policy_ink(nth) } else { ink::FAINT };
         let mark = match self.is_coloured {
-            _ if point.policy.looks_ahead => legend::ring(nth, *at),
-            true => legend::point(nth, *at, 5.5),
-            false => Path::filled(shape(0, *at, 2.5), ink),
+            _ if point.policy.looks_ahead => legend::policy_ring(nth, *at),
+            true => legend::policy_point(nth, *at, 5.5),
+            false => VectorPath::filled_with(policy_shape_path(0, *at, 2.5), ink),
         };
         let lines = self.reach.iter().filter(|[from, to]| from != to);
-        let mut marks: Vec<DrawnMark> = lines.map(|it| Path::drawn(line(*it), ink, 1.5).into()).listed();
+        let mut marks: Vec<DrawnMark> =
+            lines.map(|it| VectorPath::stroked_with(line_path(*it), ink, 1.5).into()).listed();
         if point.mark.is_some() {
-            marks.push(Path::drawn(shape(0, *at, 9.5), ink::TEXT, 1.5).into());
+            marks.push(VectorPath::stroked_with(policy_shape_path(0, *at, 9.5), ink::TEXT, 1.5).into());
         }
         marks.push(mark.into());
         let numbered = format!("#{nth} {}", point.policy.label);
-        scene.spot_of(point.policy.keys().into_iter().chain([numbered]).listed(), label, marks);
+        scene.add_spot_with_keys(
+            point.policy.table_row_keys().into_iter().chain([numbered]).listed(),
+            label,
+            marks,
+        );
     }
 }
 
 impl Frontier {
     /// Makes one of points, and of the names of policies that have none.
-    fn of(subject: String, kept: &'static str, all: impl Iterator<Item = Result<Point, String>>) -> Self {
+    fn from_points_or_names(
+        subject: String,
+        kept: &'static str,
+        all: impl Iterator<Item = Result<FrontierPoint, String>>,
+    ) -> Self {
         let (mut points, mut left_out) = (Vec::new(), Vec::new());
         for it in all {
             match it {
@@ -184,8 +197,14 @@ impl Frontier {
     }
 
     /// Finds the points that no other beats.
-    pub fn new(subject: String, kept: &'static str, points: Vec<Point>, mut left_out: Vec<String>) -> Self {
-        let (mut points, unknown): (Vec<Point>, Vec<Point>) = points.into_iter().partition(Point::is_known);
+    pub fn new(
+        subject: String,
+        kept: &'static str,
+        points: Vec<FrontierPoint>,
+        mut left_out: Vec<String>,
+    ) -> Self {
+        let (mut points, unknown): (Vec<FrontierPoint>, Vec<FrontierPoint>) =
+            points.into_iter().partition(FrontierPoint::has_finite_numbers);
         left_out.extend(unknown.into_iter().map(|it| it.policy.label));
         mark_efficient(&mut points);
         Self { subject, kept, points, left_out, is_numbered: false }
@@ -193,33 +212,33 @@ impl Frontier {
 
     /// Calls points by their numbers, which the legend and the table explain.
     #[must_use]
-    pub fn numbered(self) -> Self {
+    pub fn with_numbered_points(self) -> Self {
         Self { is_numbered: true, ..self }
     }
 
     /// Returns what a point is called in the drawing.
-    fn name(&self, point: &Point) -> String {
+    fn drawn_name_of(&self, point: &FrontierPoint) -> String {
         if !self.is_numbered || point.mark == Some(BASE) {
-            return point.name();
+            return point.name_with_mark();
         }
         let mark = point.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
         format!("#{}{mark}", point.policy.nth)
     }
 
     /// Returns whether there are several points and something costs anything.
-    fn is_wide(&self) -> bool {
-        let has = |number: fn(&Point) -> f64| self.points.iter().any(|it| number(it) > 0.0);
+    fn is_worth_drawing(&self) -> bool {
+        let has = |number: fn(&FrontierPoint) -> f64| self.points.iter().any(|it| number(it) > 0.0);
         self.points.len() > 1 && has(|it| it.usd) && has(|it| it.kept)
     }
 
     /// Returns the number of decimals its amounts have.
-    fn decimals(&self) -> usize {
-        decimals_of_usd(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
+    fn usd_decimals(&self) -> usize {
+        usd_decimals_up_to(self.points.iter().map(|it| it.usd).fold(0.0, f64::max))
     }
 
     /// Returns the efficient points, the cheapest first.
-    fn efficient(&self) -> Vec<&Point> {
-        let mut points: Vec<&Point> = self.points.iter().filter(|it| it.is_efficient).listed();
+    fn efficient_points_by_cost(&self) -> Vec<&FrontierPoint> {
+        let mut points: Vec<&FrontierPoint> = self.points.iter().filter(|it| it.is_efficient).listed();
         points.order_by(|one, other| one.usd.total_cmp(&other.usd));
         points
     }
@@ -227,42 +246,46 @@ impl Frontier {
     /// Draws the line through the efficient points, what can be had for each cost, and returns its corners.
     fn draw_frontier(&self, scene: &mut Scene, across: &Axis, up: &Axis, right: f64) -> Vec<[f64; 2]> {
         let mut corners: Vec<[f64; 2]> = Vec::new();
-        for point in self.efficient() {
-            let at = [across.at(point.usd), up.at(point.kept)];
+        for point in self.efficient_points_by_cost() {
+            let at = [across.position_of(point.usd), up.position_of(point.kept)];
             corners.extend(corners.last().map(|it| [at[0], it[1]]));
             corners.push(at);
         }
         corners.extend(corners.last().map(|it| [right, it[1]]));
-        scene.add(Path::drawn(line(corners.clone()), ink::FAINT, 1.5).dashed(Some("5 4".to_owned())));
+        scene.add_mark(
+            VectorPath::stroked_with(line_path(corners.clone()), ink::FAINT, 1.5)
+                .with_dash(Some("5 4".to_owned())),
+        );
         corners
     }
 
     /// Writes names beside points, the marked and the efficient ones first, each nearer to its own point than to any other; points in
     /// one place share a name. Returns the points for whose names there is no room.
-    fn draw_names<'f>(
+    fn draw_point_names<'f>(
         &self,
         scene: &mut Scene,
         placed: &[PlacedPoint<'f>],
         mut taken: Vec<legend::Area>,
         frame: legend::Area,
-    ) -> Vec<&'f Point> {
+    ) -> Vec<&'f FrontierPoint> {
         let is_near =
             |one: [f64; 2], other: [f64; 2]| [0, 1].iter().all(|at| (one[*at] - other[*at]).abs() < NEAR);
         let mut named: Vec<[f64; 2]> = Vec::new();
         let mut unnamed = Vec::new();
         let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).listed();
         in_order.order_by_key(|it| (it.point.mark.is_none(), !it.point.is_efficient));
-        let names = in_order.iter().map(|it| self.name(it.point)).listed();
-        let shorts = shortened(&names, SHORT);
+        let names = in_order.iter().map(|it| self.drawn_name_of(it.point)).listed();
+        let shorts = shorten_names(&names, SHORT);
         for ((it, name), short) in in_order.into_iter().zip(names).zip(shorts) {
             if named.iter().any(|at| is_near(*at, it.at)) {
                 unnamed.push(it.point);
                 continue;
             }
             let others = placed.iter().map(|other| other.at).filter(|at| !is_near(*at, it.at)).listed();
-            let more = if_any(placed.len() - others.len() - 1, |n_more| format!(" +{n_more}"));
+            let more = text_if_any(placed.len() - others.len() - 1, |n_more| format!(" +{n_more}"));
             let names = [name, short].map(|name| name + &more);
-            let mut beside = names.iter().map(|name| name_beside(scene, &taken, frame, &others, it.at, name));
+            let mut beside =
+                names.iter().map(|name| draw_name_beside(scene, &taken, frame, &others, it.at, name));
             let area = beside.find_map(|area| area);
             drop(beside);
             if let Some(area) = area {
@@ -278,21 +301,22 @@ impl Frontier {
 }
 
 impl Picture for Frontier {
-    fn titles(&self) -> [String; 2] {
+    fn title_and_subject(&self) -> [String; 2] {
         let kept = if self.kept == KEPT { "evidence kept" } else { self.kept };
         [format!("Cost against {kept}"), self.subject.clone()]
     }
 
-    fn summary(&self) -> String {
-        let decimals = self.decimals();
-        let said = |point: &&Point| {
+    fn describe_key_numbers(&self) -> String {
+        let decimals = self.usd_decimals();
+        let said = |point: &&FrontierPoint| {
             let usd = fixed(point.usd, decimals);
-            format!("{} (${usd}, {} kept)", point.name(), percent(point.kept))
+            format!("{} (${usd}, {} kept)", point.name_with_mark(), percent(point.kept))
         };
-        let (n, efficient) = (self.points.len(), self.efficient().iter().map(said).listed().join(", "));
+        let (n, efficient) =
+            (self.points.len(), self.efficient_points_by_cost().iter().map(said).listed().join(", "));
         let ahead = self.points.iter().find(|it| it.policy.looks_ahead);
         let ahead = ahead.map(|it| format!(" {} knows later needs and is not compared.", said(&it)));
-        let left_out = if_any(self.left_out.len(), |_| {
+        let left_out = text_if_any(self.left_out.len(), |_| {
             let names = self.left_out.join(", ");
             format!(" Excluded because they stopped early or a number is unknown: {names}.")
         });
@@ -300,9 +324,9 @@ impl Picture for Frontier {
         format!("{n} points; no other is cheaper and keeps as much as {efficient}.{ahead}{left_out}")
     }
 
-    fn table(&self) -> Grid {
-        let decimals = self.decimals();
-        let mut points: Vec<&Point> = self.points.iter().listed();
+    fn numbers_grid(&self) -> Grid {
+        let decimals = self.usd_decimals();
+        let mut points: Vec<&FrontierPoint> = self.points.iter().listed();
         points.order_by(|one, other| one.usd.total_cmp(&other.usd));
         let rows = points.into_iter().map(|point| {
             let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
@@ -332,33 +356,38 @@ impl Picture for Frontier {
         grid
     }
 
-    fn scene(&self) -> Scene {
+    fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let top = 40.0;
         let (bottom, left, right) = (top + HEIGHT, 52.0, WIDTH - 20.0);
         let is_few = self.points.len() <= MOST_NAMED;
-        let is_coloured = |it: &Point| is_few || it.is_efficient || it.mark.is_some();
+        let is_coloured = |it: &FrontierPoint| is_few || it.is_efficient || it.mark.is_some();
         // Intervals of what is not named would hide what is.
-        let ends = |it: &Point| if is_coloured(it) { it.ends() } else { [[it.usd; 2], [it.kept; 2]] };
+        let ends = |it: &FrontierPoint| {
+            if is_coloured(it) { it.usd_and_kept_ranges() } else { [[it.usd; 2], [it.kept; 2]] }
+        };
         let all = |nth: usize| self.points.iter().flat_map(move |it| ends(it)[nth]);
         let [low, high] = [all(0).fold(f64::INFINITY, f64::min), all(0).fold(0.0, f64::max)];
         let lowest = all(1).fold(1.0, f64::min).max(0.0);
         // Where nothing comes near to all of it, the axis ends with what there is.
         let most = all(1).fold(0.0, f64::max);
         let highest = if most < 0.5 { most } else { 1.0 };
-        let across = Axis::of_points(low, high, [left, right], 5.0);
-        let up = Axis::of_points(lowest, highest, [bottom, top], 5.0);
+        let across = Axis::for_points(low, high, [left, right], 5.0);
+        let up = Axis::for_points(lowest, highest, [bottom, top], 5.0);
         let begins = up.ticks.first().filter(|it| **it > 0.0);
         let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
-        across.below(&mut scene, [top, bottom], "cost in US dollars", |it| across.written(it));
+        across
+            .draw_below_frame(&mut scene, [top, bottom], "cost in US dollars", |it| across.format_number(it));
         let written = |share: f64| format!("{:.0}%", share * 100.0);
-        up.beside(&mut scene, [left, right], &format!("{}{begins}", self.kept), written);
+        up.draw_left_of_frame(&mut scene, [left, right], &format!("{}{begins}", self.kept), written);
         let corners = self.draw_frontier(&mut scene, &across, &up, right);
         let placed = self.points.iter().map(|point| {
             let [usd, kept] = ends(point);
-            let at = [across.at(point.usd), up.at(point.kept)];
-            let reach =
-                [usd.map(|end| [across.at(end), at[1]]), kept.map(|it| [at[0], up.at(it.clamp(0.0, 1.0))])];
+            let at = [across.position_of(point.usd), up.position_of(point.kept)];
+            let reach = [
+                usd.map(|end| [across.position_of(end), at[1]]),
+                kept.map(|it| [at[0], up.position_of(it.clamp(0.0, 1.0))]),
+            ];
             PlacedPoint { point, at, reach, is_coloured: is_coloured(point) }
         });
         let placed: Vec<PlacedPoint<'_>> = placed.listed();
@@ -367,22 +396,25 @@ impl Picture for Frontier {
             placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|ends| [ends[0], ends[1]]));
         let coloured = placed.iter().filter(|it| it.is_coloured);
         let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
-        let taken = points.chain(lines.map(legend::around)).listed();
+        let taken = points.chain(lines.map(legend::area_around_line)).listed();
         let frame = [left, top - 8.0, WIDTH, bottom];
-        let unnamed = self.draw_names(&mut scene, &placed, taken, frame);
+        let unnamed = self.draw_point_names(&mut scene, &placed, taken, frame);
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
-        plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.decimals()));
-        let sample = |point: &Point| {
+        plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.usd_decimals()));
+        let sample = |point: &FrontierPoint| {
             let kind = if point.policy.looks_ahead { Swatch::Ring } else { Swatch::Shape };
             kind(point.policy.nth)
         };
-        let is_told = |it: &Point| self.is_numbered && is_coloured(it) && it.mark != Some(BASE);
+        let is_told = |it: &FrontierPoint| self.is_numbered && is_coloured(it) && it.mark != Some(BASE);
         let numbered = self.points.iter().filter(|it| is_told(it));
-        let numbered = numbered.map(|it| (sample(it), format!("{}: {}", self.name(it), it.policy.label)));
-        let unnamed =
-            unnamed.iter().filter(|_| is_few && !self.is_numbered).map(|it| (sample(it), it.name()));
+        let numbered =
+            numbered.map(|it| (sample(it), format!("{}: {}", self.drawn_name_of(it), it.policy.label)));
+        let unnamed = unnamed
+            .iter()
+            .filter(|_| is_few && !self.is_numbered)
+            .map(|it| (sample(it), it.name_with_mark()));
         let entries = numbered.chain(unnamed).listed();
-        let foot = legend::legend_from(&mut scene, bottom + 56.0, entries);
+        let foot = legend::draw_legend_from(&mut scene, bottom + 56.0, entries);
         scene.height = foot + 20.0;
         scene
     }
@@ -392,10 +424,10 @@ impl Picture for Frontier {
 mod tests {
     use super::*;
 
-    fn point(nth: usize, usd: f64, kept: f64, looks_ahead: bool) -> Point {
+    fn point(nth: usize, usd: f64, kept: f64, looks_ahead: bool) -> FrontierPoint {
         let name = format!("policy_{nth}");
         let policy = PolicyLabel { label: name.clone(), name, nth, looks_ahead };
-        Point::new(policy, usd, kept)
+        FrontierPoint::new(policy, usd, kept)
     }
 
     #[test]
@@ -422,23 +454,27 @@ mod tests {
             let (turn, reach) = (nth as f64 * 0.7, nth as f64 / 90.0);
             point(nth, 5.0 + 4.0 * reach * turn.cos(), 0.5 + reach * turn.sin(), false)
         });
-        let mut points: Vec<Point> = points.collect();
+        let mut points: Vec<FrontierPoint> = points.collect();
         points.iter_mut().for_each(|it| it.is_efficient = true);
         let scene =
             Frontier { subject: String::new(), kept: KEPT, points, left_out: Vec::new(), is_numbered: false }
-                .scene();
+                .draw_scene();
 
         let areas: Vec<_> = scene
             .marks
             .iter()
             .filter_map(|mark| match mark {
-                DrawnMark::Text(text) => Some(text.area()),
+                DrawnMark::Text(text) => Some(text.bounding_box()),
                 DrawnMark::Path(_) => None,
             })
             .collect();
         assert!(areas.len() > 12 + 5, "numbers of axes, and names beside points: {} in all", areas.len());
         for (nth, one) in areas.iter().enumerate() {
-            assert!(areas[nth + 1..].iter().all(|it| !legend::meet(*one, *it)), "{:?}", scene.marks);
+            assert!(
+                areas[nth + 1..].iter().all(|it| !legend::do_areas_overlap(*one, *it)),
+                "{:?}",
+                scene.marks
+            );
             assert!(one[0] >= 0.0 && one[2] <= WIDTH && one[3] <= scene.height, "{one:?}");
         }
     }

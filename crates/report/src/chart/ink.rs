@@ -49,16 +49,16 @@ pub(super) const PARTS: [Ink; 9] = [
 ];
 
 /// Returns every colour, for style sheets.
-pub(super) fn all() -> Vec<Ink> {
+pub(super) fn all_inks() -> Vec<Ink> {
     [TEXT, FAINT, GRID, PAPER].into_iter().chain(POLICIES).chain(PARTS).listed()
 }
 
 /// Returns the colour of the n-th policy.
-pub(super) fn policy(nth: usize) -> Ink {
+pub(super) fn policy_ink(nth: usize) -> Ink {
     POLICIES[nth % POLICIES.len()]
 }
 
 /// Returns the colour of the n-th part.
-pub(super) fn part(nth: usize) -> Ink {
+pub(super) fn part_ink(nth: usize) -> Ink {
     PARTS[nth % PARTS.len()]
 }

@@ -1,8 +1,11 @@
 //! A legend, and names beside points, which never lie over one another.
 
 use super::ink::{self, Ink};
-use super::names::shortened;
-use super::scene::{Anchor, DrawnMark, LINE, Path, Scene, SceneText, WIDTH, rectangle, shape, width};
+use super::names::shorten_names;
+use super::scene::{
+    Anchor, DrawnMark, LINE, Scene, SceneText, VectorPath, WIDTH, max_text_width, policy_shape_path,
+    rectangle_path,
+};
 
 /// How wide what is before a name is.
 const SAMPLE: f64 = 24.0;
@@ -27,61 +30,63 @@ pub(super) enum Swatch {
 
 impl Swatch {
     /// Draws it around a point.
-    fn marks(self, x: f64, y: f64) -> Vec<DrawnMark> {
-        let square = rectangle([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]);
+    fn draw_marks(self, x: f64, y: f64) -> Vec<DrawnMark> {
+        let square = rectangle_path([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]);
         let path = match self {
-            Self::Shape(nth) => point(nth, [x, y], 5.0),
-            Self::Ring(nth) => ring(nth, [x, y]),
-            Self::Broken => Path::filled(tick([x, y]), ink::TEXT),
-            Self::Colour(ink) => Path::filled(square, ink),
-            Self::Hollow => Path::filled(square, ink::PAPER).outlined(ink::FAINT, 1.5),
+            Self::Shape(nth) => policy_point(nth, [x, y], 5.0),
+            Self::Ring(nth) => policy_ring(nth, [x, y]),
+            Self::Broken => VectorPath::filled_with(broken_prefix_path([x, y]), ink::TEXT),
+            Self::Colour(ink) => VectorPath::filled_with(square, ink),
+            Self::Hollow => VectorPath::filled_with(square, ink::PAPER).with_outline(ink::FAINT, 1.5),
         };
         vec![path.into()]
     }
 }
 
 /// Returns the point of a policy.
-pub(super) fn point(nth: usize, at: [f64; 2], reach: f64) -> Path {
-    Path::filled(shape(nth, at, reach), ink::policy(nth)).outlined(ink::PAPER, 1.0)
+pub(super) fn policy_point(nth: usize, at: [f64; 2], reach: f64) -> VectorPath {
+    VectorPath::filled_with(policy_shape_path(nth, at, reach), ink::policy_ink(nth))
+        .with_outline(ink::PAPER, 1.0)
 }
 
 /// Returns the point of a policy that is not compared.
-pub(super) fn ring(nth: usize, at: [f64; 2]) -> Path {
-    Path::filled(shape(nth, at, 5.0), ink::PAPER).outlined(ink::policy(nth), 2.0)
+pub(super) fn policy_ring(nth: usize, at: [f64; 2]) -> VectorPath {
+    VectorPath::filled_with(policy_shape_path(nth, at, 5.0), ink::PAPER)
+        .with_outline(ink::policy_ink(nth), 2.0)
 }
 
 /// Returns the mark of a prefix that broke, above a place.
-pub(super) fn tick(at: [f64; 2]) -> String {
-    shape(4, at, 3.2)
+pub(super) fn broken_prefix_path(at: [f64; 2]) -> String {
+    policy_shape_path(4, at, 3.2)
 }
 
 /// Returns the line of a policy, dashed where its colour has been used before.
-pub(super) fn stroke(nth: usize, d: String) -> Path {
+pub(super) fn policy_line(nth: usize, path_data: String) -> VectorPath {
     let dash =
         DASH.checked_div(nth / ink::POLICIES.len()).map(|it| format!("{} {}", it.max(2), it.clamp(2, 5)));
-    Path::drawn(d, ink::policy(nth), 2.0).dashed(dash)
+    VectorPath::stroked_with(path_data, ink::policy_ink(nth), 2.0).with_dash(dash)
 }
 
 /// Draws names with samples from the top of a drawing on, line after line; returns where they end.
-pub(super) fn legend(scene: &mut Scene, entries: impl IntoIterator<Item = (Swatch, String)>) -> f64 {
-    legend_from(scene, 14.0, entries)
+pub(super) fn draw_legend(scene: &mut Scene, entries: impl IntoIterator<Item = (Swatch, String)>) -> f64 {
+    draw_legend_from(scene, 14.0, entries)
 }
 
 /// The same, from a height on.
-pub(super) fn legend_from(
+pub(super) fn draw_legend_from(
     scene: &mut Scene,
-    from: f64,
+    top: f64,
     entries: impl IntoIterator<Item = (Swatch, String)>,
 ) -> f64 {
     let (samples, names): (Vec<Swatch>, Vec<String>) = entries.into_iter().unzip();
-    let (mut x, mut y) = (4.0, from);
-    for (sample, name) in samples.into_iter().zip(shortened(&names, WIDTH - SAMPLE - 8.0)) {
-        let needed = SAMPLE + width(&name);
+    let (mut x, mut y) = (4.0, top);
+    for (sample, name) in samples.into_iter().zip(shorten_names(&names, WIDTH - SAMPLE - 8.0)) {
+        let needed = SAMPLE + max_text_width(&name);
         if x > 4.0 && x + needed > WIDTH - 4.0 {
             (x, y) = (4.0, y + LINE);
         }
-        scene.marks.extend(sample.marks(x + 9.0, y - 4.5));
-        scene.add(SceneText::new(x + SAMPLE, y, name));
+        scene.marks.extend(sample.draw_marks(x + 9.0, y - 4.5));
+        scene.add_mark(SceneText::new(x + SAMPLE, y, name));
         x += needed + GAP;
     }
     y + LINE / 2.0
@@ -91,20 +96,20 @@ pub(super) fn legend_from(
 pub(super) type Area = [f64; 4];
 
 /// Returns the part of a drawing that a line upright or across takes.
-pub(super) fn around([from, to]: [[f64; 2]; 2]) -> Area {
+pub(super) fn area_around_line([from, to]: [[f64; 2]; 2]) -> Area {
     let [left, right] = [from[0].min(to[0]), from[0].max(to[0])];
     let [top, bottom] = [from[1].min(to[1]), from[1].max(to[1])];
     [left - 2.0, top - 2.0, right + 2.0, bottom + 2.0]
 }
 
 /// Returns how far a point is from a part of a drawing.
-pub(super) fn distance([x, y]: [f64; 2], [left, top, right, bottom]: Area) -> f64 {
+pub(super) fn distance_to_area([x, y]: [f64; 2], [left, top, right, bottom]: Area) -> f64 {
     (x - x.clamp(left, right)).hypot(y - y.clamp(top, bottom))
 }
 
 /// Writes a name beside a point, if there is room right, left, above or below it within the frame, nearer to it than to the others;
 /// returns what it takes.
-pub(super) fn name_beside(
+pub(super) fn draw_name_beside(
     scene: &mut Scene,
     taken: &[Area],
     frame: Area,
@@ -124,12 +129,13 @@ pub(super) fn name_beside(
         (x - 4.0, y - 10.0, Anchor::End),
     ];
     for (x, y, anchor) in places {
-        let text = SceneText::new(x, y, name).anchored(anchor);
-        let area = text.area();
+        let text = SceneText::new(x, y, name).with_anchor(anchor);
+        let area = text.bounding_box();
         let is_inside = [0, 1].iter().all(|at| area[*at] >= frame[*at] && area[at + 2] <= frame[at + 2]);
-        let is_nearest = others.iter().all(|other| distance(*other, area) > distance(own, area));
-        if is_inside && is_nearest && !taken.iter().any(|it| meet(*it, area)) {
-            scene.add(text);
+        let is_nearest =
+            others.iter().all(|other| distance_to_area(*other, area) > distance_to_area(own, area));
+        if is_inside && is_nearest && !taken.iter().any(|it| do_areas_overlap(*it, area)) {
+            scene.add_mark(text);
             return Some(area);
         }
     }
@@ -137,7 +143,7 @@ pub(super) fn name_beside(
 }
 
 /// Returns whether two parts of a drawing lie over one another.
-pub(super) fn meet(one: Area, other: Area) -> bool {
+pub(super) fn do_areas_overlap(one: Area, other: Area) -> bool {
     one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
 }
 
@@ -147,15 +153,15 @@ mod tests {
 
     #[test]
     fn lines_of_one_colour_are_told_apart_by_dashes() {
-        let [first, second, third] = [0, 7, 14].map(|nth| stroke(nth, String::new()));
+        let [first, second, third] = [0, 7, 14].map(|nth| policy_line(nth, String::new()));
 
-        assert_eq!(ink::policy(0), ink::policy(14));
+        assert_eq!(ink::policy_ink(0), ink::policy_ink(14));
         assert!(first != second && second != third && first != third);
     }
 
     #[test]
     fn policies_of_one_colour_have_other_shapes() {
-        let marks: Vec<Path> = (0..35).map(|nth| point(nth, [0.0, 0.0], 5.0)).collect();
+        let marks: Vec<VectorPath> = (0..35).map(|nth| policy_point(nth, [0.0, 0.0], 5.0)).collect();
 
         assert!(marks.iter().enumerate().all(|(nth, it)| !marks[..nth].contains(it)));
     }

@@ -1,8 +1,8 @@
 //! What policies are called in charts, and which place among all of them gives them their colour.
 
-use super::scene::{fit, width};
-use crate::Brief;
-use crate::names::short_names;
+use super::scene::{max_text_width, shorten_middle};
+use crate::RunBrief;
+use crate::names::names_without_folders;
 use crate::prelude::*;
 
 /// What stands between the parts of a name: of the values of a variant, else of the words of a policy.
@@ -10,10 +10,10 @@ const BETWEEN: [&[char]; 2] = [&[',', '/', ' ', '@'], &['_', '-', '.', '=']];
 
 /// Shortens names to a width so that those that differ still do: where some would look alike, the parts in which they differ are kept
 /// of all that do not fit; those whose parts do not fit either are numbered.
-pub(super) fn shortened(names: &[String], most: f64) -> Vec<String> {
-    let mut labels = names.iter().map(|name| fit(name, most)).listed();
+pub(super) fn shorten_names(names: &[String], max_width: f64) -> Vec<String> {
+    let mut labels = names.iter().map(|name| shorten_middle(name, max_width)).listed();
     for (nth, between) in BETWEEN.into_iter().enumerate() {
-        let mut groups = alike(names, &labels);
+        let mut groups = indices_sharing_label(names, &labels);
         if nth == 0 && !groups.is_empty() {
             groups = vec![(0..names.len()).filter(|at| labels[*at] != names[*at]).listed()];
         }
@@ -32,7 +32,9 @@ pub(super) fn shortened(names: &[String], most: f64) -> Vec<String> {
                 format!("{head}{}{tail}", kept.trim_start().trim_end_matches(between))
             };
             // Of what all have, as much stays as fits.
-            let fits = |before, after| parts.iter().all(|it| width(&without(it, before, after)) <= most);
+            let fits = |before, after| {
+                parts.iter().all(|it| max_text_width(&without(it, before, after)) <= max_width)
+            };
             while before > 0 && fits(before - 1, after) {
                 before -= 1;
             }
@@ -40,19 +42,19 @@ pub(super) fn shortened(names: &[String], most: f64) -> Vec<String> {
                 after -= 1;
             }
             for (at, name) in group.into_iter().zip(&parts) {
-                labels[at] = fit(&without(name, before, after), most);
+                labels[at] = shorten_middle(&without(name, before, after), max_width);
             }
         }
     }
-    for at in alike(names, &labels).concat() {
+    for at in indices_sharing_label(names, &labels).concat() {
         let number = format!("{}: ", at + 1);
-        labels[at] = format!("{number}{}", fit(&names[at], most - width(&number)));
+        labels[at] = format!("{number}{}", shorten_middle(&names[at], max_width - max_text_width(&number)));
     }
     labels
 }
 
 /// Returns the places of names that differ but have one label, label by label.
-fn alike(names: &[String], labels: &[String]) -> Vec<Vec<usize>> {
+fn indices_sharing_label(names: &[String], labels: &[String]) -> Vec<Vec<usize>> {
     let mut groups: IndexMap<&str, Vec<usize>> = IndexMap::new();
     for (at, label) in labels.iter().enumerate() {
         groups.entry(label).or_default().push(at);
@@ -80,7 +82,7 @@ impl PolicyLabel {
     }
 
     /// Returns what its row in a table may be called.
-    pub(super) fn keys(&self) -> Vec<String> {
+    pub(super) fn table_row_keys(&self) -> Vec<String> {
         vec![self.name.clone(), self.label.clone()]
     }
 }
@@ -92,11 +94,11 @@ pub struct PolicyLabels(IndexMap<String, PolicyLabel>);
 impl PolicyLabels {
     /// Collects the policies of a report.
     pub fn new(report: &Report) -> Self {
-        let mut first: IndexMap<&str, Brief<'_>> = IndexMap::new();
-        for brief in report.briefs() {
+        let mut first: IndexMap<&str, RunBrief<'_>> = IndexMap::new();
+        for brief in report.run_briefs() {
             first.entry(brief.policy).or_insert(brief);
         }
-        let mut policies = Self::named(&first.keys().copied().listed());
+        let mut policies = Self::from_names(&first.keys().copied().listed());
         for (policy, run) in policies.0.values_mut().zip(first.values()) {
             policy.looks_ahead = run.figures.looks_ahead;
         }
@@ -104,16 +106,16 @@ impl PolicyLabels {
     }
 
     /// Labels policies that are in no report.
-    pub fn named(names: &[&str]) -> Self {
+    pub fn from_names(names: &[&str]) -> Self {
         let label = |(nth, (name, label)): (usize, (&&str, &str))| {
             let policy = PolicyLabel { label: label.to_owned(), ..PolicyLabel::new(name, nth) };
             ((*name).to_owned(), policy)
         };
-        Self(names.iter().zip(short_names(names)).enumerate().map(label).collect())
+        Self(names.iter().zip(names_without_folders(names)).enumerate().map(label).collect())
     }
 
     /// Returns a policy; one that the report does not have is called by its name.
-    pub fn of(&self, name: &str) -> PolicyLabel {
+    pub fn label_of(&self, name: &str) -> PolicyLabel {
         self.0.get(name).cloned().unwrap_or_else(|| PolicyLabel::new(name, self.0.len()))
     }
 }

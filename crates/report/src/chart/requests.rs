@@ -101,10 +101,14 @@ pub struct Panel {
 
 impl RunRequests {
     /// Takes what charts show from the runs of a load that kept their rows.
-    pub fn of_load<'t>(load: &Load, takes: impl IntoIterator<Item = &'t Take>, scenario: &str) -> Vec<Self> {
+    pub fn from_takes<'t>(
+        load: &Load,
+        takes: impl IntoIterator<Item = &'t Take>,
+        scenario: &str,
+    ) -> Vec<Self> {
         let missed = |it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it));
         let misses = load.profiles.iter().map(missed).listed();
-        let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::of(it));
+        let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::list_for_session(it));
         let traced = |take: &Take| {
             let rows = take.rows.as_ref().filter(|it| it.fault.is_none())?;
             let costs = load.costs_by_request(take).unwrap_or_default();
@@ -116,7 +120,7 @@ impl RunRequests {
                 policy: policy.name.clone(),
                 scenario: scenario.to_owned(),
                 profile: load.profiles[take.cell.profile].name.clone(),
-                sent: bars(policy, &rows.requests, &costs, &misses[take.cell.profile]),
+                sent: request_bars(policy, &rows.requests, &costs, &misses[take.cell.profile]),
                 n_summaries: rows.requests.iter().filter(|it| it.role != Role::Main).count(),
                 usd,
                 whole_usd: costs.last().map_or(0.0, whole),
@@ -128,7 +132,12 @@ impl RunRequests {
 }
 
 /// Returns the agent's own requests, each with what was sent beside it.
-fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[Miss]) -> Vec<RequestBar> {
+fn request_bars(
+    policy: &Policy,
+    rows: &[RequestRow],
+    costs: &[RequestCost],
+    misses: &[Miss],
+) -> Vec<RequestBar> {
     let mut all: Vec<RequestBar> = Vec::new();
     let mut beside = 0.0;
     for (nth, (row, id)) in rows.iter().zip(RequestId::of_all(rows)).enumerate() {
@@ -147,9 +156,9 @@ fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[M
             id,
             tokens: [row.usage.read, row.usage.write.iter().sum(), row.usage.uncached, row.output],
             usd: [read, write, uncached, output, expected, std::mem::take(&mut beside)],
-            edited_by: edited_by(policy, row),
+            edited_by: editor_name(policy, row),
             n_edits: row.change.n_edits,
-            broke: broke(policy, row, all.last(), misses),
+            broke: why_prefix_broke(policy, row, all.last(), misses),
         });
     }
     if let Some(last) = all.last_mut() {
@@ -159,7 +168,7 @@ fn bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[M
 }
 
 /// Returns who edited a prompt.
-fn edited_by(policy: &Policy, row: &RequestRow) -> Option<String> {
+fn editor_name(policy: &Policy, row: &RequestRow) -> Option<String> {
     let editor = match row.change.by {
         Some(u16::MAX) => OUTSIDE,
         by => by.and_then(|by| policy.stages.get(usize::from(by))).map_or(&policy.name, |it| &it.name),
@@ -168,19 +177,19 @@ fn edited_by(policy: &Policy, row: &RequestRow) -> Option<String> {
 }
 
 /// Returns why less of a prompt was read than of the one before, and how many tokens less.
-fn broke(
+fn why_prefix_broke(
     policy: &Policy,
     row: &RequestRow,
     before: Option<&RequestBar>,
     misses: &[Miss],
 ) -> Option<(String, Tokens)> {
     // Where writes are not billed, all of a prompt is cached.
-    let cached =
-        before.map_or(0, |it| if it.tokens[1] > 0 { it.tokens[0] + it.tokens[1] } else { it.prompt() });
+    let cached = before
+        .map_or(0, |it| if it.tokens[1] > 0 { it.tokens[0] + it.tokens[1] } else { it.prompt_tokens() });
     let less = cached.saturating_sub(row.usage.read);
     let recorded = || misses.iter().find(|it| it.step == row.step).map(|it| it.cause.about());
     let is_stage = row.change.by.is_some_and(|by| usize::from(by) < policy.stages.len());
-    let why = || match edited_by(policy, row) {
+    let why = || match editor_name(policy, row) {
         Some(by) if is_stage => format!("stage {by}"),
         Some(by) => by,
         None => recorded().unwrap_or("the entries were gone").to_owned(),
@@ -189,13 +198,13 @@ fn broke(
 }
 
 /// Returns a chart for each scenario and profile.
-pub fn all(source: &ChartData<'_>) -> Vec<RequestBars> {
+pub fn request_charts(source: &ChartData<'_>) -> Vec<RequestBars> {
     let advised = source.report.verdicts_of(&source.sections).into_iter().filter_map(|it| it.cheapest);
-    of_traces(source.traces, &source.names, &advised.map(|it| it.policy).collect())
+    request_charts_of_traces(source.traces, &source.names, &advised.map(|it| it.policy).collect())
 }
 
 /// The same of runs that are in no report.
-pub fn of_traces(
+pub fn request_charts_of_traces(
     traces: &[RunRequests],
     names: &PolicyLabels,
     advised: &BTreeSet<String>,
@@ -208,35 +217,35 @@ pub fn of_traces(
         let chart = charts.entry(subject).or_insert(nothing);
         chart.panels.push(Panel::new(names, trace.clone()));
     }
-    charts.into_values().map(|it| it.choosing(advised)).listed()
+    charts.into_values().map(|it| it.with_chosen_panels(advised)).listed()
 }
 
 impl RequestBar {
-    fn prompt(&self) -> Tokens {
+    fn prompt_tokens(&self) -> Tokens {
         self.tokens[..3].iter().sum()
     }
 }
 
 impl Panel {
     fn new(names: &PolicyLabels, trace: RunRequests) -> Self {
-        Self { policy: names.of(&trace.policy), trace }
+        Self { policy: names.label_of(&trace.policy), trace }
     }
 
-    fn longest(&self) -> Tokens {
-        self.trace.sent.iter().map(RequestBar::prompt).max().unwrap_or(0)
+    fn longest_prompt_tokens(&self) -> Tokens {
+        self.trace.sent.iter().map(RequestBar::prompt_tokens).max().unwrap_or(0)
     }
 
     /// Returns how often some reason was there, in the order of their first time.
-    fn counted<'a>(&'a self, reason: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
+    fn count_reasons<'a>(&'a self, reason: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
         let mut n: IndexMap<&str, usize> = IndexMap::new();
         self.trace.sent.iter().filter_map(reason).for_each(|it| *n.entry(it).or_default() += 1);
         n.iter().map(|(why, n)| format!("{why} {n}×")).listed()
     }
 
     /// Says how often its cached prefix broke, and why.
-    fn breaks(&self) -> String {
+    fn describe_cache_breaks(&self) -> String {
         let n_broken = self.trace.sent.iter().filter(|it| it.broke.is_some()).count();
-        let reasons = self.counted(|it| Some(&it.broke.as_ref()?.0));
+        let reasons = self.count_reasons(|it| Some(&it.broke.as_ref()?.0));
         let times = match n_broken {
             0 => return "cache never broken".to_owned(),
             1 => "once".to_owned(),
@@ -252,7 +261,7 @@ impl Panel {
 
 impl RequestBars {
     /// Chooses what is drawn: the first policy, what is advised, and the next ones.
-    fn choosing(mut self, advised: &BTreeSet<String>) -> Self {
+    fn with_chosen_panels(mut self, advised: &BTreeSet<String>) -> Self {
         let mut order: Vec<usize> = (0..self.panels.len()).listed();
         let rank = |nth: &usize| {
             let policy = &self.panels[*nth].policy;
@@ -270,13 +279,13 @@ impl RequestBars {
         self
     }
 
-    fn drawn(&self) -> impl Iterator<Item = &Panel> {
+    fn drawn_panels(&self) -> impl Iterator<Item = &Panel> {
         self.drawn.iter().filter_map(|it| self.panels.get(*it))
     }
 
     /// Returns a table of the requests that cost most more or less than the first policy's, where all of them have a price.
-    pub(crate) fn differences(&self) -> Option<Grid> {
-        let (base, candidate) = (self.panels.first()?, self.candidate()?);
+    pub(crate) fn largest_differences_grid(&self) -> Option<Grid> {
+        let (base, candidate) = (self.panels.first()?, self.compared_panel()?);
         base.trace.usd.zip(candidate.trace.usd)?;
         let mut by_request: BTreeMap<RequestId, f64> = BTreeMap::new();
         for (panel, sign) in [(base, -1.0), (candidate, 1.0)] {
@@ -293,7 +302,7 @@ impl RequestBars {
         differ.order_by(|one, other| other.usd.abs().total_cmp(&one.usd.abs()));
         differ.truncate(MOST_DIFFERENCES);
         differ.order_by_key(|it| it.number);
-        let dollars = |usd: f64| super::signed_dollars(usd, if usd.abs() >= 0.995 { 2 } else { 4 });
+        let dollars = |usd: f64| super::format_signed_usd(usd, if usd.abs() >= 0.995 { 2 } else { 4 });
         let columns: [Of<'_, RequestDifference>; 3] = [
             ("differs most", &|it| format!("request {}", it.number)),
             ("USD", &|it| dollars(it.usd)),
@@ -304,7 +313,7 @@ impl RequestBars {
     }
 
     /// Returns what the first policy is compared with: what is advised, else the cheapest of the others that know no later needs.
-    fn candidate(&self) -> Option<&Panel> {
+    fn compared_panel(&self) -> Option<&Panel> {
         let usd = |it: &Panel| it.trace.usd.unwrap_or(f64::INFINITY);
         let others = self.panels.iter().skip(1).filter(|it| !it.policy.looks_ahead);
         let cheapest = others.min_by(|one, other| usd(one).total_cmp(&usd(other)));
@@ -313,35 +322,35 @@ impl RequestBars {
 
     /// Returns whether all that is drawn has a price; else bars are tokens.
     fn is_priced(&self) -> bool {
-        self.drawn().all(|it| it.trace.usd.is_some())
-            && self.drawn().any(|it| it.trace.usd.is_some_and(|usd| usd > 0.0))
+        self.drawn_panels().all(|it| it.trace.usd.is_some())
+            && self.drawn_panels().any(|it| it.trace.usd.is_some_and(|usd| usd > 0.0))
     }
 
-    fn decimals(&self) -> usize {
-        decimals_of_usd(self.panels.iter().filter_map(|it| it.trace.usd).fold(0.0, f64::max))
+    fn usd_decimals(&self) -> usize {
+        usd_decimals_up_to(self.panels.iter().filter_map(|it| it.trace.usd).fold(0.0, f64::max))
     }
 
     /// Says what a policy costs, and by how much that differs from the first.
-    fn cost(&self, panel: &Panel) -> Option<String> {
+    fn describe_cost(&self, panel: &Panel) -> Option<String> {
         let usd = panel.trace.usd.filter(|_| self.is_priced())?;
         let first = self.panels.first().and_then(|it| it.trace.usd).filter(|it| *it > 0.0);
         let is_first = self.panels.first().is_some_and(|it| it.policy == panel.policy);
         let change = first.filter(|_| !is_first).map(|it| format!(", {}", signed(usd / it - 1.0)));
-        Some(format!("${}{}", fixed(usd, self.decimals()), change.unwrap_or_default()))
+        Some(format!("${}{}", fixed(usd, self.usd_decimals()), change.unwrap_or_default()))
     }
 
     /// Says what is not drawn.
-    fn left_out(&self) -> Vec<String> {
+    fn describe_left_out(&self) -> Vec<String> {
         let n = self.panels.len() - self.drawn.len();
         let more = (n > 0).then(|| format!("and {}, in the numbers", numbers::counted(n, "more run")));
-        let least = 0.1f64.powi(self.decimals() as i32);
+        let least = 0.1f64.powi(self.usd_decimals() as i32);
         let has_whole = |it: &&Panel| self.is_priced() && it.trace.whole_usd.abs() >= least;
-        let panels = self.drawn().filter(has_whole).listed();
-        let usd = |it: &&Panel| super::signed_dollars(it.trace.whole_usd, self.decimals());
+        let panels = self.drawn_panels().filter(has_whole).listed();
+        let usd = |it: &&Panel| super::format_signed_usd(it.trace.whole_usd, self.usd_decimals());
         let words = panels.iter().map(|it| format!("{} in no single request: ", usd(it))).listed();
-        let widest = words.iter().map(|words| width(words)).fold(0.0, f64::max);
+        let widest = words.iter().map(|words| max_text_width(words)).fold(0.0, f64::max);
         let names = panels.iter().map(|it| it.policy.label.clone()).listed();
-        let names = shortened(&names, PLAIN * (WIDTH - 8.0) - widest);
+        let names = shorten_names(&names, PLAIN * (WIDTH - 8.0) - widest);
         // A policy a line: no line is cut.
         let whole = words.into_iter().zip(names).map(|(words, name)| words + &name);
         more.into_iter().chain(whole).listed()
@@ -349,33 +358,34 @@ impl RequestBars {
 }
 
 impl Picture for RequestBars {
-    fn titles(&self) -> [String; 2] {
+    fn title_and_subject(&self) -> [String; 2] {
         let what = if self.is_priced() { "costs" } else { "sends" };
         [format!("What each request {what}, and where the cache broke"), self.subject.clone()]
     }
 
-    fn summary(&self) -> String {
-        let said = self.drawn().map(|panel| {
-            let (label, breaks) = (&panel.policy.label, panel.breaks());
-            let cost = self.cost(panel).map_or_else(String::new, |it| format!("{it}, "));
-            let (n, longest) = (counted(panel.trace.sent.len(), "request"), numbers::short(panel.longest()));
+    fn describe_key_numbers(&self) -> String {
+        let said = self.drawn_panels().map(|panel| {
+            let (label, breaks) = (&panel.policy.label, panel.describe_cache_breaks());
+            let cost = self.describe_cost(panel).map_or_else(String::new, |it| format!("{it}, "));
+            let (n, longest) =
+                (counted(panel.trace.sent.len(), "request"), numbers::short(panel.longest_prompt_tokens()));
             format!("{label}: {cost}{n}, longest prompt {longest} tokens, {breaks}")
         });
         format!("{}.", said.listed().join("; "))
     }
 
-    fn table(&self) -> Grid {
+    fn numbers_grid(&self) -> Grid {
         let sum = |it: &Panel, part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
         let edited_by = |panel: &Panel| {
-            let said = panel.counted(|it| it.edited_by.as_deref());
+            let said = panel.count_reasons(|it| it.edited_by.as_deref());
             if said.is_empty() { "none".to_owned() } else { said.join(", ") }
         };
         let columns: [Of<'_, Panel>; 9] = [
             ("policy", &|it| it.policy.label.clone()),
             ("edited by", &edited_by),
-            ("cost", &|it| self.cost(it).unwrap_or_else(|| NONE.to_owned())),
+            ("cost", &|it| self.describe_cost(it).unwrap_or_else(|| NONE.to_owned())),
             ("requests", &|it| numbers::thousands(it.trace.sent.len() as u64)),
-            ("longest prompt tokens", &|it| numbers::thousands(it.longest())),
+            ("longest prompt tokens", &|it| numbers::thousands(it.longest_prompt_tokens())),
             ("read", &|it| numbers::short(sum(it, 0))),
             ("written", &|it| numbers::short(sum(it, 1))),
             ("uncached", &|it| numbers::short(sum(it, 2))),
@@ -384,37 +394,38 @@ impl Picture for RequestBars {
         Grid::from_columns("", 2, &self.panels, &columns)
     }
 
-    fn scene(&self) -> Scene {
+    fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
-        let frame = Frame::new(self);
+        let frame = RequestFrame::new(self);
         let shown = (0..PARTS.len()).filter(|part| frame.has[*part]);
-        let parts = shown.map(|it| (Swatch::Colour(ink::part(it)), PARTS[it].to_owned()));
-        let broke = self.drawn().any(|it| it.trace.sent.iter().any(|it| it.broke.is_some()));
+        let parts = shown.map(|it| (Swatch::Colour(ink::part_ink(it)), PARTS[it].to_owned()));
+        let broke = self.drawn_panels().any(|it| it.trace.sent.iter().any(|it| it.broke.is_some()));
         let broke = broke.then(|| (Swatch::Broken, "cached prefix broken".to_owned()));
-        let top = legend::legend(&mut scene, parts.chain(broke)) + 12.0;
+        let top = legend::draw_legend(&mut scene, parts.chain(broke)) + 12.0;
         let pitch = LINE * 2.0 + PROMPTS + GAP + BARS + 18.0;
-        let costs = self.drawn().map(|it| self.cost(it).unwrap_or_default()).listed();
-        let widest = costs.iter().map(|cost| width(cost)).fold(0.0, f64::max);
-        let names = self.drawn().map(|it| it.policy.label.clone()).listed();
-        let names = shortened(&names, WIDTH - 44.0 - widest);
-        for ((nth, panel), (name, cost)) in self.drawn().enumerate().zip(names.into_iter().zip(costs)) {
+        let costs = self.drawn_panels().map(|it| self.describe_cost(it).unwrap_or_default()).listed();
+        let widest = costs.iter().map(|cost| max_text_width(cost)).fold(0.0, f64::max);
+        let names = self.drawn_panels().map(|it| it.policy.label.clone()).listed();
+        let names = shorten_names(&names, WIDTH - 44.0 - widest);
+        for ((nth, panel), (name, cost)) in self.drawn_panels().enumerate().zip(names.into_iter().zip(costs))
+        {
             let y = top + pitch * nth as f64;
-            scene.add(legend::point(panel.policy.nth, [9.0, y + 7.5], 4.5));
-            scene.add(SceneText::new(20.0, y + 12.0, name).bold());
-            scene.add(SceneText::new(RIGHT, y + 12.0, cost).anchored(Anchor::End).bold());
-            let longest = numbers::short(panel.longest());
-            let words = format!("prompt up to {longest}; {}", panel.breaks());
-            let words = cut(&words, PLAIN * (WIDTH - 36.0));
-            scene.add(SceneText::new(20.0, y + 12.0 + LINE, words).faint());
-            frame.draw(panel, &mut scene, y + 2.0 * LINE + 6.0);
+            scene.add_mark(legend::policy_point(panel.policy.nth, [9.0, y + 7.5], 4.5));
+            scene.add_mark(SceneText::new(20.0, y + 12.0, name).in_bold());
+            scene.add_mark(SceneText::new(RIGHT, y + 12.0, cost).with_anchor(Anchor::End).in_bold());
+            let longest = numbers::short(panel.longest_prompt_tokens());
+            let words = format!("prompt up to {longest}; {}", panel.describe_cache_breaks());
+            let words = shorten_end(&words, PLAIN * (WIDTH - 36.0));
+            scene.add_mark(SceneText::new(20.0, y + 12.0 + LINE, words).with_faint_ink());
+            frame.draw_panel(panel, &mut scene, y + 2.0 * LINE + 6.0);
         }
         let bottom = top + pitch * self.drawn.len() as f64 - 12.0;
         let unit = if frame.is_priced { "US dollars" } else { "tokens" };
         let name = format!("requests; bars: {unit}, line: prompt tokens");
-        frame.across.below(&mut scene, [bottom; 2], &name, |it| frame.across.written(it));
+        frame.across.draw_below_frame(&mut scene, [bottom; 2], &name, |it| frame.across.format_number(it));
         let mut foot = bottom + 52.0;
-        for more in self.left_out() {
-            scene.add(SceneText::new(4.0, foot, more).faint());
+        for more in self.describe_left_out() {
+            scene.add_mark(SceneText::new(4.0, foot, more).with_faint_ink());
             foot += LINE;
         }
         scene.height = foot + 10.0;
@@ -423,7 +434,7 @@ impl Picture for RequestBars {
 }
 
 /// Where requests stand: one axis for all policies, on which what is the same request stands at the same place.
-struct Frame {
+struct RequestFrame {
     is_priced: bool,
     /// The place of each request among those of all policies.
     places: IndexMap<RequestId, usize>,
@@ -433,27 +444,31 @@ struct Frame {
     has: [bool; 6],
 }
 
-impl Frame {
+impl RequestFrame {
     fn new(bars: &RequestBars) -> Self {
-        let sent = || bars.drawn().flat_map(|it| &it.trace.sent);
+        let sent = || bars.drawn_panels().flat_map(|it| &it.trace.sent);
         let places: BTreeSet<RequestId> = sent().map(|it| it.id).collect();
         let is_priced = bars.is_priced();
         let highest = |of: &dyn Fn(&RequestBar) -> f64| sent().map(of).fold(0.0, f64::max);
         let mut frame = Self {
             is_priced,
-            across: Axis::exact(places.len() as f64, [LEFT, RIGHT], 6.0),
+            across: Axis::for_counts(places.len() as f64, [LEFT, RIGHT], 6.0),
             places: places.into_iter().zip(0..).collect(),
             highest: [0.0; 2],
             has: [false; 6],
         };
-        frame.has = [0, 1, 2, 3, 4, 5]
-            .map(|part| sent().any(|bar| frame.up_to(bar, part + 1) > frame.up_to(bar, part)));
-        frame.highest = [highest(&|bar| frame.up_to(bar, PARTS.len())), highest(&|bar| bar.prompt() as f64)];
+        frame.has = [0, 1, 2, 3, 4, 5].map(|part| {
+            sent().any(|bar| frame.sum_of_first_parts(bar, part + 1) > frame.sum_of_first_parts(bar, part))
+        });
+        frame.highest = [
+            highest(&|bar| frame.sum_of_first_parts(bar, PARTS.len())),
+            highest(&|bar| bar.prompt_tokens() as f64),
+        ];
         frame
     }
 
     /// Returns the first parts of a request together.
-    fn up_to(&self, bar: &RequestBar, n_parts: usize) -> f64 {
+    fn sum_of_first_parts(&self, bar: &RequestBar, n_parts: usize) -> f64 {
         if !self.is_priced {
             return bar.tokens.iter().take(n_parts).map(|it| *it as f64).sum();
         }
@@ -463,11 +478,12 @@ impl Frame {
     }
 
     /// Returns what some number is at each place, half a unit wide; of requests that share a place the highest is seen.
-    fn steps(&self, panel: &Panel, height: impl Fn(&RequestBar) -> f64) -> Vec<[f64; 3]> {
+    fn panel_steps(&self, panel: &Panel, height: impl Fn(&RequestBar) -> f64) -> Vec<[f64; 3]> {
         let mut steps: Vec<[f64; 3]> = Vec::new();
         for bar in &panel.trace.sent {
             let Some(place) = self.places.get(&bar.id) else { continue };
-            let [from, to] = [*place, place + 1].map(|it| (self.across.at(it as f64) * 2.0).floor() / 2.0);
+            let [from, to] =
+                [*place, place + 1].map(|it| (self.across.position_of(it as f64) * 2.0).floor() / 2.0);
             let to = to.max(from + 0.5);
             match steps.last_mut() {
                 Some(last) if from < last[1] => last[2] = last[2].max(height(bar)),
@@ -478,77 +494,89 @@ impl Frame {
     }
 
     /// Draws a policy below a height.
-    fn draw(&self, panel: &Panel, scene: &mut Scene, top: f64) {
-        let prompts = Axis::tight(self.highest[1], [top + PROMPTS, top], 1.0);
+    fn draw_panel(&self, panel: &Panel, scene: &mut Scene, top: f64) {
+        let prompts = Axis::up_to_exactly(self.highest[1], [top + PROMPTS, top], 1.0);
         let foot = top + PROMPTS + GAP + BARS;
-        let bars = Axis::tight(self.highest[0], [foot, foot - BARS], 3.0);
+        let bars = Axis::up_to_exactly(self.highest[0], [foot, foot - BARS], 3.0);
         let mut tick = |y: f64, written: String| {
-            scene.add(Path::drawn(line([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
-            scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).anchored(Anchor::End).faint());
+            scene.add_mark(VectorPath::stroked_with(line_path([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
+            scene.add_mark(
+                SceneText::new(LEFT - 6.0, y + 4.0, written).with_anchor(Anchor::End).with_faint_ink(),
+            );
         };
         let short = |tokens: f64| numbers::short(tokens as u64).replace(".0", "");
-        [0.0, self.highest[1]].into_iter().for_each(|tokens| tick(prompts.at(tokens), short(tokens)));
+        [0.0, self.highest[1]]
+            .into_iter()
+            .for_each(|tokens| tick(prompts.position_of(tokens), short(tokens)));
         for at in &bars.ticks {
-            tick(bars.at(*at), if self.is_priced { format!("${}", bars.written(*at)) } else { short(*at) });
+            tick(
+                bars.position_of(*at),
+                if self.is_priced { format!("${}", bars.format_number(*at)) } else { short(*at) },
+            );
         }
-        let line = drawn(&self.steps(panel, |it| it.prompt() as f64), &prompts, None);
-        scene.add(Path::drawn(line, ink::TEXT, 1.2));
+        let line = steps_path(&self.panel_steps(panel, |it| it.prompt_tokens() as f64), &prompts, None);
+        scene.add_mark(VectorPath::stroked_with(line, ink::TEXT, 1.2));
         for part in (0..PARTS.len()).rev().filter(|it| self.has[*it]) {
-            let d = drawn(&self.steps(panel, |it| self.up_to(it, part + 1)), &bars, Some(foot));
-            scene.add(Path::filled(d, ink::part(part)));
+            let d = steps_path(
+                &self.panel_steps(panel, |it| self.sum_of_first_parts(it, part + 1)),
+                &bars,
+                Some(foot),
+            );
+            scene.add_mark(VectorPath::filled_with(d, ink::part_ink(part)));
         }
-        self.mark(panel, scene, foot - BARS - 6.0);
+        self.mark_broken_prefixes(panel, scene, foot - BARS - 6.0);
     }
 
     /// Marks where the prefix broke, and says why where most was left unread.
-    fn mark(&self, panel: &Panel, scene: &mut Scene, y: f64) {
+    fn mark_broken_prefixes(&self, panel: &Panel, scene: &mut Scene, y: f64) {
         let sent = &panel.trace.sent;
         let mut broken =
             sent.iter().enumerate().filter_map(|(nth, it)| Some((nth, it.broke.as_ref()?.1))).listed();
         broken.order_by_key(|it| std::cmp::Reverse(it.1));
         let at = |nth: usize| {
             let place = self.places.get(&sent[nth].id).copied().unwrap_or_default() as f64;
-            self.across.at(place + 0.5)
+            self.across.position_of(place + 0.5)
         };
         let (told, rest) = broken.split_at(broken.len().min(MOST_STOPS));
-        let marks: String = rest.iter().map(|(nth, _)| legend::tick([at(*nth), y])).collect();
+        let marks: String = rest.iter().map(|(nth, _)| legend::broken_prefix_path([at(*nth), y])).collect();
         if !marks.is_empty() {
-            scene.add(Path::filled(marks, ink::TEXT));
+            scene.add_mark(VectorPath::filled_with(marks, ink::TEXT));
         }
         for (nth, less) in told {
             let bar = &sent[*nth];
             let why = bar.broke.as_ref().map_or("", |it| &it.0);
-            let [less, prompt] = [*less, bar.prompt()].map(thousands);
+            let [less, prompt] = [*less, bar.prompt_tokens()].map(thousands);
             let usd =
                 if self.is_priced { format!(", ${}", fixed(bar.usd.iter().sum(), 2)) } else { String::new() };
             let label =
                 format!("request {}: {why}; {less} cached tokens not read, prompt {prompt}{usd}", nth + 1);
-            let mark: DrawnMark = Path::filled(legend::tick([at(*nth), y]), ink::TEXT).into();
-            scene.spot(label, true, vec![mark]);
+            let mark: DrawnMark =
+                VectorPath::filled_with(legend::broken_prefix_path([at(*nth), y]), ink::TEXT).into();
+            scene.add_spot(label, true, vec![mark]);
         }
     }
 }
 
 /// Draws steps as a line, or as an area above a foot; where a request is missing, there is nothing.
-fn drawn(steps: &[[f64; 3]], up: &Axis, foot: Option<f64>) -> String {
+fn steps_path(steps: &[[f64; 3]], up: &Axis, foot: Option<f64>) -> String {
     let mut d = String::new();
     let close = |d: &mut String| {
         if let Some(foot) = foot.filter(|_| !d.is_empty()) {
-            d.push_str(&format!("V{}Z", round(foot)));
+            d.push_str(&format!("V{}Z", round_to_tenth(foot)));
         }
     };
     let mut pen = [f64::NAN; 2];
     let mut run = 0.0;
     for &[from, to, height] in steps {
-        let y = round(up.at(height));
+        let y = round_to_tenth(up.position_of(height));
         if pen[0] != from {
             d.push_str(&if run > 0.0 { format!("h{run}") } else { String::new() });
             close(&mut d);
-            let up = foot.map_or_else(|| format!(" {y}"), |it| format!(" {}V{y}", round(it)));
+            let up = foot.map_or_else(|| format!(" {y}"), |it| format!(" {}V{y}", round_to_tenth(it)));
             d.push_str(&format!("M{from}{up}"));
             run = 0.0;
         } else if pen[1] != y {
-            d.push_str(&format!("h{run}v{}", round(y - pen[1])));
+            d.push_str(&format!("h{run}v{}", round_to_tenth(y - pen[1])));
             run = 0.0;
         }
         run += to - from;

@@ -41,12 +41,12 @@ pub(super) struct Spot {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "is", rename_all = "lowercase")]
 pub(super) enum DrawnMark {
-    Path(Path),
+    Path(VectorPath),
     Text(SceneText),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Path {
+pub(super) struct VectorPath {
     d: String,
     fill: Option<&'static str>,
     line: Option<&'static str>,
@@ -82,48 +82,48 @@ impl Scene {
         Self { width: WIDTH, height, marks: Vec::new(), spots: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, mark: impl Into<DrawnMark>) {
+    pub(super) fn add_mark(&mut self, mark: impl Into<DrawnMark>) {
         self.marks.push(mark.into());
     }
 
     /// Adds a part that says what it represents.
-    pub(super) fn spot(&mut self, label: String, is_stop: bool, marks: Vec<DrawnMark>) {
-        let tip = cut(&label, WIDTH - 8.0);
+    pub(super) fn add_spot(&mut self, label: String, is_stop: bool, marks: Vec<DrawnMark>) {
+        let tip = shorten_end(&label, WIDTH - 8.0);
         self.spots.push(Spot { label, tip, is_stop, keys: Vec::new(), marks });
     }
 
     /// Adds a part that leads to a row of a table.
-    pub(super) fn spot_of(&mut self, keys: Vec<String>, label: String, marks: Vec<DrawnMark>) {
-        self.spot(label, true, marks);
+    pub(super) fn add_spot_with_keys(&mut self, keys: Vec<String>, label: String, marks: Vec<DrawnMark>) {
+        self.add_spot(label, true, marks);
         if let Some(spot) = self.spots.last_mut() {
             spot.keys = keys;
         }
     }
 }
 
-impl Path {
+impl VectorPath {
     /// Returns a filled path.
-    pub(super) fn filled(d: String, ink: Ink) -> Self {
-        Self { d, fill: Some(ink.light), ..Self::default() }
+    pub(super) fn filled_with(path_data: String, ink: Ink) -> Self {
+        Self { d: path_data, fill: Some(ink.light), ..Self::default() }
     }
 
     /// Returns a drawn path.
-    pub(super) fn drawn(d: String, ink: Ink, width: f64) -> Self {
-        Self { d, line: Some(ink.light), width, ..Self::default() }
+    pub(super) fn stroked_with(path_data: String, ink: Ink, width: f64) -> Self {
+        Self { d: path_data, line: Some(ink.light), width, ..Self::default() }
     }
 
     /// Draws its border, too.
-    pub(super) fn outlined(self, ink: Ink, width: f64) -> Self {
+    pub(super) fn with_outline(self, ink: Ink, width: f64) -> Self {
         Self { line: Some(ink.light), width, ..self }
     }
 
     /// Dashes its line.
-    pub(super) fn dashed(self, dash: Option<String>) -> Self {
+    pub(super) fn with_dash(self, dash: Option<String>) -> Self {
         Self { dash, ..self }
     }
 
     /// Lets what is after it be seen.
-    pub(super) fn faded(self, opacity: f64) -> Self {
+    pub(super) fn with_opacity(self, opacity: f64) -> Self {
         Self { opacity: Some(opacity), ..self }
     }
 }
@@ -131,12 +131,12 @@ impl Path {
 impl SceneText {
     pub(super) fn new(x: f64, y: f64, words: impl Into<String>) -> Self {
         let (anchor, fill) = (Anchor::Start, ink::TEXT.light);
-        Self { x: round(x), y: round(y), fill, anchor, is_bold: false, words: words.into() }
+        Self { x: round_to_tenth(x), y: round_to_tenth(y), fill, anchor, is_bold: false, words: words.into() }
     }
 
     /// Returns what it takes at most: left, top, right, bottom.
-    pub(super) fn area(&self) -> [f64; 4] {
-        let wide = width(&self.words);
+    pub(super) fn bounding_box(&self) -> [f64; 4] {
+        let wide = max_text_width(&self.words);
         let left = match self.anchor {
             Anchor::Start => self.x,
             Anchor::Middle => self.x - wide / 2.0,
@@ -145,21 +145,21 @@ impl SceneText {
         [left, self.y - 11.0, left + wide, self.y + 4.0]
     }
 
-    pub(super) fn anchored(self, anchor: Anchor) -> Self {
+    pub(super) fn with_anchor(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
     }
 
-    pub(super) fn faint(self) -> Self {
+    pub(super) fn with_faint_ink(self) -> Self {
         Self { fill: ink::FAINT.light, ..self }
     }
 
-    pub(super) fn bold(self) -> Self {
+    pub(super) fn in_bold(self) -> Self {
         Self { is_bold: true, ..self }
     }
 }
 
-impl From<Path> for DrawnMark {
-    fn from(path: Path) -> Self {
+impl From<VectorPath> for DrawnMark {
+    fn from(path: VectorPath) -> Self {
         Self::Path(path)
     }
 }
@@ -171,35 +171,35 @@ impl From<SceneText> for DrawnMark {
 }
 
 /// Returns a place to a tenth of a unit: no eye sees more, and files stay small.
-pub(super) fn round(place: f64) -> f64 {
+pub(super) fn round_to_tenth(place: f64) -> f64 {
     // No minus before a zero.
     (place * 10.0).round() / 10.0 + 0.0
 }
 
 /// Returns a line through points.
-pub(super) fn line(points: impl IntoIterator<Item = [f64; 2]>) -> String {
+pub(super) fn line_path(points: impl IntoIterator<Item = [f64; 2]>) -> String {
     let steps = points.into_iter().enumerate().map(|(nth, [x, y])| {
         let pen = if nth == 0 { 'M' } else { 'L' };
-        format!("{pen}{} {}", round(x), round(y))
+        format!("{pen}{} {}", round_to_tenth(x), round_to_tenth(y))
     });
     steps.collect()
 }
 
 /// Returns a box between two corners.
-pub(super) fn rectangle([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> String {
-    let [left, top, right, bottom] = [left, top, right, bottom].map(round);
+pub(super) fn rectangle_path([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> String {
+    let [left, top, right, bottom] = [left, top, right, bottom].map(round_to_tenth);
     format!("M{left} {top}H{right}V{bottom}H{left}Z")
 }
 
 /// Returns the shape of the n-th policy around a point; those of one colour differ in shape, too.
-pub(super) fn shape(nth: usize, [x, y]: [f64; 2], reach: f64) -> String {
+pub(super) fn policy_shape_path(nth: usize, [x, y]: [f64; 2], reach: f64) -> String {
     let closed = |corners: &[[f64; 2]]| {
-        line(corners.iter().map(|[across, down]| [x + across * reach, y + down * reach])) + "Z"
+        line_path(corners.iter().map(|[across, down]| [x + across * reach, y + down * reach])) + "Z"
     };
     match nth % 5 {
         0 => {
-            let (reach, double) = (round(reach), round(2.0 * reach));
-            let (left, y) = (round(x - reach), round(y));
+            let (reach, double) = (round_to_tenth(reach), round_to_tenth(2.0 * reach));
+            let (left, y) = (round_to_tenth(x - reach), round_to_tenth(y));
             format!("M{left} {y}a{reach} {reach} 0 1 0 {double} 0a{reach} {reach} 0 1 0 -{double} 0Z")
         }
         1 => closed(&[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]),
@@ -210,27 +210,27 @@ pub(super) fn shape(nth: usize, [x, y]: [f64; 2], reach: f64) -> String {
 }
 
 /// Returns how wide words are at most.
-pub(super) fn width(words: &str) -> f64 {
+pub(super) fn max_text_width(words: &str) -> f64 {
     words.chars().count() as f64 * FONT * CHARACTER
 }
 
 /// Returns a name that fits into a width: what does not is left out of its middle.
-pub(super) fn fit(words: &str, most: f64) -> String {
+pub(super) fn shorten_middle(words: &str, max_width: f64) -> String {
     let n_chars = words.chars().count();
-    if width(words) <= most {
+    if max_text_width(words) <= max_width {
         return words.to_owned();
     }
-    let room = (most / FONT / CHARACTER).max(3.0) as usize - 1;
+    let room = (max_width / FONT / CHARACTER).max(3.0) as usize - 1;
     let (head, tail) = (room - room / 2, room / 2);
     words.chars().take(head).chain(['…']).chain(words.chars().skip(n_chars - tail)).collect()
 }
 
 /// Returns the beginning of a sentence or a list that fits into a width, up to the end of an item or a word: no two are joined.
-pub(super) fn cut(words: &str, most: f64) -> String {
-    if width(words) <= most {
+pub(super) fn shorten_end(words: &str, max_width: f64) -> String {
+    if max_text_width(words) <= max_width {
         return words.to_owned();
     }
-    let room = (most / FONT / CHARACTER).max(3.0) as usize - 1;
+    let room = (max_width / FONT / CHARACTER).max(3.0) as usize - 1;
     let head: String = words.chars().take(room).collect();
     let item = head.rfind(", ").max(head.rfind("; ")).filter(|at| at * 2 > head.len());
     let end = item.or(head.rfind(' ')).unwrap_or(head.len());
@@ -243,9 +243,9 @@ mod tests {
 
     #[test]
     fn words_that_do_not_fit_keep_both_ends() {
-        assert_eq!(fit("short", 100.0), "short");
-        let cut = fit("a/very/long/name_of_a_policy", 100.0);
+        assert_eq!(shorten_middle("short", 100.0), "short");
+        let cut = shorten_middle("a/very/long/name_of_a_policy", 100.0);
         assert!(cut.starts_with("a/very") && cut.contains('…') && cut.ends_with("licy"), "{cut}");
-        assert!(width(&cut) <= 100.0 && width(&fit("äöüß→ÄÖÜ", 20.0)) <= 40.0);
+        assert!(max_text_width(&cut) <= 100.0 && max_text_width(&shorten_middle("äöüß→ÄÖÜ", 20.0)) <= 40.0);
     }
 }

@@ -62,7 +62,7 @@ const WAITING: StackedKind = StackedKind {
 
 /// The policies of a table by parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Stacked {
+pub struct StackedBars {
     #[serde(skip)]
     of: &'static StackedKind,
     /// Of what, and under which profile.
@@ -88,46 +88,46 @@ pub struct StackedBar {
 }
 
 /// Returns a chart for each table with a known cost.
-pub fn all(source: &ChartData<'_>) -> Vec<Stacked> {
-    let bar = |it: &Tally| Some((parts(&it.costs), it.costs.total()?, it.cost_interval()));
-    of_kind(source, &COST, bar)
+pub fn cost_charts(source: &ChartData<'_>) -> Vec<StackedBars> {
+    let bar = |it: &Tally| Some((cost_parts_usd(&it.costs), it.costs.total()?, it.cost_interval()));
+    charts_of_kind(source, &COST, bar)
 }
 
 /// Returns a chart for each table whose model has data on waiting.
-pub fn waiting(source: &ChartData<'_>) -> Vec<Stacked> {
+pub fn waiting_charts(source: &ChartData<'_>) -> Vec<StackedBars> {
     let bar = |tally: &Tally| {
         let (waiting, all) = (&tally.waiting, tally.waiting.total());
         let parts = [waiting.main, waiting.recovery, waiting.compaction];
         let parts: Option<Vec<f64>> = parts.iter().map(Waited::minutes).collect();
         Some((parts?, all.minutes()?, all.interval()))
     };
-    of_kind(source, &WAITING, bar)
+    charts_of_kind(source, &WAITING, bar)
 }
 
 /// Returns a chart for each table in which something has a number: its parts, all of them, and the ends of that.
-fn of_kind(
+fn charts_of_kind(
     source: &ChartData<'_>,
     kind: &'static StackedKind,
-    bar: impl Fn(&Tally) -> Option<(Vec<f64>, f64, Option<[f64; 2]>)>,
-) -> Vec<Stacked> {
+    parts_total_interval: impl Fn(&Tally) -> Option<(Vec<f64>, f64, Option<[f64; 2]>)>,
+) -> Vec<StackedBars> {
     let of_section = source.sections.iter().map(|section| {
         let (mut bars, mut left_out) = (Vec::new(), Vec::new());
         for line in &section.lines {
-            let (policy, stopped) = (source.names.of(&line.policy), line.stopped.clone());
-            match bar(&line.tally) {
+            let (policy, stopped) = (source.names.label_of(&line.policy), line.stopped.clone());
+            match parts_total_interval(&line.tally) {
                 Some((amounts, total, interval)) => {
                     bars.push(StackedBar { policy, amounts, total, interval, stopped });
                 }
                 None => left_out.push(line.policy.clone()),
             }
         }
-        Stacked { of: kind, subject: section.subject(), bars, left_out }
+        StackedBars { of: kind, subject: section.subject_and_profile(), bars, left_out }
     });
     of_section.filter(|it| it.bars.iter().any(|bar| bar.total > 0.0)).listed()
 }
 
 /// Divides a cost among [`PARTS`].
-fn parts(costs: &Costs) -> Vec<f64> {
+fn cost_parts_usd(costs: &Costs) -> Vec<f64> {
     let main = &costs.main;
     let other = costs.keep_alive + costs.storage + costs.memory + costs.penalty;
     let exact = [main.read, main.write, main.uncached, main.output].map(|cost| cost.usd());
@@ -137,82 +137,88 @@ fn parts(costs: &Costs) -> Vec<f64> {
 
 impl StackedBar {
     /// Returns its name, with a mark if it stopped and so did less work.
-    fn name(&self) -> String {
+    fn label_with_stop(&self) -> String {
         let mark = if self.stopped.is_some() { " (stopped)" } else { "" };
         format!("{}{mark}", self.policy.label)
     }
 }
 
-impl Stacked {
+impl StackedBars {
     /// Returns the parts that some policy has.
-    fn shown(&self) -> Vec<usize> {
+    fn parts_in_use(&self) -> Vec<usize> {
         let parts = 0..self.of.parts.len();
         parts.filter(|part| self.bars.iter().any(|it| it.amounts[*part] != 0.0)).listed()
     }
 
-    fn decimals(&self) -> usize {
+    fn n_decimals(&self) -> usize {
         let most = self.bars.iter().map(|it| it.total).fold(0.0, f64::max);
-        if self.of.is_money { decimals_of_usd(most) } else { 1 }
+        if self.of.is_money { usd_decimals_up_to(most) } else { 1 }
     }
 
     /// Writes a number with its unit.
-    fn written(&self, number: f64) -> String {
+    fn format_with_unit(&self, number: f64) -> String {
         let [before, behind] = self.of.signs;
-        format!("{before}{}{behind}", fixed(number, self.decimals()))
+        format!("{before}{}{behind}", fixed(number, self.n_decimals()))
     }
 
     /// Draws a bar that ends at its total, what is taken off hollow behind it, and the interval of its end.
-    fn bar(bar: &StackedBar, across: &Axis, y: f64) -> Vec<DrawnMark> {
+    fn draw_bar(bar: &StackedBar, across: &Axis, y: f64) -> Vec<DrawnMark> {
         let mut marks: Vec<DrawnMark> = Vec::new();
         let mut sum = 0.0;
         let net = bar.total.max(0.0);
         for (part, amount) in bar.amounts.iter().enumerate().filter(|(_, amount)| **amount > 0.0) {
-            let [from, to] = [sum, sum + amount].map(|usd| across.at(usd.min(net)));
-            let path = Path::filled(rectangle([from, y], [to, y + BAR]), ink::part(part));
+            let [from, to] = [sum, sum + amount].map(|usd| across.position_of(usd.min(net)));
+            let path = VectorPath::filled_with(rectangle_path([from, y], [to, y + BAR]), ink::part_ink(part));
             // A border would hide what is thin.
-            marks.push(if to - from > 3.0 { path.outlined(ink::PAPER, 1.0) } else { path }.into());
+            marks.push(if to - from > 3.0 { path.with_outline(ink::PAPER, 1.0) } else { path }.into());
             sum += amount;
         }
         let mut left = sum;
         for (part, amount) in bar.amounts.iter().enumerate().filter(|(_, amount)| **amount < 0.0) {
-            let [from, to] = [left + amount, left].map(|usd| across.at(usd.max(net)));
-            let hollow = rectangle([from + 0.8, y + 0.8], [to.max(from + 1.6) - 0.8, y + BAR - 0.8]);
-            marks.push(Path::drawn(hollow, ink::part(part), 1.5).into());
+            let [from, to] = [left + amount, left].map(|usd| across.position_of(usd.max(net)));
+            let hollow = rectangle_path([from + 0.8, y + 0.8], [to.max(from + 1.6) - 0.8, y + BAR - 0.8]);
+            marks.push(VectorPath::stroked_with(hollow, ink::part_ink(part), 1.5).into());
             left += amount;
         }
-        let interval = bar.interval.map(|ends| ends.map(|it| across.at(it)));
+        let interval = bar.interval.map(|ends| ends.map(|it| across.position_of(it)));
         if let Some([low, high]) = interval.filter(|[low, high]| high - low > 1.0) {
             let middle = y + BAR / 2.0;
-            let ends = [low, high].map(|x| line([[x, middle - 4.0], [x, middle + 4.0]])).concat();
-            let reach = line([[low, middle], [high, middle]]) + &ends;
-            marks.push(Path::drawn(reach.clone(), ink::PAPER, 3.5).into());
-            marks.push(Path::drawn(reach, ink::TEXT, 1.5).into());
+            let ends = [low, high].map(|x| line_path([[x, middle - 4.0], [x, middle + 4.0]])).concat();
+            let reach = line_path([[low, middle], [high, middle]]) + &ends;
+            marks.push(VectorPath::stroked_with(reach.clone(), ink::PAPER, 3.5).into());
+            marks.push(VectorPath::stroked_with(reach, ink::TEXT, 1.5).into());
         }
         marks
     }
 }
 
-impl Picture for Stacked {
-    fn titles(&self) -> [String; 2] {
+impl Picture for StackedBars {
+    fn title_and_subject(&self) -> [String; 2] {
         [self.of.title.to_owned(), self.subject.clone()]
     }
 
-    fn summary(&self) -> String {
+    fn describe_key_numbers(&self) -> String {
         let parts = self.of.parts;
         let said = self.bars.iter().map(|bar| {
             let amounts = &bar.amounts;
             let largest = (0..parts.len()).max_by(|one, other| amounts[*one].total_cmp(&amounts[*other]));
             let share = largest.filter(|_| bar.total > 0.0);
             let share = share.map(|it| format!(", {} of it {}", percent(amounts[it] / bar.total), parts[it]));
-            format!("{} {}{}", bar.name(), self.written(bar.total), share.unwrap_or_default())
+            format!(
+                "{} {}{}",
+                bar.label_with_stop(),
+                self.format_with_unit(bar.total),
+                share.unwrap_or_default()
+            )
         });
-        let left_out =
-            if_any(self.left_out.len(), |_| format!(" {}: {}.", self.of.unknown, self.left_out.join(", ")));
+        let left_out = text_if_any(self.left_out.len(), |_| {
+            format!(" {}: {}.", self.of.unknown, self.left_out.join(", "))
+        });
         format!("{}.{left_out}", said.listed().join("; "))
     }
 
-    fn table(&self) -> Grid {
-        let (shown, decimals) = (self.shown(), self.decimals());
+    fn numbers_grid(&self) -> Grid {
+        let (shown, decimals) = (self.parts_in_use(), self.n_decimals());
         let parts = shown.iter().map(|it| self.of.parts[*it]);
         let columns: Vec<&str> = ["policy"].into_iter().chain(parts).chain([self.of.column]).listed();
         let rows = self.bars.iter().map(|bar| {
@@ -223,42 +229,49 @@ impl Picture for Stacked {
         Grid::new("", 1, &columns, rows)
     }
 
-    fn scene(&self) -> Scene {
+    fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
-        let entry = |it: usize| (Swatch::Colour(ink::part(it)), self.of.parts[it].to_owned());
-        let entries = self.shown().into_iter().map(entry);
+        let entry = |it: usize| (Swatch::Colour(ink::part_ink(it)), self.of.parts[it].to_owned());
+        let entries = self.parts_in_use().into_iter().map(entry);
         let is_reduced = self.bars.iter().any(|bar| bar.amounts.iter().any(|amount| *amount < 0.0));
         let hollow = is_reduced.then(|| (Swatch::Hollow, "hollow: taken off".to_owned()));
-        let top = legend::legend(&mut scene, entries.chain(hollow)) + 4.0;
+        let top = legend::draw_legend(&mut scene, entries.chain(hollow)) + 4.0;
         let (left, right) = (12.0, WIDTH - 24.0);
-        let (bars, more) = fewest(&self.bars, 1, |it| it.total);
+        let (bars, more) = choose_lines_to_draw(&self.bars, 1, |it| it.total);
         let gross = |bar: &StackedBar| bar.amounts.iter().filter(|it| **it > 0.0).sum();
         let high = bars.iter().map(|it| it.interval.map_or(0.0, |ends| ends[1]).max(gross(it)));
         let across = Axis::new(0.0, high.fold(0.0, f64::max), [left, right], 5.0);
         let pitch = LINE + BAR + 10.0;
         let bottom = top + pitch * bars.len() as f64 + 2.0;
-        across.below(&mut scene, [top, bottom], self.of.axis, |it| across.written(it));
-        let widest = bars.iter().map(|bar| width(&self.written(bar.total))).fold(0.0, f64::max);
-        let names = shortened(&bars.iter().map(|bar| bar.name()).listed(), right - left - widest - 24.0);
+        across.draw_below_frame(&mut scene, [top, bottom], self.of.axis, |it| across.format_number(it));
+        let widest =
+            bars.iter().map(|bar| max_text_width(&self.format_with_unit(bar.total))).fold(0.0, f64::max);
+        let names = shorten_names(
+            &bars.iter().map(|bar| bar.label_with_stop()).listed(),
+            right - left - widest - 24.0,
+        );
         for ((nth, bar), name) in bars.into_iter().enumerate().zip(names) {
             let y = top + pitch * nth as f64 + LINE + 2.0;
-            let total = self.written(bar.total);
+            let total = self.format_with_unit(bar.total);
             // Lines of the axis do not run through words.
-            scene.add(Path::filled(rectangle([left, y - LINE], [right + 1.0, y - 2.0]), ink::PAPER));
-            scene.add(legend::point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
-            scene.add(SceneText::new(left + 14.0, y - 4.0, name));
-            scene.add(SceneText::new(right, y - 4.0, total).anchored(Anchor::End).bold());
+            scene.add_mark(VectorPath::filled_with(
+                rectangle_path([left, y - LINE], [right + 1.0, y - 2.0]),
+                ink::PAPER,
+            ));
+            scene.add_mark(legend::policy_point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
+            scene.add_mark(SceneText::new(left + 14.0, y - 4.0, name));
+            scene.add_mark(SceneText::new(right, y - 4.0, total).with_anchor(Anchor::End).in_bold());
             let amounts = bar.amounts.iter().copied().zip(self.of.parts.iter().copied());
             let mut parts: Vec<(f64, &str)> = amounts.filter(|it| it.0 != 0.0).listed();
             parts.order_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
             // The table has the others.
             let said = parts.iter().take(3);
             let said = said.map(|(amount, part)| format!("{part} {}", percent(amount / bar.total)));
-            let label = format!("{}: {}", bar.name(), said.listed().join(", "));
-            scene.spot_of(bar.policy.keys(), label, Self::bar(bar, &across, y));
+            let label = format!("{}: {}", bar.label_with_stop(), said.listed().join(", "));
+            scene.add_spot_with_keys(bar.policy.table_row_keys(), label, Self::draw_bar(bar, &across, y));
         }
         if let Some(more) = more {
-            scene.add(SceneText::new(left, bottom + 52.0, more).faint());
+            scene.add_mark(SceneText::new(left, bottom + 52.0, more).with_faint_ink());
         }
         scene.height = bottom + 62.0;
         scene

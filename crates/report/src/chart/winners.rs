@@ -27,7 +27,7 @@ pub struct WonList {
 
 impl Winners {
     /// Returns the lists by provider, the one with most lists first.
-    fn by_provider(&self) -> Vec<(&str, Vec<&WonList>)> {
+    fn lists_by_provider(&self) -> Vec<(&str, Vec<&WonList>)> {
         let mut all: IndexMap<&str, Vec<&WonList>> = IndexMap::new();
         for list in &self.lists {
             let provider = list.name.split_once('/').map_or(list.name.as_str(), |it| it.0);
@@ -42,42 +42,48 @@ impl Winners {
 }
 
 impl Picture for Winners {
-    fn titles(&self) -> [String; 2] {
+    fn title_and_subject(&self) -> [String; 2] {
         ["The cheapest policy under each price list".to_owned(), self.subject.clone()]
     }
 
-    fn summary(&self) -> String {
+    fn describe_key_numbers(&self) -> String {
         let n = self.lists.len();
         let said =
             self.policies.iter().filter(|it| it.1 > 0).map(|it| format!("{} under {}", it.0.label, it.1));
         format!("Of {n} price lists: {}.", said.listed().join(", "))
     }
 
-    fn table(&self) -> Grid {
+    fn numbers_grid(&self) -> Grid {
         let row = |it: &WonList| [it.name.clone(), it.policy.label.clone(), or_none(it.change, signed)];
         Grid::new("", 2, &["price list", "cheapest", "Δ cost"], self.lists.iter().map(row))
     }
 
-    fn scene(&self) -> Scene {
+    fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let won = self.policies.iter().filter(|it| it.1 > 0);
-        let entries = won.map(|(it, n)| (Swatch::Colour(ink::policy(it.nth)), format!("{} ({n})", it.label)));
-        let top = legend::legend(&mut scene, entries) + 8.0;
-        let providers = self.by_provider();
-        let left = providers.iter().map(|it| width(it.0)).fold(0.0, f64::max).min(WIDTH / 3.0) + 10.0;
+        let entries =
+            won.map(|(it, n)| (Swatch::Colour(ink::policy_ink(it.nth)), format!("{} ({n})", it.label)));
+        let top = legend::draw_legend(&mut scene, entries) + 8.0;
+        let providers = self.lists_by_provider();
+        let left =
+            providers.iter().map(|it| max_text_width(it.0)).fold(0.0, f64::max).min(WIDTH / 3.0) + 10.0;
         let in_row = ((WIDTH - left) / PITCH).floor().max(1.0) as usize;
-        let names = shortened(&providers.iter().map(|it| it.0.to_owned()).listed(), left - 8.0);
+        let names = shorten_names(&providers.iter().map(|it| it.0.to_owned()).listed(), left - 8.0);
         let mut y = top;
         for ((_, lists), provider) in providers.into_iter().zip(names) {
             let name = SceneText::new(left - 8.0, y + 12.0, provider);
-            scene.add(name.anchored(Anchor::End).faint());
+            scene.add_mark(name.with_anchor(Anchor::End).with_faint_ink());
             for (nth, list) in lists.iter().enumerate() {
                 let x = left + PITCH * (nth % in_row) as f64;
                 let y = y + PITCH * (nth / in_row) as f64;
                 let change = list.change.map_or(NONE.to_owned(), signed);
                 let label = format!("{}: {} ({change})", list.name, list.policy.label);
-                let square = rectangle([x, y], [x + SQUARE, y + SQUARE]);
-                scene.spot(label, false, vec![Path::filled(square, ink::policy(list.policy.nth)).into()]);
+                let square = rectangle_path([x, y], [x + SQUARE, y + SQUARE]);
+                scene.add_spot(
+                    label,
+                    false,
+                    vec![VectorPath::filled_with(square, ink::policy_ink(list.policy.nth)).into()],
+                );
             }
             y += PITCH * lists.len().div_ceil(in_row) as f64 + 3.0;
         }

@@ -17,7 +17,7 @@ pub enum OldInput {
 
 impl OldInput {
     /// Says in a few words what it is.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Assumed(name, [old, new]) => format!("{name} ({old} → {new})"),
             Self::File(kind, name, _) => format!("the {kind} {name}"),
@@ -56,20 +56,21 @@ const CODE: &str = "code";
 
 impl CheckUp {
     /// Says of each number that moved what moved it.
-    pub fn explain(&mut self, plays: &OldPlays) {
+    pub fn set_causes_of_moves(&mut self, plays: &OldPlays) {
         for snapshot in &mut self.snapshots {
             let file = snapshot.file.clone();
             for moved in &mut snapshot.moved {
                 // A line that is new or gone has no number to come from.
                 if moved.values.iter().all(Option::is_some) {
                     let place = [file.clone(), moved.policy.clone(), moved.column.clone()];
-                    moved.by = plays.causes(&place, &moved.values);
+                    moved.by = plays.causes_of_move(&place, &moved.values);
                 }
             }
         }
         let failed = plays.alone.iter().filter_map(|it| Some((&it.input, it.numbers.as_ref().err()?)));
         self.notes.extend(
-            failed.map(|(input, why)| format!("{} could not be simulated as it was: {why}", input.words())),
+            failed
+                .map(|(input, why)| format!("{} could not be simulated as it was: {why}", input.describe())),
         );
         self.notes.extend(plays.unplayed.iter().cloned());
     }
@@ -77,13 +78,13 @@ impl CheckUp {
 
 impl OldPlays {
     /// Returns what moved a number from its old value to its new one.
-    fn causes(&self, place: &[String; 3], [old, new]: &[Option<String>; 2]) -> Vec<MovedCause> {
+    fn causes_of_move(&self, place: &[String; 3], [old, new]: &[Option<String>; 2]) -> Vec<MovedCause> {
         // What a simulation does not list came to what the snapshot says.
         let value = |numbers: &OldNumbers| numbers.get(place).cloned().unwrap_or_else(|| old.clone());
         let alone = self.alone.iter().filter_map(|it| Some((&it.input, value(it.numbers.as_ref().ok()?))));
         let moving = alone.filter(|(_, with_old)| with_old != new);
         let mut causes =
-            moving.map(|(input, with_old)| MovedCause { cause: input.words(), with_old }).listed();
+            moving.map(|(input, with_old)| MovedCause { cause: input.describe(), with_old }).listed();
         let is_whole = |it: &MovedCause| it.with_old == *old;
         let together = value(&self.together);
         if together != *old {
@@ -103,12 +104,12 @@ impl OldPlays {
 }
 
 /// Returns what moved numbers in a line.
-pub(super) fn words(causes: &[MovedCause]) -> String {
+pub(super) fn join_causes(causes: &[MovedCause]) -> String {
     causes.iter().map(|it| it.cause.as_str()).listed().join(", ")
 }
 
 /// Says what a number would be without some of several causes.
-pub(super) fn without(causes: &[MovedCause]) -> String {
+pub(super) fn describe_values_without(causes: &[MovedCause]) -> String {
     if causes.len() < 2 {
         return String::new();
     }

@@ -1,55 +1,60 @@
 //! Results of suites in a GitHub workflow: the summary in Markdown, and commands that annotate lines of files.
 
 use super::{CheckUp, SnapshotState};
-use crate::blocks::in_markdown;
+use crate::blocks::blocks_to_markdown;
 use crate::guard::GuardVerdict;
 use crate::prelude::*;
 use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::runner;
 
 /// Returns the summary.
-pub fn summary(all: &[CheckUp]) -> Markdown {
-    in_markdown(&all.iter().flat_map(CheckUp::blocks).listed())
+pub fn check_ups_markdown(all: &[CheckUp]) -> Markdown {
+    blocks_to_markdown(&all.iter().flat_map(CheckUp::to_blocks).listed())
 }
 
 /// Returns the commands that annotate failing lines, for the standard output of a workflow step.
-pub fn annotations(all: &[CheckUp]) -> String {
-    let mut text: String = all.iter().map(|it| marks(&it.verdicts)).collect();
+pub fn annotation_commands(all: &[CheckUp]) -> String {
+    let mut text: String = all.iter().map(|it| guard_annotation_commands(&it.verdicts)).collect();
     for it in all {
         for note in &it.notes {
             text += &format!("{}\n", runner::warning(&it.file, "Note", note));
         }
         if let Some(newer) = &it.newer {
-            let lines = newer.lines().join("\n");
+            let lines = newer.describe_in_lines().join("\n");
             text += &format!("{}\n", runner::warning(&it.file, "Newer prices", &lines));
         }
         for error in &it.errors {
-            let line = annotation(&error.place, "Could not be checked", &super::with_help(error));
+            let line = error_command(&error.place, "Could not be checked", &super::message_with_help(error));
             text += &format!("{line}\n");
         }
-        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
+        for snapshot in it.snapshots.iter().filter(|it| !it.is_passing()) {
             let place = match snapshot.state {
                 SnapshotState::Missing => Place { file: it.file.clone(), ..Place::default() },
                 _ => Place { file: snapshot.file.clone(), ..Place::default() },
             };
-            let lines = [vec![snapshot.words()], snapshot.lines()].concat();
-            text += &format!("{}\n", annotation(&place, "Numbers changed", &lines.join("\n")));
+            let lines = [vec![snapshot.describe()], snapshot.difference_lines()].concat();
+            text += &format!("{}\n", error_command(&place, "Numbers changed", &lines.join("\n")));
         }
     }
     text
 }
 
 /// Returns the commands that annotate broken guards.
-pub fn marks(verdicts: &[GuardVerdict]) -> String {
+pub fn guard_annotation_commands(verdicts: &[GuardVerdict]) -> String {
     let mut text = String::new();
     for verdict in verdicts.iter().filter(|it| !it.holds) {
-        let message = format!("{} ({}); guard at {}", verdict.finding(), verdict.on(), verdict.at());
-        text += &format!("{}\n", annotation(verdict.marked(), &verdict.guard, &message));
+        let message = format!(
+            "{} ({}); guard at {}",
+            verdict.finding(),
+            verdict.describe_run(),
+            verdict.guard_place_text()
+        );
+        text += &format!("{}\n", error_command(verdict.place_to_annotate(), &verdict.guard, &message));
     }
     text
 }
 
 /// Returns the command that marks an error.
-fn annotation(place: &Place, title: &str, message: &str) -> String {
+fn error_command(place: &Place, title: &str, message: &str) -> String {
     runner::error(&place.file, place.line_column, title, message)
 }

@@ -24,32 +24,36 @@ struct Case {
 ///
 /// # Errors
 /// What the template says.
-pub fn document(all: &[CheckUp]) -> Result<String, template::Error> {
+pub fn check_ups_junit_xml(all: &[CheckUp]) -> Result<String, template::Error> {
     let sum = |of: fn(&CheckUp) -> usize| all.iter().map(of).sum::<usize>();
     let document = group! {
         "tests": sum(|it| it.errors.len() + it.verdicts.len() + it.snapshots.len()),
-        "failures": sum(failures),
+        "failures": sum(count_failures),
         "errors": sum(|it| it.errors.len()),
-        "suites": all.iter().map(suite).listed(),
+        "suites": all.iter().map(suite_test_cases).listed(),
     };
-    template::write("junit.xml", include_str!("junit.xml"), document).map(|it| it + "\n")
+    template::render_template("junit.xml", include_str!("junit.xml"), document).map(|it| it + "\n")
 }
 
 /// Counts what does not hold.
-fn failures(checkup: &CheckUp) -> usize {
+fn count_failures(checkup: &CheckUp) -> usize {
     let failed = checkup.verdicts.iter().filter(|it| !it.holds).count();
-    failed + checkup.snapshots.iter().filter(|it| !it.holds()).count()
+    failed + checkup.snapshots.iter().filter(|it| !it.is_passing()).count()
 }
 
-fn suite(checkup: &CheckUp) -> Value {
-    let checked = checkup.verdicts.iter().map(guard).chain(checkup.snapshots.iter().map(snapshot));
-    let cases: Vec<Case> = checkup.errors.iter().map(error).chain(checked).listed();
-    let notes =
-        checkup.notes.iter().cloned().chain(checkup.newer.iter().flat_map(NewerPrices::lines)).listed();
+fn suite_test_cases(checkup: &CheckUp) -> Value {
+    let checked = checkup.verdicts.iter().map(guard_case).chain(checkup.snapshots.iter().map(snapshot_case));
+    let cases: Vec<Case> = checkup.errors.iter().map(error_case).chain(checked).listed();
+    let notes = checkup
+        .notes
+        .iter()
+        .cloned()
+        .chain(checkup.newer.iter().flat_map(NewerPrices::describe_in_lines))
+        .listed();
     group! {
         "name": checkup.suite.clone(),
         "file": checkup.file.clone(),
-        "failures": failures(checkup),
+        "failures": count_failures(checkup),
         "errors": checkup.errors.len(),
         // What the results were made with, by name.
         "properties": Value::serialised(&checkup.made.properties()),
@@ -59,37 +63,42 @@ fn suite(checkup: &CheckUp) -> Value {
     }
 }
 
-fn error(error: &Diagnostic) -> Case {
+fn error_case(error: &Diagnostic) -> Case {
     Case {
-        name: super::at(error),
+        name: super::error_place_text(error),
         class: "errors".to_owned(),
         error: Some(error.message.lines().next().unwrap_or_default().to_owned()),
         r#type: error.code.name(),
-        text: super::with_help(error),
+        text: super::message_with_help(error),
         ..Case::default()
     }
 }
 
-fn guard(verdict: &GuardVerdict) -> Case {
-    let marked = super::place(verdict.marked());
+fn guard_case(verdict: &GuardVerdict) -> Case {
+    let marked = super::format_place(verdict.place_to_annotate());
     let [policy, scenario, profile] = &verdict.run;
     Case {
-        name: format!("{} ({})", verdict.title(), verdict.on()),
+        name: format!("{} ({})", verdict.title(), verdict.describe_run()),
         class: format!("{scenario}.{profile}.{policy}"),
         failure: (!verdict.holds).then(|| verdict.finding()),
         r#type: "guard",
-        text: format!("{marked}: {} ({}); the guard is at {}", verdict.finding(), verdict.on(), verdict.at()),
+        text: format!(
+            "{marked}: {} ({}); the guard is at {}",
+            verdict.finding(),
+            verdict.describe_run(),
+            verdict.guard_place_text()
+        ),
         ..Case::default()
     }
 }
 
-fn snapshot(snapshot: &SnapshotCheck) -> Case {
+fn snapshot_case(snapshot: &SnapshotCheck) -> Case {
     Case {
         name: snapshot.file.clone(),
         class: "snapshots".to_owned(),
-        failure: (!snapshot.holds()).then(|| snapshot.words()),
+        failure: (!snapshot.is_passing()).then(|| snapshot.describe()),
         r#type: "snapshot",
-        text: snapshot.lines().join("\n"),
+        text: snapshot.difference_lines().join("\n"),
         ..Case::default()
     }
 }

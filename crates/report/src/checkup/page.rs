@@ -1,11 +1,11 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
-use super::{CheckUp, NewerPrices, SnapshotCheck, at, with_help};
+use super::{CheckUp, NewerPrices, SnapshotCheck, error_place_text, message_with_help};
 use crate::blocks::Block;
-use crate::chart::forest::{Forest, ForestLine};
-use crate::chart::{PageChart, figure};
+use crate::chart::forest::{ForestLine, ForestPlot};
+use crate::chart::{PageChart, draw_chart};
 use crate::guard::GuardVerdict;
-use crate::page::{Card, Page, Tone, parts};
+use crate::page::{Card, Page, Tone, page_parts};
 use crate::prelude::*;
 use crate::shot::Moved;
 use crate::template;
@@ -14,88 +14,93 @@ use crate::template;
 ///
 /// # Errors
 /// What the template says.
-pub fn page(all: &[CheckUp]) -> Result<String, template::Error> {
+pub fn render_check_ups_page(all: &[CheckUp]) -> Result<String, template::Error> {
     let is_several = all.len() > 1;
-    let answer = |it: &CheckUp| Card { of: is_several.then(|| it.suite.clone()), ..answer(it) };
-    let figures = all.iter().zip(1..).filter_map(|(it, nth)| forest(it, nth));
+    let answer = |it: &CheckUp| Card { of: is_several.then(|| it.suite.clone()), ..suite_result_card(it) };
+    let figures = all.iter().zip(1..).filter_map(|(it, nth)| moved_numbers_plot(it, nth));
     let causes = all.iter().flat_map(|suite| {
-        let errors = suite.errors.iter().map(|it| format!("{}: {}", at(it), with_help(it))).listed();
-        Block::list(&format!("{} could not be checked", suite.suite), errors)
+        let errors = suite
+            .errors
+            .iter()
+            .map(|it| format!("{}: {}", error_place_text(it), message_with_help(it)))
+            .listed();
+        Block::list_if_any(&format!("{} could not be checked", suite.suite), errors)
     });
     let page = Page {
         command: "check",
         title: format!("Check of {}", all.iter().map(|it| it.suite.as_str()).listed().join(", ")),
-        about: all.iter().map(|it| format!("{}.", it.heading())).listed().join(" "),
+        about: all.iter().map(|it| format!("{}.", it.describe_result())).listed().join(" "),
         answers: all.iter().map(answer).listed(),
-        rests_on: all.iter().flat_map(rests_on).listed(),
-        parts: parts(figures.listed(), all.iter().flat_map(tables).map(Block::Table).chain(causes)),
+        rests_on: all.iter().flat_map(suite_basis_lines).listed(),
+        parts: page_parts(figures.listed(), all.iter().flat_map(suite_grids).map(Block::Table).chain(causes)),
     };
-    page.write()
+    page.into_html()
 }
 
 /// Says what the results of a suite rest on: its file, what they were made with, and whether there are newer prices.
-fn rests_on(suite: &CheckUp) -> Vec<String> {
-    let mut lines = vec![format!("{}: {}", suite.suite, suite.file), format!("With {}.", suite.made.words())];
+fn suite_basis_lines(suite: &CheckUp) -> Vec<String> {
+    let mut lines =
+        vec![format!("{}: {}", suite.suite, suite.file), format!("With {}.", suite.made.summary_line())];
     lines.extend(suite.notes.iter().map(|note| format!("{note}.")));
-    lines.extend(suite.newer.iter().flat_map(NewerPrices::lines));
+    lines.extend(suite.newer.iter().flat_map(NewerPrices::describe_in_lines));
     lines
 }
 
-fn answer(suite: &CheckUp) -> Card {
+fn suite_result_card(suite: &CheckUp) -> Card {
     let (n_held, n_all) = (suite.verdicts.iter().filter(|it| it.holds).count(), suite.verdicts.len());
     let n_moved: usize = suite.snapshots.iter().map(|it| it.moved.len()).sum();
     let (checks, numbers) = (counted(n_all, "guard check"), counted(n_moved, "number"));
     let failed = suite.verdicts.iter().filter(|it| !it.holds);
     Card {
-        number: if suite.holds() { "Passed" } else { "Failed" }.to_owned(),
+        number: if suite.is_passing() { "Passed" } else { "Failed" }.to_owned(),
         what: if suite.errors.is_empty() {
             format!("{n_held} of {checks} hold; {numbers} moved")
         } else {
             format!("It could not be checked: {}.", counted(suite.errors.len(), "problem"))
         },
         words: failed.map(|it| format!("{it}.")).listed(),
-        tone: if suite.holds() { Tone::Better } else { Tone::Worse },
+        tone: if suite.is_passing() { Tone::Better } else { Tone::Worse },
         ..Card::default()
     }
 }
 
 /// Draws the numbers that moved.
-fn forest(suite: &CheckUp, nth: usize) -> Option<PageChart> {
+fn moved_numbers_plot(suite: &CheckUp, nth: usize) -> Option<PageChart> {
     let line = |moved: &Moved| {
         let says = moved.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
         let name = format!("{}, {}", moved.policy, moved.column);
         Some(ForestLine {
             says,
             tone: Tone::Plain,
-            ..ForestLine::of_cost(name, moved.relative?, None, String::new())
+            ..ForestLine::of_cost_change(name, moved.relative?, None, String::new())
         })
     };
     let mut lines = suite.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).listed();
     lines.order_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
-    let forest = Forest {
+    let forest = ForestPlot {
         title: "Numbers that moved".to_owned(),
         subject: suite.suite.clone(),
         base: "the snapshot".to_owned(),
         of: "number",
         lines,
     };
-    (!forest.lines.is_empty()).then(|| figure(&format!("moved-{nth}"), &forest))
+    (!forest.lines.is_empty()).then(|| draw_chart(&format!("moved-{nth}"), &forest))
 }
 
 /// Returns the guards, those that fail first, the snapshots, and what moved.
-fn tables(suite: &CheckUp) -> Vec<Grid> {
+fn suite_grids(suite: &CheckUp) -> Vec<Grid> {
     let mut verdicts: Vec<_> = suite.verdicts.iter().listed();
     verdicts.order_by_key(|it| it.holds);
     let guards: [Of<'_, &GuardVerdict>; 5] = [
         ("guard", &|it| it.title().to_owned()),
         ("verdict", &|it| if it.holds { "holds" } else { "fails" }.to_owned()),
         ("found", &|it| it.finding()),
-        ("on", &|it| it.on()),
-        ("at", &|it| it.at()),
+        ("on", &|it| it.describe_run()),
+        ("at", &|it| it.guard_place_text()),
     ];
     let guards = Grid::from_columns(format!("Guards of {}", suite.suite), 5, &verdicts, &guards);
     let snapshots: [Of<'_, SnapshotCheck>; 2] =
-        [("snapshot", &|it| it.file.clone()), ("state", &|it| it.words())];
+        [("snapshot", &|it| it.file.clone()), ("state", &|it| it.describe())];
     let snapshots =
         Grid::from_columns(format!("Snapshots of {}", suite.suite), 2, &suite.snapshots, &snapshots);
     let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).listed();

@@ -19,47 +19,51 @@ const NOTE: &str = "note";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
+pub fn check_ups_sarif(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     let mut rules: IndexMap<String, &str> = IndexMap::new();
     let mut results = Vec::new();
     for it in all {
         for error in &it.errors {
             rules.insert(error.code.to_string(), "Every suite can be checked.");
-            results.push(result(error.code.to_string(), super::with_help(error), &error.place));
+            results.push(sarif_error(error.code.to_string(), super::message_with_help(error), &error.place));
         }
         for verdict in &it.verdicts {
             let id = format!("{}/{}", it.suite, verdict.guard);
             rules.insert(id.clone(), &verdict.guard);
-            let broken = || result(id, verdict.to_string(), verdict.marked());
-            let guard = group! { "relatedLocations": vec![location(&verdict.place)] };
+            let broken = || sarif_error(id, verdict.to_string(), verdict.place_to_annotate());
+            let guard = group! { "relatedLocations": vec![sarif_location(&verdict.place)] };
             results.extend((!verdict.holds).then(|| broken().and(guard)));
         }
         for note in &it.notes {
             rules.insert(NOTE.to_owned(), "Nothing else needs to be known.");
             let place = Place { file: it.file.clone(), ..Place::default() };
-            results.push(leveled("note", NOTE.to_owned(), note.clone(), &place));
+            results.push(sarif_result("note", NOTE.to_owned(), note.clone(), &place));
         }
         if let Some(newer) = &it.newer {
             rules.insert(NEWER.to_owned(), "No newer prices wait to be accepted.");
             let place = Place { file: it.file.clone(), ..Place::default() };
-            results.push(leveled("note", NEWER.to_owned(), newer.sentence(), &place));
-            let failed = newer.failed().map(|it| (format!("Under the newer prices: {it}"), it.marked()));
-            results.extend(failed.map(|(text, place)| leveled("warning", NEWER.to_owned(), text, place)));
+            results.push(sarif_result("note", NEWER.to_owned(), newer.describe_with_guards(), &place));
+            let failed = newer
+                .failed_guards()
+                .map(|it| (format!("Under the newer prices: {it}"), it.place_to_annotate()));
+            results
+                .extend(failed.map(|(text, place)| sarif_result("warning", NEWER.to_owned(), text, place)));
         }
-        for snapshot in it.snapshots.iter().filter(|it| !it.holds()) {
+        for snapshot in it.snapshots.iter().filter(|it| !it.is_passing()) {
             rules.insert(SNAPSHOT.to_owned(), "The numbers of a suite match its snapshots.");
-            let lines = [vec![snapshot.words()], snapshot.lines()].concat();
+            let lines = [vec![snapshot.describe()], snapshot.difference_lines()].concat();
             let place = Place { file: snapshot.file.clone(), ..Place::default() };
-            results.push(result(SNAPSHOT.to_owned(), lines.join("\n"), &place));
+            results.push(sarif_error(SNAPSHOT.to_owned(), lines.join("\n"), &place));
         }
     }
-    let rule = |(id, name): (String, &str)| group! { "id": id, "shortDescription": message(name.to_owned()) };
+    let rule =
+        |(id, name): (String, &str)| group! { "id": id, "shortDescription": sarif_message(name.to_owned()) };
     let driver = group! {
         "name": "ctxsim",
         "semanticVersion": VERSION,
         "rules": rules.into_iter().map(rule).listed(),
     };
-    let made = |it: &CheckUp| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.value()) };
+    let made = |it: &CheckUp| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.to_value()) };
     let made = Value::Fields(all.iter().map(made).listed());
     let run = group! { "tool": group! { "driver": driver }, "results": results, "properties": made };
     json_text(&group! {
@@ -69,26 +73,26 @@ pub fn document(all: &[CheckUp]) -> Result<String, serde_json::Error> {
     })
 }
 
-fn message(text: String) -> Value {
+fn sarif_message(text: String) -> Value {
     group! { "text": text }
 }
 
 /// Returns what is wrong with a place.
-fn result(rule: String, text: String, place: &Place) -> Value {
-    leveled("error", rule, text, place)
+fn sarif_error(rule: String, text: String, place: &Place) -> Value {
+    sarif_result("error", rule, text, place)
 }
 
 /// Returns what is said of a place, and how much it matters.
-fn leveled(level: &'static str, rule: String, text: String, place: &Place) -> Value {
+fn sarif_result(level: &'static str, rule: String, text: String, place: &Place) -> Value {
     group! {
         "ruleId": rule,
         "level": level,
-        "message": message(text),
-        "locations": vec![location(place)],
+        "message": sarif_message(text),
+        "locations": vec![sarif_location(place)],
     }
 }
 
-fn location(place: &Place) -> Value {
+fn sarif_location(place: &Place) -> Value {
     // A URI has forward slashes, and blanks of it are written out.
     let uri = place.file.replace('\\', "/").replace(' ', "%20").trim_start_matches("./").to_owned();
     let file = group! { "artifactLocation": group! { "uri": uri } };

@@ -1,6 +1,6 @@
 //! What comparisons are made of and what stands beside them: two policies on one load, the inputs that changed, what the results were made with.
 
-use super::words::fields;
+use super::words::describe_field_changes;
 use crate::SessionReport;
 use crate::chart::requests::RunRequests;
 use crate::made::MadeWith;
@@ -10,7 +10,7 @@ use ctxsim_engine::ledger::pairing::RequestId;
 
 /// What stands beside comparisons.
 #[derive(Clone, Debug, Default)]
-pub struct Beside {
+pub struct ComparisonContext {
     /// The loads, in a sentence for each group of comparisons, where nobody named them.
     pub loads: Vec<String>,
     /// The revision that the base is of, if it is of one.
@@ -46,52 +46,52 @@ pub enum InputFate {
 
 impl InputChange {
     /// Returns its kind and its name.
-    fn title(&self) -> String {
+    fn kind_and_name(&self) -> String {
         format!("{} {}", self.kind, self.name)
     }
 
     /// Says what changed in it.
-    fn words(&self) -> String {
-        let fields = fields(&self.fields);
+    fn describe(&self) -> String {
+        let fields = describe_field_changes(&self.fields);
         let how = match self.how {
             InputFate::Added => "added".to_owned(),
             InputFate::Removed => "removed".to_owned(),
             InputFate::Changed if fields.is_empty() => "changed".to_owned(),
             InputFate::Changed => fields.join(", "),
         };
-        format!("{}: {how}", self.title())
+        format!("{}: {how}", self.kind_and_name())
     }
 }
 
-impl Beside {
+impl ComparisonContext {
     /// Says why there is no comparison.
-    pub fn nothing_compared(&self) -> String {
+    pub fn explain_no_comparison(&self) -> String {
         let revision = self.revision.as_deref().unwrap_or_default();
-        let titles: Vec<String> = self.changed.iter().map(InputChange::title).listed();
+        let titles: Vec<String> = self.changed.iter().map(InputChange::kind_and_name).listed();
         match (self.new.is_empty(), titles.is_empty()) {
             (true, true) => "The candidate is the same as the base: nothing changes.".to_owned(),
             (true, false) => format!(
                 "Nothing to compare with `{revision}`: no policy that both have changed. This changed: {}.",
                 listed(&titles)
             ),
-            (false, _) => format!("{}: there is nothing to compare.", self.newness()),
+            (false, _) => format!("{}: there is nothing to compare.", self.describe_new_policies()),
         }
     }
 
     /// Says which policies are new.
-    pub fn newness(&self) -> String {
+    pub fn describe_new_policies(&self) -> String {
         format!("`{}` does not have {}", self.revision.as_deref().unwrap_or_default(), listed_code(&self.new))
     }
 
     /// Says in a line each what changed beside the policies.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn changed_input_lines(&self) -> Vec<String> {
         let unknown =
             self.unknown.iter().map(|it| format!("{it}: git does not have it, so what changed is unknown"));
-        self.changed.iter().map(InputChange::words).chain(unknown).listed()
+        self.changed.iter().map(InputChange::describe).chain(unknown).listed()
     }
 
     /// Returns the heading of these lines.
-    pub fn heading(&self) -> String {
+    pub fn changed_inputs_heading(&self) -> String {
         format!("Changed beside the policies since `{}`", self.revision.as_deref().unwrap_or_default())
     }
 }
@@ -108,7 +108,7 @@ pub struct ContrastPart {
     /// The load's name on the command line of `explain`, and the profile, unless the load determines it.
     pub arguments: String,
     /// Broken prefixes, by author, in the base and in the candidate.
-    pub breaks: IndexMap<String, [Broken; 2]>,
+    pub breaks: IndexMap<String, [BrokenPrefixes; 2]>,
     /// The requests whose costs differ.
     pub requests: Vec<RequestChange>,
     /// Needs that are met differently.
@@ -125,7 +125,7 @@ pub struct ContrastPart {
 
 /// Prefixes broken by one author.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Broken {
+pub struct BrokenPrefixes {
     /// How many.
     pub times: u64,
     /// Tokens that were no longer at the front.
@@ -153,7 +153,7 @@ pub struct RequestChange {
 
 impl RequestChange {
     /// Returns by how much its cost changes.
-    pub fn difference(&self) -> f64 {
+    pub fn usd_difference(&self) -> f64 {
         self.usd[1] - self.usd[0]
     }
 }
@@ -175,7 +175,7 @@ pub struct NeedChange {
 
 impl NeedChange {
     /// Returns by how much it is met more, by its weight.
-    pub fn difference(&self) -> f64 {
+    pub fn weighted_difference(&self) -> f64 {
         self.weight * (self.met[1] - self.met[0])
     }
 }

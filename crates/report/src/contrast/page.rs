@@ -1,13 +1,13 @@
 //! What changes between policies, as a page.
 
-use super::{Beside, Contrast, ContrastNumber};
+use super::{ComparisonContext, Contrast, ContrastNumber};
 use crate::blocks::Block;
-use crate::chart::figure;
-use crate::chart::forest::{Forest, ForestLine};
+use crate::chart::draw_chart;
+use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::names::PolicyLabels;
 use crate::chart::requests;
-use crate::html::{cost_verdict, of_costs};
-use crate::page::{Card, Page, PagePart, PagePiece, Tone, parts};
+use crate::html::{cost_change_text_and_tone, own_cost_instead_of_other};
+use crate::page::{Card, Page, PagePart, PagePiece, Tone, page_parts};
 use crate::prelude::*;
 use crate::sampled::Sampled;
 use crate::sections::OWN;
@@ -21,76 +21,79 @@ const MOST_TRACED: usize = 3;
 ///
 /// # Errors
 /// What the template says.
-pub fn page(contrasts: &[Contrast], beside: &Beside) -> Result<String, template::Error> {
+pub fn render_contrasts_page(
+    contrasts: &[Contrast],
+    beside: &ComparisonContext,
+) -> Result<String, template::Error> {
     let is_several = contrasts.len() > 1;
-    let answer = |it: &Contrast| Card { of: is_several.then(|| it.subject()), ..answer(it) };
+    let answer = |it: &Contrast| Card { of: is_several.then(|| it.describe_subject()), ..contrast_card(it) };
     let title = match contrasts {
         [] => "No comparison".to_owned(),
         [only] => format!("{} against {}", only.candidate, only.base),
         all => counted(all.len(), "comparison"),
     };
     let blocks = |contrast: &Contrast| {
-        let table = Block::Table(Grid { title: contrast.subject(), ..contrast.grid() });
-        let subject = is_several.then(|| Block::Text(contrast.subject()));
-        let causes = contrast.causes().into_iter().map(Block::List);
+        let table = Block::Table(Grid { title: contrast.describe_subject(), ..contrast.numbers_grid() });
+        let subject = is_several.then(|| Block::Text(contrast.describe_subject()));
+        let causes = contrast.cause_blocks().into_iter().map(Block::List);
         std::iter::once(table).chain(subject).chain(causes).listed()
     };
-    let beside_policies = Block::list(&beside.heading(), beside.lines());
+    let beside_policies = Block::list_if_any(&beside.changed_inputs_heading(), beside.changed_input_lines());
     let figures = contrasts.iter().zip(1..).flat_map(|(contrast, nth)| {
-        let forest = forest(contrast);
-        let changes = (!forest.lines.is_empty()).then(|| figure(&format!("change-{nth}"), &forest));
-        let names = PolicyLabels::named(&[&contrast.base, &contrast.candidate]);
-        let bars = requests::of_traces(&contrast.traces, &names, &BTreeSet::new());
+        let forest = contrast_forest_plot(contrast);
+        let changes = (!forest.lines.is_empty()).then(|| draw_chart(&format!("change-{nth}"), &forest));
+        let names = PolicyLabels::from_names(&[&contrast.base, &contrast.candidate]);
+        let bars = requests::request_charts_of_traces(&contrast.traces, &names, &BTreeSet::new());
         // Of many comparisons each has its own page.
         let bars = bars.first().filter(|_| nth <= MOST_TRACED);
-        bars.map(|it| figure(&format!("requests-{nth}"), it)).into_iter().chain(changes)
+        bars.map(|it| draw_chart(&format!("requests-{nth}"), it)).into_iter().chain(changes)
     });
     let notes = contrasts.iter().flat_map(|it| it.notes.clone()).listed();
-    let mut parts = parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside_policies));
+    let mut parts = page_parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside_policies));
     parts.push(PagePart::assumptions(PagePiece::list("Notes", notes)));
-    let made = format!("With {}.", beside.made.words());
+    let made = format!("With {}.", beside.made.summary_line());
     let page = Page {
         command: "compare",
         title,
         about: if is_several {
             String::new()
         } else {
-            contrasts.first().map(Contrast::subject).unwrap_or_default()
+            contrasts.first().map(Contrast::describe_subject).unwrap_or_default()
         },
         answers: match contrasts {
             [] => vec![Card {
                 number: "No comparison".to_owned(),
-                what: beside.nothing_compared(),
+                what: beside.explain_no_comparison(),
                 ..Card::default()
             }],
             all => all.iter().map(answer).listed(),
         },
-        rests_on: contrasts.iter().flat_map(rests_on).chain([made]).listed(),
+        rests_on: contrasts.iter().flat_map(contrast_basis_lines).chain([made]).listed(),
         parts,
     };
-    page.write()
+    page.into_html()
 }
 
-fn answer(contrast: &Contrast) -> Card {
-    let cost = contrast.number(&format!("totals.{}", metric::COST));
+fn contrast_card(contrast: &Contrast) -> Card {
+    let cost = contrast.number_at(&format!("totals.{}", metric::COST));
     let (number, what) = cost.map_or_else(
         || ("No verdict".to_owned(), String::new()),
         |cost| match cost.delta.relative {
             Some(relative) => {
                 let usd = [cost.delta.candidate, cost.delta.base];
-                (cost_verdict(relative, true).0, format!("{}, ", of_costs(usd)))
+                (cost_change_text_and_tone(relative, true).0, format!("{}, ", own_cost_instead_of_other(usd)))
             }
             None => ("Same".to_owned(), String::new()),
         },
     );
     let what = format!("{what}with {} instead of {}", contrast.candidate, contrast.base);
-    let sure = cost.and_then(relative).map(|ends| format!("95% interval {}%", interval(ends)));
-    let tone = cost.map_or(Tone::Plain, |it| tone(it.delta.standing));
-    Card { number, what, sure, words: vec![contrast.verdict()], tone, ..Card::default() }
+    let sure = cost.and_then(relative_interval).map(|ends| format!("95% interval {}%", interval(ends)));
+    let tone = cost.map_or(Tone::Plain, |it| tone_of_standing(it.delta.standing));
+    Card { number, what, sure, words: vec![contrast.verdict_sentence()], tone, ..Card::default() }
 }
 
 /// Says what a comparison rests on.
-fn rests_on(contrast: &Contrast) -> Vec<String> {
+fn contrast_basis_lines(contrast: &Contrast) -> Vec<String> {
     let pairs = match contrast.are_trials {
         true => counted(contrast.pairs, "paired trial"),
         false => counted(contrast.pairs, "paired session"),
@@ -105,12 +108,12 @@ fn rests_on(contrast: &Contrast) -> Vec<String> {
 }
 
 /// Returns the interval of a change as shares of the base's number; of a share, that of the difference.
-fn relative(number: &ContrastNumber) -> Option<[f64; 2]> {
+fn relative_interval(number: &ContrastNumber) -> Option<[f64; 2]> {
     let base = if number.is_share() { 1.0 } else { number.delta.base.abs() };
     number.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
 }
 
-fn tone(standing: Standing) -> Tone {
+fn tone_of_standing(standing: Standing) -> Tone {
     match standing {
         Standing::Better => Tone::Better,
         Standing::Worse => Tone::Worse,
@@ -119,26 +122,26 @@ fn tone(standing: Standing) -> Tone {
 }
 
 /// Draws every number of the candidate against the base's.
-fn forest(contrast: &Contrast) -> Forest {
-    let decimals = contrast.decimals();
+fn contrast_forest_plot(contrast: &Contrast) -> ForestPlot {
+    let decimals = contrast.usd_decimals();
     let line = |number: &ContrastNumber| {
         let is_points = number.is_share();
         let change = if is_points { Some(number.delta.difference) } else { number.delta.relative };
         Some(ForestLine {
             name: number.heading.clone(),
             change: change.filter(|it| it.abs() > 0.0)?,
-            interval: relative(number),
+            interval: relative_interval(number),
             interval_over: Sampled::Sessions,
             is_points,
             says: [number.delta.base, number.delta.candidate]
-                .map(|it| number.written(it, decimals))
+                .map(|it| number.format_number(it, decimals))
                 .join(" → "),
-            tone: tone(number.delta.standing),
+            tone: tone_of_standing(number.delta.standing),
         })
     };
-    Forest {
+    ForestPlot {
         title: "Before and after".to_owned(),
-        subject: contrast.subject(),
+        subject: contrast.describe_subject(),
         base: contrast.base.clone(),
         of: "number",
         lines: contrast.numbers.iter().filter_map(line).listed(),

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::{
-    Beside, Broken, Contrast, ContrastNumber, FactsChanged, FieldChange, RequestChange, StageChange,
+    BrokenPrefixes, ComparisonContext, Contrast, ContrastNumber, FactsChanged, FieldChange, RequestChange,
+    StageChange,
 };
-use crate::blocks::{Block, ComparedBlock, ListBlock, in_markdown, on_terminal};
+use crate::blocks::{Block, ComparedBlock, ListBlock, blocks_to_markdown, draw_blocks};
 use crate::metric;
 use crate::prelude::*;
 use ctxsim_engine::measure::Standing;
@@ -38,13 +39,13 @@ enum Shown {
 }
 
 /// Draws all comparisons for a terminal, with as many causes as it has room for.
-pub fn table(
+pub fn draw_contrasts(
     contrasts: &[Contrast],
-    beside: &Beside,
+    beside: &ComparisonContext,
     is_detailed: bool,
     terminal: impl Into<Terminal>,
 ) -> String {
-    let drawn = |terminal, shown| on_terminal(&blocks(contrasts, beside, shown), "\n", terminal);
+    let drawn = |terminal, shown| draw_blocks(&contrasts_blocks(contrasts, beside, shown), "\n", terminal);
     match is_detailed {
         true => drawn(terminal.into(), Shown::All),
         false => terminal.into().fitted(0..=CAUSES, |terminal, n| drawn(terminal, Shown::Brief(n))),
@@ -52,29 +53,32 @@ pub fn table(
 }
 
 /// Returns what changes as Markdown, with every cause in the open.
-pub fn review(contrasts: &[Contrast], beside: &Beside) -> Markdown {
-    in_markdown(&blocks(contrasts, beside, Shown::All))
+pub fn contrasts_review_markdown(contrasts: &[Contrast], beside: &ComparisonContext) -> Markdown {
+    blocks_to_markdown(&contrasts_blocks(contrasts, beside, Shown::All))
 }
 
 /// Returns the same as the summary of a workflow run: numbers first, causes after a fold.
-pub fn summary(contrasts: &[Contrast], beside: &Beside) -> Markdown {
-    in_markdown(&blocks(contrasts, beside, Shown::Folded))
+pub fn contrasts_summary_markdown(contrasts: &[Contrast], beside: &ComparisonContext) -> Markdown {
+    blocks_to_markdown(&contrasts_blocks(contrasts, beside, Shown::Folded))
 }
 
-fn blocks(contrasts: &[Contrast], beside: &Beside, shown: Shown) -> Vec<Block> {
-    let mut blocks: Vec<Block> = beside.loads.iter().map(Block::text).listed();
-    contrasts.iter().for_each(|contrast| blocks.extend(contrast.blocks(shown)));
+fn contrasts_blocks(contrasts: &[Contrast], beside: &ComparisonContext, shown: Shown) -> Vec<Block> {
+    let mut blocks: Vec<Block> = beside.loads.iter().map(Block::paragraph).listed();
+    contrasts.iter().for_each(|contrast| blocks.extend(contrast.to_blocks(shown)));
     if contrasts.is_empty() {
-        blocks.push(Block::Answer(beside.nothing_compared()));
+        blocks.push(Block::Answer(beside.explain_no_comparison()));
     }
-    blocks.extend(Block::list(&format!("{}:", beside.heading()), beside.lines()));
-    blocks.push(Block::Made(format!("With {}.", beside.made.words())));
+    blocks.extend(Block::list_if_any(
+        &format!("{}:", beside.changed_inputs_heading()),
+        beside.changed_input_lines(),
+    ));
+    blocks.push(Block::Made(format!("With {}.", beside.made.summary_line())));
     blocks
 }
 
 impl Contrast {
     /// Returns the policies, the load and the profile.
-    pub fn subject(&self) -> String {
+    pub fn describe_subject(&self) -> String {
         let pairs = match (self.pairs, self.are_trials) {
             (0 | 1, _) => String::new(),
             (n, true) => format!(", {} paired trials", thousands(n as u64)),
@@ -87,18 +91,19 @@ impl Contrast {
     }
 
     /// Returns the numbers as a table; of a difference, the relative one is hidden first.
-    pub fn grid(&self) -> Grid {
-        let decimals = self.decimals();
-        let grid = Grid::new("", 1, &HEADINGS, self.numbers.iter().map(|it| it.row(decimals)));
+    pub fn numbers_grid(&self) -> Grid {
+        let decimals = self.usd_decimals();
+        let grid = Grid::new("", 1, &HEADINGS, self.numbers.iter().map(|it| it.table_cells(decimals)));
         let grid = grid.with(CellKind::Name, &[HEADINGS.len() - 1]).leaving(&["relative", "difference"]);
         grid.hued(Hue::Words, &["verdict"]).hued(Hue::AsWords, &["difference", "relative"])
     }
 
-    fn blocks(&self, shown: Shown) -> Vec<Block> {
+    fn to_blocks(&self, shown: Shown) -> Vec<Block> {
         let [answer, more] = self.verdict_parts();
-        let numbers = ComparedBlock { subject: self.subject(), answer, more, numbers: self.grid() };
+        let numbers =
+            ComparedBlock { subject: self.describe_subject(), answer, more, numbers: self.numbers_grid() };
         let mut blocks = vec![Block::Compared(numbers)];
-        let (causes, mut notes) = (self.causes(), self.notes.clone());
+        let (causes, mut notes) = (self.cause_blocks(), self.notes.clone());
         let Shown::Brief(n) = shown else {
             let all = causes.into_iter().map(|cause| Block::List(ListBlock { most: None, ..cause })).listed();
             blocks.extend(if let Shown::Folded = shown { vec![Block::Fold("Why", all)] } else { all });
@@ -115,18 +120,18 @@ impl Contrast {
     }
 
     /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.
-    pub fn verdict(&self) -> String {
+    pub fn verdict_sentence(&self) -> String {
         self.verdict_parts().concat()
     }
 
     /// Returns whether the candidate is cheaper, and what else there is to say.
     pub(super) fn verdict_parts(&self) -> [String; 2] {
-        let cost = self.number(&format!("totals.{}", metric::COST));
+        let cost = self.number_at(&format!("totals.{}", metric::COST));
         let answer = match cost {
             None => "The costs cannot be compared.".to_owned(),
             Some(it) => {
                 let change = it.delta.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
-                let (name, doubts) = (&self.candidate, self.trust.doubts());
+                let (name, doubts) = (&self.candidate, self.trust.doubts_clause());
                 match it.delta.standing {
                     Standing::Better => format!("{name} is cheaper{change}{doubts}."),
                     Standing::Worse | Standing::Differs => format!("{name} costs more{change}{doubts}."),
@@ -152,12 +157,13 @@ impl Contrast {
         if let Some(gone) =
             self.gone_at_extra_turns.filter(|_| cost.is_some_and(|it| it.delta.standing == Standing::Better))
         {
-            words += &format!(" The saving is {}.", gone.words());
+            words += &format!(" The saving is {}.", gone.break_even_clause());
         }
         for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
             let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
             let others = others.filter(|it| cost.is_none_or(|cost| cost.place != it.place));
-            let named: Vec<String> = others.map(|it| format!("{} ({})", it.heading, it.change())).listed();
+            let named: Vec<String> =
+                others.map(|it| format!("{} ({})", it.heading, it.format_change())).listed();
             if !named.is_empty() {
                 words += &format!(" {verb}: {}.", named.join(", "));
             }
@@ -168,8 +174,8 @@ impl Contrast {
             [only] => words += &format!(" The changed stage {only} had no effect here."),
             all => words += &format!(" The changed stages {} had no effect here.", listed(all)),
         }
-        for stage in self.stages.iter().filter(|it| it.stopped_firing()) {
-            let fired = stage.fired[0].map(times).unwrap_or_default();
+        for stage in self.stages.iter().filter(|it| it.has_stopped_acting()) {
+            let fired = stage.fired[0].map(format_times).unwrap_or_default();
             words += &format!(
                 " The changed stage `{}` no longer fires; in the base it fired {fired}.",
                 stage.name
@@ -183,16 +189,16 @@ impl Contrast {
     fn idle_stages(&self) -> impl Iterator<Item = &StageChange> {
         let are_all_idle = self.stages.iter().all(|it| it.idle.is_some());
         let is_idle = move |it: &&StageChange| it.idle.is_some() && (are_all_idle || it.fired[0].is_some());
-        self.stages.iter().filter(is_idle).filter(|it| !it.stopped_firing())
+        self.stages.iter().filter(is_idle).filter(|it| !it.has_stopped_acting())
     }
 
     /// Returns what causes the differences.
-    pub(super) fn causes(&self) -> Vec<ListBlock> {
+    pub(super) fn cause_blocks(&self) -> Vec<ListBlock> {
         let all = [
-            ("Cost difference", self.split_line().into_iter().listed()),
-            ("Changes in the policy", self.changed_lines()),
-            ("Changed stages", self.stages.iter().map(stage).listed()),
-            ("Broken prefixes", self.breaks.iter().filter_map(broken).listed()),
+            ("Cost difference", self.cost_split_line().into_iter().listed()),
+            ("Changes in the policy", self.changed_field_lines()),
+            ("Changed stages", self.stages.iter().map(describe_stage_change).listed()),
+            ("Broken prefixes", self.breaks.iter().filter_map(describe_broken_prefixes).listed()),
             (REQUESTS, self.request_lines()),
             (NEEDS, self.need_lines()),
             ("Facts in a different state", self.fact_lines()),
@@ -208,30 +214,31 @@ impl Contrast {
         all.map(cause).listed()
     }
 
-    fn changed_lines(&self) -> Vec<String> {
+    fn changed_field_lines(&self) -> Vec<String> {
         if self.changed.len() > FIELDS_MAX {
             return vec![format!("{} fields: these are different policies", self.changed.len())];
         }
-        fields(&self.changed)
+        describe_field_changes(&self.changed)
     }
 
     /// Splits the cost difference.
-    fn split_line(&self) -> Option<String> {
-        let decimals = self.decimals();
+    fn cost_split_line(&self) -> Option<String> {
+        let decimals = self.usd_decimals();
         let total: f64 = self.split.iter().map(|it| it.usd[1] - it.usd[0]).sum();
         let parts = self.split.iter().map(|it| (it.name, it.usd[1] - it.usd[0]));
         let seen = parts.filter(|it| fixed(it.1.abs(), decimals) != fixed(0.0, decimals));
-        let parts = seen.map(|(name, usd)| format!("{name} {}", plus(usd, decimals))).listed();
+        let parts = seen.map(|(name, usd)| format!("{name} {}", format_signed_usd(usd, decimals))).listed();
         let bound = self.cost_change_bound.map(|it| it.map(signed));
         let bound = bound.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
             format!("; {low} to {high} if every assumption erred the same way")
         });
-        (!parts.is_empty()).then(|| format!("{} USD: {}{bound}", plus(total, decimals), parts.join(", ")))
+        (!parts.is_empty())
+            .then(|| format!("{} USD: {}{bound}", format_signed_usd(total, decimals), parts.join(", ")))
     }
 
     fn request_lines(&self) -> Vec<String> {
         let decimals = numbers::decimals(self.requests.iter().flat_map(|it| it.usd).fold(0.0, f64::max));
-        self.requests.iter().map(|it| request(it, decimals)).listed()
+        self.requests.iter().map(|it| describe_request_change(it, decimals)).listed()
     }
 
     fn need_lines(&self) -> Vec<String> {
@@ -266,43 +273,43 @@ impl Contrast {
 
 impl ContrastNumber {
     /// Returns its cells.
-    fn row(&self, decimals: usize) -> [String; 7] {
+    fn table_cells(&self, decimals: usize) -> [String; 7] {
         let delta = &self.delta;
         [
             self.heading.clone(),
-            self.written(delta.base, decimals),
-            self.written(delta.candidate, decimals),
-            self.difference(delta.difference, decimals),
+            self.format_number(delta.base, decimals),
+            self.format_number(delta.candidate, decimals),
+            self.format_difference(delta.difference, decimals),
             or_none(delta.relative.filter(|_| !self.is_share()), signed),
-            or_none(delta.interval, |ends| ends.map(|it| self.difference(it, decimals)).join(" … ")),
-            verdict(delta.standing).to_owned(),
+            or_none(delta.interval, |ends| ends.map(|it| self.format_difference(it, decimals)).join(" … ")),
+            standing_name(delta.standing).to_owned(),
         ]
     }
 
     /// Returns a difference as people read it.
-    fn difference(&self, difference: f64, decimals: usize) -> String {
+    fn format_difference(&self, difference: f64, decimals: usize) -> String {
         if self.is_share() {
-            return points(difference);
+            return format_percentage_points(difference);
         }
-        let size = self.written(difference.abs(), decimals);
+        let size = self.format_number(difference.abs(), decimals);
         if size.chars().all(|it| matches!(it, '0' | '.')) {
             size
         } else {
-            format!("{}{size}", sign(difference))
+            format!("{}{size}", plus_or_minus(difference))
         }
     }
 
     /// Returns its change in a few characters.
-    fn change(&self) -> String {
+    fn format_change(&self) -> String {
         match self.delta.relative {
             Some(relative) if !self.is_share() => signed(relative),
-            _ => self.difference(self.delta.difference, 6),
+            _ => self.format_difference(self.delta.difference, 6),
         }
     }
 }
 
 /// Returns the name of a standing.
-fn verdict(standing: Standing) -> &'static str {
+fn standing_name(standing: Standing) -> &'static str {
     match standing {
         Standing::Better => "better",
         Standing::Worse => "worse",
@@ -313,34 +320,39 @@ fn verdict(standing: Standing) -> &'static str {
 }
 
 /// Returns the sign that a difference is written with.
-fn sign(difference: f64) -> &'static str {
+fn plus_or_minus(difference: f64) -> &'static str {
     if difference < 0.0 { "−" } else { "+" }
 }
 
 /// Returns a difference of shares in percentage points.
-pub(crate) fn points(difference: f64) -> String {
+pub(crate) fn format_percentage_points(difference: f64) -> String {
     let size = format!("{:.1}", difference.abs() * 100.0);
-    if size == "0.0" { "0.0 pp".to_owned() } else { format!("{}{size} pp", sign(difference)) }
+    if size == "0.0" { "0.0 pp".to_owned() } else { format!("{}{size} pp", plus_or_minus(difference)) }
 }
 
 /// Returns an amount with its sign.
-fn plus(usd: f64, decimals: usize) -> String {
-    format!("{}{}", sign(usd), fixed(usd.abs(), decimals))
+fn format_signed_usd(usd: f64, decimals: usize) -> String {
+    format!("{}{}", plus_or_minus(usd), fixed(usd.abs(), decimals))
 }
 
 /// Describes the first changed fields, and says how many more there are.
-pub(super) fn fields(all: &[FieldChange]) -> Vec<String> {
+pub(super) fn describe_field_changes(all: &[FieldChange]) -> Vec<String> {
     let more = all.len().saturating_sub(FIELDS_SHOWN);
-    all.iter().take(FIELDS_SHOWN).map(field).chain((more > 0).then(|| format!("and {more} more"))).listed()
+    all.iter()
+        .take(FIELDS_SHOWN)
+        .map(describe_field_change)
+        .chain((more > 0).then(|| format!("and {more} more")))
+        .listed()
 }
 
-fn field(change: &FieldChange) -> String {
-    let [base, candidate] = change.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), plain));
+fn describe_field_change(change: &FieldChange) -> String {
+    let [base, candidate] =
+        change.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), readable_value));
     format!("`{}`: {base} → {candidate}", change.field)
 }
 
 /// Returns a value as people read it: of a long text with marks of its own, its beginning as it stands in the file.
-fn plain(value: &str) -> Cow<'_, str> {
+fn readable_value(value: &str) -> Cow<'_, str> {
     let has_marks = value.contains("\\\"") || value.contains("\\n");
     let is_plain = |it: &String| !it.chars().any(|it| it.is_control() && !it.is_ascii_whitespace());
     match serde_json::from_str::<String>(value).ok().filter(|it| has_marks && is_plain(it)) {
@@ -353,7 +365,7 @@ fn plain(value: &str) -> Cow<'_, str> {
 }
 
 /// Says how often something happened.
-fn times(n: u64) -> String {
+fn format_times(n: u64) -> String {
     match n {
         0 => "never".to_owned(),
         1 => "once".to_owned(),
@@ -362,7 +374,7 @@ fn times(n: u64) -> String {
 }
 
 /// Describes a changed stage.
-fn stage(changed: &StageChange) -> String {
+fn describe_stage_change(changed: &StageChange) -> String {
     let name = &changed.name;
     match (changed.fired, &changed.idle) {
         ([base, Some(_)], Some(idle)) => {
@@ -370,31 +382,34 @@ fn stage(changed: &StageChange) -> String {
                 Some(0) => {
                     "; the stage never fired in the base either, so this change has no effect here".to_owned()
                 }
-                Some(n) => format!("; in the base it fired {}", times(n)),
+                Some(n) => format!("; in the base it fired {}", format_times(n)),
                 None => "; the base does not have it".to_owned(),
             };
             format!("`{name}` {idle}{base}")
         }
-        ([None, Some(n)], None) => format!("`{name}` is new and fired {}", times(n)),
-        ([Some(n), None], _) => format!("`{name}` was removed; in the base it fired {}", times(n)),
-        ([Some(base), Some(n)], None) => format!("`{name}` fired {} (base: {})", times(n), times(base)),
+        ([None, Some(n)], None) => format!("`{name}` is new and fired {}", format_times(n)),
+        ([Some(n), None], _) => format!("`{name}` was removed; in the base it fired {}", format_times(n)),
+        ([Some(base), Some(n)], None) => {
+            format!("`{name}` fired {} (base: {})", format_times(n), format_times(base))
+        }
         ([None, _], _) => format!("`{name}`"),
     }
 }
 
 /// Counts the prefixes broken by one author; `None` if both policies broke the same.
-fn broken((who, both): (&String, &[Broken; 2])) -> Option<String> {
+fn describe_broken_prefixes((who, both): (&String, &[BrokenPrefixes; 2])) -> Option<String> {
     let [base, candidate] = both;
-    let words =
-        |it: &Broken| format!("{}, {} tokens", counted(it.times as usize, "break"), thousands(it.tokens));
+    let words = |it: &BrokenPrefixes| {
+        format!("{}, {} tokens", counted(it.times as usize, "break"), thousands(it.tokens))
+    };
     (base != candidate).then(|| format!("{who}: {} (base: {})", words(candidate), words(base)))
 }
 
 /// Describes a request's cost, and the command that explains it.
-fn request(request: &RequestChange, decimals: usize) -> String {
+fn describe_request_change(request: &RequestChange, decimals: usize) -> String {
     let [base, candidate] =
         [0, 1].map(|side| or_none(request.rows[side], |_| fixed(request.usd[side], decimals)));
-    let difference = plus(request.difference(), decimals);
+    let difference = format_signed_usd(request.usd_difference(), decimals);
     let command = request.commands[1].as_ref().or(request.commands[0].as_ref());
     let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
     let (turn, step) = (request.turn.saturating_add(1), request.step.saturating_add(1));

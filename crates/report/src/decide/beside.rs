@@ -14,7 +14,11 @@ pub(crate) struct ComparedSession<'s> {
 }
 
 /// Judges what is compared as one family. What is compared changes all sessions, and nothing is in it that no play can judge.
-pub(crate) fn judge(sessions: &[ComparedSession<'_>], sets: &[String], floor: f64) -> Vec<Lever> {
+pub(crate) fn judge_compared_sessions(
+    sessions: &[ComparedSession<'_>],
+    sets: &[String],
+    min_evidence: f64,
+) -> Vec<Lever> {
     let sessions = sessions.iter().map(|compared| FamilySession {
         project: compared.project,
         person: "",
@@ -26,5 +30,6 @@ pub(crate) fn judge(sessions: &[ComparedSession<'_>], sets: &[String], floor: f6
         rows: compared.others.iter().listed(),
     });
     let lever = |set: &String| Lever { set: vec![set.clone()], ..Lever::default() };
-    TriedFamily { sessions: sessions.listed(), levers: sets.iter().map(lever).listed(), floor }.judge()
+    TriedFamily { sessions: sessions.listed(), levers: sets.iter().map(lever).listed(), floor: min_evidence }
+        .judge_levers()
 }

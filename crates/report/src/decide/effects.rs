@@ -12,7 +12,7 @@ use ctxsim_engine::measure::student;
 
 /// A ratio over sessions that may be off, and by how much each session has it so.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Uncertain {
+pub(super) struct UncertainRatio {
     /// The ratio; of costs less 1.
     pub(super) value: f64,
     /// Its standard error by which sessions were sampled.
@@ -26,7 +26,7 @@ pub(super) struct Uncertain {
 #[derive(Clone, Debug, Default)]
 pub(super) struct RowEffect {
     /// The change in cost; `None` where a session cannot be compared, or there is a single one.
-    pub(super) cost: Option<Uncertain>,
+    pub(super) cost: Option<UncertainRatio>,
     /// Whether no session costs anything else.
     pub(super) is_same: bool,
     /// By how much each assumption moves the change at its lower and at its upper end.
@@ -38,7 +38,7 @@ pub(super) struct RowEffect {
     /// The change without the session that saves most.
     pub(super) without_best: f64,
     /// What is kept; `None` where nothing says what is needed.
-    pub(super) kept: Option<Uncertain>,
+    pub(super) kept: Option<UncertainRatio>,
     /// The share of requests that show what the user asked; `None` where all do.
     pub(super) task: Option<f64>,
     pub(super) is_edited: bool,
@@ -48,7 +48,7 @@ pub(super) struct RowEffect {
     pub(super) chances: RowChances,
 }
 
-impl Uncertain {
+impl UncertainRatio {
     /// Returns a ratio with what each session adds to its error.
     fn new(samples: &[RatioSample<'_>], found: RatioError) -> Self {
         let (own, base) = sum_of_pairs(samples.iter().map(|sample| sample.pair));
@@ -76,7 +76,7 @@ struct CostPair {
 
 impl CostPair {
     /// Returns the costs of one session; `None` if one of the two stops earlier, or a price is unknown.
-    fn of(changed: &SessionEffect, base: &SessionEffect) -> Option<Self> {
+    fn from_effects(changed: &SessionEffect, base: &SessionEffect) -> Option<Self> {
         is_as_much([changed.ended, base.ended]).then_some(())?;
         Some(Self { changed: changed.cost?, base: base.cost? })
     }
@@ -88,12 +88,13 @@ impl RowEffect {
         let own = family.sessions.iter().map(|session| session.rows[nth]);
         let (shown, running) = sum_of_pairs(own.clone().map(|effect| effect.task));
         let kept_only = Self {
-            kept: kept(family, nth),
+            kept: kept_evidence_share(family, nth),
             task: (shown < running).then(|| shown / running),
             is_edited: own.clone().any(|effect| effect.is_edited),
             ..Self::default()
         };
-        let pairs = own.zip(&family.sessions).map(|(effect, session)| CostPair::of(effect, session.base));
+        let pairs =
+            own.zip(&family.sessions).map(|(effect, session)| CostPair::from_effects(effect, session.base));
         match pairs.collect::<Option<Vec<CostPair>>>() {
             Some(pairs) if pairs.iter().any(|pair| pair.base.usd > 0.0) => {
                 kept_only.with_costs(family, nth, &pairs)
@@ -107,7 +108,7 @@ impl RowEffect {
         let mut samples = Vec::with_capacity(pairs.len());
         let [mut changed, mut base] = [AssumedCost::default(); 2];
         for (session, pair) in family.sessions.iter().zip(pairs) {
-            samples.push(session.sample((pair.changed.usd, pair.base.usd)));
+            samples.push(session.ratio_sample((pair.changed.usd, pair.base.usd)));
             changed += &pair.changed;
             base += &pair.base;
         }
@@ -133,7 +134,7 @@ impl RowEffect {
             let of_time = unit_of_blocks(&samples).and_then(|unit| ratio_error(&level, unit));
             let error = of_time.map_or(alone.error, |blocks| blocks.error.max(alone.error));
             let freedom = alone.freedom.saturating_sub(n_strata as u64 - 1).max(1);
-            Uncertain::new(&level, RatioError { change, error, freedom })
+            UncertainRatio::new(&level, RatioError { change, error, freedom })
         });
         let again: Option<f64> = family.sessions.iter().map(|session| session.rows[nth].again).sum();
         let moved = Assumed::ALL.map(|assumed| changed.change_at(&base, assumed).map(|end| end - change));
@@ -143,14 +144,14 @@ impl RowEffect {
             moved: moved.to_vec(),
             reach: changed.reach_from(&base),
             concerned: touched.iter().map(|(_, pair)| pair.base.usd).sum::<f64>() / base.usd,
-            without_best: without_best(&samples, (changed.usd, base.usd)),
+            without_best: change_without_best_session(&samples, (changed.usd, base.usd)),
             again: again.map(|usd| usd / base.usd),
             ..self
         }
     }
 
     /// Returns its standard error above, by sampling and by what is assumed.
-    pub(super) fn error(&self) -> Option<f64> {
+    pub(super) fn standard_error(&self) -> Option<f64> {
         Some(self.half_widths()?[1] / student(self.cost.as_ref()?.freedom))
     }
 
@@ -169,13 +170,13 @@ impl RowEffect {
 }
 
 impl<'s> FamilySession<'s> {
-    fn sample(&self, pair: (f64, f64)) -> RatioSample<'s> {
+    fn ratio_sample(&self, pair: (f64, f64)) -> RatioSample<'s> {
         RatioSample { pair, project: self.project, at_ms: self.last_ms }
     }
 }
 
 /// Returns the change without the session that saves most, of the sums of all.
-fn without_best(samples: &[RatioSample<'_>], (changed, base): (f64, f64)) -> f64 {
+fn change_without_best_session(samples: &[RatioSample<'_>], (changed, base): (f64, f64)) -> f64 {
     let saved = |sample: &&RatioSample<'_>| sample.pair.0 - sample.pair.1;
     let best = samples.iter().min_by(|one, other| saved(one).total_cmp(&saved(other)));
     let (own, own_base) = best.map(|sample| sample.pair).unwrap_or_default();
@@ -183,12 +184,12 @@ fn without_best(samples: &[RatioSample<'_>], (changed, base): (f64, f64)) -> f64
 }
 
 /// Returns what is kept. Over time it falls first, and whole projects or people may differ: the error is the largest over any of these blocks.
-fn kept(family: &TriedFamily<'_>, nth: usize) -> Option<Uncertain> {
+fn kept_evidence_share(family: &TriedFamily<'_>, nth: usize) -> Option<UncertainRatio> {
     let (mut samples, mut by_person) = (Vec::new(), Vec::new());
     for session in &family.sessions {
         if let Some(kept) = session.rows[nth].kept {
-            samples.push(session.sample(kept));
-            by_person.push(RatioSample { project: session.person, ..session.sample(kept) });
+            samples.push(session.ratio_sample(kept));
+            by_person.push(RatioSample { project: session.person, ..session.ratio_sample(kept) });
         }
     }
     let of_time = unit_of_blocks(&samples).map(|unit| [unit, Over::Weeks]);
@@ -198,7 +199,7 @@ fn kept(family: &TriedFamily<'_>, nth: usize) -> Option<Uncertain> {
         .filter_map(|unit| ratio_error(&samples, unit))
         .chain(ratio_error(&by_person, Over::Projects))
         .max_by(|one, other| reach(one).total_cmp(&reach(other)))?;
-    let mut kept = Uncertain::new(&samples, worst);
+    let mut kept = UncertainRatio::new(&samples, worst);
     kept.value += 1.0;
     // Sessions in which nothing is needed add nothing.
     let mut own = kept.residuals.into_iter();

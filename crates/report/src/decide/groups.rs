@@ -35,30 +35,30 @@ struct OwnChange<'s> {
 
 impl<'s> TriedFamily<'s> {
     /// Returns what a lever, by its place, is worth to each person or project, the largest saving first; nothing where there is a single one.
-    pub fn savings_by(
+    pub fn savings_by_group(
         &self,
-        lever: usize,
-        group: impl Fn(&FamilySession<'s>) -> &'s str,
+        lever_ix: usize,
+        group_of: impl Fn(&FamilySession<'s>) -> &'s str,
     ) -> Vec<GroupSaving> {
-        by_group(&self.grouped(lever, group))
+        savings_of_groups(&self.group_sessions(lever_ix, group_of))
     }
 
     /// Returns the sessions whose costs and part of the month are known, each in its group.
-    pub(crate) fn grouped(
+    pub(crate) fn group_sessions(
         &self,
-        lever: usize,
-        group: impl Fn(&FamilySession<'s>) -> &'s str,
+        lever_ix: usize,
+        group_of: impl Fn(&FamilySession<'s>) -> &'s str,
     ) -> Vec<GroupedSession<'s>> {
         let grouped = |session: &FamilySession<'s>| {
-            let pair = (session.rows[lever].cost?.usd, session.base.cost?.usd);
-            Some(GroupedSession { group: group(session), pair, month_usd: session.month_usd? })
+            let pair = (session.rows[lever_ix].cost?.usd, session.base.cost?.usd);
+            Some(GroupedSession { group: group_of(session), pair, month_usd: session.month_usd? })
         };
         self.sessions.iter().filter_map(grouped).listed()
     }
 }
 
 /// Returns what a lever is worth to each group, the largest saving first; nothing where there is a single group.
-pub(crate) fn by_group(sessions: &[GroupedSession<'_>]) -> Vec<GroupSaving> {
+pub(crate) fn savings_of_groups(sessions: &[GroupedSession<'_>]) -> Vec<GroupSaving> {
     let mut members: IndexMap<&str, Vec<&GroupedSession<'_>>> = IndexMap::new();
     for session in sessions.iter().filter(|session| !session.group.is_empty()) {
         members.entry(session.group).or_default().push(session);
@@ -81,18 +81,18 @@ pub(crate) fn by_group(sessions: &[GroupedSession<'_>]) -> Vec<GroupSaving> {
     let samples = grouped().map(|it| RatioSample { pair: it.pair, project: it.group, at_ms: None });
     let limits = ratio_limits(&samples.listed(), AssumedReach::default());
     let between = limits.iter().find(|it| it.over == Over::Projects).map_or(0.0, |it| it.deviation);
-    let groups = Groups::new(&own, of_session, between * between, freedom as u64);
-    let mut all = own.iter().map(|own| groups.saving(own)).listed();
+    let groups = GroupEstimates::new(&own, of_session, between * between, freedom as u64);
+    let mut all = own.iter().map(|own| groups.saving_of_group(own)).listed();
     all.sort_by(|one, other| other.saved_month.total_cmp(&one.saved_month));
     all
 }
 
 impl<'s> OwnChange<'s> {
     /// Sums up a group's own sessions; `None` if they cost nothing.
-    fn new(group: &'s str, sessions: &[&GroupedSession<'_>]) -> Option<Self> {
+    fn new(group_name: &'s str, sessions: &[&GroupedSession<'_>]) -> Option<Self> {
         let (own, base) = sum_of_pairs(sessions.iter().map(|session| session.pair));
         (base > 0.0).then(|| Self {
-            group,
+            group: group_name,
             sessions: sessions.len(),
             month_usd: sessions.iter().map(|session| session.month_usd).sum(),
             change: own / base - 1.0,
@@ -102,13 +102,13 @@ impl<'s> OwnChange<'s> {
     }
 
     /// Returns the square of the error of its change.
-    fn variance(&self, of_session: f64) -> f64 {
-        of_session * self.squares / (self.base * self.base)
+    fn change_variance(&self, session_variance: f64) -> f64 {
+        session_variance * self.squares / (self.base * self.base)
     }
 }
 
 /// What is known of groups by all of them.
-struct Groups {
+struct GroupEstimates {
     mean: f64,
     /// The square of the mean's standard error.
     mean_variance: f64,
@@ -120,20 +120,27 @@ struct Groups {
     freedom: [u64; 2],
 }
 
-impl Groups {
-    fn new(own: &[OwnChange<'_>], of_session: f64, between: f64, freedom: u64) -> Self {
+impl GroupEstimates {
+    fn new(own: &[OwnChange<'_>], session_variance: f64, group_variance: f64, freedom: u64) -> Self {
         /// No error is smaller: sessions that are all alike are not known to be so.
         const LEAST: f64 = 1e-9;
-        let weight = |own: &OwnChange<'_>| 1.0 / ((own.variance(of_session) + between).max(LEAST));
+        let weight =
+            |own: &OwnChange<'_>| 1.0 / ((own.change_variance(session_variance) + group_variance).max(LEAST));
         let sum: f64 = own.iter().map(weight).sum();
         let mean = own.iter().map(|own| own.change * weight(own)).sum::<f64>() / sum;
         let freedom = [freedom, own.len() as u64 - 1];
-        Self { mean, mean_variance: 1.0 / sum, between, of_session, freedom }
+        Self {
+            mean,
+            mean_variance: 1.0 / sum,
+            between: group_variance,
+            of_session: session_variance,
+            freedom,
+        }
     }
 
     /// Returns what the lever is worth to a group.
-    fn saving(&self, own: &OwnChange<'_>) -> GroupSaving {
-        let variance = own.variance(self.of_session);
+    fn saving_of_group(&self, own: &OwnChange<'_>) -> GroupSaving {
+        let variance = own.change_variance(self.of_session);
         let own_share = if own.sessions >= SESSIONS_MIN {
             1.0
         } else if self.between > 0.0 {
@@ -173,7 +180,7 @@ mod tests {
         let mut all = sessions("many", &[0.9, 0.92, 0.88, 0.9, 0.91, 0.89, 0.9, 0.9, 0.92, 0.88, 0.9]);
         all.extend(sessions("alike", &[0.9, 0.91, 0.89, 0.9, 0.92, 0.88, 0.9, 0.9, 0.91, 0.89]));
         all.extend(sessions("one", &[0.91]));
-        let found = by_group(&all);
+        let found = savings_of_groups(&all);
         let named = |name: &str| found.iter().find(|it| it.group == name).unwrap();
 
         assert_eq!(named("many").own_share, 1.0);
@@ -187,7 +194,7 @@ mod tests {
         for (group, level) in [("a", 0.7), ("b", 0.8), ("c", 0.95), ("d", 1.1)] {
             all.extend(sessions(group, &[level, level + 0.01, level - 0.01, level, level + 0.02]));
         }
-        let found = by_group(&all);
+        let found = savings_of_groups(&all);
 
         assert!(found.iter().all(|it| it.own_share > 0.95), "{found:?}");
         assert_eq!(found[0].group, "a");
@@ -205,7 +212,7 @@ mod tests {
                 truths.iter().map(|it| (0..5).map(|_| it + 0.08 * normal()).collect()).collect();
             let all: Vec<GroupedSession<'_>> =
                 names.iter().zip(&ratios).flat_map(|(name, it)| sessions(name, it)).collect();
-            let found = by_group(&all);
+            let found = savings_of_groups(&all);
             held += names
                 .iter()
                 .zip(&truths)

@@ -7,7 +7,7 @@
 //! are long, keep no others from being found.
 
 use super::TriedFamily;
-use super::effects::{RowEffect, Uncertain};
+use super::effects::{RowEffect, UncertainRatio};
 use crate::prelude::*;
 use ctxsim_base::rng::{Draw, Seed};
 use ctxsim_engine::measure::assumed::Assumed;
@@ -41,22 +41,22 @@ pub(super) struct RowChances {
 }
 
 /// A statement: how many standard errors speak for it, and by how many each draw is off against it.
-struct Statement {
+struct RowTest {
     stands: f64,
     off: Vec<f64>,
 }
 
 /// Gives each row its chances, and returns by how many of its standard errors the best row is expected to look better than it is.
-pub(super) fn test(family: &TriedFamily<'_>, effects: &mut [RowEffect]) -> f64 {
-    let drawn = Drawn::new(family, effects);
-    let costs = effects.iter().map(|row| drawn.costs(row)).listed();
-    let kept = effects.iter().map(|row| drawn.kept(row, family.floor)).listed();
-    let shrinkage = shrinkage(effects, &costs);
-    for (nth, stepped) in step_down(&costs).into_iter().enumerate() {
+pub(super) fn set_row_chances(family: &TriedFamily<'_>, effects: &mut [RowEffect]) -> f64 {
+    let drawn = JointDraws::new(family, effects);
+    let costs = effects.iter().map(|row| drawn.test_of_saving(row)).listed();
+    let kept = effects.iter().map(|row| drawn.test_of_keeping(row, family.floor)).listed();
+    let shrinkage = expected_overestimate(effects, &costs);
+    for (nth, stepped) in correct_step_down(&costs).into_iter().enumerate() {
         effects[nth].chances = RowChances {
-            costs: costs[nth].p(),
-            breaks: kept[nth].p(),
-            kept_reach: kept[nth].quantile(LEVEL),
+            costs: costs[nth].p_value(),
+            breaks: kept[nth].p_value(),
+            kept_reach: kept[nth].error_quantile(LEVEL),
             adjusted: stepped.p,
             reach: stepped.reach,
         };
@@ -71,17 +71,17 @@ static SESSIONS: KnownNormals = Mutex::new(Vec::new());
 static ASSUMPTIONS: KnownNormals = Mutex::new(Vec::new());
 
 /// Returns rows of normal numbers, by draw, each with a stream of its own.
-fn normals(known: &KnownNormals, purpose: &str, n: usize) -> Vec<Arc<[f64]>> {
-    let mut rows = known.lock().unwrap_or_else(PoisonError::into_inner);
+fn normal_draw_rows(known_rows: &KnownNormals, purpose: &str, n: usize) -> Vec<Arc<[f64]>> {
+    let mut rows = known_rows.lock().unwrap_or_else(PoisonError::into_inner);
     for nth in rows.len()..n {
         let mut draw = Seed(0).stream(purpose, 0).nth(nth as u64, 0);
-        rows.push((0..DRAWS).map(|_| normal(&mut draw)).collect());
+        rows.push((0..DRAWS).map(|_| draw_normal(&mut draw)).collect());
     }
     rows.iter().take(n).cloned().listed()
 }
 
 /// What is drawn for all rows alike.
-struct Drawn {
+struct JointDraws {
     /// By session, then by draw.
     sessions: Vec<Arc<[f64]>>,
     /// By assumption, then by draw.
@@ -90,27 +90,27 @@ struct Drawn {
     scale: IndexMap<u64, Vec<f64>>,
 }
 
-impl Drawn {
+impl JointDraws {
     fn new(family: &TriedFamily<'_>, effects: &[RowEffect]) -> Self {
         let mut scale: IndexMap<u64, Vec<f64>> = IndexMap::new();
         // The same numbers for every freedom, so that all rows are off together.
         let stream = Seed(0).stream("freedom of a family", 0);
         let draws = |freedom: u64| {
-            let mean = |nth: usize| chi_squared_mean(freedom, &mut stream.nth(nth as u64, 0));
+            let mean = |nth: usize| draw_chi_squared_mean(freedom, &mut stream.nth(nth as u64, 0));
             (0..DRAWS).map(|nth| (1.0 / mean(nth)).sqrt()).listed()
         };
         for uncertain in effects.iter().flat_map(|row| row.cost.iter().chain(&row.kept)) {
             scale.entry(uncertain.freedom).or_insert_with(|| draws(uncertain.freedom));
         }
         Self {
-            sessions: normals(&SESSIONS, "sessions of a family", family.sessions.len()),
-            assumed: normals(&ASSUMPTIONS, "assumptions of a family", Assumed::N),
+            sessions: normal_draw_rows(&SESSIONS, "sessions of a family", family.sessions.len()),
+            assumed: normal_draw_rows(&ASSUMPTIONS, "assumptions of a family", Assumed::N),
             scale,
         }
     }
 
     /// Returns what sampling is off by, by draw.
-    fn sampled(&self, ratio: &Uncertain) -> Vec<f64> {
+    fn sampling_errors(&self, ratio: &UncertainRatio) -> Vec<f64> {
         let length: f64 = ratio.residuals.iter().map(|residual| residual * residual).sum::<f64>().sqrt();
         let mut off = vec![0.0; DRAWS];
         if length <= 0.0 {
@@ -127,48 +127,50 @@ impl Drawn {
     }
 
     /// Returns the statement that a row saves.
-    fn costs(&self, row: &RowEffect) -> Statement {
-        let (Some(cost), Some(error)) = (&row.cost, row.error()) else { return Statement::none() };
-        let mut off = self.sampled(cost);
+    fn test_of_saving(&self, row: &RowEffect) -> RowTest {
+        let (Some(cost), Some(error)) = (&row.cost, row.standard_error()) else {
+            return RowTest::never_true();
+        };
+        let mut off = self.sampling_errors(cost);
         for (moved, drawn) in row.moved.iter().zip(&self.assumed).filter(|(moved, _)| **moved != [0.0; 2]) {
             let at = |drawn: f64| drawn.abs() / ENDS * moved[usize::from(drawn > 0.0)];
             off.iter_mut().zip(drawn.iter()).for_each(|(off, drawn)| *off += at(*drawn));
         }
-        Statement::new(-cost.value, error, off)
+        RowTest::new(-cost.value, error, off)
     }
 
     /// Returns the statement that a row keeps the floor; it always holds where nothing says what is needed.
-    fn kept(&self, row: &RowEffect, floor: f64) -> Statement {
-        let Some(kept) = &row.kept else { return Statement::sure() };
-        let mut off = self.sampled(kept);
+    fn test_of_keeping(&self, row: &RowEffect, floor: f64) -> RowTest {
+        let Some(kept) = &row.kept else { return RowTest::always_true() };
+        let mut off = self.sampling_errors(kept);
         off.iter_mut().for_each(|it| *it = -*it);
-        Statement::new(kept.value - floor, kept.error, off)
+        RowTest::new(kept.value - floor, kept.error, off)
     }
 }
 
-impl Statement {
-    fn new(ahead: f64, error: f64, mut off: Vec<f64>) -> Self {
+impl RowTest {
+    fn new(estimate: f64, error: f64, mut draw_errors: Vec<f64>) -> Self {
         /// Sums of weights round by less.
         const ROUNDING: f64 = 1e-9;
         if error <= ROUNDING {
-            return if ahead >= -ROUNDING { Self::sure() } else { Self::none() };
+            return if estimate >= -ROUNDING { Self::always_true() } else { Self::never_true() };
         }
-        off.iter_mut().for_each(|it| *it /= error);
-        Self { stands: ahead / error, off }
+        draw_errors.iter_mut().for_each(|it| *it /= error);
+        Self { stands: estimate / error, off: draw_errors }
     }
 
     /// One that is not in doubt.
-    fn sure() -> Self {
+    fn always_true() -> Self {
         Self { stands: f64::INFINITY, off: Vec::new() }
     }
 
     /// One that cannot be made.
-    fn none() -> Self {
+    fn never_true() -> Self {
         Self { stands: f64::NEG_INFINITY, off: Vec::new() }
     }
 
     /// Returns the share of draws that are off by as much as it stands, or more.
-    fn p(&self) -> f64 {
+    fn p_value(&self) -> f64 {
         match self.stands {
             f64::NEG_INFINITY => 1.0,
             stands => self.off.iter().filter(|it| **it >= stands).count() as f64 / DRAWS as f64,
@@ -176,9 +178,9 @@ impl Statement {
     }
 
     /// Returns by draw the share of draws that are off by as much, or more.
-    fn p_of_draws(&self) -> Vec<f64> {
+    fn p_values_of_draws(&self) -> Vec<f64> {
         // A draw's number stands in the last bits of what is sorted, which is faster than to sort numbers by what they stand for.
-        let key = |(nth, off): (usize, &f64)| (descending(*off) & !(PLACES - 1)) | nth as u64;
+        let key = |(nth, off): (usize, &f64)| (descending_sort_key(*off) & !(PLACES - 1)) | nth as u64;
         let mut order: Vec<u64> = self.off.iter().enumerate().map(key).listed();
         order.sort_unstable();
         let mut all = vec![1.0; self.off.len()];
@@ -188,7 +190,7 @@ impl Statement {
     }
 
     /// Returns how many standard errors all but a share of the draws are off by at most.
-    fn quantile(&self, share: f64) -> f64 {
+    fn error_quantile(&self, share: f64) -> f64 {
         let mut sorted = self.off.clone();
         let place = ((1.0 - share) * DRAWS as f64) as usize;
         if place >= sorted.len() {
@@ -199,7 +201,7 @@ impl Statement {
 }
 
 /// Returns a number whose order is the opposite one.
-fn descending(number: f64) -> u64 {
+fn descending_sort_key(number: f64) -> u64 {
     let bits = number.to_bits();
     // Of floats, as `f64::total_cmp` has it.
     let ascending = if bits >> 63 == 1 { !bits } else { bits | (1 << 63) };
@@ -208,7 +210,7 @@ fn descending(number: f64) -> u64 {
 
 /// A statement after the correction.
 #[derive(Clone, Copy, Debug, Default)]
-struct Stepped {
+struct CorrectedTest {
     /// The chance of an error among all statements, if this one is made.
     p: f64,
     /// How many standard errors it takes to make it.
@@ -216,17 +218,17 @@ struct Stepped {
 }
 
 /// Steps down from the best founded statement: each is held against the most extreme of all that are not better founded.
-fn step_down(all: &[Statement]) -> Vec<Stepped> {
-    let alone = all.iter().map(Statement::p).listed();
+fn correct_step_down(all: &[RowTest]) -> Vec<CorrectedTest> {
+    let alone = all.iter().map(RowTest::p_value).listed();
     let mut order: Vec<usize> = (0..all.len()).listed();
     order.order_by(|one, other| {
         alone[*one].total_cmp(&alone[*other]).then(all[*other].stands.total_cmp(&all[*one].stands))
     });
     let mut least = vec![1.0; DRAWS];
     let mut levels = vec![0.0; all.len()];
-    let mut found = vec![Stepped::default(); all.len()];
+    let mut found = vec![CorrectedTest::default(); all.len()];
     for nth in order.iter().rev() {
-        least.iter_mut().zip(all[*nth].p_of_draws()).for_each(|(least, p)| *least = p.min(*least));
+        least.iter_mut().zip(all[*nth].p_values_of_draws()).for_each(|(least, p)| *least = p.min(*least));
         found[*nth].p = least.iter().filter(|it| **it <= alone[*nth]).count() as f64 / DRAWS as f64;
         levels[*nth] =
             *least.clone().select_nth_unstable_by((LEVEL * DRAWS as f64) as usize, f64::total_cmp).1;
@@ -238,23 +240,24 @@ fn step_down(all: &[Statement]) -> Vec<Stepped> {
         if most > LEVEL {
             stopped.get_or_insert(levels[nth]);
         }
-        found[nth] = Stepped { p: most, reach: all[nth].quantile(stopped.unwrap_or(levels[nth])) };
+        found[nth] =
+            CorrectedTest { p: most, reach: all[nth].error_quantile(stopped.unwrap_or(levels[nth])) };
     }
     found
 }
 
 /// Returns a chi-squared number over its degrees of freedom; of many, by the cube of a normal one (Wilson and Hilferty 1931).
-fn chi_squared_mean(freedom: u64, draw: &mut Draw) -> f64 {
+fn draw_chi_squared_mean(freedom: u64, draw: &mut Draw) -> f64 {
     const FEW: u64 = 8;
     if freedom <= FEW {
-        return (0..freedom).map(|_| normal(draw).powi(2)).sum::<f64>() / freedom as f64;
+        return (0..freedom).map(|_| draw_normal(draw).powi(2)).sum::<f64>() / freedom as f64;
     }
     let variance = 2.0 / (9.0 * freedom as f64);
-    (1.0 - variance + normal(draw) * variance.sqrt()).powi(3)
+    (1.0 - variance + draw_normal(draw) * variance.sqrt()).powi(3)
 }
 
 /// Returns a normal number, by twelve uniform ones of 16 bits: sums are the same on any machine, logarithms are not.
-fn normal(draw: &mut Draw) -> f64 {
+fn draw_normal(draw: &mut Draw) -> f64 {
     const HALF: f64 = 32_767.5;
     // The sum of twelve has a variance of 1 in units of their range.
     const RANGE: f64 = 65_536.0;
@@ -266,10 +269,10 @@ fn normal(draw: &mut Draw) -> f64 {
 /// Returns by how many of its standard errors the best row is expected to look better than it is: were what was found the truth, and all rows
 /// measured once more, the row that then looks best would be off by so much on average. Of a single row it is nothing, and the more rows
 /// are about as good, the more it is.
-fn shrinkage(effects: &[RowEffect], costs: &[Statement]) -> f64 {
+fn expected_overestimate(effects: &[RowEffect], costs: &[RowTest]) -> f64 {
     let mut rows: Vec<(f64, f64, &[f64])> = Vec::new();
     for (row, statement) in effects.iter().zip(costs) {
-        if let (Some(cost), Some(error)) = (&row.cost, row.error())
+        if let (Some(cost), Some(error)) = (&row.cost, row.standard_error())
             && !row.is_same
             && statement.off.len() == DRAWS
         {
@@ -295,10 +298,10 @@ mod tests {
             let mean = all.iter().sum::<f64>() / 20_000.0;
             (mean, all.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 20_000.0)
         };
-        let (mean, variance) = moments(&mut || normal(&mut draw));
+        let (mean, variance) = moments(&mut || draw_normal(&mut draw));
         assert!(mean.abs() < 0.03 && (variance - 1.0).abs() < 0.04, "{mean}, {variance}");
         for freedom in [1, 3, 8, 9, 40] {
-            let (mean, variance) = moments(&mut || chi_squared_mean(freedom, &mut draw));
+            let (mean, variance) = moments(&mut || draw_chi_squared_mean(freedom, &mut draw));
             let expected = 2.0 / freedom as f64;
             assert!(
                 (mean - 1.0).abs() < 0.04 && (variance / expected - 1.0).abs() < 0.08,
@@ -311,13 +314,13 @@ mod tests {
     fn a_step_down_holds_each_statement_against_those_that_are_left() {
         let off = |shift: f64| (0..DRAWS).map(|nth| nth as f64 / DRAWS as f64 + shift).listed();
         let all = [
-            Statement { stands: 2.0, off: off(0.0) },
-            Statement { stands: 0.97, off: off(0.0) },
-            Statement { stands: 0.5, off: off(-0.2) },
-            Statement::sure(),
-            Statement::none(),
+            RowTest { stands: 2.0, off: off(0.0) },
+            RowTest { stands: 0.97, off: off(0.0) },
+            RowTest { stands: 0.5, off: off(-0.2) },
+            RowTest::always_true(),
+            RowTest::never_true(),
         ];
-        let found = step_down(&all);
+        let found = correct_step_down(&all);
 
         assert_eq!(found[0].p, 0.0, "no draw is off by so much");
         assert!((found[1].p - 0.03).abs() < 1e-3, "{found:?}");

@@ -40,17 +40,17 @@ impl<'a> JudgedRow<'a> {
     }
 
     /// Returns the share that it keeps with 95%.
-    fn kept_low(&self) -> Option<f64> {
+    fn kept_share_low(&self) -> Option<f64> {
         let kept = self.effect().kept.as_ref()?;
         Some((kept.value - self.effect().chances.kept_reach * kept.error).max(0.0))
     }
 
     /// Gives the lever its word and its numbers.
-    pub(super) fn judge(&self) -> Lever {
+    pub(super) fn judge_lever(&self) -> Lever {
         let RowEffect { kept, again, is_same, .. } = self.effect();
         let lever = Lever {
             evidence_kept: kept.as_ref().map(|kept| kept.value),
-            evidence_low: self.kept_low(),
+            evidence_low: self.kept_share_low(),
             again: *again,
             ..self.lever().clone()
         };
@@ -62,7 +62,8 @@ impl<'a> JudgedRow<'a> {
             let word = (!is_same).then_some(Word::CannotTell);
             return Lever { word, why: why.to_owned(), ..lever };
         };
-        let (word, why) = if *is_same { (None, "it changes nothing".to_owned()) } else { word(self, &found) };
+        let (word, why) =
+            if *is_same { (None, "it changes nothing".to_owned()) } else { choose_word(self, &found) };
         Lever {
             word,
             why,
@@ -91,7 +92,7 @@ impl CostChange {
         let widths = row.effect().half_widths()?;
         let own = student(cost.freedom);
         let [down, up] = widths.map(|width| width * row.effect().chances.reach.max(own) / own);
-        let shrunk = cost.value + row.shrinkage * row.effect().error()?;
+        let shrunk = cost.value + row.shrinkage * row.effect().standard_error()?;
         Some(Self {
             change: cost.value,
             interval: [(cost.value - down).max(-1.0), cost.value + up],
@@ -102,14 +103,14 @@ impl CostChange {
 }
 
 /// Returns the first word that holds, and what it rests on.
-fn word(row: &JudgedRow<'_>, found: &CostChange) -> (Option<Word>, String) {
-    let Some(against) = not_do(row, found) else {
+fn choose_word(row: &JudgedRow<'_>, found: &CostChange) -> (Option<Word>, String) {
+    let Some(against) = why_not_do(row, found) else {
         let why = "it saves and keeps the floor, whatever else was tried beside it".to_owned();
         return (Some(Word::Do), why);
     };
     let saves = 1.0 - row.effect().chances.costs;
     if saves >= SURELY
-        && let Some(why) = left_to_user(row)
+        && let Some(why) = what_user_must_judge(row)
     {
         let why = if found.interval[1] >= 0.0 { format!("{why}; {against}") } else { why };
         return (Some(Word::YourCall), why);
@@ -120,11 +121,11 @@ fn word(row: &JudgedRow<'_>, found: &CostChange) -> (Option<Word>, String) {
     if row.effect().chances.costs >= PROBABLY {
         return (Some(Word::Dont), format!("it probably costs more ({})", signed(found.change)));
     }
-    (Some(Word::CannotTell), would_decide(row, found))
+    (Some(Word::CannotTell), describe_deciding_measurement(row, found))
 }
 
 /// Returns what keeps a row from being *do*.
-fn not_do(row: &JudgedRow<'_>, found: &CostChange) -> Option<String> {
+fn why_not_do(row: &JudgedRow<'_>, found: &CostChange) -> Option<String> {
     let (n, least) = (row.family.sessions.len(), percent(SAVING_MIN));
     if n < SESSIONS_MIN {
         return Some(format!("{} are too few to be sure: it takes {SESSIONS_MIN}", counted(n, "session")));
@@ -133,7 +134,7 @@ fn not_do(row: &JudgedRow<'_>, found: &CostChange) -> Option<String> {
         let beside = if row.effects.len() > 1 { ", beside everything else that was tried," } else { "" };
         return Some(format!("its 95% interval{beside} includes no saving ({}%)", interval(found.interval)));
     }
-    if let Some(why) = left_to_user(row) {
+    if let Some(why) = what_user_must_judge(row) {
         return Some(why);
     }
     if -found.expected < SAVING_MIN * row.effect().concerned {
@@ -146,11 +147,11 @@ fn not_do(row: &JudgedRow<'_>, found: &CostChange) -> Option<String> {
     if row.effect().without_best >= 0.0 {
         return Some("without the session that saves most it saves nothing".to_owned());
     }
-    idle(row).map(|lever| format!("{lever} adds less than {least}"))
+    setting_adding_little(row).map(|lever| format!("{lever} adds less than {least}"))
 }
 
 /// Returns the setting of a combination that brings too little of its own.
-fn idle<'a>(row: &JudgedRow<'a>) -> Option<&'a str> {
+fn setting_adding_little<'a>(row: &JudgedRow<'a>) -> Option<&'a str> {
     let change = |nth: usize| Some(row.effects[nth].cost.as_ref()?.value);
     let set = &row.lever().set;
     let adds_little = |setting: &&String| {
@@ -163,14 +164,14 @@ fn idle<'a>(row: &JudgedRow<'a>) -> Option<&'a str> {
 }
 
 /// Returns what a row costs that its user has to judge.
-fn left_to_user(row: &JudgedRow<'_>) -> Option<String> {
+fn what_user_must_judge(row: &JudgedRow<'_>) -> Option<String> {
     let floor = row.family.floor;
     if let Some(task) = row.effect().task.filter(|kept| !Floor(floor).passes(Some(*kept))) {
         return Some(format!("only {} of the requests still show what you asked", percent(task)));
     }
     match &row.effect().kept {
         Some(kept) if row.effect().chances.breaks > LEVEL => {
-            let low = row.kept_low().unwrap_or_default();
+            let low = row.kept_share_low().unwrap_or_default();
             let [kept, low, floor] = [kept.value, low, floor].map(percent);
             Some(format!(
                 "prompts still hold {kept} of what the agent later needs (at least {low}), and {floor} is asked for"
@@ -193,7 +194,7 @@ fn is_worth_a_try(row: &JudgedRow<'_>, found: &CostChange) -> bool {
 }
 
 /// Says which number would decide, and how often it has to be measured.
-fn would_decide(row: &JudgedRow<'_>, found: &CostChange) -> String {
+fn describe_deciding_measurement(row: &JudgedRow<'_>, found: &CostChange) -> String {
     let (Some(cost), n) = (&row.effect().cost, row.family.sessions.len()) else { return String::new() };
     let side = usize::from(found.change < 0.0);
     // A change is told from none where its interval does not reach zero.

@@ -1,7 +1,7 @@
 //! An explained request for people: its cost, the cache, where the prefix broke, every item.
 
 use super::words;
-use crate::blocks::{Block, on_terminal};
+use crate::blocks::{Block, draw_blocks};
 use crate::prelude::*;
 use crate::rows::RowContext;
 use ctxsim_engine::cache::Fate;
@@ -24,22 +24,22 @@ const ENTRIES_MAX: usize = 6;
 const RUN_MIN: usize = 4;
 
 /// Returns an explanation as text.
-pub fn explanation(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
-    let [title, place] = head(explanation, context);
-    let cost = Block::Table(cost(explanation, context.profile.cache.lifetimes()));
+pub fn draw_explanation(explanation: &Explanation, context: RowContext<'_>, style: ExplainStyle) -> String {
+    let [title, place] = title_and_place(explanation, context);
+    let cost = Block::Table(cost_parts_grid(explanation, context.profile.cache.lifetimes()));
     let mut blocks = vec![Block::Answer(title), Block::Text(place), cost];
-    blocks.extend(billed(explanation).into_iter().map(Block::Text));
-    blocks.extend(Block::list("Cache", cache(explanation, context)));
-    blocks.extend(Block::list("Prefix", vec![words::prefix(explanation, context.policy)]));
-    blocks.extend(Block::list("Stages", stages(explanation, context.policy)));
-    blocks.extend(Block::list("Recovery before this request", recovery(explanation)));
-    let front = on_terminal(&blocks, "", style.on);
-    let items = items(explanation, context.policy, style.lists_all);
-    format!("{}\n{}", front.trim_end(), on_terminal(&items, "", style.on))
+    blocks.extend(recorded_bill_lines(explanation).into_iter().map(Block::Text));
+    blocks.extend(Block::list_if_any("Cache", cache_lines(explanation, context)));
+    blocks.extend(Block::list_if_any("Prefix", vec![words::describe_prefix(explanation, context.policy)]));
+    blocks.extend(Block::list_if_any("Stages", stage_lines(explanation, context.policy)));
+    blocks.extend(Block::list_if_any("Recovery before this request", recovery_lines(explanation)));
+    let front = draw_blocks(&blocks, "", style.on);
+    let items = item_blocks(explanation, context.policy, style.lists_all);
+    format!("{}\n{}", front.trim_end(), draw_blocks(&items, "", style.on))
 }
 
 /// Says which request it is, and where it stands.
-fn head(explanation: &Explanation, context: RowContext<'_>) -> [String; 2] {
+fn title_and_place(explanation: &Explanation, context: RowContext<'_>) -> [String; 2] {
     let RowContext { policy, scenario, profile, .. } = context;
     let (n, all) = (thousands(explanation.n as u64), thousands(explanation.of as u64));
     let title =
@@ -48,17 +48,19 @@ fn head(explanation: &Explanation, context: RowContext<'_>) -> [String; 2] {
         (Role::Main, _) => "of the agent".to_owned(),
         (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
         (Role::Summariser, None) => "of a summariser".to_owned(),
-        (Role::Summariser, Some(by)) => format!("of a summariser for {}", words::by(by, context.policy)),
+        (Role::Summariser, Some(by)) => {
+            format!("of a summariser for {}", words::describe_editor(by, context.policy))
+        }
     };
     let n_visible = explanation.items.iter().filter(|it| it.now.tokens > 0).count();
     let beside = match (explanation.beside, explanation.unread) {
         (0, 0) => String::new(),
-        (0, n) => format!(", {} of which it does not read", words::tokens(n)),
-        (n, _) => format!(" plus {} that belong to no item", words::tokens(n)),
+        (0, n) => format!(", {} of which it does not read", words::format_token_count(n)),
+        (n, _) => format!(" plus {} that belong to no item", words::format_token_count(n)),
     };
     let (turn, step) = (explanation.row.turn_ix.saturating_add(1), explanation.row.step.saturating_add(1));
-    let at = words::seconds(u64::try_from(explanation.row.at_ms).unwrap_or(0));
-    let [prompt, output] = [explanation.row.prompt, explanation.row.output].map(words::tokens);
+    let at = words::format_seconds(u64::try_from(explanation.row.at_ms).unwrap_or(0));
+    let [prompt, output] = [explanation.row.prompt, explanation.row.output].map(words::format_token_count);
     let items = counted(n_visible, "item");
     let place = format!(
         "{who}, turn {turn}, step {step}, at {at}: {prompt} in {items}{beside}; answered with {output}"
@@ -67,7 +69,7 @@ fn head(explanation: &Explanation, context: RowContext<'_>) -> [String; 2] {
 }
 
 /// Returns what each part costs.
-fn cost(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
+fn cost_parts_grid(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
     let usage = &explanation.row.usage;
     let all_written = usage.write[0] + usage.write[1];
     let names = lifetimes.names();
@@ -86,14 +88,14 @@ fn cost(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
         ("all".to_owned(), explanation.row.prompt + explanation.row.output, bill.total()),
     ];
     let rows = lines.map(|(name, tokens, cost)| {
-        let usd = or_none(cost.filter(|_| !unknown(bill, &name, tokens)), usd);
+        let usd = or_none(cost.filter(|_| !has_unknown_price(bill, &name, tokens)), format_usd_exactly);
         [name, thousands(tokens) + " tokens", usd + " USD"]
     });
     Grid::new("Cost", 1, &[""; 3], rows)
 }
 
 /// Says what the provider billed, and what of it was cached and not read.
-fn billed(explanation: &Explanation) -> Vec<String> {
+fn recorded_bill_lines(explanation: &Explanation) -> Vec<String> {
     let billed = explanation.recorded.map(|billed| {
         let [read, written, uncached, output] =
             [billed.cache_read, billed.cache_write, billed.uncached, billed.output].map(thousands);
@@ -109,7 +111,7 @@ fn billed(explanation: &Explanation) -> Vec<String> {
 }
 
 /// Returns whether a part has tokens but no known price.
-fn unknown(bill: &Bill, name: &str, tokens: Tokens) -> bool {
+fn has_unknown_price(bill: &Bill, name: &str, tokens: Tokens) -> bool {
     let part = match name {
         "output" => bill.output,
         it if it.starts_with("written") => bill.write,
@@ -119,7 +121,7 @@ fn unknown(bill: &Bill, name: &str, tokens: Tokens) -> bool {
 }
 
 /// Returns an amount exactly.
-fn usd(cost: Cost) -> String {
+fn format_usd_exactly(cost: Cost) -> String {
     const UNIT: u128 = 1_000_000_000_000;
     let text = format!("{}.{:012}", cost.0 / UNIT, cost.0 % UNIT);
     let short = text.trim_end_matches('0');
@@ -128,21 +130,25 @@ fn usd(cost: Cost) -> String {
 }
 
 /// Says what the cache did and what it knew.
-fn cache(explanation: &Explanation, context: RowContext<'_>) -> Vec<String> {
+fn cache_lines(explanation: &Explanation, context: RowContext<'_>) -> Vec<String> {
     let rules = &context.profile.cache;
-    let mut lines = vec![words::verdict(explanation, rules)];
+    let mut lines = vec![words::describe_cache_use(explanation, rules)];
     let Some(finding) = &explanation.finding else { return lines };
     for mark in &finding.marks {
         let why = match mark.too_short_for {
-            Some(min) => format!(": ignored, the minimum is {}", words::tokens(min)),
-            None => format!(", for {}", words::seconds(mark.life_ms)),
+            Some(min) => format!(": ignored, the minimum is {}", words::format_token_count(min)),
+            None => format!(", for {}", words::format_seconds(mark.life_ms)),
         };
-        lines.push(format!("breakpoint after item {}, {}{why}", mark.slot, words::tokens(mark.tokens)));
+        lines.push(format!(
+            "breakpoint after item {}, {}{why}",
+            mark.slot,
+            words::format_token_count(mark.tokens)
+        ));
     }
     let read = finding.entries.iter().position(|it| matches!(it.fate, Fate::Read(_)));
     let (told, rest) = finding.entries.split_at(read.map_or(finding.entries.len(), |it| it + 1));
     let shown = told.iter().take(ENTRIES_MAX);
-    lines.extend(shown.map(|entry| format!("entry of {}", words::entry(entry, rules))));
+    lines.extend(shown.map(|entry| format!("entry of {}", words::describe_cache_entry(entry, rules))));
     let n_shorter = told.len().saturating_sub(ENTRIES_MAX) + rest.len();
     if n_shorter > 0 {
         lines.push(format!("{}: --format json lists all", counted(n_shorter, "shorter entry")));
@@ -151,56 +157,57 @@ fn cache(explanation: &Explanation, context: RowContext<'_>) -> Vec<String> {
 }
 
 /// Says what stages did since the request before.
-fn stages(explanation: &Explanation, policy: &Policy) -> Vec<String> {
+fn stage_lines(explanation: &Explanation, policy: &Policy) -> Vec<String> {
     if explanation.since.is_empty() {
         let since = explanation.prefix.as_ref();
         let since = since.map_or(String::new(), |it| format!(" since request {}", it.of));
         return vec![format!("No stage changed anything{since}.")];
     }
     let line = |done: &Done| {
-        let (by, items) = (words::by(done.by, policy), counted(done.n_items, "item"));
-        let (before, after) = (words::tokens(done.tokens[0]), thousands(done.tokens[1]));
+        let (by, items) = (words::describe_editor(done.by, policy), counted(done.n_items, "item"));
+        let (before, after) = (words::format_token_count(done.tokens[0]), thousands(done.tokens[1]));
         format!("{by}: {items}, {before} before and {after} after")
     };
     explanation.since.iter().map(line).listed()
 }
 
 /// Says what was due, and how it was met.
-fn recovery(explanation: &Explanation) -> Vec<String> {
+fn recovery_lines(explanation: &Explanation) -> Vec<String> {
     let need = |need: &NeedRow| {
         let unmet = match (need.calls > 0.0, need.failed > 0.0) {
             (_, true) => {
                 format!("; {} expected failures, nothing to recover with", numbers::expected(need.failed))
             }
             (true, _) => {
-                let (calls, tokens) = (numbers::expected(need.calls), words::tokens(need.fetched));
+                let (calls, tokens) =
+                    (numbers::expected(need.calls), words::format_token_count(need.fetched));
                 format!("; {calls} expected calls for {tokens}")
             }
             _ => String::new(),
         };
         let (level, weight, met) =
-            (words::word(need.level), numbers::expected(need.weight), percent(need.met));
+            (words::serialized_name(need.level), numbers::expected(need.weight), percent(need.met));
         format!("{level} with weight {weight}: {met} met{unmet}")
     };
     let explored = explanation.explored.as_ref().map(|explored| {
         let calls = numbers::expected(explored.calls);
-        let tokens = words::tokens(explored.fetched.round() as u64);
+        let tokens = words::format_token_count(explored.fetched.round() as u64);
         format!("looked up anew because context was removed: {calls} expected calls for {tokens}")
     });
     explanation.needs.iter().map(need).chain(explored).listed()
 }
 
 /// Lists every item; runs of items that stand alike share a line, unless every item has its own.
-fn items(explanation: &Explanation, policy: &Policy, lists_all: bool) -> Vec<Block> {
+fn item_blocks(explanation: &Explanation, policy: &Policy, lists_all: bool) -> Vec<Block> {
     let broken = explanation.prefix.as_ref().and_then(|prefix| match &prefix.same {
         Same::Until { item, .. } => Some(*item),
         Same::All => None,
     });
     let alike = |a: &StandingItem, b: &StandingItem| {
         a.is_new == b.is_new
-            && cached(a) == cached(b)
-            && words::how(a) == words::how(b)
-            && why(a, policy) == why(b, policy)
+            && describe_item_cache(a) == describe_item_cache(b)
+            && words::describe_item_state(a) == words::describe_item_state(b)
+            && describe_last_change(a, policy) == describe_last_change(b, policy)
             && broken != Some(b.item)
     };
     let head = ["", "item", "what", "raw tok", "shown tok", "cache", "how", "why"];
@@ -208,7 +215,7 @@ fn items(explanation: &Explanation, policy: &Policy, lists_all: bool) -> Vec<Blo
     for run in explanation.items.chunk_by(alike) {
         let is_short = lists_all || run.len() < RUN_MIN;
         let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
-        lines.extend(parts.map(|it| line(it, broken, policy)));
+        lines.extend(parts.map(|it| item_run_cells(it, broken, policy)));
     }
     let grid =
         Grid::new("Items", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
@@ -220,12 +227,12 @@ fn items(explanation: &Explanation, policy: &Policy, lists_all: bool) -> Vec<Blo
 }
 
 /// Returns the line of items that stand alike.
-fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy) -> [String; 8] {
+fn item_run_cells(run: &[StandingItem], broken: Option<u32>, policy: &Policy) -> [String; 8] {
     let sum = |tokens: fn(&StandingItem) -> u32| thousands(run.iter().map(|it| u64::from(tokens(it))).sum());
     let first = &run[0];
     let (item, what) = match run {
         [.., last] if run.len() > 1 => (format!("{}–{}", first.item, last.item), counted(run.len(), "item")),
-        _ => (first.item.to_string(), words::named(first)),
+        _ => (first.item.to_string(), words::item_name(first)),
     };
     let new = if first.is_new { "+" } else { "" };
     let sign = if broken == Some(first.item) { "≠" } else { new };
@@ -235,14 +242,14 @@ fn line(run: &[StandingItem], broken: Option<u32>, policy: &Policy) -> [String; 
         what,
         sum(|it| it.raw),
         sum(|it| it.now.tokens),
-        cached(first),
-        words::how(first),
-        why(first, policy),
+        describe_item_cache(first),
+        words::describe_item_state(first),
+        describe_last_change(first, policy),
     ]
 }
 
 /// Returns what the cache did with an item.
-fn cached(item: &StandingItem) -> String {
+fn describe_item_cache(item: &StandingItem) -> String {
     let parts =
         [(item.cached.read, "read"), (item.cached.written, "written"), (item.cached.uncached, "uncached")];
     let mut some = parts.into_iter().filter(|it| it.0 > 0);
@@ -254,8 +261,8 @@ fn cached(item: &StandingItem) -> String {
 }
 
 /// Returns why an item is shown as it is: its last change.
-fn why(item: &StandingItem, policy: &Policy) -> String {
+fn describe_last_change(item: &StandingItem, policy: &Policy) -> String {
     let Some(cause) = item.causes.last() else { return String::new() };
     let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
-    format!("{}{request}", words::by(cause.by, policy))
+    format!("{}{request}", words::describe_editor(cause.by, policy))
 }

@@ -9,26 +9,26 @@ use ctxsim_engine::projection::prompt::ShownAs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::{CacheRules, Policy};
 /// Returns a value's name in input files.
-pub(super) fn word(value: impl Serialize) -> String {
+pub(super) fn serialized_name(value: impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Returns a time in seconds, exactly.
-pub(super) fn seconds(ms: u64) -> String {
+pub(super) fn format_seconds(ms: u64) -> String {
     let text = format!("{}.{:03}", thousands(ms / 1_000), ms % 1_000);
     format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Returns a number of tokens.
-pub(super) fn tokens(n: u64) -> String {
+pub(super) fn format_token_count(n: u64) -> String {
     counted(n as usize, "token")
 }
 
 /// Returns how something is shown.
-pub(super) fn stood(stood: &Stood) -> String {
+pub(super) fn describe_state(stood: &Stood) -> String {
     match (stood.state, stood.shown) {
         (State::Shown, ShownAs::Raw) => "as received".to_owned(),
-        (State::Shown, shown) => word(shown),
+        (State::Shown, shown) => serialized_name(shown),
         (State::Dropped, _) => "dropped".to_owned(),
         _ if stood.tokens == 0 => "in a summary".to_owned(),
         _ => "replaced by a summary".to_owned(),
@@ -36,15 +36,15 @@ pub(super) fn stood(stood: &Stood) -> String {
 }
 
 /// Returns how an item is shown.
-pub(super) fn how(item: &StandingItem) -> String {
+pub(super) fn describe_item_state(item: &StandingItem) -> String {
     match item.behind {
         Some(host) => format!("in the summary at {host}"),
-        None => stood(&item.now),
+        None => describe_state(&item.now),
     }
 }
 
 /// Returns who made a change.
-pub(super) fn by(by: By, policy: &Policy) -> String {
+pub(super) fn describe_editor(by: By, policy: &Policy) -> String {
     match by {
         By::Stage(stage, step) => {
             let Some(stage) = policy.stages().get(stage) else { return "the policy's code".to_owned() };
@@ -58,32 +58,32 @@ pub(super) fn by(by: By, policy: &Policy) -> String {
 }
 
 /// Returns a change of an item.
-pub(super) fn change(cause: &EditCause, policy: &Policy) -> String {
+pub(super) fn describe_change(cause: &EditCause, policy: &Policy) -> String {
     let [before, after] = cause.change;
-    let (by, [was, is]) = (by(cause.by, policy), [&before, &after].map(stood));
-    let [before, after] = [before, after].map(|it| tokens(it.tokens.into()));
+    let (by, [was, is]) = (describe_editor(cause.by, policy), [&before, &after].map(describe_state));
+    let [before, after] = [before, after].map(|it| format_token_count(it.tokens.into()));
     format!("{by}: {was} ({before}) → {is} ({after})")
 }
 
 /// Returns what happened to an entry, and why.
-pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
+pub(super) fn describe_cache_entry(entry: &EntryFound, rules: &CacheRules) -> String {
     let place = entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"));
-    let what = format!("{}{place}", tokens(entry.tokens));
+    let what = format!("{}{place}", format_token_count(entry.tokens));
     let since =
         if matches!(rules, CacheRules::ExplicitCache(it) if !it.renews) { "stored" } else { "last used" };
-    let age = entry.age_ms.map_or(String::new(), |it| format!(", {since} {} ago", seconds(it)));
-    let life = entry.life_ms.map_or(String::new(), |it| format!(", lives {}", seconds(it)));
+    let age = entry.age_ms.map_or(String::new(), |it| format!(", {since} {} ago", format_seconds(it)));
+    let life = entry.life_ms.map_or(String::new(), |it| format!(", lives {}", format_seconds(it)));
     let why = match entry.fate {
         Fate::Read(read) if read == entry.tokens => format!("read{age}{life}"),
-        Fate::Read(read) => format!("read to {}{}{age}{life}", thousands(read), steps(rules)),
+        Fate::Read(read) => format!("read to {}{}{age}{life}", thousands(read), describe_prefix_steps(rules)),
         Fate::Stored(_) => format!("stored first, in a separate call, and then read{life}"),
         Fate::Shorter => "not needed: a longer one was read".to_owned(),
         Fate::Expired => {
             let late = entry.age_ms.unwrap_or(0).saturating_sub(entry.life_ms.unwrap_or(0));
-            format!("expired {} earlier{age}{life}", seconds(late))
+            format!("expired {} earlier{age}{life}", format_seconds(late))
         }
         Fate::NotReadable { in_ms } => {
-            format!("not readable yet: the response of its writer begins {} later", seconds(in_ms))
+            format!("not readable yet: the response of its writer begins {} later", format_seconds(in_ms))
         }
         Fate::OutOfLookback { positions, looked_at } => format!(
             "out of lookback: position {} back from the next breakpoint, and only {} are checked",
@@ -91,17 +91,19 @@ pub(super) fn entry(entry: &EntryFound, rules: &CacheRules) -> String {
             thousands(looked_at)
         ),
         Fate::NoBreakpoint => "not looked up: no counted breakpoint is at or behind it".to_owned(),
-        Fate::TooShort { min_tokens } => format!("too short: the minimum is {}", tokens(min_tokens)),
+        Fate::TooShort { min_tokens } => {
+            format!("too short: the minimum is {}", format_token_count(min_tokens))
+        }
         Fate::Evicted => "evicted from the store".to_owned(),
         Fate::Capped(behind) => {
-            format!("capped: an edit is assumed to have broken it after {}", tokens(behind))
+            format!("capped: an edit is assumed to have broken it after {}", format_token_count(behind))
         }
     };
     format!("{what}: {why}")
 }
 
 /// Returns how the cache rules cut prefixes to whole steps.
-fn steps(rules: &CacheRules) -> String {
+fn describe_prefix_steps(rules: &CacheRules) -> String {
     let steps = rules.steps().filter(|it| it.step > 1);
     steps.map_or_else(String::new, |steps| {
         format!(", prefixes end in steps of {} from {} on", thousands(steps.step), thousands(steps.min))
@@ -109,7 +111,7 @@ fn steps(rules: &CacheRules) -> String {
 }
 
 /// Returns what the cache did, in one sentence.
-pub(super) fn verdict(explanation: &Explanation, rules: &CacheRules) -> String {
+pub(super) fn describe_cache_use(explanation: &Explanation, rules: &CacheRules) -> String {
     let read = explanation.row.usage.read;
     let Some(finding) = &explanation.finding else {
         return "The cache was not consulted: this prompt shares nothing with the agent's.".to_owned();
@@ -117,32 +119,32 @@ pub(super) fn verdict(explanation: &Explanation, rules: &CacheRules) -> String {
     if *rules == CacheRules::None {
         return "This model has no cache.".to_owned();
     }
-    let share = if_any(explanation.row.prompt, |all| format!(" of {}", tokens(all)));
+    let share = text_if_any(explanation.row.prompt, |all| format!(" of {}", format_token_count(all)));
     let longest = finding.entries.first();
     let readable = finding.entries.iter().find(|it| matches!(it.fate, Fate::Read(_)));
     match (read, longest) {
         (0, _) if readable.is_some() => {
-            let what = readable.map_or(String::new(), |it| tokens(it.tokens));
+            let what = readable.map_or(String::new(), |it| format_token_count(it.tokens));
             format!(
                 "Nothing was read: in this random draw, the machine that served the request lacked the \
                     entry of {what}."
             )
         }
-        (0, None) => format!("Nothing was read: {}.", no_entry(explanation, rules)),
-        (0, Some(longest)) => format!("Nothing was read: {}.", entry(longest, rules)),
+        (0, None) => format!("Nothing was read: {}.", explain_no_entry(explanation, rules)),
+        (0, Some(longest)) => format!("Nothing was read: {}.", describe_cache_entry(longest, rules)),
         (_, Some(longest)) if !matches!(longest.fate, Fate::Read(_) | Fate::Stored(_)) => {
-            format!("Read {}{share}, but no more: {}.", thousands(read), entry(longest, rules))
+            format!("Read {}{share}, but no more: {}.", thousands(read), describe_cache_entry(longest, rules))
         }
         _ => format!("Read {}{share}.", thousands(read)),
     }
 }
 
 /// Returns why no cached prefix matches a prompt.
-fn no_entry(explanation: &Explanation, rules: &CacheRules) -> String {
+fn explain_no_entry(explanation: &Explanation, rules: &CacheRules) -> String {
     let min = rules.min_tokens().unwrap_or(0);
     let Some(prefix) = &explanation.prefix else { return "no request came before".to_owned() };
     if prefix.tokens < min {
-        let ([tokens, min], n) = ([prefix.tokens, min].map(tokens), prefix.of);
+        let ([tokens, min], n) = ([prefix.tokens, min].map(format_token_count), prefix.of);
         return format!(
             "request {n} left no entry because its prompt was too short: {tokens}, the minimum is {min}"
         );
@@ -159,7 +161,7 @@ fn no_entry(explanation: &Explanation, rules: &CacheRules) -> String {
 }
 
 /// Returns how the prompt compares with the previous one.
-pub(super) fn prefix(explanation: &Explanation, policy: &Policy) -> String {
+pub(super) fn describe_prefix(explanation: &Explanation, policy: &Policy) -> String {
     let Some(prefix) = &explanation.prefix else {
         let other = "It is not compared with another request: it is the first, or has its own prompt.";
         let is_main = explanation.row.role == Role::Main;
@@ -167,19 +169,23 @@ pub(super) fn prefix(explanation: &Explanation, policy: &Policy) -> String {
     };
     let new = explanation.items.iter().filter(|it| it.is_new && it.now.tokens > 0).listed();
     let n_new: u64 = new.iter().map(|it| u64::from(it.now.tokens)).sum();
-    let new = if_any(new.len(), |n| format!(" New since: {}, {}.", counted(n, "item"), tokens(n_new)));
-    let settings: String = prefix.settings.iter().map(|it| format!(" {}", setting(*it))).collect();
+    let new = text_if_any(new.len(), |n| {
+        format!(" New since: {}, {}.", counted(n, "item"), format_token_count(n_new))
+    });
+    let settings: String =
+        prefix.settings.iter().map(|it| format!(" {}", describe_setting_change(*it))).collect();
     match &prefix.same {
         Same::All => {
-            let tokens = tokens(prefix.tokens);
+            let tokens = format_token_count(prefix.tokens);
             format!("Begins with the whole prompt of request {}, {tokens}.{settings}{new}", prefix.of)
         }
         Same::Until { item, causes } => {
             let whose = explanation.items.iter().find(|it| it.item == *item);
-            let kind = whose.map_or(String::new(), |it| format!(" ({})", named(it)));
-            let cause =
-                causes.last().map_or(String::new(), |it| format!(" {}.", capital(&change(it, policy))));
-            let (same, all) = (thousands(prefix.same_tokens), tokens(prefix.tokens));
+            let kind = whose.map_or(String::new(), |it| format!(" ({})", item_name(it)));
+            let cause = causes
+                .last()
+                .map_or(String::new(), |it| format!(" {}.", capitalise(&describe_change(it, policy))));
+            let (same, all) = (thousands(prefix.same_tokens), format_token_count(prefix.tokens));
             format!(
                 "Differs from request {} at item {item}{kind}: {same} of its {all} come before \
                     it.{cause}{settings}{new}",
@@ -190,7 +196,7 @@ pub(super) fn prefix(explanation: &Explanation, policy: &Policy) -> String {
 }
 
 /// Returns the meaning of a changed setting.
-fn setting(setting: Setting) -> &'static str {
+fn describe_setting_change(setting: Setting) -> &'static str {
     match setting {
         Setting::Model => "A different model answers.",
         Setting::Preamble | Setting::System => {
@@ -201,31 +207,39 @@ fn setting(setting: Setting) -> &'static str {
 }
 
 /// Returns what an item is.
-pub(super) fn named(item: &StandingItem) -> String {
-    let kind = word(item.kind);
+pub(super) fn item_name(item: &StandingItem) -> String {
+    let kind = serialized_name(item.kind);
     item.tool.as_ref().map_or(kind.clone(), |tool| format!("{kind} of {tool}"))
 }
 
 /// Returns the prompt of an explained request, each item under a line that names it.
-pub fn rendered(explanation: &Explanation) -> String {
+pub fn render_prompt_text(explanation: &Explanation) -> String {
     let mut text = String::new();
     for item in explanation.items.iter().filter(|it| it.now.tokens > 0) {
-        let (n, what, how, tokens) = (item.item, named(item), how(item), tokens(item.now.tokens.into()));
+        let (n, what, how, tokens) = (
+            item.item,
+            item_name(item),
+            describe_item_state(item),
+            format_token_count(item.now.tokens.into()),
+        );
         text +=
-            &format!("──── {n} · {what} · {how} · {tokens}\n{}\n\n", of_item(item).trim_end_matches('\n'));
+            &format!("──── {n} · {what} · {how} · {tokens}\n{}\n\n", item_text(item).trim_end_matches('\n'));
     }
     if explanation.beside > 0 {
-        text += &format!("──── {} beside the items, without known text\n", tokens(explanation.beside));
+        text += &format!(
+            "──── {} beside the items, without known text\n",
+            format_token_count(explanation.beside)
+        );
     }
     text
 }
 
 /// Returns an item's text in the prompt, or what is known of it.
-pub(super) fn of_item(item: &StandingItem) -> String {
+pub(super) fn item_text(item: &StandingItem) -> String {
     let is_raw = item.now.state == State::Shown && item.now.shown == ShownAs::Raw;
     match &item.text {
         Some(text) => text.clone(),
         None if is_raw => "[no text]".to_owned(),
-        None => format!("[{}: {}]", tokens(item.now.tokens.into()), stood(&item.now)),
+        None => format!("[{}: {}]", format_token_count(item.now.tokens.into()), describe_state(&item.now)),
     }
 }

@@ -26,7 +26,7 @@ struct SameForm<'s> {
 }
 
 /// Groups sentences, the kinds with most to say first.
-pub(super) fn all(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind> {
+pub(super) fn group_assumptions(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind> {
     let mut kinds: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for sentence in &sentences {
         let kind = KINDS.iter().find(|it| sentence.starts_with(it.0)).map_or("", |it| it.1);
@@ -35,10 +35,10 @@ pub(super) fn all(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind
     let kind = |(heading, own): (&str, Vec<&str>)| {
         let mut forms: IndexMap<String, SameForm<'_>> = IndexMap::new();
         for sentence in &own {
-            let (form, found, name) = form(sentence, scenarios);
-            forms.entry(form).or_default().add(found, name);
+            let (form, found, name) = mask_numbers_and_name(sentence, scenarios);
+            forms.entry(form).or_default().add_sentence(found, name);
         }
-        let lines = forms.iter().map(|(form, it)| it.written(form)).listed();
+        let lines = forms.iter().map(|(form, it)| it.to_sentence(form)).listed();
         let of_kinds =
             if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
         let n = counted(own.len(), "sentence");
@@ -48,7 +48,10 @@ pub(super) fn all(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind
 }
 
 /// Returns a sentence with marks in the place of its numbers and of a scenario's name, and what stood there.
-fn form<'s>(sentence: &'s str, scenarios: &[&'s str]) -> (String, Vec<&'s str>, Option<&'s str>) {
+fn mask_numbers_and_name<'s>(
+    sentence: &'s str,
+    scenarios: &[&'s str],
+) -> (String, Vec<&'s str>, Option<&'s str>) {
     // The longest name that is in it: others may be its beginning.
     let name = scenarios.iter().copied().filter(|it| sentence.contains(*it)).max_by_key(|it| it.len());
     let (mut form, mut found) = (String::new(), Vec::new());
@@ -79,7 +82,7 @@ fn form<'s>(sentence: &'s str, scenarios: &[&'s str]) -> (String, Vec<&'s str>, 
 }
 
 impl<'s> SameForm<'s> {
-    fn add(&mut self, found: Vec<&'s str>, name: Option<&'s str>) {
+    fn add_sentence(&mut self, found: Vec<&'s str>, name: Option<&'s str>) {
         self.n += 1;
         if let Some(name) = name.filter(|it| !self.names.contains(it)) {
             self.names.push(name);
@@ -100,7 +103,7 @@ impl<'s> SameForm<'s> {
     }
 
     /// Writes all of them as one sentence.
-    fn written(&self, form: &str) -> String {
+    fn to_sentence(&self, form: &str) -> String {
         let mut numbers = self.numbers.iter();
         let mut written = String::new();
         for character in form.chars() {
@@ -132,7 +135,7 @@ mod tests {
             "Left out of a/y: line 31 (2 times).",
             "Not known: what agents get wrong.",
         ];
-        let kinds = all(sentences.map(str::to_owned).to_vec(), &["a/x", "a/y", "a"]);
+        let kinds = group_assumptions(sentences.map(str::to_owned).to_vec(), &["a/x", "a/y", "a"]);
         let said: Vec<(&str, &[String])> = kinds.iter().map(|it| (&*it.heading, &*it.lines)).collect();
 
         assert_eq!(said[0].0, "Assumed: 2 sentences of 1 kinds");

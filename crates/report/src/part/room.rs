@@ -31,7 +31,7 @@ impl Default for SumRoom {
 }
 
 /// Says that a number cannot be added up.
-fn too_large(number: impl fmt::Display) -> String {
+fn too_large_message(number: impl fmt::Display) -> String {
     format!("{number} is too large to be added up")
 }
 
@@ -40,36 +40,36 @@ impl SumRoom {
     ///
     /// # Errors
     /// One of them is too large, or there is no room left.
-    pub fn take(&mut self, value: &impl Serialize) -> Result<(), String> {
-        self.take_said(&Said::by(value).map_err(|error| error.to_string())?)
+    pub fn reserve_for(&mut self, value: &impl Serialize) -> Result<(), String> {
+        self.reserve_for_said(&Said::by(value).map_err(|error| error.to_string())?)
     }
 
     /// Takes the room of what a value says of itself.
-    fn take_said(&mut self, said: &Said) -> Result<(), String> {
+    fn reserve_for_said(&mut self, said: &Said) -> Result<(), String> {
         match said {
             Said::U64(number) => {
                 let left = self.small.checked_sub(*number);
-                self.small = left.ok_or_else(|| too_large(number))?;
+                self.small = left.ok_or_else(|| too_large_message(number))?;
             }
             // Of either sign: what is added up may be a difference as well.
-            Said::I128(number) => self.take_wide(number.unsigned_abs())?,
-            Said::U128(number) => self.take_wide(*number)?,
-            Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => return Err(too_large(number)),
+            Said::I128(number) => self.reserve_wide(number.unsigned_abs())?,
+            Said::U128(number) => self.reserve_wide(*number)?,
+            Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => return Err(too_large_message(number)),
             // Not a number is what is unknown.
             Said::F64(number) if number.abs() > FLOAT_MAX => {
-                return Err(too_large(format_args!("{number:e}")));
+                return Err(too_large_message(format_args!("{number:e}")));
             }
             Said::NewtypeStruct(Limits::NAME, _) => {}
             Said::Some(it) | Said::NewtypeStruct(_, it) | Said::NewtypeVariant(_, it) => {
-                self.take_said(it)?;
+                self.reserve_for_said(it)?;
             }
             Said::Seq(all) | Said::Tuple(all) | Said::TupleVariant(_, all) => {
-                all.iter().try_for_each(|it| self.take_said(it))?;
+                all.iter().try_for_each(|it| self.reserve_for_said(it))?;
             }
-            Said::Map(all) => all.iter().try_for_each(|(_, it)| self.take_said(it))?,
+            Said::Map(all) => all.iter().try_for_each(|(_, it)| self.reserve_for_said(it))?,
             Said::Struct(_, all) | Said::StructVariant(_, all) => {
                 let mut added = all.iter().filter(|(name, _)| !APART.contains(name));
-                added.try_for_each(|(_, it)| self.take_said(it))?;
+                added.try_for_each(|(_, it)| self.reserve_for_said(it))?;
             }
             Said::Bool(_) | Said::Text(_) | Said::None | Said::Unit | Said::UnitVariant(_) => {}
             Said::I64(_) | Said::F64(_) => {}
@@ -77,8 +77,8 @@ impl SumRoom {
         Ok(())
     }
 
-    fn take_wide(&mut self, number: u128) -> Result<(), String> {
-        self.wide = self.wide.checked_sub(number).ok_or_else(|| too_large(number))?;
+    fn reserve_wide(&mut self, number: u128) -> Result<(), String> {
+        self.wide = self.wide.checked_sub(number).ok_or_else(|| too_large_message(number))?;
         Ok(())
     }
 }
@@ -92,17 +92,17 @@ mod tests {
     fn whole_numbers_share_the_room_and_others_stand_alone() {
         let mut room = SumRoom::default();
 
-        assert!(room.take(&(1_u64 << 62, 3_u32, 1e29, -5_i64, "text", Limits::NONE)).is_ok());
-        assert!(room.take(&[1_u64 << 62]).is_err(), "each has room, and both together have none");
-        assert!(room.take(&Some(-1e308)).is_err());
-        assert!(room.take(&f64::NAN).is_ok(), "it stands for what is unknown");
-        assert!(room.take(&i64::MIN).is_err());
-        assert!(room.take(&u128::MAX).is_err());
+        assert!(room.reserve_for(&(1_u64 << 62, 3_u32, 1e29, -5_i64, "text", Limits::NONE)).is_ok());
+        assert!(room.reserve_for(&[1_u64 << 62]).is_err(), "each has room, and both together have none");
+        assert!(room.reserve_for(&Some(-1e308)).is_err());
+        assert!(room.reserve_for(&f64::NAN).is_ok(), "it stands for what is unknown");
+        assert!(room.reserve_for(&i64::MIN).is_err());
+        assert!(room.reserve_for(&u128::MAX).is_err());
         assert!(
-            room.take(&(Amount(-1 << 125), Expected::from_f64(-1e28))).is_ok(),
+            room.reserve_for(&(Amount(-1 << 125), Expected::from_f64(-1e28))).is_ok(),
             "money and expected numbers have signs"
         );
-        assert!(room.take(&Amount(-1 << 125)).is_err(), "they share the room, whatever their signs");
-        assert!(room.take(&Amount(i128::MIN)).is_err());
+        assert!(room.reserve_for(&Amount(-1 << 125)).is_err(), "they share the room, whatever their signs");
+        assert!(room.reserve_for(&Amount(i128::MIN)).is_err());
     }
 }

@@ -1,12 +1,12 @@
 //! A forecast and what became of it in words, on a terminal, in Markdown and on a page.
 
 use super::{ComparedSessions, ForecastOutcome, Realised, RealisedKind};
-use crate::advise::cents;
-use crate::blocks::{Block, in_markdown, on_terminal};
-use crate::chart::forest::{Forest, ForestLine};
-use crate::chart::{PageChart, figure};
+use crate::advise::format_usd_cents;
+use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
+use crate::chart::forest::{ForestLine, ForestPlot};
+use crate::chart::{PageChart, draw_chart};
 use crate::outcomes::OutcomeReport;
-use crate::page::{Card, Page, Tone, parts};
+use crate::page::{Card, Page, Tone, page_parts};
 use crate::prelude::*;
 use crate::template;
 use ctxsim_base::grid::numbers::listed_code;
@@ -15,70 +15,70 @@ use ctxsim_base::grid::numbers::listed_code;
 const NOTHING: f64 = 5e-4;
 
 /// Returns it for a terminal.
-pub fn table(found: &Realised, terminal: impl Into<Terminal>) -> String {
-    on_terminal(&blocks(found), "\n", terminal.into())
+pub fn terminal_text(found: &Realised, terminal: impl Into<Terminal>) -> String {
+    draw_blocks(&text_blocks(found), "\n", terminal.into())
 }
 
 pub fn markdown(found: &Realised) -> Markdown {
-    in_markdown(&blocks(found))
+    blocks_to_markdown(&text_blocks(found))
 }
 
-fn blocks(found: &Realised) -> Vec<Block> {
-    let mut blocks = vec![Block::Answer(sentence(found))];
+fn text_blocks(found: &Realised) -> Vec<Block> {
+    let mut blocks = vec![Block::Answer(outcome_sentence(found))];
     let word =
         if found.word.is_empty() { String::new() } else { format!(", which was “{}”", found.word) };
     let (set, promised) = (listed_code(&found.set), signed(found.promised));
-    blocks.push(Block::text(format!(
+    blocks.push(Block::paragraph(format!(
         "The change: {set} of {}{word}. Forecast for sessions like the earlier ones: {promised}.",
         found.agent
     )));
     if found.sessions > 0 {
-        blocks.push(Block::text(sums(found)));
+        blocks.push(Block::paragraph(billed_sums_sentence(found)));
     }
     if found.is_by_cost && found.sessions > 0 && found.forecast.abs() < NOTHING {
-        blocks.push(Block::text(
+        blocks.push(Block::paragraph(
             "As simulated, the change does next to nothing in these sessions, whatever it does in others.",
         ));
     }
-    blocks.extend(found.compared.iter().map(|it| Block::text(compared(it))));
-    blocks.extend(left_out(found).map(Block::Text));
+    blocks.extend(found.compared.iter().map(|it| Block::paragraph(compared_sessions_sentence(it))));
+    blocks.extend(left_out_sentence(found).map(Block::Text));
     blocks.extend(found.notes.iter().map(|it| Block::Aside(it.clone())));
     if !found.kinds.is_empty() {
-        blocks.push(Block::Table(kinds(found)));
+        blocks.push(Block::Table(kinds_grid(found)));
     }
-    blocks.push(Block::Aside(measured(found)));
-    blocks.extend(found.outcomes.iter().flat_map(OutcomeReport::blocks));
+    blocks.push(Block::Aside(measure_sentence(found)));
+    blocks.extend(found.outcomes.iter().flat_map(OutcomeReport::text_blocks));
     blocks
 }
 
 /// Says in a sentence what became of the forecast.
-fn sentence(found: &Realised) -> String {
+fn outcome_sentence(found: &Realised) -> String {
     match (found.is_shown, found.sessions) {
-        (true, _) => answer(found),
-        (false, 0) => format!("Nothing shows that anybody made this change. {}", answer(found)),
+        (true, _) => answer_sentence(found),
+        (false, 0) => format!("Nothing shows that anybody made this change. {}", answer_sentence(found)),
         (false, _) => format!(
             "Nothing shows that anybody made this change; `--changed YYYY-MM-DD` says since when it is made. Taken as made in all that count: {}",
-            answer(found)
+            answer_sentence(found)
         ),
     }
 }
 
-fn answer(found: &Realised) -> String {
+fn answer_sentence(found: &Realised) -> String {
     let ends = found.interval.map_or_else(String::new, |it| format!(" (95% interval {}%)", interval(it)));
     let n = counted(found.sessions as usize, "later session");
-    let [realised, forecast] = [found.realised, found.forecast].map(by);
+    let [realised, forecast] = [found.realised, found.forecast].map(format_more_or_less);
     let was = format!("{n} cost {realised}{ends} than without the change; {forecast} was forecast for them");
     let word = match found.answer {
         ForecastOutcome::AsForecast => "As forecast",
         ForecastOutcome::Less => "Less than forecast",
         ForecastOutcome::More => "More than forecast",
-        ForecastOutcome::CannotTell => return not_yet(found),
+        ForecastOutcome::CannotTell => return undecided_sentence(found),
     };
     format!("{word}: {was}.")
 }
 
 /// Says how many more sessions it takes, or that no number would do.
-fn not_yet(found: &Realised) -> String {
+fn undecided_sentence(found: &Realised) -> String {
     let so_far = match found.sessions {
         0 => " So far, no later session has the change.".to_owned(),
         n => {
@@ -103,11 +103,11 @@ fn not_yet(found: &Realised) -> String {
 }
 
 /// Writes a change as more or less.
-fn by(change: f64) -> String {
+fn format_more_or_less(change: f64) -> String {
     if change <= 0.0 { format!("{} less", percent(-change)) } else { format!("{} more", percent(change)) }
 }
 
-fn sums(found: &Realised) -> String {
+fn billed_sums_sentence(found: &Realised) -> String {
     let how = match (found.is_by_cost, &found.compared) {
         (true, None) => {
             "simulated with the earlier settings, and corrected by how far such simulations were off earlier bills"
@@ -118,21 +118,21 @@ fn sums(found: &Realised) -> String {
         (false, None) => "by their requests and at the earlier rates of their kinds",
         (false, Some(_)) => "by their requests and at the rates of the sessions without the change",
     };
-    let [billed, before] = [found.billed_usd, found.before_usd].map(dollars);
+    let [billed, before] = [found.billed_usd, found.before_usd].map(format_usd);
     format!("They were billed {billed}. Without the change they would have been billed {before}: {how}.")
 }
 
-fn compared(compared: &ComparedSessions) -> String {
+fn compared_sessions_sentence(compared: &ComparedSessions) -> String {
     let n = counted(compared.sessions as usize, "session");
     let who = if compared.who.is_empty() { String::new() } else { format!(" of {}", listed(&compared.who)) };
     format!(
         "Compared with {n}{who} that went without the change in the same time and cost {} than at the earlier rates.",
-        by(compared.change)
+        format_more_or_less(compared.change)
     )
 }
 
 /// Says how many later sessions do not count, and why; and how many were there before.
-fn left_out(found: &Realised) -> Option<String> {
+fn left_out_sentence(found: &Realised) -> Option<String> {
     let [out, all] = found.left_out_later;
     let reasons: Vec<String> = found
         .left_out
@@ -142,7 +142,7 @@ fn left_out(found: &Realised) -> Option<String> {
     if reasons.is_empty() {
         return None;
     }
-    let much = if found.is_of_a_part() {
+    let much = if found.leaves_out_many() {
         ", more than a fifth, so that the answer is only of the others"
     } else {
         ""
@@ -151,7 +151,7 @@ fn left_out(found: &Realised) -> Option<String> {
     Some(format!("Left out: {out} of {all}{much}. {reasons}."))
 }
 
-fn measured(found: &Realised) -> String {
+fn measure_sentence(found: &Realised) -> String {
     let what = match found.is_by_cost {
         true => {
             "Measured: what their input was billed. Logs do not show outputs whole, nor the requests that compact, so these are as simulated on both sides; what an agent looks up again is in both."
@@ -163,8 +163,8 @@ fn measured(found: &Realised) -> String {
     )
 }
 
-fn kinds(found: &Realised) -> Grid {
-    let rate = |rate: f64| if found.is_by_cost { format!("{rate:.3}") } else { dollars(rate) };
+fn kinds_grid(found: &Realised) -> Grid {
+    let rate = |rate: f64| if found.is_by_cost { format!("{rate:.3}") } else { format_usd(rate) };
     let row = |kind: &RealisedKind| {
         vec![
             kind.kind.clone(),
@@ -189,25 +189,25 @@ const RESTS_ON: &str = "It is “as forecast” if the whole 95% interval is les
 ///
 /// # Errors
 /// What the template says.
-pub fn page(found: &Realised) -> Result<String, template::Error> {
+pub fn html_page(found: &Realised) -> Result<String, template::Error> {
     let page = Page {
         command: "realised",
         title: format!("What became of {}", listed(&found.set)),
         about: format!("{}, {} later sessions.", found.agent, found.sessions),
-        answers: vec![card(found)],
+        answers: vec![answer_card(found)],
         rests_on: vec![RESTS_ON.to_owned()],
-        parts: parts(forest(found).into_iter().listed(), blocks(found).into_iter().skip(1)),
+        parts: page_parts(forest_chart(found).into_iter().listed(), text_blocks(found).into_iter().skip(1)),
     };
-    page.write()
+    page.into_html()
 }
 
 /// Draws what came about beside what was forecast.
-fn forest(found: &Realised) -> Option<PageChart> {
+fn forest_chart(found: &Realised) -> Option<PageChart> {
     let line = |name: &str, change: f64, ends: Option<[f64; 2]>, note: String| {
-        ForestLine::of_cost(name.to_owned(), change, ends, note)
+        ForestLine::of_cost_change(name.to_owned(), change, ends, note)
     };
     let n = counted(found.sessions as usize, "later session");
-    let forest = Forest {
+    let forest = ForestPlot {
         title: "What it changed".to_owned(),
         subject: found.agent.clone(),
         base: "the earlier settings".to_owned(),
@@ -218,10 +218,10 @@ fn forest(found: &Realised) -> Option<PageChart> {
             line("forecast for the earlier ones", found.promised, None, String::new()),
         ],
     };
-    (found.sessions > 0 && found.realised.is_finite()).then(|| figure("realised", &forest))
+    (found.sessions > 0 && found.realised.is_finite()).then(|| draw_chart("realised", &forest))
 }
 
-fn card(found: &Realised) -> Card {
+fn answer_card(found: &Realised) -> Card {
     let (number, tone) = match found.answer {
         _ if !found.is_shown => ("No sign of the change", Tone::Plain),
         ForecastOutcome::AsForecast => ("As forecast", Tone::Better),
@@ -231,14 +231,14 @@ fn card(found: &Realised) -> Card {
         ForecastOutcome::CannotTell => ("Not yet", Tone::Plain),
     };
     let saved = (found.sessions > 0).then(|| {
-        let usd = cents(found.before_usd - found.billed_usd);
+        let usd = format_usd_cents(found.before_usd - found.billed_usd);
         format!("{usd} saved in these sessions ({})", signed(found.realised))
     });
     Card {
         number: number.to_owned(),
         what: saved.unwrap_or_else(|| "No later session has the change.".to_owned()),
         sure: found.interval.map(|it| format!("95% interval {}%", interval(it))),
-        words: vec![sentence(found)],
+        words: vec![outcome_sentence(found)],
         tone,
         ..Card::default()
     }

@@ -3,8 +3,8 @@
 use std::ops::AddAssign;
 
 use super::waiting::{SessionWaits, WaitCounter};
-use crate::as_logged::{LoggedRequest, MadeFor, ProfileOf, each_logged};
-use crate::beside_bill::BesideBill;
+use crate::as_logged::{LoggedRequest, MadeFor, ProfileOf, for_each_logged_request};
+use crate::beside_bill::BillFootnotes;
 use crate::prelude::*;
 use crate::session::BillCheck;
 use ctxsim_engine::measure::missed::{Miss, all_misses};
@@ -33,7 +33,7 @@ impl BillPart {
         [Self::History, Self::New, Self::AfterPauses, Self::AfterOtherMisses, Self::Answers, Self::Other];
 
     /// Says what it is to a reader who knows what a prompt cache is, and no more.
-    pub fn about(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::History => "history, sent again with every request (cache reads)",
             Self::New => "new content, and what sessions begin with",
@@ -55,7 +55,7 @@ pub struct PartCosts {
 
 impl PartCosts {
     /// Returns what a part cost.
-    pub fn of(&self, part: BillPart) -> Cost {
+    pub fn cost_of(&self, part: BillPart) -> Cost {
         self.parts[part as usize]
     }
 
@@ -69,7 +69,7 @@ impl PartCosts {
     }
 
     /// Adds a request of the agent's own, with what of its prompt had been cached and was not read.
-    fn add_step(&mut self, bill: &Bill, again: Option<(MissCause, Cost)>) {
+    fn add_request(&mut self, bill: &Bill, again: Option<(MissCause, Cost)>) {
         let sent = bill.write + bill.uncached;
         let (cause, again) = again.unwrap_or((MissCause::Began, Cost::default()));
         let again = again.min(sent);
@@ -89,7 +89,7 @@ impl PartCosts {
 
     /// Returns it with each amount scaled to a month.
     #[must_use]
-    pub fn scaled(&self, calendar: &Calendar) -> Self {
+    pub fn scaled_to_month(&self, calendar: &Calendar) -> Self {
         let by_cause = self.by_cause.iter().map(|(cause, usd)| (*cause, calendar.scaled(*usd)));
         Self { parts: self.parts.map(|usd| calendar.scaled(usd)), by_cause: by_cause.collect() }
     }
@@ -129,7 +129,7 @@ pub struct SessionFacts {
     /// How long its requests took, by what was measured of their models.
     pub waits: SessionWaits,
     /// What stands beside the bill.
-    pub beside: BesideBill,
+    pub beside: BillFootnotes,
     /// How well the bill is predicted.
     pub check: Option<BillCheck>,
 }
@@ -137,7 +137,7 @@ pub struct SessionFacts {
 impl SessionFacts {
     /// Reads what the log of a session tells; whose it is, and how well it is predicted, is for the caller to add. The profile tells what
     /// the cache had held.
-    pub fn of(timeline: &Timeline, profile: Option<&Profile>, profile_of: ProfileOf<'_>) -> Self {
+    pub fn from_timeline(timeline: &Timeline, profile: Option<&Profile>, profile_of: ProfileOf<'_>) -> Self {
         let misses = profile.map_or_else(Vec::new, |it| all_misses(timeline, it));
         let mut misses = misses.iter().peekable();
         let mut facts = Self {
@@ -148,32 +148,33 @@ impl SessionFacts {
         };
         let (mut n_billed, mut last_model) = (0, String::new());
         let mut waits = WaitCounter::default();
-        each_logged(timeline, profile_of, |request| {
-            waits.add(request, timeline);
+        for_each_logged_request(timeline, profile_of, |request| {
+            waits.add_request(request, timeline);
             request.model.clone_into(&mut last_model);
-            let MadeFor::Step(nth) = request.made_for else { return facts.add(request, None) };
+            let MadeFor::Step(nth) = request.made_for else { return facts.add_billed_request(request, None) };
             n_billed += 1;
             while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
-            facts.add(request, misses.peek().copied().filter(|miss| miss.step as usize == nth));
+            facts
+                .add_billed_request(request, misses.peek().copied().filter(|miss| miss.step as usize == nth));
         });
-        facts.waits = waits.found();
+        facts.waits = waits.into_session_waits();
         let losses = timeline.recorded.iter().flat_map(|it| &it.losses);
         facts.unread = losses.filter(|it| may_be_billed(&it.what)).map(|it| it.count).sum();
         facts.without_usage = facts.requests.saturating_sub(n_billed);
-        facts.beside = BesideBill::of(timeline, profile_of, &last_model);
+        facts.beside = BillFootnotes::from_timeline(timeline, profile_of, &last_model);
         facts
     }
 
     /// Adds a request that the log bills.
-    fn add(&mut self, request: &LoggedRequest<'_, '_>, miss: Option<&Miss>) {
-        let tokens = request.tokens();
-        let priced = request.prices().map(|it| (it, Bill::of_request(it, &tokens)));
+    fn add_billed_request(&mut self, request: &LoggedRequest<'_, '_>, miss: Option<&Miss>) {
+        let tokens = request.token_use();
+        let priced = request.price_list().map(|it| (it, Bill::of_request(it, &tokens)));
         let Some((list, bill, total)) = priced.and_then(|(list, it)| Some((list, it, it.total()?))) else {
             let model = if request.model.is_empty() { "none is named" } else { request.model };
             *self.without_price.entry(model.to_owned()).or_default() += 1;
             return;
         };
-        let costs = self.by_day.entry(request.day()).or_default();
+        let costs = self.by_day.entry(request.day_since_1970()).or_default();
         if !matches!(request.made_for, MadeFor::Step(_)) {
             return costs.add(BillPart::Other, total);
         }
@@ -182,6 +183,6 @@ impl SessionFacts {
             let part = Bill::of_part(list, &tokens, place).1;
             (miss.cause, part.write + part.uncached)
         });
-        costs.add_step(&bill, again);
+        costs.add_request(&bill, again);
     }
 }

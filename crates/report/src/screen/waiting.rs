@@ -44,14 +44,14 @@ pub(super) struct WaitCounter<'l> {
 
 impl<'l> WaitCounter<'l> {
     /// Adds a request. Logs that do not count outputs whole have their sizes by their texts.
-    pub(super) fn add(&mut self, request: &LoggedRequest<'l, '_>, timeline: &Timeline) {
-        let mut tokens = request.tokens();
+    pub(super) fn add_request(&mut self, request: &LoggedRequest<'l, '_>, timeline: &Timeline) {
+        let mut tokens = request.token_use();
         if let MadeFor::Step(nth) = request.made_for {
             tokens.output = tokens.output.max(timeline.spine.steps[nth].output_tokens);
         }
-        let day = request.day();
+        let day = request.day_since_1970();
         if (request.model, day) != (self.model, self.day) {
-            self.close();
+            self.flush_requests();
             (self.model, self.day) = (request.model, day);
         }
         let is_summary = request.made_for == MadeFor::Summary;
@@ -60,7 +60,7 @@ impl<'l> WaitCounter<'l> {
         sums.tokens += tokens;
     }
 
-    fn close(&mut self) {
+    fn flush_requests(&mut self) {
         let (main, summaries) = (std::mem::take(&mut self.main), std::mem::take(&mut self.summaries));
         let n = main.n + summaries.n;
         if n == 0 {
@@ -76,8 +76,8 @@ impl<'l> WaitCounter<'l> {
         day.compaction += Waited::expected(Some(model), &summaries);
     }
 
-    pub(super) fn found(mut self) -> SessionWaits {
-        self.close();
+    pub(super) fn into_session_waits(mut self) -> SessionWaits {
+        self.flush_requests();
         self.found
     }
 }
@@ -128,7 +128,7 @@ impl ScreenWaiting {
     }
 
     /// Says which models have no data.
-    fn without_data(&self) -> Option<String> {
+    fn models_without_timings(&self) -> Option<String> {
         let all = &self.requests_without_data;
         let named =
             |(model, n): (&String, &u64)| format!("{} ({} requests)", in_one_line(model), thousands(*n));
@@ -141,31 +141,31 @@ impl ScreenWaiting {
 }
 
 /// Says how long one waited, and what the first change makes of it.
-pub(super) fn sentence(screen: &FirstScreen) -> Option<String> {
+pub(super) fn waiting_sentence(screen: &FirstScreen) -> Option<String> {
     let waiting = &screen.waiting;
-    let unknown = waiting.without_data();
+    let unknown = waiting.models_without_timings();
     let Some((minutes, [low, high])) = waiting.minutes.zip(waiting.interval) else {
         return unknown
             .map(|it| format!("How long you waited for answers is unknown: there are no timings of {it}."));
     };
     let (unit, by) = if minutes >= HOURS_FROM { ("hours", 60.0) } else { ("minutes", 1.0) };
-    let [said, low, high] = [minutes, low, high].map(|it| rounded(it / by));
+    let [said, low, high] = [minutes, low, high].map(|it| format_rounded(it / by));
     let period = if screen.month.of == Basis::AllSessions { "" } else { " a month" };
-    let first = screen.levers.first().and_then(|it| changed(it, minutes));
-    let first = first.map(|it| rounded(it / by)).filter(|it| *it != said);
+    let first = screen.levers.first().and_then(|it| minutes_with_lever(it, minutes));
+    let first = first.map(|it| format_rounded(it / by)).filter(|it| *it != said);
     let first = first.map_or_else(String::new, |it| format!("; the first change makes it {it}"));
     let rest = unknown.map_or_else(String::new, |it| format!(" Not counted, as there are no timings: {it}."));
     Some(format!("You waited about {said} {unit}{period} for answers ({low} to {high}){first}.{rest}"))
 }
 
 /// Returns the minutes that are left with a lever, if it is worth pulling.
-fn changed(lever: &Lever, minutes: f64) -> Option<f64> {
+fn minutes_with_lever(lever: &Lever, minutes: f64) -> Option<f64> {
     let is_advised = matches!(lever.word, Some(Word::Do | Word::Try | Word::YourCall));
     let saved = lever.saved_minutes_month.filter(|_| is_advised)?;
     Some((minutes - saved).max(0.0))
 }
 
 /// Writes a number with two figures, or whole.
-fn rounded(number: f64) -> String {
+fn format_rounded(number: f64) -> String {
     if number < 9.95 { format!("{number:.1}") } else { thousands(number.round() as u64) }
 }

@@ -1,14 +1,14 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual; the same in Markdown and on a page.
 
 use super::{AgentRead, BillPart, FirstScreen, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting};
-use crate::advise::{ADVISE_DETAILS, in_short, most_telling, rough};
-use crate::blocks::{Block, in_markdown, on_terminal};
+use crate::advise::{ADVISE_DETAILS, brief_levers_grid, format_rough_usd, indices_of_top_levers};
+use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::days::BillByDay;
-use crate::chart::{PageChart, figure};
+use crate::chart::{PageChart, draw_chart};
 use crate::lever::Lever;
-use crate::page::{Card, Page, parts};
+use crate::page::{Card, Page, page_parts};
 use crate::prelude::*;
-use crate::session::{COMMAND, predicted_against};
+use crate::session::{COMMAND, prediction_error_text};
 use crate::template;
 use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_engine::measure::month::Basis;
@@ -26,11 +26,11 @@ const NAME: usize = 24;
 const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
 
 /// Returns a screen for a terminal, with as many levers as have room at 100 columns; one that is narrower takes more lines.
-pub fn table(screen: &FirstScreen, terminal: impl Into<Terminal>) -> String {
+pub fn terminal_text(screen: &FirstScreen, terminal: impl Into<Terminal>) -> String {
     let terminal = terminal.into();
     let width = terminal.width.unwrap_or(COLUMNS).min(COLUMNS);
     Terminal { width: Some(width), ..terminal }.fitted(1..=LEVERS, |terminal, n_levers| {
-        let mut all = blocks(screen, n_levers);
+        let mut all = text_blocks(screen, n_levers);
         for block in &mut all {
             // Parts of a sum say themselves what they are, and lines are few.
             if let Block::Table(grid) = block
@@ -39,39 +39,39 @@ pub fn table(screen: &FirstScreen, terminal: impl Into<Terminal>) -> String {
                 grid.columns.iter_mut().for_each(|it| it.heading.clear());
             }
         }
-        let text = on_terminal(&all, "", terminal);
+        let text = draw_blocks(&all, "", terminal);
         if terminal.is_quiet {
             text
         } else {
-            format!("{text}\n{}", on_terminal(&closing(screen), "", terminal))
+            format!("{text}\n{}", draw_blocks(&closing_blocks(screen), "", terminal))
         }
     })
 }
 
 /// Returns a screen as Markdown.
 pub fn markdown(screen: &FirstScreen) -> Markdown {
-    let all = blocks(screen, LEVERS).into_iter().chain(closing(screen)).listed();
-    in_markdown(&all)
+    let all = text_blocks(screen, LEVERS).into_iter().chain(closing_blocks(screen)).listed();
+    blocks_to_markdown(&all)
 }
 
-fn blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
-    let mut blocks = vec![Block::text(read(screen))];
-    blocks.extend(predicted(screen).map(Block::Text));
-    blocks.push(bill(screen));
-    blocks.extend(beside(screen).map(Block::Text));
-    blocks.extend(waiting::sentence(screen).map(Block::Text));
+fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
+    let mut blocks = vec![Block::paragraph(sessions_read_sentence(screen))];
+    blocks.extend(prediction_sentence(screen).map(Block::Text));
+    blocks.push(bill_block(screen));
+    blocks.extend(not_in_bill_sentence(screen).map(Block::Text));
+    blocks.extend(waiting::waiting_sentence(screen).map(Block::Text));
     if screen.month.usd > Cost::default() {
-        blocks.push(Block::Table(month(screen)));
-        blocks.extend(other_misses(screen).map(Block::Text));
+        blocks.push(Block::Table(month_grid(screen)));
+        blocks.extend(other_misses_sentence(screen).map(Block::Text));
     }
     if !screen.levers.is_empty() {
-        blocks.push(Block::Table(levers(screen, n_levers)));
+        blocks.push(Block::Table(levers_grid(screen, n_levers)));
     }
     blocks
 }
 
 /// Says how sure all of this is, and how to go on.
-fn closing(screen: &FirstScreen) -> Vec<Block> {
+fn closing_blocks(screen: &FirstScreen) -> Vec<Block> {
     let certainty = (!screen.certainty.is_empty()).then(|| screen.certainty.clone());
     let next = screen.next.iter().map(|it| format!("Next: {} {}", it.short_command(), it.does));
     certainty.into_iter().map(Block::Aside).chain(next.map(Block::Text)).listed()
@@ -87,22 +87,23 @@ impl NextCommand {
 }
 
 /// Returns a name that others made, in so many characters.
-fn short(name: &str) -> String {
+fn shorten_name(name: &str) -> String {
     let name = in_one_line(name);
     let is_short = name.chars().count() <= NAME;
     if is_short { name.into_owned() } else { format!("{}…", name.chars().take(NAME).collect::<String>()) }
 }
 
 /// Says what was read.
-fn read(screen: &FirstScreen) -> String {
+fn sessions_read_sentence(screen: &FirstScreen) -> String {
     let read = &screen.read;
     let mut agents =
-        read.agents.iter().take(NAMED).map(|agent| of_agent(agent, read.agents.len() > 1)).listed();
+        read.agents.iter().take(NAMED).map(|agent| agent_text(agent, read.agents.len() > 1)).listed();
     if read.agents.len() > NAMED {
         agents.push(format!("{} more", read.agents.len() - NAMED));
     }
-    let sub_agents =
-        if_any(read.sub_agents, |n| format!("; {} of the sessions are sub-agents'", thousands(n as u64)));
+    let sub_agents = text_if_any(read.sub_agents, |n| {
+        format!("; {} of the sessions are sub-agents'", thousands(n as u64))
+    });
     let counted_or_none = |n: usize, one: &str, many: &str| match n {
         0 => None,
         1 => Some(format!("1 {one}")),
@@ -118,57 +119,58 @@ fn read(screen: &FirstScreen) -> String {
         days,
     ];
     let whose = whose.into_iter().flatten().listed().join(", ");
-    let skipped =
-        if_any(read.skipped.len(), |n| format!(" {} skipped (--format json says why).", counted(n, "file")));
+    let skipped = text_if_any(read.skipped.len(), |n| {
+        format!(" {} skipped (--format json says why).", counted(n, "file"))
+    });
     let (sessions, requests) =
         (counted(read.sessions, "session"), counted(read.requests as usize, "request"));
     let (agents, gap) = (agents.join(", "), if whose.is_empty() { "" } else { "; " });
     format!("{sessions} read ({requests}{sub_agents}): {agents}{gap}{whose}.{skipped}")
 }
 
-fn of_agent(agent: &AgentRead, is_counted: bool) -> String {
+fn agent_text(agent: &AgentRead, is_counted: bool) -> String {
     let versions = match &agent.versions {
-        Some([first, last]) if first == last => format!(" {}", short(first)),
-        Some([first, last]) => format!(" {} to {}", short(first), short(last)),
+        Some([first, last]) if first == last => format!(" {}", shorten_name(first)),
+        Some([first, last]) => format!(" {} to {}", shorten_name(first), shorten_name(last)),
         None => String::new(),
     };
     let n = if is_counted { format!(" ({})", thousands(agent.sessions as u64)) } else { String::new() };
-    format!("{}{versions}{n}", short(&agent.agent))
+    format!("{}{versions}{n}", shorten_name(&agent.agent))
 }
 
 /// Says how well the bill is predicted.
-fn predicted(screen: &FirstScreen) -> Option<String> {
+fn prediction_sentence(screen: &FirstScreen) -> Option<String> {
     let check = screen.predicted?;
     Some(format!(
         "Checked by predicting the bill: cache reads match to the token on {} of the requests; {}.",
         percent(check.exact as f64 / check.requests.max(1) as f64),
-        predicted_against(check.predicted_usd, check.billed_usd)
+        prediction_error_text(check.predicted_usd, check.billed_usd)
     ))
 }
 
 /// Dollars to the same decimals, so that what adds up is seen to.
 #[derive(Clone, Copy)]
-struct ShownDollars {
+struct DollarFormat {
     decimals: usize,
     /// Picodollars of the last decimal.
     unit: u128,
 }
 
-impl ShownDollars {
+impl DollarFormat {
     /// Chooses the decimals for amounts up to one: cents, unless all of it is less than a dollar.
-    fn up_to(largest: Cost) -> Self {
+    fn for_amounts_up_to(largest: Cost) -> Self {
         let decimals: u32 = if largest.usd() < 1.0 && largest > Cost::default() { 4 } else { 2 };
         Self { decimals: decimals as usize, unit: 10_u128.pow(12 - decimals) }
     }
 
     /// Rounds an amount.
-    fn units(self, cost: Cost) -> u128 {
+    fn round_to_units(self, cost: Cost) -> u128 {
         cost.0.saturating_add(self.unit / 2) / self.unit
     }
 
     /// Rounds parts so that they add up to their rounded sum: what was cut most is rounded up.
-    fn parts(self, parts: &[Cost]) -> Vec<u128> {
-        let sum = self.units(parts.iter().fold(Cost::default(), |sum, it| sum + *it));
+    fn round_parts_to_sum(self, parts: &[Cost]) -> Vec<u128> {
+        let sum = self.round_to_units(parts.iter().fold(Cost::default(), |sum, it| sum + *it));
         let mut units = parts.iter().map(|it| it.0 / self.unit).listed();
         let left = sum.saturating_sub(units.iter().sum());
         let mut order = (0..parts.len()).listed();
@@ -177,52 +179,52 @@ impl ShownDollars {
         units
     }
 
-    fn words(self, units: u128) -> String {
+    fn format_units(self, units: u128) -> String {
         let (whole, rest) = (units * self.unit / 1_000_000_000_000, units * self.unit % 1_000_000_000_000);
         format!("${}.{:0>2$}", thousands(whole as u64), rest / self.unit, self.decimals)
     }
 
     /// Writes by how much a number of units is more than another, with the share.
-    fn change(self, last: u128, before: u128) -> String {
+    fn format_change(self, last: u128, before: u128) -> String {
         if last == before {
-            return self.words(0);
+            return self.format_units(0);
         }
         let sign = if last < before { '−' } else { '+' };
         let share = if before == 0 { None } else { Some(last as f64 / before as f64 - 1.0) };
         let share = share.map_or_else(String::new, |it| format!(" ({})", signed(it)));
-        format!("{sign}{}{share}", self.words(last.abs_diff(before)))
+        format!("{sign}{}{share}", self.format_units(last.abs_diff(before)))
     }
 }
 
 /// Returns the bill: all of it, the last 30 days, and what changed; a sentence where that is one number.
-fn bill(screen: &FirstScreen) -> Block {
+fn bill_block(screen: &FirstScreen) -> Block {
     let bill = &screen.bill;
     if bill.total.all == Cost::default() {
         return Block::Head("No bill: these logs have no usage that has a price".to_owned());
     }
-    let shown = ShownDollars::up_to(bill.total.all);
+    let shown = DollarFormat::for_amounts_up_to(bill.total.all);
     let n_days = screen.read.days;
     let days = counted(n_days as usize, "day");
     let has_agents = screen.read.sub_agents > 0;
     if bill.total.last.is_none() && !has_agents {
         let days = if n_days == 0 { String::new() } else { format!(" ({days})") };
-        let usd = dollars(bill.total.all);
+        let usd = format_cost(bill.total.all);
         return Block::Head(format!("Billed by the logs, at list prices: {usd}{days}"));
     }
     let n_columns = if has_agents { 3 } else { 1 };
     let row = |name: &str, part: fn(&PeriodCosts) -> Option<Cost>| {
         let parts: Vec<Cost> = [bill.main, bill.sub_agents].iter().map(part).collect::<Option<_>>()?;
-        let parts = shown.parts(&parts);
+        let parts = shown.round_parts_to_sum(&parts);
         Some((name.to_owned(), [parts.iter().sum::<u128>(), parts[0], parts[1]]))
     };
     let last = row("last 30 days", |it| it.last);
     let before = row("the 30 days before", |it| it.before);
     let change = last.as_ref().zip(before.as_ref()).map(|((_, last), (_, before))| {
-        let cells = last.iter().zip(before).map(|(last, before)| shown.change(*last, *before));
+        let cells = last.iter().zip(before).map(|(last, before)| shown.format_change(*last, *before));
         std::iter::once("change".to_owned()).chain(cells).take(n_columns + 1).listed()
     });
     let cells = |(name, units): (String, [u128; 3])| {
-        let cells = units.iter().map(|it| shown.words(*it));
+        let cells = units.iter().map(|it| shown.format_units(*it));
         std::iter::once(name).chain(cells).take(n_columns + 1).listed()
     };
     let all = if n_days == 0 { "all sessions".to_owned() } else { format!("all {days}") };
@@ -232,7 +234,7 @@ fn bill(screen: &FirstScreen) -> Block {
 }
 
 /// Says what is not in the bill, and what its dollars are.
-fn beside(screen: &FirstScreen) -> Option<String> {
+fn not_in_bill_sentence(screen: &FirstScreen) -> Option<String> {
     let bill = &screen.bill;
     let mut parts = Vec::new();
     if screen.read.requests_without_usage > 0 {
@@ -244,7 +246,7 @@ fn beside(screen: &FirstScreen) -> Option<String> {
     }
     let n_unpriced: u64 = bill.requests_without_price.values().sum();
     if n_unpriced > 0 {
-        let mut models = bill.requests_without_price.keys().take(NAMED).map(|it| short(it)).listed();
+        let mut models = bill.requests_without_price.keys().take(NAMED).map(|it| shorten_name(it)).listed();
         if bill.requests_without_price.len() > NAMED {
             models.push(format!("{} more", bill.requests_without_price.len() - NAMED));
         }
@@ -254,7 +256,7 @@ fn beside(screen: &FirstScreen) -> Option<String> {
     parts.extend(bill.estimated.map(|estimated| {
         let n = counted(estimated.sub_agents as usize, "sub-agent");
         let [usd, low, high] =
-            [estimated.input_usd, estimated.input_usd_low, estimated.input_usd_high].map(rough);
+            [estimated.input_usd, estimated.input_usd_low, estimated.input_usd_high].map(format_rough_usd);
         format!("{n} of which the logs hold only totals (input about {usd}, {low} to {high})")
     }));
     let without = (!parts.is_empty()).then(|| format!("Not in it: {}.", listed(&parts)));
@@ -265,15 +267,15 @@ fn beside(screen: &FirstScreen) -> Option<String> {
 }
 
 /// Writes an exact amount.
-fn dollars(cost: Cost) -> String {
-    let shown = ShownDollars::up_to(cost);
-    shown.words(shown.units(cost))
+fn format_cost(cost: Cost) -> String {
+    let shown = DollarFormat::for_amounts_up_to(cost);
+    shown.format_units(shown.round_to_units(cost))
 }
 
 /// Says whose dollars the parts of a month are.
-fn whose_dollars(screen: &FirstScreen) -> String {
+fn month_title(screen: &FirstScreen) -> String {
     let month = &screen.month;
-    let usd = dollars(month.usd);
+    let usd = format_cost(month.usd);
     match month.of {
         Basis::Last30Days => format!("Where the {usd} of the last 30 days goes"),
         Basis::Scaled => {
@@ -286,31 +288,33 @@ fn whose_dollars(screen: &FirstScreen) -> String {
 }
 
 /// Returns the parts of a month, those of nothing left out.
-fn month(screen: &FirstScreen) -> Grid {
-    let shown = ShownDollars::up_to(screen.month.usd);
+fn month_grid(screen: &FirstScreen) -> Grid {
+    let shown = DollarFormat::for_amounts_up_to(screen.month.usd);
     let parts = screen.month.parts.iter().filter(|it| it.usd > Cost::default()).listed();
-    let units = shown.parts(&parts.iter().map(|it| it.usd).listed());
+    let units = shown.round_parts_to_sum(&parts.iter().map(|it| it.usd).listed());
     let largest = units.iter().copied().max().unwrap_or(0).max(1) as f64;
     let total = units.iter().sum::<u128>().max(1) as f64;
     let row = |(part, units): (&&MonthPart, &u128)| {
         let bar = "█".repeat((*units as f64 / largest * BAR).round() as usize);
-        [part.about.to_owned(), shown.words(*units), percent(*units as f64 / total), bar]
+        [part.about.to_owned(), shown.format_units(*units), percent(*units as f64 / total), bar]
     };
     let rows = parts.iter().zip(&units).map(row);
-    Grid::new(whose_dollars(screen), 0, &SUM, rows).with(CellKind::Text, &[0, 3])
+    Grid::new(month_title(screen), 0, &SUM, rows).with(CellKind::Text, &[0, 3])
 }
 
 /// Says what other cache misses came of.
-fn other_misses(screen: &FirstScreen) -> Option<String> {
+fn other_misses_sentence(screen: &FirstScreen) -> Option<String> {
     let all = &screen.month.other_misses;
     let named = all.iter().take(CAUSES).filter(|it| it.usd > Cost::default());
-    let named = named.map(|it| format!("{} {}", plain(it.cause), rough(it.usd.usd()))).listed();
+    let named = named
+        .map(|it| format!("{} {}", cause_in_plain_words(it.cause), format_rough_usd(it.usd.usd())))
+        .listed();
     let more = if all.len() > CAUSES { ", and less for the rest" } else { "" };
     (!named.is_empty()).then(|| format!("Other cache misses: {}{more}.", named.join(", ")))
 }
 
 /// Says a cause of cache misses in words that need no explanation.
-fn plain(cause: MissCause) -> &'static str {
+fn cause_in_plain_words(cause: MissCause) -> &'static str {
     match cause {
         MissCause::Began => "sessions that began",
         MissCause::Paused => "pauses",
@@ -331,41 +335,45 @@ fn plain(cause: MissCause) -> &'static str {
 }
 
 /// Returns the levers, the largest saving first.
-fn levers(screen: &FirstScreen, n_levers: usize) -> Grid {
+fn levers_grid(screen: &FirstScreen, n_levers: usize) -> Grid {
     let is_several = screen.read.agents.len() > 1;
-    let shown = most_telling(screen.levers.iter(), n_levers);
+    let shown = indices_of_top_levers(screen.levers.iter(), n_levers);
     let named = |lever: &Lever| {
-        if is_several { format!("{}: {}", short(&lever.agent), lever.title) } else { lever.title.clone() }
+        if is_several {
+            format!("{}: {}", shorten_name(&lever.agent), lever.title)
+        } else {
+            lever.title.clone()
+        }
     };
     let all = shown.into_iter().map(|nth| (named(&screen.levers[nth]), &screen.levers[nth]));
     let n_more = screen.levers.len().saturating_sub(n_levers);
-    in_short("What you can do, and what that saves a month", all).leaving_out(n_more, ADVISE_DETAILS)
+    brief_levers_grid("What you can do, and what that saves a month", all).leaving_out(n_more, ADVISE_DETAILS)
 }
 
 /// Returns a screen as a page.
 ///
 /// # Errors
 /// What the template says.
-pub fn page(screen: &FirstScreen) -> Result<String, template::Error> {
+pub fn html_page(screen: &FirstScreen) -> Result<String, template::Error> {
     // What was read is what the page is about.
-    let blocks = blocks(screen, screen.levers.len()).into_iter().skip(1).chain(closing(screen));
+    let blocks = text_blocks(screen, screen.levers.len()).into_iter().skip(1).chain(closing_blocks(screen));
     let page = Page {
         command: "screen",
         title: "What your sessions cost".to_owned(),
-        about: read(screen),
+        about: sessions_read_sentence(screen),
         answers: vec![Card {
-            number: dollars(screen.month.usd),
-            what: whose_dollars(screen),
+            number: format_cost(screen.month.usd),
+            what: month_title(screen),
             ..Card::default()
         }],
         rests_on: Vec::new(),
-        parts: parts(by_day(screen).into_iter().listed(), blocks),
+        parts: page_parts(bill_by_day_chart(screen).into_iter().listed(), blocks),
     };
-    page.write()
+    page.into_html()
 }
 
 /// What a part is called where there is little room.
-fn part_name(part: BillPart) -> &'static str {
+fn short_part_name(part: BillPart) -> &'static str {
     match part {
         BillPart::History => "history (cache reads)",
         BillPart::New => "new content",
@@ -377,12 +385,12 @@ fn part_name(part: BillPart) -> &'static str {
 }
 
 /// Draws the bill by day, where logs tell of more than one.
-fn by_day(screen: &FirstScreen) -> Option<PageChart> {
-    let parts = |it: &PartCosts| BillPart::ALL.map(|part| it.of(part).usd()).to_vec();
+fn bill_by_day_chart(screen: &FirstScreen) -> Option<PageChart> {
+    let parts = |it: &PartCosts| BillPart::ALL.map(|part| it.cost_of(part).usd()).to_vec();
     let chart = BillByDay {
         subject: "at list prices".to_owned(),
-        parts: BillPart::ALL.map(part_name).to_vec(),
+        parts: BillPart::ALL.map(short_part_name).to_vec(),
         days: screen.days.iter().map(|(day, costs)| (*day, parts(costs))).collect(),
     };
-    (chart.days.len() > 1).then(|| figure("days", &chart))
+    (chart.days.len() > 1).then(|| draw_chart("days", &chart))
 }

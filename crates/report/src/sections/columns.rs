@@ -2,7 +2,7 @@
 
 use super::{Section, TableLine};
 use crate::metric::ShownMetric as _;
-use crate::metric::{self, Digits, Metric, WAITING};
+use crate::metric::{self, Metric, TokenFormat, WAITING};
 use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::grid;
@@ -31,15 +31,15 @@ const DERIVED: [(TableColumn, &str, &str, Option<u8>); 4] = [
 
 impl TableColumn {
     /// Returns the columns of a table if none are asked for.
-    pub(super) fn usual(has_spread: bool, has_waiting: bool) -> Vec<Self> {
+    pub(super) fn usual_columns(has_spread: bool, has_waiting: bool) -> Vec<Self> {
         let metrics =
-            metric::usual_columns().filter(|it| has_waiting || it.name != WAITING).map(Self::Number);
+            metric::usual_metrics().filter(|it| has_waiting || it.name != WAITING).map(Self::Number);
         let derived = DERIVED.iter().map(|it| it.0);
         metrics.chain(derived.filter(|it| has_spread || *it == Self::Change)).listed()
     }
 
     /// Returns the names by which all columns can be asked for.
-    pub fn names() -> impl Iterator<Item = &'static str> {
+    pub fn all_names() -> impl Iterator<Item = &'static str> {
         metric::selectable().map(|it| it.name).chain(DERIVED.iter().map(|derived| derived.1))
     }
 
@@ -47,37 +47,37 @@ impl TableColumn {
     ///
     /// # Errors
     /// Every unknown name.
-    pub fn parse(list: &str) -> Result<Vec<Self>, Vec<Diagnostic>> {
+    pub fn parse_list(list: &str) -> Result<Vec<Self>, Vec<Diagnostic>> {
         let (mut columns, mut problems) = (Vec::new(), Vec::new());
         for word in list.split(',').map(str::trim) {
-            match Self::of(word) {
+            match Self::from_name(word) {
                 Some(column) if columns.contains(&column) => {}
                 Some(column) => columns.push(column),
-                None => problems.push(unknown(word)),
+                None => problems.push(unknown_column_problem(word)),
             }
         }
         if problems.is_empty() { Ok(columns) } else { Err(problems) }
     }
 
-    fn of(word: &str) -> Option<Self> {
+    fn from_name(word: &str) -> Option<Self> {
         let plain = |it: &str| it.replace([' ', '_'], "").to_lowercase();
         let is_meant = |name: &str, heading: &str| word == name || plain(word) == plain(heading);
-        let number = metric::selectable().find(|it| is_meant(it.name, it.heading())).map(Self::Number);
+        let number = metric::selectable().find(|it| is_meant(it.name, it.column_heading())).map(Self::Number);
         let derived = || DERIVED.iter().find(|it| is_meant(it.1, it.2)).map(|meant| meant.0);
         number.or_else(derived)
     }
 
     pub fn heading(self) -> String {
         match self {
-            Self::Number(metric) => metric.heading().replace(['_', '.'], " "),
+            Self::Number(metric) => metric.column_heading().replace(['_', '.'], " "),
             other => DERIVED.iter().find(|it| it.0 == other).map_or("", |found| found.2).to_owned(),
         }
     }
 
     /// Returns the column of a drawn table; what was asked for is hidden last.
-    pub(super) fn drawn(self, is_asked: bool) -> grid::Column {
+    pub(super) fn to_grid_column(self, is_asked: bool) -> grid::Column {
         let leaves = match self {
-            Self::Number(metric) => metric.leaving(),
+            Self::Number(metric) => metric.hiding_rank(),
             other => DERIVED.iter().find(|it| it.0 == other).and_then(|found| found.3),
         };
         let leaves = leaves.filter(|_| !is_asked);
@@ -86,17 +86,17 @@ impl TableColumn {
     }
 
     /// Returns its cells, line by line.
-    pub(super) fn cells(self, section: &Section, digits: Digits) -> Vec<String> {
+    pub(super) fn format_cells(self, section: &Section, digits: TokenFormat) -> Vec<String> {
         let cells = |cell: &dyn Fn(&TableLine) -> Option<String>| {
             section.lines.iter().map(|it| cell(it).unwrap_or_else(|| NONE.to_owned())).listed()
         };
         match self {
             Self::Number(metric) => {
-                metric.cells(section.lines.iter().map(|it| &it.tally), digits, section.decimals)
+                metric.format_cells(section.lines.iter().map(|it| &it.tally), digits, section.decimals)
             }
             Self::Change => {
                 let changes = section.lines.iter().skip(1);
-                let changes = changes.map(|it| or_none(section.change(it), signed));
+                let changes = changes.map(|it| or_none(section.cost_change(it), signed));
                 std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).listed()
             }
             Self::Interval => cells(&|it| it.spread?.interval.map(numbers::interval)),
@@ -112,12 +112,14 @@ impl TableColumn {
 }
 
 /// Reports a column that does not exist.
-fn unknown(word: &str) -> Diagnostic {
+fn unknown_column_problem(word: &str) -> Diagnostic {
     // Whoever leaves out the group of a number is told where it is.
-    let part = || TableColumn::names().find(|it| it.rsplit('.').next() == Some(word) || it.contains(word));
-    let mut usual = metric::usual_columns();
-    let usual = usual.find(|it| !word.is_empty() && it.heading().starts_with(word)).map(|metric| metric.name);
-    let near = usual.or_else(|| nearest(word, TableColumn::names()));
+    let part =
+        || TableColumn::all_names().find(|it| it.rsplit('.').next() == Some(word) || it.contains(word));
+    let mut usual = metric::usual_metrics();
+    let usual =
+        usual.find(|it| !word.is_empty() && it.column_heading().starts_with(word)).map(|metric| metric.name);
+    let near = usual.or_else(|| nearest(word, TableColumn::all_names()));
     let near = near.or_else(|| part().filter(|_| !word.is_empty()));
     let help = near.map_or_else(
         || "run `ctxsim run --help` to see all columns".to_owned(),

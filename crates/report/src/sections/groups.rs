@@ -35,17 +35,17 @@ pub enum GroupKey {
 }
 
 /// A group of scenarios.
-pub(super) struct Group<'r> {
+pub(super) struct ScenarioGroup<'r> {
     pub(super) key: GroupKey,
     pub(super) title: String,
     pub(super) scenarios: Vec<&'r str>,
-    pub(super) under: Under<'r>,
+    pub(super) under: GroupProfiles<'r>,
     pub(super) is_part: bool,
 }
 
 /// Under which profiles a group ran.
 #[derive(Clone, Copy)]
-pub(super) enum Under<'r> {
+pub(super) enum GroupProfiles<'r> {
     /// Under each profile of the report, one table each.
     Each,
     /// Under one.
@@ -56,9 +56,9 @@ pub(super) enum Under<'r> {
 
 impl Report {
     /// Returns groups of scenarios with their titles.
-    pub(super) fn groups(&self, detail: Detail) -> Vec<Group<'_>> {
+    pub(super) fn scenario_groups(&self, detail: Detail) -> Vec<ScenarioGroup<'_>> {
         // Loads with planted facts have tables of their own.
-        let shown = self.briefs().filter(|it| it.figures.is_in_sections);
+        let shown = self.run_briefs().filter(|it| it.figures.is_in_sections);
         let scenarios = distinct(shown.map(|it| it.scenario));
         if scenarios.is_empty() {
             return Vec::new();
@@ -70,13 +70,13 @@ impl Report {
         let mut singles: Vec<&str> = Vec::new();
         let is_whole = detail == Detail::Scenarios;
         let rest = if !self.sums.is_empty() {
-            groups.push(self.group(GroupKey::All, ALL, scenarios.clone()));
+            groups.push(self.group_of_scenarios(GroupKey::All, ALL, scenarios.clone()));
             if scenarios.len() > 1 && (is_whole || scenarios.len() <= FEW_SCENARIOS) {
                 singles = scenarios;
             }
             Vec::new()
         } else if sessions.len() > 1 {
-            groups.extend(self.groups_of_sessions(&sessions));
+            groups.extend(self.session_groups(&sessions));
             singles.extend(sessions.iter().filter(|_| is_whole));
             others
         } else {
@@ -86,9 +86,9 @@ impl Report {
         for name in rest {
             // A recorded session that is the only one stands among the folders.
             let key = if recorded.contains(name) {
-                GroupKey::Sessions { is_under_several: self.is_under_several(name) }
+                GroupKey::Sessions { is_under_several: self.runs_under_several_profiles(name) }
             } else {
-                GroupKey::Folder(folder(name).to_owned())
+                GroupKey::Folder(top_folder(name).to_owned())
             };
             folders.entry(key).or_default().push(name);
         }
@@ -96,37 +96,42 @@ impl Report {
             if is_whole && members.len() > 1 {
                 singles.extend(&members);
             }
-            groups.push(self.group(key, folder(members[0]), members));
+            groups.push(self.group_of_scenarios(key, top_folder(members[0]), members));
         }
         for name in singles {
-            let single = self.group(GroupKey::One(name.to_owned()), name, vec![name]);
-            groups.push(Group { is_part: true, ..single });
+            let single = self.group_of_scenarios(GroupKey::One(name.to_owned()), name, vec![name]);
+            groups.push(ScenarioGroup { is_part: true, ..single });
         }
         groups
     }
 
     /// Makes a group of scenarios; one of a single scenario is called by it.
-    fn group<'r>(&self, key: GroupKey, title: &str, scenarios: Vec<&'r str>) -> Group<'r> {
+    fn group_of_scenarios<'r>(
+        &self,
+        key: GroupKey,
+        title: &str,
+        scenarios: Vec<&'r str>,
+    ) -> ScenarioGroup<'r> {
         let title = match scenarios.as_slice() {
             [only] => (*only).to_owned(),
-            all => format!("{title} ({}, {})", counted(all.len(), "scenario"), self.turns_of(all)),
+            all => format!("{title} ({}, {})", counted(all.len(), "scenario"), self.turn_count_text(all)),
         };
-        Group { key, title, scenarios, under: Under::Each, is_part: false }
+        ScenarioGroup { key, title, scenarios, under: GroupProfiles::Each, is_part: false }
     }
 
     /// Returns whether a scenario ran under several profiles.
-    fn is_under_several(&self, scenario: &str) -> bool {
-        distinct(self.briefs().filter(|it| it.scenario == scenario).map(|run| run.profile)).len() > 1
+    fn runs_under_several_profiles(&self, scenario: &str) -> bool {
+        distinct(self.run_briefs().filter(|it| it.scenario == scenario).map(|run| run.profile)).len() > 1
     }
 
     /// Returns recorded sessions as one group, and by format and model if each runs under its own model's profile; those
     /// under several profiles are separate groups.
-    fn groups_of_sessions<'r>(&'r self, sessions: &[&'r str]) -> Vec<Group<'r>> {
+    fn session_groups<'r>(&'r self, sessions: &[&'r str]) -> Vec<ScenarioGroup<'r>> {
         let mut profiles: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
-        for run in self.briefs() {
+        for run in self.run_briefs() {
             profiles.entry(run.scenario).or_default().insert(run.profile);
         }
-        let formats = self.formats();
+        let formats = self.session_formats();
         let mut groups = Vec::new();
         for is_under_several in [false, true] {
             let is_own = |session: &&&str| (profiles[**session].len() > 1) == is_under_several;
@@ -143,11 +148,12 @@ impl Report {
             if !is_under_several {
                 parts.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
             }
-            let under_of = |profile: Option<&'r str>| profile.map_or(Under::Each, Under::One);
+            let under_of = |profile: Option<&'r str>| profile.map_or(GroupProfiles::Each, GroupProfiles::One);
             let first = parts.keys().next().and_then(|it| it.1);
             let is_one = parts.keys().all(|(_, profile)| *profile == first);
-            let under = if is_one { under_of(first) } else { Under::Own };
-            let lanes = if is_under_several { Vec::new() } else { self.lanes(&own, under) };
+            let under = if is_one { under_of(first) } else { GroupProfiles::Own };
+            let lanes =
+                if is_under_several { Vec::new() } else { self.main_and_sub_agent_groups(&own, under) };
             let all = GroupKey::Sessions { is_under_several };
             groups.push(self.group_of_sessions(all, own, under, false));
             groups.extend(lanes);
@@ -161,7 +167,11 @@ impl Report {
     }
 
     /// Returns the sessions of agents and those of their sub-agents apart, where there are both.
-    fn lanes<'r>(&self, sessions: &[&'r str], under: Under<'r>) -> Vec<Group<'r>> {
+    fn main_and_sub_agent_groups<'r>(
+        &self,
+        sessions: &[&'r str],
+        under: GroupProfiles<'r>,
+    ) -> Vec<ScenarioGroup<'r>> {
         let agents = self.sessions.iter().filter(|it| it.parent.is_some());
         let agents: IndexSet<&str> = agents.map(|it| it.name.as_str()).collect();
         let is_of_agent = |it: &&&str| agents.contains(**it);
@@ -170,14 +180,20 @@ impl Report {
             return Vec::new();
         }
         let lane = |is_of_agent: bool, of_it: Vec<&'r str>, one: &str| {
-            let title = format!("{} ({})", counted(of_it.len(), one), self.turns_of(&of_it));
-            Group { key: GroupKey::Lane { is_of_agent }, title, scenarios: of_it, under, is_part: true }
+            let title = format!("{} ({})", counted(of_it.len(), one), self.turn_count_text(&of_it));
+            ScenarioGroup {
+                key: GroupKey::Lane { is_of_agent },
+                title,
+                scenarios: of_it,
+                under,
+                is_part: true,
+            }
         };
         vec![lane(false, mains, "main session"), lane(true, subs, "sub-agent session")]
     }
 
     /// Returns the format of each recorded session.
-    fn formats(&self) -> IndexMap<&str, &'static str> {
+    fn session_formats(&self) -> IndexMap<&str, &'static str> {
         self.sessions.iter().map(|it| (it.name.as_str(), it.format)).collect()
     }
 
@@ -186,17 +202,17 @@ impl Report {
         &self,
         key: GroupKey,
         sessions: Vec<&'r str>,
-        under: Under<'r>,
+        under: GroupProfiles<'r>,
         is_part: bool,
-    ) -> Group<'r> {
-        let formats = self.formats();
+    ) -> ScenarioGroup<'r> {
+        let formats = self.session_formats();
         let is_one = distinct(formats.values()).len() == 1;
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         for session in sessions.iter().filter(|_| !is_one) {
             *counts.entry(formats[session]).or_default() += 1;
         }
         counts.sort_by(|_, one, _, other| other.cmp(one));
-        let turns = self.turns_of(&sessions);
+        let turns = self.turn_count_text(&sessions);
         let one = match counts.first() {
             Some((format, _)) if counts.len() == 1 => format!("{format} session"),
             _ => "session".to_owned(),
@@ -204,13 +220,13 @@ impl Report {
         let formats = counts.iter().map(|(format, n)| format!("{n} {format}")).listed();
         let mixed = if counts.len() > 1 { format!("; {}", formats.join(", ")) } else { String::new() };
         let title = format!("{} ({turns}{mixed})", counted(sessions.len(), &one));
-        Group { key, title, scenarios: sessions, under, is_part }
+        ScenarioGroup { key, title, scenarios: sessions, under, is_part }
     }
 
     /// Returns the user turns of some scenarios, as people read them.
-    fn turns_of(&self, scenarios: &[&str]) -> String {
+    fn turn_count_text(&self, scenarios: &[&str]) -> String {
         let mut turns: IndexMap<&str, u32> = IndexMap::new();
-        for run in self.briefs() {
+        for run in self.run_briefs() {
             turns.entry(run.scenario).or_insert(run.figures.turns_requested);
         }
         let n_turns: u32 = scenarios.iter().filter_map(|it| turns.get(it)).sum();
@@ -219,6 +235,6 @@ impl Report {
 }
 
 /// Returns the first part of a scenario's path; a name without a folder represents itself.
-pub(crate) fn folder(scenario: &str) -> &str {
+pub(crate) fn top_folder(scenario: &str) -> &str {
     scenario.split('/').next().unwrap_or(scenario)
 }

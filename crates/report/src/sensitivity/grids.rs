@@ -23,27 +23,27 @@ const LEAVING: [&str; 9] = [
     "recovery tokens",
 ];
 
-pub(super) fn heading(comparison: &Sensitivity) -> String {
+pub(super) fn counts_heading(comparison: &Sensitivity) -> String {
     let n_loads = comparison.grids.iter().filter(|it| it.load != ALL).count();
     let shown =
-        if_any(comparison.n_left_out, |n| format!(" ({} more left out by --top)", thousands(n as u64)));
+        text_if_any(comparison.n_left_out, |n| format!(" ({} more left out by --top)", thousands(n as u64)));
     format!(
         "{} on {} under {}{shown}, {} of cache rules and limits: {}",
-        several(comparison.policies.len(), "policy", "policies"),
-        several(n_loads, "scenario", "scenarios"),
-        several(comparison.profiles.len(), "profile", "profiles"),
-        several(comparison.n_distinct, "distinct pair", "distinct pairs"),
-        several(comparison.n_simulations, "simulation", "simulations"),
+        format_count(comparison.policies.len(), "policy", "policies"),
+        format_count(n_loads, "scenario", "scenarios"),
+        format_count(comparison.profiles.len(), "profile", "profiles"),
+        format_count(comparison.n_distinct, "distinct pair", "distinct pairs"),
+        format_count(comparison.n_simulations, "simulation", "simulations"),
     )
 }
 
 /// Counts things whose number in words is not regular.
-pub(super) fn several(n: usize, one: &str, many: &str) -> String {
+pub(super) fn format_count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// Returns a short name for each policy: A to Z, then A2 and so on.
-fn letters(comparison: &Sensitivity) -> Vec<String> {
+fn policy_letters(comparison: &Sensitivity) -> Vec<String> {
     let letter = |index: usize| {
         let letter = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
         if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26 + 1) }
@@ -52,34 +52,34 @@ fn letters(comparison: &Sensitivity) -> Vec<String> {
 }
 
 /// Each policy behind its short name.
-pub(super) fn lettered(comparison: &Sensitivity) -> Vec<String> {
-    let named = letters(comparison).into_iter().zip(&comparison.policies);
+pub(super) fn lettered_policies(comparison: &Sensitivity) -> Vec<String> {
+    let named = policy_letters(comparison).into_iter().zip(&comparison.policies);
     named.map(|(letter, policy)| format!("{letter}: {policy}")).listed()
 }
 
 /// Returns all tables in order, what their columns mean below them.
-pub(super) fn tables(comparison: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
+pub(super) fn all_grids(comparison: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
     let shown = if is_detailed { comparison.grids.len() } else { 1 };
     let mut grids = Vec::new();
     for grid in comparison.grids.iter().take(shown) {
-        grids.push(savings(comparison, grid, &letters(comparison)));
-        grids.push(costs(comparison, grid));
-        grids.push(orders(comparison, grid));
-        grids.extend(flips(comparison, grid));
-        grids.push(elasticities(comparison, grid, is_detailed));
+        grids.push(savings_grid(comparison, grid, &policy_letters(comparison)));
+        grids.push(costs_grid(comparison, grid));
+        grids.push(cost_orders_grid(comparison, grid));
+        grids.extend(rank_flips_grid(comparison, grid));
+        grids.push(elasticities_grid(comparison, grid, is_detailed));
     }
-    grids.extend(break_even(comparison));
-    grids.into_iter().map(|grid| Grid { more: legend(&grid), ..grid.leaving(&LEAVING) }).listed()
+    grids.extend(break_even_grid(comparison));
+    grids.into_iter().map(|grid| Grid { more: column_legend(&grid), ..grid.leaving(&LEAVING) }).listed()
 }
 
-fn title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
+fn grid_title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
     let load =
         if grid.load == ALL { format!("all {} scenarios", all.grids.len() - 1) } else { grid.load.clone() };
     format!("{what} · {load}")
 }
 
-fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
-    let letters = letters(all);
+fn costs_grid(all: &Sensitivity, grid: &Compared) -> Grid {
+    let letters = policy_letters(all);
     let is_counted = all.profiles.iter().any(|it| it.counts().is_some());
     let heads = ["profile", "as of"].into_iter().chain(is_counted.then_some("tokens"));
     let columns = heads.map(str::to_owned).chain(letters).listed();
@@ -97,30 +97,39 @@ fn costs(all: &Sensitivity, grid: &Compared) -> Grid {
         }));
         line
     });
-    Grid::new(title(all, grid, "Cost in USD"), 1, &columns, rows)
+    Grid::new(grid_title(all, grid, "Cost in USD"), 1, &columns, rows)
 }
 
 /// Returns the cheapest policies, and the evidence that they keep.
-fn orders(all: &Sensitivity, grid: &Compared) -> Grid {
-    let letters = letters(all);
+fn cost_orders_grid(all: &Sensitivity, grid: &Compared) -> Grid {
+    let letters = policy_letters(all);
     let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let cheapest = row.cheapest();
         let kept = cheapest.and_then(|it| row.cells[it].kept());
-        let label = cheapest.map_or(NONE, |it| if it == 0 { "baseline" } else { word(row.label(it)) });
+        let label = cheapest.map_or(NONE, |it| if it == 0 { "baseline" } else { label_name(row.label(it)) });
         vec![
             profile.name.clone(),
-            if row.is_free() { "free: everything costs nothing".to_owned() } else { order(row, &letters) },
+            if row.is_free() {
+                "free: everything costs nothing".to_owned()
+            } else {
+                format_cost_order(row, &letters)
+            },
             or_none(kept, numbers::percent),
             label.to_owned(),
-            until(row, &letters),
+            nearest_flip_text(row, &letters),
         ]
     });
     let columns = ["profile", "order by cost", "cheapest keeps", "cheapest is", "until"];
-    Grid::new(title(all, grid, "Order by cost, and the evidence kept by the cheapest"), 1, &columns, rows)
+    Grid::new(
+        grid_title(all, grid, "Order by cost, and the evidence kept by the cheapest"),
+        1,
+        &columns,
+        rows,
+    )
 }
 
 /// Writes an order by cost: `C < A = B`.
-fn order(row: &PriceRow, letters: &[String]) -> String {
+fn format_cost_order(row: &PriceRow, letters: &[String]) -> String {
     let mut text = String::new();
     let mut last = None;
     for policy in row.order() {
@@ -134,13 +143,13 @@ fn order(row: &PriceRow, letters: &[String]) -> String {
     if text.is_empty() { NONE.to_owned() } else { text }
 }
 
-fn until(row: &PriceRow, letters: &[String]) -> String {
+fn nearest_flip_text(row: &PriceRow, letters: &[String]) -> String {
     let Some(nearest) = row.nearest else { return NONE.to_owned() };
-    format!("{} × {}: {}", nearest.part.name(), significant(nearest.factor), letters[nearest.policy])
+    format!("{} × {}: {}", nearest.part.name(), format_three_digits(nearest.factor), letters[nearest.policy])
 }
 
-fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
-    let letters = letters(all);
+fn rank_flips_grid(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
+    let letters = policy_letters(all);
     let names = |profiles: &[usize]| {
         let mut room = NAMES_WIDTH;
         let names = profiles.iter().map(|it| all.profiles[*it].name.as_str());
@@ -152,7 +161,7 @@ fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
         if shown.is_empty() {
             return format!("{} profiles", profiles.len());
         }
-        let more = if_any(profiles.len() - shown.len(), |n| format!(" and {n} more"));
+        let more = text_if_any(profiles.len() - shown.len(), |n| format!(" and {n} more"));
         format!("{}{more}", shown.join(", "))
     };
     let line = |flip: &Flip| {
@@ -171,11 +180,11 @@ fn flips(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
     };
     let columns = ["pair", "first cheaper", "second cheaper", "exceptions"];
     (!grid.flips.is_empty())
-        .then(|| Grid::new(title(all, grid, "Rank flips"), 1, &columns, grid.flips.iter().map(line)))
+        .then(|| Grid::new(grid_title(all, grid, "Rank flips"), 1, &columns, grid.flips.iter().map(line)))
 }
 
-fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
-    let letters = letters(all);
+fn elasticities_grid(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
+    let letters = policy_letters(all);
     let cells = || grid.rows.iter().flat_map(|it| &it.cells);
     // Most lists have no price for some of it, and nobody stores anything under most rules.
     let is_paid =
@@ -192,10 +201,10 @@ fn elasticities(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
         }
     }
     let columns: Vec<String> = columns.map(|it| it.replace('_', " ")).listed();
-    Grid::new(title(all, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"), 2, &columns, rows)
+    Grid::new(grid_title(all, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"), 2, &columns, rows)
 }
 
-fn break_even(all: &Sensitivity) -> Option<Grid> {
+fn break_even_grid(all: &Sensitivity) -> Option<Grid> {
     let known = all.profiles.iter().filter(|it| it.break_even.hit_share_short.is_some());
     let known: Vec<(&str, &BreakEven)> = known.map(|it| (it.name.as_str(), &it.break_even)).listed();
     let share = |it| or_none(it, numbers::percent);
@@ -216,7 +225,7 @@ fn break_even(all: &Sensitivity) -> Option<Grid> {
 }
 
 /// Says which price lists charge nothing.
-fn free(comparison: &Sensitivity) -> Option<String> {
+fn free_price_lists_note(comparison: &Sensitivity) -> Option<String> {
     let rows = comparison.profiles.iter().zip(&comparison.grids.first()?.rows);
     let names: Vec<&str> = rows.filter(|(_, row)| row.is_free()).map(|(it, _)| it.name.as_str()).listed();
     let (lists, more) =
@@ -228,7 +237,7 @@ fn free(comparison: &Sensitivity) -> Option<String> {
 }
 
 /// Writes a number with three significant digits, or whole where it has more.
-fn significant(number: f64) -> String {
+fn format_three_digits(number: f64) -> String {
     let digits = [1.0, 10.0, 100.0].into_iter().filter(|it| number.abs() >= *it).count();
     fixed(number, 3 - digits)
 }
@@ -250,7 +259,7 @@ const LEGEND: [(&str, &str); 9] = [
 ];
 
 /// Explains the columns of a table; `None` if they all say it themselves.
-fn legend(grid: &Grid) -> Option<String> {
+fn column_legend(grid: &Grid) -> Option<String> {
     let is_shown = |heading: &str| grid.columns.iter().any(|it| it.heading == heading);
     let told =
         LEGEND.iter().filter(|it| is_shown(it.0)).map(|(heading, means)| format!("{heading}: {means}"));
@@ -259,8 +268,9 @@ fn legend(grid: &Grid) -> Option<String> {
 }
 
 /// Returns the notes of a comparison.
-pub(super) fn notes(comparison: &Sensitivity) -> Vec<String> {
-    let mut notes: Vec<String> = comparison.skipped.iter().cloned().chain(free(comparison)).listed();
+pub(super) fn comparison_notes(comparison: &Sensitivity) -> Vec<String> {
+    let mut notes: Vec<String> =
+        comparison.skipped.iter().cloned().chain(free_price_lists_note(comparison)).listed();
     let mut rows = comparison.grids.iter().flat_map(|grid| &grid.rows);
     if rows.any(|row| row.cells.iter().any(PriceCell::is_stopped)) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
@@ -275,7 +285,7 @@ pub(super) fn notes(comparison: &Sensitivity) -> Vec<String> {
         ));
     }
     if let Some(OpenOrders { neighbours, open, unknown }) = comparison.open_orders() {
-        let unknown = if_any(unknown, |n| {
+        let unknown = text_if_any(unknown, |n| {
             format!(" Nobody has published how the models of {n} count: these stand with the recorded sizes.")
         });
         notes.push(format!(
@@ -312,36 +322,41 @@ const LABELS: [(Label, &str); 5] = [
 ];
 
 /// Returns a label's name; `None` for the baseline and for runs that cannot be compared.
-fn word(label: Option<Label>) -> &'static str {
+fn label_name(label: Option<Label>) -> &'static str {
     LABELS.iter().find(|(it, _)| Some(*it) == label).map_or(NONE, |(_, word)| word)
 }
 
 /// Returns a line for each policy.
-fn savings(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
+fn savings_grid(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
     let mut cells = grid.rows.iter().flat_map(|it| &it.cells);
     let remembered = cells.find_map(|it| it.remembered.as_ref()).map(|main| main.heading);
     let is_priced = |row: &&PriceRow| !row.is_free() && row.cells.iter().any(|cell| cell.rank.is_some());
     let n_priced = grid.rows.iter().filter(is_priced).count();
     let cells = |policy: usize| grid.rows.iter().filter_map(|row| row.cells.get(policy)).listed();
-    let share = |policy, number: fn(&PriceCell) -> Option<f64>| range(&cells(policy), number, percent);
+    let share =
+        |policy, number: fn(&PriceCell) -> Option<f64>| format_cells_range(&cells(policy), number, percent);
     let tokens = |number: f64| numbers::short(number.round() as u64);
     let n_cheapest = |policy: usize| grid.rows.iter().filter(|row| row.cheapest() == Some(policy)).count();
     let columns: [Of<'_, usize>; 8] = [
         ("policy", &|policy| letters[*policy].clone()),
         ("cheapest under", &|policy| format!("{} of {n_priced}", n_cheapest(*policy))),
-        ("Δ cost", &|policy| if *policy == 0 { NONE.to_owned() } else { median_change(grid, *policy) }),
+        ("Δ cost", &|policy| if *policy == 0 { NONE.to_owned() } else { median_change_text(grid, *policy) }),
         (remembered.unwrap_or("evidence kept"), &|policy| share(*policy, PriceCell::kept)),
-        ("recovery tokens", &|policy| range(&cells(*policy), PriceCell::recovery_tokens, tokens)),
+        ("recovery tokens", &|policy| {
+            format_cells_range(&cells(*policy), PriceCell::recovery_tokens, tokens)
+        }),
         ("results shown", &|policy| share(*policy, PriceCell::results_shown)),
         ("of limit", &|policy| share(*policy, PriceCell::of_limit)),
-        ("labels", &|policy| if *policy == 0 { "baseline".to_owned() } else { labels(grid, *policy) }),
+        ("labels", &|policy| {
+            if *policy == 0 { "baseline".to_owned() } else { label_counts_text(grid, *policy) }
+        }),
     ];
     let policies = (0..letters.len()).listed();
-    Grid::from_columns(title(all, grid, "Savings and losses of each policy"), 1, &policies, &columns)
+    Grid::from_columns(grid_title(all, grid, "Savings and losses of each policy"), 1, &policies, &columns)
 }
 
 /// Writes the range of a number over all profiles; a single number if both ends look the same.
-fn range(
+fn format_cells_range(
     cells: &[&PriceCell],
     number: fn(&PriceCell) -> Option<f64>,
     written: impl Fn(f64) -> String,
@@ -356,7 +371,7 @@ fn range(
 }
 
 /// Writes the median of the changes of cost against the first policy.
-fn median_change(grid: &Compared, policy: usize) -> String {
+fn median_change_text(grid: &Compared, policy: usize) -> String {
     let share = |cells: &[PriceCell]| {
         let (cell, first) = (cells.get(policy)?, cells.first()?);
         let share = cell.cost()? / first.cost()?;
@@ -369,7 +384,7 @@ fn median_change(grid: &Compared, policy: usize) -> String {
 }
 
 /// Counts the profiles by the policy's label.
-fn labels(grid: &Compared, policy: usize) -> String {
+fn label_counts_text(grid: &Compared, policy: usize) -> String {
     let count =
         |label| grid.rows.iter().filter(|it| !it.is_free() && it.label(policy) == Some(label)).count();
     let counts = LABELS.iter().map(|(label, word)| (count(*label), word)).filter(|(n, _)| *n > 0);

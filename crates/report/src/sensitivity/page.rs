@@ -1,15 +1,15 @@
 //! A comparison across profiles as a page: who is cheapest under most lists, the changes under them, and the effect of each rate.
 
-use super::grids::{heading, lettered, notes, several, tables};
+use super::grids::{all_grids, comparison_notes, counts_heading, format_count, lettered_policies};
 use super::{ALL, Compared};
-use crate::chart::figure;
+use crate::chart::draw_chart;
 use crate::chart::names::PolicyLabel;
 use crate::chart::winners::{Winners, WonList};
-use crate::effects::{PolicyChanges, spread};
+use crate::effects::{PolicyChanges, change_spread_grid};
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::prelude::*;
 use crate::template;
-use crate::verdict::{MIN_EVIDENCE, percent_round};
+use crate::verdict::{MIN_EVIDENCE, format_round_percent};
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::sensitivity::{PriceRow, ProfileShare, Sensitivity};
 use ctxsim_input::profile::price::VariedRate as Rate;
@@ -21,46 +21,47 @@ const FLOOR: Floor = Floor(MIN_EVIDENCE);
 ///
 /// # Errors
 /// What the template says.
-pub fn page(comparison: &Sensitivity) -> Result<String, template::Error> {
+pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let first = comparison.grids.first();
-    let won = first.and_then(|grid| winners(comparison, grid)).map(|it| figure("cheapest", &it));
-    let more = first.map(|grid| [changes(comparison, grid), by_rate(comparison, grid)]);
+    let won =
+        first.and_then(|grid| cheapest_by_price_list(comparison, grid)).map(|it| draw_chart("cheapest", &it));
+    let more = first.map(|grid| [cost_changes_grid(comparison, grid), rate_effects_grid(comparison, grid)]);
     let more = more.into_iter().flatten().flatten();
-    let tables = tables(comparison, false).into_iter().chain(more).flat_map(|mut grid| {
+    let tables = all_grids(comparison, false).into_iter().chain(more).flat_map(|mut grid| {
         let words = grid.more.take().map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
     });
-    let policies = PagePiece::list("Policies", lettered(comparison));
-    let n_policies = several(comparison.policies.len(), "policy", "policies");
+    let policies = PagePiece::list("Policies", lettered_policies(comparison));
+    let n_policies = format_count(comparison.policies.len(), "policy", "policies");
     let lists = counted(comparison.profiles.len(), "price list");
     let page = Page {
         command: "sensitivity",
         title: format!("{n_policies} under {lists}"),
-        about: format!("{}.", heading(comparison)),
-        answers: first.and_then(|grid| answer(comparison, grid)).into_iter().listed(),
-        rests_on: notes(comparison),
+        about: format!("{}.", counts_heading(comparison)),
+        answers: first.and_then(|grid| answer_card(comparison, grid)).into_iter().listed(),
+        rests_on: comparison_notes(comparison),
         parts: vec![
             PagePart::picture(PagePiece::pictures(won.into_iter().listed())),
             PagePart::tables(policies.into_iter().chain(tables).listed()),
         ],
     };
-    page.write()
+    page.into_html()
 }
 
 /// What is said where no load declares what is needed.
 const UNKNOWN: &str = "Nothing says which evidence is needed, so what it loses is unknown.";
 
 /// Says it in a paragraph.
-pub(super) fn answer_in_words(comparison: &Sensitivity) -> Option<String> {
-    let Card { number, what, words, .. } = answer(comparison, comparison.grids.first()?)?;
+pub(super) fn answer_paragraph(comparison: &Sensitivity) -> Option<String> {
+    let Card { number, what, words, .. } = answer_card(comparison, comparison.grids.first()?)?;
     let first = format!("{number} {what}.");
     Some(std::iter::once(first).chain(words).collect::<Vec<_>>().join(" "))
 }
 
 /// Says which policy is the cheapest under most price lists, of those that keep enough.
-fn answer(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
+fn answer_card(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
     let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).listed();
-    let (n, best) = winner(comparison, grid)?;
+    let (n, best) = most_often_cheapest(comparison, grid)?;
     let kept = || rows.iter().filter_map(|it| it.cells.get(best)?.kept());
     let kept = kept().reduce(f64::min).zip(kept().reduce(f64::max)).map(|(low, high)| {
         let (low, high) = (percent(low), percent(high));
@@ -75,7 +76,7 @@ fn answer(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
     };
     let policies = &comparison.policies;
     let below = (0..policies.len()).filter(below).map(|nth| policies[nth].clone()).listed().join(", ");
-    let floor = percent_round(FLOOR.0);
+    let floor = format_round_percent(FLOOR.0);
     let below = (!below.is_empty())
         .then(|| format!("Cheaper under some lists, but below {floor} of the evidence: {below}."));
     let n_lists = rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count();
@@ -91,14 +92,14 @@ fn answer(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
 }
 
 /// Returns under how many price lists the policy that is cheapest most often is, and which it is.
-fn winner(comparison: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
+fn most_often_cheapest(comparison: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
     let is_won = |row: &&PriceRow, policy| row.cheapest_keeping(FLOOR) == Some(policy);
     let wins = |policy: usize| grid.rows.iter().filter(|it| is_won(it, policy)).count();
     (0..comparison.policies.len()).map(|nth| (wins(nth), nth)).rev().max_by_key(|it| it.0)
 }
 
 /// Returns whom each price list is cheapest for.
-fn winners(comparison: &Sensitivity, grid: &Compared) -> Option<Winners> {
+fn cheapest_by_price_list(comparison: &Sensitivity, grid: &Compared) -> Option<Winners> {
     let label = |nth: usize| PolicyLabel::new(&comparison.policies[nth], nth);
     let won = |(profile, row): (&ProfileShare, &PriceRow)| {
         let best = row.cheapest_keeping(FLOOR)?;
@@ -109,42 +110,42 @@ fn winners(comparison: &Sensitivity, grid: &Compared) -> Option<Winners> {
     let won: Vec<(usize, WonList)> = comparison.profiles.iter().zip(&grid.rows).filter_map(won).listed();
     let n_won = |nth: usize| won.iter().filter(|it| it.0 == nth).count();
     let policies = (0..comparison.policies.len()).map(|nth| (label(nth), n_won(nth))).listed();
-    let floor = percent_round(FLOOR.0);
+    let floor = format_round_percent(FLOOR.0);
     (won.len() > 1).then(|| Winners {
-        subject: format!("{}; of those that keep at least {floor} of the evidence", subject(grid)),
+        subject: format!("{}; of those that keep at least {floor} of the evidence", grid_subject(grid)),
         policies,
         lists: won.into_iter().map(|it| it.1).listed(),
     })
 }
 
 /// Returns what a grid is of.
-fn subject(grid: &Compared) -> String {
+fn grid_subject(grid: &Compared) -> String {
     if grid.load == ALL { "all scenarios".to_owned() } else { grid.load.clone() }
 }
 
 /// Returns the changes in cost that each policy makes under the price lists.
-fn changes(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
+fn cost_changes_grid(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
     let under_lists = |nth: usize| PolicyChanges {
         policy: comparison.policies[nth].clone(),
-        changes: grid.rows.iter().filter_map(|row| change(row, nth)).listed(),
+        changes: grid.rows.iter().filter_map(|row| cost_change(row, nth)).listed(),
     };
-    let (base, subject) = (&comparison.policies[0], subject(grid));
+    let (base, subject) = (&comparison.policies[0], grid_subject(grid));
     let title = format!("Change in cost against {base} under the price lists · {subject}");
-    spread(title, "price lists", (1..comparison.policies.len()).map(under_lists).listed())
+    change_spread_grid(title, "price lists", (1..comparison.policies.len()).map(under_lists).listed())
 }
 
 /// Returns the change in a policy's cost under a price list that is not free.
-fn change(row: &PriceRow, policy: usize) -> Option<f64> {
+fn cost_change(row: &PriceRow, policy: usize) -> Option<f64> {
     let (own, first) = (row.cells.get(policy)?, row.cells.first()?);
     let change = own.cost()? / first.cost()? - 1.0;
     (!row.is_free() && own.did_as_much_as(first) && change.is_finite()).then_some(change)
 }
 
 /// Returns the effect of each rate, a tenth lower and a tenth higher, on what the policy saves that is cheapest most often.
-fn by_rate(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
-    let best = winner(comparison, grid)?.1;
+fn rate_effects_grid(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
+    let best = most_often_cheapest(comparison, grid)?.1;
     let lists = comparison.profiles.iter().zip(&grid.rows).filter_map(|(profile, row)| {
-        let declared = change(row, best)?;
+        let declared = cost_change(row, best)?;
         let ends = |rate: &Rate| {
             let [own, first] = [&row.cells[best], &row.cells[0]].map(|cell| cell.cost_at(*rate));
             let [low, high] = [0, 1].map(|nth| Some(own[nth]? / first[nth]? - 1.0));

@@ -2,11 +2,11 @@
 
 use ctxsim_base::grid::shell::quoted;
 
-use super::{Objective, PointNumbers, Sweep, SweepPoint, short};
+use super::{Objective, PointNumbers, Sweep, SweepPoint, short_overrides};
 use crate::blocks::Block;
-use crate::found::{Candidate, FoundPictures, FoundText};
+use crate::found::{Candidate, SearchResultCharts, SearchResultText};
 use crate::metric::COST;
-use crate::page::{Card, Page, PagePart, PagePiece, Tone, kept};
+use crate::page::{Card, Page, PagePart, PagePiece, Tone, evidence_kept_text};
 use crate::prelude::*;
 use crate::sampled::Sampled;
 use crate::template;
@@ -15,9 +15,9 @@ use crate::template;
 const SHOWN: usize = 20;
 
 /// Returns a sweep as text: the knee, the front, and counts of points.
-pub fn table(sweep: &Sweep, shows_all: bool, on: impl Into<Terminal>) -> String {
+pub fn terminal_text(sweep: &Sweep, shows_all: bool, terminal: impl Into<Terminal>) -> String {
     let head = &sweep.head;
-    let mut answer = vec![Block::Answer(answer(sweep))];
+    let mut answer = vec![Block::Answer(knee_sentence(sweep))];
     if let Some(knee) = sweep.knee {
         let set = sweep.points[knee].set.iter().map(|it| format!("--set '{it}'")).listed().join(" ");
         let (base, policy) = (&head.base, &head.policy);
@@ -29,36 +29,40 @@ pub fn table(sweep: &Sweep, shows_all: bool, on: impl Into<Terminal>) -> String 
         n => format!("{n} on the front, listed below {}", head.base),
     };
     let mut counts: IndexMap<String, usize> = IndexMap::new();
-    sweep.points.iter().for_each(|it| *counts.entry(label(it)).or_default() += 1);
+    sweep.points.iter().for_each(|it| *counts.entry(label_text(it)).or_default() += 1);
     counts.sort_by(|_, a, _, b| b.cmp(a));
     let counts = counts.iter().map(|(label, n)| format!("`{label}` {n}")).listed();
     let title = format!("{} varied against {}: {n_points}, {front}", head.policy, head.base);
-    let text = FoundText {
+    let text = SearchResultText {
         answer,
-        table: Grid { title, ..grid(sweep, &sweep.front) },
+        table: Grid { title, ..points_grid(sweep, &sweep.front) },
         has_base: true,
         most: SHOWN,
         shows_all_by: "ctxsim sweep --details",
         notes: vec![format!("Labels against {}: {}.", head.base, counts.join(", "))],
         details: Vec::new(),
     };
-    text.draw(shows_all, on.into())
+    text.draw(shows_all, terminal.into())
 }
 
 /// Returns a sweep as a page.
 ///
 /// # Errors
 /// What the template says.
-pub fn page(sweep: &Sweep) -> Result<String, template::Error> {
+pub fn html_page(sweep: &Sweep) -> Result<String, template::Error> {
     let head = &sweep.head;
-    let mut points = grid(sweep, &(0..sweep.points.len()).listed());
+    let mut points = points_grid(sweep, &(0..sweep.points.len()).listed());
     points.title = format!("Every point of {} against {}", head.policy, head.base);
     for ((nth, point), row) in sweep.points.iter().enumerate().zip(points.rows.iter_mut().skip(1)) {
-        row.cells[0] = short(&point.set);
-        row.note = sweep.front.contains(&nth).then(|| sweep.mark(nth).unwrap_or("front").to_owned());
+        row.cells[0] = short_overrides(&point.set);
+        row.note = sweep.front.contains(&nth).then(|| sweep.knee_mark(nth).unwrap_or("front").to_owned());
     }
-    let points = PagePiece::table_with(points, |name| {
-        sweep.points.iter().find(|it| short(&it.set) == name).map(|point| command(sweep, point))
+    let points = PagePiece::table_with_commands(points, |name| {
+        sweep
+            .points
+            .iter()
+            .find(|it| short_overrides(&it.set) == name)
+            .map(|point| compare_command(sweep, point))
     });
     let rests_on = [("Loads", &head.scenarios), ("Profiles", &head.profiles)].into_iter();
     let rests_on = rests_on.filter(|it| !it.1.is_empty());
@@ -68,29 +72,31 @@ pub fn page(sweep: &Sweep) -> Result<String, template::Error> {
         command: "sweep",
         title: format!("{} varied against {}", head.policy, head.base),
         about: format!("{}, {} on the front.", counted(sweep.points.len(), "point"), sweep.front.len()),
-        answers: vec![card(sweep)],
+        answers: vec![knee_card(sweep)],
         rests_on: rests_on.map(|(what, all)| format!("{what}: {}.", all.join(", "))).listed(),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(sweep.pictures().all())),
+            PagePart::picture(PagePiece::pictures(sweep.result_charts().all_charts())),
             PagePart::tables(vec![points]),
             PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
         ],
     };
-    page.write()
+    page.into_html()
 }
 
 /// Says what the knee is, or why there is none.
-fn answer(sweep: &Sweep) -> String {
+fn knee_sentence(sweep: &Sweep) -> String {
     let base = &sweep.head.base;
     if let Some(knee) = sweep.knee {
         let point = &sweep.points[knee];
         let bound = |ends| format!("; if every assumption erred the same way, {}%", interval(ends));
         let bound = point.bound.map_or_else(String::new, bound);
-        let sure = point.sure().map(|ends| format!(" Its change in cost against {base}: {ends}{bound}."));
+        let sure = point
+            .cost_interval_text()
+            .map(|ends| format!(" Its change in cost against {base}: {ends}{bound}."));
         let sure = sure.unwrap_or_default();
         format!("Knee: the front's point closest to the best value of every objective.{sure}")
     } else if !sweep.front.is_empty() {
-        let stopped = sweep.points.iter().any(|it| !it.base.is_complete());
+        let stopped = sweep.points.iter().any(|it| !it.base.completed_all_turns());
         let keep = if stopped { ", which stopped at a limit." } else { ": keep it." };
         format!("No point that does the same work is cheaper than {base}{keep}")
     } else if sweep.head.guards.is_empty() {
@@ -102,31 +108,35 @@ fn answer(sweep: &Sweep) -> String {
 }
 
 /// Returns the knee as the verdict of a page.
-fn card(sweep: &Sweep) -> Card {
+fn knee_card(sweep: &Sweep) -> Card {
     let base = &sweep.head.base;
-    let told = answer(sweep);
+    let told = knee_sentence(sweep);
     let knee = sweep.knee.map(|nth| &sweep.points[nth]);
-    let Some((point, change)) = knee.and_then(|it| Some((it, change(it)?))) else {
+    let Some((point, change)) = knee.and_then(|it| Some((it, cost_change(it)?))) else {
         return Card { number: format!("Keep {base}"), what: told, ..Card::default() };
     };
     let is_open = point.interval.is_some_and(|[low, high]| low * high < 0.0);
     // One session says nothing of others, however sure it is what it costs.
     let is_known = !is_open && point.interval_over == Sampled::Sessions;
     let open = is_open.then(|| format!("Whether it is cheaper than {base} cannot be told."));
-    let kept = kept(point.numbers.get("evidence_kept"));
+    let kept = evidence_kept_text(point.numbers.get("evidence_kept"));
     Card {
         number: signed(change),
-        what: format!("at {}, the knee of the front: {kept}, {}", short(&point.set), label(point)),
-        sure: point.sure(),
+        what: format!(
+            "at {}, the knee of the front: {kept}, {}",
+            short_overrides(&point.set),
+            label_text(point)
+        ),
+        sure: point.cost_interval_text(),
         words: open.into_iter().chain([told]).listed(),
-        code: Some(command(sweep, point)),
+        code: Some(compare_command(sweep, point)),
         tone: if is_known && change < 0.0 { Tone::Better } else { Tone::Plain },
         ..Card::default()
     }
 }
 
 /// Returns the command that compares a point with the base, and says why its cost differs.
-fn command(sweep: &Sweep, point: &SweepPoint) -> String {
+fn compare_command(sweep: &Sweep, point: &SweepPoint) -> String {
     let head = &sweep.head;
     let listed = |option: &str, all: &[String]| {
         all.iter().map(|it| format!(" {option}{}", quoted(it))).collect::<String>()
@@ -137,13 +147,13 @@ fn command(sweep: &Sweep, point: &SweepPoint) -> String {
 }
 
 /// Returns by how much a point's cost differs from the base's.
-fn change(point: &SweepPoint) -> Option<f64> {
+fn cost_change(point: &SweepPoint) -> Option<f64> {
     let (own, base) = point.numbers.get(COST).zip(point.base.get(COST)).filter(|it| it.1 > 0.0)?;
-    point.is_same_work().then_some(own / base - 1.0)
+    point.does_same_work_as_base().then_some(own / base - 1.0)
 }
 
 /// Returns the base and some points as a table.
-fn grid(sweep: &Sweep, points: &[usize]) -> Grid {
+fn points_grid(sweep: &Sweep, points: &[usize]) -> Grid {
     let head = &sweep.head;
     let costs = sweep.points.iter().filter_map(|it| it.numbers.get(COST));
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
@@ -155,11 +165,11 @@ fn grid(sweep: &Sweep, points: &[usize]) -> Grid {
             objectives.push(objective);
         }
     }
-    objectives.retain(|of| sweep.points.iter().any(|it| of.number(&it.numbers).is_some()));
-    let of_objectives = objectives.iter().map(|of| of.heading(has));
+    objectives.retain(|of| sweep.points.iter().any(|it| of.number_of_point(&it.numbers).is_some()));
+    let of_objectives = objectives.iter().map(|of| of.column_heading(has));
     let headings = [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
     let row = |name: String, numbers: &PointNumbers, change: Option<f64>, label: String| {
-        let cell = |of: &Objective| or_none(of.number(numbers), |it| of.shown(it, decimals));
+        let cell = |of: &Objective| or_none(of.number_of_point(numbers), |it| of.format_number(it, decimals));
         let cells = objectives.iter().map(cell).chain([or_none(change, signed), label]);
         std::iter::once(name).chain(cells).listed()
     };
@@ -171,17 +181,22 @@ fn grid(sweep: &Sweep, points: &[usize]) -> Grid {
     for nth in points {
         let point = &sweep.points[*nth];
         let mark = if sweep.knee == Some(*nth) { " (knee)" } else { "" };
-        rows.push(row(short(&point.set) + mark, &point.numbers, change(point), label(point)));
+        rows.push(row(
+            short_overrides(&point.set) + mark,
+            &point.numbers,
+            cost_change(point),
+            label_text(point),
+        ));
     }
     Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1]).hued(Hue::Less, &["Δ cost"])
 }
 
 /// Describes how a point compares with the base.
-fn label(point: &SweepPoint) -> String {
-    if !point.does_the_work() {
+fn label_text(point: &SweepPoint) -> String {
+    if !point.does_all_or_base_work() {
         return "stopped elsewhere".to_owned();
     }
-    if !point.is_same_work() {
+    if !point.does_same_work_as_base() {
         return "the base stopped".to_owned();
     }
     let word = point.label.and_then(|it| serde_json::to_value(it).ok());
@@ -190,25 +205,25 @@ fn label(point: &SweepPoint) -> String {
 
 impl SweepPoint {
     /// Names the interval of its change in cost.
-    fn sure(&self) -> Option<String> {
-        self.interval.map(|ends| self.interval_over.named(&format!("{}%", interval(ends))))
+    fn cost_interval_text(&self) -> Option<String> {
+        self.interval.map(|ends| self.interval_over.interval_text(&format!("{}%", interval(ends))))
     }
 }
 
 impl Sweep {
     /// Returns what all points that do the work cost and keep, and by how much their costs differ from the base's.
-    pub(super) fn pictures(&self) -> FoundPictures<'_> {
+    pub(super) fn result_charts(&self) -> SearchResultCharts<'_> {
         let candidate = |(nth, point): (usize, &SweepPoint)| Candidate {
-            name: short(&point.set),
-            usd: point.numbers.get(COST).filter(|_| point.does_the_work()),
+            name: short_overrides(&point.set),
+            usd: point.numbers.get(COST).filter(|_| point.does_all_or_base_work()),
             kept: point.numbers.get("evidence_kept"),
-            change: change(point),
+            change: cost_change(point),
             interval: point.interval,
             interval_over: point.interval_over,
-            mark: self.mark(nth),
+            mark: self.knee_mark(nth),
         };
         let first = self.points.first();
-        FoundPictures {
+        SearchResultCharts {
             base: &self.head.base,
             base_usd: first.and_then(|it| it.base.get(COST)),
             base_kept: first.and_then(|it| it.base.get("evidence_kept")),
@@ -220,7 +235,7 @@ impl Sweep {
     }
 
     /// Returns what a point is to the reader.
-    fn mark(&self, nth: usize) -> Option<&'static str> {
+    fn knee_mark(&self, nth: usize) -> Option<&'static str> {
         (self.knee == Some(nth)).then_some("knee")
     }
 }

@@ -29,7 +29,7 @@ pub struct SweepShard {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn document(sweep: &Sweep) -> Result<String, serde_json::Error> {
+pub fn sweep_json(sweep: &Sweep) -> Result<String, serde_json::Error> {
     let Sweep { head, points, front, knee } = sweep;
     json_text(&group! {
         "schema": SCHEMA,
@@ -44,7 +44,7 @@ pub fn document(sweep: &Sweep) -> Result<String, serde_json::Error> {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn shard(
+pub fn shard_json(
     shard: [usize; 2],
     sweep: SweepHead,
     points: Vec<SweepPoint>,
@@ -56,13 +56,13 @@ pub fn shard(
 ///
 /// # Errors
 /// A file is not a shard or belongs to another sweep, or a point is missing or duplicated.
-pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
+pub fn merge_shards(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let mut head: Option<SweepHead> = None;
     let mut room = SumRoom::default();
     let mut points: Vec<Option<SweepPoint>> = Vec::new();
     for (file, text) in files {
-        if let Err((message, help)) = take(text, &mut head, &mut room, &mut points) {
+        if let Err((message, help)) = add_shard(text, &mut head, &mut room, &mut points) {
             let mut problem = Diagnostic::at(Code("shard"), "", message).help(help);
             file.clone_into(&mut problem.place.file);
             problems.push(problem);
@@ -80,7 +80,7 @@ pub fn merged(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
 }
 
 /// Takes the points of a shard; what is wrong with it is told with a way out.
-fn take(
+fn add_shard(
     text: &str,
     head: &mut Option<SweepHead>,
     room: &mut SumRoom,
@@ -96,7 +96,7 @@ fn take(
             "merge shards of the same command line",
         ));
     }
-    if own.points > POINTS_MAX || room.take(&shard).is_err() {
+    if own.points > POINTS_MAX || room.reserve_for(&shard).is_err() {
         return Err(("a number of this shard is out of range".to_owned(), WRITTEN));
     }
     points.resize(own.points, None);

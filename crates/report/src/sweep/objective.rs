@@ -42,7 +42,7 @@ impl Objective {
     pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
 
     /// Returns what it is a number of; of much remembered, without the place, which differs between kinds of memories.
-    fn described(self) -> Number {
+    fn described_number(self) -> Number {
         let described =
             |name, place, heading, better, is_share| Number { name, place, heading, better, is_share };
         match self {
@@ -59,7 +59,7 @@ impl Objective {
 
     /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
-        self.described().name
+        self.described_number().name
     }
 
     /// Returns every objective.
@@ -69,41 +69,44 @@ impl Objective {
     }
 
     /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
-    pub fn number(self, point: &PointNumbers) -> Option<f64> {
-        point.get(self.place(point)?)
+    pub fn number_of_point(self, point: &PointNumbers) -> Option<f64> {
+        point.get(self.metric_path(point)?)
     }
 
     /// Returns whether it is of what is remembered.
-    pub fn is_found(self) -> bool {
+    pub fn is_of_memory(self) -> bool {
         matches!(self, Self::Retention | Self::Found(_))
     }
 
     /// Returns its place in reports; of the retention, that of the kind of memory that a point has.
-    pub(super) fn place(self, point: &PointNumbers) -> Option<&'static str> {
+    pub(super) fn metric_path(self, point: &PointNumbers) -> Option<&'static str> {
         match self {
-            Self::Retention => remembered::mains().map(|it| it.place).find(|it| point.get(it).is_some()),
-            other => Some(other.described().place),
+            Self::Retention => {
+                remembered::main_numbers_of_findings().map(|it| it.place).find(|it| point.get(it).is_some())
+            }
+            other => Some(other.described_number().place),
         }
     }
 
     /// Returns a number, negated if higher is better, so that lower is better.
     pub fn badness(self, number: f64) -> f64 {
-        if self.described().better == Better::Lower { number } else { -number }
+        if self.described_number().better == Better::Lower { number } else { -number }
     }
 
     /// Returns its heading; of what is remembered, that of the kind of memory.
-    pub fn heading(self, has: impl Fn(&str) -> bool) -> &'static str {
-        let main = remembered::mains().find(|it| matches!(self, Self::Retention) && has(it.place));
-        main.map_or(self.described().heading, |it| it.heading)
+    pub fn column_heading(self, has: impl Fn(&str) -> bool) -> &'static str {
+        let main = remembered::main_numbers_of_findings()
+            .find(|it| matches!(self, Self::Retention) && has(it.place));
+        main.map_or(self.described_number().heading, |it| it.heading)
     }
 
     /// Writes one of its numbers.
-    pub fn shown(self, number: f64, decimals: usize) -> String {
+    pub fn format_number(self, number: f64, decimals: usize) -> String {
         match self {
             Self::Cost => numbers::fixed(number, decimals),
             Self::Prompt => numbers::fixed(number, 0),
             Self::Recovery => numbers::expected(number),
-            other if other.described().is_share => numbers::percent(number),
+            other if other.described_number().is_share => numbers::percent(number),
             _ => numbers::fixed(number, 1),
         }
     }
@@ -114,7 +117,7 @@ impl TryFrom<String> for Objective {
 
     fn try_from(text: String) -> Result<Self, String> {
         let is_it = |objective: &Self| {
-            let Number { name, place, heading, .. } = objective.described();
+            let Number { name, place, heading, .. } = objective.described_number();
             let is_found = matches!(objective, Self::Found(_));
             let written = [place, heading, place.strip_suffix(".mean").unwrap_or(place)];
             name == text || is_found && written.contains(&text.as_str())
@@ -148,13 +151,13 @@ pub struct PointGuard {
 
 impl PointGuard {
     /// Returns whether a number keeps the bound.
-    pub fn holds(&self, number: f64) -> bool {
+    pub fn allows(&self, number: f64) -> bool {
         if self.is_least { number >= self.bound } else { number <= self.bound }
     }
 
     /// Returns whether a point keeps it; what is unknown does not.
-    pub fn keeps(&self, numbers: &PointNumbers) -> bool {
-        self.of.number(numbers).is_some_and(|it| self.holds(it))
+    pub fn allows_point(&self, numbers: &PointNumbers) -> bool {
+        self.of.number_of_point(numbers).is_some_and(|it| self.allows(it))
     }
 }
 

@@ -3,10 +3,10 @@
 use ctxsim_engine::measure::floor::Floor;
 
 use super::drawn::COLUMNS;
-use super::{SessionSplit, Tried, TunePart, Tuned, TunedSession};
+use super::{SessionSplit, TriedVariants, TunePart, Tuned, TunedSession};
 use crate::blocks::{Block, ListBlock};
 use crate::found;
-use crate::found::FoundText;
+use crate::found::SearchResultText;
 use crate::prelude::*;
 
 /// The search's method, as reports name it.
@@ -17,7 +17,7 @@ const DESIGNS_SHOWN: usize = 10;
 
 /// What a search over policies came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Designed {
+pub struct DesignSearchResult {
     /// The best policy: its name as a preset, its stages, or both.
     pub name: String,
     /// The preset that is the best policy as it is, if one is.
@@ -84,11 +84,11 @@ pub struct DesignTested {
     pub search: DesignedSearch,
 }
 
-impl Designed {
+impl DesignSearchResult {
     /// Judges a choice on the sessions that it was not chosen on.
     pub fn new(base: &str, sessions: &[TunedSession], tested: DesignTested) -> Self {
         let DesignTested { names, stages, front, best_preset, ceiling, min_evidence, search } = tested;
-        let halves = SessionSplit::new(sessions, search.seed).parts();
+        let halves = SessionSplit::new(sessions, search.seed).part_indices();
         let results = |half: &Vec<usize>| {
             TunePart::of_variants(&half.iter().map(|it| &sessions[*it]).listed(), names.len())
         };
@@ -101,14 +101,14 @@ impl Designed {
         let (name, is_preset) = names.first().cloned().unwrap_or_default();
         let mut chosen = sessions.to_vec();
         chosen.iter_mut().for_each(|it| it.variants.truncate(1));
-        let tried = Tried { points: vec![vec![name.clone()]], ..Tried::default() };
+        let tried = TriedVariants { points: vec![vec![name.clone()]], ..TriedVariants::default() };
         let tuned = Tuned::new([base, &name], &chosen, tried, min_evidence, search.seed);
         let judged = by_part.last().map_or(&[][..], Vec::as_slice);
-        let own = judged.first().and_then(TunePart::change);
+        let own = judged.first().and_then(TunePart::cost_change);
         // Changes of the other presets that keep the floor.
         let presets = names.iter().zip(judged).filter(|it| it.0.1 && it.0.0 != name);
         let keeping = presets.filter(|it| Floor(min_evidence).keeps(it.1.evidence_kept, it.1.task_kept));
-        let keeping = keeping.filter_map(|it| it.1.change()).listed();
+        let keeping = keeping.filter_map(|it| it.1.cost_change()).listed();
         let of_ceiling = |half: &Vec<usize>| {
             let base: f64 = half.iter().filter_map(|it| sessions[*it].base.costs.total()).sum();
             let change = |nth: usize| {
@@ -132,22 +132,22 @@ impl Designed {
     }
 
     /// Returns where a policy file has its numbers from.
-    pub fn source(&self) -> String {
-        let on = self.tuned.parts.last().map_or_else(String::new, TunePart::words);
+    pub fn provenance_sentence(&self) -> String {
+        let on = self.tuned.parts.last().map_or_else(String::new, TunePart::result_clause);
         let what = if self.tuned.parts.len() > 1 { "the sessions held out" } else { "all sessions" };
         format!("ctxsim tune --design, on {what}: {on}")
     }
 
     /// Returns what a policy file says of how it was found: one paragraph each.
-    pub fn evidence(&self) -> Vec<String> {
-        let mut lines = vec![self.best(), self.answer()];
-        lines.extend(self.on_parts().map(|words| words + ".").chain([self.beat()]));
-        lines.extend(self.ceiling_words().into_iter().chain([self.searched()]));
+    pub fn provenance_paragraphs(&self) -> Vec<String> {
+        let mut lines = vec![self.choice_sentence(), self.recommendation_sentence()];
+        lines.extend(self.part_sentences().map(|words| words + ".").chain([self.beaten_presets_sentence()]));
+        lines.extend(self.ceiling_sentence().into_iter().chain([self.search_sentence()]));
         lines
     }
 
     /// Names the choice.
-    fn best(&self) -> String {
+    fn choice_sentence(&self) -> String {
         match &self.preset {
             Some(preset) => format!("Best policy: the preset {preset}, as it is."),
             None => format!("Best policy: {}.", self.name),
@@ -155,7 +155,7 @@ impl Designed {
     }
 
     /// Says whether the rule recommends it.
-    fn answer(&self) -> String {
+    fn recommendation_sentence(&self) -> String {
         match &self.tuned.reason {
             Some(reason) => format!("Nothing is recommended: {reason}."),
             None => "Recommended: the held-out sessions confirm it.".to_owned(),
@@ -163,21 +163,23 @@ impl Designed {
     }
 
     /// Says how it did on each part of the sessions.
-    fn on_parts(&self) -> impl Iterator<Item = String> {
+    fn part_sentences(&self) -> impl Iterator<Item = String> {
         let heads: &[&str] =
             if self.tuned.parts.len() > 1 { &["Chosen on ", "Held out: "] } else { &["All "] };
         let parts = heads.iter().zip(&self.tuned.parts);
-        parts.map(|(head, part)| format!("{head}{}: {}", counted(part.sessions, "session"), part.words()))
+        parts.map(|(head, part)| {
+            format!("{head}{}: {}", counted(part.sessions, "session"), part.result_clause())
+        })
     }
 
     /// Says what the choice beat on the sessions that it was not chosen on.
-    fn beat(&self) -> String {
+    fn beaten_presets_sentence(&self) -> String {
         let place = if self.tuned.parts.len() > 1 { "On the sessions held out" } else { "On these sessions" };
         let of_presets = match self.presets_keeping {
             0 => "no other preset that was tried keeps the floor".to_owned(),
             n => format!("it costs less than {} of {n} presets that keep the floor", self.presets_beaten),
         };
-        let last = |parts: &[TunePart]| parts.last().and_then(TunePart::change);
+        let last = |parts: &[TunePart]| parts.last().and_then(TunePart::cost_change);
         let best = self.best_preset.as_ref().filter(|it| it.name != self.name);
         let best = best.zip(last(&self.tuned.parts)).and_then(|(preset, own)| {
             let (name, change) = (&preset.name, (1.0 + own) / (1.0 + last(&preset.parts)?) - 1.0);
@@ -190,7 +192,7 @@ impl Designed {
     }
 
     /// Says how much there is to gain.
-    fn ceiling_words(&self) -> Option<String> {
+    fn ceiling_sentence(&self) -> Option<String> {
         let ceiling = self.ceiling.last()?;
         let hindsight = signed(ceiling.hindsight?);
         let most = |bound: f64| {
@@ -201,7 +203,7 @@ impl Designed {
     }
 
     /// Says what was tried.
-    fn searched(&self) -> String {
+    fn search_sentence(&self) -> String {
         let DesignedSearch { method, seed, budget, plays, policies, presets, is_cut } = &self.search;
         let cut = if *is_cut { ", which ended it" } else { "" };
         let policies = counted(*policies, "policy");
@@ -213,31 +215,34 @@ impl Designed {
 }
 
 /// Returns what was found as text.
-pub fn table(designed: &Designed, on: impl Into<Terminal>) -> String {
+pub fn terminal_text(designed: &DesignSearchResult, terminal: impl Into<Terminal>) -> String {
     let stages = designed.stages.clone();
-    let best = ListBlock { heading: designed.best(), lines: stages, most: Some(usize::MAX) };
-    let mut answer = vec![Block::Answer(designed.answer()), Block::List(best)];
-    let said = designed.on_parts().chain([designed.beat()]).chain(designed.ceiling_words());
+    let best = ListBlock { heading: designed.choice_sentence(), lines: stages, most: Some(usize::MAX) };
+    let mut answer = vec![Block::Answer(designed.recommendation_sentence()), Block::List(best)];
+    let said = designed
+        .part_sentences()
+        .chain([designed.beaten_presets_sentence()])
+        .chain(designed.ceiling_sentence());
     answer.extend(said.map(Block::Text));
-    let text = FoundText {
+    let text = SearchResultText {
         answer,
-        table: front(designed),
+        table: front_grid(designed),
         has_base: false,
         most: DESIGNS_SHOWN,
         shows_all_by: "ctxsim tune --design --json",
-        notes: vec![designed.searched()],
+        notes: vec![designed.search_sentence()],
         details: Vec::new(),
     };
-    text.draw(false, on.into())
+    text.draw(false, terminal.into())
 }
 
 /// Returns the front as a table.
-fn front(designed: &Designed) -> Grid {
+fn front_grid(designed: &DesignSearchResult) -> Grid {
     let costs = designed.tuned.parts.iter().filter_map(|part| part.base_cost);
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
     let row = |policy: &DesignedPolicy| {
         let best = if policy.name == designed.name { " (best)" } else { "" };
-        (policy.name.clone() + best, policy.parts.iter().map(|it| it.cells(decimals)).listed())
+        (policy.name.clone() + best, policy.parts.iter().map(|it| it.format_cells(decimals)).listed())
     };
-    found::candidates(&COLUMNS, designed.tuned.parts.len(), designed.front.iter().map(row).listed())
+    found::candidates_grid(&COLUMNS, designed.tuned.parts.len(), designed.front.iter().map(row).listed())
 }

@@ -5,7 +5,7 @@ use ctxsim_base::grid::numbers::{fixed_or_none, listed_code};
 use super::{BlockPart, TunePart, Tuned, TunedPoint, WhyNot, variant_name};
 use crate::blocks::Block;
 use crate::chart::frontier::ADVISED;
-use crate::found::{Candidate, FoundPictures, FoundText};
+use crate::found::{Candidate, SearchResultCharts, SearchResultText};
 use crate::page::{Card, Page, PagePart, PagePiece, Tone};
 use crate::prelude::*;
 use crate::sampled::Sampled;
@@ -21,55 +21,56 @@ const MOST_DRAWN: usize = 12;
 pub(super) const COLUMNS: [&str; 3] = ["USD", "Δ cost", "kept"];
 
 /// Returns what was found as text: whether to use it, how it did, and the variants.
-pub fn table(tuned: &Tuned, shows_all: bool, on: impl Into<Terminal>) -> String {
+pub fn terminal_text(tuned: &Tuned, shows_all: bool, terminal: impl Into<Terminal>) -> String {
     let answer = match &tuned.goal {
         Some(goal) => {
-            let mut lines = goal.lines(&tuned.base).into_iter();
+            let mut lines = goal.result_sentences(&tuned.base).into_iter();
             let first = lines.next().map(Block::Answer);
             first.into_iter().chain(lines.map(Block::Text)).listed()
         }
-        None => answer(tuned),
+        None => answer_blocks(tuned),
     };
-    let table = tuned.goal.as_ref().map_or_else(|| grid(tuned), |goal| goal.grid(&tuned.base));
+    let table =
+        tuned.goal.as_ref().map_or_else(|| variants_grid(tuned), |goal| goal.variants_grid(&tuned.base));
     let (sessions, variants) = (counted(tuned.n_sessions(), "session"), counted(tuned.variants, "variant"));
     let title = format!("{} tuned against {} on {sessions}: {variants}", tuned.policy, tuned.base);
-    let text = FoundText {
+    let text = SearchResultText {
         answer,
         table: Grid { title, ..table },
         has_base: true,
         most: SHOWN,
         shows_all_by: "ctxsim tune --details",
-        notes: tried(tuned),
-        details: block_grids(tuned),
+        notes: tried_sentences(tuned),
+        details: project_and_time_grids(tuned),
     };
-    text.draw(shows_all, on.into())
+    text.draw(shows_all, terminal.into())
 }
 
 /// Returns what was found as a page.
 ///
 /// # Errors
 /// What the template says.
-pub fn page(tuned: &Tuned) -> Result<String, template::Error> {
-    let table = Grid { title: "Every variant, the best first".to_owned(), ..grid(tuned) };
-    let tables = std::iter::once(table).chain(block_grids(tuned));
+pub fn html_page(tuned: &Tuned) -> Result<String, template::Error> {
+    let table = Grid { title: "Every variant, the best first".to_owned(), ..variants_grid(tuned) };
+    let tables = std::iter::once(table).chain(project_and_time_grids(tuned));
     let (sessions, variants) = (counted(tuned.n_sessions(), "session"), counted(tuned.variants, "variant"));
     let page = Page {
         command: "tune",
         title: format!("{} tuned against {}", tuned.policy, tuned.base),
         about: format!("{variants} on {sessions}."),
-        answers: vec![card(tuned)],
-        rests_on: rests_on(tuned, true),
+        answers: vec![best_variant_card(tuned)],
+        rests_on: best_variant_sentences(tuned, true),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(pictures(tuned).all())),
+            PagePart::picture(PagePiece::pictures(result_charts(tuned).all_charts())),
             PagePart::tables(tables.map(PagePiece::table).listed()),
-            PagePart::causes(PagePiece::list("What was tried", tried(tuned))),
+            PagePart::causes(PagePiece::list("What was tried", tried_sentences(tuned))),
         ],
     };
-    page.write()
+    page.into_html()
 }
 
 /// Says whether to use the best variant.
-fn verdict(tuned: &Tuned) -> String {
+fn recommendation_sentence(tuned: &Tuned) -> String {
     match &tuned.reason {
         Some(reason) => format!("Nothing is recommended: {reason}."),
         None if tuned.chosen.is_empty() => {
@@ -80,36 +81,37 @@ fn verdict(tuned: &Tuned) -> String {
 }
 
 /// Says whether to use the best variant, which it is, and how it did.
-fn answer(tuned: &Tuned) -> Vec<Block> {
+fn answer_blocks(tuned: &Tuned) -> Vec<Block> {
     let is_set = tuned.reason.is_none() && !tuned.chosen.is_empty();
-    let mut blocks = vec![Block::Answer(verdict(tuned) + if is_set { " To apply:" } else { "" })];
+    let mut blocks =
+        vec![Block::Answer(recommendation_sentence(tuned) + if is_set { " To apply:" } else { "" })];
     blocks.extend(is_set.then(|| Block::Code(tuned.chosen.join("\n"))));
-    blocks.extend(rests_on(tuned, false).into_iter().map(Block::Text));
+    blocks.extend(best_variant_sentences(tuned, false).into_iter().map(Block::Text));
     blocks
 }
 
 /// Says which variant is the best and how it did on both parts; in full, with the limits of each.
-fn rests_on(tuned: &Tuned, in_full: bool) -> Vec<String> {
+fn best_variant_sentences(tuned: &Tuned, in_full: bool) -> Vec<String> {
     let keeps = tuned.parts.first().is_some_and(|own| own.surely_keeps(tuned.min_evidence));
     let floor = percent(tuned.min_evidence);
-    let what = match tuned.kept_of() {
+    let what = match tuned.number_for_evidence_kept() {
         _ if !keeps => format!("Costs least, but may keep less than {floor}"),
         None => format!("Cheapest that keeps {floor} of the evidence"),
         Some(number) => format!("Cheapest that has {number} of at least {floor}"),
     };
     let mut lines = vec![format!("{what}: {}", variant_name(&tuned.chosen))];
     let words = |n: String, part: &TunePart, more: &str| {
-        let limits = part.limits_words().filter(|_| in_full);
+        let limits = part.limits_text().filter(|_| in_full);
         let limits = limits.map_or_else(String::new, |it| format!(". Limits: {it}"));
-        format!("{n}: {}{more}{limits}", part.words())
+        format!("{n}: {}{more}{limits}", part.result_clause())
     };
     let sessions = |part: &TunePart| counted(part.sessions, "session");
     match tuned.parts.as_slice() {
         [own, out] => {
-            let how = format!(" ({})", tuned.split_words());
+            let how = format!(" ({})", tuned.split_description());
             lines.push(format!("Chosen on {}", words(sessions(own), own, "")));
             lines.push(format!("Held out {}", words(sessions(out), out, &how)));
-            lines.extend(out.limits_words().filter(|_| !in_full));
+            lines.extend(out.limits_text().filter(|_| !in_full));
         }
         parts => lines.extend(parts.iter().map(|it| words(sessions(it), it, ""))),
     }
@@ -121,14 +123,14 @@ fn rests_on(tuned: &Tuned, in_full: bool) -> Vec<String> {
         let whom = if tuned.parts.len() > 1 { "the sessions held out" } else { "these sessions" };
         lines.push(format!("Of {whom}: {}.", tuned.cautions.join("; ")));
     }
-    lines.extend(tuned.optimism.map(against));
+    lines.extend(tuned.optimism.map(optimism_sentence));
     // Where the word is the reason, it is told.
     lines.extend(tuned.word_rests_on.clone().filter(|_| tuned.why_not != Some(WhyNot::Word)));
     lines
 }
 
 /// Compares the change in cost on the two parts.
-fn against(optimism: f64) -> String {
+fn optimism_sentence(optimism: f64) -> String {
     let points = format!("{:.1}", optimism.abs() * 100.0);
     if points == "0.0" {
         return "The held-out sessions show the same change in cost.".to_owned();
@@ -140,15 +142,15 @@ fn against(optimism: f64) -> String {
 }
 
 /// Returns the best variant as the verdict of a page.
-fn card(tuned: &Tuned) -> Card {
+fn best_variant_card(tuned: &Tuned) -> Card {
     let out = tuned.parts.last();
-    let change = out.and_then(TunePart::change).map(signed);
+    let change = out.and_then(TunePart::cost_change).map(signed);
     let ends = out.and_then(|it| it.spread?.interval);
     let is_recommended = tuned.reason.is_none();
     let (keep, whose) = (format!("Keep {}", tuned.base), if is_recommended { "" } else { "The best: " });
     Card {
         number: if is_recommended { change.unwrap_or_default() } else { keep },
-        what: verdict(tuned),
+        what: recommendation_sentence(tuned),
         sure: ends.map(|it| format!("{whose}95% interval {}% on the sessions held out", interval(it))),
         code: Some(tuned.chosen.join("\n")).filter(|it| is_recommended && !it.is_empty()),
         tone: if is_recommended { Tone::Better } else { Tone::Plain },
@@ -157,8 +159,8 @@ fn card(tuned: &Tuned) -> Card {
 }
 
 /// Says what was varied, and what was not.
-fn tried(tuned: &Tuned) -> Vec<String> {
-    let one = |varied: &super::Varied| {
+fn tried_sentences(tuned: &Tuned) -> Vec<String> {
+    let one = |varied: &super::VariedPath| {
         let path = varied.path.split_once("params.").map_or(varied.path.as_str(), |it| it.1);
         format!("{path} ({}; {})", varied.values.join(", "), varied.rule)
     };
@@ -170,10 +172,10 @@ fn tried(tuned: &Tuned) -> Vec<String> {
         lines.push(format!("Not varied: {}.", all.listed().join("; ")));
     }
     if let Some(goal) = &tuned.goal {
-        lines.push(goal.title());
+        lines.push(goal.goal_sentence());
         return lines;
     }
-    if let Some(number) = tuned.kept_of() {
+    if let Some(number) = tuned.number_for_evidence_kept() {
         lines.push(format!(
             "Memories declare no evidence needs. Here, evidence kept means {number}, as a share of all questions."
         ));
@@ -189,12 +191,12 @@ fn tried(tuned: &Tuned) -> Vec<String> {
 }
 
 /// Returns the variants that differ in their results, the best first, each with those that are like it.
-fn distinct(tuned: &Tuned) -> impl Iterator<Item = &[TunedPoint]> {
+fn groups_of_equal_points(tuned: &Tuned) -> impl Iterator<Item = &[TunedPoint]> {
     tuned.points.chunk_by(|one, other| one.parts == other.parts)
 }
 
 /// Returns the variants as a table, the best first; of those with the same results one.
-fn grid(tuned: &Tuned) -> Grid {
+fn variants_grid(tuned: &Tuned) -> Grid {
     let costs = tuned.points.iter().flat_map(|it| &it.parts).filter_map(|part| part.base_cost);
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
     let base = |part: &TunePart| {
@@ -204,17 +206,17 @@ fn grid(tuned: &Tuned) -> Grid {
     if let Some(first) = tuned.points.first() {
         rows.push((tuned.base.clone(), first.parts.iter().map(base).listed()));
     }
-    for (nth, group) in distinct(tuned).enumerate() {
-        let alike = if_any(group.len() - 1, |n| format!(" and {n} alike"));
+    for (nth, group) in groups_of_equal_points(tuned).enumerate() {
+        let alike = text_if_any(group.len() - 1, |n| format!(" and {n} alike"));
         let best = if nth == 0 { " (best)" } else { "" };
         let name = format!("{}{alike}{best}", variant_name(&group[0].set));
-        rows.push((name, group[0].parts.iter().map(|it| it.cells(decimals)).listed()));
+        rows.push((name, group[0].parts.iter().map(|it| it.format_cells(decimals)).listed()));
     }
-    found::candidates(&COLUMNS, tuned.parts.len(), rows)
+    found::candidates_grid(&COLUMNS, tuned.parts.len(), rows)
 }
 
 /// Returns the blocks that limits rest on, as tables: projects, then those of time.
-fn block_grids(tuned: &Tuned) -> Vec<Grid> {
+fn project_and_time_grids(tuned: &Tuned) -> Vec<Grid> {
     let all = [
         ("What limits on the sessions held out rest on", &tuned.held_out_blocks),
         ("Each project under what is chosen without it, and by time", &tuned.by_project_blocks),
@@ -236,18 +238,18 @@ fn block_grids(tuned: &Tuned) -> Vec<Grid> {
 }
 
 /// Returns what the variants cost and keep, on the sessions held out if there are any.
-fn pictures(tuned: &Tuned) -> FoundPictures<'_> {
+fn result_charts(tuned: &Tuned) -> SearchResultCharts<'_> {
     let mut n_dear = 0;
     let mut candidates = Vec::new();
-    for (nth, group) in distinct(tuned).enumerate() {
+    for (nth, group) in groups_of_equal_points(tuned).enumerate() {
         let Some(part) = group[0].parts.last() else { continue };
-        let is_dear = part.change() > Some(DEAR - 1.0);
+        let is_dear = part.cost_change() > Some(DEAR - 1.0);
         n_dear += usize::from(is_dear);
         candidates.push(Candidate {
             name: variant_name(&group[0].set),
             usd: part.cost.filter(|_| nth == 0 || !is_dear),
             kept: part.evidence_kept,
-            change: part.change().filter(|_| nth < MOST_DRAWN),
+            change: part.cost_change().filter(|_| nth < MOST_DRAWN),
             interval: part.spread.and_then(|it| it.interval),
             interval_over: Sampled::Sessions,
             mark: (nth == 0).then_some(if tuned.is_recommended { ADVISED } else { "best" }),
@@ -256,8 +258,8 @@ fn pictures(tuned: &Tuned) -> FoundPictures<'_> {
     let first = tuned.parts.last();
     let held_out = if tuned.parts.len() > 1 { "on the sessions held out" } else { "on all sessions" };
     let dear = |n| format!("; {} that cost +50% and more are in the table", counted(n, "variant"));
-    let dear = if_any(n_dear, dear);
-    FoundPictures {
+    let dear = text_if_any(n_dear, dear);
+    SearchResultCharts {
         base: &tuned.base,
         base_usd: first.and_then(|it| it.base_cost),
         base_kept: first.and_then(|it| it.base_kept),
@@ -277,10 +279,10 @@ impl Tuned {
 
 impl TunePart {
     /// Returns what it shows in the columns of a part.
-    pub(super) fn cells(&self, decimals: usize) -> Vec<String> {
+    pub(super) fn format_cells(&self, decimals: usize) -> Vec<String> {
         vec![
             fixed_or_none(self.cost, decimals),
-            or_none(self.change(), signed),
+            or_none(self.cost_change(), signed),
             or_none(self.evidence_kept, percent),
         ]
     }

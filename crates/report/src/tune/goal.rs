@@ -6,7 +6,7 @@ use super::{TunedPoint, TunedSession, variant_name};
 use crate::found;
 use crate::lever::Word;
 use crate::prelude::*;
-use crate::sweep::{Objective, PointGuard, nearest_to_best};
+use crate::sweep::{Objective, PointGuard, knee_of_points};
 
 /// What a search is for, and what its choice has to keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct TuneGoal {
 
 impl TuneGoal {
     /// Returns whether anything but the lowest cost is asked for.
-    pub fn is_asked(&self) -> bool {
+    pub fn has_objectives(&self) -> bool {
         !self.objectives.is_empty()
     }
 }
@@ -46,7 +46,7 @@ pub struct GoalPoint {
 
 /// The result of such a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GoalFound {
+pub struct GoalResult {
     pub goal: TuneGoal,
     /// The choice on the seeds held out, by objective.
     pub held_out: Vec<GoalNumber>,
@@ -71,44 +71,44 @@ pub(super) struct GoalSearch<'s> {
 
 impl GoalSearch<'_> {
     /// Returns the numbers of a run (the base at 0) on a part, by one of the columns: objectives, then guards.
-    fn numbers(&self, part: usize, run: usize, column: usize) -> Option<Vec<f64>> {
+    fn column_numbers(&self, part: usize, run: usize, column: usize) -> Option<Vec<f64>> {
         let part = self.parts.get(part)?;
         part.iter().map(|it| it.numbers.get(run)?.get(column).copied().flatten()).collect()
     }
 
-    fn mean(&self, part: usize, run: usize, column: usize) -> Option<f64> {
-        Some(Statistic::new(self.numbers(part, run, column)?.into_iter())?.mean)
+    fn column_mean(&self, part: usize, run: usize, column: usize) -> Option<f64> {
+        Some(Statistic::new(self.column_numbers(part, run, column)?.into_iter())?.mean)
     }
 
-    fn means(&self, run: usize) -> Vec<Vec<Option<f64>>> {
-        let means = |part| (0..self.goal.objectives.len()).map(|it| self.mean(part, run, it)).listed();
+    fn objective_means(&self, run: usize) -> Vec<Vec<Option<f64>>> {
+        let means = |part| (0..self.goal.objectives.len()).map(|it| self.column_mean(part, run, it)).listed();
         (0..self.parts.len()).map(means).listed()
     }
 
     /// Returns whether a variant keeps every guard on the seeds that are chosen on.
-    fn holds_guards(&self, run: usize) -> bool {
+    fn run_keeps_guards(&self, run: usize) -> bool {
         let first = self.goal.objectives.len();
         let held = |(nth, guard): (usize, &PointGuard)| {
-            self.mean(0, run, first + nth).is_some_and(|it| guard.holds(it))
+            self.column_mean(0, run, first + nth).is_some_and(|it| guard.allows(it))
         };
         self.goal.guards.iter().enumerate().all(held)
     }
 
     /// Returns how bad a variant is by each objective, on the seeds that are chosen on.
-    fn badness(&self, variant: usize) -> Option<Vec<f64>> {
+    fn badness_by_objective(&self, variant: usize) -> Option<Vec<f64>> {
         let all = self.goal.objectives.iter().enumerate();
-        all.map(|(nth, of)| Some(of.badness(self.mean(0, variant + 1, nth)?))).collect()
+        all.map(|(nth, of)| Some(of.badness(self.column_mean(0, variant + 1, nth)?))).collect()
     }
 
     /// Returns the variants, the choice first: no other that keeps the guards is better by one objective and as good by all others.
-    pub(super) fn order(&self) -> Vec<usize> {
-        let known = (0..self.n).filter_map(|it| Some((it, self.badness(it)?))).listed();
-        let keeping = known.iter().filter(|it| self.holds_guards(it.0 + 1)).cloned().listed();
-        let chosen = nearest_to_best(&keeping);
+    pub(super) fn variants_best_first(&self) -> Vec<usize> {
+        let known = (0..self.n).filter_map(|it| Some((it, self.badness_by_objective(it)?))).listed();
+        let keeping = known.iter().filter(|it| self.run_keeps_guards(it.0 + 1)).cloned().listed();
+        let chosen = knee_of_points(&keeping);
         let mut order = (0..self.n).listed();
         let first = |it: usize| known.iter().find(|own| own.0 == it).map(|it| it.1[0]);
         order.sort_by(|one, other| {
-            let key = |it: usize| (chosen != Some(it), !self.holds_guards(it + 1), first(it).is_none());
+            let key = |it: usize| (chosen != Some(it), !self.run_keeps_guards(it + 1), first(it).is_none());
             let number = |it: usize| first(it).unwrap_or_default();
             key(*one).cmp(&key(*other)).then(number(*one).total_cmp(&number(*other)))
         });
@@ -116,66 +116,72 @@ impl GoalSearch<'_> {
     }
 
     /// Returns what was found; `order` is that of the variants, and `points` are in it.
-    pub(super) fn found(&self, order: &[usize], points: &[TunedPoint]) -> Option<GoalFound> {
+    pub(super) fn goal_result(&self, order: &[usize], points: &[TunedPoint]) -> Option<GoalResult> {
         let best = *order.first()?;
         let out = self.parts.len() - 1;
-        let number = |(nth, of): (usize, &Objective)| self.held_out(out, best, nth, *of);
+        let number = |(nth, of): (usize, &Objective)| self.held_out_number(out, best, nth, *of);
         let held_out = self.goal.objectives.iter().enumerate().filter_map(number).listed();
-        let (word, why) = self.judged(best, &held_out);
+        let (word, why) = self.word_and_reason(best, &held_out);
         let point = |(nth, tuned): (&usize, &TunedPoint)| GoalPoint {
             set: tuned.set.clone(),
-            numbers: self.means(nth + 1),
-            keeps: self.holds_guards(nth + 1),
+            numbers: self.objective_means(nth + 1),
+            keeps: self.run_keeps_guards(nth + 1),
         };
-        Some(GoalFound {
+        Some(GoalResult {
             goal: self.goal.clone(),
             held_out,
-            alike: order.iter().skip(1).filter(|it| self.is_alike(out, best, **it)).count(),
+            alike: order.iter().skip(1).filter(|it| self.is_indistinguishable(out, best, **it)).count(),
             word,
             why,
             points: order.iter().zip(points).map(point).listed(),
-            base: self.means(0),
+            base: self.objective_means(0),
         })
     }
 
-    fn held_out(&self, out: usize, best: usize, nth: usize, objective: Objective) -> Option<GoalNumber> {
-        let [base, own] = [self.numbers(out, 0, nth)?, self.numbers(out, best + 1, nth)?];
+    fn held_out_number(
+        &self,
+        out: usize,
+        best: usize,
+        nth: usize,
+        objective: Objective,
+    ) -> Option<GoalNumber> {
+        let [base, own] = [self.column_numbers(out, 0, nth)?, self.column_numbers(out, best + 1, nth)?];
         let mean = |it: &[f64]| it.iter().sum::<f64>() / it.len().max(1) as f64;
-        let (heading, chosen, before) = (self.heading(objective), mean(&own), mean(&base));
+        let (heading, chosen, before) = (self.objective_heading(objective), mean(&own), mean(&base));
         let difference = Statistic::new(own.iter().zip(&base).map(|(own, base)| own - base))?;
         Some(GoalNumber { objective, heading, base: before, chosen, difference })
     }
 
     /// Returns an objective's heading; the retention is that of the kind of memory.
-    fn heading(&self, objective: Objective) -> String {
+    fn objective_heading(&self, objective: Objective) -> String {
         let kind = self.parts.iter().flatten().find_map(|it| it.remembered.as_ref()).map(|it| it.0.clone());
         match objective {
             Objective::Retention => kind.unwrap_or_else(|| "facts found".to_owned()),
-            of => of.heading(|_| false).to_owned(),
+            of => of.column_heading(|_| false).to_owned(),
         }
     }
 
     /// Returns whether a variant cannot be told from the choice by the first objective.
-    fn is_alike(&self, out: usize, best: usize, other: usize) -> bool {
-        let both = self.numbers(out, best + 1, 0).zip(self.numbers(out, other + 1, 0));
+    fn is_indistinguishable(&self, out: usize, best: usize, other: usize) -> bool {
+        let both = self.column_numbers(out, best + 1, 0).zip(self.column_numbers(out, other + 1, 0));
         let Some((own, other)) = both else { return false };
         let difference = Statistic::new(own.iter().zip(&other).map(|(own, other)| own - other));
         difference.is_none_or(|it| it.ci95.is_none_or(|[low, high]| low <= 0.0 && high >= 0.0))
     }
 
     /// Returns the word for the choice, and what it rests on.
-    fn judged(&self, best: usize, held_out: &[GoalNumber]) -> (Word, String) {
+    fn word_and_reason(&self, best: usize, held_out: &[GoalNumber]) -> (Word, String) {
         let out = self.parts.len() - 1;
         let first = self.goal.objectives.len();
         for (nth, guard) in self.goal.guards.iter().enumerate() {
-            let numbers = self.numbers(out, best + 1, first + nth);
+            let numbers = self.column_numbers(out, best + 1, first + nth);
             let ends = numbers.and_then(|it| Statistic::new(it.into_iter()));
             let ends = ends.map(|it| it.ci95.unwrap_or([it.mean; 2]));
             let Some(end) = ends.map(|it| if guard.is_least { it[0] } else { it[1] }) else {
                 return (Word::CannotTell, format!("nothing tells whether `{guard}` holds"));
             };
-            if !guard.holds(end) {
-                let end = guard.of.shown(end, 4);
+            if !guard.allows(end) {
+                let end = guard.of.format_number(end, 4);
                 let why = format!("`{guard}` is not certain to hold on the seeds held out: it may be {end}");
                 return (Word::CannotTell, why);
             }
@@ -205,9 +211,9 @@ impl GoalSearch<'_> {
     }
 }
 
-impl GoalFound {
+impl GoalResult {
     /// Returns what was looked for.
-    pub fn title(&self) -> String {
+    pub fn goal_sentence(&self) -> String {
         let all = self.held_out.iter().map(|it| it.heading.as_str()).listed().join(", ");
         let guards = self.goal.guards.iter().map(|it| format!("`{it}`")).listed().join(" and ");
         let bounds = if guards.is_empty() { guards } else { format!(" where {guards}") };
@@ -215,11 +221,11 @@ impl GoalFound {
     }
 
     /// Returns the variants as a table.
-    pub(super) fn grid(&self, base: &str) -> Grid {
+    pub(super) fn variants_grid(&self, base: &str) -> Grid {
         let columns = self.held_out.iter().map(|it| it.heading.as_str()).listed();
         let cells = |part: &Vec<Option<f64>>| {
             let pairs = self.goal.objectives.iter().zip(part);
-            pairs.map(|(of, number)| or_none(*number, |it| of.shown(it, 4))).listed()
+            pairs.map(|(of, number)| or_none(*number, |it| of.format_number(it, 4))).listed()
         };
         let mut rows = vec![(base.to_owned(), self.base.iter().map(cells).listed())];
         for (nth, point) in self.points.iter().enumerate() {
@@ -227,18 +233,18 @@ impl GoalFound {
             let mark = if point.keeps { best } else { " (guard fails)" };
             rows.push((variant_name(&point.set) + mark, point.numbers.iter().map(cells).listed()));
         }
-        found::candidates(&columns, self.base.len(), rows)
+        found::candidates_grid(&columns, self.base.len(), rows)
     }
 
     /// Returns what was chosen, how it did on the seeds held out, and the word for it.
-    pub fn lines(&self, base: &str) -> Vec<String> {
+    pub fn result_sentences(&self, base: &str) -> Vec<String> {
         let Some(first) = self.points.first() else { return Vec::new() };
         if self.held_out.is_empty() {
             let none = "No variant has a number for what was asked: nothing in these sessions tells it.";
             return vec![none.to_owned()];
         }
         let one = |outcome: &GoalNumber| {
-            let shown = |number: f64| outcome.objective.shown(number, 4);
+            let shown = |number: f64| outcome.objective.format_number(number, 4);
             let ends = outcome.difference.ci95.map_or_else(String::new, |ends| {
                 let [low, high] = ends.map(shown);
                 format!("; 95% interval of the difference {low} to {high}").replace(" -", " −")

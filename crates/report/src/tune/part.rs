@@ -11,7 +11,7 @@ use ctxsim_engine::measure::limits::{
 
 use super::TunedSession;
 use crate::decide::SessionEffect;
-use crate::decide::beside::{ComparedSession, judge};
+use crate::decide::beside::{ComparedSession, judge_compared_sessions};
 use crate::lever::Lever;
 use crate::prelude::*;
 
@@ -66,72 +66,77 @@ pub struct BlockPart {
 
 /// A session under the variant that is looked at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Picked<'s> {
+pub(super) struct SessionUnderVariant<'s> {
     pub(super) session: &'s TunedSession,
     /// The variant; none is the base.
     pub(super) nth: Option<usize>,
 }
 
-impl<'s> Picked<'s> {
+impl<'s> SessionUnderVariant<'s> {
     /// Puts sessions under one variant.
-    pub(super) fn all(sessions: &[&'s TunedSession], nth: usize) -> Vec<Self> {
+    pub(super) fn under_variant(sessions: &[&'s TunedSession], nth: usize) -> Vec<Self> {
         sessions.iter().map(|session| Self { session, nth: Some(nth) }).listed()
     }
 
-    fn run(&self) -> &'s Tally {
+    fn variant_tally(&self) -> &'s Tally {
         self.nth.map_or(&self.session.base, |it| &self.session.variants[it])
     }
 
     /// Returns the costs of the variant and the base; `None` if one of them stops earlier, or a price is unknown.
-    fn costs(&self) -> Option<NumberPair> {
-        let (own, base) = (self.run(), &self.session.base);
+    fn variant_and_base_costs(&self) -> Option<NumberPair> {
+        let (own, base) = (self.variant_tally(), &self.session.base);
         let did_as_much = own.outcome.did_as_much_as(&base.outcome);
         own.costs.total().zip(base.costs.total()).filter(|_| did_as_much)
     }
 
     /// Returns what is kept, and what is needed.
-    fn kept(&self) -> Option<NumberPair> {
-        self.session.kept(self.run(), self.nth.map_or(0, |it| it + 1))
+    fn kept_and_needed(&self) -> Option<NumberPair> {
+        self.session.evidence_kept_and_needed(self.variant_tally(), self.nth.map_or(0, |it| it + 1))
     }
 
-    fn sample(&self, pair: NumberPair) -> RatioSample<'s> {
+    fn ratio_sample(&self, pair: NumberPair) -> RatioSample<'s> {
         RatioSample { pair, project: &self.session.project, at_ms: self.session.last_ms }
     }
 }
 
 /// Returns the samples of a ratio.
-fn samples<'s>(all: &[Picked<'s>], pair: fn(&Picked<'s>) -> Option<NumberPair>) -> Vec<RatioSample<'s>> {
-    all.iter().filter_map(|it| Some(it.sample(pair(it)?))).filter(|sample| sample.pair.1 > 0.0).listed()
+fn known_ratio_samples<'s>(
+    all: &[SessionUnderVariant<'s>],
+    pair: fn(&SessionUnderVariant<'s>) -> Option<NumberPair>,
+) -> Vec<RatioSample<'s>> {
+    all.iter().filter_map(|it| Some(it.ratio_sample(pair(it)?))).filter(|sample| sample.pair.1 > 0.0).listed()
 }
 
 /// Returns the relative difference in cost, if it is known for every session.
-pub(super) fn change(all: &[Picked<'_>]) -> Option<f64> {
-    let (own, base) = sum_of_pairs(all.iter().map(Picked::costs).collect::<Option<Vec<_>>>()?.into_iter());
+pub(super) fn cost_change(all: &[SessionUnderVariant<'_>]) -> Option<f64> {
+    let (own, base) = sum_of_pairs(
+        all.iter().map(SessionUnderVariant::variant_and_base_costs).collect::<Option<Vec<_>>>()?.into_iter(),
+    );
     (base > 0.0).then(|| own / base - 1.0)
 }
 
 /// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
-fn task_kept(all: &[Picked<'_>]) -> Option<f64> {
-    let users = all.iter().map(|it| &it.run().sums.needs.users);
+fn task_shown_share(all: &[SessionUnderVariant<'_>]) -> Option<f64> {
+    let users = all.iter().map(|it| &it.variant_tally().sums.needs.users);
     let (met, needed) = sum_of_pairs(users.map(|it| (it.running_met, it.running)));
     (met < needed).then(|| met / needed)
 }
 
 /// Returns what the rule says of the variant that sessions are under, on these alone: it was chosen elsewhere, so nothing is tried beside it.
-pub(super) fn word<'s>(all: &[Picked<'s>], floor: f64) -> Option<Lever> {
-    let effect = |run: &Tally, kept| SessionEffect { kept, ..SessionEffect::of(run) };
-    let session = |picked: &Picked<'s>| ComparedSession {
+pub(super) fn judge_variant<'s>(all: &[SessionUnderVariant<'s>], floor: f64) -> Option<Lever> {
+    let effect = |run: &Tally, kept| SessionEffect { kept, ..SessionEffect::from_tally(run) };
+    let session = |picked: &SessionUnderVariant<'s>| ComparedSession {
         project: &picked.session.project,
         last_ms: picked.session.last_ms,
-        base: effect(&picked.session.base, picked.session.kept(&picked.session.base, 0)),
-        others: vec![effect(picked.run(), picked.kept())],
+        base: effect(&picked.session.base, picked.session.evidence_kept_and_needed(&picked.session.base, 0)),
+        others: vec![effect(picked.variant_tally(), picked.kept_and_needed())],
     };
     let sessions = all.iter().map(session).listed();
-    judge(&sessions, &[String::new()], floor).pop().filter(|_| !all.is_empty())
+    judge_compared_sessions(&sessions, &[String::new()], floor).pop().filter(|_| !all.is_empty())
 }
 
 /// Names the numbers that stand for the evidence that is kept; loads of several kinds have several.
-fn kept_of(all: &[Picked<'_>]) -> Option<String> {
+fn kept_number_names(all: &[SessionUnderVariant<'_>]) -> Option<String> {
     let names = all.iter().filter_map(|it| it.session.remembered.as_ref()).map(|it| it.0.as_str());
     let names = crate::distinct(names).join(" and ");
     (!names.is_empty()).then_some(names)
@@ -140,12 +145,15 @@ fn kept_of(all: &[Picked<'_>]) -> Option<String> {
 impl TunePart {
     /// Returns the results of several variants on the same sessions.
     pub(super) fn of_variants(sessions: &[&TunedSession], n_variants: usize) -> Vec<Self> {
-        (0..n_variants).map(|nth| Self::new(&Picked::all(sessions, nth))).listed()
+        (0..n_variants).map(|nth| Self::new(&SessionUnderVariant::under_variant(sessions, nth))).listed()
     }
 
     /// Returns the results on some sessions.
-    pub(super) fn new(all: &[Picked<'_>]) -> Self {
-        let [of_costs, of_kept] = [samples(all, Picked::costs), samples(all, Picked::kept)];
+    pub(super) fn new(all: &[SessionUnderVariant<'_>]) -> Self {
+        let [of_costs, of_kept] = [
+            known_ratio_samples(all, SessionUnderVariant::variant_and_base_costs),
+            known_ratio_samples(all, SessionUnderVariant::kept_and_needed),
+        ];
         let assumed = assumed_costs(all);
         let reach = assumed.map(|[own, base]| own.reach_from(&base)).unwrap_or_default();
         let cost_limits = ratio_limits(&of_costs, reach);
@@ -153,32 +161,34 @@ impl TunePart {
         let share = |it: Limit| Limit { interval: it.interval.map(|it| it.map(|end| 1.0 + end)), ..it };
         let evidence_limits = ratio_limits(&of_kept, AssumedReach::default()).into_iter().map(share).listed();
         let kept_low = interval_for_later(&evidence_limits).map(|ends| ends[0]);
-        let costs = all.iter().map(Picked::costs).collect::<Option<Vec<_>>>();
+        let costs = all.iter().map(SessionUnderVariant::variant_and_base_costs).collect::<Option<Vec<_>>>();
         let cost = costs.map(|it| sum_of_pairs(it.into_iter()));
         let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).listed();
         let kept = sum_of_pairs(of_kept.iter().map(|it| it.pair));
-        let base = sum_of_pairs(all.iter().filter_map(|it| it.session.kept(&it.session.base, 0)));
+        let base = sum_of_pairs(
+            all.iter().filter_map(|it| it.session.evidence_kept_and_needed(&it.session.base, 0)),
+        );
         let evidence_kept = (kept.1 > 0.0).then(|| kept.0 / kept.1);
         Self {
             sessions: all.len(),
-            projects: super::projects(&all.iter().map(|it| it.session).listed()).len(),
+            projects: super::distinct_projects(&all.iter().map(|it| it.session).listed()).len(),
             cost: cost.map(|it| it.0),
             base_cost: cost.map(|it| it.1),
             spread: Spread::new(&pairs, interval_for_later(&cost_limits)),
             cost_limits,
             evidence_kept,
-            task_kept: task_kept(all),
-            kept_of: kept_of(all),
+            task_kept: task_shown_share(all),
+            kept_of: kept_number_names(all),
             evidence_low: evidence_kept.map(|kept| kept_low.unwrap_or(kept)),
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
-            without_best: without_best(&of_costs),
+            without_best: change_without_best_block(&of_costs),
             bound: assumed.and_then(|[own, base]| own.bound_from(&base)),
         }
     }
 
     /// Returns the relative difference of its cost from the base's, if both are known for every session.
-    pub fn change(&self) -> Option<f64> {
+    pub fn cost_change(&self) -> Option<f64> {
         let (own, base) = self.cost.zip(self.base_cost)?;
         (base > 0.0).then(|| own / base - 1.0)
     }
@@ -189,10 +199,10 @@ impl TunePart {
     }
 
     /// Describes a variant's savings, and how much it keeps: of the evidence, or of the number that is used in its place.
-    pub fn words(&self) -> String {
+    pub fn result_clause(&self) -> String {
         let Some(spread) = self.spread else { return "not comparable".to_owned() };
         let ends = spread.interval.map(|it| format!(" (95% interval {}%)", interval(it)));
-        let kept = self.kept_words().map(|kept| match &self.kept_of {
+        let kept = self.evidence_kept_text().map(|kept| match &self.kept_of {
             None => format!(", {kept} of the evidence kept"),
             Some(number) => format!(", {number} {kept}"),
         });
@@ -200,13 +210,13 @@ impl TunePart {
     }
 
     /// Describes how much evidence it keeps.
-    pub(super) fn kept_words(&self) -> Option<String> {
+    pub(super) fn evidence_kept_text(&self) -> Option<String> {
         let low = self.evidence_low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
         self.evidence_kept.map(|it| format!("{}{low}", percent(it)))
     }
 
     /// Describes its limits, each with the number of blocks that it rests on.
-    pub fn limits_words(&self) -> Option<String> {
+    pub fn limits_text(&self) -> Option<String> {
         let decisive = for_later(&self.cost_limits);
         let words = |limit: &Limit| {
             let ends = limit.interval?;
@@ -214,7 +224,7 @@ impl TunePart {
             let kept = kept.and_then(|it| it.interval);
             let kept = kept.map_or_else(String::new, |it| format!(", at least {} kept", percent(it[0])));
             let decides = if Some(limit) == decisive { " (this decides)" } else { "" };
-            Some(format!("{} {}%{kept}{decides}", place(limit), interval(ends)))
+            Some(format!("{} {}%{kept}{decides}", limit_scope(limit), interval(ends)))
         };
         let limits = self.cost_limits.iter().filter_map(words);
         let bound = self.bound.map(|it| format!("if every assumption erred the same way {}%", interval(it)));
@@ -224,8 +234,8 @@ impl TunePart {
 }
 
 /// Says where limits rest on too few blocks to tell how these differ.
-pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
-    let samples = samples(all, Picked::costs);
+pub(super) fn block_cautions(all: &[SessionUnderVariant<'_>]) -> Vec<String> {
+    let samples = known_ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
     // What is generated has neither projects nor times, and what is remembered is played under seeds.
     let is_recorded = all.iter().all(|it| it.session.remembered.is_none())
         && samples.iter().any(|it| it.at_ms.is_some() || !it.project.is_empty());
@@ -253,7 +263,7 @@ pub(super) fn cautions(all: &[Picked<'_>]) -> Vec<String> {
 }
 
 /// Names what a limit is for.
-pub(super) fn place(limit: &Limit) -> String {
+pub(super) fn limit_scope(limit: &Limit) -> String {
     match limit.over {
         Over::Projects => "in other projects".to_owned(),
         over => format!("over {}", counted(limit.blocks, over.one())),
@@ -261,9 +271,9 @@ pub(super) fn place(limit: &Limit) -> String {
 }
 
 /// Returns the projects and the blocks of time that limits rest on.
-pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
-    let samples = samples(all, Picked::costs);
-    let needs: Vec<RatioSample<'_>> = self::samples(all, Picked::kept);
+pub(super) fn parts_by_project_and_time(all: &[SessionUnderVariant<'_>]) -> Vec<BlockPart> {
+    let samples = known_ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
+    let needs: Vec<RatioSample<'_>> = self::known_ratio_samples(all, SessionUnderVariant::kept_and_needed);
     let parts_over = |over: Over| {
         let kept = sample_blocks(over, &needs);
         let part = |block: &SampleBlock<'_, '_>| {
@@ -285,10 +295,10 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
 }
 
 /// Returns the costs of the variant and of the base, with what is assumed of them, on the sessions that can be compared.
-fn assumed_costs(all: &[Picked<'_>]) -> Option<[AssumedCost; 2]> {
+fn assumed_costs(all: &[SessionUnderVariant<'_>]) -> Option<[AssumedCost; 2]> {
     let [mut own, mut base] = [AssumedCost::default(); 2];
-    for it in all.iter().filter(|it| it.costs().is_some()) {
-        own += &it.run().assumed_cost().unwrap_or_default();
+    for it in all.iter().filter(|it| it.variant_and_base_costs().is_some()) {
+        own += &it.variant_tally().assumed_cost().unwrap_or_default();
         base += &it.session.base.assumed_cost().unwrap_or_default();
     }
     (base.usd > 0.0).then_some([own, base])
@@ -297,7 +307,7 @@ fn assumed_costs(all: &[Picked<'_>]) -> Option<[AssumedCost; 2]> {
 impl TunedSession {
     /// Returns the evidence that a run keeps, and that is needed; of memories, the share that the run at a place remembers (the base is at
     /// 0), of all that it is asked.
-    fn kept(&self, run: &Tally, place: usize) -> Option<NumberPair> {
+    fn evidence_kept_and_needed(&self, run: &Tally, place: usize) -> Option<NumberPair> {
         let remembered = self.remembered.as_ref().and_then(|it| Some((*it.1.get(place)?, 1.0)));
         remembered.or_else(|| Some(run.sums.needs.evidence()).filter(|it| it.1 > 0.0))
     }
@@ -308,7 +318,7 @@ type NumberPair = (f64, f64);
 
 /// Returns the change in a ratio without the project (or, for a single project, the session) without which it
 /// is largest; `None` for a single one.
-fn without_best(samples: &[RatioSample<'_>]) -> Option<f64> {
+fn change_without_best_block(samples: &[RatioSample<'_>]) -> Option<f64> {
     let mut blocks = sample_blocks(Over::Projects, samples);
     if blocks.len() < 2 {
         blocks = sample_blocks(Over::Sessions, samples);

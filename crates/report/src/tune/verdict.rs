@@ -44,32 +44,39 @@ pub struct Reason {
 }
 
 /// Says why costs cannot be compared.
-fn not_comparable(base: &str) -> String {
+fn not_comparable_clause(base: &str) -> String {
     format!("stops at a limit where {base} does not, or the other way round, or a price is unknown")
 }
 
 /// Gives a reason.
-fn because(why: WhyNot, text: String) -> Option<Reason> {
+fn some_reason(why: WhyNot, text: String) -> Option<Reason> {
     Some(Reason { why, text })
 }
 
 impl Tuned {
     /// Returns why nothing can be chosen on the first part of the sessions.
-    pub(super) fn why_not_here(&self, all_idle: bool) -> Option<Reason> {
+    pub(super) fn why_nothing_chosen(&self, all_idle: bool) -> Option<Reason> {
         let (base, floor) = (&self.base, percent(self.min_evidence));
         if all_idle {
             let longest = thousands(self.prompt_tokens_max);
             let text = format!(
                 "no stage ever fired, so every variant is {base}; the longest prompt has {longest} tokens"
             );
-            return because(WhyNot::NeverFires, text);
+            return some_reason(WhyNot::NeverFires, text);
         }
-        let known = || self.points.iter().filter_map(|it| Some((it, it.own()?, it.own()?.change()?)));
+        let known = || {
+            self.points
+                .iter()
+                .filter_map(|it| Some((it, it.part_chosen_on()?, it.part_chosen_on()?.cost_change()?)))
+        };
         let Some((_, own, change)) = known().next() else {
-            return because(WhyNot::NotComparable, format!("every variant {}", not_comparable(base)));
+            return some_reason(
+                WhyNot::NotComparable,
+                format!("every variant {}", not_comparable_clause(base)),
+            );
         };
         if let Some(kept) = own.base_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))) {
-            return because(WhyNot::BaseBelowFloor, self.below_floor(kept));
+            return some_reason(WhyNot::BaseBelowFloor, self.base_below_floor_sentence(kept));
         }
         if change < 0.0 && own.surely_keeps(self.min_evidence) {
             return None;
@@ -78,13 +85,13 @@ impl Tuned {
         let cheapest = known().min_by(|one, other| one.2.total_cmp(&other.2));
         let text = match cheapest {
             Some((point, own, change)) if change < 0.0 => {
-                let keeps = own.kept_words().unwrap_or_else(|| "an unknown share".to_owned());
-                let (what, name) = (self.kept_at_least(&floor), variant_name(&point.set));
-                let over = over(&own.evidence_limits);
+                let keeps = own.evidence_kept_text().unwrap_or_else(|| "an unknown share".to_owned());
+                let (what, name) = (self.keep_floor_clause(&floor), variant_name(&point.set));
+                let over = blocks_clause(&own.evidence_limits);
                 let text = format!(
                     "no variant that is certain to {what} costs less than {base}; the cheapest, {name}, keeps {keeps}{over}"
                 );
-                return because(WhyNot::Evidence, text);
+                return some_reason(WhyNot::Evidence, text);
             }
             Some((_, _, change)) => {
                 let costs = if change.abs() < SAME { "the same".to_owned() } else { signed(change) };
@@ -92,28 +99,31 @@ impl Tuned {
             }
             None => format!("no variant costs less than {base}"),
         };
-        because(WhyNot::Dearer, text)
+        some_reason(WhyNot::Dearer, text)
     }
 
     /// Says that the base keeps too little to be a measure, and what keeps more.
-    fn below_floor(&self, kept: f64) -> String {
+    fn base_below_floor_sentence(&self, kept: f64) -> String {
         const SHOWN: usize = 3;
-        let known = self.points.iter().filter_map(|it| Some((it.own()?.evidence_kept?, it, it.own()?)));
+        let known = self
+            .points
+            .iter()
+            .filter_map(|it| Some((it.part_chosen_on()?.evidence_kept?, it, it.part_chosen_on()?)));
         let mut more = known.filter(|it| keeps_more(Some(it.0), Some(kept))).listed();
         more.order_by(|one, other| other.0.total_cmp(&one.0));
         more.dedup_by(|one, other| one.2 == other.2);
         let said = more.iter().take(SHOWN).map(|(kept, point, own)| {
-            let change = own.change().map_or_else(String::new, |it| format!(", {}", signed(it)));
+            let change = own.cost_change().map_or_else(String::new, |it| format!(", {}", signed(it)));
             format!("{} ({}{change})", variant_name(&point.set), percent(*kept))
         });
         let said = said.listed().join(", ");
-        let n_more = if_any(more.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
+        let n_more = text_if_any(more.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
         let others = if more.is_empty() {
             "no variant keeps more".to_owned()
         } else {
             format!("these keep more: {said}{n_more}")
         };
-        let keeps = match self.kept_of() {
+        let keeps = match self.number_for_evidence_kept() {
             None => format!("keeps only {} of the evidence", percent(kept)),
             Some(number) => format!("comes to only {} ({number})", percent(kept)),
         };
@@ -125,20 +135,20 @@ impl Tuned {
     }
 
     /// Returns the number that is used as the evidence kept, if it is not the evidence itself.
-    pub(super) fn kept_of(&self) -> Option<&str> {
+    pub(super) fn number_for_evidence_kept(&self) -> Option<&str> {
         self.parts.first()?.kept_of.as_deref()
     }
 
     /// Says that a share is kept, after "to".
-    pub(super) fn kept_at_least(&self, floor: &str) -> String {
-        match self.kept_of() {
+    pub(super) fn keep_floor_clause(&self, floor: &str) -> String {
+        match self.number_for_evidence_kept() {
             None => format!("keep {floor} of the evidence"),
             Some(number) => format!("have {number} of at least {floor}"),
         }
     }
 
     /// Says that there are too few sessions to test a choice, and how many it takes.
-    pub(super) fn too_few(&self, n_all: usize, n_held_out: usize) -> Reason {
+    pub(super) fn too_few_sessions_reason(&self, n_all: usize, n_held_out: usize) -> Reason {
         let n = counted(n_all, "session");
         let are = if n_all == 1 { "is" } else { "are" };
         let text = match self.split {
@@ -155,17 +165,17 @@ impl Tuned {
     }
 
     /// Returns why the choice does not hold: on the sessions held out, then with each project held out in turn. The one place that decides.
-    pub(super) fn forbids(&self, out: &TunePart) -> Option<Reason> {
+    pub(super) fn why_choice_fails(&self, out: &TunePart) -> Option<Reason> {
         let in_turn = self.by_project.as_ref();
-        self.forbids_on(out, "on the held-out sessions")
-            .or_else(|| self.forbids_on(in_turn?, "where each project is held out in turn"))
+        self.why_choice_fails_on(out, "on the held-out sessions")
+            .or_else(|| self.why_choice_fails_on(in_turn?, "where each project is held out in turn"))
     }
 
     /// Returns why the choice does not hold on what it was not made on.
-    fn forbids_on(&self, out: &TunePart, place: &str) -> Option<Reason> {
+    fn why_choice_fails_on(&self, out: &TunePart, place: &str) -> Option<Reason> {
         let (base, floor) = (&self.base, self.min_evidence);
         let Some(ends) = out.spread.and_then(|it| it.interval).filter(|_| out.cost.is_some()) else {
-            return because(WhyNot::NotComparable, format!("{place} it {}", not_comparable(base)));
+            return some_reason(WhyNot::NotComparable, format!("{place} it {}", not_comparable_clause(base)));
         };
         let declared = for_later(&out.cost_limits).and_then(|it| it.as_declared);
         if let Some(declared) = declared.filter(|it| it[1] < 0.0 && ends[1] >= 0.0) {
@@ -173,66 +183,66 @@ impl Tuned {
             let text = format!(
                 "{place}, whether it costs less than {base} depends on what is assumed: the 95% interval of its change in cost is {declared}% as that is declared, and {ends}% over what it may be"
             );
-            return because(WhyNot::RecoveryAssumptions, text);
+            return some_reason(WhyNot::RecoveryAssumptions, text);
         }
         if ends[1] >= 0.0 {
-            let (over, ends) = (over(&out.cost_limits), interval(ends));
+            let (over, ends) = (blocks_clause(&out.cost_limits), interval(ends));
             let text = format!("{place} the best alternative saves nothing measurable{over} ({ends}%)");
-            return because(WhyNot::IntervalIncludesZero, text);
+            return some_reason(WhyNot::IntervalIncludesZero, text);
         }
         if out.without_best.is_none_or(|it| it >= 0.0) {
             let one = if out.projects > 1 { "project" } else { "session" };
             let text =
                 format!("{place}, without the {one} that saves most, it does not cost less than {base}");
-            return because(WhyNot::OneProject, text);
+            return some_reason(WhyNot::OneProject, text);
         }
         if let Some(task) = out.task_kept.filter(|it| !Floor(floor).passes(Some(*it))) {
             let text = format!("{place} only {} of the requests show what the user asked", percent(task));
-            return because(WhyNot::Evidence, text);
+            return some_reason(WhyNot::Evidence, text);
         }
         if !out.surely_keeps(floor) {
-            let (what, least) = (self.kept_at_least(&percent(floor)), at_least(out));
-            return because(WhyNot::Evidence, format!("{place} it is not certain to {what}{least}"));
+            let (what, least) = (self.keep_floor_clause(&percent(floor)), least_kept_clause(out));
+            return some_reason(WhyNot::Evidence, format!("{place} it is not certain to {what}{least}"));
         }
         None
     }
 }
 
 /// Returns why a choice that holds is still not to be made: the rule does not call it *do*.
-pub(super) fn no_do(found: &Lever) -> Option<Reason> {
+pub(super) fn reason_if_not_do(found: &Lever) -> Option<Reason> {
     let word = found.word.filter(|it| *it != Word::Do)?;
-    because(WhyNot::Word, format!("the word for it is “{}”: {}", word.text(), found.why))
+    some_reason(WhyNot::Word, format!("the word for it is “{}”: {}", word.text(), found.why))
 }
 
 /// Returns the word of a choice, and what it rests on. What saves on the sessions held out, and was not found to hold there by the rule of
 /// fitted numbers, can be tried.
-pub(super) fn word_beside(found: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
+pub(super) fn word_and_sentence(found: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
     let found = match reason {
         Some(reason) if found.word == Some(Word::Do) => {
             Lever { word: Some(Word::Try), why: reason.text.clone(), ..found }
         }
         _ => found,
     };
-    (found.word, found.verdict())
+    (found.word, found.verdict_sentence())
 }
 
 /// Says how little evidence may be kept, and which blocks say so.
-fn at_least(part: &TunePart) -> String {
+fn least_kept_clause(part: &TunePart) -> String {
     let low = interval_for_later(&part.evidence_limits);
     low.map_or_else(String::new, |ends| {
-        format!(": it keeps at least {}{}", percent(ends[0]), over(&part.evidence_limits))
+        format!(": it keeps at least {}{}", percent(ends[0]), blocks_clause(&part.evidence_limits))
     })
 }
 
 /// Says which blocks the limit for later sessions is over.
-fn over(limits: &[Limit]) -> String {
-    for_later(limits).map_or_else(String::new, |it| format!(" {}", super::part::place(it)))
+fn blocks_clause(limits: &[Limit]) -> String {
+    for_later(limits).map_or_else(String::new, |it| format!(" {}", super::part::limit_scope(it)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::{SplitBy, Tried, TunedSession};
+    use crate::tune::{SplitBy, TriedVariants, TunedSession};
     use ctxsim_base::quantity::Amount;
     use ctxsim_engine::ledger::{NeedSums, Sums};
     use ctxsim_engine::measure::Tally;
@@ -268,7 +278,7 @@ mod tests {
     }
 
     fn tuned(sessions: &[TunedSession]) -> Tuned {
-        let tried = Tried { points: vec![vec!["a=1".to_owned()]], ..Tried::default() };
+        let tried = TriedVariants { points: vec![vec!["a=1".to_owned()]], ..TriedVariants::default() };
         Tuned::new(["base", "policy"], sessions, tried, 0.9, 0)
     }
 
@@ -293,7 +303,7 @@ mod tests {
         assert!(of_months.reason.as_ref().is_some_and(|it| it.ends_with("over 4 months")), "{of_months:?}");
         // The projects are the user's, and later sessions of them again; but two of twelve carry all that is lost.
         assert_eq!((of_projects.why_not, of_projects.word), (Some(WhyNot::Word), Some(Word::YourCall)));
-        let words = of_projects.parts[1].limits_words().unwrap_or_default();
+        let words = of_projects.parts[1].limits_text().unwrap_or_default();
         let told = words.split("in other projects").nth(1).unwrap_or_default();
         let least = told.split("at least ").nth(1).and_then(|it| it.split('%').next()?.parse::<f64>().ok());
         assert!(least.is_some_and(|it| it < 90.0), "{words}");
@@ -325,15 +335,20 @@ mod tests {
         };
         let sessions: Vec<TunedSession> =
             sessions(|_, _| 1.0, |_, _| 1.0).into_iter().map(with_two).collect();
-        let tried =
-            Tried { points: vec![vec!["a=1".to_owned()], vec!["a=2".to_owned()]], ..Tried::default() };
+        let tried = TriedVariants {
+            points: vec![vec!["a=1".to_owned()], vec!["a=2".to_owned()]],
+            ..TriedVariants::default()
+        };
 
         let found = Tuned::new(["base", "policy"], &sessions, tried, 0.9, 0);
 
         let part = found.by_project.as_ref().unwrap_or_else(|| unreachable!("twelve projects"));
         assert_eq!((part.sessions, part.projects), (48, 12));
         assert_eq!(found.chosen, ["a=1"]);
-        assert!(part.change() > found.parts[1].change(), "others save less than those that were chosen on");
+        assert!(
+            part.cost_change() > found.parts[1].cost_change(),
+            "others save less than those that were chosen on"
+        );
     }
 
     #[test]

@@ -10,8 +10,8 @@ use ctxsim_report::made::InputDigest;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::snapshots::folder;
-use crate::output::{self, KeptFile, Replaced};
+use super::snapshots::snapshot_folder;
+use crate::output::{self, OverwriteRules, Replaceable};
 
 /// The file of a suite.
 const FILE: &str = "assumed.toml";
@@ -22,19 +22,20 @@ const HEAD: &str = "# The assumed numbers that these snapshots rest on, kept by 
 pub(super) type AssumedLines = IndexMap<String, String>;
 
 /// Returns the digest of numbers.
-pub(super) fn digest(numbers: &AssumedLines) -> String {
-    let texts = sorted(numbers).into_iter().flat_map(|(name, number)| [name.as_str(), number.as_str()]);
-    InputDigest::of_texts("", "", texts).digest
+pub(super) fn digest_of_assumed(numbers: &AssumedLines) -> String {
+    let texts =
+        sorted_by_name(numbers).into_iter().flat_map(|(name, number)| [name.as_str(), number.as_str()]);
+    InputDigest::from_texts("", "", texts).digest
 }
 
 /// Returns the numbers that are kept; `None` if there is no such file.
 ///
 /// # Errors
 /// It cannot be read.
-pub(super) fn kept(root: &Path, suite: &str) -> Result<Option<AssumedLines>, Error> {
-    let path = path(root, suite);
+pub(super) fn read_assumed(root: &Path, suite: &str) -> Result<Option<AssumedLines>, Error> {
+    let path = assumed_file_path(root, suite);
     // What a link leads to is not shown either.
-    output::unlinked(&path)?;
+    output::check_no_link(&path)?;
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -50,20 +51,25 @@ pub(super) fn kept(root: &Path, suite: &str) -> Result<Option<AssumedLines>, Err
 ///
 /// # Errors
 /// The file is something else, or cannot be written.
-pub(super) fn keep(root: &Path, suite: &str, inputs: &Files, numbers: &AssumedLines) -> Result<(), Error> {
+pub(super) fn write_assumed(
+    root: &Path,
+    suite: &str,
+    inputs: &InputFiles,
+    numbers: &AssumedLines,
+) -> Result<(), Error> {
     let mut text = HEAD.to_owned();
-    for (name, number) in sorted(numbers) {
+    for (name, number) in sorted_by_name(numbers) {
         let _ = writeln!(text, "{name:?} = {number}");
     }
-    let kept = KeptFile { inputs, replaced: Replaced::Beginning(HEAD) };
-    output::write_all(&[(path(root, suite), text)], kept)
+    let kept = OverwriteRules { inputs, replaced: Replaceable::Beginning(HEAD) };
+    output::write_all_or_none(&[(assumed_file_path(root, suite), text)], kept)
 }
 
 /// Returns numbers by name, in the order of the names.
-fn sorted(numbers: &AssumedLines) -> BTreeMap<&String, &String> {
+fn sorted_by_name(numbers: &AssumedLines) -> BTreeMap<&String, &String> {
     numbers.iter().collect()
 }
 
-fn path(root: &Path, suite: &str) -> PathBuf {
-    folder(root, suite).join(FILE)
+fn assumed_file_path(root: &Path, suite: &str) -> PathBuf {
+    snapshot_folder(root, suite).join(FILE)
 }

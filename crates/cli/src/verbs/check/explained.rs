@@ -24,13 +24,15 @@ pub(super) const OLD_FORM: &str =
     "these snapshots are of an earlier form and carry no assumed numbers; `ctxsim check --bless` adds them";
 
 /// Says of each number of a suite that moved what moved it.
-pub(super) fn explain(args: &CheckArgs, revision: &str, name: &str, up: &mut CheckUp) {
+pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name: &str, up: &mut CheckUp) {
     let moved: Vec<&SnapshotCheck> = up.snapshots.iter().filter(|it| !it.moved.is_empty()).listed();
     if moved.is_empty() {
         return;
     }
-    let changes = OldState::read(args, up, &moved);
-    let played = |inputs: &[&OldInput]| Rehearsal { args, revision, name, up }.played(inputs);
+    let changes = OldState::find_changes(args, up, &moved);
+    let played = |inputs: &[&OldInput]| {
+        SuiteReplay { args, revision, name: suite_name, up }.simulate_with_old_inputs(inputs)
+    };
     let alone =
         changes.inputs.into_iter().map(|input| OldPlay { numbers: played(&[&input]), input }).listed();
     let known: Vec<&OldPlay> = alone.iter().filter(|it| it.numbers.is_ok()).listed();
@@ -39,14 +41,14 @@ pub(super) fn explain(args: &CheckArgs, revision: &str, name: &str, up: &mut Che
         [only] => only.numbers.clone().ok(),
         all => played(&all.iter().map(|it| &it.input).listed()).ok(),
     };
-    let together = together.unwrap_or_else(|| today(&moved));
+    let together = together.unwrap_or_else(|| current_numbers(&moved));
     let OldState { unplayed, version, notes, .. } = changes;
-    up.explain(&OldPlays { alone, together, unplayed, version });
+    up.set_causes_of_moves(&OldPlays { alone, together, unplayed, version });
     up.notes.extend(notes);
 }
 
 /// Returns the numbers as they are.
-fn today(moved: &[&SnapshotCheck]) -> OldNumbers {
+fn current_numbers(moved: &[&SnapshotCheck]) -> OldNumbers {
     let numbers = |snapshot: &SnapshotCheck| {
         let place =
             |policy: &String, column: &String| [snapshot.file.clone(), policy.clone(), column.clone()];
@@ -65,21 +67,25 @@ struct OldState {
 }
 
 impl OldState {
-    fn read(args: &CheckArgs, up: &CheckUp, moved: &[&SnapshotCheck]) -> Self {
+    fn find_changes(args: &CheckArgs, up: &CheckUp, moved: &[&SnapshotCheck]) -> Self {
         let mut changes = Self::default();
-        let headers = moved.iter().filter_map(|it| Some((*it, snapshots::read(Path::new(&it.file))?)));
+        let headers =
+            moved.iter().filter_map(|it| Some((*it, snapshots::read_snapshot(Path::new(&it.file))?)));
         let headers: Vec<(&SnapshotCheck, (SnapshotHeader, String))> = headers.listed();
         for (snapshot, (header, table)) in &headers {
-            changes.add_files(up, snapshot, header, table);
+            changes.add_changed_files(up, snapshot, header, table);
         }
-        match assumed::kept(&args.snapshots, &up.suite) {
+        match assumed::read_assumed(&args.snapshots, &up.suite) {
             Ok(Some(old)) => {
-                let digest = assumed::digest(&old);
-                if headers.iter().any(|(_, (header, _))| header.assumed().is_some_and(|it| *it != digest)) {
+                let digest = assumed::digest_of_assumed(&old);
+                if headers
+                    .iter()
+                    .any(|(_, (header, _))| header.assumed_digest().is_some_and(|it| *it != digest))
+                {
                     let note = "a snapshot was accepted by itself, so what it assumed is not known; `--bless` accepts all with what they assume";
                     changes.notes.push(note.to_owned());
                 }
-                changes.add_assumed(&old, &up.assumed);
+                changes.add_changed_assumed(&old, &up.assumed);
             }
             Ok(None) => changes.unplayed.push(OLD_FORM.to_owned()),
             Err(error) => changes.unplayed.push(error.to_string()),
@@ -87,44 +93,52 @@ impl OldState {
         changes
     }
 
-    fn add(&mut self, input: OldInput) {
+    fn add_input_once(&mut self, input: OldInput) {
         if !self.inputs.contains(&input) {
             self.inputs.push(input);
         }
     }
 
     /// Adds the files and the day of the prices that a snapshot was made with and that are others now.
-    fn add_files(&mut self, up: &CheckUp, snapshot: &SnapshotCheck, header: &SnapshotHeader, table: &str) {
+    fn add_changed_files(
+        &mut self,
+        up: &CheckUp,
+        snapshot: &SnapshotCheck,
+        header: &SnapshotHeader,
+        table: &str,
+    ) {
         let [scenario, profile] = &snapshot.of;
-        if let Some(old) = header.version().filter(|it| *it != VERSION) {
+        if let Some(old) = header.ctxsim_version().filter(|it| *it != VERSION) {
             self.version = Some(format!("ctxsim {old} → {VERSION}"));
         }
-        for (kind, name) in [(Kind::Scenario, scenario), (Kind::Profile, profile), (Kind::Suite, &up.suite)] {
-            let now = up.made.digest_of_one(kind.noun(), name);
-            let old = header.digest(kind).filter(|old| now.is_some_and(|now| now != *old));
+        for (kind, name) in
+            [(InputKind::Scenario, scenario), (InputKind::Profile, profile), (InputKind::Suite, &up.suite)]
+        {
+            let now = up.made.digest_of_input(kind.noun(), name);
+            let old = header.input_digest(kind).filter(|old| now.is_some_and(|now| now != *old));
             if let Some(old) = old {
-                self.add(OldInput::File(kind.noun(), name.clone(), old.clone()));
+                self.add_input_once(OldInput::File(kind.noun(), name.clone(), old.clone()));
             }
         }
-        for (policy, old) in shot::files(table) {
-            let now = up.made.digest_of_one(Kind::Policy.noun(), &policy);
+        for (policy, old) in shot::policy_file_digests(table) {
+            let now = up.made.digest_of_input(InputKind::Policy.noun(), &policy);
             if now.is_some_and(|now| !now.starts_with(&old)) {
-                self.add(OldInput::File(Kind::Policy.noun(), policy, old));
+                self.add_input_once(OldInput::File(InputKind::Policy.noun(), policy, old));
             }
         }
-        let days = header.day().zip(up.made.prices.get(profile)).filter(|(old, now)| old != now);
+        let days = header.price_day().zip(up.made.prices.get(profile)).filter(|(old, now)| old != now);
         if let Some((old, now)) = days {
-            self.add(OldInput::Prices(profile.clone(), [old.clone(), now.clone()]));
+            self.add_input_once(OldInput::Prices(profile.clone(), [old.clone(), now.clone()]));
         }
     }
 
     /// Adds the assumed numbers that are others now.
-    fn add_assumed(&mut self, old: &AssumedLines, now: &AssumedLines) {
+    fn add_changed_assumed(&mut self, old: &AssumedLines, now: &AssumedLines) {
         let names: BTreeSet<&String> = old.keys().chain(now.keys()).collect();
         for name in names {
             match (old.get(name), now.get(name)) {
                 (Some(old), Some(now)) if old != now => {
-                    self.add(OldInput::Assumed(name.clone(), [old.clone(), now.clone()]));
+                    self.add_input_once(OldInput::Assumed(name.clone(), [old.clone(), now.clone()]));
                 }
                 (Some(old), None) => {
                     self.unplayed.push(format!("{name} was assumed to be {old}, and is not read any more"));
@@ -139,24 +153,24 @@ impl OldState {
 }
 
 /// A suite that is simulated anew with inputs as they were.
-struct Rehearsal<'a> {
+struct SuiteReplay<'a> {
     args: &'a CheckArgs,
     revision: &'a str,
     name: &'a str,
     up: &'a CheckUp,
 }
 
-impl Rehearsal<'_> {
+impl SuiteReplay<'_> {
     /// Simulates with some inputs as they were, and returns the numbers that differ from the snapshots.
-    fn played(&self, inputs: &[&OldInput]) -> Result<OldNumbers, String> {
-        let mut arguments = self.same_check();
+    fn simulate_with_old_inputs(&self, inputs: &[&OldInput]) -> Result<OldNumbers, String> {
+        let mut arguments = self.arguments_of_same_check();
         for input in inputs {
             match input {
                 OldInput::Assumed(name, [old, _]) => arguments.push(format!("--assume={name}={old}").into()),
                 OldInput::Prices(_, [old, _]) => arguments.push(format!("--prices={old}").into()),
                 OldInput::File(kind, name, _) => {
                     let files =
-                        self.up.made.input(kind, name).map(|it| it.files.as_slice()).unwrap_or_default();
+                        self.up.made.find_input(kind, name).map(|it| it.files.as_slice()).unwrap_or_default();
                     if files.is_empty() {
                         return Err(format!("it is not a {kind} file of your project"));
                     }
@@ -164,35 +178,41 @@ impl Rehearsal<'_> {
                 }
             }
         }
-        let told = started(&arguments)?;
+        let told = run_this_program(&arguments)?;
         for input in inputs {
             if let OldInput::File(kind, name, old) = input {
-                self.check_file(&told, kind, name, old)?;
+                self.check_file_digest(&told, kind, name, old)?;
             }
         }
-        Ok(numbers(&told))
+        Ok(moved_numbers(&told))
     }
 
     /// Returns the arguments of the same check, which keeps nothing.
-    fn same_check(&self) -> Vec<OsString> {
+    fn arguments_of_same_check(&self) -> Vec<OsString> {
         let mut snapshots = OsString::from("--snapshots=");
         snapshots.push(&self.args.snapshots);
         let mut all =
             vec!["check".into(), format!("--suite={}", self.name).into(), snapshots, "--format=json".into()];
         all.extend(self.args.process.allow_process.then(|| "--allow-process".into()));
         all.extend(self.args.process.play_twice.then(|| "--play-twice".into()));
-        all.extend(self.args.rev.is_allowed().then(|| "--allow-rev".into()));
-        all.extend(self.args.threads.number().map(|it| format!("--threads={it}").into()));
+        all.extend(self.args.rev.allows_revisions().then(|| "--allow-rev".into()));
+        all.extend(self.args.threads.n_threads().map(|it| format!("--threads={it}").into()));
         all.extend(self.args.assume.iter().map(|it| format!("--assume={it}").into()));
         all
     }
 
     /// Checks that a file was as it was when the snapshots were written.
-    fn check_file(&self, told: &Value, kind: &str, name: &str, old: &str) -> Result<(), String> {
-        let input = self.up.made.input(kind, name).map_or(name, |it| it.name.as_str());
-        let found = told["made"]["inputs"][kind][input].as_str().unwrap_or_default();
-        let n_digits = DIGITS.min(old.len());
-        if found.get(..n_digits) == old.get(..n_digits) {
+    fn check_file_digest(
+        &self,
+        suite_result: &Value,
+        kind: &str,
+        name: &str,
+        old_digest: &str,
+    ) -> Result<(), String> {
+        let input = self.up.made.find_input(kind, name).map_or(name, |it| it.name.as_str());
+        let found = suite_result["made"]["inputs"][kind][input].as_str().unwrap_or_default();
+        let n_digits = DIGITS.min(old_digest.len());
+        if found.get(..n_digits) == old_digest.get(..n_digits) {
             return Ok(());
         }
         Err(format!(
@@ -203,7 +223,7 @@ impl Rehearsal<'_> {
 }
 
 /// Starts this program on arguments, and returns what it says of the suite.
-fn started(arguments: &[OsString]) -> Result<Value, String> {
+fn run_this_program(arguments: &[OsString]) -> Result<Value, String> {
     let program = env::current_exe().map_err(|it| it.to_string())?;
     #[allow(
         clippy::disallowed_methods,
@@ -226,7 +246,7 @@ fn started(arguments: &[OsString]) -> Result<Value, String> {
 }
 
 /// Returns the numbers that a check says have moved.
-fn numbers(suite: &Value) -> OldNumbers {
+fn moved_numbers(suite: &Value) -> OldNumbers {
     let members = |it: &Value| it.as_array().cloned().unwrap_or_default();
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
     let mut numbers = OldNumbers::new();

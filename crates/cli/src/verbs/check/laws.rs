@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::CheckArgs;
 use crate::GUARD_FAILED;
-use crate::output::{self, Remark};
-use crate::what::number;
+use crate::output::{self, WrittenByRemark};
+use crate::what::whole_number_parser;
 
 /// The scenario that a plan needs and no law is tried on.
 const SCENARIO: &str = "duckagent/fix_test_loop";
@@ -36,7 +36,7 @@ pub(super) struct LawsArgs {
     #[arg(id = "law_profile", long = "profile", value_name = "M", requires = "laws")]
     profile: Option<String>,
     /// Random sessions per policy with `--laws` [default: 48, or 12 for programs]
-    #[arg(long, value_name = "N", requires = "laws", value_parser = number::<u32>(1, 100_000))]
+    #[arg(long, value_name = "N", requires = "laws", value_parser = whole_number_parser::<u32>(1, 100_000))]
     sessions: Option<u32>,
     /// Random seed of `--laws` [default: 0]
     #[arg(long, value_name = "SEED", requires = "laws")]
@@ -55,48 +55,54 @@ struct LawDocument<'r> {
 }
 
 /// Holds policies against the laws, writes a scenario file for each breach, and returns the exit code.
-pub(super) fn check(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
-    let format = args.shown.shown.choose(&FORMATS)?;
+pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+    let format = args.shown.shown.choose_format(&FORMATS)?;
     let wanted = &args.laws;
     let profile = wanted.profile.clone().unwrap_or_else(|| PROFILE.to_owned());
-    let comparison = args.process.allowing(Comparison {
+    let comparison = args.process.add_permissions_to(Comparison {
         policies: wanted.policies.clone(),
         scenarios: vec![SCENARIO.to_owned()],
         profiles: vec![profile.clone()],
         ..Comparison::default()
     });
     let plan = Plan::new(catalog, &comparison)?;
-    args.shown.check(catalog.files())?;
+    args.shown.check_writable(catalog.files_read())?;
     let kit = LawKit { seed: wanted.seed.unwrap_or_default(), sessions: wanted.sessions };
-    let report = kit.check(&plan)?;
+    let report = kit.check_policies(&plan)?;
     let folder = wanted.counterexamples.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
     let path = |name: &str| folder.join(format!("{name}.toml"));
     let files = report
-        .broken()
-        .map(|(.., it)| (path(&it.name), Remark::of_input(Format::Toml).on(&it.scenario)))
+        .broken_laws()
+        .map(|(.., it)| {
+            (path(&it.name), WrittenByRemark::for_input_format(Format::Toml).add_to_text(&it.scenario))
+        })
         .listed();
-    let kept = args.shown.shown.output.force().kept(catalog.files());
-    output::write_all(&files, kept)?;
+    let kept = args.shown.shown.output.force().overwrite_rules(catalog.files_read());
+    output::write_all_or_none(&files, kept)?;
     let text = if format == FormatArg::JSON {
-        output::json(&LawDocument { schema: "ctxsim.laws/1", report: &report })?
+        output::to_json_text(&LawDocument { schema: "ctxsim.laws/1", report: &report })?
     } else {
-        args.shown.shown.terminal().fitted(1..=report.failed().count(), |_, most| {
-            let shown = report.failed().take(most).listed();
+        args.shown.shown.terminal().fitted(1..=report.failed_policies().count(), |_, most| {
+            let shown = report.failed_policies().take(most).listed();
             let is_shown = |it: &PolicyLaws| shown.iter().any(|other| other.policy == it.policy);
-            let mut text = report.text(most);
-            for (policy, _, example) in report.broken().filter(|it| is_shown(it.0)) {
+            let mut text = report.to_text(most);
+            for (policy, _, example) in report.broken_laws().filter(|it| is_shown(it.0)) {
                 let at = quoted(&path(&example.name).display().to_string());
-                let _ = writeln!(text, "{}", explaining(policy, &at, &profile, example.request));
+                let _ = writeln!(text, "{}", explain_command_line(policy, &at, &profile, example.request));
             }
             text
         })
     };
-    args.shown.shown.output.put(catalog.files(), format, &text)?;
-    Ok(if report.failed().next().is_none() { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) })
+    args.shown.shown.output.write_result(catalog.files_read(), format, &text)?;
+    Ok(if report.failed_policies().next().is_none() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(GUARD_FAILED)
+    })
 }
 
 /// Returns the command that shows the request at which a policy broke a law.
-fn explaining(policy: &PolicyLaws, scenario: &str, profile: &str, request: u32) -> String {
+fn explain_command_line(policy: &PolicyLaws, scenario: &str, profile: &str, request: u32) -> String {
     let allow = if policy.is_program { " --allow-process" } else { "" };
     let (argument, profile) = (&policy.argument, quoted(profile));
     format!("ctxsim explain {argument}{allow} --scenario {scenario} --profile {profile} --request {request}")

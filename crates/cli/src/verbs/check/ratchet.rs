@@ -5,43 +5,43 @@ use std::io::ErrorKind;
 
 use ctxsim_report::guard::{GuardVerdict, RATCHET_HEAD, Ratchet};
 
-use super::Accepted;
-use super::snapshots::folder;
-use crate::output::{self, KeptFile, Replaced};
+use super::AcceptedFolder;
+use super::snapshots::snapshot_folder;
+use crate::output::{self, OverwriteRules, Replaceable};
 
 /// The file of a suite.
 const FILE: &str = "ratchet.toml";
 
 /// Holds numbers against the best ones that are kept, and keeps the better ones; where today's are accepted, they are the best.
-pub(super) fn held(
-    Accepted { root, inputs, bless, .. }: Accepted<'_>,
+pub(super) fn compare_with_best_values(
+    AcceptedFolder { root, inputs, bless, .. }: AcceptedFolder<'_>,
     suite: &str,
     verdicts: &[GuardVerdict],
     tolerance: f64,
 ) -> Result<Vec<GuardVerdict>, Error> {
-    let path = folder(root, suite).join(FILE);
+    let path = snapshot_folder(root, suite).join(FILE);
     // What a link leads to is not shown either.
-    output::unlinked(&path)?;
-    let before = if bless { Ratchet::default() } else { kept(&path)? };
+    output::check_no_link(&path)?;
+    let before = if bless { Ratchet::default() } else { read_ratchet(&path)? };
     let mut ratchet = before.clone();
-    let held = ratchet.hold(verdicts, tolerance);
+    let held = ratchet.check_and_update(verdicts, tolerance);
     // In continuous integration nobody would keep what is written, and a check against nothing would always pass.
     let keeps = bless || std::env::var_os("CI").is_none();
     if before.is_empty() && !keeps && !held.is_empty() {
         let help = "run `ctxsim check --ratchet` without `CI`, and commit the file";
-        return Err(wrong_at(Code("ratchet-missing"), &path, "no best values are kept yet", help));
+        return Err(error_at_place(Code("ratchet-missing"), &path, "no best values are kept yet", help));
     }
     if ratchet != before && keeps {
-        let text = ratchet.text()?;
-        let kept = KeptFile { inputs, replaced: Replaced::Beginning(RATCHET_HEAD) };
-        output::write_all(&[(path, text)], kept)?;
+        let text = ratchet.to_toml()?;
+        let kept = OverwriteRules { inputs, replaced: Replaceable::Beginning(RATCHET_HEAD) };
+        output::write_all_or_none(&[(path, text)], kept)?;
     }
     Ok(held)
 }
 
-fn kept(path: &Path) -> Result<Ratchet, Error> {
+fn read_ratchet(path: &Path) -> Result<Ratchet, Error> {
     match fs::read_to_string(path) {
-        Ok(text) => Ratchet::read(&text).map_err(|problems| {
+        Ok(text) => Ratchet::from_toml(&text).map_err(|problems| {
             problems.into_iter().map(|it| it.in_file(path.display().to_string())).listed().into()
         }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ratchet::default()),
