@@ -32,7 +32,7 @@
 //!
 //! # The agent's own code as a policy
 //!
-//! A [`View`] is the function that an agent ships: from its history to what it sends. [`Code::view`] makes it a policy; reports, guards,
+//! A [`View`] is the function that an agent ships: from its history to what it sends. [`CodePolicy::view`] makes it a policy; reports, guards,
 //! [`Plan::sensitivity`], [`Plan::explain`] and sampled recovery treat it like any other. Caches identify a part by its content, so a view that
 //! repeats the same text is cached as a provider would cache it.
 //!
@@ -40,7 +40,7 @@
 #![doc = include_str!("../examples/own_compaction.rs")]
 //! ```
 //!
-//! A [`Memory`] recalls something in each request, and [`Code::process`] asks a program in any language. Code that fails ends its run with an error that names the policy and the request; other runs continue.
+//! A [`Memory`] recalls something in each request, and [`CodePolicy::process`] asks a program in any language. Code that fails ends its run with an error that names the policy and the request; other runs continue.
 //!
 //! # A guard in the agent's tests
 //!

@@ -30,7 +30,7 @@ pub use ctxsim_input::policy::Law;
 /// let bare = |_: &Cx<'_>, history: &[Entry<'_>]| -> Result<Vec<Part>, BoxError> {
 ///     Ok(history.iter().filter(|it| it.kind != Kind::User).map(|it| Part::keep(it.id)).collect())
 /// };
-/// let laws = testing::laws(Comparison::new().policy(Code::view("bare", move |_| bare)), LawKit::default())?;
+/// let laws = testing::laws(Comparison::new().policy(CodePolicy::view("bare", move |_| bare)), LawKit::default())?;
 /// let broken: Vec<Law> = laws.broken().map(|it| it.1).collect();
 /// assert_eq!(broken, [Law::KeepsTask, Law::Bounded], "{laws}");
 /// # Ok::<(), ctxsim::Error>(())

@@ -160,7 +160,7 @@ impl Process {
 
 impl fmt::Debug for CodePolicy {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("Code").field("name", &self.name()).finish_non_exhaustive()
+        to.debug_struct("CodePolicy").field("name", &self.name()).finish_non_exhaustive()
     }
 }
 

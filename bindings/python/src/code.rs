@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctxsim::{BoxError, Code, ItemId, Kind, Lasts, Text, View};
+use ctxsim::{BoxError, CodePolicy, ItemId, Kind, Lasts, Text, View};
 use pyo3::exceptions::{PyKeyboardInterrupt, PySystemExit, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -188,9 +188,9 @@ fn finished(part: ctxsim::Part, handle: bool, exact: bool, written_by: Option<Mo
 }
 
 /// Makes a policy of a Python function that makes a view for each run.
-pub(crate) fn code(name: &str, make: &Arc<Py<PyAny>>, lasts: Lasts, stop: &Stop) -> Code {
+pub(crate) fn code(name: &str, make: &Arc<Py<PyAny>>, lasts: Lasts, stop: &Stop) -> CodePolicy {
     let (make, stop) = (Arc::clone(make), stop.clone());
-    Code::view(name, move |trace| {
+    CodePolicy::view(name, move |trace| {
         let trace = Trace {
             name: trace.name().to_owned(),
             turns: trace.turns(),

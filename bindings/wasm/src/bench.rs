@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use ctxsim::app::advise::agents::Agent;
 use ctxsim::app::advise::files::pastes;
-use ctxsim::{Code, Comparison, Recording, Report, RequestRow, Scenario};
+use ctxsim::{CodePolicy, Comparison, Recording, Report, RequestRow, Scenario};
 use js_sys::Function;
 use send_wrapper::SendWrapper;
 use serde::Serialize;
@@ -91,10 +91,10 @@ extern "C" {
 
 /// The policies that are functions, by name.
 #[derive(Default)]
-pub(crate) struct Codes(Vec<Code>);
+pub(crate) struct Codes(Vec<CodePolicy>);
 
 impl Codes {
-    pub(crate) fn find(&self, name: &str) -> Option<Code> {
+    pub(crate) fn find(&self, name: &str) -> Option<CodePolicy> {
         self.0.iter().find(|it| it.name() == name).cloned()
     }
 }

@@ -1,6 +1,6 @@
 //! Policies as functions: what they see of a run, and what they answer.
 
-use ctxsim::{BoxError, Code, Cx, Entry, ItemId, Kind, ModelCall, Part, Text, View};
+use ctxsim::{BoxError, CodePolicy, Cx, Entry, ItemId, Kind, ModelCall, Part, Text, View};
 use js_sys::{Array, Error, Function, JSON, Reflect};
 use send_wrapper::SendWrapper;
 use serde::{Deserialize, Serialize};
@@ -151,9 +151,9 @@ struct Call {
 }
 
 /// Makes a policy of a function that makes a view for each run.
-pub(crate) fn code(name: &str, make: Function) -> Code {
+pub(crate) fn code(name: &str, make: Function) -> CodePolicy {
     let make = SendWrapper::new(make);
-    Code::view(name, move |trace| {
+    CodePolicy::view(name, move |trace| {
         let told = Told {
             name: trace.name(),
             turns: trace.turns(),

@@ -1,6 +1,6 @@
 //! Advice on the settings of the agents that recorded some sessions: what is in force, what else could be, and what holds up.
 //!
-//! Advice (`app/advise/`) lays out the `Menu` of an agent (pairs and choices, fixed before any result), opens each session once (`play.rs`:
+//! Advice (`app/advise/`) lays out the `SettingMenu` of an agent (pairs and choices, fixed before any result), opens each session once (`play.rs`:
 //! pairs alone first, then choices of pairs that do something in it; what the first request found in the cache, and what was written anew
 //! for no reason that the log tells, is taken from the bills) and hands the family over (`verdicts.rs`). The first screen and `advise` are
 //! that one pass; `decide/beside.rs` gives `run` and `tune` their words.

@@ -28,7 +28,7 @@ pub(super) struct RecordingIndex {
     pub(super) content: Option<u64>,
 }
 
-/// Indexes recordings, in order; `None` stands for what is not one. A recording alone, and each where `is_alone`, is told nothing by
+/// Indexes recordings, in order; `None` stands for what is not one. A recording alone, and each where `is_each_alone`, is told nothing by
 /// others.
 pub(super) fn index_recordings(recordings: &[Option<&Origin>], is_each_alone: bool) -> Vec<RecordingIndex> {
     if recordings.iter().flatten().nth(1).is_none() {

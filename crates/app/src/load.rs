@@ -71,7 +71,7 @@ pub(super) fn worlds_of_scenario(
 /// Makes the workloads of a scenario under several specs that differ in what they assume of its recording, which is read once.
 ///
 /// # Errors
-/// As [`workloads`].
+/// As [`worlds_without_recording`].
 pub(super) fn worlds_under_specs(
     scenario: &Loaded<ScenarioFile>,
     specs: &[ScenarioFile],
@@ -235,7 +235,7 @@ pub(super) fn read_recording_with_neighbours(
 /// Writes the sessions of a recording without their words, in ctxsim's own form.
 ///
 /// # Errors
-/// As [`recording`].
+/// As [`read_recording`].
 pub fn redact_recording(catalog: &Catalog, name: &str) -> Result<String, Error> {
     let tools = tool_patterns_of_policies(catalog);
     let models = ModelProfiles::new(ModelProfiles::read_all(&catalog.shipped_inputs()));

@@ -12,8 +12,8 @@
 //! A fold (`app/parts.rs`) orders parts by their place in the plan and puts them together as `run` does (`app/assembled.rs`): float sums
 //! have one order, whoever played what and however often. `run --totals`, `run --merge`, `Totals::fold` of the face and `fold` of the wheel
 //! are this one thing. What has more than a bill has no such parts. It keeps no runs: `report/folded.rs` adds each to the sums
-//! (`report/lines.rs`) of every table that it can be in (`GroupKey`) and keeps its `Brief` (cost at three ends, turns,
-//! facts). Tables, verdicts and notes look at `PolicyLines` and `Brief`s alone, so they do not know whether there are runs. A search has
+//! (`report/lines.rs`) of every table that it can be in (`GroupKey`) and keeps its `RunBrief` (cost at three ends, turns,
+//! facts). Tables, verdicts and notes look at `PolicySums` and `RunBrief`s alone, so they do not know whether there are runs. A search has
 //! parts of the same shape (`PartOf<TuneHead>`).
 
 pub mod tickets;
@@ -160,7 +160,7 @@ impl Plan {
     /// Plays all scenarios and folds their parts, each as soon as those before it are there.
     ///
     /// # Errors
-    /// What [`Plan::parts`] and [`fold`] say.
+    /// What [`Plan::make_parts`] and [`fold_parts`] say.
     pub fn report_from_parts(
         &self,
         threads: Option<usize>,

@@ -153,7 +153,7 @@ impl<'a> Tuning<'a> {
     /// Plays it on the sessions of a share, and hands over what each came to.
     ///
     /// # Errors
-    /// What [`Tuning::check_parts`], a session or taking a part says.
+    /// What [`Tuning::check_has_parts`], a session or taking a part says.
     pub fn make_parts(
         &self,
         watch: PlanWatch<'_>,

@@ -34,7 +34,7 @@ pub(super) fn install_interrupt_handler() {
     });
 }
 
-/// Creates a temporary file or folder, and has interrupts remove it until [`made`] is called.
+/// Creates a temporary file or folder, and has interrupts remove it until [`keep_on_interrupt`] is called.
 ///
 /// # Errors
 /// It cannot be created.
@@ -50,7 +50,7 @@ pub(super) fn create_temporary<T>(
     Ok(made)
 }
 
-/// Has interrupts remove what is about to be made, until [`made`] is called.
+/// Has interrupts remove what is about to be made, until [`keep_on_interrupt`] is called.
 pub(super) fn remove_on_interrupt(path: &Path) {
     install_interrupt_handler();
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());

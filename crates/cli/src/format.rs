@@ -207,7 +207,7 @@ impl Formats<'_> {
 /// The width of tables without a terminal.
 const TABLE_WIDTH: usize = 100;
 
-/// A format, a place and a width; a verb says which formats it has ([`Formats::offered`]).
+/// A format, a place and a width; a verb says which formats it has ([`Formats::restrict_format_arg`]).
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ShownArgs {
     /// Output format [default: by the output's extension, else table]
@@ -223,7 +223,7 @@ impl ShownArgs {
     /// Returns the format to write.
     ///
     /// # Errors
-    /// As [`Formats::choose`].
+    /// As [`Formats::choose_format`].
     pub(super) fn choose_format(&self, formats: &Formats<'_>) -> Result<FormatArg, Error> {
         formats.choose_format(self.format, &self.output)
     }

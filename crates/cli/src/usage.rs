@@ -166,7 +166,7 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
 
 /// Returns help with the allowed whole numbers, if a number is the problem.
 fn whole_number_help(error_text: &str) -> Option<String> {
-    // Most bounds are named by `what::number`.
+    // Most bounds are named by `what::whole_number_parser`.
     if error_text.starts_with("use ") {
         return Some(error_text.to_owned());
     }

@@ -1,10 +1,10 @@
 //! Levers that recorded bills tell by themselves: what a habit, a fixed part of prompts or a choice of model costs, in closed form.
 //!
-//! A lever is a file and a line in `LEVERS`. Of one session it says what of the bill it would have saved (`told`); of all of them, which rows are
-//! to be judged (`rows`). The rows of all levers are one family, and the rule gives each its word as it does to settings that are simulated.
+//! A lever is a file and a line in `LEVERS`. Of one session it says what of the bill it would have saved (`savings_in_session`); of all of them, which rows are
+//! to be judged (`rows_worth_judging`). The rows of all levers are one family, and the rule gives each its word as it does to settings that are simulated.
 //!
 //! **Bills tell of levers that no play can** (`report/billed.rs`; `docs/reference/levers.md`), a file and a line each: `Timeline + prices →
-//! BilledSession → Told (by lever and session) → BilledRow → TriedFamily → RowEffect → Lever`. The facts of a session are taken while it is open
+//! BilledSession → BilledSaving (by lever and session) → BilledRow → TriedFamily → RowEffect → Lever`. The facts of a session are taken while it is open
 //! (`BilledFacts`); rows compare sessions, and are judged as a family of their own. `decide/groups.rs` says whom a lever concerns: a person
 //! or a project by its own sessions where these suffice, else shrunk toward the others.
 

@@ -5,7 +5,7 @@
 //! was forecast for it. What was saved is a multiple of what was forecast to be saved in these very sessions: of that multiple, each
 //! session's difference is its error. Where other sessions of the same time went without the change, they give the rate instead.
 //!
-//! A forecast goes on as a file: `PlayedSession → EarlierBills → Saved`; later logs come back as `SizedSession → Later → Realised`
+//! A forecast goes on as a file: `PlayedSession → EarlierBills → SavingsForecast`; later logs come back as `SizedSession → Later → Realised`
 //! (`app/realised.rs`, `report/realised.rs`), each played with the earlier and the new settings where logs show both. Outcomes
 //! (`app/outcomes.rs`, or `Recorded::outcome`) are read, joined by session and compared by group (`report/outcomes.rs`); nothing computes
 //! one.

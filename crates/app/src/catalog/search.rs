@@ -90,7 +90,7 @@ impl Catalog {
         }
     }
 
-    /// Returns what a file names as scenarios, as [`Catalog::search`] does for a command line.
+    /// Returns what a file names as scenarios, as [`Catalog::search_scenarios`] does for a command line.
     ///
     /// # Errors
     /// A folder cannot be read.

@@ -231,7 +231,7 @@ impl DesignKind {
         })
     }
 
-    /// Returns its name with its values, as [`DesignGrammar::named`] reads it.
+    /// Returns its name with its values, as [`DesignGrammar::parse_candidate`] reads it.
     pub fn short_name(&self, values: &DesignValues) -> String {
         let one = |((number, of), at): ((&String, &Vec<String>), &usize)| format!("{number}={}", of[*at]);
         format!("{} {}", self.name, self.values.iter().zip(values).map(one).listed().join(", "))

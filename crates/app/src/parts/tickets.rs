@@ -151,7 +151,7 @@ pub fn create_job(
 /// Makes the parts of some recordings of a job.
 ///
 /// # Errors
-/// Another version or other inputs made the job, or what [`Plan::parts`] says.
+/// Another version or other inputs made the job, or what [`Plan::make_parts`] says.
 pub fn make_parts_of_tickets(
     catalog: &Catalog,
     job: &Job,

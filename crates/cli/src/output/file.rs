@@ -29,7 +29,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
 /// Writes text, unless that would replace something that must be kept.
 ///
 /// # Errors
-/// As [`check`] and [`KeptFile::check`], or the disk is full.
+/// As [`check_no_link`] and [`OverwriteRules::check_may_write`], or the disk is full.
 pub(crate) fn write_text_file(
     path: &Path,
     text: impl AsRef<[u8]>,
