@@ -104,7 +104,8 @@ pub(crate) fn job<'py>(
     });
     let given: Vec<GivenRecording> = given.collect();
     let stop = Stop::default();
-    let made = watched(py, &stop, || tickets::job(&bundled_catalog(), &comparison, &given, min_evidence))?;
+    let made =
+        watched(py, &stop, || tickets::create_job(&bundled_catalog(), &comparison, &given, min_evidence))?;
     let (job, all) = made.map_err(|it| raised(py, &it.into()))?;
     let rows = all.into_iter().map(|it| {
         let bytes = it.bytes.map(|it| PyBytes::new(py, &it.bytes));
@@ -133,7 +134,8 @@ pub(crate) fn batch(
     }
     let stop = Stop::default();
     let told = |_, _| if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let made = watched(py, &stop, || tickets::batch(&bundled_catalog(), &job, all, &told, threads))?;
+    let made =
+        watched(py, &stop, || tickets::make_parts_of_tickets(&bundled_catalog(), &job, all, &told, threads))?;
     rows(&made.map_err(|it| raised(py, &it.into()))?)
 }
 
@@ -171,7 +173,7 @@ fn rows(parts: &[RunPart]) -> PyResult<Table> {
         (!reasons.is_empty()).then(|| reasons.join("; "))
     };
     of.texts("skipped", parts.iter().map(skipped));
-    let lines: Result<Vec<String>, _> = parts.iter().map(RunPart::line).collect();
+    let lines: Result<Vec<String>, _> = parts.iter().map(RunPart::to_json_line).collect();
     let lines = lines.map_err(|it| PyValueError::new_err(it.to_string()))?;
     of.texts("part", lines.into_iter().map(Some));
     of.table()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use ctxsim::app::advise::agents::Agent;
-use ctxsim::app::advise::files::pastes;
+use ctxsim::app::advise::files::pastes_by_place;
 use ctxsim::{CodePolicy, Comparison, Recording, Report, RequestRow, Scenario};
 use js_sys::Function;
 use send_wrapper::SendWrapper;
@@ -138,7 +138,7 @@ impl Bench {
 
     /// Leaves out sessions that another one holds, too, by the id in their logs, as the command line does in a folder; returns their names.
     pub fn once(&mut self) -> Vec<String> {
-        Recording::once(&mut self.sessions)
+        Recording::remove_duplicates(&mut self.sessions)
     }
 
     /// The names of its sessions.
@@ -192,7 +192,9 @@ impl Bench {
         let plan = self.alone(session, options)?.plan().map_err(|it| thrown(&it))?;
         let runs = plan.runs().map_err(|it| thrown(&it))?;
         let held = |run: &ctxsim::RunId| {
-            plan.holds(run).map(|held| RunHeld { policy: run.policy.clone(), held }).map_err(|it| thrown(&it))
+            plan.prompt_tokens_by_source(run)
+                .map(|held| RunHeld { policy: run.policy.clone(), held })
+                .map_err(|it| thrown(&it))
         };
         let all = runs.iter().map(held).collect::<Result<Vec<_>, JsValue>>()?;
         object(&all).map(JsCast::unchecked_into)
@@ -268,11 +270,12 @@ struct ScreenedText<'a> {
 /// Returns what to paste to give an agent settings, `KEY=VALUE` each; nothing for an agent or a setting that is not known.
 #[wasm_bindgen(js_name = pasteOf)]
 pub fn paste_of(agent: &str, set: Vec<String>) -> Result<Pastes, JsValue> {
-    let all = Agent::all().map_err(|it| said(&format!("{} problems of the agents' files", it.len())))?;
+    let all = Agent::all_by_file_name()
+        .map_err(|it| said(&format!("{} problems of the agents' files", it.len())))?;
     let agent = all.values().find(|it| it.name == agent);
     let pairs = set.iter().filter_map(|it| it.split_once('='));
     let chosen: Vec<_> = pairs.filter_map(|(key, value)| Some((agent?.setting(key)?, value))).collect();
-    object(&pastes(&chosen)).map(JsCast::unchecked_into)
+    object(&pastes_by_place(&chosen)).map(JsCast::unchecked_into)
 }
 
 /// Returns a document and its text.
