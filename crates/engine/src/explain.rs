@@ -5,9 +5,10 @@
 //! Other runs pay nothing for this.
 
 mod items;
+mod watch;
 
 use crate::cache::{CacheRule, Finding, RequestView};
-use crate::engine::{Simulation, Watch, erased};
+use crate::engine::{Simulation, erased};
 use crate::hindsight;
 use crate::ledger::pairing::RequestId;
 use crate::ledger::{ExploredRow, NeedRow};
@@ -20,6 +21,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 pub use items::{Cached, HeldPart, PrefixCompared, Same, StandingItem, Stood, held};
+pub use watch::Watch;
 
 /// A request of a run, explained.
 #[derive(Clone, Debug)]

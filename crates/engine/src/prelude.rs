@@ -8,7 +8,7 @@ pub(crate) use std::sync::{Arc, LazyLock};
 pub(crate) use ctxsim_base::quantity::{Amount, Cost, Decimal, Expected, Tokens};
 pub(crate) use ctxsim_base::quantity::{UNLIMITED, ix, or_unlimited, packed, saturated};
 pub(crate) use ctxsim_base::rng::Seed;
-pub(crate) use ctxsim_input::text::decode::declared;
+pub(crate) use ctxsim_input::text::source::declared;
 pub(crate) use ctxsim_input::{
     CacheRules, Changes, Limits, Moment, Policy, Prices, Profile, Setting, Size, Steps, Unit,
 };

@@ -538,7 +538,7 @@ mod tests {
     use super::*;
     use crate::ledger::{CacheUse, RequestSums};
     use ctxsim_input::ProfileFile;
-    use ctxsim_input::text::decode::{Format, decode};
+    use ctxsim_input::text::source::{Format, decode};
 
     const PROFILE: &str = r#"
 name = "p"

@@ -4,7 +4,7 @@
 //!
 //! | mechanism | what it saves | file |
 //! |---|---|---|
-//! | totals per prompt and per turn, kept by the one function that edits a slot | recounting | `projection/prompt/edits.rs` |
+//! | totals per prompt and per turn, kept by the one function that edits a slot | recounting | `projection/prompt.rs` |
 //! | links from hidden runs to the next visible slot, halved as they are walked | walking over what summaries and drops hid | `projection/prompt.rs` |
 //! | the journal of edits: each step keeps a cursor past the slots that it has finished with, and reads later edits from the journal | revisiting settled slots | `projection/program.rs` |
 //! | trackers: sums over a scope whose ends move, updated from the journal | rescanning for `scope`, `count`, `reclaimable` | `projection/tracker.rs` |
@@ -21,13 +21,13 @@ pub mod tracker;
 mod act;
 pub mod text;
 pub mod program;
-mod rung;
 pub mod window;
 
 use crate::prelude::*;
 use act::{Act, CompiledAction};
-use rung::{CompiledRung, Counter, RungParts};
+use program::{CompiledRung, RungParts};
 use text::Writer;
+use tracker::Counter;
 
 pub use chain::{Chain, Link};
 pub use edit::{Change, ChangeLog, Editor, Manner, Purpose, SideRequest};

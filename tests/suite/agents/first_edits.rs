@@ -1,6 +1,6 @@
 //! Each stage of each preset acts on a bundled load; when it first does, on what, and what that does to the prefix, is locked.
 
-use ctxsim::engine::Watch;
+use ctxsim::explain::Watch;
 use ctxsim::explain::{By, Explanation, Same, explain};
 use ctxsim::grid::numbers::thousands;
 use ctxsim::input::policy::Action;

@@ -2,7 +2,7 @@
 //!
 //! Files that come back behind a summary are no results any more, and may go without their calls.
 
-use ctxsim::engine::Watch;
+use ctxsim::explain::Watch;
 use ctxsim::input::policy::{Action, Moment};
 use ctxsim::projection::{Editor, Projector, State};
 use ctxsim::timeline::Kind;

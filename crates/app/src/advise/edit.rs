@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingsForm};
 use super::stated::{FileSettings, Walk, blanks, offset, walk};
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::source::{Format, decode_table};
 use ctxsim_report::advise::saved::{FormerValue, Saved};
 
 /// A settings file with some values changed.

@@ -10,8 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::catalog::{BUNDLED_MARK, PipedBytes, is_same_file, name_below};
 use ctxsim_input::policy::OwnCode;
-use ctxsim_input::text::source::{Source, read_text};
-use ctxsim_input::text::{decode, source};
+use ctxsim_input::text::source::{self, Source, read_text};
 use ctxsim_timeline::import;
 
 /// What the name of an input in memory begins with in diagnostics.
@@ -248,10 +247,10 @@ pub fn kind_of(path: &Path) -> Result<Kind, Error> {
 fn likely(source: &Source) -> Vec<Kind> {
     let n_known = |fields: &[&str]| source.keys().filter(|it| fields.contains(it)).count();
     let known = [
-        (Kind::Policy, n_known(decode::fields::<PolicyFile>())),
-        (Kind::Scenario, n_known(decode::fields::<ScenarioFile>())),
-        (Kind::Profile, n_known(decode::fields::<ProfileFile>())),
-        (Kind::Suite, n_known(decode::fields::<SuiteFile>())),
+        (Kind::Policy, n_known(source::fields::<PolicyFile>())),
+        (Kind::Scenario, n_known(source::fields::<ScenarioFile>())),
+        (Kind::Profile, n_known(source::fields::<ProfileFile>())),
+        (Kind::Suite, n_known(source::fields::<SuiteFile>())),
     ];
     let most = known.iter().map(|(_, n)| *n).max().unwrap_or(0);
     known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).listed()

@@ -92,7 +92,7 @@ impl Forecast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ctxsim_input::text::decode::{Format, decode_table};
+    use ctxsim_input::text::source::{Format, decode_table};
 
     #[test]
     fn the_file_is_read_and_every_file_has_a_chance_with_its_interval() {

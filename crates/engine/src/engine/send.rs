@@ -1,8 +1,7 @@
 //! The sending of a request: the cache divides its prompt, and the ledger gets its row.
 
 use super::EngineRun;
-use super::lanes::Lane;
-use crate::cache::{OwnMark, RequestView};
+use crate::cache::{Lane, OwnMark, RequestView};
 use crate::ledger::{ExpectedRow, FailureKind};
 use crate::prelude::*;
 use crate::projection::{Change, Purpose, SideRequest};

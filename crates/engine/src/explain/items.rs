@@ -2,8 +2,9 @@
 
 use crate::prelude::*;
 
+use super::Watch;
 use super::{EditCause, RequestStory, SentPrompt};
-use crate::engine::{Simulation, Watch};
+use crate::engine::Simulation;
 use crate::hindsight;
 use crate::projection::{Edit, Slot};
 use ctxsim_input::{Action, SecondReads, SummaryPrompt};

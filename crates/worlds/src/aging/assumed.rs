@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::generate;
 use crate::numbers::{Naming, folder, named, within};
 use ctxsim_input::scenario::Happening;
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::source::{Format, decode_table};
 
 /// The files of `assumptions/aging`, by path.
 const FILES: &[(&str, &str)] = ctxsim_assumptions::AGING;
