@@ -201,7 +201,7 @@ impl Projector for Clairvoyant {
         while self.n_reviewed <= step as usize {
             let items = self.reviews.get_mut(self.n_reviewed).map(std::mem::take).unwrap_or_default();
             self.n_reviewed += 1;
-            edit.touch(items.len() as u64);
+            edit.prompt.touch(items.len() as u64);
             items.into_iter().for_each(|it| self.review(it, (step, REQUEST), edit));
         }
     }

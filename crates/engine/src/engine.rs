@@ -35,7 +35,7 @@ use crate::ledger::{Failure, FailureKind, RunFault};
 use crate::memory::{AnyMemory, Edited, MemoryRun, PolicyMemory};
 use crate::own::{CodeInputs, Own, PlayDigests};
 use crate::prelude::*;
-use crate::projection::{ChangeLog, Known, Program, Purpose, SideRequest};
+use crate::projection::{ChangeLog, Known, Program, Purpose, SideRequest, Watch, Watched};
 use crate::recovery::{Carried, CompiledRecovery, End, Removed, Seen, Terms};
 use ctxsim_base::counts::count_one;
 use ctxsim_input::policy::memory::FactMemory;
@@ -155,6 +155,11 @@ impl<'s> Simulation<'s> {
         (self.run_by(&mut outer, sinks), outer)
     }
 
+    /// Plays it under the eyes of an observer.
+    pub fn run_watched(self, watch: &mut dyn Watch, sinks: &mut [&mut dyn Sink]) -> Outcome {
+        self.run_inside(|policy| Watched { policy, watch }, sinks).0
+    }
+
     /// Makes what plays the policy: its stages, or its code, which is played once more beforehand where that is asked for.
     fn projector(&mut self) -> Box<dyn Projector + 's> {
         let Some(code) = &self.policy.code else { return Box::new(std::mem::take(&mut self.policy.program)) };
@@ -163,13 +168,14 @@ impl<'s> Simulation<'s> {
         if self.policy.own().is_none_or(|it| !it.plays_twice) {
             return policy;
         }
-        let played = PlayDigests::default();
+        let mut played = PlayDigests::default();
         let Some(first) = self.lanes.rules().next() else { return policy };
         let again = Self::compiled(self.timeline, &self.policy, first);
         let again = Self { recoveries: self.recoveries.clone(), drawn: self.drawn.clone(), ..again };
         let mut sums = vec![Sums::default(); self.recoveries.len()];
-        again.run_by(&mut *played.note(made(1)), &mut erased(&mut sums));
-        played.compare(policy)
+        again.run_by(&mut Watched { policy: made(1), watch: &mut played }, &mut erased(&mut sums));
+        played.n_compared = Some(0);
+        Box::new(Watched { policy, watch: played })
     }
 }
 

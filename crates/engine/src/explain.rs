@@ -5,7 +5,6 @@
 //! Other runs pay nothing for this.
 
 mod items;
-mod watch;
 
 use crate::cache::{CacheRule, Finding, RequestView};
 use crate::engine::{Simulation, erased};
@@ -15,13 +14,12 @@ use crate::ledger::{ExploredRow, NeedRow};
 use crate::measure::missed::{Miss, missed_at};
 use crate::prelude::*;
 use crate::price::{Bill, Models};
-use crate::projection::{Edit, Slot, text_as_it_came};
+use crate::projection::{Edit, Slot, Watch, text_as_it_came};
 use ctxsim_base::diag::{Code, Diagnostic};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 pub use items::{Cached, HeldPart, PrefixCompared, Same, StandingItem, Stood, held};
-pub use watch::Watch;
 
 /// A request of a run, explained.
 #[derive(Clone, Debug)]

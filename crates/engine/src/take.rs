@@ -20,8 +20,7 @@ pub use lives::Layouts;
 pub use load::{CountedLoad, Keys, Load, SimulationKey};
 pub use play::{FoldedLedger, Sinks, Take, Taken, summed};
 pub use run::{
-    FailedRun, FailedRuns, LoadFacts, MemoryCall, Run, RunBasis, RunName, StageFacts, drawn, drawn_heads,
-    of_run,
+    FailedRun, FailedRuns, LoadFacts, Run, RunBasis, RunName, StageFacts, drawn, drawn_heads, of_run,
 };
 pub use simulations::{Ledgers, Simulations};
 pub use threads::{THREADS_MAX, in_order, in_order_telling, in_turn, with_threads};

@@ -44,7 +44,7 @@ impl Projector for Hindsight {
         while self.n_done <= step {
             let items = self.drops.get_mut(self.n_done).map(std::mem::take).unwrap_or_default();
             self.n_done += 1;
-            edit.touch(items.len() as u64);
+            edit.prompt.touch(items.len() as u64);
             for item in items {
                 if let Some(slot) = edit.prompt().history().slot_of(item) {
                     edit.take_out(slot);

@@ -95,18 +95,6 @@ mod tests {
     use ctxsim_input::text::source::{Format, decode_table};
 
     #[test]
-    fn the_file_is_read_and_every_file_has_a_chance_with_its_interval() {
-        let forecast: Forecast = decode_table(TEXT, Format::Toml).unwrap();
-
-        assert!(forecast.mean_read_request <= forecast.window_requests);
-        assert!(forecast.hidden_files.last().unwrap().used_within.is_none());
-        for idle in [0, 1, 15, 16, 40, 41, u32::MAX] {
-            let Chance { baseline, after: [value, low, high] } = forecast.chance(idle);
-            assert!(0.0 < baseline && baseline <= 1.0 && low <= value && value <= high, "{idle}");
-        }
-    }
-
-    #[test]
     fn files_used_longer_ago_are_less_likely_to_be_read_again() {
         let after = |idle| (Forecast::declared().chance(idle).after[0] * 1_000.0).round();
 

@@ -2,11 +2,10 @@
 
 use crate::prelude::*;
 
-use super::Watch;
 use super::{EditCause, RequestStory, SentPrompt};
 use crate::engine::Simulation;
 use crate::hindsight;
-use crate::projection::{Edit, Slot};
+use crate::projection::{Edit, Slot, Watch};
 use ctxsim_input::{Action, SecondReads, SummaryPrompt};
 
 /// The content of a slot.
@@ -266,8 +265,6 @@ struct Adding {
 }
 
 impl Watch for Adding {
-    fn before(&mut self, _: Moment, _: &mut Editor<'_, '_>) {}
-
     fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
         if moment != Moment::Request {
             return;

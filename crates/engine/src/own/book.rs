@@ -65,7 +65,7 @@ impl<'t> Book<'t> {
         let spares = edit.prompt().spares();
         let n_free = (0..edit.prompt().len()).rev().zip(spares.iter().rev()).take_while(|(at, it)| at == *it);
         for _ in n_free.count()..wanted {
-            self.until = edit.add_spare().saturating_add(1);
+            self.until = edit.prompt.add_spare().saturating_add(1);
         }
     }
 

@@ -79,7 +79,7 @@ impl<'t, V: View> Viewed<'t, V> {
         let mut targets: Vec<(SlotIx, Option<&Target<'_>>)> =
             (first..edit.prompt().len()).map(|it| (it, placed.slots.get(&it))).collect();
         for target in &placed.behind {
-            targets.push((edit.add_spare(), Some(target)));
+            targets.push((edit.prompt.add_spare(), Some(target)));
         }
         // From the end on, so that a hidden run leads to its end in one step.
         let mut total = edit.prompt().stable_tokens();

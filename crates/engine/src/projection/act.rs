@@ -342,15 +342,15 @@ impl Pass {
         to: SlotIx,
         edit: &mut Editor<'_, '_>,
     ) -> SlotIx {
-        let mut at = edit.visible_from(from);
+        let mut at = edit.prompt.visible_from(from);
         let begin = at;
         while at < to {
             if rung.scope.has(edit.prompt(), at) {
                 self.take(act, rung, at, edit);
             }
-            at = edit.visible_from(at + 1);
+            at = edit.prompt.visible_from(at + 1);
         }
-        edit.touch(u64::from(at - begin));
+        edit.prompt.touch(u64::from(at - begin));
         at.min(to.max(from))
     }
 
@@ -503,7 +503,7 @@ impl OpenPool {
 
     /// Charges what is already exact before a slot and is not for the rung to show.
     fn charge_up_to(&mut self, slot: SlotIx, rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
-        let mut at = edit.visible_from(self.next);
+        let mut at = edit.prompt.visible_from(self.next);
         let mut n_seen = 0;
         while at < slot {
             n_seen += 1;
@@ -512,8 +512,8 @@ impl OpenPool {
                 let is_visited = at >= self.region.from && rung.scope.has(edit.prompt(), at);
                 self.pool.used += if is_visited { 0 } else { u64::from(stands.tokens) };
             }
-            at = edit.visible_from(at + 1);
+            at = edit.prompt.visible_from(at + 1);
         }
-        edit.touch(n_seen);
+        edit.prompt.touch(n_seen);
     }
 }

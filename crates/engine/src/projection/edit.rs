@@ -2,10 +2,7 @@
 
 use crate::prelude::*;
 
-use super::{
-    Author, Counter, Filter, Prompt, PromptText, Region, Rendered, Slot, SlotIx, State, TableRows,
-    TextContent, Tracker, UNDO,
-};
+use super::{Author, Prompt, PromptText, Rendered, Slot, SlotIx, State, TextContent, UNDO};
 
 /// How a stage's edits are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +30,7 @@ impl Manner {
 /// Edits a prompt. Who edits keeps to what providers accept: the stable prefix stays, and a call goes with its result.
 #[derive(Debug)]
 pub struct Editor<'p, 't> {
-    prompt: &'p mut Prompt<'t>,
+    pub(crate) prompt: &'p mut Prompt<'t>,
     log: &'p mut ChangeLog,
     manner: Manner,
 }
@@ -66,48 +63,9 @@ impl<'p, 't> Editor<'p, 't> {
         }
     }
 
-    /// Returns the first visible slot from a place on, or the end.
-    #[inline]
-    pub fn visible_from(&mut self, from: SlotIx) -> SlotIx {
-        self.prompt.visible_from(from)
-    }
-
-    /// Notes which message and group each slot belongs to, for those who are about to ask for many.
-    #[inline]
-    pub fn note_units(&mut self) {
-        self.prompt.note_units();
-    }
-
-    /// Counts slots that a policy looked at.
-    #[inline]
-    pub fn touch(&mut self, slots: u64) {
-        self.prompt.touch(slots);
-    }
-
-    /// Brings a tracker up to the prompt and to a region.
-    pub fn track(
-        &mut self,
-        tracker: &mut Tracker,
-        filter: &Filter,
-        rows: Option<&TableRows>,
-        region: Region,
-    ) {
-        tracker.update(self.prompt, filter, rows, region.from, region.to);
-    }
-
-    /// Brings a harness's count up to the prompt.
-    pub(super) fn count(&mut self, counter: &mut Counter) -> Tokens {
-        counter.count(self.prompt)
-    }
-
     /// Ends the run with an error that says this.
     pub fn fail(&mut self, what: String) {
         self.log.failure.get_or_insert(what);
-    }
-
-    /// Adds a hidden slot behind everything else, in which code can put words of its own; returns it.
-    pub fn add_spare(&mut self) -> SlotIx {
-        self.prompt.add_spare()
     }
 
     /// Puts words of the policy's own into a spare slot.

@@ -445,7 +445,7 @@ impl CompiledRung {
             self.track(&mut look, edit);
         }
         if let Some(counter) = &mut self.counter {
-            look.counted = edit.count(counter);
+            look.counted = counter.count(edit.prompt);
         }
         if self.asks_behind {
             look.env.behind = self.behind(&look.env, edit);
@@ -457,20 +457,20 @@ impl CompiledRung {
     fn behind(&mut self, env: &Env, edit: &mut Editor<'_, '_>) -> Tokens {
         let held = self.scope.bounds();
         let region = self.scope.region(edit, env);
-        let mut at = edit.visible_from(region.from);
+        let mut at = edit.prompt.visible_from(region.from);
         while at < region.to
             && !(self.scope.has(edit.prompt(), at) && self.act.would_change(edit.prompt(), at))
         {
-            at = edit.visible_from(at + 1);
+            at = edit.prompt.visible_from(at + 1);
         }
         self.scope.restore(&held);
         let mut tokens = 0;
         let mut next = if at < region.to { at } else { edit.prompt().len() };
         while next < edit.prompt().len() {
             tokens += Tokens::from(edit.prompt().slot(next).tokens);
-            next = edit.visible_from(next + 1);
+            next = edit.prompt.visible_from(next + 1);
         }
-        edit.touch(u64::from(next - region.from));
+        edit.prompt.touch(u64::from(next - region.from));
         tokens
     }
 
@@ -492,7 +492,7 @@ impl CompiledRung {
             }
             self.units = slots;
         } else {
-            edit.track(tracker, &self.scope.filter, rows, region);
+            tracker.update(edit.prompt, &self.scope.filter, rows, region.from, region.to);
         }
         self.scope.restore(&held);
         look.scope = tracker.totals();

@@ -289,12 +289,12 @@ impl RawTokens {
         let (from, end, n_resets) = (prompt.history().session_from(), prompt.len(), prompt.resets().len());
         if (self.from, self.n_resets) != (from, n_resets) {
             let tokens = (from..end).filter(|it| is_sent(prompt, *it)).map(|it| raw(prompt, it)).sum();
-            edit.touch((end - from).into());
+            edit.prompt.touch((end - from).into());
             *self = Self { from, to: end, n_resets, tokens };
         }
         let prompt = edit.prompt();
         self.tokens += (self.to..end).map(|it| raw(prompt, it)).sum::<Tokens>();
-        edit.touch((end - self.to).into());
+        edit.prompt.touch((end - self.to).into());
         self.to = end;
         edit.prompt().stable_tokens() + self.tokens
     }

@@ -265,7 +265,7 @@ fn begin_of_unit(edit: &mut Editor<'_, '_>, at: SlotIx, region: Region, size: &U
     {
         begin -= 1;
     }
-    edit.touch(u64::from(at - begin));
+    edit.prompt.touch(u64::from(at - begin));
     begin
 }
 
