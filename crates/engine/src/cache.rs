@@ -30,6 +30,7 @@ use ctxsim_input::{LayoutSpec, Settings, TtlClass};
 
 pub use marks::OwnMark;
 pub use qualified::HitDraws;
+pub(crate) use qualified::level;
 
 /// A cache's view of a request.
 #[derive(Clone, Copy, Debug)]
@@ -233,11 +234,6 @@ impl<'t> Lanes<'t> {
         Self(first.into_iter().collect())
     }
 
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Returns their rules, lane by lane.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &'t CacheRules> + '_ {
         self.0.iter().map(|it| it.rules)
@@ -251,27 +247,11 @@ impl<'t> Lanes<'t> {
 
     /// Returns the cache that stands behind a lane's answers.
     #[inline]
-    fn cache(&self, lane: usize) -> &dyn CacheRule {
+    pub(crate) fn cache(&self, lane: usize) -> &dyn CacheRule {
         match &self.0[lane].answers {
             Answers::Own(cache) => &**cache,
             Answers::InSteps(of, _) => self.cache(*of),
         }
-    }
-
-    /// Returns whether a cache can serve what other sessions sent.
-    #[inline]
-    pub(crate) fn hears_others(&self, lane: usize) -> bool {
-        self.cache(lane).hears_others()
-    }
-
-    /// Returns why a cache's last answer is none, in words.
-    pub(crate) fn fault(&self, lane: usize) -> Option<&str> {
-        self.cache(lane).fault()
-    }
-
-    /// Returns the contents that a cache stored at an hourly price.
-    pub(crate) fn stored(&self, lane: usize) -> &[ExplicitCacheRow] {
-        self.cache(lane).stored()
     }
 
     /// Returns how a cache divides the prompt of a request; the lanes are asked in their order.

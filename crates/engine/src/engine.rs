@@ -441,7 +441,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         self.memory_run.settle(self.prompt.active_turn(), self.sinks);
         self.memory_run.tell(self.sinks);
         for (lane, sinks) in self.sinks.chunks_mut(self.ways.len()).enumerate() {
-            for row in self.lanes.stored(lane) {
+            for row in self.lanes.cache(lane).stored() {
                 sinks.iter_mut().for_each(|sink| sink.stored(row));
             }
         }
@@ -695,6 +695,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
                 self.project(Moment::Entry, turn_ix, step);
             }
         }
-        self.join_results(joined, turn_ix);
+        for (call, asked, item) in joined {
+            self.enter_fetched(&call, asked, item, turn_ix);
+        }
     }
 }

@@ -342,6 +342,7 @@ pub struct Outcome {
 
 packed!(Failure: [turn, kind]);
 packed!(BlockHits: [n_blocks, n_hits, n_subagents]);
+ctxsim_base::quantity::sums!(BlockHits: n_blocks, n_hits, n_subagents);
 packed!(Outcome:
     [turns_requested, turns_started, turns_completed, failure, limit_violations],
     [tool_results, end_tokens, end_memory_tokens, before_compactions, reacts, is_swayed],

@@ -182,9 +182,10 @@ impl Costs {
         models: impl Into<Models<'a>>,
     ) -> Self {
         let Models { session: profile, summariser, .. } = models.into();
-        let main = billed(&profile.prices, &sums.main, index.map(|it| &it.main));
-        let keep_alive = billed(&profile.prices, &sums.keep_alive, index.map(|it| &it.keep_alive));
-        let summariser = billed(&summariser.prices, &sums.summariser, index.map(|it| &it.summariser));
+        let by_length = |role| index.map(|it| &it.of_role[role as usize]);
+        let main = billed(&profile.prices, &sums.main, by_length(Role::Main));
+        let keep_alive = billed(&profile.prices, &sums.keep_alive, by_length(Role::KeepAlive));
+        let summariser = billed(&summariser.prices, &sums.summariser, by_length(Role::Summariser));
         let stored = match (profile.prices.flat(), index) {
             _ if sums.stored == ExplicitCacheSums::default() => Some(Cost::default()),
             (Some(rates), _) => stored(rates, sums.stored.tokens, sums.stored.token_ms),
@@ -241,23 +242,9 @@ packed!(Costs:
     [recovery, exploration, reaction, left, left_ends],
     [is_recovery_unknown, is_unknown]);
 
-impl AddAssign<&Self> for Costs {
-    fn add_assign(&mut self, other: &Self) {
-        self.main += other.main;
-        self.compaction += other.compaction;
-        self.keep_alive += other.keep_alive;
-        self.storage += other.storage;
-        self.memory += other.memory;
-        self.penalty += other.penalty;
-        self.recovery += other.recovery;
-        self.exploration += other.exploration;
-        self.reaction += other.reaction;
-        self.left += other.left;
-        (0..2).for_each(|it| self.left_ends[it] += other.left_ends[it]);
-        self.is_recovery_unknown |= other.is_recovery_unknown;
-        self.is_unknown |= other.is_unknown;
-    }
-}
+ctxsim_base::quantity::sums!(Costs:
+    main, compaction, keep_alive, storage, memory, penalty, recovery, exploration, reaction, left;
+    each left_ends; or is_recovery_unknown, is_unknown);
 
 /// Returns the cost of one request, or `None` if some of its tokens have no price.
 pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {

@@ -203,8 +203,7 @@ pub(super) fn deaths(spine: &Spine, asked: &[LastAsked]) -> Vec<usize> {
         }
     }
     for (at, asked) in dead.iter_mut().zip(asked) {
-        let last = [asked.whole, asked.exact, asked.handle].into_iter().flatten().max();
-        if let Some((step, _)) = last {
+        if let Some((step, _)) = asked.until(0) {
             // What is asked at a request or behind it has to stand there.
             *at = if step == StepIx::MAX { usize::MAX } else { (*at).max(step as usize + 1) };
         }

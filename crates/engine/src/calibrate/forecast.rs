@@ -67,13 +67,9 @@ impl Chance {
     }
 }
 
-impl Forecast {
-    /// Returns the declared forecast.
-    pub fn declared() -> &'static Self {
-        static READ: LazyLock<Forecast> = LazyLock::new(|| declared(TEXT));
-        &READ
-    }
+declared_once! { pub Forecast: TEXT }
 
+impl Forecast {
     /// Returns how probable a read is of a file that was last used so many requests before the first after the compaction.
     pub fn chance(&self, idle_requests: u32) -> Chance {
         let fits = |it: &&FileClass| it.used_within.is_none_or(|most| idle_requests <= most);

@@ -580,6 +580,7 @@ pub struct Firing {
 }
 
 ctxsim_base::quantity::packed!(Firing: [fired, acted]);
+ctxsim_base::quantity::sums!(Firing: fired, acted);
 
 impl Firing {
     /// Counts another time.

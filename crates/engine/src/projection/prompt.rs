@@ -20,6 +20,7 @@ pub struct ToolResults {
 }
 
 ctxsim_base::quantity::packed!(ToolResults: [raw_tokens, visible_tokens, compressed]);
+ctxsim_base::quantity::sums!(ToolResults: raw_tokens, visible_tokens, compressed);
 
 /// How many of each unit have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

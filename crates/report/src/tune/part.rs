@@ -288,8 +288,8 @@ pub(super) fn block_parts(all: &[Picked<'_>]) -> Vec<BlockPart> {
 fn assumed_costs(all: &[Picked<'_>]) -> Option<[AssumedCost; 2]> {
     let [mut own, mut base] = [AssumedCost::default(); 2];
     for it in all.iter().filter(|it| it.costs().is_some()) {
-        own += &it.run().assumed_cost().unwrap_or_default();
-        base += &it.session.base.assumed_cost().unwrap_or_default();
+        own += it.run().assumed_cost().unwrap_or_default();
+        base += it.session.base.assumed_cost().unwrap_or_default();
     }
     (base.usd > 0.0).then_some([own, base])
 }
