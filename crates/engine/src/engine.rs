@@ -644,11 +644,10 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
         self.projector.project(moment, &self.ambient, &mut edit);
         self.note_removed(before);
-        if let Some(what) = self.log.take_failure() {
+        if let Some(what) = self.log.failure.take() {
             self.fail(turn_ix, step, what);
         }
-        let Some(requests) = self.log.take_requests() else { return };
-        for request in requests {
+        for request in std::mem::take(&mut self.log.requests) {
             self.send_aside(request, turn_ix, step);
         }
     }

@@ -307,7 +307,8 @@ fn in_order<A: Act + ?Sized>(
         }
         rung.units = units;
     }
-    if resumes && pass.can_settle() {
+    // What left the scope would not spend from the pool: only without a pool is the same pass the same again.
+    if resumes && (pass.pool.is_none() || pass.n_left == 0) {
         rung.settled.cursor = rung.settled.cursor.max(at);
         rung.settled.spent = pass.pool.as_ref().map_or(Spent::default(), OpenPool::spent);
     } else if resumes {
@@ -328,11 +329,6 @@ struct Pass {
 }
 
 impl Pass {
-    /// Returns whether the same pass would have the same result again: what left the scope would not spend from the pool.
-    fn can_settle(&self) -> bool {
-        self.pool.is_none() || self.n_left == 0
-    }
-
     /// Takes every slot of the scope from one place to another; returns where it stopped.
     fn take_all<A: Act + ?Sized>(
         &mut self,

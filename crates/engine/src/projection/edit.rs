@@ -154,7 +154,7 @@ impl<'p, 't> Editor<'p, 't> {
     pub fn reset(&mut self, slots: Range<SlotIx>) {
         self.manner = Manner { author: UNDO, stage: u16::MAX, ..self.manner };
         let memory = self.prompt.memory();
-        self.prompt.note_reset(slots.clone());
+        self.prompt.resets.push(slots.clone());
         for index in slots.filter(|it| memory != Some(*it)) {
             self.hide(index);
         }
@@ -163,8 +163,7 @@ impl<'p, 't> Editor<'p, 't> {
     /// Says what memory recalls in the slot that is reserved for it; nothing stands there where it recalls nothing. It is no
     /// stage's doing.
     pub fn recall(&mut self, tokens: u32, digest: u64) {
-        let Some(index) = self.prompt.memory() else { return };
-        let in_front = self.prompt.tokens_before_memory();
+        let Some((index, in_front)) = self.prompt.memory else { return };
         self.put_in_front(index, (tokens, digest), in_front);
     }
 
@@ -329,14 +328,14 @@ pub struct ChangeLog {
     pub(super) intact: Option<Tokens>,
     /// Whether a pass has worked on anything after the stable prefix.
     pub(super) is_reworked: bool,
-    pub(super) requests: Vec<SideRequest>,
+    pub(crate) requests: Vec<SideRequest>,
     pub(super) undo: Vec<SlotUndo>,
     /// Of slots edited to stay after they were edited for one request: how many edits had been noted for undoing.
     pub(super) overruled: BTreeMap<SlotIx, usize>,
     pub(super) kept: Identities,
     pub(super) n_summaries: u32,
     /// Why the policy cannot go on, in its own words.
-    pub(super) failure: Option<String>,
+    pub(crate) failure: Option<String>,
     /// Tokens that the agent may have fetched by now, and that the prompt does not show.
     fetched: Tokens,
     is_swayed: bool,
@@ -358,18 +357,6 @@ impl ChangeLog {
     pub fn intact_tokens(&self, prompt: &Prompt<'_>) -> Tokens {
         let stable = if self.is_reworked { prompt.stable_tokens() } else { Tokens::MAX };
         or_unlimited(self.intact).min(stable)
-    }
-
-    /// Takes the requests that the policy has made.
-    #[inline]
-    pub fn take_requests(&mut self) -> Option<Vec<SideRequest>> {
-        if self.requests.is_empty() { None } else { Some(std::mem::take(&mut self.requests)) }
-    }
-
-    /// Takes why the policy cannot go on, in its own words.
-    #[inline]
-    pub fn take_failure(&mut self) -> Option<String> {
-        self.failure.take()
     }
 
     /// Says how many tokens the agent may have fetched that the prompt does not show.

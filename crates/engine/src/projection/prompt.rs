@@ -53,12 +53,12 @@ pub struct Prompt<'t> {
     messages: Vec<SlotIx>,
     journal: Vec<Edit>,
     /// What a recorded harness took out.
-    resets: Vec<Range<SlotIx>>,
+    pub(super) resets: Vec<Range<SlotIx>>,
     total: Tokens,
     stable: Tokens,
     /// The slot that is reserved for what memory recalls, where it stands in front of the messages; and the tokens in front
     /// of it.
-    memory: Option<(SlotIx, Tokens)>,
+    pub(super) memory: Option<(SlotIx, Tokens)>,
     /// The slots of the layout's dynamic content in the stable prefix, and with what each changes.
     dynamic: Vec<(SlotIx, Changes)>,
     /// How often any of it has been written.
@@ -120,11 +120,6 @@ impl<'t> Prompt<'t> {
     /// Returns the tokens of what memory recalls in that slot.
     pub fn memory_tokens(&self) -> Tokens {
         self.memory.map_or(0, |it| self.slot(it.0).tokens.into())
-    }
-
-    /// Returns the tokens in front of that slot.
-    pub(super) fn tokens_before_memory(&self) -> Tokens {
-        self.memory.map_or(0, |it| it.1)
     }
 
     /// Returns the first visible slot from a place on, or the end.
@@ -337,11 +332,6 @@ impl<'t> Prompt<'t> {
     /// Returns which slots a recorded harness took out, whatever stood there.
     pub fn resets(&self) -> &[Range<SlotIx>] {
         &self.resets
-    }
-
-    /// Notes that a recorded harness took slots out.
-    pub(super) fn note_reset(&mut self, slots: Range<SlotIx>) {
-        self.resets.push(slots);
     }
 
     /// Returns what became of the tool results.

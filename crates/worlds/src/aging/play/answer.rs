@@ -270,11 +270,6 @@ impl AgingRun<'_> {
         }
     }
 
-    /// Returns the score of what a session leaves, if that is what is scored.
-    pub(super) fn score_after(&self, session: u32) -> Option<f64> {
-        if self.player.stream.scoring == StreamScore::Fidelity { self.fidelity(session) } else { None }
-    }
-
     /// Adds the point after the last session, where the memory's text is scored.
     pub(super) fn last_point(&mut self) {
         if self.player.stream.scoring == StreamScore::Keywords {
