@@ -8,7 +8,7 @@ use super::assumed::{AgingNumbers, Model};
 use super::metric::StatedTotal;
 use super::rules::MemoryRules;
 use super::store::{AgingStore, StatedFacts};
-use super::stream::{Aging, AgingStream, Ask};
+use super::stream::{Aging, AgingStream, Ask, StreamScore};
 use ctxsim_base::rng::Stream as Draws;
 use ctxsim_input::policy::memory::SessionMemory as Spec;
 use ctxsim_input::scenario::AgingEvent;

@@ -175,7 +175,8 @@ impl World for Aging {
 impl Aging {
     /// Returns what each policy requested over a stream, and how many of the requests made summaries between sessions.
     fn replays(&self, load: &Load, stream: &AgingStream) -> Vec<(Replay, u64)> {
-        let player = AgingPlayer { tells_contents: true, ..AgingPlayer::new(self, stream, true) };
+        let mut player = AgingPlayer::new(self, stream, true);
+        player.tells_contents = true;
         in_order(load.policies.len(), |at| {
             let policy = &load.policies[at];
             let log = player.policy(policy, &self.model);

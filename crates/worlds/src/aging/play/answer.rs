@@ -310,7 +310,7 @@ impl AgingRun<'_> {
     }
 
     /// Returns the share of records with tracked facts of which some tracked fact is held, in whichever version.
-    fn fidelity(&self, session: u32) -> Option<f64> {
+    pub(super) fn fidelity(&self, session: u32) -> Option<f64> {
         let graph = &self.player.stream.graph;
         let mut held: Vec<Option<bool>> = vec![None; graph.records.len()];
         for Tracked { fact, .. } in &self.player.tracked {
