@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ctxsim::input::text::decode::decode;
+use ctxsim::input::text::source::decode;
 use ctxsim::input::{Format, PolicyFile, ScenarioFile};
 use ron::extensions::Extensions;
 

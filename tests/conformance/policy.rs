@@ -1,7 +1,7 @@
 //! The policies of a file as policies of the library: written in its language, in code where it has no words for them.
 
 use ctxsim::input::policy::Moment;
-use ctxsim::input::{Format, Policy, decode};
+use ctxsim::input::{Format, Policy, source};
 use ctxsim::projection::edit::Purpose;
 use ctxsim::projection::prompt::SlotIx;
 use ctxsim::projection::{Ambient, Editor, Projector, SideRequest};
@@ -81,7 +81,7 @@ impl Ready {
 /// Reads a policy of one stage, or of none.
 pub(super) fn declared(stage: &str) -> Result<Policy, String> {
     let text = format!("(name: \"it\", about: \"it\", stages: [{stage}])");
-    let policy = decode::decode(&text, Format::Ron).and_then(|it| Policy::new(&it));
+    let policy = source::decode(&text, Format::Ron).and_then(|it| Policy::new(&it));
     policy.map_err(|it| it.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 

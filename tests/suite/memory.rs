@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use ctxsim::input::policy::memory::State;
-use ctxsim::ledger::{Loss, MemoryKind, MemoryRow, MemorySums, NeedRow, Outcome, ProbeRow, Sink};
-use ctxsim::memory::{MemoryServiceCall, MemoryView, PolicyMemory, Recalled};
+use ctxsim::ledger::{CallRow, Loss, MemoryKind, MemorySums, NeedRow, Outcome, ProbeRow, Sink};
+use ctxsim::memory::{MemoryView, PolicyMemory, Recalled};
 use ctxsim::quantity::Cost;
 use ctxsim::timeline::facts::{FactForm, Plant};
 use ctxsim::timeline::{Kind, Lifecycle, TurnIx};
@@ -35,8 +35,8 @@ impl Sink for Told {
         self.rows.probe(row);
     }
 
-    fn memory(&mut self, row: &MemoryRow<'_>) {
-        self.calls.push((row.turn_ix, row.kind, row.service.to_owned(), row.calls, row.tokens));
+    fn memory(&mut self, row: &CallRow) {
+        self.calls.push((row.turn_ix, row.kind, row.service.clone(), row.calls, row.tokens));
         self.sums.memory(row);
     }
 }
@@ -218,7 +218,7 @@ fn calls_to_a_service_have_their_price_and_their_time_after_the_ledger() {
 struct Diary {
     n_pages: u32,
     n_seen: u32,
-    calls: Vec<MemoryServiceCall>,
+    calls: Vec<CallRow>,
     /// What it was told of, in order.
     heard: Rc<RefCell<Vec<String>>>,
 }
@@ -241,7 +241,7 @@ impl PolicyMemory for Diary {
         self.heard.borrow_mut().push(format!("session {session} of {} items", self.n_seen));
         self.n_pages += 1;
         let service = "diary".to_owned();
-        self.calls.push(MemoryServiceCall { kind: MemoryKind::Write, service, calls: 1, tokens: 50 });
+        self.calls.push(CallRow { turn_ix: 0, kind: MemoryKind::Write, service, calls: 1, tokens: 50 });
     }
 
     fn event(&mut self, event: Lifecycle) {
@@ -253,7 +253,7 @@ impl PolicyMemory for Diary {
         if self.n_pages > 0 { (State::Summarised, None) } else { (State::Lost, Some(Loss::Store)) }
     }
 
-    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
+    fn take_calls(&mut self) -> Vec<CallRow> {
         std::mem::take(&mut self.calls)
     }
 }

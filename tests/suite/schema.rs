@@ -1,6 +1,6 @@
 //! The schemas that editors use: true of every bundled input, and named in full by the reference files.
 
-use ctxsim::input::text::decode::to_json;
+use ctxsim::input::text::source::to_json;
 
 use crate::support::*;
 

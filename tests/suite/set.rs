@@ -2,8 +2,8 @@
 
 use ctxsim::catalog::Catalog;
 use ctxsim::input::profile::cache::{Cache, PrefixIntervalFields};
-use ctxsim::input::text::decode::decode_table;
 use ctxsim::input::text::set::Override;
+use ctxsim::input::text::source::decode_table;
 
 use crate::support::*;
 

@@ -13,7 +13,7 @@ pub(crate) use ctxsim::catalog::bundled_catalog;
 pub(crate) use ctxsim::engine::{CompiledPolicy, Simulation};
 pub(crate) use ctxsim::input::policy::{Moment, ShownAs, Size};
 pub(crate) use ctxsim::input::scenario::{Assume, HiddenRequest, LoadSpec};
-pub(crate) use ctxsim::input::text::decode::{decode, encode};
+pub(crate) use ctxsim::input::text::source::{decode, encode};
 pub(crate) use ctxsim::input::text::{Decode, Encode};
 pub(crate) use ctxsim::input::{
     CacheRules, Format, Limits, Policy, PolicyFile, Profile, ProfileFile, Scenario, ScenarioFile, Source,

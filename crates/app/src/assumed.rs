@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Plan, ReadyLoad, load};
 use ctxsim_base::diag::nearest;
 use ctxsim_input::policy::memory::MemorySpec;
-use ctxsim_input::text::decode::{decode_table, table_text};
+use ctxsim_input::text::source::{decode_table, table_text};
 use ctxsim_timeline::import;
 
 /// Where the files are, and how they end.

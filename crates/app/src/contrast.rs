@@ -14,7 +14,7 @@ use ctxsim_engine::ledger::{NeedRow, Rows};
 use ctxsim_engine::price::RequestCost;
 use ctxsim_engine::take::{FailedRuns, Progress, Sinks, Taken, TrialQuestion};
 use ctxsim_input::text::Encode;
-use ctxsim_input::text::decode::to_json;
+use ctxsim_input::text::source::to_json;
 use ctxsim_report::SessionReport;
 use ctxsim_report::chart::requests::RunRequests;
 use ctxsim_report::contrast::{

@@ -14,7 +14,7 @@ use ctxsim_engine::take::in_order;
 use ctxsim_input::policy::Law;
 use ctxsim_input::policy::{Kind, Preserve};
 use ctxsim_input::scenario::{Amount, Assume, ResultSizes, ScriptedCall, StableItem, TurnSpec};
-use ctxsim_input::text::decode::encode;
+use ctxsim_input::text::source::encode;
 use ctxsim_input::{CacheRules, Limits, Scenario};
 use ctxsim_timeline::load;
 

@@ -8,7 +8,7 @@ use super::models::ModelProfiles;
 use ctxsim_engine::take::World;
 use ctxsim_input::Scenario;
 use ctxsim_input::scenario::Assume;
-use ctxsim_input::text::decode::to_json;
+use ctxsim_input::text::source::to_json;
 use ctxsim_timeline::import::{BySession, Glance, Imported};
 use ctxsim_timeline::{import, load};
 use ctxsim_worlds::NamedFile;

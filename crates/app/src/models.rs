@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use ctxsim_input::Limits;
 use ctxsim_input::policy::wildcard;
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::source::{Format, decode_table};
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::billed::BilledFacts;
 use ctxsim_report::billed::session::{BilledSession, CheaperChoice, ModelPrices, model_line_name};

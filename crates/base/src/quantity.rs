@@ -24,15 +24,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub use crate::{packed, sums};
 pub use expected::{Amount, Expected};
 
-/// Has sums added field by field; what stands behind `max` keeps the larger one, and behind `or` is set once.
+/// Has sums added field by field; what stands behind `max` keeps the larger one, behind `each` is a list of sums, and behind `or` is set once.
 #[macro_export]
 macro_rules! sums {
-    ($type:ty: $($field:ident),+ $(; max $($most:ident),+)? $(; or $($flag:ident),+)?) => {
+    ($type:ty: $($field:ident),+ $(; max $($most:ident),+)? $(; each $($list:ident),+)? $(; or $($flag:ident),+)?) => {
         impl std::ops::AddAssign for $type {
             fn add_assign(&mut self, other: Self) {
                 $(self.$field += other.$field;)+
-                $($(self.$most = self.$most.max(other.$most);)+)?
-                $($(self.$flag |= other.$flag;)+)?
+                $($(self.$most = self.$most.max(other.$most);)+)? $($(self.$flag |= other.$flag;)+)?
+                $($(self.$list.iter_mut().zip(other.$list).for_each(|(own, more)| *own += more);)+)?
             }
         }
     };

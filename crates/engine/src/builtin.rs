@@ -27,15 +27,9 @@ pub fn projector<'t>(code: &Builtin, made: CodeInputs<'t>) -> Box<dyn Projector 
 
 // What later needs and probes ask of each item, and until when: full knowledge, which no agent has.
 
-/// Until when something is asked of an item; `None` when it is not, or no more.
+/// Until when something is asked of an item, `None` when it is not or no more: its handle, an exact excerpt, and all of it.
 #[derive(Clone, Copy, Debug, Default)]
-struct LastAsked {
-    /// All of it.
-    whole: Option<Time>,
-    /// An exact excerpt.
-    exact: Option<Time>,
-    handle: Option<Time>,
-}
+struct LastAsked([Option<Time>; 3]);
 
 /// A place in the order of events: the step, and which of its moments.
 type Time = (StepIx, u8);
@@ -114,11 +108,16 @@ impl LastAsked {
     fn ask(&mut self, level: Level, time: Time) {
         let until = match level {
             Level::None | Level::GlobalConclusion => return,
-            Level::ContinuationHandle => &mut self.handle,
-            Level::ExactEvidence => &mut self.exact,
-            Level::LocalDetail | Level::RawContent => &mut self.whole,
+            Level::ContinuationHandle => 0,
+            Level::ExactEvidence => 1,
+            Level::LocalDetail | Level::RawContent => 2,
         };
-        *until = (*until).max(Some(time));
+        self.0[until] = self.0[until].max(Some(time));
+    }
+
+    /// Returns until when at least a handle, an excerpt or the whole of it is asked.
+    fn until(&self, level: usize) -> Option<Time> {
+        self.0.into_iter().skip(level).flatten().max()
     }
 }
 
@@ -176,15 +175,15 @@ impl Clairvoyant {
             return;
         }
         let (item, asked) = (edit.prompt().item(index), &self.asked[index as usize]);
-        let is_asked = |until: Option<Time>| until.is_some_and(|it| it >= now);
-        if is_asked(asked.whole) {
+        let is_asked = |level: usize| asked.until(level).is_some_and(|it| it >= now);
+        if is_asked(2) {
             return;
         }
-        if is_asked(asked.exact) {
+        if is_asked(1) {
             let tokens = item.excerpt.saturating_add(item.handle).min(item.raw);
             let exact = item.preserve.is_exact();
             edit.shrink(index, Rendered::sized(ShownAs::Exact, tokens, exact));
-        } else if is_asked(asked.handle) {
+        } else if is_asked(0) {
             edit.shrink(index, Rendered::sized(ShownAs::Handle, item.handle.min(item.raw), false));
         } else {
             edit.take_out(index);
@@ -201,7 +200,7 @@ impl Projector for Clairvoyant {
         while self.n_reviewed <= step as usize {
             let items = self.reviews.get_mut(self.n_reviewed).map(std::mem::take).unwrap_or_default();
             self.n_reviewed += 1;
-            edit.touch(items.len() as u64);
+            edit.prompt.touch(items.len() as u64);
             items.into_iter().for_each(|it| self.review(it, (step, REQUEST), edit));
         }
     }
@@ -230,7 +229,7 @@ fn reviews(spine: &Spine, asked: &[LastAsked]) -> Vec<Vec<ItemIx>> {
     for (index, asked) in asked.iter().enumerate() {
         let item = ix(index);
         let read_at = spine.items[index].step_ix.saturating_add(2);
-        for (step, _) in [asked.whole, asked.exact, asked.handle].into_iter().flatten() {
+        for (step, _) in asked.0.into_iter().flatten() {
             at(step.saturating_add(1).max(read_at), item);
         }
     }

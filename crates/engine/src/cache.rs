@@ -30,6 +30,7 @@ use ctxsim_input::{LayoutSpec, Settings, TtlClass};
 
 pub use marks::OwnMark;
 pub use qualified::HitDraws;
+pub(crate) use qualified::level;
 
 /// A cache's view of a request.
 #[derive(Clone, Copy, Debug)]
@@ -173,6 +174,178 @@ fn readable_from(at: Readable, after_ms: u64, [now_ms, response_ms, end_ms]: [i6
 /// Returns the time from one moment to another, or none if the other comes first.
 fn elapsed_ms(from_ms: i64, to_ms: i64) -> u64 {
     u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0)
+}
+
+// The caches that answer the requests of a run, each on a lane of its own.
+//
+// Rules that differ in their steps alone know the same prefixes: what one cache finds, the others read in their own steps. That lasts
+// until one of them is asked something that another is not.
+
+/// The caches of a run, in the order of its sinks.
+pub(crate) struct Lanes<'t>(Vec<Lane<'t>>);
+
+/// A cache that answers the requests of a run.
+pub(crate) struct Lane<'t> {
+    pub(crate) rules: &'t CacheRules,
+    answers: Answers,
+    needs_chain: bool,
+    /// Its last answer.
+    pub(crate) usage: CacheUse,
+    /// Whether it hardly served the agent's last request.
+    pub(crate) is_cold: bool,
+    /// What the agent's last request read of its prompt.
+    pub(crate) last_read: Tokens,
+}
+
+/// Where a lane's answers come from.
+enum Answers {
+    /// A cache of its own.
+    Own(Box<dyn CacheRule>),
+    /// The cache of an earlier lane, read in other steps.
+    InSteps(usize, Steps),
+}
+
+impl<'t> Lanes<'t> {
+    /// Begins with empty caches.
+    pub(crate) fn new(timeline: &Timeline, rules: &[&'t CacheRules]) -> Self {
+        let has_changes = timeline.events.iter().any(|it| matches!(it.kind, EventKind::Change(..)));
+        let make = if has_changes { cache_with_settings } else { cache };
+        let mut lanes: Vec<Lane<'t>> = Vec::new();
+        for rules in rules {
+            let known = |(at, it): (usize, &Lane<'_>)| match it.answers {
+                Answers::Own(_) => Some((at, rules.steps_beside(it.rules)?)),
+                Answers::InSteps(..) => None,
+            };
+            let lane = match lanes.iter().enumerate().find_map(known) {
+                Some((at, steps)) => Lane::new(rules, Answers::InSteps(at, steps), lanes[at].needs_chain),
+                None => Lane::own(rules, make(rules)),
+            };
+            lanes.push(lane);
+        }
+        Self(lanes)
+    }
+
+    /// Puts another cache in the place of the first, or around it; it is the only one from then on.
+    pub(crate) fn with_cache(self, make: impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>) -> Self {
+        let first = self.0.into_iter().next().and_then(|it| match it.answers {
+            Answers::Own(cache) => Some(Lane::own(it.rules, make(cache))),
+            Answers::InSteps(..) => None,
+        });
+        Self(first.into_iter().collect())
+    }
+
+    /// Returns their rules, lane by lane.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &'t CacheRules> + '_ {
+        self.0.iter().map(|it| it.rules)
+    }
+
+    /// Returns whether any of them asks for the prefixes of a prompt.
+    #[inline]
+    pub(crate) fn need_chain(&self) -> bool {
+        self.0.iter().any(|it| it.needs_chain)
+    }
+
+    /// Returns the cache that stands behind a lane's answers.
+    #[inline]
+    pub(crate) fn cache(&self, lane: usize) -> &dyn CacheRule {
+        match &self.0[lane].answers {
+            Answers::Own(cache) => &**cache,
+            Answers::InSteps(of, _) => self.cache(*of),
+        }
+    }
+
+    /// Returns how a cache divides the prompt of a request; the lanes are asked in their order.
+    #[inline(always)]
+    pub(crate) fn submit(&mut self, lane: usize, request: &RequestView<'_>) -> CacheUse {
+        match &mut self.0[lane].answers {
+            Answers::Own(cache) => cache.submit(request),
+            Answers::InSteps(of, steps) => {
+                let (of, steps) = (*of, *steps);
+                self.cache(of).last_in_steps(steps)
+            }
+        }
+    }
+
+    /// Has some of the caches divide a prompt, and keeps what they say; from then on they know another prompt than the rest.
+    pub(crate) fn submit_to(&mut self, request: &RequestView<'_>, is_asked: impl Fn(&Lane<'t>) -> bool) {
+        let asked: Vec<bool> = self.0.iter().map(is_asked).collect();
+        for lane in 0..self.len() {
+            if let Answers::InSteps(of, steps) = self.0[lane].answers
+                && asked[lane] != asked[of]
+                && let Some(own) = self.cache(of).known_in_steps(steps)
+            {
+                self.0[lane].answers = Answers::Own(own);
+            }
+        }
+        for lane in (0..self.len()).filter(|it| asked[*it]) {
+            self.0[lane].usage = self.submit(lane, request);
+        }
+    }
+}
+
+impl<'t> std::ops::Deref for Lanes<'t> {
+    type Target = [Lane<'t>];
+
+    #[inline]
+    fn deref(&self) -> &[Lane<'t>] {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Lanes<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl<'t> Lane<'t> {
+    fn own(rules: &'t CacheRules, cache: Box<dyn CacheRule>) -> Self {
+        let needs_chain = cache.needs_chain();
+        Self::new(rules, Answers::Own(cache), needs_chain)
+    }
+
+    fn new(rules: &'t CacheRules, answers: Answers, needs_chain: bool) -> Self {
+        Self { rules, answers, needs_chain, usage: CacheUse::default(), is_cold: false, last_read: 0 }
+    }
+
+    /// Returns whether it compares prefixes, and served the agent's last request.
+    pub(crate) fn is_warm(&self) -> bool {
+        self.needs_chain && !self.is_cold
+    }
+}
+
+// Whether a prompt holds images, for caches whose provider looks at that.
+//
+// **Images** are items (`Kind::Image`) with a size in pixels (`Timeline::images`), behind the message or the result that they are in. A
+// profile's rule (`assumptions/images.toml`, `profile/images.rs`) says how many tokens that is; `take/load.rs` counts them anew as it
+// does texts, and `ImagesSeen` tells caches whether a prompt shows any.
+
+/// The images that have come, where any cache asks.
+#[derive(Debug)]
+pub(crate) struct ImagesSeen {
+    slots: Vec<SlotIx>,
+    /// The first slot that has not been looked at.
+    next: SlotIx,
+}
+
+impl ImagesSeen {
+    /// Begins before the first item; `None` where a load has no images, or no cache asks for them.
+    pub(crate) fn new<'r>(timeline: &Timeline, rules: impl Iterator<Item = &'r CacheRules>) -> Option<Self> {
+        let mut rules = rules;
+        let is_asked = !timeline.images.items.is_empty() && rules.any(|it| it.heeds(Setting::Images));
+        is_asked.then(|| Self { slots: Vec::new(), next: 0 })
+    }
+
+    /// Returns whether a prompt shows one; the newest are the likeliest to be there.
+    pub(crate) fn are_shown(&mut self, prompt: &Prompt<'_>) -> bool {
+        self.slots.extend((self.next..prompt.len()).filter(|it| prompt.kind(*it) == Kind::Image));
+        self.next = prompt.len();
+        self.slots.iter().rev().any(|it| {
+            let slot = prompt.slot(*it);
+            slot.state == State::Shown && slot.rendition == ShownAs::Raw && slot.content.is_none()
+        })
+    }
 }
 
 // No cache: every prompt is plain input.

@@ -13,34 +13,36 @@
 //! session end    stages at session_end; memory is notified; events due
 //! ```
 //!
-//! The moments are in `engine/moments.rs`, requests are sent in `engine/send.rs`, and needs are met in `engine/users.rs`. Probes are
-//! answered at their moment, after its stages. A request over a limit is recorded and marked, and ends the run. That is a result, not an
-//! error.
+//! First a play that is about to begin (`Simulation`, of a `CompiledPolicy`), then a run in progress (`EngineRun`) and its moments. Requests
+//! are sent in `engine/send.rs`, and needs are met in `engine/users.rs`. Probes are answered at their moment, after its stages. A request
+//! over a limit is recorded and marked, and ends the run. That is a result, not an error.
+//!
+//! A layout also places content that is not part of the history (`layout: (dynamic: [(tokens: 25, at: front_of_system, changes:
+//! request)])`). It becomes items of the policy's own, which are rewritten after each of the agent's requests, before a turn, or before a
+//! session. An aligned summary sees them as the request that it precedes does. At the `tail`, such content is sent with every request and
+//! never cached.
 //!
 //! **Firings.** A program counts per stage how often its trigger held and how often it then edited anything (`Outcome::firings`);
 //! `report/firings.rs` says which did nothing and why.
 
 mod drawn;
-mod lanes;
-mod moments;
 mod send;
 mod users;
 
 use crate::builtin;
-use crate::cache::{CacheRule, Overseen, OwnMark, RequestView};
-use crate::ledger::{Firing, RunFault};
-use crate::memory::{AnyMemory, MemoryRun, PolicyMemory};
+use crate::cache::{CacheRule, ImagesSeen, Lanes, Overseen, OwnMark, RequestView};
+use crate::ledger::{Failure, FailureKind, RunFault};
+use crate::memory::{AnyMemory, Edited, MemoryRun, PolicyMemory};
 use crate::own::{CodeInputs, Own, PlayDigests};
 use crate::prelude::*;
-use crate::projection::{ChangeLog, Known, Program};
-use crate::recovery::{Carried, CompiledRecovery, End, Removed, Terms};
+use crate::projection::{ChangeLog, Known, Program, Purpose, SideRequest, Watch, Watched};
+use crate::recovery::{Carried, CompiledRecovery, End, Removed, Seen, Terms};
 use ctxsim_base::counts::count_one;
 use ctxsim_input::policy::memory::FactMemory;
-use ctxsim_input::{Builtin, DynamicPlace, LayoutSpec, Settings, TtlClass};
-use ctxsim_timeline::Event;
+use ctxsim_input::{Builtin, DynamicPlace, LayoutSpec, MemoryPlace, Settings, TtlClass};
 use ctxsim_timeline::shared::Chance;
+use ctxsim_timeline::{Compaction, Due, Event, FrontItem, Phase, Session, When};
 use drawn::DrawnNeeds;
-use lanes::Lanes;
 use users::Users;
 
 /// A play of a timeline that is about to begin; [`run`](Self::run) plays it.
@@ -138,12 +140,6 @@ impl<'s> Simulation<'s> {
         EngineRun::new(self, &mut program, sinks).play()
     }
 
-    /// Plays it before the eyes of someone, into a sink for each way to recover.
-    pub fn run_watched(mut self, watch: &mut dyn Watch, sinks: &mut [&mut dyn Sink]) -> Outcome {
-        let policy = self.projector();
-        self.run_by(&mut Watched { policy, watch }, sinks)
-    }
-
     /// Plays it with any projector in the place of the policy's stages or code.
     pub fn run_by(self, projector: &mut dyn Projector, sinks: &mut [&mut dyn Sink]) -> Outcome {
         EngineRun::new(self, projector, sinks).play().0
@@ -159,6 +155,11 @@ impl<'s> Simulation<'s> {
         (self.run_by(&mut outer, sinks), outer)
     }
 
+    /// Plays it under the eyes of an observer.
+    pub fn run_watched(self, watch: &mut dyn Watch, sinks: &mut [&mut dyn Sink]) -> Outcome {
+        self.run_inside(|policy| Watched { policy, watch }, sinks).0
+    }
+
     /// Makes what plays the policy: its stages, or its code, which is played once more beforehand where that is asked for.
     fn projector(&mut self) -> Box<dyn Projector + 's> {
         let Some(code) = &self.policy.code else { return Box::new(std::mem::take(&mut self.policy.program)) };
@@ -167,15 +168,112 @@ impl<'s> Simulation<'s> {
         if self.policy.own().is_none_or(|it| !it.plays_twice) {
             return policy;
         }
-        let played = PlayDigests::default();
+        let mut played = PlayDigests::default();
         let Some(first) = self.lanes.rules().next() else { return policy };
         let again = Self::compiled(self.timeline, &self.policy, first);
         let again = Self { recoveries: self.recoveries.clone(), drawn: self.drawn.clone(), ..again };
         let mut sums = vec![Sums::default(); self.recoveries.len()];
-        again.run_by(&mut *played.note(made(1)), &mut erased(&mut sums));
-        played.compare(policy)
+        again.run_by(&mut Watched { policy: made(1), watch: &mut played }, &mut erased(&mut sums));
+        played.n_compared = Some(0);
+        Box::new(Watched { policy, watch: played })
     }
 }
+
+// A declarative policy compiled for one timeline and one set of limits: two that are equal play alike, whatever their names.
+
+/// A declarative policy compiled for one timeline and one set of limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompiledPolicy<'p> {
+    program: Program,
+    layout: &'p LayoutSpec,
+    memory: Option<&'p FactMemory>,
+    code: Option<Builtin>,
+    limits: Limits,
+    recovery: CompiledRecovery,
+}
+
+impl<'p> CompiledPolicy<'p> {
+    /// Prepares a policy.
+    pub fn new(timeline: &Timeline, policy: &'p Policy, limits: &Limits) -> Self {
+        Self::recovering(timeline, policy, limits, timeline.refetch.terms(End::Value))
+    }
+
+    /// The same, where the timeline's terms of recovery are at hand: many policies of one load share them.
+    pub fn recovering(timeline: &Timeline, policy: &'p Policy, limits: &Limits, terms: Terms) -> Self {
+        count_one(|it| &mut it.compiled);
+        let known = Known::new(timeline, *limits);
+        Self {
+            program: Program::new(policy, timeline, &known),
+            layout: policy.layout(),
+            memory: policy.fact_memory(),
+            code: policy.code.clone(),
+            limits: *limits,
+            recovery: CompiledRecovery::new(policy.recovery(), &known, timeline.stable_tokens(), Some(terms))
+                // Who knows what will be needed removes nothing that anyone would look for.
+                .exploring(!policy.code.as_ref().is_some_and(Builtin::looks_ahead)),
+        }
+    }
+
+    /// Puts other code in the place of the policy's, or none.
+    #[must_use]
+    pub fn with_code(self, code: Option<Builtin>) -> Self {
+        Self { code, ..self }
+    }
+
+    /// Puts other limits in the place of its own, of which its stages make the same.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
+    pub fn shows_like(&self, other: &Self) -> bool {
+        self.code == other.code
+            && self.program == other.program
+            && self.layout == other.layout
+            && self.memory == other.memory
+    }
+
+    /// Returns whether its prompts are the same whichever of these caches answers, of a timeline without facts and drawn needs.
+    pub fn plays_alike_under(&self, one: &CacheRules, other: &CacheRules) -> bool {
+        self.code.is_none()
+            && !one.has_code()
+            && !other.has_code()
+            && (one.ttl_ms() == other.ttl_ms() || !self.program.asks_lifetime())
+    }
+
+    /// Returns the code outside this crate that it runs, if it does.
+    fn own(&self) -> Option<&Own> {
+        match &self.code {
+            Some(Builtin::Own(code)) => Own::from_code(code),
+            _ => None,
+        }
+    }
+
+    /// Returns what code is made for, in the n-th play of a timeline.
+    fn made<'t>(&self, timeline: &'t Timeline, play: u8) -> CodeInputs<'t> {
+        CodeInputs { timeline, limits: self.limits, play }
+    }
+
+    /// Begins to remember what a timeline says, and to answer what it asks.
+    fn memory_run<'t>(&self, timeline: &'t Timeline) -> MemoryRun<'t>
+    where
+        'p: 't,
+    {
+        let plane = timeline.facts.as_ref();
+        if let Some(memory) = self.own().and_then(|it| it.memory(self.made(timeline, 0))) {
+            return MemoryRun::new(plane, Some(AnyMemory::Code(memory)));
+        }
+        MemoryRun::new(plane, plane.zip(self.memory).map(|(plane, rules)| AnyMemory::declared(rules, plane)))
+    }
+
+    /// Returns how the agent gets back what it cannot see.
+    pub fn recovery(&self) -> CompiledRecovery {
+        self.recovery
+    }
+}
+
+// A run in progress.
 
 /// Returns sinks of one type as sinks of any.
 pub fn erased<S: Sink>(sinks: &mut [S]) -> Vec<&mut dyn Sink> {
@@ -308,11 +406,6 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
         }
     }
 
-    fn play(mut self) -> (Outcome, [Tokens; 2]) {
-        self.run();
-        (self.outcome, self.longest)
-    }
-
     /// Returns the sink of a way to recover under one of the caches.
     #[inline(always)]
     fn sink(&mut self, lane: usize, way: usize) -> &mut S {
@@ -328,199 +421,281 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
     }
 }
 
-// A run that someone watches: it is played as any other, and what the policy does and the cache is asked can be seen.
-//
-// Explaining costs ordinary runs nothing: the simulation runs again with an observed policy and cache (`Watch` sees the journal of edits at each
-// moment, `CacheRule::look` reports what a cache knows of a prompt before it takes it), and `explain.rs` describes one request from these
-// notes. A law in `tests/suite/explain.rs` checks that the row, the cost and every item's tokens are those of the run.
+// The moments of sessions, turns and steps: what happens, what the policy does, and what enters.
 
-/// Sees a policy at work; it must not edit.
-pub trait Watch {
-    /// The policy is about to act.
-    fn before(&mut self, moment: Moment, edit: &mut Editor<'_, '_>);
-    /// The policy has acted; it can still be asked for the words that it put in.
-    fn after(&mut self, moment: Moment, policy: &dyn Projector, edit: &mut Editor<'_, '_>);
-}
-
-/// A policy that is watched.
-struct Watched<'p, 'w> {
-    policy: Box<dyn Projector + 'p>,
-    watch: &'w mut dyn Watch,
-}
-
-impl Projector for Watched<'_, '_> {
-    fn name(&self) -> &str {
-        self.policy.name()
+impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
+    /// Plays to the end; returns the most tokens of a prompt and of a reply, too.
+    fn play(mut self) -> (Outcome, [Tokens; 2]) {
+        count_one(|it| &mut it.plays);
+        let spine = &self.timeline.spine;
+        self.outcome.turns_requested = ix(spine.turns.len());
+        for (nth, session) in spine.sessions.iter().enumerate() {
+            if let Err(failure) = self.play_session(nth, session) {
+                self.outcome.failure = Some(failure);
+                break;
+            }
+        }
+        self.outcome.end_tokens = self.prompt.tokens() - self.prompt.memory_tokens();
+        self.outcome.end_memory_tokens = self.remember();
+        self.ask(When::END);
+        self.memory_run.settle(self.prompt.active_turn(), self.sinks);
+        self.memory_run.tell(self.sinks);
+        for (lane, sinks) in self.sinks.chunks_mut(self.ways.len()).enumerate() {
+            for row in self.lanes.cache(lane).stored() {
+                sinks.iter_mut().for_each(|sink| sink.stored(row));
+            }
+        }
+        self.outcome.tool_results = self.prompt.tool_results();
+        self.outcome.touched_slots = self.prompt.touched();
+        self.outcome.firings = self.projector.firings();
+        self.outcome.is_swayed = self.log.is_swayed();
+        (self.outcome, self.longest)
     }
 
-    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
-        self.watch.before(moment, edit);
-        self.policy.project(moment, ambient, edit);
-        self.watch.after(moment, &*self.policy, edit);
+    fn play_session(&mut self, nth: usize, session: &'t Session) -> Result<(), Failure> {
+        let remembers = self.layout.memory != MemoryPlace::Tail && self.memory_run.remembers();
+        self.prompt.begin_session(session, self.layout, remembers);
+        self.log.begin_session();
+        if let Some(users) = &mut self.users {
+            users.begin_session(&self.prompt);
+        }
+        self.forget_removed();
+        if let Some(drawn) = &mut self.drawn {
+            drawn.begin_session(&self.timeline.spine, session);
+        }
+        if nth > 0 && session.stable.is_empty() {
+            self.renew(Changes::Session);
+        }
+        let (first, last) = (session.turns.start, session.turns.end.saturating_sub(1));
+        let first_step = self.timeline.spine.step_at(When { turn_ix: first, phase: Phase::SessionStart });
+        self.at(first_step);
+        self.reach(first, Phase::SessionStart);
+        self.recall();
+        self.project(Moment::SessionStart, first, first_step);
+        for turn_ix in session.turns.clone() {
+            self.outcome.turns_started += 1;
+            if turn_ix > 0 {
+                self.renew(Changes::Turn);
+            }
+            self.play_turn(turn_ix).map_err(|kind| Failure { turn: turn_ix + 1, kind })?;
+            self.outcome.turns_completed += 1;
+            if turn_ix < last {
+                self.idle(turn_ix);
+            }
+        }
+        let next_step = self.timeline.spine.step_at(When { turn_ix: last, phase: Phase::SessionEnd });
+        let last_step = first_step.max(next_step.saturating_sub(1));
+        self.project(Moment::SessionEnd, last, last_step);
+        self.memory_run.session_end(&self.prompt, nth);
+        self.reach(last, Phase::SessionEnd);
+        self.ask(When { turn_ix: last, phase: Phase::SessionEnd });
+        Ok(())
     }
 
-    fn next_pause(&self, idle_ms: u64) -> Option<u64> {
-        self.policy.next_pause(idle_ms)
+    /// Plays one turn, up to a request that goes over a limit.
+    fn play_turn(&mut self, turn_ix: TurnIx) -> Result<(), FailureKind> {
+        let row = &self.timeline.spine.turns[turn_ix as usize];
+        self.n_asking = 0;
+        self.prompt.begin_turn();
+        self.at(row.steps.start);
+        self.reach(turn_ix, Phase::TurnOpen);
+        self.prompt.user(row.user.end);
+        if let Some(users) = &mut self.users {
+            users.begin_turn(&self.prompt);
+        }
+        self.reach(turn_ix, Phase::TurnStart);
+        self.project(Moment::TurnStart, turn_ix, row.steps.start);
+        self.needs(turn_ix, row.steps.start, Due::TurnStart)?;
+        for step in row.steps.clone() {
+            self.at(step);
+            self.reach(turn_ix, Phase::Request(step));
+            self.recall();
+            self.project(Moment::Request, turn_ix, step);
+            self.item_needs(turn_ix, step)?;
+            let is_last = step + 1 == row.steps.end;
+            if is_last {
+                self.needs(turn_ix, step, Due::Answer)?;
+            }
+            self.user_needs(turn_ix, step, is_last);
+            self.explore(turn_ix, step)?;
+            self.ask(When { turn_ix, phase: Phase::Request(step) });
+            self.n_asking += u32::from(!self.timeline.spine.steps[step as usize].results.is_empty());
+            self.request(turn_ix, step)?;
+            self.answer(turn_ix, step);
+        }
+        let last = row.steps.end.saturating_sub(1).max(row.steps.start);
+        self.project(Moment::TurnEnd, turn_ix, last);
+        self.needs(turn_ix, last, Due::TurnEnd)?;
+        self.ask(When { turn_ix, phase: Phase::TurnEnd });
+        self.memory_run.turn_end(&self.prompt, turn_ix);
+        self.send_unrecorded(turn_ix, row.steps.end.saturating_sub(1));
+        Ok(())
     }
 
-    fn firings(&self) -> Vec<Firing> {
-        self.policy.firings()
-    }
-}
-
-// A declarative policy compiled for one timeline and one set of limits: two that are equal play alike, whatever their names.
-
-/// A declarative policy compiled for one timeline and one set of limits.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CompiledPolicy<'p> {
-    program: Program,
-    layout: &'p LayoutSpec,
-    memory: Option<&'p FactMemory>,
-    code: Option<Builtin>,
-    limits: Limits,
-    recovery: CompiledRecovery,
-}
-
-impl<'p> CompiledPolicy<'p> {
-    /// Prepares a policy.
-    pub fn new(timeline: &Timeline, policy: &'p Policy, limits: &Limits) -> Self {
-        Self::recovering(timeline, policy, limits, timeline.refetch.terms(End::Value))
-    }
-
-    /// The same, where the timeline's terms of recovery are at hand: many policies of one load share them.
-    pub fn recovering(timeline: &Timeline, policy: &'p Policy, limits: &Limits, terms: Terms) -> Self {
-        count_one(|it| &mut it.compiled);
-        let known = Known::new(timeline, *limits);
-        Self {
-            program: Program::new(policy, timeline, &known),
-            layout: policy.layout(),
-            memory: policy.fact_memory(),
-            code: policy.code.clone(),
-            limits: *limits,
-            recovery: CompiledRecovery::new(policy.recovery(), &known, timeline.stable_tokens(), Some(terms))
-                // Who knows what will be needed removes nothing that anyone would look for.
-                .exploring(!policy.code.as_ref().is_some_and(Builtin::looks_ahead)),
+    /// Lets the policy act while nothing is asked, up to the first request of the next turn.
+    fn idle(&mut self, turn_ix: TurnIx) {
+        let Some(first) = self.projector.next_pause(0) else { return };
+        let (turns, steps) = (&self.timeline.spine.turns, &self.timeline.spine.steps);
+        let next = turns.get(turn_ix as usize + 1).and_then(|it| steps.get(it.steps.start as usize));
+        let (Some(next), Some(last_ms)) = (next, self.last_ms) else { return };
+        let row = &turns[turn_ix as usize];
+        let step = row.steps.end.saturating_sub(1).max(row.steps.start);
+        let mut pause = Some(first);
+        while let Some(idle_ms) = pause
+            && let now_ms = last_ms.saturating_add_unsigned(idle_ms)
+            && now_ms < next.at_ms
+        {
+            (self.ambient.now_ms, self.ambient.idle_ms) = (now_ms, idle_ms);
+            self.project(Moment::Idle, turn_ix, step);
+            pause = self.projector.next_pause(idle_ms);
         }
     }
 
-    /// Puts other code in the place of the policy's, or none.
-    #[must_use]
-    pub fn with_code(self, code: Option<Builtin>) -> Self {
-        Self { code, ..self }
-    }
-
-    /// Puts other limits in the place of its own, of which its stages make the same.
-    #[must_use]
-    pub fn within(self, limits: Limits) -> Self {
-        Self { limits, ..self }
-    }
-
-    /// Returns whether the two differ in recovery at most: their prompts are the same, whatever they are called.
-    pub fn shows_like(&self, other: &Self) -> bool {
-        self.code == other.code
-            && self.program == other.program
-            && self.layout == other.layout
-            && self.memory == other.memory
-    }
-
-    /// Returns whether its prompts are the same whichever of these caches answers, of a timeline without facts and drawn needs.
-    pub fn plays_alike_under(&self, one: &CacheRules, other: &CacheRules) -> bool {
-        self.code.is_none()
-            && !one.has_code()
-            && !other.has_code()
-            && (one.ttl_ms() == other.ttl_ms() || !self.program.asks_lifetime())
-    }
-
-    /// Returns the code outside this crate that it runs, if it does.
-    fn own(&self) -> Option<&Own> {
-        match &self.code {
-            Some(Builtin::Own(code)) => Own::from_code(code),
-            _ => None,
-        }
-    }
-
-    /// Returns what code is made for, in the n-th play of a timeline.
-    fn made<'t>(&self, timeline: &'t Timeline, play: u8) -> CodeInputs<'t> {
-        CodeInputs { timeline, limits: self.limits, play }
-    }
-
-    /// Begins to remember what a timeline says, and to answer what it asks.
-    fn memory_run<'t>(&self, timeline: &'t Timeline) -> MemoryRun<'t>
-    where
-        'p: 't,
-    {
-        let plane = timeline.facts.as_ref();
-        if let Some(memory) = self.own().and_then(|it| it.memory(self.made(timeline, 0))) {
-            return MemoryRun::new(plane, Some(AnyMemory::Code(memory)));
-        }
-        MemoryRun::new(plane, plane.zip(self.memory).map(|(plane, rules)| AnyMemory::declared(rules, plane)))
-    }
-
-    /// Returns how the agent gets back what it cannot see.
-    pub fn recovery(&self) -> CompiledRecovery {
-        self.recovery
-    }
-}
-
-// Which results some request has shown whole: what was measured of recovery is measured of these.
-//
-// **Images** are items (`Kind::Image`) with a size in pixels (`Timeline::images`), behind the message or the result that they are in. A
-// profile's rule (`assumptions/images.toml`, `profile/images.rs`) says how many tokens that is; `take/load.rs` counts them anew as it
-// does texts, and `ImagesSeen` tells caches whether a prompt shows any.
-
-/// What the requests so far have shown.
-#[derive(Debug, Default)]
-struct Seen {
-    /// Results that their first request did not show whole, in order.
-    cut: Vec<SlotIx>,
-    /// Where the items begin that no request has shown yet.
-    until: SlotIx,
-}
-
-impl Seen {
-    /// Looks at what a request shows for the first time.
+    /// Lets happen what happened up to a moment, and answers what was asked before it.
     #[inline]
-    fn look(&mut self, prompt: &Prompt<'_>) {
-        let is_cut = |it: &SlotIx| {
-            let slot = prompt.slot(*it);
-            prompt.item(*it).kind == Kind::ToolResult
-                && !(slot.is_visible() && slot.rendition == ShownAs::Raw)
-        };
-        self.cut.extend((self.until..prompt.len()).filter(is_cut));
-        self.until = prompt.len();
+    fn reach(&mut self, turn_ix: TurnIx, phase: Phase) {
+        let at = When { turn_ix, phase };
+        while let Some(event) = self.timeline.events.get(self.n_events).filter(|it| it.at <= at) {
+            self.n_events += 1;
+            match &event.kind {
+                EventKind::Reset(items) => {
+                    let slots = self.prompt.history().slots_of(items);
+                    if let Some(users) = &mut self.users {
+                        users.forget(&slots, &self.prompt);
+                    }
+                    Editor::new(&mut self.prompt, &mut self.log, Moment::TurnStart).reset(slots);
+                    self.forget_removed();
+                }
+                EventKind::Compaction(request) => self.compact(*request, event.at),
+                EventKind::Change(setting, value) => self.settings.set(*setting, *value),
+                EventKind::Front(items) => self.change_front(items),
+                EventKind::Lifetime(ttl) => self.ttl = Some(*ttl),
+                EventKind::FrontSent(end) => self.front_sent = Some(*end),
+                EventKind::Memory(event) => self.memory_run.event(*event),
+            }
+        }
     }
 
-    /// Returns whether some request has shown a result whole.
-    fn has(&self, result: SlotIx) -> bool {
-        result < self.until && self.cut.binary_search(&result).is_err()
-    }
-}
-
-// Whether a prompt holds images, for caches whose provider looks at that.
-
-/// The images that have come, where any cache asks.
-#[derive(Debug)]
-struct ImagesSeen {
-    slots: Vec<SlotIx>,
-    /// The first slot that has not been looked at.
-    next: SlotIx,
-}
-
-impl ImagesSeen {
-    /// Begins before the first item; `None` where a load has no images, or no cache asks for them.
-    fn new<'r>(timeline: &Timeline, rules: impl Iterator<Item = &'r CacheRules>) -> Option<Self> {
-        let mut rules = rules;
-        let is_asked = !timeline.images.items.is_empty() && rules.any(|it| it.heeds(Setting::Images));
-        is_asked.then(|| Self { slots: Vec::new(), next: 0 })
+    /// Puts other content in the place of what the prompts begin with.
+    #[cold]
+    fn change_front(&mut self, items: &[FrontItem]) {
+        for FrontItem { item, tokens, digest } in items.iter().copied() {
+            let slot = self.prompt.history().slots_of(&(item..item + 1)).start;
+            Editor::new(&mut self.prompt, &mut self.log, Moment::TurnStart)
+                .change_front(slot, tokens, digest);
+        }
     }
 
-    /// Returns whether a prompt shows one; the newest are the likeliest to be there.
-    fn are_shown(&mut self, prompt: &Prompt<'_>) -> bool {
-        self.slots.extend((self.next..prompt.len()).filter(|it| prompt.kind(*it) == Kind::Image));
-        self.next = prompt.len();
-        self.slots.iter().rev().any(|it| {
-            let slot = prompt.slot(*it);
-            slot.state == State::Shown && slot.rendition == ShownAs::Raw && slot.content.is_none()
-        })
+    /// Sends the request with which the recorded harness had the history summarised.
+    #[cold]
+    fn compact(&mut self, request: Compaction, at: When) {
+        // It stands with the request before it: the next one is the agent's.
+        let step = self.timeline.spine.step_at(at).saturating_sub(1);
+        let turn_ix = at.turn_ix - u32::from(at.phase == Phase::TurnOpen && at.turn_ix > 0);
+        let Compaction { items, instruction, output } = request;
+        let mut chain = self.chain.clone();
+        chain.lend(&mut self.prompt, self.log.identities());
+        let chain = chain.asking(instruction);
+        let prompt = self.prompt.tokens().saturating_add(instruction);
+        let purpose = Purpose::Summary;
+        self.send_aside(SideRequest { prompt, chain: Some(chain), output, items, purpose }, turn_ix, step);
+    }
+
+    /// Begins anew with nothing removed.
+    fn forget_removed(&mut self) {
+        if let Some(removed) = &mut self.removed {
+            removed.forget();
+        }
+    }
+
+    /// Answers what is asked up to a moment.
+    #[inline(always)]
+    fn ask(&mut self, until: When) {
+        if self.memory_run.is_asked(until) {
+            let has_stopped = self.outcome.failure.is_some();
+            self.remember();
+            let view = Edited { prompt: &self.prompt, projector: &*self.projector };
+            self.memory_run.probe(&view, until, has_stopped, self.sinks);
+        }
+    }
+
+    /// Moves the clock to a step.
+    #[inline]
+    fn at(&mut self, step: StepIx) {
+        let Some(row) = self.timeline.spine.steps.get(step as usize) else { return };
+        self.ambient.now_ms = row.at_ms;
+        let idle = self.last_ms.map_or(0, |last| row.at_ms.saturating_sub(last));
+        self.ambient.idle_ms = u64::try_from(idle).unwrap_or(0);
+    }
+
+    /// Lets the policy edit if it may have something to do; at most moments it has nothing.
+    #[inline(always)]
+    fn project(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
+        let most = self.prompt.tokens() + self.log.fetched();
+        if self.projector.may_act(moment, most) && self.outcome.fault.is_none() {
+            self.edit(moment, turn_ix, step);
+        }
+    }
+
+    /// Lets the policy edit, and records the requests that it makes.
+    #[inline(never)]
+    fn edit(&mut self, moment: Moment, turn_ix: TurnIx, step: StepIx) {
+        let before = self.prompt.tokens();
+        let mut edit = Editor::new(&mut self.prompt, &mut self.log, moment);
+        self.projector.project(moment, &self.ambient, &mut edit);
+        self.note_removed(before);
+        if let Some(what) = self.log.failure.take() {
+            self.fail(turn_ix, step, what);
+        }
+        for request in std::mem::take(&mut self.log.requests) {
+            self.send_aside(request, turn_ix, step);
+        }
+    }
+
+    /// Brings the memory up to date; returns what it takes at the end of the prompt.
+    #[inline(always)]
+    fn remember(&mut self) -> Tokens {
+        self.memory_run.observe(&self.prompt);
+        self.memory_run.tokens()
+    }
+
+    /// Lets memory say what it recalls where a slot is reserved for it.
+    #[inline]
+    fn recall(&mut self) {
+        if self.prompt.memory().is_some() {
+            self.memory_run.observe(&self.prompt);
+            let it = self.memory_run.recall().unwrap_or_default();
+            Editor::new(&mut self.prompt, &mut self.log, Moment::Request).recall(it.tokens, it.digest);
+        }
+    }
+
+    /// Writes the dynamic content anew that changes so often.
+    #[inline]
+    fn renew(&mut self, changes: Changes) {
+        if !self.layout.dynamic.is_empty() {
+            Editor::new(&mut self.prompt, &mut self.log, Moment::Request).renew(changes);
+        }
+    }
+
+    /// Lets the reply and the results in; each result may be changed as it enters.
+    #[inline]
+    fn answer(&mut self, turn_ix: TurnIx, step: StepIx) {
+        let row = &self.timeline.spine.steps[step as usize];
+        self.prompt.begin_step();
+        self.prompt.arrive(row.reply.end);
+        let joined = if self.drawn.is_some() { self.join_reply() } else { Vec::new() };
+        if row.results.is_empty() && joined.is_empty() {
+            return;
+        }
+        self.prompt.begin_results();
+        for item in row.results.clone() {
+            self.prompt.enter();
+            if self.timeline.spine.items[item as usize].kind == Kind::ToolResult {
+                self.project(Moment::Entry, turn_ix, step);
+            }
+        }
+        for (call, asked, item) in joined {
+            self.enter_fetched(&call, asked, item, turn_ix);
+        }
     }
 }

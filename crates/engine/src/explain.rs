@@ -7,14 +7,14 @@
 mod items;
 
 use crate::cache::{CacheRule, Finding, RequestView};
-use crate::engine::{Simulation, Watch, erased};
+use crate::engine::{Simulation, erased};
 use crate::hindsight;
 use crate::ledger::pairing::RequestId;
 use crate::ledger::{ExploredRow, NeedRow};
 use crate::measure::missed::{Miss, missed_at};
 use crate::prelude::*;
 use crate::price::{Bill, Models};
-use crate::projection::{Edit, Slot, text_as_it_came};
+use crate::projection::{Edit, Slot, Watch, text_as_it_came};
 use ctxsim_base::diag::{Code, Diagnostic};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -219,15 +219,8 @@ impl RequestStory<'_> {
 
     /// Returns who made an edit.
     fn by(&self, noted: &NotedEdit) -> By {
-        match (noted.at, noted.edit.after.is_visible()) {
-            (Some(_), _) => {
-                let (stage, step) = rung(self.policy, noted.edit.after.by);
-                By::Stage(stage, step)
-            }
-            _ if items::is_recalled(&self.items[noted.edit.slot as usize]) => By::Memory,
-            (None, true) => By::TakenBack,
-            (None, false) => By::Harness,
-        }
+        let is_memory = noted.at.is_none() && items::is_recalled(&self.items[noted.edit.slot as usize]);
+        if is_memory { By::Memory } else { made_by(self.policy, (noted.at, noted.edit)) }
     }
 
     /// Describes an edit.
@@ -371,15 +364,7 @@ pub struct PrefixBreak {
 impl PrefixBreak {
     /// Returns it in the words of a policy that shows these prompts.
     pub fn of(self, policy: &Policy) -> Break {
-        let by = |(at, edit): MadeEdit| match (at, edit.after.is_visible()) {
-            (Some(_), _) => {
-                let (stage, step) = rung(policy, edit.after.by);
-                By::Stage(stage, step)
-            }
-            (None, true) => By::TakenBack,
-            (None, false) => By::Harness,
-        };
-        Break { by: self.edit.map(by), tokens: self.tokens }
+        Break { by: self.edit.map(|it| made_by(policy, it)), tokens: self.tokens }
     }
 }
 
@@ -396,7 +381,19 @@ pub fn found_breaks<S: Sink>(play: Simulation<'_>, sinks: &mut [S]) -> (Outcome,
     };
     let outcome = play.overseen(look).run_watched(&mut eyes, &mut erased(sinks));
     let found = std::mem::take(&mut notes.borrow_mut().found);
-    (outcome, found.into_iter().map(|(edit, tokens)| PrefixBreak { edit, tokens }).collect())
+    (outcome, found)
+}
+
+/// Returns whose doing an edit is, unless it is memory's.
+fn made_by(policy: &Policy, (at, edit): MadeEdit) -> By {
+    match (at, edit.after.is_visible()) {
+        (Some(_), _) => {
+            let (stage, step) = rung(policy, edit.after.by);
+            By::Stage(stage, step)
+        }
+        (None, true) => By::TakenBack,
+        (None, false) => By::Harness,
+    }
 }
 
 /// An edit, and the moment at which a stage made it.
@@ -412,7 +409,7 @@ struct Notes {
     /// Tokens of its prompt.
     prompt: Tokens,
     /// For each break: the edit of the first differing item, and the tokens no longer at the front.
-    found: Vec<(Option<MadeEdit>, Tokens)>,
+    found: Vec<PrefixBreak>,
 }
 
 impl Notes {
@@ -443,7 +440,7 @@ impl Notes {
         };
         if tokens > 0 {
             let edit = self.edits.iter().rev().find(|(_, it)| Some(it.slot) == slot);
-            self.found.push((edit.copied(), tokens));
+            self.found.push(PrefixBreak { edit: edit.copied(), tokens });
         }
         self.edits.clear();
         self.links.clear();

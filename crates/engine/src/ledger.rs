@@ -214,14 +214,14 @@ pub struct KeptRow<'a> {
 }
 
 /// Calls from a memory to its service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryRow<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallRow {
     /// The turn in which they were made, or the last turn before them.
     pub turn_ix: TurnIx,
     /// Their purpose.
     pub kind: MemoryKind,
     /// The service's name.
-    pub service: &'a str,
+    pub service: String,
     /// Their number.
     pub calls: u64,
     pub tokens: Tokens,
@@ -342,6 +342,7 @@ pub struct Outcome {
 
 packed!(Failure: [turn, kind]);
 packed!(BlockHits: [n_blocks, n_hits, n_subagents]);
+ctxsim_base::quantity::sums!(BlockHits: n_blocks, n_hits, n_subagents);
 packed!(Outcome:
     [turns_requested, turns_started, turns_completed, failure, limit_violations],
     [tool_results, end_tokens, end_memory_tokens, before_compactions, reacts, is_swayed],
@@ -415,7 +416,7 @@ pub trait Sink {
     /// Receives a stored content at the end of the run; ignored by default.
     fn stored(&mut self, _row: &ExplicitCacheRow) {}
     /// Receives calls of the memory.
-    fn memory(&mut self, _row: &MemoryRow<'_>) {}
+    fn memory(&mut self, _row: &CallRow) {}
     /// Receives a fact that the memory holds at the end of the load, by bank, the oldest first.
     fn kept(&mut self, _row: &KeptRow<'_>) {}
 }
@@ -468,56 +469,38 @@ impl<S: Sink> Several for Option<S> {
     }
 }
 
-impl<T: Several> Sink for T {
-    fn request(&mut self, row: &RequestRow) {
-        self.all().for_each(|it| it.request(row));
-    }
+/// Lets several sinks, and two, be a sink together: each is told of every row.
+macro_rules! told_to_each {
+    ($($tell:ident($($row:ident: $of:ty),+);)+) => {
+        impl<T: Several> Sink for T {
+            fn is_done(&self) -> bool {
+                self.are_done()
+            }
 
-    fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
-        self.all().for_each(|it| it.expected(row, beside));
-    }
+            $(fn $tell(&mut self, $($row: $of),+) {
+                self.all().for_each(|it| it.$tell($($row),+));
+            })+
+        }
 
-    fn explored(&mut self, row: &ExploredRow) {
-        self.all().for_each(|it| it.explored(row));
-    }
-
-    fn need(&mut self, row: &NeedRow) {
-        self.all().for_each(|it| it.need(row));
-    }
-
-    fn is_done(&self) -> bool {
-        self.are_done()
-    }
-
-    fn probe(&mut self, row: &ProbeRow) {
-        self.all().for_each(|it| it.probe(row));
-    }
-
-    fn stored(&mut self, row: &ExplicitCacheRow) {
-        self.all().for_each(|it| it.stored(row));
-    }
-
-    fn memory(&mut self, row: &MemoryRow<'_>) {
-        self.all().for_each(|it| it.memory(row));
-    }
-
-    fn kept(&mut self, row: &KeptRow<'_>) {
-        self.all().for_each(|it| it.kept(row));
-    }
+        impl<A: Sink, B: Sink> Sink for (A, B) {
+            $(#[inline(always)]
+            fn $tell(&mut self, $($row: $of),+) {
+                self.0.$tell($($row),+);
+                self.1.$tell($($row),+);
+            })+
+        }
+    };
 }
 
-/// Calls of a memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallRow {
-    /// The turn in which they were made, or the last turn before them.
-    pub turn_ix: TurnIx,
-    /// Their purpose.
-    pub kind: MemoryKind,
-    /// The service's name.
-    pub service: String,
-    /// Their number.
-    pub calls: u64,
-    pub tokens: Tokens,
+told_to_each! {
+    request(row: &RequestRow);
+    expected(row: &RequestRow, beside: &ExpectedRow);
+    explored(row: &ExploredRow);
+    need(row: &NeedRow);
+    probe(row: &ProbeRow);
+    stored(row: &ExplicitCacheRow);
+    memory(row: &CallRow);
+    kept(row: &KeptRow<'_>);
 }
 
 /// A whole ledger, for callers that show rows.
@@ -549,10 +532,7 @@ impl Rows {
         self.explored.iter().for_each(|it| sink.explored(it));
         self.needs.iter().for_each(|it| sink.need(it));
         self.stored.iter().for_each(|it| sink.stored(it));
-        for CallRow { turn_ix, kind, service, calls, tokens } in &self.calls {
-            let (turn_ix, kind, calls, tokens) = (*turn_ix, *kind, *calls, *tokens);
-            sink.memory(&MemoryRow { turn_ix, kind, service, calls, tokens });
-        }
+        self.calls.iter().for_each(|it| sink.memory(it));
     }
 }
 
@@ -581,57 +561,8 @@ impl Sink for Rows {
         self.probes.push(*row);
     }
 
-    fn memory(&mut self, row: &MemoryRow<'_>) {
-        let MemoryRow { turn_ix, kind, service, calls, tokens } = *row;
-        self.calls.push(CallRow { turn_ix, kind, service: service.to_owned(), calls, tokens });
-    }
-}
-
-impl<A: Sink, B: Sink> Sink for (A, B) {
-    #[inline(always)]
-    fn request(&mut self, row: &RequestRow) {
-        self.0.request(row);
-        self.1.request(row);
-    }
-
-    #[inline]
-    fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
-        self.0.expected(row, beside);
-        self.1.expected(row, beside);
-    }
-
-    #[inline]
-    fn explored(&mut self, row: &ExploredRow) {
-        self.0.explored(row);
-        self.1.explored(row);
-    }
-
-    #[inline(always)]
-    fn need(&mut self, row: &NeedRow) {
-        self.0.need(row);
-        self.1.need(row);
-    }
-
-    #[inline]
-    fn probe(&mut self, row: &ProbeRow) {
-        self.0.probe(row);
-        self.1.probe(row);
-    }
-
-    fn stored(&mut self, row: &ExplicitCacheRow) {
-        self.0.stored(row);
-        self.1.stored(row);
-    }
-
-    fn memory(&mut self, row: &MemoryRow<'_>) {
-        self.0.memory(row);
-        self.1.memory(row);
-    }
-
-    #[inline]
-    fn kept(&mut self, row: &KeptRow<'_>) {
-        self.0.kept(row);
-        self.1.kept(row);
+    fn memory(&mut self, row: &CallRow) {
+        self.calls.push(row.clone());
     }
 }
 

@@ -73,7 +73,7 @@ pub struct Tally {
     /// hindsight.
     pub bound: Option<f64>,
     /// What hits save that the provider does not promise, if it promises none.
-    pub hit_stake: Option<HitStake>,
+    pub hit_stake: Option<Cost>,
     /// How long its requests take.
     pub waiting: Waiting,
     /// What is paid at each rate, where that was asked for.
@@ -155,7 +155,7 @@ impl Tally {
             resets: None,
             summariser_limit: models.summariser_limit(),
             bound: beside.bound,
-            hit_stake: HitStake::new(&sums.main.tokens, profile),
+            hit_stake: hit_stake(&sums.main.tokens, profile),
             waiting: beside.waiting(Waiting::new(sums, models, &refetched, beside.shared_calls)),
             paid: paid.map(Box::new),
         };
@@ -211,7 +211,7 @@ impl Tally {
         let more = other.interval();
         let is_known = self.recovery_interval.is_some() || other.recovery_interval.is_some();
         self.recovery_interval = is_known.then(|| [own[0] + more[0], own[1] + more[1]]);
-        *self.assumed += &other.assumed;
+        *self.assumed += *other.assumed;
         let counted = [self.counted_ends, other.counted_ends].into_iter().flatten();
         self.counted_ends = counted.reduce(|own, more| [own[0] + more[0], own[1] + more[1]]);
         if self.resets.is_some() || other.resets.is_some() {
@@ -220,7 +220,7 @@ impl Tally {
             sum.add(&resets(other));
             self.resets = Some(sum);
         }
-        self.costs += &other.costs;
+        self.costs += other.costs;
         let pressures = self.limit_pressure.into_iter().chain(other.limit_pressure);
         self.limit_pressure = pressures.reduce(f64::max);
         self.has_needs |= other.has_needs;
@@ -232,7 +232,8 @@ impl Tally {
         self.waiting += other.waiting;
         self.summariser_limit = self.summariser_limit.or(other.summariser_limit);
         self.bound = self.bound.zip(other.bound).map(|(own, more)| own + more);
-        self.hit_stake = HitStake::sum([self.hit_stake, other.hit_stake]);
+        let stakes = self.hit_stake.into_iter().chain(other.hit_stake);
+        self.hit_stake = stakes.reduce(|own, more| own + more);
         if let Some((own, more)) = self.paid.as_mut().zip(other.paid.as_ref()) {
             **own += **more;
         }
@@ -348,21 +349,16 @@ fn add_outcome(outcome: &mut Outcome, more: &Outcome) {
         outcome.fault.clone_from(&more.fault);
     }
     outcome.limit_violations = outcome.limit_violations.saturating_add(more.limit_violations);
-    outcome.tool_results.raw_tokens += more.tool_results.raw_tokens;
-    outcome.tool_results.visible_tokens += more.tool_results.visible_tokens;
-    outcome.tool_results.compressed += more.tool_results.compressed;
+    outcome.tool_results += more.tool_results;
     outcome.touched_slots += more.touched_slots;
     let n_stages = outcome.firings.len().max(more.firings.len());
     outcome.firings.resize_with(n_stages, Firing::default);
     for (firing, more) in outcome.firings.iter_mut().zip(&more.firings) {
-        firing.fired += more.fired;
-        firing.acted += more.acted;
+        *firing += *more;
     }
     if let Some(more) = &more.blocks {
         let blocks = outcome.blocks.get_or_insert_default();
-        blocks.n_blocks += more.n_blocks;
-        blocks.n_hits += more.n_hits;
-        blocks.n_subagents = blocks.n_subagents.saturating_add(more.n_subagents);
+        *blocks += *more;
     }
 }
 
@@ -450,28 +446,11 @@ impl Beside {
 
 // What a run owes to cache hits that its provider calls likely, not sure.
 
-/// What reads from a best-effort cache save.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HitStake {
-    /// What they would cost more as plain input, at the standard prices of short prompts.
-    pub saved: Cost,
-}
-
-packed!(HitStake: [saved]);
-
-impl HitStake {
-    /// Returns what a run's reads save, if its provider promises no hit.
-    fn new(tokens: &TokenUse, profile: &Profile) -> Option<Self> {
-        let rates = profile.prices.usual();
-        let saved = rates.input.0.saturating_sub(rates.read().0);
-        let saved = Cost(u128::from(tokens.read) * u128::from(saved));
-        profile.is_best_effort.then_some(Self { saved })
-    }
-
-    /// Returns that of two runs together.
-    pub fn sum(both: [Option<Self>; 2]) -> Option<Self> {
-        both.into_iter().flatten().reduce(|one, other| Self { saved: one.saved + other.saved })
-    }
+/// Returns what a run's reads would cost more as plain input, at the standard prices of short prompts, if its provider promises no hit.
+fn hit_stake(tokens: &TokenUse, profile: &Profile) -> Option<Cost> {
+    let rates = profile.prices.usual();
+    let saved = rates.input.0.saturating_sub(rates.read().0);
+    profile.is_best_effort.then(|| Cost(u128::from(tokens.read) * u128::from(saved)))
 }
 
 // Recorded compactions that a policy would have avoided, and the session's cost with and without them.

@@ -33,7 +33,7 @@ mod declared;
 pub mod export;
 
 use self::declared::Declared;
-use crate::ledger::{KeptRow, Loss, MemoryKind, MemoryRow, ProbeRow};
+use crate::ledger::{CallRow, KeptRow, Loss, ProbeRow};
 use crate::prelude::*;
 use crate::projection::{Left, State as ItemState};
 use ctxsim_input::policy::memory::{FactMemory as Rules, MemoryPart, State};
@@ -71,7 +71,7 @@ pub trait PolicyMemory {
     }
 
     /// Returns the calls made since the last time.
-    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
+    fn take_calls(&mut self) -> Vec<CallRow> {
         Vec::new()
     }
 
@@ -90,18 +90,6 @@ pub struct Recalled {
     pub tokens: u32,
     /// A digest of its content: equal contents have equal digests.
     pub digest: u64,
-}
-
-/// Calls of a memory to the service that holds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryServiceCall {
-    /// Their purpose.
-    pub kind: MemoryKind,
-    /// The service's name.
-    pub service: String,
-    /// Their number.
-    pub calls: u64,
-    pub tokens: Tokens,
 }
 
 /// A memory's view of a prompt.
@@ -219,10 +207,7 @@ const REQUEST_MS: i64 = 20_000;
 pub struct Replayed {
     /// Whether each request is its own session after the same system prompt, or all are one.
     pub timeline: Timeline,
-    /// By session of the timeline: the memory's content in its prompts.
-    recalled: Vec<Option<Recalled>>,
-    /// By session of the timeline: the calls made by then; one more list follows the last session.
-    calls: Vec<Vec<MemoryServiceCall>>,
+    memory: MemoryReplay,
 }
 
 /// Appends requests.
@@ -231,16 +216,18 @@ pub struct RequestWriter {
     is_one_session: bool,
     n_requests: u64,
     at_ms: i64,
-    recalled: Vec<Option<Recalled>>,
-    calls: Vec<Vec<MemoryServiceCall>>,
+    memory: MemoryReplay,
     /// Calls since the last request.
-    open: Vec<MemoryServiceCall>,
+    open: Vec<CallRow>,
 }
 
 /// Replays the memory's contents as played.
+#[derive(Clone, Debug, Default)]
 struct MemoryReplay {
+    /// By session of the timeline: the memory's content in its prompts.
     recalled: Vec<Option<Recalled>>,
-    calls: Vec<Vec<MemoryServiceCall>>,
+    /// By session of the timeline: the calls made by then; one more list follows the last session.
+    calls: Vec<Vec<CallRow>>,
     session: usize,
 }
 
@@ -249,19 +236,12 @@ impl RequestWriter {
     pub fn new(name: &str, system_tokens: u32, is_one_session: bool) -> Self {
         let mut builder = TimelineBuilder::new(name, &[]);
         builder.stable(Kind::System, system_tokens);
-        Self {
-            builder,
-            is_one_session,
-            n_requests: 0,
-            at_ms: 0,
-            recalled: Vec::new(),
-            calls: Vec::new(),
-            open: Vec::new(),
-        }
+        let (memory, open) = (MemoryReplay::default(), Vec::new());
+        Self { builder, is_one_session, n_requests: 0, at_ms: 0, memory, open }
     }
 
     /// Records a call for the next request.
-    pub fn call(&mut self, call: MemoryServiceCall) {
+    pub fn call(&mut self, call: CallRow) {
         self.open.push(call);
     }
 
@@ -270,11 +250,11 @@ impl RequestWriter {
         if self.n_requests > 0 && !self.is_one_session {
             self.builder.begin_session(&format!("request {}", self.n_requests), None);
         }
-        if self.recalled.is_empty() || !self.is_one_session {
-            self.recalled.push(memory.filter(|_| !self.is_one_session));
-            self.calls.push(Vec::new());
+        if self.memory.recalled.is_empty() || !self.is_one_session {
+            self.memory.recalled.push(memory.filter(|_| !self.is_one_session));
+            self.memory.calls.push(Vec::new());
         }
-        if let Some(calls) = self.calls.last_mut() {
+        if let Some(calls) = self.memory.calls.last_mut() {
             calls.append(&mut self.open);
         }
         let [said, answered] = [said, answered].map(|it| it.min(ITEM_MAX));
@@ -291,15 +271,15 @@ impl RequestWriter {
 
     /// Ends the requests.
     pub fn finish(mut self) -> Replayed {
-        self.calls.push(self.open);
-        Replayed { timeline: self.builder.finish(), recalled: self.recalled, calls: self.calls }
+        self.memory.calls.push(self.open);
+        Replayed { timeline: self.builder.finish(), memory: self.memory }
     }
 }
 
 impl Replayed {
     /// Returns the memory as played.
     pub fn memory(&self) -> Box<dyn PolicyMemory> {
-        Box::new(MemoryReplay { recalled: self.recalled.clone(), calls: self.calls.clone(), session: 0 })
+        Box::new(self.memory.clone())
     }
 }
 
@@ -312,7 +292,7 @@ impl PolicyMemory for MemoryReplay {
         self.session = session + 1;
     }
 
-    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
+    fn take_calls(&mut self) -> Vec<CallRow> {
         self.calls.get_mut(self.session).map(std::mem::take).unwrap_or_default()
     }
 }
@@ -441,14 +421,8 @@ impl<'t> MemoryRun<'t> {
 
     fn hand_out(&mut self, turn_ix: TurnIx, sinks: &mut [impl Sink]) {
         let Some(memory) = &mut self.memory else { return };
-        for it in memory.any().take_calls() {
-            let row = MemoryRow {
-                turn_ix,
-                kind: it.kind,
-                service: &it.service,
-                calls: it.calls,
-                tokens: it.tokens,
-            };
+        for call in memory.any().take_calls() {
+            let row = CallRow { turn_ix, ..call };
             sinks.iter_mut().for_each(|sink| sink.memory(&row));
         }
     }

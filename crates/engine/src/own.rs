@@ -43,11 +43,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::ledger::Loss;
 use crate::memory;
 use crate::memory::{MemoryView, PolicyMemory as Engine, Recalled};
-use crate::projection::{Firing, Left};
+use crate::projection::Watch;
 use ctxsim_input::OwnCode;
 use ctxsim_input::policy::memory::State;
 use ctxsim_timeline::facts::Plant;
-use std::sync::{Mutex, PoisonError};
 
 pub use view::{Cx, Entry, ItemId, Kind, Lasts, ModelCall, Part, Text, View};
 
@@ -91,13 +90,8 @@ impl Own {
         make: impl Fn(CodeInputs<'_>) -> Result<V, BoxError> + Send + Sync + 'static,
     ) -> Self {
         let called: Arc<str> = name.into();
-        Self::new(
-            name,
-            Arc::new(move |it| Box::new(viewed::Viewed::new(&called, it, guard_maker(|| make(it))))),
-        )
-    }
-
-    fn new(name: &str, policy: Arc<MakePolicy>) -> Self {
+        let policy: Arc<MakePolicy> =
+            Arc::new(move |it| Box::new(viewed::Viewed::new(&called, it, guard_maker(|| make(it)))));
         Self { name: name.into(), policy, memory: None, plays_twice: false }
     }
 
@@ -157,75 +151,28 @@ fn words(panic: &(dyn Any + Send)) -> &str {
 
 // A run that is played twice: the second play must send what the first sent.
 
-/// What the requests of a play showed, each as a digest.
-#[derive(Clone, Debug, Default)]
-pub struct PlayDigests(Arc<Mutex<Vec<u128>>>);
-
-/// A projector whose views are noted, or held against those of an earlier play.
-struct NotedProjector<'t> {
-    policy: Box<dyn Projector + 't>,
-    played: PlayDigests,
+/// What the requests of a play showed, each as a digest: noted in a first play, and held against by a second.
+#[derive(Default)]
+pub struct PlayDigests {
+    noted: Vec<u128>,
     /// How many requests have been compared; none in the first play.
-    n_compared: Option<usize>,
+    pub n_compared: Option<usize>,
 }
 
-impl PlayDigests {
-    /// Notes what a policy shows.
-    pub fn note<'t>(&self, policy: Box<dyn Projector + 't>) -> Box<dyn Projector + 't> {
-        Box::new(NotedProjector { policy, played: self.clone(), n_compared: None })
-    }
-
-    /// Ends the run of a policy where it shows something else than was noted.
-    pub fn compare<'t>(&self, policy: Box<dyn Projector + 't>) -> Box<dyn Projector + 't> {
-        Box::new(NotedProjector { policy, played: self.clone(), n_compared: Some(0) })
-    }
-}
-
-impl Projector for NotedProjector<'_> {
-    fn name(&self) -> &str {
-        self.policy.name()
-    }
-
-    fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
-        self.policy.project(moment, ambient, edit);
+impl Watch for PlayDigests {
+    fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
         if moment != Moment::Request {
             return;
         }
         let digest = edit.chain().links().last().map_or(0, |it| it.digest);
-        let mut noted = self.played.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut self.n_compared {
-            None => noted.push(digest),
-            Some(n) => {
-                // A first play that ended early differs, too.
-                if noted.get(*n) != Some(&digest) {
-                    let which = *n + 1;
-                    edit.fail(format!(
-                        "request {which} differed when the run was repeated, so the policy is not deterministic"
-                    ));
-                }
-                *n += 1;
-            }
+        let Some(n) = &mut self.n_compared else { return self.noted.push(digest) };
+        *n += 1;
+        // A first play that ended early differs, too.
+        if self.noted.get(*n - 1) != Some(&digest) {
+            edit.fail(format!(
+                "request {n} differed when the run was repeated, so the policy is not deterministic"
+            ));
         }
-    }
-
-    fn may_act(&self, moment: Moment, prompt: Tokens) -> bool {
-        self.policy.may_act(moment, prompt)
-    }
-
-    fn next_pause(&self, idle_ms: u64) -> Option<u64> {
-        self.policy.next_pause(idle_ms)
-    }
-
-    fn firings(&self) -> Vec<Firing> {
-        self.policy.firings()
-    }
-
-    fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
-        self.policy.left(prompt, slot)
-    }
-
-    fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
-        self.policy.text(prompt, texts, slot)
     }
 }
 

@@ -182,9 +182,10 @@ impl Costs {
         models: impl Into<Models<'a>>,
     ) -> Self {
         let Models { session: profile, summariser, .. } = models.into();
-        let main = billed(&profile.prices, &sums.main, index.map(|it| &it.main));
-        let keep_alive = billed(&profile.prices, &sums.keep_alive, index.map(|it| &it.keep_alive));
-        let summariser = billed(&summariser.prices, &sums.summariser, index.map(|it| &it.summariser));
+        let by_length = |role| index.map(|it| &it.of_role[role as usize]);
+        let main = billed(&profile.prices, &sums.main, by_length(Role::Main));
+        let keep_alive = billed(&profile.prices, &sums.keep_alive, by_length(Role::KeepAlive));
+        let summariser = billed(&summariser.prices, &sums.summariser, by_length(Role::Summariser));
         let stored = match (profile.prices.flat(), index) {
             _ if sums.stored == ExplicitCacheSums::default() => Some(Cost::default()),
             (Some(rates), _) => stored(rates, sums.stored.tokens, sums.stored.token_ms),
@@ -241,23 +242,9 @@ packed!(Costs:
     [recovery, exploration, reaction, left, left_ends],
     [is_recovery_unknown, is_unknown]);
 
-impl AddAssign<&Self> for Costs {
-    fn add_assign(&mut self, other: &Self) {
-        self.main += other.main;
-        self.compaction += other.compaction;
-        self.keep_alive += other.keep_alive;
-        self.storage += other.storage;
-        self.memory += other.memory;
-        self.penalty += other.penalty;
-        self.recovery += other.recovery;
-        self.exploration += other.exploration;
-        self.reaction += other.reaction;
-        self.left += other.left;
-        (0..2).for_each(|it| self.left_ends[it] += other.left_ends[it]);
-        self.is_recovery_unknown |= other.is_recovery_unknown;
-        self.is_unknown |= other.is_unknown;
-    }
-}
+ctxsim_base::quantity::sums!(Costs:
+    main, compaction, keep_alive, storage, memory, penalty, recovery, exploration, reaction, left;
+    each left_ends; or is_recovery_unknown, is_unknown);
 
 /// Returns the cost of one request, or `None` if some of its tokens have no price.
 pub fn request(row: &RequestRow, prices: &Prices) -> Option<Cost> {
@@ -531,70 +518,4 @@ pub fn by_request<'a>(
         RequestCost { bill, recovery, exploration, left, reaction, rest, waits: model.waiting }
     };
     rows.requests.iter().enumerate().map(cost).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ledger::{CacheUse, RequestSums};
-    use ctxsim_input::ProfileFile;
-    use ctxsim_input::text::decode::{Format, decode};
-
-    const PROFILE: &str = r#"
-name = "p"
-about = "Round numbers."
-as_of = "2026-01-01"
-sources = ["none"]
-cache = "none"
-[[prices]]
-input = 2.0
-output = 10.0
-cache_read = 0.5
-cache_write = { "5m" = 3.0, "1h" = 4.0 }
-[assumptions]
-recovery = "flat"
-recovery_overhead_tokens = 1_000
-recovery_output_tokens = 100
-failure_penalty_usd = 0.02
-"#;
-
-    fn profile() -> Profile {
-        Profile::new(&decode::<ProfileFile>(PROFILE, Format::Toml).unwrap()).unwrap()
-    }
-
-    #[test]
-    fn every_input_token_pays_its_own_rate() {
-        let tokens = TokenUse { read: 1_000, write: [100, 10], uncached: 7, output: 3 };
-        let main = RequestSums { tokens, ..Default::default() };
-        let sums = Sums { main, ..Sums::default() };
-
-        let costs = Costs::new(&sums, None, 2, &profile());
-
-        assert_eq!(costs.main.read, Cost(1_000 * 500_000));
-        assert_eq!(costs.main.write, Cost(100 * 3_000_000 + 10 * 4_000_000));
-        assert_eq!(costs.base(), Cost(500_000_000 + 340_000_000 + 14_000_000 + 30_000_000));
-        assert_eq!(costs.penalty.usd(), 0.04);
-    }
-
-    #[test]
-    fn a_recovery_call_pays_its_overhead_what_it_fetches_and_what_it_writes() {
-        let [calls, fetched, failed] = [0.5, 200.0, 0.25].map(Expected::from_f64);
-        let needs = NeedSums { calls, fetched, failed, ..NeedSums::default() };
-
-        let costs = Costs::new(&Sums { needs, ..Sums::default() }, None, 0, &profile());
-
-        assert_eq!(costs.recovery, Amount(700 * 2_000_000 + 50 * 10_000_000 + 5_000_000_000));
-        assert_eq!(costs.exact(), Some(costs.recovery));
-    }
-
-    #[test]
-    fn the_cost_of_a_request_is_what_its_sums_cost() {
-        let usage = CacheUse { read: 5, write: [4, 3], uncached: 2, broke_at: None };
-        let row = RequestRow { usage, output: 9, ..RequestRow::default() };
-        let main = RequestSums { tokens: row.tokens(), ..Default::default() };
-
-        let costs = Costs::new(&Sums { main, ..Sums::default() }, None, 0, &profile());
-
-        assert_eq!(request(&row, &profile().prices), Some(costs.base()));
-    }
 }

@@ -4,7 +4,7 @@
 //!
 //! | mechanism | what it saves | file |
 //! |---|---|---|
-//! | totals per prompt and per turn, kept by the one function that edits a slot | recounting | `projection/prompt/edits.rs` |
+//! | totals per prompt and per turn, kept by the one function that edits a slot | recounting | `projection/prompt.rs` |
 //! | links from hidden runs to the next visible slot, halved as they are walked | walking over what summaries and drops hid | `projection/prompt.rs` |
 //! | the journal of edits: each step keeps a cursor past the slots that it has finished with, and reads later edits from the journal | revisiting settled slots | `projection/program.rs` |
 //! | trackers: sums over a scope whose ends move, updated from the journal | rescanning for `scope`, `count`, `reclaimable` | `projection/tracker.rs` |
@@ -21,13 +21,13 @@ pub mod tracker;
 mod act;
 pub mod text;
 pub mod program;
-mod rung;
 pub mod window;
 
 use crate::prelude::*;
 use act::{Act, CompiledAction};
-use rung::{CompiledRung, Counter, RungParts};
+use program::{CompiledRung, RungParts};
 use text::Writer;
+use tracker::Counter;
 
 pub use chain::{Chain, Link};
 pub use edit::{Change, ChangeLog, Editor, Manner, Purpose, SideRequest};
@@ -128,32 +128,55 @@ pub fn text_as_it_came(stands: &Slot, texts: &Texts, item: ItemIx) -> Option<Str
     texts.text(item).filter(|_| is_raw).map(str::to_owned)
 }
 
-impl<P: Projector + ?Sized> Projector for Box<P> {
+/// Sees a policy at work; it must not edit.
+pub trait Watch {
+    /// The policy is about to act.
+    fn before(&mut self, _moment: Moment, _edit: &mut Editor<'_, '_>) {}
+
+    /// The policy has acted, if it had anything to do.
+    fn after(&mut self, moment: Moment, policy: &dyn Projector, edit: &mut Editor<'_, '_>);
+}
+
+impl<W: Watch + ?Sized> Watch for &mut W {
+    fn before(&mut self, moment: Moment, edit: &mut Editor<'_, '_>) {
+        (**self).before(moment, edit);
+    }
+
+    fn after(&mut self, moment: Moment, policy: &dyn Projector, edit: &mut Editor<'_, '_>) {
+        (**self).after(moment, policy, edit);
+    }
+}
+
+/// A policy that is watched.
+pub struct Watched<'p, W> {
+    pub policy: Box<dyn Projector + 'p>,
+    pub watch: W,
+}
+
+impl<W: Watch> Projector for Watched<'_, W> {
     fn name(&self) -> &str {
-        (**self).name()
+        self.policy.name()
     }
 
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
-        (**self).project(moment, ambient, edit);
-    }
-
-    fn may_act(&self, moment: Moment, prompt: Tokens) -> bool {
-        (**self).may_act(moment, prompt)
+        self.watch.before(moment, edit);
+        self.policy.project(moment, ambient, edit);
+        self.watch.after(moment, &*self.policy, edit);
     }
 
     fn next_pause(&self, idle_ms: u64) -> Option<u64> {
-        (**self).next_pause(idle_ms)
+        self.policy.next_pause(idle_ms)
     }
 
     fn firings(&self) -> Vec<Firing> {
-        (**self).firings()
+        self.policy.firings()
     }
 
     fn left(&self, prompt: &Prompt<'_>, slot: SlotIx) -> Option<Left> {
-        (**self).left(prompt, slot)
+        self.policy.left(prompt, slot)
     }
 
     fn text(&self, prompt: &Prompt<'_>, texts: &Texts, slot: SlotIx) -> Option<String> {
-        (**self).text(prompt, texts, slot)
+        self.policy.text(prompt, texts, slot)
     }
 }

@@ -246,43 +246,32 @@ impl Removed {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+// Which results some request has shown whole: what was measured of recovery is measured of these.
 
-    #[test]
-    fn what_was_removed_fades_evenly_and_is_gone_after_its_window() {
-        let mut removed = Removed::new(4);
-        removed.note(1_000, 200);
+/// What the requests so far have shown.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Results that their first request did not show whole, in order.
+    cut: Vec<SlotIx>,
+    /// Where the items begin that no request has shown yet.
+    until: SlotIx,
+}
 
-        let missing: Vec<f64> = (0..6).map(|_| removed.at_request()).collect();
-
-        assert_eq!(missing, [800.0, 600.0, 400.0, 200.0, 0.0, 0.0]);
+impl Seen {
+    /// Looks at what a request shows for the first time.
+    #[inline]
+    pub(crate) fn look(&mut self, prompt: &Prompt<'_>) {
+        let is_cut = |it: &SlotIx| {
+            let slot = prompt.slot(*it);
+            prompt.item(*it).kind == Kind::ToolResult
+                && !(slot.is_visible() && slot.rendition == ShownAs::Raw)
+        };
+        self.cut.extend((self.until..prompt.len()).filter(is_cut));
+        self.until = prompt.len();
     }
 
-    #[test]
-    fn what_is_taken_out_for_each_request_anew_is_missing_once() {
-        let mut removed = Removed::new(4);
-        let missing: Vec<f64> = (0..3)
-            .map(|_| {
-                removed.note(1_000, 200);
-                let it = removed.at_request();
-                removed.note(200, 1_000);
-                it
-            })
-            .collect();
-
-        assert_eq!(missing, [800.0, 600.0, 400.0]);
-    }
-
-    #[test]
-    fn removals_add_up_and_a_reset_forgets_them() {
-        let mut removed = Removed::new(2);
-        removed.note(100, 0);
-        assert_eq!(removed.at_request(), 100.0);
-        removed.note(100, 0);
-        assert_eq!(removed.at_request(), 150.0);
-        removed.forget();
-        assert_eq!(removed.at_request(), 0.0);
+    /// Returns whether some request has shown a result whole.
+    pub(crate) fn has(&self, result: SlotIx) -> bool {
+        result < self.until && self.cut.binary_search(&result).is_err()
     }
 }

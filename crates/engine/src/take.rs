@@ -4,6 +4,7 @@
 //! `tests/suite/oracle/` interprets the same policies by rescanning everything at every request. It covers sessions, events and memory, and
 //! must agree row by row.
 
+mod ends;
 mod findings;
 mod lives;
 mod load;
@@ -13,15 +14,15 @@ mod simulations;
 mod threads;
 mod world;
 
+pub use ends::AtEnds;
 pub use findings::{Curve, CurvePlaces, Curves, Findings, FindingsKind, MemoryRepair, Number, StageRepair};
 pub use lives::Layouts;
-pub use load::{CountedLoad, Load};
+pub use load::{CountedLoad, Keys, Load, SimulationKey};
 pub use play::{FoldedLedger, Sinks, Take, Taken, summed};
 pub use run::{
-    FailedRun, FailedRuns, LoadFacts, MemoryCall, Run, RunBasis, RunName, StageFacts, drawn, drawn_heads,
-    of_run,
+    FailedRun, FailedRuns, LoadFacts, Run, RunBasis, RunName, StageFacts, drawn, drawn_heads, of_run,
 };
-pub use simulations::{AtEnds, Keys, Ledgers, SimulationKey, Simulations};
+pub use simulations::{Ledgers, Simulations};
 pub use threads::{THREADS_MAX, in_order, in_order_telling, in_turn, with_threads};
 pub use world::{Fixed, LoadKind, Plays, PolicyPart, RowsOf, TrialLedger, TrialQuestion, Unread, World};
 

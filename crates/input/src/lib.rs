@@ -34,4 +34,4 @@ pub use profile::{
 pub use scenario::refetch::{AssumedNumber, End, Refetch};
 pub use scenario::{Scenario, ScenarioFile, TokenizerName};
 pub use suite::{Suite, SuiteFile};
-pub use text::{Format, Source, decode};
+pub use text::{Format, Source, source};

@@ -572,7 +572,7 @@ impl Law {
 mod tests {
     use super::*;
     use crate::Format;
-    use crate::text::decode::decode;
+    use crate::text::source::decode;
 
     #[test]
     fn a_star_stands_for_any_run_of_characters() {

@@ -10,5 +10,5 @@ pub(crate) use indexmap::{IndexMap, IndexSet};
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::policy::Size;
-pub(crate) use crate::text::decode::declared;
 pub(crate) use crate::text::duration::Duration;
+pub(crate) use crate::text::source::declared;

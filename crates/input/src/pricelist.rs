@@ -365,7 +365,7 @@ fn is_times(own: &Node, base: &Node, factor: Decimal) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::decode::{Format, decode_table};
+    use crate::text::source::{Format, decode_table};
 
     #[test]
     fn the_bundled_cache_rules_are_well_formed() {

@@ -17,7 +17,6 @@
 //! - `schema` holds the JSON Schemas. A unit test derives them again from the types, so no other build does.
 
 pub mod comments;
-pub mod decode;
 pub mod duration;
 mod fault;
 mod problems;
@@ -29,9 +28,8 @@ pub mod source;
 pub mod spelling;
 mod tree;
 
-pub use decode::Format;
 pub use read::{Decode, TreeReader, Unwanted};
 pub use said::{Encode, Said, Unsayable};
 pub(crate) use said::{is_default, name_of};
-pub use source::Source;
+pub use source::{Format, Source};
 pub use tree::{Node, TreeEntry, Value};

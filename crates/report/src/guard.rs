@@ -19,7 +19,7 @@ use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_input::Format;
 use ctxsim_input::suite::{BoundOf, Guard, GuardBound, GuardRule};
-use ctxsim_input::text::decode::{decode, encode};
+use ctxsim_input::text::source::{decode, encode};
 use std::fmt;
 
 /// The metrics of costs; a run that stopped has costs of less work.

@@ -172,7 +172,7 @@ impl From<&Run> for RunFigures {
             turns_requested: tally.outcome.turns_requested,
             turns_completed: tally.outcome.turns_completed,
             cost: tally.costs.total(),
-            saved_by_luck: tally.hit_stake.map(|it| it.saved.usd()),
+            saved_by_luck: tally.hit_stake.map(Cost::usd),
             n_played: tally.n_played,
             has_needs: tally.has_needs,
             has_resets: tally.resets.is_some(),

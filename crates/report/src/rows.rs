@@ -5,12 +5,12 @@ use crate::metric::ByTtl;
 use crate::prelude::*;
 use ctxsim_base::quantity::{Amount, ix};
 use ctxsim_engine::ledger::pairing::RequestId;
-use ctxsim_engine::ledger::{ExploredRow, NeedRow, RequestRow, RequestSums, Role, Rows as Ledger};
+use ctxsim_engine::ledger::{CallRow, ExploredRow, NeedRow, RequestRow, RequestSums, Role, Rows as Ledger};
 use ctxsim_engine::measure::missed::Miss;
 use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_engine::price::{self, Models};
 use ctxsim_engine::price::{RequestCost, request_of};
-use ctxsim_engine::take::{MemoryCall, RunName, drawn_heads};
+use ctxsim_engine::take::{RunName, drawn_heads};
 use ctxsim_input::Policy;
 use ctxsim_input::policy::Builtin;
 use ctxsim_timeline::row::{Fields, Head, columns, fields, heads};
@@ -26,7 +26,7 @@ pub fn columns_by_row_kind() -> Vec<(&'static str, Vec<Head>)> {
             "`--rows trials` of drawn needs: one sample of all needs, with the `totals` of a run",
             drawn_heads(),
         ),
-        ("`--rows calls` of memories: calls of a kind in a turn", heads::<MemoryCall<'_>>()),
+        ("`--rows calls` of memories: calls of a kind in a turn", heads::<CallRow>()),
     ];
     front.into_iter().chain(ctxsim_worlds::rows()).listed()
 }

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use crate::prelude::*;
 use serde_json::Map;
 
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::source::{Format, decode_table};
 
 pub use answer::AnswerForm;
 

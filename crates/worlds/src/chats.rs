@@ -12,7 +12,7 @@
 //! `Desk` makes calls and model requests, in one log and on one clock, and holds the document that is being written.
 //!
 //! **The trait `PolicyMemory`** is used where memory comes before requests. `cost.rs` lays the model's requests out as a timeline, and a
-//! memory in code puts the document into each prompt and hands out the calls to the service, which are `MemoryRow`s of the ledger like
+//! memory in code puts the document into each prompt and hands out the calls to the service, which are `CallRow`s of the ledger like
 //! those of any memory. What is written, lost and found is decided before that, as in ageing, because no prompt decides it, and because
 //! several vaults read one load. Latency and cost of the calls come from the service's file, after the ledger, instead of the profile's
 //! flat price.

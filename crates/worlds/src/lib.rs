@@ -185,7 +185,7 @@ pub fn findings() -> impl Iterator<Item = &'static FindingsKind> + Clone {
 #[cfg(all(test, not(feature = "worlds")))]
 mod tests {
     use crate::*;
-    use ctxsim_input::text::decode::{Format, decode};
+    use ctxsim_input::text::source::{Format, decode};
 
     /// Returns what is said of a load beyond its form: the code, and what to do.
     fn told(load: &str) -> Vec<(Code, Option<String>)> {

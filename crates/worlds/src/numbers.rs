@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use ctxsim_base::diag::nearest;
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::source::{Format, decode_table};
 
 /// The largest value of a number.
 const MOST: f64 = 1_000_000.0;

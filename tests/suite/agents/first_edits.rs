@@ -1,10 +1,9 @@
 //! Each stage of each preset acts on a bundled load; when it first does, on what, and what that does to the prefix, is locked.
 
-use ctxsim::engine::Watch;
 use ctxsim::explain::{By, Explanation, Same, explain};
 use ctxsim::grid::numbers::thousands;
 use ctxsim::input::policy::Action;
-use ctxsim::projection::{Editor, Projector};
+use ctxsim::projection::{Editor, Projector, Watch};
 
 use super::*;
 
@@ -95,8 +94,6 @@ struct Edited {
 }
 
 impl Watch for Edited {
-    fn before(&mut self, _: Moment, _: &mut Editor<'_, '_>) {}
-
     fn after(&mut self, moment: Moment, policy: &dyn Projector, _: &mut Editor<'_, '_>) {
         let n_acting = policy.firings().iter().filter(|it| it.acted > 0).count();
         if n_acting > std::mem::replace(&mut self.n_acting, n_acting) {

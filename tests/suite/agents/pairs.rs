@@ -2,9 +2,8 @@
 //!
 //! Files that come back behind a summary are no results any more, and may go without their calls.
 
-use ctxsim::engine::Watch;
 use ctxsim::input::policy::{Action, Moment};
-use ctxsim::projection::{Editor, Projector, State};
+use ctxsim::projection::{Editor, Projector, State, Watch};
 use ctxsim::timeline::Kind;
 
 use super::*;
@@ -19,8 +18,6 @@ struct Pairs {
 }
 
 impl Watch for Pairs {
-    fn before(&mut self, _: Moment, _: &mut Editor<'_, '_>) {}
-
     fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
         if moment != Moment::Request {
             return;

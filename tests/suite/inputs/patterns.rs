@@ -152,7 +152,7 @@ fn a_pattern_of_ones_own_runs_from_its_file_and_takes_another_length() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("mine.toml");
     let spec = ScenarioFile { name: "mine".to_owned(), ..example() };
-    fs::write(&path, ctxsim::input::text::decode::encode(&spec, Format::Toml).unwrap()).unwrap();
+    fs::write(&path, ctxsim::input::text::source::encode(&spec, Format::Toml).unwrap()).unwrap();
     let turns = |set: &[&str]| {
         let comparison = Comparison {
             set: owned(set),

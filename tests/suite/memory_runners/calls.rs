@@ -56,7 +56,7 @@ fn with_context_only_a_session_waits_gets_takes_all_messages_synthesises_and_put
 
 #[test]
 fn context_only_is_the_default_and_the_policy_file_alone_says_so() {
-    let written: ctxsim::input::PolicyFile = ctxsim::input::decode::decode(
+    let written: ctxsim::input::PolicyFile = ctxsim::input::source::decode(
         "(name: \"p\", about: \"\", memory: service())",
         ctxsim::input::Format::Ron,
     )

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use ctxsim_base::grid::numbers::{percent, thousands};
 use ctxsim_input::policy::{Apply, Lanes};
-use ctxsim_input::text::decode::{Format, decode, decode_table};
+use ctxsim_input::text::source::{Format, decode, decode_table};
 
 /// The files, with their paths.
 const FILES: &[(&str, &str)] = ctxsim_assumptions::SETTINGS;

@@ -10,7 +10,7 @@ use ctxsim_base::grid::numbers::{counted, thousands};
 use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
-use ctxsim_input::text::decode::{Format, decode, encode};
+use ctxsim_input::text::source::{Format, decode, encode};
 use ctxsim_report::advise::{SettingInForce, SettingSource, UntriedSetting};
 use ctxsim_report::as_logged::AS_RECORDED;
 

@@ -10,8 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::catalog::{BUNDLED_MARK, PipedBytes, is_same_file, name_below_folder};
 use ctxsim_input::policy::OwnCode;
-use ctxsim_input::text::source::{Source, read_text};
-use ctxsim_input::text::{decode, source};
+use ctxsim_input::text::source::{self, Source, read_text};
 use ctxsim_timeline::import;
 
 /// What the name of an input in memory begins with in diagnostics.
@@ -254,10 +253,10 @@ pub fn kind_of_file(path: &Path) -> Result<InputKind, Error> {
 fn likely_kinds(source: &Source) -> Vec<InputKind> {
     let n_known = |fields: &[&str]| source.keys().filter(|it| fields.contains(it)).count();
     let known = [
-        (InputKind::Policy, n_known(decode::fields::<PolicyFile>())),
-        (InputKind::Scenario, n_known(decode::fields::<ScenarioFile>())),
-        (InputKind::Profile, n_known(decode::fields::<ProfileFile>())),
-        (InputKind::Suite, n_known(decode::fields::<SuiteFile>())),
+        (InputKind::Policy, n_known(source::fields::<PolicyFile>())),
+        (InputKind::Scenario, n_known(source::fields::<ScenarioFile>())),
+        (InputKind::Profile, n_known(source::fields::<ProfileFile>())),
+        (InputKind::Suite, n_known(source::fields::<SuiteFile>())),
     ];
     let most = known.iter().map(|(_, n)| *n).max().unwrap_or(0);
     known.into_iter().filter(|(_, n)| *n == most).map(|(kind, _)| kind).listed()

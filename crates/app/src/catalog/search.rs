@@ -10,7 +10,7 @@ use super::{Catalog, InputKind, Origin};
 use ctxsim_base::foreign::is_name;
 use ctxsim_input::Source;
 use ctxsim_input::policy::wildcard;
-use ctxsim_input::text::decode;
+use ctxsim_input::text::source::fields;
 
 /// The extensions of recordings; other files of a folder are ignored.
 const RECORDINGS: [&str; 6] = ["jsonl", "json", "csv", "eval", "db", "sqlite"];
@@ -293,7 +293,7 @@ fn is_recording(path: &Path) -> bool {
 
 /// Returns whether an input file has the fields of a scenario and of no other kind.
 fn is_scenario(path: &Path) -> bool {
-    let known = decode::fields::<ScenarioFile>();
+    let known = fields::<ScenarioFile>();
     let has_load = |it: &Source| it.keys().any(|it| it == "load") && it.keys().all(|it| known.contains(&it));
     read_source(path).is_some_and(|it| has_load(&it))
 }

@@ -8,10 +8,11 @@
 //! What keeps it below: whatever no need asks for may be hidden as it enters, and nothing is ever written again because something before
 //! it was dropped.
 
+use crate::cache::level;
 use crate::prelude::*;
 
 use super::hindsight::{cheapest_cost, deaths, first_shown, gone};
-use super::{LastAsked, REQUEST, Time, asked};
+use super::{REQUEST, Time, asked};
 use ctxsim_input::profile::cache::Invalidates;
 use ctxsim_input::{PromptLevel, Rates, ScheduleFor, Settings, TtlClass};
 use ctxsim_timeline::TurnRow;
@@ -134,13 +135,6 @@ impl Needed {
             }
         };
         (0..).zip(&spine.items).map(of).collect()
-    }
-}
-
-impl LastAsked {
-    /// Returns until when at least a handle, an excerpt or the whole of it is asked.
-    fn until(&self, level: usize) -> Option<Time> {
-        [self.handle, self.exact, self.whole].into_iter().skip(level).flatten().max()
     }
 }
 
@@ -345,15 +339,6 @@ fn pauses(timeline: &Timeline) -> (Vec<u64>, Vec<bool>) {
 
 /// The levels of a prompt, from the front.
 const LEVELS: [PromptLevel; 3] = [PromptLevel::Tools, PromptLevel::System, PromptLevel::Messages];
-
-/// Returns the level of the prompt at which items of a kind stand.
-fn level(kind: Kind) -> usize {
-    match kind {
-        Kind::ToolSchema => 0,
-        Kind::System => 1,
-        _ => 2,
-    }
-}
 
 /// Returns, by request, the levels of which a cache that compares contents has no entry, because a setting that counts there has a value that
 /// no request had before.

@@ -44,7 +44,7 @@ impl Projector for Hindsight {
         while self.n_done <= step {
             let items = self.drops.get_mut(self.n_done).map(std::mem::take).unwrap_or_default();
             self.n_done += 1;
-            edit.touch(items.len() as u64);
+            edit.prompt.touch(items.len() as u64);
             for item in items {
                 if let Some(slot) = edit.prompt().history().slot_of(item) {
                     edit.take_out(slot);
@@ -203,8 +203,7 @@ pub(super) fn deaths(spine: &Spine, asked: &[LastAsked]) -> Vec<usize> {
         }
     }
     for (at, asked) in dead.iter_mut().zip(asked) {
-        let last = [asked.whole, asked.exact, asked.handle].into_iter().flatten().max();
-        if let Some((step, _)) = last {
+        if let Some((step, _)) = asked.until(0) {
             // What is asked at a request or behind it has to stand there.
             *at = if step == StepIx::MAX { usize::MAX } else { (*at).max(step as usize + 1) };
         }

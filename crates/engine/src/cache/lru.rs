@@ -134,29 +134,6 @@ mod tests {
         n_hits
     }
 
-    #[test]
-    fn touching_the_tail_first_keeps_the_head() {
-        let prompt: Vec<u32> = (0..10).collect();
-        let [mut head_first, mut tail_first] =
-            [Touch::HeadFirst, Touch::TailFirst].map(|it| store(Some(5), it));
-
-        head_first.submit(&prompt);
-        tail_first.submit(&prompt);
-
-        assert_eq!(head_first.submit(&prompt), 0, "the head went first");
-        assert_eq!(tail_first.submit(&prompt), 5);
-    }
-
-    #[test]
-    fn a_block_behind_a_miss_is_no_hit() {
-        let mut store = store(None, Touch::HeadFirst);
-        store.submit(&[1, 2, 3]);
-
-        assert_eq!(store.submit(&[1, 9, 3]), 1);
-        assert_eq!(store.submit(&[1, 9, 3]), 3);
-        assert_eq!(store.submit(&[1_000]), 0, "no room was made for this number");
-    }
-
     proptest! {
         #[test]
         fn it_holds_what_a_plain_list_holds(

@@ -218,18 +218,3 @@ impl CacheRule for PrefixCap {
         Finding { marks: Vec::new(), entries: vec![entry] }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// selfonomy/duckagent, `test_context_policy_benchmark.py`: the billable prefix grows in steps from the minimum.
-    #[test]
-    fn the_reference_bills_prefixes_in_steps_of_128_from_1024_on() {
-        let steps = Steps { min: 1_024, step: 128 };
-
-        let billed = [1_023, 1_024, 1_151, 1_152].map(|common| steps.floor(common));
-
-        assert_eq!(billed, [0, 1_024, 1_024, 1_152]);
-    }
-}

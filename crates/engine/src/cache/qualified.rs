@@ -68,7 +68,7 @@ impl Salts {
 }
 
 /// Returns the level at which an entry of a prompt is told apart by settings.
-fn level(kind: Kind) -> usize {
+pub(crate) fn level(kind: Kind) -> usize {
     match kind {
         Kind::ToolSchema => 0,
         Kind::System => 1,

@@ -67,13 +67,9 @@ impl Chance {
     }
 }
 
-impl Forecast {
-    /// Returns the declared forecast.
-    pub fn declared() -> &'static Self {
-        static READ: LazyLock<Forecast> = LazyLock::new(|| declared(TEXT));
-        &READ
-    }
+declared_once! { pub Forecast: TEXT }
 
+impl Forecast {
     /// Returns how probable a read is of a file that was last used so many requests before the first after the compaction.
     pub fn chance(&self, idle_requests: u32) -> Chance {
         let fits = |it: &&FileClass| it.used_within.is_none_or(|most| idle_requests <= most);
@@ -92,19 +88,7 @@ impl Forecast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ctxsim_input::text::decode::{Format, decode_table};
-
-    #[test]
-    fn the_file_is_read_and_every_file_has_a_chance_with_its_interval() {
-        let forecast: Forecast = decode_table(TEXT, Format::Toml).unwrap();
-
-        assert!(forecast.mean_read_request <= forecast.window_requests);
-        assert!(forecast.hidden_files.last().unwrap().used_within.is_none());
-        for idle in [0, 1, 15, 16, 40, 41, u32::MAX] {
-            let Chance { baseline, after: [value, low, high] } = forecast.chance(idle);
-            assert!(0.0 < baseline && baseline <= 1.0 && low <= value && value <= high, "{idle}");
-        }
-    }
+    use ctxsim_input::text::source::{Format, decode_table};
 
     #[test]
     fn files_used_longer_ago_are_less_likely_to_be_read_again() {

@@ -298,7 +298,7 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     }
 
     /// Lets what a call brings enter, raw whatever the policy does with results that enter.
-    fn enter_fetched(&mut self, call: &DrawnCall, asked: SlotIx, item: Item, turn_ix: TurnIx) {
+    pub(super) fn enter_fetched(&mut self, call: &DrawnCall, asked: SlotIx, item: Item, turn_ix: TurnIx) {
         let slot = self.prompt.add(Item { pair: asked, ..item });
         if let Some((drawn, source)) = self.drawn.as_mut().zip(call.source) {
             drawn.evidence[turn_ix as usize].add(self.prompt.item(slot), &Recover::default(), false);
@@ -319,13 +319,6 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
         let Some(drawn) = &mut self.drawn else { return Vec::new() };
         let riding = std::mem::take(&mut drawn.riding);
         riding.into_iter().map(|(call, [asked, item])| (call, self.prompt.add(asked), item)).collect()
-    }
-
-    /// Lets come what the calls that joined a reply bring.
-    pub(super) fn join_results(&mut self, joined: Vec<(DrawnCall, SlotIx, Item)>, turn_ix: TurnIx) {
-        for (call, asked, item) in joined {
-            self.enter_fetched(&call, asked, item, turn_ix);
-        }
     }
 }
 

@@ -1,8 +1,7 @@
 //! The sending of a request: the cache divides its prompt, and the ledger gets its row.
 
 use super::EngineRun;
-use super::lanes::Lane;
-use crate::cache::{OwnMark, RequestView};
+use crate::cache::{Lane, OwnMark, RequestView};
 use crate::ledger::{ExpectedRow, FailureKind};
 use crate::prelude::*;
 use crate::projection::{Change, Purpose, SideRequest};
@@ -194,7 +193,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let view = RequestView::new(tokens, &chain, self.layout, sent_ms);
         let view = RequestView { ttl, settings, tail, ..view };
         for lane in 0..self.lanes.len() {
-            if self.lanes.hears_others(lane) {
+            if self.lanes.cache(lane).hears_others() {
                 let usage = self.lanes.submit(lane, &view);
                 self.checked(lane, usage, tokens, self.prompt.active_turn(), step);
             }
@@ -213,7 +212,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     fn left(&self, lane: usize, step: StepIx, read: Tokens) -> Option<[f64; 3]> {
         let left = match &self.timeline.shared {
             Some(Shared { chance: Some(chance), .. })
-                if step == 0 && self.last_ms.is_none() && self.lanes.hears_others(lane) =>
+                if step == 0 && self.last_ms.is_none() && self.lanes.cache(lane).hears_others() =>
             {
                 self.expected_left(*chance, read)
             }
@@ -267,7 +266,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         if sum == Some(prompt) {
             return usage;
         }
-        let said = self.lanes.fault(lane).map(str::to_owned);
+        let said = self.lanes.cache(lane).fault().map(str::to_owned);
         self.fail(turn_ix, step, said.unwrap_or_else(|| no_division(&usage, prompt)));
         CacheUse { uncached: prompt, ..CacheUse::default() }
     }

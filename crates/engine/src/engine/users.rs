@@ -10,8 +10,8 @@
 
 use crate::prelude::*;
 
-use super::lanes::Lane;
 use super::{EngineRun, Way};
+use crate::cache::Lane;
 use crate::ledger::{ExploredRow, FailureKind, NeedRow, UserRow};
 use crate::recovery::{BilledSteps, Carried, NeedSource, Removed, item_state};
 use ctxsim_input::scenario::user_messages::UserTerms;

@@ -3,9 +3,9 @@
 use crate::prelude::*;
 
 use super::{EditCause, RequestStory, SentPrompt};
-use crate::engine::{Simulation, Watch};
+use crate::engine::Simulation;
 use crate::hindsight;
-use crate::projection::{Edit, Slot};
+use crate::projection::{Edit, Slot, Watch};
 use ctxsim_input::{Action, SecondReads, SummaryPrompt};
 
 /// The content of a slot.
@@ -90,11 +90,14 @@ impl RequestStory<'_> {
                 uncached: within(written, Tokens::MAX),
             };
             start = end;
+            // Recalled memory or dynamic content comes before all turns.
+            let is_in_front =
+                item.origin == NO_ITEM && matches!(item.kind, Kind::Memory | Kind::System | Kind::User);
             StandingItem {
                 item: self.number(index),
                 kind: item.kind,
                 tool: spine.tools.get_index(usize::from(item.tool)).cloned(),
-                turn_ix: (item.origin >= spine.n_stable && (is_spare(index) || !is_in_front(item)))
+                turn_ix: (item.origin >= spine.n_stable && (is_spare(index) || !is_in_front))
                     .then_some(item.turn_ix),
                 step: item.step_ix,
                 raw: item.raw,
@@ -141,12 +144,6 @@ fn host(behind: &IndexMap<SlotIx, SlotIx>, slot: SlotIx) -> Option<SlotIx> {
 /// Returns whether an item is recalled memory, and not of the load.
 pub(super) fn is_recalled(item: &Item) -> bool {
     item.kind == Kind::Memory && item.origin == NO_ITEM
-}
-
-/// Returns whether an item is the policy's own and comes before all turns: recalled memory or dynamic
-/// content.
-fn is_in_front(item: &Item) -> bool {
-    is_recalled(item) || matches!(item.kind, Kind::System | Kind::User) && item.origin == NO_ITEM
 }
 
 /// Returns whether an edit hides an item behind a summary.
@@ -265,8 +262,6 @@ struct Adding {
 }
 
 impl Watch for Adding {
-    fn before(&mut self, _: Moment, _: &mut Editor<'_, '_>) {}
-
     fn after(&mut self, moment: Moment, _: &dyn Projector, edit: &mut Editor<'_, '_>) {
         if moment != Moment::Request {
             return;

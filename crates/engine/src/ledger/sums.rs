@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Sub};
 use crate::prelude::*;
 use serde::{Deserializer, Serializer};
 
-use super::{ExpectedRow, ExploredRow, MemoryEffect, MemoryRow, NeedRow, RequestRow, Role, Sink, UserRow};
+use super::{CallRow, ExpectedRow, ExploredRow, MemoryEffect, NeedRow, RequestRow, Role, Sink, UserRow};
 use ctxsim_base::quantity::sums;
 use ctxsim_timeline::Level;
 use ctxsim_timeline::evidence::RUNNING;
@@ -329,7 +329,7 @@ impl Sink for Sums {
         self.stored.token_ms = self.stored.token_ms.saturating_add(row.token_ms);
     }
 
-    fn memory(&mut self, row: &MemoryRow<'_>) {
+    fn memory(&mut self, row: &CallRow) {
         let sums = &mut self.memory;
         let (calls, tokens) = match row.kind.effect() {
             MemoryEffect::Write => (&mut sums.writes, &mut sums.write_tokens),

@@ -11,6 +11,7 @@ use std::ops::AddAssign;
 use crate::prelude::*;
 
 use crate::recovery::Assumption;
+use ctxsim_base::quantity::sums;
 
 /// A number that a cost depends on, and that is assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,10 +97,10 @@ impl AssumedChanges {
     }
 }
 
-impl AddAssign<&Self> for AssumedChanges {
-    fn add_assign(&mut self, other: &Self) {
-        let ends = self.by.iter_mut().flatten().zip(other.by.iter().flatten());
-        ends.for_each(|(own, more)| *own += *more);
+impl AddAssign for AssumedChanges {
+    fn add_assign(&mut self, other: Self) {
+        let ends = self.by.iter_mut().flatten().zip(other.by.into_iter().flatten());
+        ends.for_each(|(own, more)| *own += more);
     }
 }
 
@@ -112,13 +113,7 @@ pub struct AssumedCost {
     pub changes: AssumedChanges,
 }
 
-impl AddAssign<&Self> for AssumedCost {
-    fn add_assign(&mut self, other: &Self) {
-        self.usd += other.usd;
-        (0..2).for_each(|end| self.all_ends[end] += other.all_ends[end]);
-        self.changes += &other.changes;
-    }
-}
+sums!(AssumedCost: usd, changes; each all_ends);
 
 impl AssumedCost {
     /// Returns the relative difference from another cost.

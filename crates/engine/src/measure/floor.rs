@@ -25,23 +25,3 @@ impl Floor {
 pub fn keeps_more(own: Option<f64>, base: Option<f64>) -> bool {
     own.zip(base).is_some_and(|(own, base)| own > base + ROUNDING)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_passes_from_the_floor_on_whatever_the_base_keeps() {
-        let floor = Floor(0.9);
-
-        assert_eq!([0.899, 0.9, 1.0].map(|it| floor.passes(Some(it))), [false, true, true]);
-        assert!(Floor(0.3).passes(Some(0.1 + 0.2)), "sums round");
-        assert!(floor.passes(None) && floor.keeps(Some(0.95), None) && floor.keeps(Some(0.95), Some(1.0)));
-        assert!(!floor.keeps(Some(0.95), Some(0.0)), "a policy that deletes the task keeps nothing of use");
-        assert!(
-            keeps_more(Some(0.6), Some(0.17))
-                && !keeps_more(Some(0.6), Some(0.6))
-                && !keeps_more(None, Some(0.1))
-        );
-    }
-}

@@ -79,13 +79,7 @@ pub struct TaskPool {
     pub halves: [f64; 2],
 }
 
-impl KnownTask {
-    /// Returns what is declared.
-    pub fn declared() -> &'static Self {
-        static READ: LazyLock<KnownTask> = LazyLock::new(|| declared(ctxsim_assumptions::QUALITY));
-        &READ
-    }
-}
+declared_once! { pub KnownTask: ctxsim_assumptions::QUALITY }
 
 // What is assumed of levers that are worked out from bills: the numbers of `assumptions/levers.toml`.
 
@@ -97,10 +91,4 @@ pub struct LeverTerms {
     pub summary_tokens: AssumedNumber<f64>,
 }
 
-impl LeverTerms {
-    /// Returns what is declared.
-    pub fn declared() -> Self {
-        static READ: LazyLock<LeverTerms> = LazyLock::new(|| declared(ctxsim_assumptions::LEVERS));
-        *READ
-    }
-}
+declared_once! { pub LeverTerms: ctxsim_assumptions::LEVERS }

@@ -253,13 +253,7 @@ struct Blocks {
     deviation: f64,
 }
 
-impl Blocks {
-    /// Returns what is declared.
-    fn declared() -> Self {
-        static READ: LazyLock<Blocks> = LazyLock::new(|| declared(ctxsim_assumptions::BLOCKS));
-        *READ
-    }
-}
+declared_once! { Blocks: ctxsim_assumptions::BLOCKS }
 
 /// A ratio less 1, and how far it may be off.
 #[derive(Clone, Copy, Debug)]

@@ -71,21 +71,6 @@ impl MissCause {
             Self::Untold => "not told: nothing in the log says why",
         }
     }
-
-    /// Returns whether it is a way in which earlier messages change.
-    fn changes_messages(self) -> bool {
-        matches!(self, Self::Compacted | Self::Cut | Self::Skill | Self::Resumed)
-    }
-
-    /// Returns whether prompts change in this way whatever is set: neither pauses nor the harness's own cuts do it.
-    fn is_of_habit(self) -> bool {
-        !matches!(self, Self::Began | Self::Paused | Self::Compacted | Self::Cut | Self::Model | Self::Behind)
-    }
-
-    /// Returns whether the provider no longer knows the request before because of it.
-    fn loses_request(self) -> bool {
-        matches!(self, Self::Paused | Self::Compacted | Self::Cut | Self::Resumed)
-    }
 }
 
 /// A request whose prompt was cached farther than it was read.
@@ -150,6 +135,7 @@ pub fn all_misses(timeline: &Timeline, profile: &Profile) -> Vec<Miss> {
 /// would have done under another setting, too.
 pub fn rewrites_not_foreseen(timeline: &Timeline, profile: &Profile) -> Vec<StepIx> {
     /// A read that reaches little farther than the front ends there.
+    use MissCause::{Began, Behind, Compacted, Cut, Model, Paused};
     const REACH: f64 = 1.2;
     let front = timeline.shared.as_ref().map_or(0, |it| it.end);
     let front: Tokens = timeline.spine.items.iter().take(front as usize).map(|it| Tokens::from(it.raw)).sum();
@@ -157,7 +143,9 @@ pub fn rewrites_not_foreseen(timeline: &Timeline, profile: &Profile) -> Vec<Step
         |step| events(timeline, step..step + 1).iter().any(|it| matches!(it.kind, EventKind::Change(..)));
     let ends_at_front =
         |step: StepIx| usage(timeline, step).is_some_and(|it| it.cache_read as f64 <= REACH * front as f64);
-    let misses = all_misses(timeline, profile).into_iter().filter(|it| it.cause.is_of_habit());
+    // Neither pauses nor the harness's own cuts change prompts whatever is set.
+    let is_of_habit = |it: &Miss| !matches!(it.cause, Began | Paused | Compacted | Cut | Model | Behind);
+    let misses = all_misses(timeline, profile).into_iter().filter(is_of_habit);
     misses.map(|it| it.step).filter(|it| ends_at_front(*it) && !is_known(*it)).collect()
 }
 
@@ -189,6 +177,7 @@ fn cause(
     before: Option<(StepIx, Usage)>,
     step: StepIx,
 ) -> MissCause {
+    use MissCause::{Compacted, Cut, Forgotten, Messages, Paused, Resumed, Skill};
     let Some((last, usage)) = before else { return MissCause::Began };
     let between = Between { timeline, last, step };
     let shown = between.shown().or_else(|| between.has_paused(rules, usage).then_some(MissCause::Paused));
@@ -197,8 +186,12 @@ fn cause(
         Some(Diagnosis::System) => MissCause::System,
         Some(Diagnosis::Tools) => MissCause::Tools,
         // What changed them or let them expire, where the log shows that, and no other cause.
-        Some(Diagnosis::Messages) => shown.filter(|it| it.changes_messages()).unwrap_or(MissCause::Messages),
-        Some(Diagnosis::Forgotten) => shown.filter(|it| it.loses_request()).unwrap_or(MissCause::Forgotten),
+        Some(Diagnosis::Messages) => {
+            shown.filter(|it| matches!(it, Compacted | Cut | Skill | Resumed)).unwrap_or(Messages)
+        }
+        Some(Diagnosis::Forgotten) => {
+            shown.filter(|it| matches!(it, Paused | Compacted | Cut | Resumed)).unwrap_or(Forgotten)
+        }
         None => shown
             .or_else(|| between.changed())
             .or_else(|| between.is_behind(usage).then_some(MissCause::Behind))

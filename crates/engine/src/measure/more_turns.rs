@@ -124,13 +124,9 @@ pub struct TurnRatio {
     pub halves: [f64; 2],
 }
 
-impl TurnRatios {
-    /// Returns what is declared.
-    pub fn declared() -> &'static Self {
-        static READ: LazyLock<TurnRatios> = LazyLock::new(|| declared(ctxsim_assumptions::TURNS));
-        &READ
-    }
+declared_once! { pub TurnRatios: ctxsim_assumptions::TURNS }
 
+impl TurnRatios {
     /// Returns all of them.
     pub fn all(&self) -> &[TurnRatio] {
         &self.ratios

@@ -476,7 +476,7 @@ mod tests {
     use super::*;
     use crate::ledger::{NeedRow, Outcome, RequestSums, Sink, Sums, TokenUse};
     use crate::price::{Models, WithoutRates};
-    use ctxsim_input::text::decode::{Format, decode};
+    use ctxsim_input::text::source::{Format, decode};
     use ctxsim_input::{Profile, ProfileFile};
 
     const PROFILE: &str = r#"

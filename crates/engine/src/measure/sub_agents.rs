@@ -23,13 +23,9 @@ struct Ratios {
     written: AssumedNumber<f64>,
 }
 
-impl Ratios {
-    /// Returns the declared ones.
-    fn declared() -> Self {
-        static READ: LazyLock<SubAgents> = LazyLock::new(|| declared(ctxsim_assumptions::SUB_AGENTS));
-        READ.ratios
-    }
+declared_once! { SubAgents: ctxsim_assumptions::SUB_AGENTS }
 
+impl Ratios {
     /// Returns them as declared, all at their lower and all at their upper ends.
     fn at_ends(&self) -> [[f64; 3]; 3] {
         let all = [self.requests, self.read, self.written];
@@ -43,7 +39,7 @@ pub fn input_usd(totals: &AgentTotals, prices: &PriceList) -> Option<[f64; 3]> {
     let (each, sum) = (totals.tokens as f64 / agents as f64, totals.tokens as f64);
     let rates = prices.of_prompt(totals.tokens / agents);
     let (read_usd, write_usd) = (rates.read().usd(), rates.write(usize::from(totals.is_long))?.usd());
-    Some(Ratios::declared().at_ends().map(|[requests, read, written]| {
+    Some(SubAgents::declared().ratios.at_ends().map(|[requests, read, written]| {
         let n_requests = requests * (totals.tools as f64 + agents as f64);
         n_requests * read * each * read_usd + written * sum * write_usd
     }))
@@ -55,7 +51,7 @@ mod tests {
 
     #[test]
     fn every_ratio_lies_within_its_interval() {
-        let ratios = Ratios::declared();
+        let ratios = SubAgents::declared().ratios;
         for it in [ratios.requests, ratios.read, ratios.written] {
             assert!(0.0 < it.low && it.low < it.value && it.value < it.high && it.high <= 1.0, "{it:?}");
         }

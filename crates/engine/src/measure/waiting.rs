@@ -152,15 +152,6 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_a_model_without_data_are_unknown_and_no_requests_take_no_time() {
-        let one = RequestSums { n: 1, ..RequestSums::default() };
-
-        assert_eq!(Waited::expected(None, &one).minutes(), None);
-        assert_eq!(Waited::expected(None, &RequestSums::default()).minutes(), Some(0.0));
-        assert!((Waited::expected(Some(model()), &one) + Waited::expected(None, &one)).is_unknown);
-    }
-
-    #[test]
     fn what_is_expected_takes_as_long_as_what_is_sent() {
         let tokens = TokenUse { read: 90_000, write: [400, 30], uncached: 70, output: 1_200 };
         let sent = Waited::expected(Some(model()), &RequestSums { n: 7, tokens, ..RequestSums::default() });

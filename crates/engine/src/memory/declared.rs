@@ -2,8 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{MemoryServiceCall, MemoryView, PolicyMemory, Recalled, answers, is_oracle};
-use crate::ledger::{KeptRow, Loss, MemoryKind};
+use super::{MemoryView, PolicyMemory, Recalled, answers, is_oracle};
+use crate::ledger::{CallRow, KeptRow, Loss, MemoryKind};
 use crate::prelude::*;
 use ctxsim_base::rng::{Cpython, Stream};
 use ctxsim_input::policy::memory::{
@@ -28,7 +28,7 @@ pub struct Declared<'t> {
     read: Option<(u64, Option<Vec<bool>>)>,
     /// What was last recalled, with the store's version.
     recalled: (u64, Option<Recalled>),
-    calls: Vec<MemoryServiceCall>,
+    calls: Vec<CallRow>,
 }
 
 impl<'t> Declared<'t> {
@@ -54,7 +54,7 @@ impl<'t> Declared<'t> {
 
     /// Returns its size in the prompt: the facts it shows, or its index.
     pub(super) fn tokens(&self) -> Tokens {
-        let held = self.store.n_held() as u64;
+        let held = self.store.n_held as u64;
         let shown = match self.rules.read {
             RecallRule::Last(count) => held.min(count),
             RecallRule::All | RecallRule::ByKey => held,
@@ -85,7 +85,7 @@ impl<'t> Declared<'t> {
     fn look_through<V: MemoryView + ?Sized>(&mut self, view: &V) {
         let plants = &self.plane.plants;
         let n_items = view.n_items();
-        let n_before = self.writer.n_kept();
+        let n_before = self.writer.n_kept;
         while let Some(plant) = plants.get(self.n_arrived)
             && plant.item < n_items
         {
@@ -104,7 +104,7 @@ impl<'t> Declared<'t> {
             }
             is_shown
         });
-        let n_kept = self.writer.n_kept() - n_before;
+        let n_kept = self.writer.n_kept - n_before;
         if n_kept > 0 {
             self.call(MemoryKind::Write, n_kept.saturating_mul(self.rules.store.tokens_per_fact()));
         }
@@ -113,7 +113,7 @@ impl<'t> Declared<'t> {
     /// Notes a call, if there is a service to call.
     fn call(&mut self, kind: MemoryKind, tokens: Tokens) {
         if let Some(service) = &self.rules.service {
-            self.calls.push(MemoryServiceCall { kind, service: service.clone(), calls: 1, tokens });
+            self.calls.push(CallRow { turn_ix: 0, kind, service: service.clone(), calls: 1, tokens });
         }
     }
 
@@ -126,7 +126,7 @@ impl<'t> Declared<'t> {
             RecallRule::All | RecallRule::ByKey => usize::MAX,
         };
         let facts = self.store.newest(newest);
-        let version = |fact: u32| if is_index { 0 } else { self.writer.version(fact) };
+        let version = |fact: u32| if is_index { 0 } else { self.writer.written[fact as usize] };
         let said = facts.iter().map(|it| (u64::from(*it) << 16) | u64::from(version(*it)));
         xxh3_64(&said.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
     }
@@ -138,7 +138,7 @@ impl PolicyMemory for Declared<'_> {
     }
 
     fn recall(&mut self) -> Option<Recalled> {
-        let now = self.store.n_changes();
+        let now = self.store.n_changes;
         if self.recalled.0 != now {
             let tokens = saturated(self.tokens());
             let recalled = (tokens > 0).then(|| Recalled { tokens, digest: self.digest() });
@@ -155,13 +155,13 @@ impl PolicyMemory for Declared<'_> {
     }
 
     fn answer(&mut self, plant: &Plant) -> (State, Option<Loss>) {
-        if !self.writer.has_written(plant) {
+        if self.writer.written[plant.fact as usize] < plant.version {
             return (State::Lost, Some(Loss::Write));
         }
         if !self.store.holds(plant.fact) {
             return (State::Lost, Some(Loss::Store));
         }
-        let now = self.store.n_changes();
+        let now = self.store.n_changes;
         let read = self.read.take().filter(|it| it.0 == now).unwrap_or_else(|| (now, self.readable()));
         if self.read.insert(read).1.as_ref().is_some_and(|it| !it[plant.fact as usize]) {
             return (State::Lost, Some(Loss::Read));
@@ -177,7 +177,7 @@ impl PolicyMemory for Declared<'_> {
         answers(Some(self.rules), state)
     }
 
-    fn take_calls(&mut self) -> Vec<MemoryServiceCall> {
+    fn take_calls(&mut self) -> Vec<CallRow> {
         std::mem::take(&mut self.calls)
     }
 
@@ -254,27 +254,12 @@ impl<'t> FactWriter<'t> {
                 self.n_kept += 1;
                 if self.written[at] < plant.version {
                     self.written[at] = plant.version;
-                    store.renew();
+                    store.n_changes += 1;
                 }
                 let bank = into.unwrap_or_else(|| store.bank_of(self.plane.facts[at].category));
                 store.put(bank, plant.fact);
             }
         }
-    }
-
-    /// Returns how many draws have kept their fact.
-    fn n_kept(&self) -> u64 {
-        self.n_kept
-    }
-
-    /// Returns the newest version of a fact that was written; 0 for none.
-    fn version(&self, fact: FactIx) -> u16 {
-        self.written[fact as usize]
-    }
-
-    /// Returns whether what a plant says was ever written, or a later version of it.
-    fn has_written(&self, plant: &Plant) -> bool {
-        self.written[plant.fact as usize] >= plant.version
     }
 }
 
@@ -385,16 +370,6 @@ impl<'t> BankStore<'t> {
         self.n_changes += 1;
     }
 
-    /// Returns how many times what is held has changed.
-    pub(super) fn n_changes(&self) -> u64 {
-        self.n_changes
-    }
-
-    /// Says that a fact that is held has another version.
-    pub(super) fn renew(&mut self) {
-        self.n_changes += 1;
-    }
-
     /// Loses what an event takes.
     pub(super) fn happen(&mut self, event: Lifecycle) {
         match event {
@@ -442,10 +417,5 @@ impl<'t> BankStore<'t> {
         let mut all: Vec<(FactIx, u64)> = self.banks.iter().flatten().copied().collect();
         all.sort_unstable_by_key(|(_, at)| std::cmp::Reverse(*at));
         all.into_iter().take(count).map(|(fact, _)| fact).collect()
-    }
-
-    /// Returns how many facts are held; a fact in two banks counts twice.
-    pub(super) fn n_held(&self) -> usize {
-        self.n_held
     }
 }

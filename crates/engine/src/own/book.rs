@@ -12,7 +12,7 @@ const SPARES_IN_FRONT: usize = 8;
 
 /// Follows a run.
 pub(super) struct Book<'t> {
-    made: CodeInputs<'t>,
+    pub(super) made: CodeInputs<'t>,
     /// The entries of the session that were not taken out, in order.
     pub(super) entries: Vec<Entry<'t>>,
     /// The same, with their slots.
@@ -65,7 +65,7 @@ impl<'t> Book<'t> {
         let spares = edit.prompt().spares();
         let n_free = (0..edit.prompt().len()).rev().zip(spares.iter().rev()).take_while(|(at, it)| at == *it);
         for _ in n_free.count()..wanted {
-            self.until = edit.add_spare().saturating_add(1);
+            self.until = edit.prompt.add_spare().saturating_add(1);
         }
     }
 
@@ -158,9 +158,5 @@ impl<'t> Book<'t> {
         self.n_requests += 1;
         self.new_from = self.entries.len();
         self.gone.clear();
-    }
-
-    pub(super) fn made(&self) -> CodeInputs<'t> {
-        self.made
     }
 }

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 use super::book::Book;
-use super::view::{Cx, Entry, ItemId, Kind, Lasts, ModelCall, Part, PartForm, View};
+use super::view::{ItemId, Kind, Lasts, ModelCall, Part, PartForm, View};
 use super::{CodeInputs, Guarded, Text, guard};
 use crate::projection::{self, Left, Manner, Purpose, SideRequest, Slot, text_as_it_came};
 use ctxsim_input::ShownAs;
@@ -50,14 +50,14 @@ impl<'t, V: View> Viewed<'t, V> {
         };
         let lasts = view.lasts();
         let (cx, history) = (self.book.cx(ambient, edit), &self.book.entries);
-        let parts = ask(view, &cx, history)?;
+        let parts = guard("the view", || view.view(&cx, history))?;
         self.book.seen();
         let (end, spares) = (edit.prompt().len(), edit.prompt().spares());
         // Those of earlier sessions are over with them.
         let first = edit.prompt().history().session_from();
         let spares = &spares[spares.partition_point(|it| *it < first)..];
         let placed = place(&parts, &self.book.known, spares, end).map_err(|it| it.to_string())?;
-        let timeline = self.book.made().timeline;
+        let timeline = self.book.made.timeline;
         let calls: Vec<_> =
             placed.calls.iter().map(|(text, call, items)| (text.counted(timeline), *call, *items)).collect();
         let prefix =
@@ -79,7 +79,7 @@ impl<'t, V: View> Viewed<'t, V> {
         let mut targets: Vec<(SlotIx, Option<&Target<'_>>)> =
             (first..edit.prompt().len()).map(|it| (it, placed.slots.get(&it))).collect();
         for target in &placed.behind {
-            targets.push((edit.add_spare(), Some(target)));
+            targets.push((edit.prompt.add_spare(), Some(target)));
         }
         // From the end on, so that a hidden run leads to its end in one step.
         let mut total = edit.prompt().stable_tokens();
@@ -102,7 +102,7 @@ impl<'t, V: View> Viewed<'t, V> {
             return before.tokens.into();
         }
         let hidden = |state| Slot { tokens: 0, state, exact: false, content: None, ..before };
-        let raw = self.book.made().timeline.texts.text(item.origin);
+        let raw = self.book.made.timeline.texts.text(item.origin);
         let after = match target {
             None if !before.is_visible() && before.state != State::Absorbed => return 0,
             None => hidden(State::Dropped),
@@ -149,12 +149,12 @@ impl<'t, V: View> Viewed<'t, V> {
     ) -> projection::PromptText {
         let Some(words) = text.words() else {
             self.words.remove(&index);
-            return text.counted(self.book.made().timeline);
+            return text.counted(self.book.made.timeline);
         };
         if let Some(said) = self.words.get(&index).filter(|it| it.words == words) {
             return said.text;
         }
-        let counted = text.counted(self.book.made().timeline);
+        let counted = text.counted(self.book.made.timeline);
         self.words.insert(index, SlotWords { words: words.to_owned(), text: counted, left: left(words) });
         counted
     }
@@ -196,11 +196,6 @@ impl<'t, V: View> Viewed<'t, V> {
         self.written = calls.iter().map(|it| it.0).collect();
         Ok(())
     }
-}
-
-/// Asks a view.
-fn ask<V: View>(view: &mut V, cx: &Cx<'_>, history: &[Entry<'_>]) -> Guarded<Vec<Part>> {
-    guard("the view", || view.view(cx, history))
 }
 
 /// Returns how much some words keep of a text: their common beginning and end.

@@ -8,9 +8,7 @@ use ctxsim_input::{PriceList, TierReach};
 /// Which part of the requests prices can ask for, as they come.
 #[derive(Clone, Debug, Default)]
 pub struct PriceRows {
-    main: Vec<PricedRequest>,
-    summariser: Vec<PricedRequest>,
-    keep_alive: Vec<PricedRequest>,
+    of_role: [Vec<PricedRequest>; 3],
     stored: Vec<ExplicitCacheRow>,
 }
 
@@ -23,13 +21,8 @@ struct PricedRequest {
 
 impl Sink for PriceRows {
     fn request(&mut self, row: &RequestRow) {
-        let rows = match row.role {
-            Role::Main => &mut self.main,
-            Role::Summariser => &mut self.summariser,
-            Role::KeepAlive => &mut self.keep_alive,
-        };
-        let tokens = row.tokens();
-        rows.push(PricedRequest { prompt: tokens.prompt(), at_ms: row.at_ms, tokens });
+        let (tokens, at_ms) = (row.tokens(), row.at_ms);
+        self.of_role[row.role as usize].push(PricedRequest { prompt: tokens.prompt(), at_ms, tokens });
     }
 
     fn need(&mut self, _: &NeedRow) {}
@@ -42,9 +35,7 @@ impl Sink for PriceRows {
 /// A ledger ready to be priced under any number of price lists.
 #[derive(Clone, Debug, Default)]
 pub struct PriceIndex {
-    pub(super) main: Side,
-    pub(super) summariser: Side,
-    pub(super) keep_alive: Side,
+    pub(super) of_role: [Side; 3],
     stored: Vec<ExplicitCacheRow>,
 }
 
@@ -59,8 +50,7 @@ pub(super) struct Side {
 
 impl From<PriceRows> for PriceIndex {
     fn from(rows: PriceRows) -> Self {
-        let [main, summariser, keep_alive] = [rows.main, rows.summariser, rows.keep_alive].map(Side::new);
-        Self { main, summariser, keep_alive, stored: rows.stored }
+        Self { of_role: rows.of_role.map(Side::new), stored: rows.stored }
     }
 }
 

@@ -307,7 +307,8 @@ fn in_order<A: Act + ?Sized>(
         }
         rung.units = units;
     }
-    if resumes && pass.can_settle() {
+    // What left the scope would not spend from the pool: only without a pool is the same pass the same again.
+    if resumes && (pass.pool.is_none() || pass.n_left == 0) {
         rung.settled.cursor = rung.settled.cursor.max(at);
         rung.settled.spent = pass.pool.as_ref().map_or(Spent::default(), OpenPool::spent);
     } else if resumes {
@@ -328,11 +329,6 @@ struct Pass {
 }
 
 impl Pass {
-    /// Returns whether the same pass would have the same result again: what left the scope would not spend from the pool.
-    fn can_settle(&self) -> bool {
-        self.pool.is_none() || self.n_left == 0
-    }
-
     /// Takes every slot of the scope from one place to another; returns where it stopped.
     fn take_all<A: Act + ?Sized>(
         &mut self,
@@ -342,15 +338,15 @@ impl Pass {
         to: SlotIx,
         edit: &mut Editor<'_, '_>,
     ) -> SlotIx {
-        let mut at = edit.visible_from(from);
+        let mut at = edit.prompt.visible_from(from);
         let begin = at;
         while at < to {
             if rung.scope.has(edit.prompt(), at) {
                 self.take(act, rung, at, edit);
             }
-            at = edit.visible_from(at + 1);
+            at = edit.prompt.visible_from(at + 1);
         }
-        edit.touch(u64::from(at - begin));
+        edit.prompt.touch(u64::from(at - begin));
         at.min(to.max(from))
     }
 
@@ -503,7 +499,7 @@ impl OpenPool {
 
     /// Charges what is already exact before a slot and is not for the rung to show.
     fn charge_up_to(&mut self, slot: SlotIx, rung: &CompiledRung, edit: &mut Editor<'_, '_>) {
-        let mut at = edit.visible_from(self.next);
+        let mut at = edit.prompt.visible_from(self.next);
         let mut n_seen = 0;
         while at < slot {
             n_seen += 1;
@@ -512,8 +508,8 @@ impl OpenPool {
                 let is_visited = at >= self.region.from && rung.scope.has(edit.prompt(), at);
                 self.pool.used += if is_visited { 0 } else { u64::from(stands.tokens) };
             }
-            at = edit.visible_from(at + 1);
+            at = edit.prompt.visible_from(at + 1);
         }
-        edit.touch(n_seen);
+        edit.prompt.touch(n_seen);
     }
 }

@@ -262,26 +262,3 @@ fn role(kind: Kind) -> u8 {
         kind => kind as u8,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn chain(digests: &[u128], n_unchanged: usize) -> Chain {
-        let link = |(slot, digest): (u32, &u128)| Link { slot, tokens: 1, digest: *digest, kind: Kind::User };
-        let links = (0..).zip(digests).map(link).collect();
-        Chain { n_unchanged, is_aside: false, ..Chain::from_links(links) }
-    }
-
-    #[test]
-    fn a_prompt_that_grows_or_is_edited_is_told_apart_as_if_for_the_first_time() {
-        let tell = |it: &Link| Link { digest: it.digest ^ 0xFF, ..*it };
-        let mut told = chain(&[1, 2, 3], 0).told_apart(tell);
-
-        for next in [chain(&[1, 2, 3, 4], 3), chain(&[1, 5], 1), chain(&[1, 5, 6, 7], 2), chain(&[8], 0)] {
-            next.tell_apart(&mut told, tell);
-
-            assert_eq!(told, next.told_apart(tell));
-        }
-    }
-}

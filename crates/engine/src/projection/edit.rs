@@ -2,10 +2,7 @@
 
 use crate::prelude::*;
 
-use super::{
-    Author, Counter, Filter, Prompt, PromptText, Region, Rendered, Slot, SlotIx, State, TableRows,
-    TextContent, Tracker, UNDO,
-};
+use super::{Author, Prompt, PromptText, Rendered, Slot, SlotIx, State, TextContent, UNDO};
 
 /// How a stage's edits are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +30,7 @@ impl Manner {
 /// Edits a prompt. Who edits keeps to what providers accept: the stable prefix stays, and a call goes with its result.
 #[derive(Debug)]
 pub struct Editor<'p, 't> {
-    prompt: &'p mut Prompt<'t>,
+    pub(crate) prompt: &'p mut Prompt<'t>,
     log: &'p mut ChangeLog,
     manner: Manner,
 }
@@ -66,48 +63,9 @@ impl<'p, 't> Editor<'p, 't> {
         }
     }
 
-    /// Returns the first visible slot from a place on, or the end.
-    #[inline]
-    pub fn visible_from(&mut self, from: SlotIx) -> SlotIx {
-        self.prompt.visible_from(from)
-    }
-
-    /// Notes which message and group each slot belongs to, for those who are about to ask for many.
-    #[inline]
-    pub fn note_units(&mut self) {
-        self.prompt.note_units();
-    }
-
-    /// Counts slots that a policy looked at.
-    #[inline]
-    pub fn touch(&mut self, slots: u64) {
-        self.prompt.touch(slots);
-    }
-
-    /// Brings a tracker up to the prompt and to a region.
-    pub fn track(
-        &mut self,
-        tracker: &mut Tracker,
-        filter: &Filter,
-        rows: Option<&TableRows>,
-        region: Region,
-    ) {
-        tracker.update(self.prompt, filter, rows, region.from, region.to);
-    }
-
-    /// Brings a harness's count up to the prompt.
-    pub(super) fn count(&mut self, counter: &mut Counter) -> Tokens {
-        counter.count(self.prompt)
-    }
-
     /// Ends the run with an error that says this.
     pub fn fail(&mut self, what: String) {
         self.log.failure.get_or_insert(what);
-    }
-
-    /// Adds a hidden slot behind everything else, in which code can put words of its own; returns it.
-    pub fn add_spare(&mut self) -> SlotIx {
-        self.prompt.add_spare()
     }
 
     /// Puts words of the policy's own into a spare slot.
@@ -196,7 +154,7 @@ impl<'p, 't> Editor<'p, 't> {
     pub fn reset(&mut self, slots: Range<SlotIx>) {
         self.manner = Manner { author: UNDO, stage: u16::MAX, ..self.manner };
         let memory = self.prompt.memory();
-        self.prompt.note_reset(slots.clone());
+        self.prompt.resets.push(slots.clone());
         for index in slots.filter(|it| memory != Some(*it)) {
             self.hide(index);
         }
@@ -205,8 +163,7 @@ impl<'p, 't> Editor<'p, 't> {
     /// Says what memory recalls in the slot that is reserved for it; nothing stands there where it recalls nothing. It is no
     /// stage's doing.
     pub fn recall(&mut self, tokens: u32, digest: u64) {
-        let Some(index) = self.prompt.memory() else { return };
-        let in_front = self.prompt.tokens_before_memory();
+        let Some((index, in_front)) = self.prompt.memory else { return };
         self.put_in_front(index, (tokens, digest), in_front);
     }
 
@@ -371,14 +328,14 @@ pub struct ChangeLog {
     pub(super) intact: Option<Tokens>,
     /// Whether a pass has worked on anything after the stable prefix.
     pub(super) is_reworked: bool,
-    pub(super) requests: Vec<SideRequest>,
+    pub(crate) requests: Vec<SideRequest>,
     pub(super) undo: Vec<SlotUndo>,
     /// Of slots edited to stay after they were edited for one request: how many edits had been noted for undoing.
     pub(super) overruled: BTreeMap<SlotIx, usize>,
     pub(super) kept: Identities,
     pub(super) n_summaries: u32,
     /// Why the policy cannot go on, in its own words.
-    pub(super) failure: Option<String>,
+    pub(crate) failure: Option<String>,
     /// Tokens that the agent may have fetched by now, and that the prompt does not show.
     fetched: Tokens,
     is_swayed: bool,
@@ -400,18 +357,6 @@ impl ChangeLog {
     pub fn intact_tokens(&self, prompt: &Prompt<'_>) -> Tokens {
         let stable = if self.is_reworked { prompt.stable_tokens() } else { Tokens::MAX };
         or_unlimited(self.intact).min(stable)
-    }
-
-    /// Takes the requests that the policy has made.
-    #[inline]
-    pub fn take_requests(&mut self) -> Option<Vec<SideRequest>> {
-        if self.requests.is_empty() { None } else { Some(std::mem::take(&mut self.requests)) }
-    }
-
-    /// Takes why the policy cannot go on, in its own words.
-    #[inline]
-    pub fn take_failure(&mut self) -> Option<String> {
-        self.failure.take()
     }
 
     /// Says how many tokens the agent may have fetched that the prompt does not show.

@@ -135,7 +135,8 @@ impl Filter {
             raw_min: larger.map_or(0, saturated),
             takes_all: false,
         };
-        filter.takes_all = filter.has_every_slot();
+        let every = [filter.kinds, filter.preserve, filter.shown].iter().all(|it| *it == ClassMask::ALL);
+        filter.takes_all = every && filter.tools.is_all() && filter.raw_min == 0;
         filter
     }
 
@@ -149,11 +150,6 @@ impl Filter {
             raw_min: 0,
             takes_all: false,
         }
-    }
-
-    fn has_every_slot(&self) -> bool {
-        let every = [self.kinds, self.preserve, self.shown].iter().all(|it| *it == ClassMask::ALL);
-        every && self.tools.is_all() && self.raw_min == 0
     }
 
     /// Returns whether edits can bring a slot into the scope.

@@ -118,9 +118,9 @@ impl CompiledScope {
     /// Returns where the last complete unit of a region ends; units are counted from its front.
     fn end_of_whole(&self, edit: &mut Editor<'_, '_>, region: Region, unit: Unit, count: u64) -> SlotIx {
         let (mut n, mut last, mut begun) = (0_u64, None, region.from);
-        let mut index = edit.visible_from(region.from);
+        let mut index = edit.prompt.visible_from(region.from);
         while index < region.to {
-            edit.touch(1);
+            edit.prompt.touch(1);
             let key = self.has(edit.prompt(), index).then(|| unit_of(edit.prompt(), index, unit));
             if key.is_some() && last != key {
                 if n.is_multiple_of(count) {
@@ -129,7 +129,7 @@ impl CompiledScope {
                 n += 1;
                 last = key;
             }
-            index = edit.visible_from(index + 1);
+            index = edit.prompt.visible_from(index + 1);
         }
         if n.is_multiple_of(count) { region.to } else { begun }
     }
@@ -157,7 +157,7 @@ impl CompiledScope {
             }
         }
         let looked_at = behind.unwrap_or(whole.to) - to + from - before.unwrap_or(whole.from);
-        edit.touch(looked_at.into());
+        edit.prompt.touch(looked_at.into());
         Region { from, to }
     }
 
@@ -204,12 +204,12 @@ impl CompiledScope {
     ) {
         unit.clear();
         if let UnitSize::Of(Unit::Messages | Unit::Groups, _) = size {
-            edit.note_units();
+            edit.prompt.note_units();
         }
         let begin = *at;
         let mut last = None;
         let (mut n, mut n_seen) = (0, 0);
-        let mut index = edit.visible_from(begin);
+        let mut index = edit.prompt.visible_from(begin);
         while index < to {
             n_seen += 1;
             if self.has(edit.prompt(), index) {
@@ -225,10 +225,10 @@ impl CompiledScope {
                 }
                 unit.push(index);
             }
-            index = edit.visible_from(index + 1);
+            index = edit.prompt.visible_from(index + 1);
         }
         *at = index.min(to).max(begin);
-        edit.touch(n_seen);
+        edit.prompt.touch(n_seen);
     }
 
     /// Returns how the scope is divided now.
@@ -366,18 +366,18 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> ReachQuery<'_, F> {
     }
 
     fn count(&self, edit: &mut Editor<'_, '_>) -> u64 {
-        edit.touch(u64::from(self.region.to - self.region.from.min(self.region.to)));
+        edit.prompt.touch(u64::from(self.region.to - self.region.from.min(self.region.to)));
         (self.region.from..self.region.to).filter(|it| (self.has)(edit.prompt(), *it)).count() as u64
     }
 
     fn walk_first(&self, edit: &mut Editor<'_, '_>, mut left: Allowance) -> SlotIx {
-        let mut at = edit.visible_from(self.region.from);
+        let mut at = edit.prompt.visible_from(self.region.from);
         while at < self.region.to {
-            edit.touch(1);
+            edit.prompt.touch(1);
             if (self.has)(edit.prompt(), at) && !left.takes(edit.prompt(), at, false) {
                 return at;
             }
-            at = edit.visible_from(at + 1);
+            at = edit.prompt.visible_from(at + 1);
         }
         self.region.to
     }
@@ -385,7 +385,7 @@ impl<F: Fn(&Prompt<'_>, SlotIx) -> bool> ReachQuery<'_, F> {
     fn walk_recent(&self, edit: &mut Editor<'_, '_>, mut left: Allowance) -> SlotIx {
         let mut start = self.region.to;
         for at in (self.region.from..self.region.to).rev() {
-            edit.touch(1);
+            edit.prompt.touch(1);
             if !(self.has)(edit.prompt(), at) {
                 continue;
             }

@@ -41,7 +41,7 @@ impl NeedSource {
 }
 
 /// What an agent is expected to have fetched, and to carry in its prompts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Carried {
     terms: Terms,
     /// The mean size of what is looked up anew, and the mean of its square.
@@ -69,7 +69,7 @@ pub struct Carried {
 }
 
 /// A call that was expected.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct ExpectedCall {
     /// How probable it was, had the source not been fetched before.
     probability: f64,
@@ -168,22 +168,8 @@ impl CallsBySlot {
 impl Carried {
     /// Begins with nothing fetched.
     pub fn new(terms: Terms) -> Self {
-        Self {
-            terms,
-            moments: terms.explores.map_or([0.0; 2], |it| it.moments()),
-            calls: Vec::new(),
-            by_source: BTreeMap::new(),
-            by_host: CallsBySlot::default(),
-            unsettled: Vec::new(),
-            unsettled_from: None,
-            tokens: 0,
-            explored: 0,
-            had_any: None,
-            variance: 0,
-            n_edits: 0,
-            last_sent: (0, 0),
-            sent_before: (0, 0),
-        }
+        let moments = terms.explores.map_or([0.0; 2], |it| it.moments());
+        Self { terms, moments, ..Self::default() }
     }
 
     /// Returns whether something is assumed otherwise than declared: of such a ledger only what recovery costs is read, not its requests, and
@@ -317,7 +303,7 @@ impl Carried {
             tokens: parts(row.calls * brought),
             variance: (share * (1.0 - share) * brought * brought).round() as u64,
             level,
-            ..ExpectedCall::beside(host(prompt), prompt)
+            ..ExpectedCall::beside(prompt)
         };
         self.by_source.entry(source).or_default().push(self.calls.len());
         self.carry(call, prompt);
@@ -341,7 +327,7 @@ impl Carried {
             tokens: parts(calls * brought),
             variance: (calls * square - (calls * mean).powi(2)).max(0.0).round() as u64,
             is_explored: true,
-            ..ExpectedCall::beside(host(prompt), prompt)
+            ..ExpectedCall::beside(prompt)
         };
         self.carry(call, prompt);
         Some((ExploredRow { calls, fetched: calls * mean, ..ExploredRow::default() }, asked))
@@ -394,18 +380,11 @@ impl AskedCalls {
 }
 
 impl ExpectedCall {
-    /// Begins a call that brings nothing yet, beside what a slot shows.
-    fn beside(host: Option<SlotIx>, prompt: &Prompt<'_>) -> Self {
-        Self {
-            probability: 0.0,
-            tokens: 0,
-            variance: 0,
-            level: Level::None,
-            host,
-            host_tokens: host.map_or(0, |it| prompt.slot(it).tokens),
-            is_carried: true,
-            is_explored: false,
-        }
+    /// Begins a call that brings nothing yet, beside what stands there.
+    fn beside(prompt: &Prompt<'_>) -> Self {
+        let host = host(prompt);
+        let host_tokens = host.map_or(0, |it| prompt.slot(it).tokens);
+        Self { host, host_tokens, is_carried: true, ..Self::default() }
     }
 }
 

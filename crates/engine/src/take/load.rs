@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use super::lives::Layouts;
 use super::run::LoadFacts;
-use super::simulations::Keys;
 use super::world::{Plays, World};
 use super::{Cell, FailedRun, FailedRuns, Progress, Sinks, Take};
 use crate::ledger::RequestSums;
@@ -17,7 +16,7 @@ use crate::price::{Bill, Costs, Models, PriceRows, RequestCost, StepPrices, With
 use crate::projection::{Known, Num};
 use ctxsim_base::error::Error;
 use ctxsim_input::profile::{Factor, Family, ImageRule};
-use ctxsim_input::{Apply, Counting, End, RecoveryPrice, Refetch};
+use ctxsim_input::{Apply, Builtin, Counting, End, RecoveryPrice, Refetch};
 
 /// A scenario ready to run.
 #[derive(Clone, Debug)]
@@ -188,6 +187,85 @@ impl Load {
             counting: self.counting(profile),
             assumptions: self.world.assumptions(),
         }
+    }
+}
+
+// What the profiles of a load ask of its simulations, each thing once.
+
+/// What a simulation asks of a profile.
+pub struct SimulationKey<'a> {
+    pub limits: &'a Limits,
+    /// Its cache rules.
+    pub cache: &'a CacheRules,
+    /// Whether it prices every recovery call alike.
+    pub(super) recovery: RecoveryPrice,
+    /// The load as its models count it, if not as it was recorded.
+    pub(super) counted: Option<&'a CountedLoad>,
+    /// Whether sums are enough for the prices of all such profiles.
+    pub(super) is_flat: bool,
+    /// The first such profile; of some policies the prices decide what they do, and then it is the only one.
+    pub profile: &'a Profile,
+}
+
+/// What the profiles of a load ask of its simulations.
+pub struct Keys<'a> {
+    /// By profile: which of the distinct pairs it has.
+    of_profile: Vec<usize>,
+    /// The distinct pairs of limits and cache rules.
+    pub distinct: Vec<SimulationKey<'a>>,
+    /// Whether sums are enough for all prices.
+    pub is_flat: bool,
+    n_policies: usize,
+}
+
+impl<'a> Keys<'a> {
+    /// Collects what the profiles ask of the simulations of some policies, each thing once.
+    pub fn new(profiles: &'a [Profile], policies: &[Arc<Policy>]) -> Self {
+        Self::counted(profiles, policies, |_| None)
+    }
+
+    /// The same for a load, in the tokens that each profile's models count.
+    pub(super) fn of_load(load: &'a Load) -> Self {
+        Self::counted(&load.profiles, &load.policies, |nth| load.counted_under(nth))
+    }
+
+    fn counted(
+        profiles: &'a [Profile],
+        policies: &[Arc<Policy>],
+        counted: impl Fn(usize) -> Option<&'a CountedLoad>,
+    ) -> Self {
+        let asks_prices = policies.iter().any(|it| it.code == Some(Builtin::Hindsight));
+        let is_flat = |it: &Profile| it.prices.flat().is_some();
+        let are_flat = policies.iter().filter_map(|it| it.summariser()).all(is_flat);
+        let mut found = IndexSet::new();
+        let mut distinct: Vec<SimulationKey<'a>> = Vec::new();
+        let mut place = |(nth, profile): (usize, &'a Profile)| {
+            let Profile { limits, cache, assumptions, .. } = profile;
+            let counted = counted(nth);
+            let family = counted.map(CountedLoad::key);
+            let own = (limits, cache, assumptions.recovery, family, asks_prices.then_some(nth));
+            let (place, is_new) = found.insert_full(own);
+            if is_new {
+                distinct.push(SimulationKey {
+                    limits,
+                    cache,
+                    recovery: assumptions.recovery,
+                    counted,
+                    is_flat: are_flat,
+                    profile,
+                });
+            }
+            distinct[place].is_flat &= is_flat(profile);
+            place
+        };
+        let of_profile = profiles.iter().enumerate().map(&mut place).collect();
+        let is_flat = distinct.iter().all(|it| it.is_flat) && are_flat;
+        Self { of_profile, distinct, is_flat, n_policies: policies.len() }
+    }
+
+    /// Returns which of the runs a run is, those of equal limits and cache rules being one.
+    pub fn within(&self, cell: Cell) -> usize {
+        self.of_profile[cell.profile] * self.n_policies + cell.policy
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::prelude::*;
 
+use super::ends::{AloneAtEnd, AtEnds};
 use super::load::{CountedLoad, OtherModels};
-use super::simulations::{AloneAtEnd, AtEnds, Ledgers, Simulations};
+use super::simulations::{Ledgers, Simulations};
 use super::world::{Plays, TrialQuestion};
 use super::{Cell, FailedRun, Load, Progress, Run, RunBasis, StageFacts};
 use crate::builtin::bound;
@@ -367,7 +368,7 @@ fn mean_of(drawn: &[Tally], closed: &Tally, total: Amount) -> PlayedRecovery {
 // read the same takes. A `Tally` is made once, of a ledger and of what is known beside it (`measure.rs`). `tests/suite/nets.rs`
 // counts scans, imports, compilations, layouts and plays (`counts.rs`). With `--since`, `--limit` and `--model`, the index or a glance
 // (`timeline/import/index.rs`) tells which recordings take part, and only these are laid out. The caches of a play stand on lanes
-// (`engine/lanes.rs`): each answers the same requests, and those whose rules differ in their steps alone share what they know.
+// (`Lanes` in `cache.rs`): each answers the same requests, and those whose rules differ in their steps alone share what they know.
 
 /// What is asked of a play beside its numbers; nothing by default.
 #[derive(Clone, Copy, Debug, Default)]

@@ -334,21 +334,17 @@ pub fn drawn_heads() -> Vec<Head> {
     std::iter::once(trial).chain(heads::<Tally>()).collect()
 }
 
-/// A call of a policy's memory.
-#[derive(Debug)]
-pub struct MemoryCall<'a>(&'a CallRow);
-
-columns! { MemoryCall<'_>;
+columns! { CallRow;
     /// How many.
-    "calls": Count = |it| it.0.calls,
+    "calls": Count = |it| it.calls,
     /// What they are for.
-    "kind": Text = |it| it.0.kind.name(),
+    "kind": Text = |it| it.kind.name(),
     /// The service.
-    "service": Text = |it| it.0.service.clone(),
+    "service": Text = |it| it.service.clone(),
     /// What they carry.
-    "tokens": Tokens = |it| it.0.tokens,
+    "tokens": Tokens = |it| it.tokens,
     /// The turn in which they were made, or the last turn before them.
-    "turn": Count = |it| it.0.turn_ix,
+    "turn": Count = |it| it.turn_ix,
 }
 
 impl Load {
@@ -370,9 +366,10 @@ impl Load {
             RowsOf::Trials => {
                 all.extend(self.drawn(progress).iter().map(|(cell, it)| drawn(self.run_name(*cell), it)));
             }
-            RowsOf::Calls => all.extend(self.rows(progress).iter().map(|(cell, it)| {
-                Rows::new::<MemoryCall<'_>>(self.run_name(*cell).fields(), it.calls.iter().map(MemoryCall))
-            })),
+            RowsOf::Calls => {
+                let rows = self.rows(progress);
+                all.extend(rows.iter().map(|(cell, it)| of_run(self.run_name(*cell), &it.calls)));
+            }
             _ => {}
         }
         all

@@ -6,7 +6,7 @@
 //! to the same program under the limits are simulated once. Policies that differ only in how the agent recovers share a simulation and get
 //! one ledger each, because expected recovery never changes a prompt (`take/simulations.rs`). Simulations whose prompts differ neither in
 //! limits nor in cache rules share a play: each cache answers the same requests, and a limit that no request comes to needs no play of its
-//! own (`take/simulations/shared.rs`). Under a profile whose models count tokens differently (`input/profile/family.rs`), a recording's
+//! own (`Simulations::shared`). Under a profile whose models count tokens differently (`input/profile/family.rs`), a recording's
 //! timeline is counted anew (`timeline/recounted.rs`), and that timeline is in the key.
 //!
 //! **How fast.** `ctxsim run --suite duckagent-matrix --threads 1 --format json --output F` (thirty policies × nine profiles, 2.24 million
@@ -23,22 +23,20 @@
 //! A turn of a long session costs as much as a turn of a short one: from turn 50,000 to 100,000 of `duckagent/long_run`, a turn takes 0.995
 //! times the instructions of turns 1,000 to 2,000 under guarded_mid, and 0.984 times under `identity` without a limit.
 
-mod shared;
-
 use crate::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::load::CountedLoad;
+use super::ends::{AtEnds, RecoveryTerms};
+use super::load::{Keys, SimulationKey};
 use super::play::{FoldedLedger, Keeper, KeptDetail, Wanted};
 use super::threads::in_order;
 use super::world::{Fixed, Plays};
 use super::{Cell, Load, Progress};
-use crate::engine::{self, CompiledPolicy};
+use crate::engine::{CompiledPolicy, Simulation, erased};
 use crate::explain::{self, PrefixBreak};
 use crate::hindsight;
 use crate::price::PriceRows;
-use crate::recovery::{Assumption, CompiledRecovery, End, Ends, Terms};
-use ctxsim_input::{Builtin, RecoveryPrice, Refetch};
-use shared::{Kept, for_prices};
+use crate::recovery::{CompiledRecovery, End, Terms};
 
 /// The simulations of a load, and where each run finds its own.
 pub struct Simulations<'a> {
@@ -48,83 +46,6 @@ pub struct Simulations<'a> {
     places: Vec<LedgerPlace>,
     /// What the profiles ask.
     pub keys: Keys<'a>,
-}
-
-/// What a simulation asks of a profile.
-pub struct SimulationKey<'a> {
-    pub limits: &'a Limits,
-    /// Its cache rules.
-    pub cache: &'a CacheRules,
-    /// Whether it prices every recovery call alike.
-    recovery: RecoveryPrice,
-    /// The load as its models count it, if not as it was recorded.
-    counted: Option<&'a CountedLoad>,
-    /// Whether sums are enough for the prices of all such profiles.
-    is_flat: bool,
-    /// The first such profile; of some policies the prices decide what they do, and then it is the only one.
-    pub profile: &'a Profile,
-}
-
-/// What the profiles of a load ask of its simulations.
-pub struct Keys<'a> {
-    /// By profile: which of the distinct pairs it has.
-    of_profile: Vec<usize>,
-    /// The distinct pairs of limits and cache rules.
-    pub distinct: Vec<SimulationKey<'a>>,
-    /// Whether sums are enough for all prices.
-    pub is_flat: bool,
-    n_policies: usize,
-}
-
-impl<'a> Keys<'a> {
-    /// Collects what the profiles ask of the simulations of some policies, each thing once.
-    pub fn new(profiles: &'a [Profile], policies: &[Arc<Policy>]) -> Self {
-        Self::counted(profiles, policies, |_| None)
-    }
-
-    /// The same for a load, in the tokens that each profile's models count.
-    pub(super) fn of_load(load: &'a Load) -> Self {
-        Self::counted(&load.profiles, &load.policies, |nth| load.counted_under(nth))
-    }
-
-    fn counted(
-        profiles: &'a [Profile],
-        policies: &[Arc<Policy>],
-        counted: impl Fn(usize) -> Option<&'a CountedLoad>,
-    ) -> Self {
-        let asks_prices = policies.iter().any(|it| it.code == Some(Builtin::Hindsight));
-        let is_flat = |it: &Profile| it.prices.flat().is_some();
-        let are_flat = policies.iter().filter_map(|it| it.summariser()).all(is_flat);
-        let mut found = IndexSet::new();
-        let mut distinct: Vec<SimulationKey<'a>> = Vec::new();
-        let mut place = |(nth, profile): (usize, &'a Profile)| {
-            let Profile { limits, cache, assumptions, .. } = profile;
-            let counted = counted(nth);
-            let family = counted.map(CountedLoad::key);
-            let own = (limits, cache, assumptions.recovery, family, asks_prices.then_some(nth));
-            let (place, is_new) = found.insert_full(own);
-            if is_new {
-                distinct.push(SimulationKey {
-                    limits,
-                    cache,
-                    recovery: assumptions.recovery,
-                    counted,
-                    is_flat: are_flat,
-                    profile,
-                });
-            }
-            distinct[place].is_flat &= is_flat(profile);
-            place
-        };
-        let of_profile = profiles.iter().enumerate().map(&mut place).collect();
-        let is_flat = distinct.iter().all(|it| it.is_flat) && are_flat;
-        Self { of_profile, distinct, is_flat, n_policies: policies.len() }
-    }
-
-    /// Returns which of the runs a run is, those of equal limits and cache rules being one.
-    pub fn within(&self, cell: Cell) -> usize {
-        self.of_profile[cell.profile] * self.n_policies + cell.policy
-    }
 }
 
 /// One simulation: everything that its ledgers depend on.
@@ -161,34 +82,6 @@ struct LedgerPlace {
     ledger: usize,
     /// The ledgers at either end of what is assumed of recovery.
     bounds: Option<AtEnds<usize>>,
-}
-
-/// Something at the ends of what is assumed of recovery.
-#[derive(Clone, Copy, Debug)]
-pub struct AtEnds<T> {
-    /// At the lower ends of all intervals, and at the upper ends.
-    pub all: [T; 2],
-    /// At the ends of one interval each, in the order of [`Assumption::ALL`].
-    pub each: [[AloneAtEnd<T>; 2]; Assumption::N],
-}
-
-/// Something at the end of one assumption's interval.
-#[derive(Clone, Copy, Debug)]
-pub struct AloneAtEnd<T> {
-    /// What was played.
-    pub played: T,
-    /// How many times the change of what was played that at this end is: not once where a cost is linear in an assumption, so that one end is
-    /// enough.
-    pub share: f64,
-}
-
-impl<T: Copy> AtEnds<T> {
-    /// Makes something else of each.
-    pub fn map<U>(&self, mut make: impl FnMut(T) -> U) -> AtEnds<U> {
-        let all = self.all.map(&mut make);
-        let mut end = |it: AloneAtEnd<T>| AloneAtEnd { played: make(it.played), share: it.share };
-        AtEnds { all, each: self.each.map(|it| it.map(&mut end)) }
-    }
 }
 
 impl<'a> Simulations<'a> {
@@ -394,60 +287,6 @@ fn find<'a>(
     places
 }
 
-/// On which terms the agents of a load recover.
-enum RecoveryTerms {
-    /// Every call is priced alike.
-    Flat,
-    /// As the policy says, where needs are drawn.
-    AsDeclared,
-    /// As declared, and where that is asked for at the ends of what is assumed.
-    Requests(Terms, Option<Box<AtEnds<Terms>>>),
-}
-
-impl RecoveryTerms {
-    fn new(timeline: &Timeline, price: RecoveryPrice, is_drawn: bool, has_ends: bool) -> Self {
-        let refetch = &timeline.refetch;
-        let at_ends = || {
-            let all = [End::Low, End::High].map(|end| refetch.terms(end));
-            let each = |it| {
-                let at =
-                    |it: AloneAtEnd<Ends>| AloneAtEnd { played: refetch.terms(it.played), share: it.share };
-                alone(refetch, it).map(at)
-            };
-            Box::new(AtEnds { all, each: Assumption::ALL.map(each) })
-        };
-        match (price, is_drawn) {
-            (RecoveryPrice::Flat, _) => Self::Flat,
-            (RecoveryPrice::Requests, true) => Self::AsDeclared,
-            (RecoveryPrice::Requests, false) => {
-                Self::Requests(refetch.terms(Ends::default()), has_ends.then(at_ends))
-            }
-        }
-    }
-
-    /// Returns how a policy's agent recovers: as declared, and at the ends.
-    fn recoveries(&self, declared: CompiledRecovery) -> (CompiledRecovery, Option<AtEnds<CompiledRecovery>>) {
-        let at = |it: Terms| declared.under(Some(it));
-        match self {
-            Self::Flat => (declared.under(None), None),
-            Self::AsDeclared => (declared, None),
-            Self::Requests(terms, ends) => (at(*terms), ends.as_ref().map(|it| it.map(at))),
-        }
-    }
-}
-
-/// Returns what is played for the lower and the upper end of an assumption's interval: where a cost is linear in it, the farther end for both.
-fn alone(refetch: &Refetch, assumption: Assumption) -> [AloneAtEnd<Ends>; 2] {
-    let ends = [End::Low, End::High].map(|it| Ends::only(assumption, it));
-    let numbers = refetch.number(assumption).filter(|_| assumption.is_linear());
-    let Some([value, low, high]) = numbers else {
-        return ends.map(|played| AloneAtEnd { played, share: 1.0 });
-    };
-    let (played, far) = if high - value >= value - low { (ends[1], high) } else { (ends[0], low) };
-    let share = |end: f64| if far == value { 0.0 } else { (end - value) / (far - value) };
-    [low, high].map(|end| AloneAtEnd { played, share: share(end) })
-}
-
 /// Begins what prices ask for: sums, and the requests by length where prices are not flat.
 fn folding(is_flat: bool) -> FoldingLedger {
     (Sums::default(), (!is_flat).then(PriceRows::default))
@@ -497,7 +336,7 @@ impl PlannedSimulation<'_> {
     /// Plays one trial into sinks that the caller makes, one for each ledger.
     fn run_into<S: Sink>(&self, trial: usize, sink: impl Fn(usize) -> S) -> Vec<(S, Outcome)> {
         let mut sinks: Vec<S> = (0..self.n_ledgers()).map(sink).collect();
-        let outcomes = self.play(trial, &mut engine::erased(&mut sinks));
+        let outcomes = self.play(trial, &mut erased(&mut sinks));
         sinks.into_iter().zip(outcomes).collect()
     }
 
@@ -511,7 +350,7 @@ impl PlannedSimulation<'_> {
         let Play::Items(timeline, compiled) = &self.play else {
             return (self.play(trial, sinks), Arc::default());
         };
-        let seen = || engine::Simulation::compiled(timeline, compiled, self.cache);
+        let seen = || Simulation::compiled(timeline, compiled, self.cache);
         match (breaks && trial == 0, self.is_drawn) {
             (false, _) => (self.play(trial, sinks), Arc::default()),
             (true, false) => {
@@ -543,17 +382,257 @@ impl PlannedSimulation<'_> {
             Play::Items(timeline, compiled) if self.is_drawn => {
                 let ledgers = recoveries.iter().zip(sinks);
                 let drawn = ledgers.map(|(recovery, sink)| {
-                    let play =
-                        engine::Simulation::compiled(timeline, compiled, cache).recovering(&[*recovery]);
+                    let play = Simulation::compiled(timeline, compiled, cache).recovering(&[*recovery]);
                     play.drawn(self.seed_of(trial)).run(sink)
                 });
                 drawn.collect()
             }
             Play::Items(timeline, compiled) => {
-                let play = engine::Simulation::compiled(timeline, compiled, cache).recovering(recoveries);
+                let play = Simulation::compiled(timeline, compiled, cache).recovering(recoveries);
                 vec![play.run_each(sinks); recoveries.len()]
             }
             Play::Fixed(requests) => sinks.iter_mut().map(|it| requests.replay(limits, cache, it)).collect(),
         }
     }
+}
+
+// Plays that several simulations share.
+//
+// Where neither limits nor cache rules change what a policy shows, it is played once, and each cache answers the same requests.
+
+/// What some simulations came to, recovery by recovery: all of them to the same.
+type SameLedgers<L> = (Vec<usize>, Vec<L>);
+
+/// How the agents of a play recover: each way has a ledger of its own.
+#[derive(Clone, Copy)]
+struct Recovering<'r> {
+    ways: &'r [CompiledRecovery],
+    /// What the needs are drawn from, where they are.
+    drawn_from: Option<Seed>,
+}
+
+/// A trial with drawn needs of simulations that share their prompts.
+struct DrawnTrial {
+    members: Vec<usize>,
+    /// The ledger whose recovery is played.
+    ledger: usize,
+    trial: u64,
+}
+
+/// What is kept of plays.
+struct Kept<M, K> {
+    /// Whether each cache answers, or one for all.
+    asks_all: bool,
+    /// Makes a sink for prices that are flat or not.
+    sink: M,
+    /// Makes of a sink what is kept.
+    keep: K,
+}
+
+/// Keeps what prices ask for.
+fn for_prices()
+-> Kept<impl Fn(bool) -> FoldingLedger + Sync, impl Fn(FoldingLedger, Outcome) -> FoldedLedger + Sync> {
+    Kept { asks_all: true, sink: folding, keep: folded }
+}
+
+impl Simulations<'_> {
+    /// Plays ledgers that are open once more with drawn needs, as often as is declared: of those that share their prompts, each trial is played
+    /// once, and every cache answers it. Returns what they came to, by simulation and ledger.
+    pub(super) fn drawn(
+        &self,
+        is_open: impl Fn(usize, usize) -> bool,
+        progress: Progress<'_>,
+    ) -> BTreeMap<(usize, usize), Vec<Arc<FoldedLedger>>> {
+        let mut trials: Vec<DrawnTrial> = Vec::new();
+        // Sweeps have a thousand simulations and often none that is drawn, and looking for what is alike takes the square of their number.
+        let is_drawn = |nth: &usize| (0..self.all[*nth].recoveries.len()).any(|ledger| is_open(*nth, ledger));
+        for group in self.groups((0..self.all.len()).filter(is_drawn), &|_| false) {
+            let Some(first) = group.first().map(|nth| &self.all[*nth]) else { continue };
+            let Play::Items(timeline, _) = &first.play else { continue };
+            for (ledger, recovery) in first.recoveries.iter().enumerate() {
+                let is_declared = recovery.terms().is_some_and(|terms| terms.is_declared);
+                let is_member = |nth: &usize| is_declared && is_open(*nth, ledger);
+                let members: Vec<usize> = group.iter().copied().filter(is_member).collect();
+                let n_trials = if members.is_empty() { 0 } else { timeline.refetch.played_trials() };
+                for trial in 0..n_trials {
+                    trials.push(DrawnTrial { members: members.clone(), ledger, trial });
+                }
+            }
+        }
+        let played = in_order(trials.len(), |nth| {
+            let DrawnTrial { members, ledger, trial } = &trials[nth];
+            let first = &self.all[members[0]];
+            let how = Recovering {
+                ways: &first.recoveries[*ledger..=*ledger],
+                drawn_from: Some(first.seed.child("recovery trial", *trial)),
+            };
+            let played = self.play_shared(members, how, &for_prices());
+            progress(self.n_runs(), self.n_runs());
+            played
+        });
+        let mut all: BTreeMap<(usize, usize), Vec<Arc<FoldedLedger>>> = BTreeMap::new();
+        for (DrawnTrial { ledger, .. }, played) in trials.iter().zip(played) {
+            for (members, ledgers) in played {
+                for one in ledgers.into_iter().map(Arc::new) {
+                    for member in &members {
+                        all.entry((*member, *ledger)).or_default().push(Arc::clone(&one));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Plays them all, trial by trial, and collects their ledgers; what is to be played alone is, in its first trial by the caller.
+    fn shared<S: Sink, L: Send>(
+        &self,
+        progress: Progress<'_>,
+        kept: &Kept<impl Fn(bool) -> S + Sync, impl Fn(S, Outcome) -> L + Sync>,
+        is_alone: impl Fn(usize) -> bool + Sync,
+        alone: impl Fn(usize) -> Vec<L> + Sync,
+    ) -> Ledgers<L> {
+        let groups = self.groups(0..self.all.len(), &is_alone);
+        let trials = |it: &Vec<usize>| it.first().map_or(0, |first| self.all[*first].n_trials);
+        let pieces = groups.iter().flat_map(|it| (0..trials(it)).map(move |trial| (&it[..], trial)));
+        let pieces: Vec<(&[usize], usize)> = pieces.collect();
+        let (n_all, n_done) = (self.n_runs(), AtomicUsize::new(0));
+        let done = in_order(pieces.len(), |nth| {
+            let played = match pieces[nth] {
+                ([one], 0) if is_alone(*one) => vec![(vec![*one], alone(*one))],
+                ([one], trial) => {
+                    let simulation = &self.all[*one];
+                    let ledgers = simulation.run(trial, || (kept.sink)(simulation.is_flat));
+                    vec![(vec![*one], ledgers.map(|(sink, outcome)| (kept.keep)(sink, outcome)).collect())]
+                }
+                (members, _) => self.play_shared(members, self.expected(members), kept),
+            };
+            // Whoever waits is told of simulations, however many of them were one play.
+            pieces[nth].0.iter().for_each(|_| progress(n_done.fetch_add(1, Relaxed) + 1, n_all));
+            played
+        });
+        let mut ledgers = Ledgers { played: Vec::new(), of: vec![usize::MAX; self.all.len()] };
+        for ((_, trial), of_piece) in pieces.iter().zip(done) {
+            for (members, of_trial) in of_piece {
+                match ledgers.played.last_mut().filter(|_| *trial > 0) {
+                    Some(before) => before.push(of_trial),
+                    None => {
+                        members.iter().for_each(|it| ledgers.of[*it] = ledgers.played.len());
+                        ledgers.played.push(vec![of_trial]);
+                    }
+                }
+            }
+        }
+        ledgers
+    }
+
+    /// Returns how the agents of simulations recover that share a play in which nothing is drawn.
+    fn expected(&self, members: &[usize]) -> Recovering<'_> {
+        let ways = members.first().map_or(&[][..], |it| &self.all[*it].recoveries);
+        Recovering { ways, drawn_from: None }
+    }
+
+    /// Collects those of some simulations that share a play.
+    fn groups(
+        &self,
+        among: impl Iterator<Item = usize>,
+        is_alone: &impl Fn(usize) -> bool,
+    ) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for nth in among {
+            let is_like = |first: &usize| !is_alone(*first) && self.all[*first].plays_like(&self.all[nth]);
+            match groups.iter_mut().find(|group| !is_alone(nth) && group.first().is_some_and(is_like)) {
+                Some(group) => group.push(nth),
+                None => groups.push(vec![nth]),
+            }
+        }
+        groups
+    }
+
+    /// Plays simulations that share their prompts: within the widest of their limits, which is what those come to that are not reached,
+    /// and once more for each of the others.
+    fn play_shared<S: Sink, L>(
+        &self,
+        members: &[usize],
+        how: Recovering<'_>,
+        kept: &Kept<impl Fn(bool) -> S, impl Fn(S, Outcome) -> L>,
+    ) -> Vec<SameLedgers<L>> {
+        let limits_of = |it: &usize| self.all[*it].limits;
+        let Some(widest) = members.iter().map(limits_of).copied().reduce(wider) else { return Vec::new() };
+        let (mut all, longest) = self.play_within(&widest, members, how, kept);
+        let holds = |it: &usize| *limits_of(it) == widest || is_kept(limits_of(it), longest);
+        let mut reached: Vec<usize> = members.iter().copied().filter(|it| !holds(it)).collect();
+        for (members, _) in &mut all {
+            members.retain(holds);
+        }
+        all.retain(|it| !it.0.is_empty());
+        while let Some(limits) = reached.first().map(limits_of) {
+            let (own, others) = reached.iter().partition(|it| limits_of(it) == limits);
+            reached = others;
+            all.extend(self.play_within(limits, &own, how, kept).0);
+        }
+        all
+    }
+
+    /// Plays simulations that share their prompts within the same limits; returns the most tokens of a prompt and of a reply, too.
+    fn play_within<S: Sink, L>(
+        &self,
+        limits: &Limits,
+        members: &[usize],
+        how: Recovering<'_>,
+        kept: &Kept<impl Fn(bool) -> S, impl Fn(S, Outcome) -> L>,
+    ) -> (Vec<SameLedgers<L>>, [Tokens; 2]) {
+        let mut lanes: Vec<(&CacheRules, Vec<usize>)> = Vec::new();
+        for it in members {
+            let rules = self.all[*it].cache;
+            match lanes.iter_mut().find(|lane| !kept.asks_all || lane.0 == rules) {
+                Some(lane) => lane.1.push(*it),
+                None => lanes.push((rules, vec![*it])),
+            }
+        }
+        let Some(PlannedSimulation { play: Play::Items(timeline, compiled), cache, .. }) =
+            members.first().map(|it| &self.all[*it])
+        else {
+            return (Vec::new(), [0; 2]);
+        };
+        let rules: Vec<&CacheRules> = lanes.iter().map(|it| it.0).collect();
+        let compiled = compiled.clone().within(*limits);
+        let play = Simulation::compiled(timeline, &compiled, cache).recovering(how.ways).under(&rules);
+        let play = if let Some(seed) = how.drawn_from { play.drawn(seed) } else { play };
+        let are_flat = lanes.iter().map(|it| it.1.iter().all(|it| self.all[*it].is_flat));
+        let sinks = are_flat.flat_map(|it| std::iter::repeat_n(it, how.ways.len()));
+        let mut sinks: Vec<S> = sinks.map(&kept.sink).collect();
+        let (outcome, longest) = play.run_measured(&mut sinks);
+        let mut ledgers = sinks.into_iter().map(|it| (kept.keep)(it, outcome.clone()));
+        let of_lane = |(_, members)| (members, ledgers.by_ref().take(how.ways.len()).collect());
+        (lanes.into_iter().map(of_lane).collect(), longest)
+    }
+}
+
+impl PlannedSimulation<'_> {
+    /// Returns whether another differs in its limits and cache rules at most, and these change no prompt.
+    fn plays_like(&self, other: &Self) -> bool {
+        let (Play::Items(one, policy), Play::Items(same, like)) = (&self.play, &other.play) else {
+            return false;
+        };
+        std::ptr::eq(*one, *same)
+            && !self.is_drawn
+            && one.facts.is_none()
+            && policy.plays_alike_under(self.cache, other.cache)
+            && self.recoveries == other.recoveries
+            && policy.shows_like(like)
+    }
+}
+
+/// Returns the limits that keep within neither.
+fn wider(one: Limits, other: Limits) -> Limits {
+    Limits {
+        prompt: one.prompt.max(other.prompt),
+        window: one.window.max(other.window),
+        output: one.output.max(other.output),
+    }
+}
+
+/// Returns whether a prompt and a reply of so many tokens keep within limits.
+fn is_kept(limits: &Limits, [prompt, output]: [Tokens; 2]) -> bool {
+    prompt <= limits.prompt && output <= limits.output
 }

@@ -1,12 +1,15 @@
-//! The rules of a policy. Checking also replaces every parameter by its value.
+//! The rules of a policy as a whole, and of its sizes, conditions, extents and scopes: checking replaces every parameter by its value.
+//!
+//! What is right within a single action, layout, pause or program stands in `check/parts.rs`, the rules of memories in `check/memory.rs`.
 
 mod memory;
-mod size;
+mod parts;
 
 use crate::prelude::*;
 
-use self::size::Resolver;
+use self::parts::{check_idle, check_process, check_summariser, foresees, layout};
 use super::*;
+use crate::scenario::ITEM_TOKENS_MAX;
 
 /// The most stages and steps of a policy; each one is the author of its edits.
 const RUNGS_MAX: usize = 250;
@@ -238,340 +241,300 @@ fn among(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
     problems.push(Code("name-unknown"), format!("unknown {kind} `{name}`"), help);
 }
 
-/// Checks that a condition asks for a step's savings only if they are known in advance.
-fn foresees(action: &Action, field: &str, cond: Option<&Cond>, problems: &mut Problems) {
-    let mut reclaims = false;
-    if let Some(cond) = cond {
-        cond.each(&mut |it| reclaims |= matches!(it, Cond::Reclaimable(_)));
-    }
-    if reclaims && !action.is_foreseen() {
-        let message = "the savings of a budget, a template or a summary are not known in advance";
-        let help = "use `scope(…)`";
-        problems.push_at(Code("reclaimable-with-budget"), field, message, help);
-    }
+// The rules of sizes, conditions, extents and scopes; parameters are replaced by their values.
+
+/// Replaces the names of parameters by their values.
+#[derive(Debug)]
+struct Resolver<'a> {
+    params: &'a IndexMap<String, Size>,
+    /// The names of all stages.
+    stages: &'a [&'a str],
 }
 
-// The rules of a layout.
-
-/// Checks a layout.
-fn layout(layout: Option<&LayoutSpec>, problems: &mut Problems) {
-    for (index, it) in layout.iter().flat_map(|it| &it.dynamic).enumerate() {
-        if it.tokens == 0 {
-            let message = "content of 0 tokens has no effect";
-            let help = "write its size in tokens, or leave it out";
-            problems.push_at(Code("dynamic-empty"), format_args!("dynamic.{index}.tokens"), message, help);
-        }
-        if it.at == DynamicPlace::Tail && it.changes != Changes::default() {
-            problems.push_at(
-                Code("dynamic-tail-changes"),
-                format_args!("dynamic.{index}.changes"),
-                "content at the tail is never cached, so its changes do not matter",
-                "remove `changes`, or choose another place",
-            );
-        }
-    }
-    for (index, it) in layout.and_then(|it| it.breakpoints.as_ref()).into_iter().flatten().enumerate() {
-        if matches!(it.at, PromptPlace::LastMessages { n: 0, .. }) {
-            let message = "`last_messages` needs at least one message";
-            let help = "write `n: 1` or more, or remove the breakpoint";
-            problems.push_at(
-                Code("breakpoint-nowhere"),
-                format_args!("breakpoints.{index}.at"),
-                message,
-                help,
-            );
-        }
-    }
-}
-
-// The rules of stages that act while the agent is idle.
-
-/// Checks that a pause comes with the moment `idle`, and that moment with a pause.
-fn check_idle(stage: &Stage, problems: &mut Problems) {
-    let is_idle = stage.at.contains(&Moment::Idle);
-    if is_idle != stage.pause.is_some() || (is_idle && stage.at.len() > 1) {
-        problems.push_at(
-            Code("pause-not-idle"),
-            if stage.pause.is_some() { "pause" } else { "at" },
-            "the moment `idle` needs a `pause`, and a `pause` works at no other moment",
-            "use a separate stage: `at: [idle], pause: (after: \"54m\")`",
-        );
-    }
-    if stage.pause.is_some_and(|it| it.after.0 == 0 || it.times == 0) {
-        let message = "a pause needs a duration and at least one repetition";
-        problems.push_at(Code("pause-never"), "pause", message, "write `pause: (after: \"54m\")`");
-    }
-    let steps = stage.then.iter().map(|it| &it.apply);
-    let pings = std::iter::once(&stage.apply).chain(steps).any(|it| matches!(it, Action::Ping { .. }));
-    if pings && !is_idle {
-        let message = "`ping` works only in an `idle` stage";
-        problems.push_at(Code("ping-not-idle"), "apply", message, "write `at: [idle]` and a `pause`");
-    }
-}
-
-// The rules of a policy that is a program.
-
-/// Checks a policy that starts a program.
-fn check_process(file: &PolicyFile, process: &ProcessFile, problems: &mut Problems) {
-    if file.code.is_some() || !file.stages.is_empty() {
-        let other = if file.code.is_some() { "code" } else { "stages" };
-        let help = format!("remove `{other}`, or `process`");
-        let message = format!("a policy cannot have both `process` and `{other}`");
-        problems.push_at(Code("process-beside"), "process", message, help);
-    }
-    problems.within("process", |problems| {
-        if process.command.first().is_none_or(String::is_empty) {
-            let help = "name a program and its arguments, as in `command: [\"node\", \"policy.mjs\"]`";
-            problems.push_at(Code("process-command-empty"), "command", "`command` names no program", help);
-        }
-        if process.deadline().0 == 0 {
-            let help = "write `deadline: \"10s\"`, or leave it out";
-            let message = "a program needs time to answer";
-            problems.push_at(Code("process-deadline-zero"), "deadline", message, help);
-        }
-    });
-    params(&file.params, problems);
-}
-
-/// Checks that parameters are numbers before a run begins.
-fn params(params: &IndexMap<String, Size>, problems: &mut Problems) {
-    for (name, _) in params.iter().filter(|(_, it)| asks_stage(it)) {
-        let message = "this parameter depends on a stage's prompt, and a program has no stages";
-        let help = "use `tokens(…)`, `count(…)`, `ratio(…)` or `limit`; each request message gives the program the prompt's size";
-        problems.push_at(Code("process-param"), format_args!("params.{name}"), message, help);
-    }
-}
-
-/// Returns whether a size depends on what a stage looks at.
-fn asks_stage(size: &Size) -> bool {
-    match size {
-        Size::Start | Size::Input | Size::Behind | Size::PerRank(_) => true,
-        Size::Tokens(_)
-        | Size::Chars(_)
-        | Size::Count(_)
-        | Size::Ratio(_)
-        | Size::Limit
-        | Size::Window
-        | Size::OutputLimit
-        | Size::Param(_) => false,
-        Size::Sum(parts) | Size::Minus(parts) | Size::Min(parts) | Size::Max(parts) => {
-            parts.iter().any(asks_stage)
-        }
-        Size::Times(_, part) | Size::Harness { or: part, .. } => asks_stage(part),
-        Size::ByWindow { then, otherwise, .. } => asks_stage(then) || asks_stage(otherwise),
-    }
-}
-
-// The rules of actions: renditions, tables, budgets, summaries.
-
-impl StageCheck<'_> {
-    fn action(&self, action: &mut Action, scope: &Scope, problems: &mut Problems) {
-        match action {
-            Action::Show(rendition) => {
-                problems.within("show", |to| self.resolver.rendition(rendition, to));
-            }
-            Action::Table { rows, budget, template, .. } => problems.within("table", |problems| {
-                problems.within("rows", |to| named("table", rows, self.tables, to));
-                self.budget(budget.as_mut(), scope, problems);
-                self.template(template.as_ref(), problems);
-            }),
-            Action::Ping { output } => self.resolver.size_in("ping.output", output.as_mut(), problems),
-            Action::Summarise(it) => check_summary(it, scope, &self.resolver, problems),
-            Action::Fold(it) => problems.within("fold", |problems| {
-                check_fold(it, scope, problems);
-                self.resolver.item_in("frame", it.frame.as_mut(), problems);
-                self.resolver.size_in("each", it.each.as_mut(), problems);
-                self.template(it.template.as_ref(), problems);
-                if let Some(FoldedResults { rows, template, budget }) = &mut it.results {
-                    problems.within("results", |problems| {
-                        problems.within("rows", |to| named("table", rows, self.tables, to));
-                        self.budget(budget.as_mut(), scope, problems);
-                        self.template(template.as_ref(), problems);
-                    });
-                }
-            }),
-            Action::Drop => {}
-        }
-    }
-
-    fn template(&self, name: Option<&String>, problems: &mut Problems) {
-        if let Some(name) = name {
-            problems.within("template", |to| named("template", name, self.templates, to));
-        }
-    }
-
-    fn budget(&self, budget: Option<&mut Budget>, scope: &Scope, problems: &mut Problems) {
-        let Some(budget) = budget else { return };
-        problems.within("budget", |problems| {
-            problems.within("per", |problems| {
-                self.resolver.extent(&mut budget.per, problems);
-                if budget.per != Extent::All && budget.per.units() != Some((Unit::Turns, 1)) {
-                    let help = "write `per: turns(1)` or `per: all`";
-                    let message = "a token budget resets per turn or never";
-                    problems.push(Code("budget-per-unknown"), message, help);
-                }
-            });
-            if scope.order != Order::Oldest {
-                let help = "leave `order` out";
-                problems.push(Code("budget-order"), "a token budget is spent on the oldest item first", help);
-            }
-            self.resolver.size_in("tokens", Some(&mut budget.tokens), problems);
-        });
-    }
-}
+/// The deepest nesting of parameters and expressions.
+const DEPTH_MAX: usize = 32;
 
 impl Resolver<'_> {
-    /// Checks a row of a table.
-    fn row(&self, row: &mut TableRow, problems: &mut Problems) {
-        problems.within("as", |to| self.rendition(&mut row.shown_as, to));
-        if let Some(rendition) = &mut row.over_budget {
-            problems.within("over_budget", |to| self.rendition(rendition, to));
-        }
-        self.size_in("larger_than", row.larger_than.as_mut(), problems);
+    /// Resolves a size.
+    fn size(&self, size: &mut Size, problems: &mut Problems) {
+        self.size_at(size, 0, problems);
     }
 
-    fn rendition(&self, rendition: &mut Rendition, problems: &mut Problems) {
-        match rendition {
-            Rendition::Preview(size) => self.size(size, problems),
-            Rendition::Truncate { head, tail } | Rendition::Offload { head, tail } => {
-                self.size(head, problems);
-                tail.iter_mut().for_each(|it| self.size(it, problems));
+    /// Resolves the size of a field, if it is set.
+    fn size_in(&self, field: &str, size: Option<&mut Size>, problems: &mut Problems) {
+        if let Some(size) = size {
+            problems.within(field, |to| self.size(size, to));
+        }
+    }
+
+    /// Resolves the size of what is counted as one item, if it is set.
+    fn item_in(&self, field: &str, size: Option<&mut Size>, problems: &mut Problems) {
+        let Some(size) = size else { return };
+        self.size_in(field, Some(size), problems);
+        if matches!(size, Size::Tokens(tokens) if *tokens > ITEM_TOKENS_MAX) {
+            let help = format!("write at most `tokens({ITEM_TOKENS_MAX})`");
+            problems.push_at(Code("size-too-large"), field, "no item is as large as this", help);
+        }
+    }
+
+    fn size_at(&self, size: &mut Size, depth: usize, problems: &mut Problems) {
+        if depth > DEPTH_MAX {
+            let message = "this size is nested too deeply, or its parameters are circular";
+            let help = "make one of the parameters a plain size";
+            problems.push(Code("size-too-deep"), message, help);
+            return;
+        }
+        let mut inner = |field: &str, size: &mut Size| {
+            problems.within(field, |to| self.size_at(size, depth + 1, to));
+        };
+        match size {
+            Size::Ratio(ratio) if *ratio > Decimal::ONE => {
+                problems.within("ratio", |to| ratio_above_one(*ratio, to));
             }
-            Rendition::Raw
-            | Rendition::Exact
-            | Rendition::Summary
-            | Rendition::Gist
-            | Rendition::Handle
-            | Rendition::Marker(_) => {}
+            Size::Tokens(_)
+            | Size::Chars(_)
+            | Size::Count(_)
+            | Size::Ratio(_)
+            | Size::Limit
+            | Size::Window
+            | Size::OutputLimit
+            | Size::Start
+            | Size::Input
+            | Size::Behind => {}
+            Size::Times(_, size) => inner("times.1", size),
+            Size::PerRank(size) => inner("per_rank", size),
+            Size::Harness { or, .. } => inner("harness.or", or),
+            Size::ByWindow { then, otherwise, .. } => {
+                inner("by_window.then", then);
+                inner("by_window.otherwise", otherwise);
+            }
+            Size::Sum(parts) => self.parts("sum", parts, depth, problems),
+            Size::Minus(parts) => self.parts("minus", parts, depth, problems),
+            Size::Min(parts) => self.parts("min", parts, depth, problems),
+            Size::Max(parts) => self.parts("max", parts, depth, problems),
+            Size::Param(name) => match self.params.get(name) {
+                Some(value) => {
+                    let mut value = value.clone();
+                    problems.elsewhere(format_args!("params.{name}"), |to| {
+                        self.size_at(&mut value, depth + 1, to);
+                    });
+                    *size = value;
+                }
+                None => self.unknown_param(name, problems),
+            },
         }
     }
-}
 
-// The rules of folds.
-
-/// Reports scopes that a fold cannot have; turns are folded as a whole, oldest first.
-fn check_fold(fold: &Fold, scope: &Scope, problems: &mut Problems) {
-    let by = scope.by.as_ref().map(Extent::units);
-    if by.is_some_and(|it| !matches!(it, Some((Unit::Turns | Unit::Items, 1)))) {
-        problems.push(Code("fold-by"), "a fold works on one turn at a time", "remove `by` from the scope");
-    }
-    if scope.order != Order::Oldest {
-        let help = "remove `order` from the scope";
-        problems.push(Code("fold-order"), "a fold starts with the oldest turn", help);
-    }
-    if let Some(kind) = fold.copy.iter().find(|it| fold.quote.contains(it)) {
-        let message = format!("`{}` is in both `copy` and `quote`", kind.name());
-        let help = "keep each kind in only one of the two lists";
-        problems.push_at(Code("fold-kind-twice"), "quote", message, help);
-    }
-    if fold.quote.contains(&Kind::ToolResult) {
-        problems.within("quote", |problems| {
-            let message = "tool results cannot be quoted: `results` says how the summary shows them";
-            problems.push(Code("fold-quotes-results"), message, "remove `tool_result` from `quote`");
+    fn parts(&self, name: &str, parts: &mut [Size], depth: usize, problems: &mut Problems) {
+        problems.within(name, |problems| {
+            if parts.is_empty() {
+                problems.push(Code("size-empty"), "the list of sizes is empty", "give at least one size");
+            }
+            for (index, part) in parts.iter_mut().enumerate() {
+                problems.within(index, |to| self.size_at(part, depth + 1, to));
+            }
         });
     }
-}
 
-// The rules of summaries, of what stays beside them, and of the model that writes them.
-
-/// Checks a summary.
-fn check_summary(summary: &mut Summarise, scope: &Scope, resolver: &Resolver<'_>, problems: &mut Problems) {
-    if scope.order != Order::Oldest {
-        let message = "a summary takes the place of its first item, so it starts with the oldest unit";
-        let help = "leave `order` out";
-        problems.push(Code("summary-order"), message, help);
-    }
-    problems.within("summarise", |problems| {
-        resolver.size_in("output", Some(&mut summary.output), problems);
-        resolver.size_in("overhead", summary.overhead.as_mut(), problems);
-        if let Some(count) = &mut summary.at_least {
-            problems.within("at_least", |to| resolver.count(count, to));
+    /// Resolves a count.
+    fn count(&self, count: &mut Count, problems: &mut Problems) {
+        let Count::Param(name) = count else { return };
+        match self.params.get(name) {
+            Some(Size::Count(value) | Size::Tokens(value)) => *count = Count::Fixed(*value),
+            Some(_) => {
+                let message = format!("parameter `{name}` is not a plain number");
+                let help = format!("declare it as `\"{name}\": count(2)`");
+                problems.push(Code("param-not-a-count"), message, help);
+            }
+            None => self.unknown_param(name, problems),
         }
-        resolver.size_in("reads", summary.reads.as_mut(), problems);
-        check_words(summary, problems);
-        check_request(summary, problems);
-        check_kept(summary, problems);
-        resolve_sizes(summary, resolver, problems);
-    });
-}
+    }
 
-/// Checks that a policy that names a model for its summaries has a model write one.
-fn check_summariser(policy: &Policy, problems: &mut Problems) {
-    let asks = |it: &Action| matches!(it, Action::Summarise(it) if it.prompt != SummaryPrompt::Free);
-    let mut rungs = policy.stages().iter().flat_map(|it| policy.rungs(it));
-    if policy.summariser.is_some() && !rungs.any(|it| asks(it.action)) {
-        let message = "no stage of this policy asks a model for a summary";
-        let help = "remove `summariser`, or give a stage `apply: summarise(…)` without `prompt: free`";
-        problems.push_at(Code("summariser-idle"), "summariser", message, help);
+    fn unknown_param(&self, name: &str, problems: &mut Problems) {
+        let help = match nearest(name, self.params.keys().map(String::as_str)) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("declare it: `params: {{ \"{name}\": tokens(…) }}`"),
+        };
+        problems.push(Code("param-unknown"), format!("parameter `{name}` is not declared"), help);
     }
-}
 
-/// Checks the number of summaries and what is known of their words.
-fn check_words(summary: &Summarise, problems: &mut Problems) {
-    if summary.per == SummaryPer::Unit && summary.at_least.is_some() {
-        let message = "one summary per unit always replaces exactly one unit";
-        let help = "leave out `at_least` or `per`";
-        problems.push_at(Code("summary-at-least-of-one"), "at_least", message, help);
-    }
-    if summary.says == SummaryWords::Head && summary.prompt != SummaryPrompt::Free {
-        let message = "a model-written summary cannot repeat the beginnings of results";
-        let help = "write `prompt: free`, or leave `says` out";
-        problems.push_at(Code("summary-head-of-a-model"), "says", message, help);
-    }
-}
-
-/// Checks that settings of a request come with a request.
-fn check_request(summary: &Summarise, problems: &mut Problems) {
-    let is_free = summary.prompt == SummaryPrompt::Free;
-    if summary.reads.is_some() && summary.prompt != SummaryPrompt::Separate {
-        problems.push_at(
-            Code("summary-reads-all"),
-            "reads",
-            if is_free {
-                "`reads` has no effect: no request is made"
-            } else {
-                "an aligned summariser reads the agent's own prompt"
-            },
-            "leave `reads` out, or write `prompt: separate`",
-        );
-    }
-    if summary.again.is_some() && is_free {
-        let message = "`again` has no effect: no request is made";
-        let help = "leave `again` out, or write `prompt: separate`";
-        problems.push_at(Code("summary-again-free"), "again", message, help);
-    }
-}
-
-/// Checks what stays beside a summary.
-fn check_kept(summary: &Summarise, problems: &mut Problems) {
-    let Some(kept) = &summary.keeps else { return };
-    let is_cut = |kind: &Kind| *kind != Kind::Summary && !summary.copy.contains(kind);
-    if kept.kinds.is_empty() || !kept.kinds.iter().all(is_cut) {
-        let message = "`kinds` cannot contain copied kinds, or summaries, because these cannot be cut";
-        let help = "write `kinds: [user]`";
-        problems.push_at(Code("summary-keeps"), "keeps.kinds", message, help);
-    }
-}
-
-/// Resolves the sizes that belong to a summary.
-fn resolve_sizes(summary: &mut Summarise, resolver: &Resolver<'_>, problems: &mut Problems) {
-    if let Some(kept) = &mut summary.keeps {
-        resolver.size_in("keeps.tokens", Some(&mut kept.tokens), problems);
-    }
-    if let Some(again) = &mut summary.again {
-        resolver.size_in("again.overhead", again.overhead.as_mut(), problems);
-        resolver.size_in("again.output", again.output.as_mut(), problems);
-    }
-    let Some(restore) = &mut summary.restore else { return };
-    problems.within("restore", |problems| {
-        problems.within("files", |to| resolver.count(&mut restore.files, to));
-        if restore.files == Count::Fixed(0) {
-            let help = "write `files: 5`, or leave `restore` out";
-            problems.push_at(Code("restore-nothing"), "files", "restoring 0 files has no effect", help);
+    /// Resolves the condition of a field, if it is set.
+    fn cond_in(&self, field: &str, cond: Option<&mut Cond>, problems: &mut Problems) {
+        if let Some(cond) = cond {
+            problems.within(field, |to| self.cond(cond, to));
         }
-        resolver.size_in("each", restore.each.as_mut(), problems);
-        resolver.size_in("all", restore.all.as_mut(), problems);
-        resolver.item_in("name", restore.name.as_mut(), problems);
-        resolver.size_in("more", restore.more.as_mut(), problems);
-    });
+    }
+
+    fn cond(&self, cond: &mut Cond, problems: &mut Problems) {
+        match cond {
+            Cond::Always | Cond::Idle { .. } | Cond::CacheCold => {}
+            Cond::Prompt(bound) => self.bound("prompt", bound, problems),
+            Cond::Body(bound) => self.bound("body", bound, problems),
+            Cond::Raw(bound) => self.bound("raw", bound, problems),
+            Cond::Grown { stage, above, at_least, below, at_most } => {
+                problems.within("grown.stage", |to| self.stage(stage.as_deref(), to));
+                self.sizes("grown", [above, at_least, below, at_most], problems);
+            }
+            Cond::Counted(bound) => self.bound("counted", bound, problems),
+            Cond::Scope(bound) => self.bound("scope", bound, problems),
+            Cond::Reclaimable(bound) => self.bound("reclaimable", bound, problems),
+            Cond::Freed(bound) => self.bound("freed", bound, problems),
+            Cond::Taken(extent) => self.extent_in("taken", Some(extent), problems),
+            Cond::Every(extent) => problems.within("every", |problems| {
+                self.extent(extent, problems);
+                if extent.units().is_none_or(|(_, count)| count == 0) {
+                    let help = "write `every(turns(3))`";
+                    let message = "`every` needs a number of units, at least 1";
+                    problems.push(Code("every-not-counted"), message, help);
+                }
+            }),
+            Cond::Count { above, at_least, below, at_most, .. } => {
+                self.counts("count", [above, at_least, below, at_most], problems);
+            }
+            Cond::Since { stage, of: _, above, at_least, below, at_most } => {
+                problems.within("since.stage", |to| self.stage(stage.as_deref(), to));
+                self.counts("since", [above, at_least, below, at_most], problems);
+            }
+            Cond::All(parts) => self.conds("all", parts, problems),
+            Cond::Any(parts) => self.conds("any", parts, problems),
+            Cond::Not(part) => problems.within("not", |to| self.cond(part, to)),
+        }
+    }
+
+    /// Checks the name of a stage, if it is set.
+    fn stage(&self, name: Option<&str>, problems: &mut Problems) {
+        if let Some(name) = name {
+            among("stage", name, self.stages, problems);
+        }
+    }
+
+    fn conds(&self, name: &str, parts: &mut [Cond], problems: &mut Problems) {
+        for (index, part) in parts.iter_mut().enumerate() {
+            problems.within(format_args!("{name}.{index}"), |to| self.cond(part, to));
+        }
+    }
+
+    fn bound(&self, name: &str, bound: &mut SizeBound, problems: &mut Problems) {
+        let SizeBound { above, at_least, below, at_most } = bound;
+        self.sizes(name, [above, at_least, below, at_most], problems);
+    }
+
+    /// Resolves the one count given in four fields, in the order of [`Relation`].
+    ///
+    /// [`Relation`]: crate::policy::Relation
+    fn counts(&self, name: &str, fields: [&mut Option<Count>; 4], problems: &mut Problems) {
+        let mut given = fields.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (Some(count), None) => problems.within(name, |to| self.count(count, to)),
+            _ => one_relation(name, problems),
+        }
+    }
+
+    /// Resolves the one size given in four fields, in the order of
+    /// [`Relation`](crate::policy::Relation).
+    fn sizes(&self, name: &str, fields: [&mut Option<Size>; 4], problems: &mut Problems) {
+        let fields = ["above", "at_least", "below", "at_most"].into_iter().zip(fields);
+        let mut given = fields.filter_map(|(field, size)| Some((field, size.as_mut()?)));
+        match (given.next(), given.next()) {
+            (Some((field, size)), None) => {
+                self.size_in(&format!("{name}.{field}"), Some(size), problems);
+            }
+            _ => one_relation(name, problems),
+        }
+    }
+
+    /// Resolves the extent of a field, if it is set.
+    fn extent_in(&self, field: &str, extent: Option<&mut Extent>, problems: &mut Problems) {
+        if let Some(extent) = extent {
+            problems.within(field, |to| self.extent(extent, to));
+        }
+    }
+
+    /// Resolves an extent.
+    fn extent(&self, extent: &mut Extent, problems: &mut Problems) {
+        let mut counted = |unit: &str, count| problems.within(unit, |to| self.count(count, to));
+        match extent {
+            Extent::Items(count) => counted("items", count),
+            Extent::ToolUses(count) => counted("tool_uses", count),
+            Extent::Messages(count) => counted("messages", count),
+            Extent::Groups(count) => counted("groups", count),
+            Extent::Steps(count) => counted("steps", count),
+            Extent::Turns(count) => counted("turns", count),
+            Extent::Tokens(count) => counted("tokens", count),
+            Extent::Size(size) => self.size_in("size", Some(size), problems),
+            Extent::Fraction(share) if *share > Decimal::ONE => {
+                let message = format!("a fraction of {share} is more than 1 (all items)");
+                let help = format!("write a number from 0 to 1, such as `fraction({})`", percent(*share));
+                problems.push_at(Code("fraction-above-one"), "fraction", message, help);
+            }
+            Extent::Fraction(_) | Extent::All => {}
+        }
+    }
+
+    /// Checks a scope at the moments of its stage.
+    fn scope(&self, scope: &mut Scope, moments: &[Moment], problems: &mut Problems) {
+        let at_entry = moments.contains(&Moment::Entry);
+        if (scope.part == PromptPart::Entering) != at_entry || (at_entry && moments.len() > 1) {
+            let message = "the part `entering` needs the moment `entry`, and `entry` allows no other part";
+            let help = "use a separate stage: `at: [entry], scope: (part: entering)`";
+            problems.push(Code("scope-not-at-entry"), message, help);
+        }
+        if at_entry && !scope.kinds.is_empty() && scope.kinds != [Kind::ToolResult] {
+            let message = "only tool results can be changed on entry";
+            let help = "write `kinds: [tool_result]`, or leave `kinds` out";
+            problems.push_at(Code("scope-entry-kinds"), "kinds", message, help);
+        }
+        self.extent_in("keep_first", scope.keep_first.as_mut(), problems);
+        self.extent_in("keep_recent", scope.keep_recent.as_mut(), problems);
+        self.extent_in("only_recent", scope.only_recent.as_mut(), problems);
+        self.extent_in("by", scope.by.as_mut(), problems);
+        let is_counted = |by: &Extent| match by.units() {
+            Some((_, count)) => count > 0,
+            None => matches!(by, Extent::Fraction(_) | Extent::All),
+        };
+        if !scope.by.as_ref().is_none_or(is_counted) {
+            let message = "`by` needs a number of units (at least 1), a fraction, or `all`";
+            problems.push_at(Code("scope-by-not-counted"), "by", message, "write `by: turns(1)`");
+        }
+        if scope.whole && scope.by.as_ref().is_none_or(|it| it.units().is_none()) {
+            let message = "`whole` needs `by` to give the size of a unit";
+            let help = "add `by: tool_uses(10)`, or remove `whole`";
+            problems.push_at(Code("scope-whole-of-nothing"), "whole", message, help);
+        }
+        self.size_in("larger_than", scope.larger_than.as_mut(), problems);
+        for (index, keep) in scope.keep.iter_mut().enumerate() {
+            problems.within(format_args!("keep.{index}"), |problems| {
+                self.extent_in("first", keep.first.as_mut(), problems);
+                self.extent_in("recent", keep.recent.as_mut(), problems);
+            });
+        }
+    }
+}
+
+/// Reports a share above the whole limit.
+fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
+    problems.push(
+        Code("ratio-above-one"),
+        format!("a ratio of {ratio} exceeds the limit"),
+        format!(
+            "write `ratio({})`, or `times({ratio}, limit)` if you want more than the limit",
+            percent(ratio)
+        ),
+    );
+}
+
+/// Returns the share that a number above 1 probably means: a hundredth of a percentage, or all.
+fn percent(share: Decimal) -> String {
+    let text = share.to_string();
+    match text.parse::<u32>() {
+        Ok(whole) if (2..=100).contains(&whole) => format!("{}.{:02}", whole / 100, whole % 100),
+        _ => "1.0".to_owned(),
+    }
+}
+
+/// Reports a comparison with no bound or with several.
+fn one_relation(name: &str, problems: &mut Problems) {
+    let message = format!("`{name}` needs exactly one of `above`, `at_least`, `below`, `at_most`");
+    let help = format!("write `{name}(above: …)`");
+    problems.push(Code("comparison-not-one"), message, help);
 }

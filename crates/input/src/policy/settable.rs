@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 use super::{Cond, PolicyFile, Size, SizeBound};
-use crate::text::decode::to_tree;
+use crate::text::source::to_tree;
 use crate::text::{Node, Said};
 
 /// The fields whose sizes follow from a model, an agent or a count: what a summary takes, what comes back after

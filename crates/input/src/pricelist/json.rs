@@ -5,7 +5,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::PriceFile;
 use crate::Format;
-use crate::text::decode::decode_table;
+use crate::text::source::decode_table;
 use crate::text::source::{Source, json_problem};
 
 /// A value of a price list.

@@ -6,7 +6,7 @@ use super::{
 use crate::prelude::*;
 use crate::profile::cache::Cache;
 use crate::profile::written::PriceSpec;
-use crate::text::decode;
+use crate::text::source;
 use crate::{Format, Profile, ProfileFile};
 
 /// A profile made from a list.
@@ -97,7 +97,7 @@ fn profile(
     let unpriced: IndexSet<String> = prices.iter().flat_map(unpriced).collect();
     let text =
         text(entry, path, (prices, &sources), &unpriced, found, as_of).map_err(|it| problems(&[*it]))?;
-    let spec: ProfileFile = decode::decode(&text, Format::Toml).map_err(|it| problems(&it))?;
+    let spec: ProfileFile = source::decode(&text, Format::Toml).map_err(|it| problems(&it))?;
     let profile = Profile::new(&spec).map_err(|it| problems(&it))?;
     Ok(PlacedProfile {
         name: name.to_owned(),
@@ -137,7 +137,7 @@ fn text(
     };
     let doubt = doubt.map_or_else(String::new, |it| format!("# Cache: {it}.\n"));
     let unpriced = unpriced.iter().map(|it| format!("# Without a price: {it}.\n")).collect::<String>();
-    Ok(doubt + &unpriced + &decode::encode(&spec, Format::Toml)?)
+    Ok(doubt + &unpriced + &source::encode(&spec, Format::Toml)?)
 }
 
 /// Returns the cache rules, what they leave open, and where they are told.

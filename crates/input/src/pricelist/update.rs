@@ -5,7 +5,7 @@ use crate::prelude::*;
 use super::{ListContents, ListEntry, canonical};
 use crate::profile::calendar;
 use crate::profile::written::PriceSpec;
-use crate::text::decode;
+use crate::text::source;
 use crate::{Format, Profile, ProfileFile};
 
 /// What a list changes in a profile.
@@ -85,7 +85,7 @@ fn dated(mut spec: ProfileFile, old: &PriceSpec, new: &PriceSpec, as_of: &str) -
     spec.prices.push(price);
     as_of.clone_into(&mut spec.as_of);
     Profile::new(&spec).ok()?;
-    decode::encode(&spec, Format::Toml).ok()
+    source::encode(&spec, Format::Toml).ok()
 }
 
 // What entries of lists and profiles are compared by: a model's name, and its usual prices.

@@ -333,7 +333,7 @@ impl Refetch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::decode::{Format, decode_table};
+    use crate::text::source::{Format, decode_table};
 
     #[test]
     fn the_file_says_every_number_and_intervals_hold_their_values() {

@@ -2,8 +2,8 @@
 
 use crate::prelude::*;
 
-use super::decode::Format;
 use super::read::{WantedType, Why};
+use super::source::Format;
 use ctxsim_base::grid::numbers::thousands;
 
 /// The help for a whole number.

@@ -18,10 +18,10 @@
 
 use crate::prelude::*;
 
-use super::decode::{Format, fields};
 use super::fault::{self, TextFault};
 use super::read::{Refusal, Shape, Why};
 use super::schema::{POLICY, PROFILE, SCENARIO, SUITE};
+use super::source::{Format, fields};
 use super::tree::{Node, Tree, located};
 use crate::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
 use ctxsim_base::order::InOrder as _;

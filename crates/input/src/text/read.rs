@@ -12,7 +12,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::decode::Format;
+use super::source::Format;
 use super::tree::{Node, TreeEntry, Value};
 pub use refused::Unwanted;
 pub(super) use refused::{KnownNames, Refusal, WantedType, Why};

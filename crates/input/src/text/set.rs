@@ -3,10 +3,10 @@
 mod misfit;
 mod paths;
 
-use super::decode::{self, Format};
 use super::fault;
 use super::read::{Decode, TreeReader, Why};
 use super::said::Encode;
+use super::source::{self, Format};
 use super::tree::{Node, TreeEntry, Value};
 use crate::prelude::*;
 
@@ -108,7 +108,7 @@ impl Override {
         } else if target != SetTarget::Policy {
             steps.remove(0);
         }
-        Ok(Self { text: text.to_owned(), target, path: steps, policies, value: decode::value(value) })
+        Ok(Self { text: text.to_owned(), target, path: steps, policies, value: source::value(value) })
     }
 
     /// Returns the policy that it names, preferring known and then longer names; `None` if it names none.
@@ -145,7 +145,7 @@ impl Override {
     ) -> Result<(), Box<Diagnostic>> {
         let mut trees = Vec::with_capacity(specs.len());
         for spec in specs.iter() {
-            trees.push(decode::to_tree(spec).map_err(|it| self.named(*it))?);
+            trees.push(source::to_tree(spec).map_err(|it| self.named(*it))?);
         }
         let depths: Vec<usize> = trees.iter().map(|tree| self.depth(tree)).collect();
         let mut levels: Vec<usize> = depths.clone();
@@ -413,7 +413,7 @@ fn nested(text: &str, depth: usize) -> Option<Node> {
         return parts(inner)?.into_iter().map(|it| nested(it, depth)).collect::<Option<_>>().map(Node::list);
     }
     let Some((name, inner)) = text.strip_suffix(')').and_then(|it| it.split_once('(')) else {
-        let value = decode::value(text);
+        let value = source::value(text);
         return suffixed(value.as_str().unwrap_or(text)).or(Some(value));
     };
     if name.is_empty() || !name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_') {

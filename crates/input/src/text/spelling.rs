@@ -1,6 +1,6 @@
 //! Spells the fix of a problem in the format of its file.
 
-use super::decode::Format;
+use super::source::Format;
 use super::tree::{Node, Tree};
 
 /// Returns a sentence whose text in backticks is respelled in a format; fixes are written in RON.

@@ -109,8 +109,8 @@ impl RowEffect {
         let [mut changed, mut base] = [AssumedCost::default(); 2];
         for (session, pair) in family.sessions.iter().zip(pairs) {
             samples.push(session.ratio_sample((pair.changed.usd, pair.base.usd)));
-            changed += &pair.changed;
-            base += &pair.base;
+            changed += pair.changed;
+            base += pair.base;
         }
         let touches = |session: &FamilySession<'_>| family.levers[nth].lanes.include(session.is_of_agent);
         let touched = family.sessions.iter().zip(pairs).filter(|(session, _)| touches(session)).listed();

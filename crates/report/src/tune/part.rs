@@ -298,8 +298,8 @@ pub(super) fn parts_by_project_and_time(all: &[SessionUnderVariant<'_>]) -> Vec<
 fn assumed_costs(all: &[SessionUnderVariant<'_>]) -> Option<[AssumedCost; 2]> {
     let [mut own, mut base] = [AssumedCost::default(); 2];
     for it in all.iter().filter(|it| it.variant_and_base_costs().is_some()) {
-        own += &it.variant_tally().assumed_cost().unwrap_or_default();
-        base += &it.session.base.assumed_cost().unwrap_or_default();
+        own += it.variant_tally().assumed_cost().unwrap_or_default();
+        base += it.session.base.assumed_cost().unwrap_or_default();
     }
     (base.usd > 0.0).then_some([own, base])
 }

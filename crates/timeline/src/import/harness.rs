@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use ctxsim_input::policy::matches_any;
-use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::text::duration::Duration;
+use ctxsim_input::text::source::{Format, decode_table};
 use grid::GridRule;
 use serde::Deserializer;
 

@@ -102,24 +102,3 @@ fn discontinuities(sessions: &[Ladder]) -> Vec<(u32, f64)> {
     let jump = |it: &[Ladder]| (it[1].session, it[2].errors()[1] - it[0].errors()[1]);
     sessions.windows(3).map(jump).filter(|it| it.1.abs() >= DISCONTINUITY).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ladder(session: u32, accuracy: [f64; 3]) -> Ladder {
-        Ladder { session, accuracy, n: 4 }
-    }
-
-    #[test]
-    fn the_error_is_divided_and_the_largest_share_names_a_candidate() {
-        let all =
-            Attribution::new(&[ladder(0, [0.25, 0.5, 1.0]), ladder(1, [0.25, 0.5, 0.75])], true).unwrap();
-
-        assert_eq!((all.use_error, all.write_error, all.read_error), (0.125, Some(0.375), Some(0.25)));
-        assert_eq!((all.total_error, all.candidate), (0.75, Some(PipelineStage::Write)));
-        assert_eq!(all.use_share, Some(0.125 / 0.75));
-        assert_eq!(Attribution::new(&[], true), None);
-        assert_eq!(Attribution::new(&[ladder(0, [1.0; 3])], true).unwrap().candidate, None);
-    }
-}

@@ -8,7 +8,7 @@ use super::assumed::{AgingNumbers, Model};
 use super::metric::StatedTotal;
 use super::rules::MemoryRules;
 use super::store::{AgingStore, StatedFacts};
-use super::stream::{Aging, AgingStream, Ask};
+use super::stream::{Aging, AgingStream, Ask, StreamScore};
 use ctxsim_base::rng::Stream as Draws;
 use ctxsim_input::policy::memory::SessionMemory as Spec;
 use ctxsim_input::scenario::AgingEvent;
@@ -99,7 +99,7 @@ pub struct AgingPlayer<'a> {
     /// Whether each oracle has draws of its own.
     own_oracle_draws: bool,
     /// Whether logs tell what represents a memory's content, which only its cost asks.
-    tells_contents: bool,
+    pub(super) tells_contents: bool,
     /// The facts that scores count.
     tracked: Vec<Tracked>,
     /// What sessions say.
@@ -197,12 +197,6 @@ impl<'a> AgingPlayer<'a> {
         }
     }
 
-    /// Has logs tell what represents a memory's content.
-    #[must_use]
-    pub fn telling_contents(self) -> Self {
-        Self { tells_contents: true, ..self }
-    }
-
     /// Plays the memory of a policy.
     pub fn policy(&self, policy: &Policy, model: &Arc<Model>) -> AgingLog {
         self.play(MemoryRules::new(policy.session_memory(), Arc::clone(model)))
@@ -259,7 +253,8 @@ impl AgingRun<'_> {
         let forgotten = self.forgotten(session);
         let before = self.score_before(session, first);
         self.store.write(session);
-        let score = before.or_else(|| self.score_after(session));
+        let scores_after = self.player.stream.scoring == StreamScore::Fidelity;
+        let score = if scores_after { self.fidelity(session) } else { before };
         let is_controlled = self.control(session, score);
         self.log.sessions.push(SessionLog { score, memory_tokens, memory_digest, forgotten, is_controlled });
     }

@@ -48,7 +48,7 @@ fn without_events(load: &AgingLoad) -> Vec<String> {
         kept.push(Vec::new());
     }
     let set = |events: &Vec<&AgingEvent>| {
-        Some(format!("scenario.load.aging.events={}", ctxsim_input::text::decode::value_text(events)?))
+        Some(format!("scenario.load.aging.events={}", ctxsim_input::text::source::value_text(events)?))
     };
     kept.iter().filter_map(set).collect()
 }

@@ -506,7 +506,9 @@ impl AgingStore<'_> {
         }
         let mut heads = std::mem::take(&mut self.records);
         heads.extend(before.iter().map(|it| self.stream.graph.facts[*it as usize].record));
-        before.retain(|it| self.survives(*it, &pass));
+        // Beside what the capacity takes.
+        let draw = |fact: FactIx| self.draws.survive.unit_of(fact.into(), self.passes.into());
+        before.retain(|it| pass.survival >= 1.0 || draw(*it) < pass.survival);
         before.into_iter().for_each(|it| self.hold(it));
         if let Some(session) = session {
             self.take_up(session, &pass);
@@ -568,12 +570,6 @@ impl AgingStore<'_> {
             }
         }
         self.retract(session, pass.extract);
-    }
-
-    /// Returns whether an exact statement survives a pass, beside what the capacity takes.
-    fn survives(&self, fact: FactIx, pass: &SummaryPass) -> bool {
-        let draw = || self.draws.survive.unit_of(fact.into(), self.passes.into());
-        pass.survival >= 1.0 || draw() < pass.survival
     }
 
     /// Leaves as many exact statements as there is room for: a summary that fits loses nothing.

@@ -37,7 +37,9 @@ pub(crate) const WORLD: Registered = Registered {
         let Form::Aging(load) = &scenario.load else { return None };
         Some(made(scenario, load, files))
     },
-    of_file: |front, name| read::is_graph(front).then(|| Form::Aging(Box::new(of_file(name)))),
+    of_file: |front, name| {
+        read::is_graph(front).then(|| Form::Aging(Box::new(AgingLoad::of_file(name, TRIALS, "mid"))))
+    },
     beside: |load| if let Form::Aging(load) = load { paths(load) } else { Vec::new() },
     numbers: || AgingNumbers::declared().names().iter().map(|it| format!("aging.{it}")).collect(),
     rows: || {
@@ -77,11 +79,6 @@ fn made(scenario: &Scenario, load: &AgingLoad, files: &mut [NamedFile]) -> MadeW
 
 /// How often the losses of a file's streams are drawn where no scenario says it.
 const TRIALS: u64 = 5;
-
-/// Returns the load of a file that is named itself.
-fn of_file(name: &str) -> AgingLoad {
-    AgingLoad::of_file(name, TRIALS, "mid")
-}
 
 /// The results of all streams of a load: by policy, and at the lower and upper bounds.
 #[derive(Default)]
@@ -178,7 +175,8 @@ impl World for Aging {
 impl Aging {
     /// Returns what each policy requested over a stream, and how many of the requests made summaries between sessions.
     fn replays(&self, load: &Load, stream: &AgingStream) -> Vec<(Replay, u64)> {
-        let player = AgingPlayer::new(self, stream, true).telling_contents();
+        let mut player = AgingPlayer::new(self, stream, true);
+        player.tells_contents = true;
         in_order(load.policies.len(), |at| {
             let policy = &load.policies[at];
             let log = player.policy(policy, &self.model);

@@ -126,7 +126,9 @@ impl Answering<'_, '_, '_> {
             return Err(self.where_lost(fact));
         }
         let p = match question.kind {
-            QuestionKind::Counting if reading.in_document(fact) => numbers.counts_document,
+            QuestionKind::Counting if reading.facts[fact as usize] & (CURRENT | SHARD) != 0 => {
+                numbers.counts_document
+            }
             QuestionKind::Counting => numbers.counts_entry,
             _ => numbers.states,
         };
@@ -212,11 +214,6 @@ impl QuestionReading {
     /// Returns whether it is in the current document.
     fn is_current(&self, fact: FactIx) -> bool {
         self.facts[fact as usize] & CURRENT != 0
-    }
-
-    /// Returns whether it is in any version of the document that was read.
-    fn in_document(&self, fact: FactIx) -> bool {
-        self.facts[fact as usize] & (CURRENT | SHARD) != 0
     }
 
     /// Returns whether it is in an entry that was read.

@@ -368,19 +368,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_declared_numbers_and_services_decode_and_each_can_be_changed_by_its_name() {
-        let numbers = ChatNumbers::declared();
-        let services: Vec<&str> = ServiceSpec::all().iter().map(|it| it.name.as_str()).collect();
-
-        assert_eq!(services, ["hosted", "local"]);
-        assert_eq!(numbers.get("document.keeps"), Some(0.998));
-        assert!(numbers.names().len() > 40 && numbers.names().contains(&"workload.shares.fact".to_owned()));
-        let changes = [("document.keeps".to_owned(), 0.5), ("sizes.date_words".to_owned(), 9.0)];
-        let changed = numbers.with(&changes.into_iter().collect()).unwrap();
-        assert_eq!((changed.document.keeps, changed.sizes.date_words), (0.5, 9));
-    }
-
-    #[test]
     fn every_wrong_change_is_told_at_once() {
         let changes =
             [("document.kept", 0.5), ("use.states", 1.5), ("entries.words", 1.5), ("model.request_ms", -1.0)];

@@ -53,7 +53,8 @@ fn one_session(desk: &mut Desk<'_, '_>) {
     let entries = desk.rules.spec.as_ref().filter(|it| it.write.entries);
     desk.start();
     for message in 0..desk.session().messages {
-        desk.receive(message);
+        desk.state.n_messages = message + 1;
+        desk.note(Occurrence::Message(message));
         let Some(entries) = entries else { continue };
         desk.add_entry(message);
         if entries.flushes_every().is_some_and(|it| (u64::from(message) + 1).is_multiple_of(it)) {
@@ -165,12 +166,6 @@ impl Desk<'_, '_> {
             }
             self.call(call);
         }
-    }
-
-    /// Takes up a message.
-    fn receive(&mut self, message: u32) {
-        self.state.n_messages = message + 1;
-        self.note(Occurrence::Message(message));
     }
 
     /// Makes a call to the service.

@@ -10,10 +10,10 @@ use super::log::{ChatEvent, ChatLog, ChatPhase, ModelRole, Occurrence, Storage};
 use super::rows::is_context_only;
 use crate::trial::{Numbered, Observed};
 use ctxsim_base::quantity::{Cost, sums};
-use ctxsim_engine::ledger::{Loss, MemoryKind};
+use ctxsim_engine::ledger::{CallRow, Loss, MemoryKind};
 use ctxsim_engine::measure::statistic::{DIFFERENCE, SHARE};
+use ctxsim_engine::memory::Recalled;
 use ctxsim_engine::memory::{ITEM_MAX, Replayed, RequestWriter};
-use ctxsim_engine::memory::{MemoryServiceCall, Recalled};
 use ctxsim_input::policy::memory::Cap;
 
 /// How many times as much of something is tried.
@@ -326,7 +326,7 @@ pub(super) fn requests(log: &ChatLog, policy: &Policy, numbers: &ChatNumbers) ->
         match event.what {
             Occurrence::Call(call, tokens) => {
                 let kind = MemoryKind::Service(call);
-                writer.call(MemoryServiceCall { kind, service: service.clone(), calls: 1, tokens });
+                writer.call(CallRow { turn_ix: 0, kind, service: service.clone(), calls: 1, tokens });
             }
             Occurrence::Model { said, document_words, version, output, .. } => {
                 let tokens = short(numbers.tokens(document_words));

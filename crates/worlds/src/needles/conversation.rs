@@ -18,9 +18,9 @@ pub use trial::{Dialogue, MessageStep, TrialMessage};
 /// A checked load of conversations.
 #[derive(Clone, Debug)]
 pub struct ConversationLoad {
-    scenario: Scenario,
-    lengths: Vec<u64>,
-    trials: u64,
+    pub(super) scenario: Scenario,
+    pub(super) lengths: Vec<u64>,
+    pub(super) trials: u64,
     needle_density: NumberShare,
     implicit_ratio: f64,
     budget_ratio: NumberShare,
@@ -28,7 +28,7 @@ pub struct ConversationLoad {
     chars_per_token: Decimal,
     n_domains: u64,
     categories: Vec<Category>,
-    category_names: Arc<[String]>,
+    pub(super) category_names: Arc<[String]>,
     source: TrialRandom,
 }
 
@@ -95,29 +95,9 @@ impl ConversationLoad {
         }
     }
 
-    /// Returns the name of their scenario.
-    pub fn name(&self) -> &str {
-        &self.scenario.name
-    }
-
     /// Returns how many conversations there are.
     pub fn n_trials(&self) -> usize {
         saturated::<usize>(self.trials).saturating_mul(self.lengths.len())
-    }
-
-    /// Returns how many conversations there are of each length.
-    pub fn trials_per_length(&self) -> u64 {
-        self.trials
-    }
-
-    /// Returns the lengths of its conversations, in messages.
-    pub fn lengths(&self) -> &[u64] {
-        &self.lengths
-    }
-
-    /// Returns the categories of its facts.
-    pub fn categories(&self) -> &[String] {
-        &self.category_names
     }
 
     /// Returns a conversation's index among all, from its length and its index within that length.

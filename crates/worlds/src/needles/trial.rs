@@ -202,7 +202,7 @@ columns! { ScriptTrial;
     "needles_found": Count = |it| it.trial.needles().found,
     /// The share found, by quarter of the conversation, to four decimals; 0 without any.
     "depth_accuracy": Group(|| heads_named(&QUARTILES, ColumnUnit::Share)) =
-        |it| Value::from_iter(QUARTILES.into_iter().zip(it.trial.quartiles.map(by_quarter))),
+        |it| Value::from_iter(QUARTILES.into_iter().zip(it.trial.quartiles.map(|it| decimals(it.as_published(), 4)))),
 }
 
 impl ScriptTrial {
@@ -218,10 +218,6 @@ impl ScriptTrial {
         all.sort_by_key(|it| (it.trial.length, place(it).unwrap_or(STRATEGIES.len())));
         all
     }
-}
-
-fn by_quarter(hits: NeedleHits) -> f64 {
-    decimals(hits.as_published(), 4)
 }
 
 /// Rounds a number as the script does: the nearest decimal of what is stored.

@@ -108,10 +108,12 @@ fn answer(it: &NeedleProbe) -> take::TrialQuestion {
 /// Returns which of all conversations one is.
 fn place(conversation: &ConversationLoad, length: u64, trial: u64) -> OrProblems<usize> {
     conversation.index_of(length, trial).ok_or_else(|| {
-        let message =
-            format!("{} has no conversation number {trial} with {length} messages", conversation.name());
-        let lengths: Vec<String> = conversation.lengths().iter().map(u64::to_string).collect();
-        let last = conversation.trials_per_length().saturating_sub(1);
+        let message = format!(
+            "{} has no conversation number {trial} with {length} messages",
+            conversation.scenario.name
+        );
+        let lengths: Vec<String> = conversation.lengths.iter().map(u64::to_string).collect();
+        let last = conversation.trials.saturating_sub(1);
         let help =
             format!("the lengths are {}; conversations are numbered from 0 to {last}", lengths.join(", "));
         vec![Diagnostic::at(Code("conversation-unknown"), "", message).help(help)]
@@ -226,7 +228,7 @@ impl ConversationLoad {
         let memory = policy.fact_memory()?;
         let banks = memory.store.declared()?;
         memory.write.extract.iter().find(|it| it.into.is_none())?;
-        let strays = self.categories().iter().filter(|it| !banks.contains(it));
+        let strays = self.category_names.iter().filter(|it| !banks.contains(it));
         let strays: Vec<String> = strays.map(|it| format!("`{it}`")).collect();
         let strays = match strays.as_slice() {
             [] => return None,
@@ -254,7 +256,7 @@ fn retained(load: &Load, cell: Cell, keys: &Keys<'_>, kept: &Kept<PlayedTrial>) 
 
 impl World for ConversationLoad {
     fn name(&self) -> &str {
-        self.name()
+        &self.scenario.name
     }
 
     fn kind(&self) -> &'static LoadKind {
@@ -262,7 +264,7 @@ impl World for ConversationLoad {
     }
 
     fn trials(&self) -> Option<u64> {
-        Some(self.trials_per_length())
+        Some(self.trials)
     }
 
     fn premises(&self) -> Option<[&'static str; 2]> {
@@ -321,7 +323,7 @@ impl World for ConversationLoad {
     }
 
     fn without_rows(&self, of_needs: bool) -> Option<Diagnostic> {
-        let message = format!("{} declares no needs: probes ask for its facts", self.name());
+        let message = format!("{} declares no needs: probes ask for its facts", self.scenario.name);
         let help = "use `--rows probes` for one row per fact, or `--rows trials` for one per conversation";
         of_needs.then(|| Diagnostic::at(Code("rows-conversation"), "", message).help(help))
     }
@@ -339,11 +341,11 @@ impl World for ConversationLoad {
     }
 
     fn lengths(&self) -> &[u64] {
-        self.lengths()
+        &self.lengths
     }
 
     fn trial(&self, length: Option<u64>, trial: u64, limits: &Limits) -> OrProblems<(Timeline, Limits)> {
-        let length = length.or(self.lengths().first().copied()).unwrap_or_default();
+        let length = length.or(self.lengths.first().copied()).unwrap_or_default();
         let made = self.trial(place(self, length, trial)?);
         let limits = Limits { prompt: limits.prompt.min(made.budget_tokens), ..*limits };
         Ok((self.timeline(&made), limits))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::ErrorKind;
 
-use ctxsim_input::text::decode::decode_table;
+use ctxsim_input::text::source::decode_table;
 use ctxsim_report::made::InputDigest;
 use indexmap::IndexMap;
 use serde_json::Value;

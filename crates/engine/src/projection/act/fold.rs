@@ -48,11 +48,6 @@ impl CompiledFold {
         }
     }
 
-    /// Returns whether what comes earlier in a pass says nothing of a turn.
-    fn is_per_turn(&self) -> bool {
-        self.budget.is_none_or(|it| it.per_turn)
-    }
-
     /// Returns what folding these slots of one turn would make of them.
     fn draft(
         &self,
@@ -128,8 +123,9 @@ impl Act for CompiledFold {
         edit: &mut Editor<'_, '_>,
     ) {
         let is_active = rung.scope.part == PromptPart::Active;
-        let resumes =
-            !is_active && !rung.scope.protects_slots() && !rung.counts_progress() && self.is_per_turn();
+        // What comes earlier in a pass may say something of a turn.
+        let is_per_turn = self.budget.is_none_or(|it| it.per_turn);
+        let resumes = !is_active && !rung.scope.protects_slots() && !rung.counts_progress() && is_per_turn;
         let mut at = if resumes { rung.resume(region, edit) } else { region.from };
         at = begin_of_turn(edit, at).max(region.from);
         let mut pool = self.budget.map(|it| OpenPool::new(it, region));
@@ -143,7 +139,8 @@ impl Act for CompiledFold {
             }
             let before = pool;
             let draft = self.draft(&units, rung, pool.as_mut(), edit);
-            if !draft.is_made(self) {
+            // Never of a turn folded before; else whatever its size, or if it gets smaller.
+            if !draft.has_items || !self.grows && draft.output >= draft.input {
                 pool = before;
                 continue;
             }
@@ -248,11 +245,6 @@ impl CompiledFold {
 }
 
 impl TurnDraft {
-    /// Returns whether the fold is made: never of a turn folded before; else whatever its size, or if it gets smaller.
-    fn is_made(&self, fold: &CompiledFold) -> bool {
-        self.has_items && (fold.grows || self.output < self.input)
-    }
-
     /// Puts the summary into the first slot that does not stay.
     fn make(self, edit: &mut Editor<'_, '_>) {
         let tokens = saturated(self.output);

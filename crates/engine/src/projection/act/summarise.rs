@@ -70,7 +70,8 @@ impl CompiledSummary {
             && !rung.scope.protects_slots()
             && size.divides_alike()
             && !rung.counts_progress()
-            && self.is_constant();
+            && matches!(self.output, Num::Const(_))
+            && self.stay.is_none();
         let mut at = if resumes { rung.resume(region, edit) } else { region.from };
         at = begin_of_unit(edit, at, region, &size);
         let mut begun = at;
@@ -97,11 +98,6 @@ impl CompiledSummary {
             rung.settled.cursor = rung.settled.cursor.max(begun);
         }
         edit.note_pass(is_active, n_replaced, n_replaced);
-    }
-
-    /// Returns whether it is as long whatever it replaces, and whenever, and nothing stays beside it.
-    fn is_constant(&self) -> bool {
-        matches!(self.output, Num::Const(_)) && self.stay.is_none()
     }
 
     fn result_of(&self, batch: &Batch, activation: &Activation<'_>, prompt: &Prompt<'_>) -> SummaryOutcome {
@@ -265,7 +261,7 @@ fn begin_of_unit(edit: &mut Editor<'_, '_>, at: SlotIx, region: Region, size: &U
     {
         begin -= 1;
     }
-    edit.touch(u64::from(at - begin));
+    edit.prompt.touch(u64::from(at - begin));
     begin
 }
 

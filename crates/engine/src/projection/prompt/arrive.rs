@@ -62,7 +62,7 @@ impl Prompt<'_> {
     }
 
     /// Adds a hidden slot behind everything else, for words of the policy's own; returns it.
-    pub(in crate::projection) fn add_spare(&mut self) -> SlotIx {
+    pub(crate) fn add_spare(&mut self) -> SlotIx {
         let at = self.add_hidden(Kind::User);
         self.spares.push(at);
         at

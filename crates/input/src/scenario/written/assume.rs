@@ -214,7 +214,7 @@ impl NeedRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::decode::{Format, decode};
+    use crate::text::source::{Format, decode};
 
     #[test]
     fn every_assumption_has_a_default_in_the_one_file() {

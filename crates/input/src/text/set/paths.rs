@@ -1,6 +1,6 @@
 //! Paths of overrides: all paths of inputs, and suggestions for a wrong one.
 
-use super::{Encode, Node, Override, ROOTS, SetTarget, decode, names};
+use super::{Encode, Node, Override, ROOTS, SetTarget, names, source};
 use crate::ProfileFile;
 use crate::prelude::*;
 
@@ -10,7 +10,7 @@ const STEPS_MAX: usize = 10;
 impl Override {
     /// Returns all override paths of an input, with its own prefix, as in `profile.NAME`.
     pub fn paths<T: Encode>(target: SetTarget, name: Option<&str>, spec: &T) -> Vec<String> {
-        let Ok(tree) = decode::to_tree(spec) else { return Vec::new() };
+        let Ok(tree) = source::to_tree(spec) else { return Vec::new() };
         let named = |root: &str| name.map_or_else(|| root.to_owned(), |it| format!("{root}.{it}"));
         match target {
             SetTarget::Policy => {
@@ -142,7 +142,7 @@ fn has_in_order(steps: &[&str], wanted: &[&str], is_same: impl Fn(&str, &str) ->
 impl Override {
     /// Returns the profile that it names, preferring the longest known name; `None` if it applies to all.
     pub fn profile(&self, is_known: impl Fn(&str) -> bool) -> Option<String> {
-        let is_field = |it: &String| decode::fields::<ProfileFile>().contains(&it.as_str());
+        let is_field = |it: &String| source::fields::<ProfileFile>().contains(&it.as_str());
         if self.target != SetTarget::Profile || self.path.first().is_some_and(is_field) {
             return None;
         }
@@ -157,7 +157,7 @@ impl Override {
 
     /// Reports an unknown profile; `None` if it names a field, or nearly one.
     pub fn unknown_profile(&self, names: &[&str]) -> Option<Box<Diagnostic>> {
-        let fields = decode::fields::<ProfileFile>();
+        let fields = source::fields::<ProfileFile>();
         let is_field = |it: &String| fields.contains(&it.as_str());
         if nearest(self.path.first()?, fields.iter().copied()).is_some() {
             return None;

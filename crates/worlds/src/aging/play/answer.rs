@@ -270,11 +270,6 @@ impl AgingRun<'_> {
         }
     }
 
-    /// Returns the score of what a session leaves, if that is what is scored.
-    pub(super) fn score_after(&self, session: u32) -> Option<f64> {
-        if self.player.stream.scoring == StreamScore::Fidelity { self.fidelity(session) } else { None }
-    }
-
     /// Adds the point after the last session, where the memory's text is scored.
     pub(super) fn last_point(&mut self) {
         if self.player.stream.scoring == StreamScore::Keywords {
@@ -315,7 +310,7 @@ impl AgingRun<'_> {
     }
 
     /// Returns the share of records with tracked facts of which some tracked fact is held, in whichever version.
-    fn fidelity(&self, session: u32) -> Option<f64> {
+    pub(super) fn fidelity(&self, session: u32) -> Option<f64> {
         let graph = &self.player.stream.graph;
         let mut held: Vec<Option<bool>> = vec![None; graph.records.len()];
         for Tracked { fact, .. } in &self.player.tracked {
