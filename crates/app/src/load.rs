@@ -183,7 +183,9 @@ fn imported(
     beside: &BySession,
 ) -> Result<Vec<Imported>, Error> {
     let mut reader = origin.reader()?;
-    located(origin, import::import_beside(reader.as_mut(), &spec.name, assume, &spec.file_tools, beside))
+    let assumed = std::slice::from_ref(assume);
+    let under = import::import_under(reader.as_mut(), &spec.name, assumed, &spec.file_tools, beside);
+    Ok(located(origin, under)?.into_iter().flatten().collect())
 }
 
 /// Adds the file to the problems of reading a recording.

@@ -204,7 +204,8 @@ pub fn import_from(
     assume: &Assume,
     file_tools: &[String],
 ) -> io::Result<ImportResult<Vec<Imported>>> {
-    import_beside(reader, name, assume, file_tools, &BySession::default())
+    let under = import_under(reader, name, std::slice::from_ref(assume), file_tools, &BySession::default())?;
+    Ok(under.map(|it| it.into_iter().flatten().collect()))
 }
 
 /// What was read of a recording, or everything that is wrong with it.
@@ -213,22 +214,8 @@ pub type ImportResult<T> = Result<T, Vec<Diagnostic>>;
 /// What the neighbours of a recording's sessions tell of each, by its name within the file.
 pub type BySession = IndexMap<String, Neighbours>;
 
-/// The same, with what other sessions tell of these.
-///
-/// # Errors
-/// As [`import_from`].
-pub fn import_beside(
-    reader: &mut dyn BufRead,
-    name: &str,
-    assume: &Assume,
-    file_tools: &[String],
-    beside: &BySession,
-) -> io::Result<ImportResult<Vec<Imported>>> {
-    let under = import_under(reader, name, std::slice::from_ref(assume), file_tools, beside)?;
-    Ok(under.map(|it| it.into_iter().flatten().collect()))
-}
-
-/// The same under several assumptions: the recording is read once, and its sessions are laid out under each.
+/// The same under several assumptions, with what other sessions tell of these: the recording is read once, and its sessions are laid out under
+/// each.
 ///
 /// # Errors
 /// As [`import_from`].

@@ -10,14 +10,9 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     reads: "messages, reasoning, tool calls and results, usage per response, compactions, the system prompt",
     omits: "tool schemas; repeated token counts",
     checked: Checked::Real("rollouts of EntityProcess/agentv"),
-    detect,
+    detect: |head| json::any(head, is_record),
     read,
 };
-
-/// Returns whether one of the first lines holds a record of a rollout.
-pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<CodexRecord<'_>>(line).is_some_and(|it| is_record(&it)))
-}
 
 /// Returns whether a record is one of a rollout's.
 fn is_record(record: &CodexRecord<'_>) -> bool {

@@ -10,15 +10,11 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     reads: "messages, reasoning, tool calls and results, usage of each reply once, compactions, system prompt and tools where they are there",
     omits: "what was streamed and billed again in the reply",
     checked: Checked::Real("sessions of HarleyCoops/deepseek-Entire.io and test files of two others"),
-    detect,
+    detect: |head| json::any(head, is_event),
     read,
 };
 
-/// Returns whether one of the first lines is the header of a session, or an event of its own kinds.
-pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<DshRecord<'_>>(line).is_some_and(|it| is_event(&it)))
-}
-
+/// Returns whether a record is the header of a session, or an event of its own kinds.
 fn is_event(record: &DshRecord<'_>) -> bool {
     let kind = record.kind.0.as_ref();
     kind == "session" && record.created_at.is_some()

@@ -1,6 +1,6 @@
 //! What Gemini CLI prints with `--output-format stream-json`: one event per line, and the totals of the session in the last.
 
-use super::spread::{BillTotals, RequestPlace, spread, text_tokens};
+use super::spread::{RequestPlace, spread, text_tokens};
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -83,7 +83,7 @@ struct GeminiStreamWalk {
     end_ms: Option<i64>,
     n_requests: usize,
     /// Totals, with the requests that they are of.
-    legs: Vec<(BillTotals, [usize; 2])>,
+    legs: Vec<(Usage, [usize; 2])>,
 }
 
 impl GeminiStreamWalk {
@@ -153,11 +153,11 @@ impl GeminiStreamWalk {
     /// Takes the totals of the requests since the last ones.
     fn totals(&mut self, line: usize, stats: &Value, losses: &mut Losses) {
         let mut bill = BillReader::of_session(line, "stats", stats, losses);
-        let input = bill.needed("input_tokens");
+        let prompt = bill.needed("input_tokens");
         let output = bill.tokens("output_tokens");
         let total = bill.tokens("total_tokens");
-        let read = bill.tokens("cached");
-        bill.less(input, "cached", read);
+        let cache_read = bill.tokens("cached");
+        bill.less(prompt, "cached", cache_read);
         if !bill.is_complete() {
             return losses.add(line, "results without totals, whose requests stay without usage");
         }
@@ -166,8 +166,9 @@ impl GeminiStreamWalk {
             return losses.add(line, "totals of which the log shows no request");
         }
         // Thoughts are in the sum of all tokens alone.
-        let output = output.max(total.saturating_sub(input));
-        self.legs.push((BillTotals { input, read, written: 0, output }, [from, self.n_requests]));
+        let output = output.max(total.saturating_sub(prompt));
+        let totals = Usage { prompt, cache_read, output, ..Usage::default() };
+        self.legs.push((totals, [from, self.n_requests]));
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
@@ -177,7 +178,7 @@ impl GeminiStreamWalk {
             let places: Vec<RequestPlace> = (from..to).map(|it| (0, it)).collect();
             // What is in no text stands before each prompt.
             let shown = text_tokens(&transcripts[0], &places);
-            let front = totals.input.saturating_sub(shown) / places.len() as u64;
+            let front = totals.prompt.saturating_sub(shown) / places.len() as u64;
             spread(totals, &mut transcripts, &places, front);
             transcripts[0].is_spread = true;
         }

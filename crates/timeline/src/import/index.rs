@@ -131,14 +131,7 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
     }
     let HomeFolders { user, project } =
         lines.head().lines().find_map(folder_of).map(home_folders).unwrap_or_default();
-    let named = |Identity { id, name, has_texts }: Identity| Indexed {
-        id,
-        session: name,
-        has_texts,
-        user: user.clone(),
-        project: project.clone(),
-        ..Indexed::default()
-    };
+    let named = |it: Indexed| Indexed { user: user.clone(), project: project.clone(), ..it };
     Ok(identities(&mut lines).into_iter().map(named).collect())
 }
 
@@ -416,23 +409,13 @@ fn glance(transcript: &Transcript) -> Glance {
 /// How much of a file is searched for an id.
 pub(super) const HEAD_BYTES: usize = 128 << 10;
 
-/// A session of a recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
-    /// Its id in the log, with that of the sub-agent if it is one's session.
-    pub(super) id: String,
-    /// Its name within the file; empty for a single session.
-    pub(super) name: String,
-    /// Whether the recording has the texts of the session, and not only its usage.
-    pub(super) has_texts: bool,
-}
-
 /// Returns the sessions of a recording whose log names them.
-fn identities(lines: &mut LogLines<'_>) -> Vec<Identity> {
+fn identities(lines: &mut LogLines<'_>) -> Vec<Indexed> {
     if usage_csv::detect(lines.head()) {
         let sessions = usage_csv::sessions(lines).into_iter();
-        return sessions.map(|(name, id)| Identity { id, name, has_texts: false }).collect();
+        return sessions.map(|(session, id)| Indexed { id, session, ..Indexed::default() }).collect();
     }
+    let of_log = |id: String| Indexed { id, has_texts: true, ..Indexed::default() };
     let mut of_agent = None;
     for record in lines.head().lines().filter_map(json::first::<Members<'_>>) {
         match id(&record) {
@@ -452,10 +435,6 @@ fn of_document(head: &str) -> Option<String> {
     let outline = FrontOutline::of(head);
     let id = ["info.id", "sessionId", "session_id"].iter().find_map(|it| outline.get(it));
     id.filter(|it| !it.is_empty()).map(str::to_owned)
-}
-
-fn of_log(id: String) -> Identity {
-    Identity { id, name: String::new(), has_texts: true }
 }
 
 /// Returns the id of the session that a record names.

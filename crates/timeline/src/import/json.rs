@@ -33,6 +33,11 @@ pub(super) fn first<'l, R: Deserialize<'l>>(line: &'l str) -> Option<R> {
     serde_json::Deserializer::from_str(line).into_iter::<R>().next()?.ok()
 }
 
+/// Returns whether one of the first lines is a record of a kind.
+pub(super) fn any<'l, R: Deserialize<'l>>(head: &'l str, is_one: impl Fn(&R) -> bool) -> bool {
+    head.lines().filter_map(first::<R>).any(|it| is_one(&it))
+}
+
 /// Returns the records of a list at the top one after the other, each on the line on which it begins; any other text as it is.
 pub(super) fn unlisted(text: &str) -> Cow<'_, str> {
     if !text.trim_ascii_start().starts_with('[') {

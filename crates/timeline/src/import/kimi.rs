@@ -10,15 +10,11 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     reads: "messages, thoughts, tool calls and results, usage per step, compactions, sub-agents as sessions of their own, in the older and the newer protocol",
     omits: "the system prompt and the tool schemas",
     checked: Checked::Real("test files of MoonshotAI/kimi-code, one request with cache reads"),
-    detect,
+    detect: |head| json::any(head, is_wire),
     read,
 };
 
-/// Returns whether one of the first lines is the head of a wire, or a record that only it has.
-pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<Members<'_>>(line).is_some_and(|it| is_wire(&it)))
-}
-
+/// Returns whether a record is the head of a wire, or one that only it has.
 fn is_wire(record: &Members<'_>) -> bool {
     let kind = record.text("type");
     let is_head = kind == "metadata" && !record.text("protocol_version").is_empty();

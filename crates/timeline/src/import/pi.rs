@@ -11,14 +11,9 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     reads: "the branch of the last entry: messages, tool calls and results, usage and cost per request, compactions",
     omits: "the system prompt and the tool schemas; abandoned branches",
     checked: Checked::Real("a session of badlogic/pi-mono"),
-    detect,
+    detect: |head| json::any(head, is_message),
     read,
 };
-
-/// Returns whether one of the first lines is a session's header or a message.
-pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<PiRecord<'_>>(line).is_some_and(|it| is_message(&it)))
-}
 
 /// Returns whether an entry is a message of a role that pi knows.
 fn is_message(record: &PiRecord<'_>) -> bool {

@@ -168,8 +168,8 @@ impl FoundRows {
             losses.add(line, "rows without usage");
             return (None, 0);
         }
-        let uncached = if shape.is_whole { bill.less(input, shape.read[0], cached) } else { input };
-        let output = if shape.is_whole { output } else { output.saturating_add(reasoning) };
+        let uncached = if shape.is_apart { input } else { bill.less(input, shape.read[0], cached) };
+        let output = if shape.is_apart { output.saturating_add(reasoning) } else { output };
         (bill.apart([uncached, cache_read, cache_write, output]), reasoning.min(output))
     }
 

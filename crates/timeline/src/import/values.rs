@@ -339,25 +339,14 @@ impl<'de> Visitor<'de> for ContentVisitor {
 }
 
 /// Whether something is so; anything but `true` is taken as `false`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(from = "Value")]
 pub(super) struct Flag(pub(super) bool);
 
-impl<'de> Deserialize<'de> for Flag {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FlagVisitor).map(Self)
+impl From<Value> for Flag {
+    fn from(value: Value) -> Self {
+        Self(value == true)
     }
-}
-
-struct FlagVisitor;
-
-impl<'de> Visitor<'de> for FlagVisitor {
-    type Value = bool;
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<bool, E> {
-        Ok(value)
-    }
-
-    ignores_the_rest!(false; visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str, visit_unit, visit_seq, visit_map);
 }
 
 /// Parses `2026-01-16T00:14:21.124Z` as milliseconds since 1970; a time without a zone is in UTC. `None` for anything else.
