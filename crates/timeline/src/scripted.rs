@@ -343,7 +343,7 @@ fn begin_with(spec: &ScenarioFile, stable: &[StableItem]) -> TimelineBuilder {
     for item in stable {
         builder.stable(item.kind, narrow(item.tokens));
     }
-    builder.image_rule(ImageRule::of_model(""));
+    builder.timeline.images.rule = Some(ImageRule::of_model(""));
     builder
 }
 
