@@ -165,29 +165,28 @@ impl CopilotWalk {
         }
         let (session, lane) = self.lane(agent);
         data.model.replace(&mut lane.model);
-        let thought = Named::spoken(Kind::Reasoning, data.reasoning_text);
-        let mut parts: Vec<Named> =
-            thought.into_iter().chain(Named::spoken(Kind::Assistant, data.content)).collect();
-        parts.extend(data.tool_requests.into_iter().flatten().map(CallRecord::into_named));
+        let thought = Part::spoken(Kind::Reasoning, data.reasoning_text);
+        let mut parts: Vec<Part> =
+            thought.into_iter().chain(Part::spoken(Kind::Assistant, data.content)).collect();
+        parts.extend(data.tool_requests.into_iter().flatten().map(CallRecord::into_part));
         if parts.is_empty() {
-            parts.push(Named::plain(Part::new(Kind::Assistant, 0, 0)));
+            parts.push(Part::new(Kind::Assistant, 0, 0));
         }
         let mut bill = BillReader::new(stamp.line, "data", losses);
         if let Some(output) = data.output_tokens.map(|it| bill.count("outputTokens", it)) {
-            let weights: Vec<u64> = parts.iter().map(|it| it.part.characters).collect();
+            let weights: Vec<u64> = parts.iter().map(|it| it.characters).collect();
             let shares = apportion(output, &weights);
-            parts.iter_mut().zip(shares).for_each(|(it, tokens)| it.part.tokens = Some(tokens));
+            parts.iter_mut().zip(shares).for_each(|(it, tokens)| it.tokens = Some(tokens));
         }
         let model = lane.model.clone();
-        let reply = Reply {
-            parts,
+        lane.assembler.replied(Exchange {
+            reply: parts,
             at_ms: lane.begins_ms.take(),
             response_ms: stamp.ms,
             end_ms: stamp.ms,
             model: model.clone(),
-            ..Reply::default()
-        };
-        lane.assembler.replied(reply);
+            ..Exchange::default()
+        });
         let place = (session, lane.n_requests);
         lane.n_requests += 1;
         self.open.push(OpenRequest { model, place: Some(place), bill: None });
@@ -199,8 +198,8 @@ impl CopilotWalk {
             (_, Shaped::Object(error)) => error.message.to_content(),
             _ => Content::default(),
         };
-        let part = Part::of(Kind::ToolResult, content);
-        self.lane(agent).1.assembler.answered(stamp, &data.tool_call_id.0, part, losses);
+        let part = Part::result(&data.tool_call_id.0, "", content);
+        self.lane(agent).1.assembler.answered(stamp, part, losses);
     }
 
     /// Takes what stands before every prompt and is in no text.

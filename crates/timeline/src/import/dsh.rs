@@ -170,35 +170,35 @@ impl DshWalk {
         for piece in message.content.unwrap_or_default() {
             let text = piece.text.unwrap_or_default();
             match piece.kind.0.as_ref() {
-                "text" => parts.push(Named::plain(Part::of(Kind::Assistant, text))),
-                "reasoning" => parts.push(Named::plain(Part::of(Kind::Reasoning, text))),
+                "text" => parts.push(Part::of(Kind::Assistant, text)),
+                "reasoning" => parts.push(Part::of(Kind::Reasoning, text)),
                 "tool-call" => {
-                    parts.push(Named::call(&piece.id.0, &piece.name.0, piece.arguments.unwrap_or_default()));
+                    parts.push(Part::call(&piece.id.0, &piece.name.0, piece.arguments.unwrap_or_default()));
                 }
                 other => losses.add(stamp.line, format!("blocks of the unknown type `{other}` in replies")),
             }
         }
         if is_seed {
             losses.add(stamp.line, "replies taken over from the parent session, which are its requests");
-            for named in parts {
-                self.assembler.said(stamp, named.part.with_kind(Kind::Assistant), false);
+            for part in parts {
+                self.assembler.said(stamp, part.with_kind(Kind::Assistant), false);
             }
             return;
         }
         self.reply(parts, bill, stamp.ms);
     }
 
-    fn reply(&mut self, parts: Vec<Named>, bill: Option<(Usage, Tokens)>, at_ms: Option<i64>) {
+    fn reply(&mut self, parts: Vec<Part>, bill: Option<(Usage, Tokens)>, at_ms: Option<i64>) {
         let (usage, reasoning) = bill.unzip();
-        self.assembler.replied(Reply {
-            parts,
+        self.assembler.replied(Exchange {
+            reply: parts,
             at_ms: self.begins_ms.take(),
             response_ms: self.first_ms.take().or(at_ms),
             end_ms: at_ms,
             model: self.model.clone(),
             usage,
             reasoning: reasoning.unwrap_or(0),
-            ..Reply::default()
+            ..Exchange::default()
         });
     }
 
@@ -211,11 +211,11 @@ impl DshWalk {
             let content = piece.content.to_content();
             let content =
                 if content.measured.characters > 0 { content } else { piece.text.unwrap_or_default() };
-            self.assembler.answered(stamp, own, Part::of(Kind::ToolResult, content), losses);
+            self.assembler.answered(stamp, Part::result(own, "", content), losses);
             is_first = false;
         }
         if is_first {
-            self.assembler.answered(stamp, named, Part::new(Kind::ToolResult, 0, 0), losses);
+            self.assembler.answered(stamp, Part::result(named, "", Measured::default()), losses);
         }
     }
 

@@ -76,7 +76,7 @@ struct GeminiStreamWalk {
     model: String,
     assembler: Assembler,
     /// What the model has said since the last result.
-    open: Vec<Named>,
+    open: Vec<Part>,
     /// A text whose pieces still come.
     text: String,
     first_ms: Option<i64>,
@@ -107,13 +107,13 @@ impl GeminiStreamWalk {
                 self.moment(stamp.ms);
                 self.text_is_complete();
                 let asked = event.parameters.unwrap_or_default().0;
-                self.open.push(Named::call(&event.tool_id.0, &event.tool_name.0, asked));
+                self.open.push(Part::call(&event.tool_id.0, &event.tool_name.0, asked));
             }
             "tool_result" => {
                 self.close();
                 let why = event.error.object().and_then(|it| it.message);
-                let part = Part::of(Kind::ToolResult, event.output.or(why).unwrap_or_default());
-                self.assembler.answered(stamp, &event.tool_id.0, part, losses);
+                let part = Part::result(&event.tool_id.0, "", event.output.or(why).unwrap_or_default());
+                self.assembler.answered(stamp, part, losses);
             }
             "result" => {
                 self.close();
@@ -130,7 +130,7 @@ impl GeminiStreamWalk {
 
     fn text_is_complete(&mut self) {
         let text = std::mem::take(&mut self.text);
-        self.open.extend(Named::spoken(Kind::Assistant, Some(Content::new(&text))));
+        self.open.extend(Part::spoken(Kind::Assistant, Some(Content::new(&text))));
     }
 
     /// Makes a request of what the model has said since the last result.
@@ -139,12 +139,12 @@ impl GeminiStreamWalk {
         let parts = std::mem::take(&mut self.open);
         if !parts.is_empty() {
             self.n_requests += 1;
-            self.assembler.replied(Reply {
-                parts,
+            self.assembler.replied(Exchange {
+                reply: parts,
                 response_ms: self.first_ms,
                 end_ms: self.end_ms,
                 model: self.model.clone(),
-                ..Reply::default()
+                ..Exchange::default()
             });
         }
         (self.first_ms, self.end_ms) = (None, None);

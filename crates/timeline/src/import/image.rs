@@ -90,10 +90,9 @@ impl Part {
         (stays.then_some(self), own)
     }
 
-    /// Returns it with its images as if they were text, which no provider lets a model write.
-    pub(super) fn with_images_as_text(mut self) -> Self {
+    /// Counts its images as if they were text, which no provider lets a model write.
+    pub(super) fn count_images_as_text(&mut self) {
         self.characters += DOCUMENT_CHARACTERS * std::mem::take(&mut self.images).len() as u64;
-        self
     }
 }
 

@@ -98,8 +98,8 @@ impl KimiSession {
 /// The step that is open: what the model has said, and what has come back.
 #[derive(Debug, Default)]
 struct OpenStep {
-    parts: Vec<Named>,
-    results: Vec<(Stamp, String, Part)>,
+    parts: Vec<Part>,
+    results: Vec<(Stamp, Part)>,
     /// A call whose arguments are not complete: its name, its tool, and what is there of them.
     call: Option<(String, String, String)>,
     usage: Option<Usage>,
@@ -109,7 +109,7 @@ struct OpenStep {
 }
 
 impl OpenStep {
-    fn said(&mut self, at_ms: Option<i64>, part: Named) {
+    fn said(&mut self, at_ms: Option<i64>, part: Part) {
         self.call_is_complete();
         self.first_ms = self.first_ms.or(at_ms);
         self.end_ms = at_ms.or(self.end_ms);
@@ -118,7 +118,7 @@ impl OpenStep {
 
     fn call_is_complete(&mut self) {
         if let Some((id, tool, arguments)) = self.call.take() {
-            self.parts.push(Named::call(&id, &tool, Content::new(&arguments)));
+            self.parts.push(Part::call(&id, &tool, Content::new(&arguments)));
         }
     }
 }
@@ -187,7 +187,7 @@ impl KimiLane {
             "think" => Part::of(Kind::Reasoning, payload.think.unwrap_or_default()),
             _ => Part::of(Kind::Assistant, payload.text.unwrap_or_default()),
         };
-        self.open.said(at_ms, Named::plain(part));
+        self.open.said(at_ms, part);
     }
 
     fn result(&mut self, stamp: Stamp, call: &str, value: Shaped<ReturnValue<'_>>) {
@@ -195,8 +195,7 @@ impl KimiLane {
         let shown = value
             .object()
             .map(|it| Content::join([it.output.to_content(), it.message.unwrap_or_default()].into_iter()));
-        let part = Part::of(Kind::ToolResult, shown.unwrap_or_default());
-        self.open.results.push((stamp, call.to_owned(), part));
+        self.open.results.push((stamp, Part::result(call, "", shown.unwrap_or_default())));
     }
 
     fn newer(&mut self, stamp: Stamp, kind: &str, record: &Members<'_>, losses: &mut Losses) {
@@ -269,7 +268,7 @@ impl KimiLane {
             }
             "tool.call" => {
                 let asked: Arguments = event.read("args", stamp.line, losses);
-                let call = Named::call(&event.text("toolCallId"), &event.text("name"), asked.0);
+                let call = Part::call(&event.text("toolCallId"), &event.text("name"), asked.0);
                 self.open.said(stamp.ms, call);
             }
             "tool.result" => {
@@ -290,18 +289,18 @@ impl KimiLane {
             self.assembler.stable(Part::of(Kind::System, Content::new(&system)));
         }
         if !open.parts.is_empty() || open.usage.is_some() {
-            self.assembler.replied(Reply {
-                parts: open.parts,
+            self.assembler.replied(Exchange {
+                reply: open.parts,
                 at_ms: open.begins_ms,
                 response_ms: open.first_ms.or(open.end_ms),
                 end_ms: open.end_ms,
                 model: self.model.clone(),
                 usage: open.usage,
-                ..Reply::default()
+                ..Exchange::default()
             });
         }
-        for (stamp, call, part) in open.results {
-            self.assembler.answered(stamp, &call, part, losses);
+        for (stamp, part) in open.results {
+            self.assembler.answered(stamp, part, losses);
         }
     }
 

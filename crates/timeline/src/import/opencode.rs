@@ -77,7 +77,7 @@ enum OpencodeParts {
 /// What the model answered.
 #[derive(Debug, Default)]
 struct OpencodeAnswer {
-    reply: Reply,
+    exchange: Exchange,
     results: Vec<CallOutcome>,
     is_summary: bool,
     /// Whether the reply came to its end.
@@ -89,7 +89,6 @@ struct OpencodeAnswer {
 /// What a call gave back.
 #[derive(Debug)]
 struct CallOutcome {
-    call: String,
     part: Part,
     /// When it left the prompts.
     cleared_ms: Option<i64>,
@@ -179,22 +178,22 @@ impl OpencodeWalk {
 
     /// Takes a reply with the results of its calls.
     fn reply(&mut self, stamp: Stamp, end_ms: Option<i64>, answer: OpencodeAnswer, losses: &mut Losses) {
-        let OpencodeAnswer { reply, results, is_finished, has_numbers, .. } = answer;
-        if reply.usage.is_none() && has_numbers && !is_finished {
-            return self.aborted(stamp, reply, results, losses);
+        let OpencodeAnswer { exchange, results, is_finished, has_numbers, .. } = answer;
+        if exchange.usage.is_none() && has_numbers && !is_finished {
+            return self.aborted(stamp, exchange.reply, results, losses);
         }
         self.clear(stamp.ms);
-        self.assembler.replied(Reply { at_ms: stamp.ms, end_ms, ..reply });
-        for CallOutcome { call, part, cleared_ms } in results {
-            self.assembler.answered(Stamp { ms: end_ms, ..stamp }, &call, part, losses);
-            self.to_clear.extend(cleared_ms.map(|it| (it, call)));
+        self.assembler.replied(Exchange { at_ms: stamp.ms, end_ms, ..exchange });
+        for CallOutcome { part, cleared_ms } in results {
+            self.to_clear.extend(cleared_ms.map(|it| (it, part.call.clone())));
+            self.assembler.answered(Stamp { ms: end_ms, ..stamp }, part, losses);
         }
     }
 
     /// Takes a reply that was not finished: it is not a request that anyone billed, but the later prompts hold what was said.
-    fn aborted(&mut self, stamp: Stamp, reply: Reply, results: Vec<CallOutcome>, losses: &mut Losses) {
+    fn aborted(&mut self, stamp: Stamp, reply: Vec<Part>, results: Vec<CallOutcome>, losses: &mut Losses) {
         losses.add(stamp.line, "replies without usage that were aborted or not finished; what they say counts as context, not as a request");
-        let spoken = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind != Kind::Reasoning);
+        let spoken = reply.into_iter().filter(|part| part.kind != Kind::Reasoning);
         let parts = spoken.chain(results.into_iter().map(|it| it.part));
         for part in parts.filter(|it| it.characters > 0) {
             self.assembler.said(stamp, part.with_kind(Kind::Assistant), false);
@@ -203,8 +202,7 @@ impl OpencodeWalk {
 
     /// Takes what stands in place of the history.
     fn compact(&mut self, stamp: Stamp, answer: OpencodeAnswer, losses: &mut Losses) {
-        let summary =
-            answer.reply.parts.into_iter().map(|it| it.part).find(|part| part.kind == Kind::Assistant);
+        let summary = answer.exchange.reply.into_iter().find(|part| part.kind == Kind::Assistant);
         let Some(summary) = summary else {
             return losses.add(stamp.line, "compactions that were not finished");
         };
@@ -212,7 +210,7 @@ impl OpencodeWalk {
         let summary = HistorySummary {
             stays_from: or_unlimited(self.begins.get(&stays).copied()),
             cause: std::mem::take(&mut self.cause),
-            bill: answer.reply.usage,
+            bill: answer.exchange.usage,
             ..HistorySummary::new(vec![summary.with_kind(Kind::Summary)])
         };
         self.assembler.replaced(stamp, summary);
@@ -315,20 +313,20 @@ fn answer(
     let is_inside = bill.number("total").is_some() && bill.tokens("total") == sum && reasoning <= output;
     let output = if is_inside { output } else { output + reasoning };
     let usage = bill.apart([uncached, cache_read, cache_write, output]);
-    let mut reply = Reply {
+    let mut exchange = Exchange {
         model: about.model.0.as_ref().to_owned(),
         usage,
         reasoning,
         cost: dollars(&about.cost).filter(|it| it.0 > 0),
-        ..Reply::default()
+        ..Exchange::default()
     };
     let mut results = Vec::new();
     for part in parts {
-        spoken(line, part, &mut reply.parts, &mut results, losses);
+        spoken(line, part, &mut exchange.reply, &mut results, losses);
     }
     let is_finished = !matches!(about.finish.0.as_ref(), "" | "other" | "unknown" | "error");
     OpencodeAnswer {
-        reply,
+        exchange,
         results,
         is_summary: about.summary.0,
         is_finished: is_finished && about.error.is_none(),
@@ -340,19 +338,19 @@ fn answer(
 fn spoken(
     line: usize,
     part: OpencodePart<'_>,
-    parts: &mut Vec<Named>,
+    parts: &mut Vec<Part>,
     results: &mut Vec<CallOutcome>,
     losses: &mut Losses,
 ) {
     match part.kind.0.as_ref() {
-        "text" => parts.push(Named::plain(Part::of(Kind::Assistant, part.text.unwrap_or_default()))),
-        "reasoning" => parts.push(Named::plain(Part::of(Kind::Reasoning, part.text.unwrap_or_default()))),
+        "text" => parts.push(Part::of(Kind::Assistant, part.text.unwrap_or_default())),
+        "reasoning" => parts.push(Part::of(Kind::Reasoning, part.text.unwrap_or_default())),
         "tool" => {
             let Shaped::Object(state) = part.state else {
                 return losses.add(line, "calls without a state");
             };
             let StateRecord { status, input, output, error, time } = state;
-            parts.push(Named::call(&part.call.0, &part.tool.0, input.unwrap_or_default().0));
+            parts.push(Part::call(&part.call.0, &part.tool.0, input.unwrap_or_default().0));
             let content = match status.0.as_ref() {
                 "completed" => output.unwrap_or_default(),
                 "error" => error.unwrap_or_default(),
@@ -361,10 +359,9 @@ fn spoken(
                     Content::default()
                 }
             };
-            let mut result = Part::of(Kind::ToolResult, content);
-            part.tool.0.as_ref().clone_into(&mut result.tool);
+            let result = Part::result(&part.call.0, &part.tool.0, content);
             let cleared_ms = milliseconds(&time, "compacted");
-            results.push(CallOutcome { call: part.call.0.into_owned(), part: result, cleared_ms });
+            results.push(CallOutcome { part: result, cleared_ms });
         }
         // Marks of the harness, which no prompt holds.
         "step-start" | "step-finish" | "patch" | "snapshot" | "retry" => {}

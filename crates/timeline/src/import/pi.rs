@@ -40,9 +40,9 @@ enum PiParts {
     /// Something on the user's side.
     User { parts: Vec<Part>, is_typed: bool },
     /// What a call gave back.
-    Result { call: String, part: Part },
+    Result(Part),
     /// What the model answered, and whether breakpoints cached it.
-    Reply(Reply, bool),
+    Reply(Box<Exchange>, bool),
     /// A summary in place of everything before an entry, which is named, or counted from the file's first.
     Compaction { summary: Part, kept: String, kept_index: Option<u64> },
     /// Nothing; whether the next reply is a summary in the place of everything before it.
@@ -52,7 +52,7 @@ enum PiParts {
 impl PiParts {
     /// Returns what a reply was billed.
     fn bill(self) -> Option<Usage> {
-        if let Self::Reply(reply, _) = self { reply.usage } else { None }
+        if let Self::Reply(exchange, _) = self { exchange.usage } else { None }
     }
 }
 
@@ -94,9 +94,8 @@ fn said(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
             PiParts::User { parts: user_parts(line, message.content, losses), is_typed: false }
         }
         "toolResult" => {
-            let mut part = Part::of(Kind::ToolResult, message.content.to_content());
-            message.tool_name.0.as_ref().clone_into(&mut part.tool);
-            PiParts::Result { call: message.tool_call_id.0.into_owned(), part }
+            let content = message.content.to_content();
+            PiParts::Result(Part::result(&message.tool_call_id.0, &message.tool_name.0, content))
         }
         "bashExecution" if message.exclude_from_context == Some(true) => {
             losses.add(line, "commands run by the user, which no model has seen");
@@ -132,7 +131,7 @@ fn reply(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
     }
     let (usage, cost) = billed(line, &message.usage, losses).unzip();
     let parts = match message.content {
-        MessageContent::Plain(text) => vec![Named::plain(Part::of(Kind::Assistant, text))],
+        MessageContent::Plain(text) => vec![Part::of(Kind::Assistant, text)],
         MessageContent::Blocks(blocks) => {
             blocks.into_iter().filter_map(|it| spoken(line, it, losses)).collect()
         }
@@ -143,24 +142,27 @@ fn reply(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
         return PiParts::Nothing;
     }
     let at_ms = message.timestamp.and_then(Count::milliseconds);
-    let reply = Reply {
-        parts,
+    let exchange = Exchange {
+        reply: parts,
         at_ms,
         response_ms: at_ms,
         model: message.model.0.into_owned(),
         usage,
         cost: cost.flatten(),
-        ..Reply::default()
+        ..Exchange::default()
     };
-    PiParts::Reply(reply, message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"))
+    PiParts::Reply(
+        Box::new(exchange),
+        message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"),
+    )
 }
 
 /// Makes a part of a block of a reply.
-fn spoken(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Named> {
+fn spoken(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Part> {
     match block.kind.0.as_ref() {
-        "text" => Some(Named::plain(Part::of(Kind::Assistant, block.text.unwrap_or_default()))),
-        "thinking" => Some(Named::plain(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default()))),
-        "toolCall" => Some(Named::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0)),
+        "text" => Some(Part::of(Kind::Assistant, block.text.unwrap_or_default())),
+        "thinking" => Some(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default())),
+        "toolCall" => Some(Part::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0)),
         other => {
             losses.add(line, format!("blocks of the unknown type `{other}` in replies"));
             None
@@ -198,10 +200,10 @@ fn billed(line: usize, record: &Value, losses: &mut Losses) -> Option<(Usage, Op
 }
 
 /// Makes a summary of the reply of the request that wrote it.
-fn summary_of(reply: Reply) -> HistorySummary {
-    let said = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind == Kind::Assistant);
+fn summary_of(exchange: Exchange) -> HistorySummary {
+    let said = exchange.reply.into_iter().filter(|part| part.kind == Kind::Assistant);
     HistorySummary {
-        bill: reply.usage,
+        bill: exchange.usage,
         ..HistorySummary::new(said.map(|it| it.with_kind(Kind::Summary)).collect())
     }
 }
@@ -226,14 +228,14 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
                     assembler.said(stamp, part, is_typed);
                 }
             }
-            PiParts::Result { call, part } => assembler.answered(stamp, &call, part, losses),
-            PiParts::Reply(reply, _) if std::mem::take(&mut is_summarising) => {
-                assembler.replaced(stamp, summary_of(reply));
+            PiParts::Result(part) => assembler.answered(stamp, part, losses),
+            PiParts::Reply(exchange, _) if std::mem::take(&mut is_summarising) => {
+                assembler.replaced(stamp, summary_of(*exchange));
             }
-            PiParts::Reply(reply, is_cached) => {
+            PiParts::Reply(exchange, is_cached) => {
                 has_breakpoints |= is_cached;
-                let response_ms = reply.response_ms.or(stamp.ms);
-                assembler.replied(Reply { response_ms, end_ms: stamp.ms, ..reply });
+                let response_ms = exchange.response_ms.or(stamp.ms);
+                assembler.replied(Exchange { response_ms, end_ms: stamp.ms, ..*exchange });
             }
             PiParts::Compaction { summary, kept, kept_index } => {
                 // In the first version, places count from the header.

@@ -17,7 +17,7 @@ pub(super) use super::json;
 pub(super) use super::lines::{LogLines, RecordLine};
 pub(super) use super::losses::Losses;
 pub(super) use super::transcript::{
-    Assembler, Exchange, HistorySummary, Named, Part, Remover, Reply, Transcript, named_apart,
+    Assembler, Exchange, HistorySummary, Part, Remover, Transcript, named_apart,
 };
 pub(super) use super::usage::{BillReader, Shaped};
 pub(super) use super::values::{CallRecord, Count, Flag, Members, MessageContent, Stamp, Text};

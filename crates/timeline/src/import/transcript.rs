@@ -183,6 +183,8 @@ pub(super) struct Part {
     pub(super) digest: u64,
     /// Its tokens, where a tokenizer counted its text.
     pub(super) tokens: Option<Tokens>,
+    /// Until its transcript is assembled: the name of the call that it is or answers; empty where there is none.
+    pub(super) call: String,
     /// The tool of a call or a result, as recorded.
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
@@ -267,14 +269,14 @@ impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
         let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
-        let (tool, answers) = (String::new(), usize::MAX);
         Self {
             kind,
             characters,
             digest,
             tokens: None,
-            tool,
-            answers,
+            call: String::new(),
+            tool: String::new(),
+            answers: usize::MAX,
             file: None,
             stands_in: false,
             fixed: None,
@@ -289,39 +291,27 @@ impl Part {
         Self { text, images, ..Self::new(kind, measured.characters, measured.digest) }
     }
 
-    /// The same content as another kind of part, which is neither call nor result.
-    pub(super) fn with_kind(self, kind: Kind) -> Self {
-        Self { kind, tool: String::new(), answers: usize::MAX, ..self }
-    }
-}
-
-/// A part and the name of its call; empty where there is none.
-#[derive(Clone, Debug)]
-pub(super) struct Named {
-    /// The call's name.
-    pub(super) call: String,
-    pub(super) part: Part,
-}
-
-impl Named {
-    /// A part that is not a call.
-    pub(super) fn plain(part: Part) -> Self {
-        Self { call: String::new(), part }
-    }
-
     /// What a model said or thought, if it is anything.
     pub(super) fn spoken(kind: Kind, content: Option<Content>) -> Option<Self> {
-        content
-            .filter(|it| it.measured.characters > 0 || !it.images.is_empty())
-            .map(|content| Self::plain(Part::of(kind, content)))
+        let content = content.filter(|it| it.measured.characters > 0 || !it.images.is_empty())?;
+        Some(Self::of(kind, content))
     }
 
     /// A call of a tool with its arguments.
     pub(super) fn call(id: &str, tool: &str, arguments: Content) -> Self {
         let measured = Measured::text(tool).then(arguments.measured, 0);
-        let mut part = Part::of(Kind::ToolCall, Content { measured, ..arguments });
-        tool.clone_into(&mut part.tool);
-        Self { call: id.to_owned(), part }
+        let part = Self::of(Kind::ToolCall, Content { measured, ..arguments });
+        Self { call: id.to_owned(), tool: tool.to_owned(), ..part }
+    }
+
+    /// What a call gave back, whose tool may be known by the call alone.
+    pub(super) fn result(call: &str, tool: &str, content: impl Into<Content>) -> Self {
+        Self { call: call.to_owned(), tool: tool.to_owned(), ..Self::of(Kind::ToolResult, content) }
+    }
+
+    /// The same content as another kind of part, which is neither call nor result.
+    pub(super) fn with_kind(self, kind: Kind) -> Self {
+        Self { kind, call: String::new(), tool: String::new(), answers: usize::MAX, ..self }
     }
 }
 
@@ -358,31 +348,6 @@ fn label(kind: Kind) -> u64 {
         Kind::Approval => 10,
         Kind::Image => 11,
     }
-}
-
-/// A recorded reply.
-#[derive(Debug, Default)]
-pub(super) struct Reply {
-    /// Its parts; calls carry their names.
-    pub(super) parts: Vec<Named>,
-    /// When the request started, if recorded; else the time of the last earlier record.
-    pub(super) at_ms: Option<i64>,
-    /// When the response began.
-    pub(super) response_ms: Option<i64>,
-    /// When it ended.
-    pub(super) end_ms: Option<i64>,
-    /// The version of the harness that made the request.
-    pub(super) version: Version,
-    /// The model that answered; empty if unknown.
-    pub(super) model: String,
-    /// The provider's bill.
-    pub(super) usage: Option<Usage>,
-    /// How much of the output was reasoning.
-    pub(super) reasoning: Tokens,
-    /// The cost stated by the harness.
-    pub(super) cost: Option<Cost>,
-    /// What its request asked for beside its messages.
-    pub(super) form: RequestForm,
 }
 
 /// What stands in the place of a history.
@@ -456,8 +421,9 @@ struct AssembledCall {
 
 impl Assembler {
     /// Appends to what is before every prompt; nothing else may have come yet.
-    pub(super) fn stable(&mut self, part: Part) {
-        self.transcript.stable.push(part.with_images_as_text());
+    pub(super) fn stable(&mut self, mut part: Part) {
+        part.count_images_as_text();
+        self.transcript.stable.push(part);
         self.n_parts += 1;
     }
 
@@ -554,14 +520,13 @@ impl Assembler {
     }
 
     /// Appends a result; one that answers no call of the last reply stands without its call.
-    pub(super) fn answered(&mut self, stamp: Stamp, call: &str, part: Part, losses: &mut Losses) {
+    pub(super) fn answered(&mut self, stamp: Stamp, part: Part, losses: &mut Losses) {
         let n_exchanges = self.transcript.exchanges.len();
         let Some(last) = self.transcript.exchanges.last_mut() else {
             losses.add(stamp.line, "results before the first request, which count as user text");
             return self.said(stamp, part.with_kind(Kind::User), true);
         };
-        let named = call;
-        let call = self.calls.get(call);
+        let call = self.calls.get(&part.call);
         let tool = if part.tool.is_empty() { call.map_or("", |it| &it.tool).to_owned() } else { part.tool };
         let answers = match call {
             Some(call) if call.exchange + 1 == n_exchanges => call.nth,
@@ -573,11 +538,11 @@ impl Assembler {
                 usize::MAX
             }
         };
-        let (result, images) = Part { tool, answers, ..part }.apart();
+        let (result, images) = Part { call: String::new(), tool, answers, ..part }.apart();
         let first = self.n_parts;
         self.n_parts += images.len() + usize::from(result.is_some());
         last.results.extend(result.into_iter().chain(images));
-        self.results.insert(named.to_owned(), first..self.n_parts);
+        self.results.insert(part.call, first..self.n_parts);
         self.after_ms = self.after_ms.max(stamp.ms);
     }
 
@@ -590,45 +555,36 @@ impl Assembler {
         self.after_ms = self.after_ms.max(at_ms);
     }
 
-    /// Appends a request with its reply.
-    pub(super) fn replied(&mut self, reply: Reply) {
+    /// Appends a request with its reply; of what came before it, the exchange says nothing.
+    pub(super) fn replied(&mut self, mut exchange: Exchange) {
         let pending = std::mem::take(&mut self.pending);
-        let exchange = self.transcript.exchanges.len();
-        let mut parts = Vec::with_capacity(reply.parts.len().max(1));
+        let n_exchanges = self.transcript.exchanges.len();
         let mut nth = 0;
-        for named in reply.parts {
-            if named.part.kind == Kind::ToolCall {
-                let tool = named.part.tool.clone();
-                self.calls.insert(named.call, AssembledCall { exchange, nth, tool });
+        for part in &mut exchange.reply {
+            let name = std::mem::take(&mut part.call);
+            if part.kind == Kind::ToolCall {
+                let call = AssembledCall { exchange: n_exchanges, nth, tool: part.tool.clone() };
+                self.calls.insert(name, call);
                 nth += 1;
             }
-            parts.push(named.part.with_images_as_text());
+            part.count_images_as_text();
         }
-        if parts.is_empty() {
-            parts.push(Part::new(Kind::Assistant, 0, 0));
+        if exchange.reply.is_empty() {
+            exchange.reply.push(Part::new(Kind::Assistant, 0, 0));
         }
-        self.n_parts += parts.len();
-        let is_first = self.transcript.exchanges.is_empty();
-        let begins = !pending.parts.is_empty() || pending.compacts.is_some() || is_first;
+        self.n_parts += exchange.reply.len();
+        let begins = !pending.parts.is_empty() || pending.compacts.is_some() || n_exchanges == 0;
         self.transcript.exchanges.push(Exchange {
             begins: begins.then_some(pending.parts),
-            at_ms: reply.at_ms.or(pending.at_ms.max(self.after_ms)).or(reply.response_ms),
-            response_ms: reply.response_ms,
-            end_ms: reply.end_ms.max(reply.response_ms),
+            at_ms: exchange.at_ms.or(pending.at_ms.max(self.after_ms)).or(exchange.response_ms),
+            end_ms: exchange.end_ms.max(exchange.response_ms),
             compacts: pending.compacts,
             summarised: pending.summarised,
             cleared: pending.cleared,
             rewound_to: pending.rewound_to,
             before: pending.before,
             recaps: pending.recaps,
-            version: reply.version,
-            model: reply.model,
-            usage: reply.usage,
-            reasoning: reply.reasoning,
-            cost: reply.cost,
-            reply: parts,
-            results: Vec::new(),
-            form: reply.form,
+            ..exchange
         });
         self.after_ms = None;
     }

@@ -176,10 +176,10 @@ pub(super) struct CallRecord<'a> {
 
 impl CallRecord<'_> {
     /// Returns it as a part of a reply.
-    pub(super) fn into_named(self) -> Named {
+    pub(super) fn into_part(self) -> Part {
         let [id, name] = [[self.id, self.tool_call_id], [self.name, self.function]]
             .map(|it| it.into_iter().find(|text| !text.0.is_empty()).unwrap_or_default());
-        Named::call(&id.0, &name.0, self.arguments.unwrap_or_default().0)
+        Part::call(&id.0, &name.0, self.arguments.unwrap_or_default().0)
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) enum ClaudeParts {
     /// Something on the user's side.
     User {
         /// Its parts; results carry the name of the call they answer.
-        parts: Vec<Named>,
+        parts: Vec<Part>,
         /// Whether the user did not type it.
         is_meta: bool,
         /// Whether it represents what was before.
@@ -66,7 +66,7 @@ pub(super) enum ClaudeParts {
         /// The reply's name.
         id: String,
         /// Its parts; calls carry their names.
-        parts: Vec<Named>,
+        parts: Vec<Part>,
         /// The model that wrote it.
         model: String,
         /// What the provider billed for the whole reply, if that can be believed.
@@ -268,7 +268,7 @@ fn told(record: &ClaudeRecord<'_>) -> SessionFacts {
 /// their message.
 fn command(said: &ClaudeParts) -> Option<SessionFacts> {
     let ClaudeParts::User { parts, is_meta: false, .. } = said else { return None };
-    let text = parts.first()?.part.text.as_deref()?;
+    let text = parts.first()?.text.as_deref()?;
     if text.starts_with("<command-message>") {
         Some(SessionFacts::SkillCommand)
     } else {
@@ -314,9 +314,9 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
 }
 
 /// Reads the parts of a message; `text_kind` is what its plain text is.
-fn parts(line: usize, content: MessageContent<'_>, text_kind: Kind, losses: &mut Losses) -> Vec<Named> {
+fn parts(line: usize, content: MessageContent<'_>, text_kind: Kind, losses: &mut Losses) -> Vec<Part> {
     match content {
-        MessageContent::Plain(text) => vec![Named::plain(Part::of(text_kind, text))],
+        MessageContent::Plain(text) => vec![Part::of(text_kind, text)],
         MessageContent::Blocks(blocks) => {
             blocks.into_iter().filter_map(|it| part(line, it, text_kind, losses)).collect()
         }
@@ -324,21 +324,17 @@ fn parts(line: usize, content: MessageContent<'_>, text_kind: Kind, losses: &mut
 }
 
 /// Makes a part of a block.
-fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Named> {
+fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Part> {
     let is_user = text_kind == Kind::User;
-    let plain = |kind, content: Content| Named::plain(Part::of(kind, content));
     let found = match block.kind.0.as_ref() {
-        "text" => plain(text_kind, block.text.unwrap_or_default()),
-        "image" | "document" if is_user => plain(text_kind, block.to_content()),
-        "thinking" | "redacted_thinking" if !is_user => plain(
+        "text" => Part::of(text_kind, block.text.unwrap_or_default()),
+        "image" | "document" if is_user => Part::of(text_kind, block.to_content()),
+        "thinking" | "redacted_thinking" if !is_user => Part::of(
             Kind::Reasoning,
             block.thinking.or(block.data.map(|it| it.measured.into())).unwrap_or_default(),
         ),
-        "tool_use" if !is_user => Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
-        "tool_result" if is_user => {
-            let part = Part::of(Kind::ToolResult, block.content.to_content());
-            Named { call: block.tool_use_id.0.into_owned(), part }
-        }
+        "tool_use" if !is_user => Part::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
+        "tool_result" if is_user => Part::result(&block.tool_use_id.0, "", block.content.to_content()),
         other => {
             let side = if is_user { "user" } else { "assistant" };
             losses.add(line, format!("blocks of the unknown type `{other}` in {side} records"));

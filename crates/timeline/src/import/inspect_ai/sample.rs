@@ -59,7 +59,7 @@ pub(super) struct InspectMessage {
     /// What is said.
     pub(super) content: Content,
     /// The calls of a reply.
-    pub(super) calls: Vec<Named>,
+    pub(super) calls: Vec<Part>,
     /// The call that a result answers.
     pub(super) call: String,
     /// The tool of a result.
@@ -142,13 +142,13 @@ impl InspectSample {
         let request = InspectRequest {
             tools: event.tools.unwrap_or_default(),
             reply: reply.map(|it| self.message(line, it)),
-            asked: Reply {
+            asked: Exchange {
                 at_ms: milliseconds(&event.timestamp.0),
                 end_ms: milliseconds(&event.completed.0),
                 model: event.model.0.into_owned(),
                 usage,
                 reasoning,
-                ..Reply::default()
+                ..Exchange::default()
             },
         };
         let role = event.role.0.into_owned();
@@ -177,7 +177,7 @@ impl InspectSample {
         let key = [record.role.0.as_bytes(), record.tool_call_id.0.as_bytes()]
             .into_iter()
             .fold(content.measured.digest, |sum, it| xxh3_64_with_seed(it, sum));
-        let calls: Vec<Named> = calls.into_iter().map(CallRecord::into_named).collect();
+        let calls: Vec<Part> = calls.into_iter().map(CallRecord::into_part).collect();
         let key = calls.iter().fold(key, |sum, it| xxh3_64_with_seed(it.call.as_bytes(), sum));
         let message = InspectMessage {
             line,
