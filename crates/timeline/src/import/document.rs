@@ -418,24 +418,6 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_is_cut_off_gives_what_is_whole_and_is_told() {
-        let text = "{\"list\": [1, {\"x\": 2}, {\"x\": ";
-
-        let (found, told) = pieces(text, &["list"]);
-
-        assert_eq!(
-            found,
-            [
-                piece("list[]", 1, "1"),
-                piece("list[]", 1, "{\"x\": 2}"),
-                piece("list", 1, ""),
-                piece("", 1, "")
-            ]
-        );
-        assert_eq!(told, ["line 1: the rest of the document that begins on line 1, which is cut off"]);
-    }
-
-    #[test]
     fn after_a_broken_document_the_next_one_is_read() {
         let text = "{\"a\" 1}\nnonsense\n{\"b\": 2}\nmore";
 

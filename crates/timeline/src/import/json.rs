@@ -98,15 +98,3 @@ fn skip(line: usize, rest: &str, error: &serde_json::Error, losses: &mut Losses)
     losses.add(line, format!("{NOT_JSON}: {}", reason(error)));
     rest.len()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_records_of_a_list_stand_where_they_stood() {
-        assert_eq!(unlisted("{\"a\":[1,2]}\n"), "{\"a\":[1,2]}\n");
-        assert_eq!(unlisted("[{\"a\":[1,2]},{\"b\":\"[\\\"],\"}]"), " {\"a\":[1,2]} {\"b\":\"[\\\"],\"} ");
-        assert_eq!(unlisted("[\n{\"a\":\n1},\n{}\n]\n"), " \n{\"a\": 1}\n \n{}\n \n");
-    }
-}

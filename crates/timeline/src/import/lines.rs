@@ -319,32 +319,6 @@ mod tests {
     }
 
     #[test]
-    fn lines_behind_the_front_go_on_where_it_ends() {
-        let text: String = (1..=2_500).map(|it| format!("{it}\n")).collect();
-
-        let (lines, _) = all(text.as_bytes());
-
-        assert_eq!(lines.len(), 2_500);
-        assert!(lines.iter().all(|(number, text)| number.to_string() == *text));
-    }
-
-    #[test]
-    fn a_line_that_stands_twice_is_read_once_where_that_is_asked() {
-        let mut bytes: &[u8] = b"a\n\nb\r\na\n\nb";
-        let mut lines = LogLines::new(&mut bytes);
-        let mut losses = Losses::default();
-
-        let mut found = Vec::new();
-        while let Some(line) = lines.next_new(&mut losses) {
-            found.push((line.number, line.text.to_owned()));
-        }
-
-        let expected = [(1, "a"), (2, ""), (3, "b"), (5, "")];
-        assert_eq!(found, expected.map(|(number, text)| (number, text.to_owned())));
-        assert_eq!(losses.in_order()[0].lines, [4, 6]);
-    }
-
-    #[test]
     fn bytes_that_are_no_text_are_reported_with_their_line() {
         let (lines, losses) = all(b"a\nb\xff\n");
 

@@ -151,11 +151,4 @@ mod tests {
         assert_eq!(days(anthropic), [(20_455, None, Some([5, 9, 3, 4]))]);
         assert_eq!(days(openai), [(20_455, None, Some([5, 9, 0, 4]))]);
     }
-
-    #[test]
-    fn what_is_no_export_is_none() {
-        assert_eq!(provider_export("{\"a\":1}"), None);
-        assert_eq!(provider_export("a,b\n1,2\n"), None);
-        assert_eq!(provider_export(""), None);
-    }
 }
