@@ -31,7 +31,7 @@ mod tree;
 
 pub use decode::Format;
 pub use read::{Decode, TreeReader, Unwanted};
-pub use said::{Encode, Said, Unsayable};
-pub(crate) use said::{is_default, name_of};
+pub(crate) use said::is_default;
+pub use said::{Encode, Said, Unsayable, name_of};
 pub use source::Source;
 pub use tree::{Node, TreeEntry, Value};

@@ -14,6 +14,8 @@ use crate::prelude::*;
 use serde_json::Map;
 
 use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::name_of;
+use serde::Serialize;
 
 pub use answer::AnswerForm;
 
@@ -65,7 +67,7 @@ impl Capability {
 }
 
 /// The meaning of an argument, independent of the harness's name for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Argument {
     /// The file or folder.
@@ -97,20 +99,7 @@ pub enum Argument {
 impl Argument {
     /// Returns its name in templates and in the rules of needs.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Path => "path",
-            Self::Offset => "offset",
-            Self::Limit => "limit",
-            Self::Command => "command",
-            Self::Cwd => "cwd",
-            Self::ProcessId => "process_id",
-            Self::Mode => "mode",
-            Self::Cursor => "cursor",
-            Self::Query => "query",
-            Self::Url => "url",
-            Self::OldText => "old_text",
-            Self::Patch => "patch",
-        }
+        name_of(&self)
     }
 }
 

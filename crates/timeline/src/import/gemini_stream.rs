@@ -29,16 +29,9 @@ struct StreamEvent<'a> {
     tool_id: Text<'a>,
     parameters: Option<Arguments>,
     output: Option<Content>,
-    error: Shaped<StreamError>,
+    error: Shaped<Members<'a>>,
     /// Totals.
     stats: Value,
-}
-
-/// What went wrong.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct StreamError {
-    message: Option<Content>,
 }
 
 /// Returns whether one of the first lines is an event that no other format has.
@@ -111,7 +104,7 @@ impl GeminiStreamWalk {
             }
             "tool_result" => {
                 self.close();
-                let why = event.error.object().and_then(|it| it.message);
+                let why = event.error.object().and_then(|it| it.get("message"));
                 let part = Part::result(&event.tool_id.0, "", event.output.or(why).unwrap_or_default());
                 self.assembler.answered(stamp, part, losses);
             }

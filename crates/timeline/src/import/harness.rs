@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use ctxsim_input::policy::matches_any;
+use ctxsim_input::scenario::refetch::AssumedNumber;
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::text::duration::Duration;
 use grid::GridRule;
@@ -61,7 +62,7 @@ impl fmt::Display for Version {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct HarnessRules {
     /// The newest version that they describe.
-    documented: Option<Described>,
+    documented: Option<Documented>,
     #[serde(default)]
     windows: Vec<HarnessWindow>,
     lifetimes: Vec<Lifetime>,
@@ -148,7 +149,7 @@ struct ReasoningRule {
 struct UnknownFront {
     #[serde(default)]
     versions: VersionRange,
-    chance: Probability,
+    chance: AssumedNumber<f64>,
 }
 
 /// What no log of a format tells of a bill; what is missing is not known.
@@ -165,17 +166,17 @@ struct DeclaredOdds {
     /// A request that reads less than this share of what was to be read has fallen.
     fallen_below: Decimal,
     /// The share that is read then; where nothing is said, tools and system prompt.
-    kept: Option<Probability>,
+    kept: Option<AssumedNumber<f64>>,
     /// That the first request of a turn falls.
-    turn: Option<Probability>,
+    turn: Option<AssumedNumber<f64>>,
     /// That another request of a turn does.
-    within: Option<Probability>,
+    within: Option<AssumedNumber<f64>>,
     /// That entries of an hour do not outlive a pause between five minutes and an hour.
-    hour_missed: Option<Probability>,
+    hour_missed: Option<AssumedNumber<f64>>,
     /// That a side request came where one is expected.
-    side_expected: Option<Probability>,
+    side_expected: Option<AssumedNumber<f64>>,
     /// That one came where none is expected.
-    side_unexpected: Option<Probability>,
+    side_unexpected: Option<AssumedNumber<f64>>,
     /// That a request reads only what the one before did, the shortest time between their starts first.
     #[serde(default)]
     behind: Vec<BehindOdds>,
@@ -210,29 +211,11 @@ pub(super) struct OwnKinds {
 struct BehindOdds {
     /// It starts within so long of the other's start.
     started_within: Duration,
-    chance: Probability,
+    chance: AssumedNumber<f64>,
 }
 
-/// The newest version of a harness that is described.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Described {
-    /// The harness, in words.
-    harness: String,
-    to: String,
-}
-
-/// A probability and its interval.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Probability {
-    value: f64,
-    low: f64,
-    high: f64,
-}
-
-impl From<Probability> for Chance {
-    fn from(Probability { value, low, high }: Probability) -> Self {
+impl From<AssumedNumber<f64>> for Chance {
+    fn from(AssumedNumber { value, low, high }: AssumedNumber<f64>) -> Self {
         Self { value, interval: [low, high], declared: value }
     }
 }
@@ -349,9 +332,8 @@ impl HarnessRules {
     }
 
     /// Returns the newest version of a harness that the rules describe, if a version is newer.
-    pub(super) fn newer_than(harness: &str, version: Version) -> Option<Documented> {
-        let Described { harness, to } = Self::of(harness)?.documented.as_ref()?;
-        (Version::parse(to) < version).then_some(Documented { harness, to })
+    pub(super) fn newer_than(harness: &str, version: Version) -> Option<&'static Documented> {
+        Self::of(harness)?.documented.as_ref().filter(|it| Version::parse(&it.to) < version)
     }
 
     /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt.
@@ -388,7 +370,7 @@ impl HarnessRules {
         };
         let of = |name: &str| Self::of(name).into_iter().flat_map(|it| &it.odds).find(fits);
         let declared = of(format).or_else(|| of(ANY))?;
-        let chance = |it: Option<Probability>| it.map(Chance::from);
+        let chance = |it: Option<AssumedNumber<f64>>| it.map(Chance::from);
         Some(Odds {
             fallen_below: declared.fallen_below,
             kept: chance(declared.kept),

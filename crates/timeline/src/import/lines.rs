@@ -8,7 +8,6 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::document::Supply;
 use crate::import::prelude::*;
 
 /// The most lines at the front that are inspected to detect the format.
@@ -222,9 +221,9 @@ pub fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usi
     Ok(line.len())
 }
 
-impl Supply for LogLines<'_> {
-    /// Hands over what is not read yet, however long its lines are.
-    fn refill(&mut self, part: &mut Vec<u8>) -> bool {
+impl LogLines<'_> {
+    /// Puts more of what is not read yet in the place of a part, however long the lines are; returns whether there is more.
+    pub(super) fn refill(&mut self, part: &mut Vec<u8>) -> bool {
         part.clear();
         let head = std::mem::take(&mut self.head);
         let from_head = std::mem::take(&mut self.from_head);

@@ -136,11 +136,13 @@ pub(super) struct LoggedMark {
 }
 
 /// A need for a result, which stands among the parts of a transcript.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PartNeed {
     /// The rule that found it.
+    #[serde(skip)]
     pub(super) rule: &'static str,
     /// The request whose calls reveal it.
+    #[serde(rename = "request")]
     pub(super) exchange: usize,
     /// The result, by its place.
     pub(super) part: usize,
@@ -149,6 +151,7 @@ pub(super) struct PartNeed {
     /// The probability, and its interval.
     pub(super) weight: [f64; 3],
     /// Other parts that name the result's source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) mentions: Vec<usize>,
 }
 

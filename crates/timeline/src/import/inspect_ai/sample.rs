@@ -170,7 +170,7 @@ impl InspectSample {
             content = Content::join(said.map(MessageBlock::to_content));
         }
         if let Shaped::Object(error) = record.error {
-            content = error.message.unwrap_or(content);
+            content = error.get("message").unwrap_or(content);
         }
         let written = record.tool_calls.map_or("", serde_json::value::RawValue::get);
         let calls: Vec<CallRecord<'_>> = json::first(written).unwrap_or_default();
