@@ -1,7 +1,5 @@
 //! Builds a timeline turn by turn; used by generators, scenario files and importers.
 
-use std::ops::Range;
-
 use ctxsim_base::rng::Seed;
 use ctxsim_input::profile::ImageSize;
 

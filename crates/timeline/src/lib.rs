@@ -39,7 +39,6 @@ pub mod import;
 pub mod random;
 
 use crate::prelude::*;
-use std::ops::Range;
 
 use ctxsim_input::CacheRules;
 use ctxsim_input::profile::{ImageRule, ImageSize};

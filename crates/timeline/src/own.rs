@@ -1,10 +1,8 @@
 //! What a user's own earlier sessions tell of odds that are declared for everybody.
 
-use std::fmt;
 use std::ops::AddAssign;
 
 use crate::prelude::*;
-use serde::Serialize;
 
 use super::odds::Odds;
 use super::shared::Chance;

@@ -4,7 +4,6 @@ use super::{EventKind, Item, Timeline};
 use crate::prelude::*;
 use ctxsim_input::profile::{Factor, Family, ImageRule};
 use ctxsim_input::scenario::refetch::{AssumedNumber, Refetch};
-use ctxsim_input::tokens;
 
 impl Timeline {
     /// Returns the family whose tokens its sizes are: that of the model that was billed, else that of the tokenizer that counted its texts.

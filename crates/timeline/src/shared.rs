@@ -1,7 +1,6 @@
 //! The front of a session's prompts that other sessions of its user send, too: tools and system prompt.
 
 use crate::prelude::*;
-use serde::Serialize;
 
 use super::own::OwnCounts;
 use super::{Event, EventKind, ItemIx, Phase, StepIx, Timeline, TurnIx, When};

@@ -15,7 +15,6 @@ use serde_json::Map;
 
 use ctxsim_input::text::decode::{Format, decode_table};
 use ctxsim_input::text::name_of;
-use serde::Serialize;
 
 pub use answer::AnswerForm;
 

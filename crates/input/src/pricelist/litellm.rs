@@ -8,7 +8,6 @@ use crate::prelude::*;
 use super::json::{self, Json};
 use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
 use crate::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec, Weekday, WindowSpec};
-use ctxsim_base::order::InOrder as _;
 
 pub(super) const LIST: List = List {
     name: "litellm",

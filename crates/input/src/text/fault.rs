@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 
-use super::decode::Format;
 use super::read::{WantedType, Why};
 use ctxsim_base::grid::numbers::thousands;
 

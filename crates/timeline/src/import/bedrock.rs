@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::bodies::{self, any, sent};
 use super::documents::LineCount;

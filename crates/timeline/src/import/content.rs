@@ -1,7 +1,6 @@
 //! What a recording says in one place: how long it is, what represents it, and its text.
 
 use crate::import::prelude::*;
-use std::fmt;
 
 use super::image::{LoggedImage, size_of};
 use serde::de::{

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::io;
 use std::io::{BufRead, Read as _};
 
-use ctxsim_base::diag::{Code, Diagnostic};
 use serde::de::IgnoredAny;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, json};

@@ -1,6 +1,5 @@
 //! DeepSeek Harness sessions: JSON lines of events, with what was billed in the stream and again in the reply.
 
-use super::losses::OrderWatch;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {

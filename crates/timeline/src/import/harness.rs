@@ -4,7 +4,6 @@ mod conduct;
 mod grid;
 
 use std::cmp::Reverse;
-use std::fmt;
 use std::sync::OnceLock;
 
 use ctxsim_input::policy::matches_any;

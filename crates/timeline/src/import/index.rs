@@ -10,7 +10,6 @@ use super::lay_out::{RecordingModels, SessionClock};
 use super::{claude_code, database, found, inspect_ai, read, usage_csv};
 use crate::import::prelude::*;
 use crate::own::{OwnCounts, SeenCases};
-use crate::shared::Neighbours;
 use crate::{RecordedModel, StepRow, Timeline, main_model};
 
 /// The shortest lifetime of cache entries that any provider has: a shorter pause loses nothing.

@@ -1,6 +1,5 @@
 //! Kimi sessions: JSON lines of the wire between agent and interface, in the older and the newer protocol.
 
-use super::losses::OrderWatch;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {

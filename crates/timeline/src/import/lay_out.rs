@@ -1,10 +1,8 @@
 //! Builds a timeline from a transcript.
 
-use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::SETTINGS;
 use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName, ToolAssume};
-use ctxsim_input::tokens;
 
 use super::assumed::{ScenarioAssumptions, sentences};
 use super::harness::{Conduct, Leads};

@@ -3,10 +3,8 @@
 //! JavaScript writes halves of surrogate pairs where it cuts an emoji, and readers of JSON refuse all of a text with one: they are replaced.
 
 use std::io::{self, BufRead};
-use std::ops::Range;
 
 use memchr::{memchr, memmem};
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::import::prelude::*;
 

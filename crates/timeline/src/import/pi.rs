@@ -1,7 +1,6 @@
 //! pi sessions: JSON lines of messages, a tree since version 2, with the cost of each request.
 
 use super::tree::{TreeRecord, branch};
-use super::values::MessageBlock;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {

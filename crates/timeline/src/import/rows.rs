@@ -6,7 +6,6 @@ pub(super) mod table;
 use std::fmt::Write as _;
 
 use serde_json::json;
-use xxhash_rust::xxh3::xxh3_128;
 
 use self::shapes::{RowShape, SHAPES};
 use super::bodies::any;

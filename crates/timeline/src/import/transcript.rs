@@ -1,13 +1,7 @@
 //! A recording in the order in which the model saw it, whatever its format; assembled from a harness's records as they happened.
 
-use std::ops::Range;
-
-use ctxsim_input::tokens;
-use serde::Serialize;
-
 use super::image::LoggedImage;
 use crate::import::prelude::*;
-use crate::shared::Neighbours;
 use crate::{AgentTotals, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
 
 /// A recording: its requests, in order.

@@ -1,7 +1,5 @@
 //! Values of recordings as written: borrowed where possible, and tolerant of their contents.
 
-use std::fmt;
-
 use ctxsim_input::profile::calendar::days_since_1970;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 

@@ -4,7 +4,6 @@ use super::lane_name;
 use super::record::{AGENT_TOTALS, ClaudeRecord, ClaudeUsage};
 use crate::import::prelude::*;
 use crate::import::usage::SESSION_TOKENS_MAX;
-use crate::import::values::MessageBlock;
 use crate::{AgentTotals, Diagnosis, InjectedText};
 
 /// A record that is in the tree.

@@ -1,7 +1,5 @@
 //! What a harness did to the cache in one session, as far as its rules and the log tell.
 
-use std::ops::Range;
-
 use super::grid::{ClientCache, GridRule};
 use super::{AfterExpiry, Cases, HarnessRewrite, is_of_models};
 use crate::import::prelude::*;

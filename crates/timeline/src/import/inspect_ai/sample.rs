@@ -4,7 +4,6 @@ use super::lane::{InspectLane, InspectRequest};
 use super::record::{EventRecord, InspectMessageRecord, billed};
 use crate::import::document::DocumentPiece;
 use crate::import::prelude::*;
-use crate::import::values::MessageBlock;
 
 /// How many spans may lie within one another.
 const SPANS_MAX: usize = 1_000;

@@ -1,7 +1,6 @@
 //! Records of ctxsim's own form of sessions.
 
 use ctxsim_input::profile::ImageSize;
-use serde::Serialize;
 
 use crate::import::image::LoggedImage;
 use crate::import::prelude::*;
