@@ -169,18 +169,8 @@ impl TimelineBuilder {
         self.timeline.harness = harness;
     }
 
-    /// Records that the harness sends a side request after the open turn, so long after its last response.
-    pub fn side_request_after(&mut self, delay_ms: u64) {
-        let end_ms = self.timeline.spine.steps.last().map_or(0, |it| it.end_ms);
-        self.side_request(end_ms.saturating_add_unsigned(delay_ms), false);
-    }
-
-    /// Records that the log shows a side request after the open turn.
-    pub fn logged_side_request(&mut self, at_ms: i64) {
-        self.side_request(at_ms, true);
-    }
-
-    fn side_request(&mut self, at_ms: i64, is_logged: bool) {
+    /// Records a side request after the open turn, and whether the log shows it.
+    pub fn side_request(&mut self, at_ms: i64, is_logged: bool) {
         let turn_ix = self.turn_ix();
         self.timeline.side_requests.push(SideRequest { turn_ix, at_ms, is_logged });
     }

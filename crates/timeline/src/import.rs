@@ -69,9 +69,7 @@ use std::io::{self, BufRead};
 use std::sync::Mutex;
 
 use super::Timeline;
-use super::shared::Neighbours;
 use ctxsim_base::counts::count_one;
-use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
 use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 

@@ -139,8 +139,8 @@ enum GeminiParts {
 struct GeminiAnswer {
     exchange: Exchange,
     results: Vec<(Option<i64>, Part)>,
-    /// Whether there are numbers, even if all are zero.
-    has_numbers: bool,
+    /// Whether nothing came of it, and its numbers, which are there, are all zero.
+    is_cancelled: bool,
 }
 
 impl Chat {
@@ -201,8 +201,7 @@ fn say(message: GeminiMessage, assembler: &mut Assembler, losses: &mut Losses) {
             }
         }
         GeminiParts::Reply(answer) => {
-            let GeminiAnswer { exchange, results, has_numbers } = *answer;
-            let is_cancelled = exchange.usage.is_none() && has_numbers && results.is_empty();
+            let GeminiAnswer { exchange, results, is_cancelled } = *answer;
             if is_cancelled {
                 losses.add(stamp.line, "replies without usage that were cancelled; what they say counts as context, not as a request");
                 for part in exchange.reply.into_iter().filter(|it| it.kind != Kind::Reasoning) {
@@ -250,9 +249,7 @@ fn answer(line: usize, record: GeminiRecord<'_>, losses: &mut Losses) -> GeminiA
         results.push((milliseconds(&call.timestamp.0), result));
     }
     let model = record.model.0.into_owned();
-    GeminiAnswer {
-        exchange: Exchange { reply: parts, model, usage, reasoning, ..Exchange::default() },
-        results,
-        has_numbers,
-    }
+    let is_cancelled = usage.is_none() && has_numbers && results.is_empty();
+    let exchange = Exchange { reply: parts, model, usage, reasoning, ..Exchange::default() };
+    GeminiAnswer { exchange, results, is_cancelled }
 }

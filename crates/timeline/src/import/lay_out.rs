@@ -275,10 +275,11 @@ impl SideRequests {
     /// Tells the builder what the harness sent between the last turn and the one that a request begins.
     fn tell(&self, request: usize, clock: &SessionClock, builder: &mut TimelineBuilder) {
         if let Some(delay_ms) = self.delay_ms.filter(|_| self.is_due(request)) {
-            builder.side_request_after(delay_ms);
+            let end_ms = builder.timeline.spine.steps.last().map_or(0, |it| it.end_ms);
+            builder.side_request(end_ms.saturating_add_unsigned(delay_ms), false);
         }
         for at_ms in self.logged(request) {
-            builder.logged_side_request(clock.place(Some(*at_ms)));
+            builder.side_request(clock.place(Some(*at_ms)), true);
         }
     }
 }

@@ -80,10 +80,8 @@ struct OpencodeAnswer {
     exchange: Exchange,
     results: Vec<CallOutcome>,
     is_summary: bool,
-    /// Whether the reply came to its end.
-    is_finished: bool,
-    /// Whether there are numbers, even if all are zero.
-    has_numbers: bool,
+    /// Whether it did not come to its end, and its numbers, which are there, are all zero.
+    is_aborted: bool,
 }
 
 /// What a call gave back.
@@ -178,11 +176,14 @@ impl OpencodeWalk {
 
     /// Takes a reply with the results of its calls.
     fn reply(&mut self, stamp: Stamp, end_ms: Option<i64>, answer: OpencodeAnswer, losses: &mut Losses) {
-        let OpencodeAnswer { exchange, results, is_finished, has_numbers, .. } = answer;
-        if exchange.usage.is_none() && has_numbers && !is_finished {
+        let OpencodeAnswer { exchange, results, is_aborted, .. } = answer;
+        if is_aborted {
             return self.aborted(stamp, exchange.reply, results, losses);
         }
-        self.clear(stamp.ms);
+        // Results that the harness had cleared by then are in no prompt any more.
+        let is_due = |it: &mut (i64, String)| stamp.ms.is_some_and(|at_ms| it.0 <= at_ms);
+        let calls: Vec<String> = self.to_clear.extract_if(.., is_due).map(|cleared| cleared.1).collect();
+        self.assembler.cleared(&calls);
         self.assembler.replied(Exchange { at_ms: stamp.ms, end_ms, ..exchange });
         for CallOutcome { part, cleared_ms } in results {
             self.to_clear.extend(cleared_ms.map(|it| (it, part.call.clone())));
@@ -214,16 +215,6 @@ impl OpencodeWalk {
             ..HistorySummary::new(vec![summary.with_kind(Kind::Summary)])
         };
         self.assembler.replaced(stamp, summary);
-    }
-
-    /// Takes the results out of the prompts that the harness had cleared by then.
-    fn clear(&mut self, at_ms: Option<i64>) {
-        let due = |it: &(i64, String)| at_ms.is_some_and(|at_ms| it.0 <= at_ms);
-        let calls: Vec<String> =
-            self.to_clear.extract_if(.., |it| due(it)).map(|cleared| cleared.1).collect();
-        if !calls.is_empty() {
-            self.assembler.cleared(&calls);
-        }
     }
 }
 
@@ -324,14 +315,9 @@ fn answer(
     for part in parts {
         spoken(line, part, &mut exchange.reply, &mut results, losses);
     }
-    let is_finished = !matches!(about.finish.0.as_ref(), "" | "other" | "unknown" | "error");
-    OpencodeAnswer {
-        exchange,
-        results,
-        is_summary: about.summary.0,
-        is_finished: is_finished && about.error.is_none(),
-        has_numbers,
-    }
+    let has_ended = !matches!(about.finish.0.as_ref(), "" | "other" | "unknown" | "error");
+    let is_aborted = usage.is_none() && has_numbers && !(has_ended && about.error.is_none());
+    OpencodeAnswer { exchange, results, is_summary: about.summary.0, is_aborted }
 }
 
 /// Reads a part of a reply; a call has its result with it.

@@ -198,15 +198,6 @@ fn billed(line: usize, record: &Value, losses: &mut Losses) -> Option<(Usage, Op
     bill.apart([uncached, cache_read, cache_write, output]).map(|it| (it, cost))
 }
 
-/// Makes a summary of the reply of the request that wrote it.
-fn summary_of(exchange: Exchange) -> HistorySummary {
-    let said = exchange.reply.into_iter().filter(|part| part.kind == Kind::Assistant);
-    HistorySummary {
-        bill: exchange.usage,
-        ..HistorySummary::new(said.map(|it| it.with_kind(Kind::Summary)).collect())
-    }
-}
-
 /// Gathers the requests of the branch that ends at the last entry.
 fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript {
     let mut assembler = Assembler::default();
@@ -229,7 +220,10 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
             }
             PiParts::Result(part) => assembler.answered(stamp, part, losses),
             PiParts::Reply(exchange, _) if std::mem::take(&mut is_summarising) => {
-                assembler.replaced(stamp, summary_of(*exchange));
+                let said = exchange.reply.into_iter().filter(|it| it.kind == Kind::Assistant);
+                let parts = said.map(|it| it.with_kind(Kind::Summary)).collect();
+                let summary = HistorySummary { bill: exchange.usage, ..HistorySummary::new(parts) };
+                assembler.replaced(stamp, summary);
             }
             PiParts::Reply(exchange, is_cached) => {
                 has_breakpoints |= is_cached;

@@ -401,13 +401,6 @@ struct Pending {
     recaps: Vec<i64>,
 }
 
-impl Pending {
-    /// Returns whether the harness compacted the history, and nobody has typed anything since.
-    fn is_replacing(&self) -> bool {
-        self.compacts.is_some() && self.parts[self.n_before..].iter().all(|it| it.stands_in)
-    }
-}
-
 /// A call: which request made it, which of its calls it is, and its tool.
 #[derive(Debug)]
 struct AssembledCall {
@@ -444,7 +437,9 @@ impl Assembler {
 
     fn said_alone(&mut self, stamp: Stamp, mut part: Part, is_typed: bool) {
         self.n_parts += 1;
-        part.stands_in |= !is_typed && self.pending.is_replacing();
+        // Where the harness compacted the history, and nobody has typed anything since.
+        let is_replacing = || self.pending.parts[self.pending.n_before..].iter().all(|it| it.stands_in);
+        part.stands_in |= !is_typed && self.pending.compacts.is_some() && is_replacing();
         match self.transcript.exchanges.last_mut().filter(|it| it.has_calls()) {
             Some(last) if !is_typed && self.pending.parts.is_empty() => {
                 last.results.push(part);

@@ -61,8 +61,7 @@ pub(super) fn detect(head: &str) -> bool {
 /// Reads the sessions in the order of their first rows, each in the order of its requests.
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
-    let columns: IndexMap<&str, usize> =
-        header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
+    let columns: Vec<&str> = header.split(',').map(str::trim).collect();
     let mut sessions: IndexMap<String, Vec<CsvRequest>> = IndexMap::new();
     while let Some(line) = lines.next_new(losses) {
         let number = line.number;
@@ -95,8 +94,7 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
 /// Returns the names and the ids of the sessions, in the order of their first rows.
 pub(super) fn sessions(lines: &mut LogLines<'_>) -> IndexMap<String, String> {
     let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
-    let columns: IndexMap<&str, usize> =
-        header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
+    let columns: Vec<&str> = header.split(',').map(str::trim).collect();
     let mut sessions = IndexMap::new();
     while let Some(line) = lines.next() {
         let row = CsvRow { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
@@ -149,13 +147,13 @@ impl CsvRequest {
 
 /// A row with the names of its fields.
 struct CsvRow<'a> {
-    columns: &'a IndexMap<&'a str, usize>,
+    columns: &'a [&'a str],
     fields: Vec<&'a str>,
 }
 
 impl<'a> CsvRow<'a> {
     fn text(&self, column: &str) -> Option<&'a str> {
-        self.fields.get(*self.columns.get(column)?).copied()
+        self.fields.get(self.columns.iter().rposition(|it| *it == column)?).copied()
     }
 
     /// Returns the name of its session within the file.
