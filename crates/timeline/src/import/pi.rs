@@ -129,12 +129,7 @@ fn reply(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
         return PiParts::User { parts: vec![said], is_typed: false };
     }
     let (usage, cost) = billed(line, &message.usage, losses).unzip();
-    let parts = match message.content {
-        MessageContent::Plain(text) => vec![Part::of(Kind::Assistant, text)],
-        MessageContent::Blocks(blocks) => {
-            blocks.into_iter().filter_map(|it| spoken(line, it, losses)).collect()
-        }
-    };
+    let parts = message.content.into_parts(Kind::Assistant, |it| spoken(line, it, losses));
     let has_failed = message.stop_reason.0 == "error";
     if usage.is_none() && (has_failed || parts.is_empty()) {
         losses.add(line, "replies that failed or were cancelled, and were not billed");
@@ -171,19 +166,13 @@ fn spoken(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<P
 
 /// Reads the parts of a message on the user's side.
 fn user_parts(line: usize, content: MessageContent<'_>, losses: &mut Losses) -> Vec<Part> {
-    match content {
-        MessageContent::Plain(text) => vec![Part::of(Kind::User, text)],
-        MessageContent::Blocks(blocks) => {
-            let parts = blocks.into_iter().filter_map(|block| match block.kind.0.as_ref() {
-                "text" | "image" => Some(Part::of(Kind::User, block.to_content())),
-                other => {
-                    losses.add(line, format!("blocks of the unknown type `{other}` in messages"));
-                    None
-                }
-            });
-            parts.collect()
+    content.into_parts(Kind::User, |block| match block.kind.0.as_ref() {
+        "text" | "image" => Some(Part::of(Kind::User, block.to_content())),
+        other => {
+            losses.add(line, format!("blocks of the unknown type `{other}` in messages"));
+            None
         }
-    }
+    })
 }
 
 /// Reads what was billed and what that cost, or nothing if nothing was billed.

@@ -65,6 +65,11 @@ impl MessageBlock<'_> {
         }
     }
 
+    /// Returns what was thought, or what stands for it.
+    pub(super) fn into_thought(self) -> Content {
+        self.thinking.or(self.data.map(|it| it.measured.into())).unwrap_or_default()
+    }
+
     /// Returns what it shows.
     pub(super) fn to_content(&self) -> Content {
         let file = self.source.or(self.image_url).or(self.data).unwrap_or_default();
@@ -260,7 +265,19 @@ impl Default for MessageContent<'_> {
     }
 }
 
-impl MessageContent<'_> {
+impl<'a> MessageContent<'a> {
+    /// Returns its parts, of which a plain text is one of a kind.
+    pub(super) fn into_parts(
+        self,
+        kind: Kind,
+        part: impl FnMut(MessageBlock<'a>) -> Option<Part>,
+    ) -> Vec<Part> {
+        match self {
+            Self::Plain(text) => vec![Part::of(kind, text)],
+            Self::Blocks(blocks) => blocks.into_iter().filter_map(part).collect(),
+        }
+    }
+
     /// Returns what it shows, the same for a text and for one block of it.
     pub(super) fn as_blocks(&self) -> Content {
         match self {

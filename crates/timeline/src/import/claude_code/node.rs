@@ -292,7 +292,7 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
         return ClaudeParts::Nothing;
     };
     if kind == "user" {
-        let parts = parts(line, message.content, Kind::User, losses);
+        let parts = message.content.into_parts(Kind::User, |it| part(line, it, Kind::User, losses));
         let is_summary = record.is_compact_summary == Some(true);
         return ClaudeParts::User { parts, is_meta: record.is_meta == Some(true), is_summary };
     }
@@ -308,18 +308,8 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
     let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
     let usage = usage(line, message.usage, losses);
     let model = message.model.0.into_owned();
-    let parts = parts(line, message.content, Kind::Assistant, losses);
+    let parts = message.content.into_parts(Kind::Assistant, |it| part(line, it, Kind::Assistant, losses));
     ClaudeParts::Reply { id, parts, model, usage, diagnosis }
-}
-
-/// Reads the parts of a message; `text_kind` is what its plain text is.
-fn parts(line: usize, content: MessageContent<'_>, text_kind: Kind, losses: &mut Losses) -> Vec<Part> {
-    match content {
-        MessageContent::Plain(text) => vec![Part::of(text_kind, text)],
-        MessageContent::Blocks(blocks) => {
-            blocks.into_iter().filter_map(|it| part(line, it, text_kind, losses)).collect()
-        }
-    }
 }
 
 /// Makes a part of a block.
@@ -328,10 +318,7 @@ fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Loss
     let found = match block.kind.0.as_ref() {
         "text" => Part::of(text_kind, block.text.unwrap_or_default()),
         "image" | "document" if is_user => Part::of(text_kind, block.to_content()),
-        "thinking" | "redacted_thinking" if !is_user => Part::of(
-            Kind::Reasoning,
-            block.thinking.or(block.data.map(|it| it.measured.into())).unwrap_or_default(),
-        ),
+        "thinking" | "redacted_thinking" if !is_user => Part::of(Kind::Reasoning, block.into_thought()),
         "tool_use" if !is_user => Part::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
         "tool_result" if is_user => Part::result(&block.tool_use_id.0, "", block.content.to_content()),
         other => {

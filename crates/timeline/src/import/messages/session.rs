@@ -425,18 +425,9 @@ fn pad(transcript: &mut Transcript, fronts: Vec<LoggedFront>) {
 
 /// Returns the parts of a reply.
 fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<Part> {
-    let mut parts = Vec::new();
-    if let Some(reasoning) =
-        message.reasoning_content.or(message.reasoning).filter(|it| it.measured.characters > 0)
-    {
-        parts.push(Part::of(Kind::Reasoning, reasoning));
-    }
-    match message.content {
-        MessageContent::Plain(text) => parts.push(Part::of(Kind::Assistant, text)),
-        MessageContent::Blocks(blocks) => {
-            parts.extend(blocks.into_iter().filter_map(|it| spoken_block(line, it, losses)));
-        }
-    }
+    let reasoning = Part::spoken(Kind::Reasoning, message.reasoning_content.or(message.reasoning));
+    let said = message.content.into_parts(Kind::Assistant, |it| spoken_block(line, it, losses));
+    let mut parts: Vec<Part> = reasoning.into_iter().chain(said).collect();
     let calls = message.tool_calls.and_then(|it| json::first::<Vec<Members<'_>>>(it.get()));
     for call in calls.unwrap_or_default() {
         let function: Members<'_> = call.get("function").unwrap_or_default();
@@ -451,10 +442,7 @@ fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Op
     let plain = |kind, content: Content| Some(Part::of(kind, content));
     match block.kind.0.as_ref() {
         "text" | "output_text" | "refusal" => plain(Kind::Assistant, block.text.unwrap_or_default()),
-        "thinking" | "redacted_thinking" => plain(
-            Kind::Reasoning,
-            block.thinking.or(block.data.map(|it| it.measured.into())).unwrap_or_default(),
-        ),
+        "thinking" | "redacted_thinking" => plain(Kind::Reasoning, block.into_thought()),
         "tool_use" | "server_tool_use" => {
             Some(Part::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0))
         }
