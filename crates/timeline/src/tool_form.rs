@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use crate::prelude::*;
 use serde_json::Map;
 
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::decode::declared;
 use ctxsim_input::text::name_of;
 
 pub use answer::AnswerForm;
@@ -171,17 +171,8 @@ struct ToolTable {
 /// Returns a harness's tool, as far as its table describes it.
 pub fn form_of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
     static READ: OnceLock<IndexMap<&'static str, ToolTable>> = OnceLock::new();
-    let tables = READ.get_or_init(|| {
-        TABLES
-            .iter()
-            .map(|(file, text)| {
-                (
-                    format_of(file),
-                    decode_table(ctxsim_assumptions::current(text), Format::Toml).unwrap_or_default(),
-                )
-            })
-            .collect()
-    });
+    let read = |(file, text): &(&'static str, &'static str)| (format_of(file), declared(text));
+    let tables = READ.get_or_init(|| TABLES.iter().map(read).collect());
     let table = tables.get(harness)?;
     let others = table.also.iter().filter_map(|it| tables.get(it.as_str()));
     std::iter::once(table).chain(others).find_map(|it| it.tools.get(tool))
@@ -254,6 +245,7 @@ fn command(value: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ctxsim_input::text::decode::{Format, decode_table};
 
     #[test]
     fn every_table_is_read_and_names_its_sources() {

@@ -156,7 +156,7 @@ impl DshWalk {
 
     fn replied(&mut self, stamp: Stamp, data: DshData<'_>, is_seed: bool, losses: &mut Losses) {
         let message = data.message.object().unwrap_or_default();
-        if let Some(model) = Some(text(&message.source["model"])).filter(|it| !it.is_empty()) {
+        if let Some(model) = message.source["model"].as_str().filter(|it| !it.is_empty()) {
             model.clone_into(&mut self.model);
         }
         let streamed = self.streamed.take().and_then(|it| it.bill);
@@ -203,18 +203,17 @@ impl DshWalk {
 
     fn answered(&mut self, stamp: Stamp, data: DshData<'_>, call: &str, losses: &mut Losses) {
         let message = data.message.object().unwrap_or_default();
-        let named = Some(text(&message.source["callId"])).filter(|it| !it.is_empty()).unwrap_or(call);
-        let mut is_first = true;
-        for piece in message.content.unwrap_or_default() {
+        let named = message.source["callId"].as_str().filter(|it| !it.is_empty()).unwrap_or(call);
+        let pieces = message.content.unwrap_or_default();
+        if pieces.is_empty() {
+            self.assembler.answered(stamp, Part::result(named, "", Measured::default()), losses);
+        }
+        for piece in pieces {
             let own = if piece.tool_call_id.0.is_empty() { named } else { piece.tool_call_id.0.as_ref() };
             let content = piece.content.to_content();
             let content =
                 if content.measured.characters > 0 { content } else { piece.text.unwrap_or_default() };
             self.assembler.answered(stamp, Part::result(own, "", content), losses);
-            is_first = false;
-        }
-        if is_first {
-            self.assembler.answered(stamp, Part::result(named, "", Measured::default()), losses);
         }
     }
 
@@ -239,11 +238,6 @@ impl DshWalk {
         }
         transcript
     }
-}
-
-/// Returns a value that is a text; nothing for another one.
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 /// Returns what was billed, with how much of the output was reasoning, or nothing if nothing was.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use ctxsim_input::policy::matches_any;
 use ctxsim_input::scenario::refetch::AssumedNumber;
-use ctxsim_input::text::decode::{Format, decode_table};
+use ctxsim_input::text::decode::declared;
 use ctxsim_input::text::duration::Duration;
 use grid::GridRule;
 use serde::Deserializer;
@@ -325,9 +325,7 @@ impl HarnessRules {
     /// Returns what is known of a harness, if anything is.
     fn of(harness: &str) -> Option<&'static Self> {
         static RULES: OnceLock<IndexMap<String, HarnessRules>> = OnceLock::new();
-        RULES
-            .get_or_init(|| decode_table(ctxsim_assumptions::current(TEXT), Format::Toml).unwrap_or_default())
-            .get(harness)
+        RULES.get_or_init(|| declared(TEXT)).get(harness)
     }
 
     /// Returns the newest version of a harness that the rules describe, if a version is newer.
@@ -512,6 +510,7 @@ impl Transcript {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ctxsim_input::text::decode::{Format, decode_table};
 
     #[test]
     fn a_version_is_compared_number_by_number() {

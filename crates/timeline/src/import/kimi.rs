@@ -175,8 +175,7 @@ impl KimiLane {
                 self.assembler.replaced(stamp, HistorySummary::of(Content::default()));
             }
             other => {
-                let what = format!("messages of type `{other}`, which is never part of a prompt");
-                losses.add(stamp.line, what);
+                losses.add(stamp.line, format!("messages of type `{other}`, which is never part of a prompt"))
             }
         }
     }
@@ -233,14 +232,14 @@ impl KimiLane {
             "usage.record" if record.text("usageScope") == "session" && !self.is_summarising => {
                 losses.add(stamp.line, "bills of the session beside those of its turns");
             }
-            "usage.record" if self.is_summarising => {
-                let bill = billed(stamp.line, "usage", &record.get("usage").unwrap_or_default(), losses);
-                bill.into_iter().for_each(|it| self.assembler.summarised(stamp.line, it));
-            }
             "usage.record" => {
-                self.open.usage =
-                    billed(stamp.line, "usage", &record.get("usage").unwrap_or_default(), losses);
-                self.open.end_ms = stamp.ms.or(self.open.end_ms);
+                let bill = billed(stamp.line, "usage", &record.get("usage").unwrap_or_default(), losses);
+                if self.is_summarising {
+                    bill.into_iter().for_each(|it| self.assembler.summarised(stamp.line, it));
+                } else {
+                    self.open.usage = bill;
+                    self.open.end_ms = stamp.ms.or(self.open.end_ms);
+                }
             }
             "context.apply_compaction" => {
                 self.close(losses);

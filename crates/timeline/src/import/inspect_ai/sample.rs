@@ -243,19 +243,13 @@ impl InspectSample {
                     }
                     let (agent, name) = self.agent(&span).unwrap_or(("", ""));
                     let all = self.messages.as_slice();
-                    let found = lanes
-                        .iter_mut()
-                        .rev()
-                        .find(|it| it.agent == agent && it.role == role && it.goes_on(&messages, all));
-                    let lane = match found {
-                        Some(lane) => lane,
-                        None => {
-                            lanes.push(InspectLane::new(agent, name, &role));
-                            let Some(lane) = lanes.last_mut() else { continue };
-                            lane
-                        }
-                    };
-                    lane.ask(&messages, all, request, losses);
+                    let goes_on =
+                        |it: &InspectLane| it.agent == agent && it.role == role && it.goes_on(&messages, all);
+                    let place = lanes.iter().rposition(goes_on).unwrap_or_else(|| {
+                        lanes.push(InspectLane::new(agent, name, &role));
+                        lanes.len() - 1
+                    });
+                    lanes[place].ask(&messages, all, request, losses);
                 }
             }
         }

@@ -45,7 +45,7 @@ pub(super) struct MessageSession {
     /// The versions of what stands before the messages.
     fronts: Vec<LoggedFront>,
     /// By setting, the values so far.
-    values: [Vec<String>; SETTINGS.len()],
+    values: [IndexSet<String>; SETTINGS.len()],
     /// What the open request asks for beside its messages.
     form: RequestForm,
     /// By message, how many parts there are up to its end.
@@ -164,11 +164,7 @@ impl MessageSession {
         let front = self.fronts.get(self.form.front);
         let of_front = front.into_iter().flat_map(LoggedFront::settings).collect::<Vec<_>>();
         for (setting, value) in request.settings().into_iter().chain(of_front) {
-            let values = &mut self.values[setting as usize];
-            let number = values.iter().position(|it| *it == value).unwrap_or(values.len());
-            if number == values.len() {
-                values.push(value);
-            }
+            let number = self.values[setting as usize].insert_full(value).0;
             if number > 0 {
                 self.form.settings.push((setting, ix(number)));
             }
