@@ -345,10 +345,8 @@ fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<ImportResul
         inspect_ai::read_archive(reader, losses)?.map(|it| (&inspect_ai::FORMAT, it))
     } else {
         match database::text(reader)? {
-            Some(text) => match text {
-                Ok(text) => read_lines(&mut text.as_bytes(), losses)?,
-                Err(problem) => Err(problem),
-            },
+            Some(Ok(text)) => read_lines(&mut text.as_bytes(), losses)?,
+            Some(Err(problem)) => Err(problem),
             None => read_lines(reader, losses)?,
         }
     };

@@ -1,6 +1,6 @@
 //! A load in the tokens of other models than those that it was recorded with.
 
-use super::{EventKind, Item, Timeline};
+use super::{EventKind, Timeline};
 use crate::prelude::*;
 use ctxsim_input::profile::{Factor, Family, ImageRule};
 use ctxsim_input::scenario::refetch::{AssumedNumber, Refetch};
@@ -37,7 +37,11 @@ impl Timeline {
 
     fn recounted_texts(&self, factor: Factor) -> Self {
         let mut it = self.clone();
-        it.spine.items.iter_mut().for_each(|item| item.recount(factor));
+        for item in &mut it.spine.items {
+            for size in [&mut item.raw, &mut item.excerpt, &mut item.summary, &mut item.handle] {
+                *size = factor.size(*size);
+            }
+        }
         it.spine.steps.iter_mut().for_each(|step| step.output_tokens = factor.tokens(step.output_tokens));
         it.needs.recount(factor);
         for event in &mut it.events {
@@ -58,14 +62,6 @@ impl Timeline {
         let chars = format!("{:.4}", self.chars_per_token.to_f64() / factor.value);
         it.chars_per_token = Decimal::parse(&chars).unwrap_or(self.chars_per_token);
         it
-    }
-}
-
-impl Item {
-    fn recount(&mut self, factor: Factor) {
-        for size in [&mut self.raw, &mut self.excerpt, &mut self.summary, &mut self.handle] {
-            *size = factor.size(*size);
-        }
     }
 }
 

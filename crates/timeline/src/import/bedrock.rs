@@ -121,7 +121,7 @@ fn billed(usage: &Value, bill: &mut BillReader<'_>) -> Option<Value> {
     let of_hour = list(&usage["cacheDetails"]).iter().filter(|it| it["ttl"] == "1h");
     let long = of_hour.map(|it| count(it, "inputTokens")).fold(0, u64::saturating_add);
     bill.less(written, "cacheDetails", long);
-    (bill.is_complete() && usage.get("inputTokens").is_some()).then(|| {
+    (bill.is_complete && usage.get("inputTokens").is_some()).then(|| {
         let lifetimes = usage.get("cacheDetails").map(|_| json!({"ephemeral_1h_input_tokens": long}));
         json!({
             "input_tokens": input,

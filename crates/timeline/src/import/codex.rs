@@ -64,7 +64,7 @@ fn billed(mut bill: BillReader<'_>, says_written: bool) -> Option<(Usage, Tokens
     let output = bill.needed("output_tokens");
     let reasoning = bill.tokens("reasoning_output_tokens").min(output);
     let usage = Usage { prompt, cache_read, cache_write, uncached, output, ..Usage::default() };
-    bill.is_complete().then_some((usage, reasoning))
+    bill.is_complete.then_some((usage, reasoning))
 }
 
 /// Which part of a response has been read.

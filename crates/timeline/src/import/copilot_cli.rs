@@ -345,7 +345,7 @@ fn totals(line: usize, metrics: &Value, losses: &mut Losses) -> Option<(Usage, u
         ..Usage::default()
     };
     let n = bill.count("requests.count", Count::of(&metrics["requests"]["count"]));
-    bill.is_complete().then_some((totals, n))
+    bill.is_complete.then_some((totals, n))
 }
 
 /// Returns what the request for a summary was billed, and its model. The seller's own figures come first: the others leave out what was

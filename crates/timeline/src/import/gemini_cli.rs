@@ -227,7 +227,7 @@ fn answer(line: usize, record: GeminiRecord<'_>, losses: &mut Losses) -> GeminiA
     // What the provider's own tools added stands beside the prompt, and thoughts beside the output.
     let of_tools = bill.tokens("tool");
     let uncached = bill.less(input, "cached", cache_read) + of_tools;
-    let has_numbers = bill.is_complete();
+    let has_numbers = bill.is_complete;
     let usage = bill.apart([uncached, cache_read, 0, output + reasoning]);
     let mut parts = Vec::new();
     if let Some(thought) = record.thoughts.filter(|_| reasoning > 0) {

@@ -151,7 +151,7 @@ impl GeminiStreamWalk {
         let total = bill.tokens("total_tokens");
         let cache_read = bill.tokens("cached");
         bill.less(prompt, "cached", cache_read);
-        if !bill.is_complete() {
+        if !bill.is_complete {
             return losses.add(line, "results without totals, whose requests stay without usage");
         }
         let from = self.legs.last().map_or(0, |it| it.1[1]);

@@ -548,13 +548,4 @@ mod tests {
         assert_eq!([value, interval[0], interval[1]].map(|it| (it * 1_000.0).round()), [811.0, 686.0, 894.0]);
         assert_eq!([Cases(21, 21), Cases(15, 18), Cases(4, 18)].map(Cases::chance), [None; 3]);
     }
-
-    #[test]
-    fn entries_live_for_an_hour_from_version_2_1_20_on() {
-        let rules = HarnessRules::of("claude-code").unwrap();
-        let ttl = |version| rules.lifetime(Version::parse(version)).map(|it| it.0);
-
-        assert_eq!(["", "2.0.76", "2.1.7", "2.1.19"].map(ttl), [Some(TtlClass::Short); 4]);
-        assert_eq!(["2.1.20", "2.1.62", "2.2.0", "3.0"].map(ttl), [Some(TtlClass::Long); 4]);
-    }
 }

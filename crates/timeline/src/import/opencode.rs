@@ -298,7 +298,7 @@ fn answer(
     }
     let cache_read = bill.tokens("cache.read");
     let cache_write = bill.tokens("cache.write");
-    let has_numbers = bill.is_complete();
+    let has_numbers = bill.is_complete;
     // Reasoning is a part of the output only if the total says so.
     let sum = uncached + cache_read + cache_write + output;
     let is_inside = bill.number("total").is_some() && bill.tokens("total") == sum && reasoning <= output;
