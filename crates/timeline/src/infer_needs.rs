@@ -47,13 +47,6 @@ struct NeededResult {
     names: Option<FactKind>,
 }
 
-impl From<ItemIx> for NeededResult {
-    /// A result of which no fact is named.
-    fn from(item: ItemIx) -> Self {
-        Self { item, names: None }
-    }
-}
-
 /// A rule with its numbers, and what it has found.
 struct ActiveRule<'a> {
     rule: &'static InferenceRule,

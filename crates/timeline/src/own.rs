@@ -258,16 +258,4 @@ mod tests {
             assert!(off[0] < off[1], "narrowed {} off, declared {}", off[0], off[1]);
         }
     }
-
-    #[test]
-    fn too_few_cases_change_nothing() {
-        let mut counts = OwnCounts { fewest: 10, ..OwnCounts::default() };
-        let declared = Some(chance(0.3, 0.2, 0.4));
-        for (of, n_said) in [(9, 0), (10, 1)] {
-            counts.turn = SeenCases { happened: 1, of };
-            let mut odds = Odds { turn: declared, ..Odds::default() };
-            assert_eq!(counts.narrow_all(&mut odds).len(), n_said);
-            assert_eq!(odds.turn == declared, n_said == 0);
-        }
-    }
 }

@@ -22,7 +22,7 @@ pub use answer::AnswerForm;
 const TABLES: &[(&str, &str)] = ctxsim_assumptions::TOOLS;
 
 /// A tool's capability, independent of the harness's name for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
     /// Reads a file, or a range of it.
@@ -50,18 +50,7 @@ pub enum Capability {
 impl Capability {
     /// Returns its name in policies and templates.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ReadFile => "read_file",
-            Self::WriteFile => "write_file",
-            Self::EditFile => "edit_file",
-            Self::Search => "search",
-            Self::ListFiles => "list_files",
-            Self::ProcessStart => "process_start",
-            Self::ProcessRead => "process_read",
-            Self::ProcessStop => "process_stop",
-            Self::WebSearch => "web_search",
-            Self::WebFetch => "web_fetch",
-        }
+        name_of(&self)
     }
 }
 

@@ -274,11 +274,12 @@ fn learn(timeline: &mut Timeline, conduct: &Conduct, format: &'static str, trans
 impl SideRequests {
     /// Tells the builder what the harness sent between the last turn and the one that a request begins.
     fn tell(&self, request: usize, clock: &SessionClock, builder: &mut TimelineBuilder) {
-        if let Some(delay_ms) = self.delay_ms.filter(|_| self.is_due(request)) {
+        if let Some(delay_ms) = self.delay_ms.filter(|_| self.due.binary_search(&request).is_ok()) {
             let end_ms = builder.timeline.spine.steps.last().map_or(0, |it| it.end_ms);
             builder.side_request(end_ms.saturating_add_unsigned(delay_ms), false);
         }
-        for at_ms in self.logged(request) {
+        let logged = self.logged.binary_search_by_key(&request, |it| it.0);
+        for at_ms in logged.iter().flat_map(|nth| &self.logged[*nth].1) {
             builder.side_request(clock.place(Some(*at_ms)), true);
         }
     }
