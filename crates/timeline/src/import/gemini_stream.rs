@@ -37,8 +37,7 @@ struct StreamEvent<'a> {
 /// Returns whether one of the first lines is an event that no other format has.
 fn detect(head: &str) -> bool {
     head.lines().filter(|it| it.starts_with('{')).filter_map(json::first::<StreamEvent<'_>>).any(|it| {
-        let is_timed = !it.timestamp.0.is_empty();
-        is_timed
+        !it.timestamp.0.is_empty()
             && match it.kind.0.as_ref() {
                 "init" => !it.session_id.0.is_empty() && !it.model.0.is_empty(),
                 "tool_use" => !it.tool_id.0.is_empty() && !it.tool_name.0.is_empty(),

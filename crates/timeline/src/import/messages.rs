@@ -116,8 +116,7 @@ impl<'t> LogEntry<'t> {
 }
 
 /// Puts the requests of a log into the order of their times, where all have one, and drops those that are recorded again later.
-fn settle<'t>(entries: Vec<LogEntry<'t>>, losses: &mut Losses) -> Vec<LogEntry<'t>> {
-    let mut entries = entries;
+fn settle<'t>(mut entries: Vec<LogEntry<'t>>, losses: &mut Losses) -> Vec<LogEntry<'t>> {
     order_by_time(&mut entries, |it| (it.line, it.at_ms()), LATE, losses);
     let mut last: IndexMap<u64, usize> = IndexMap::new();
     let names: Vec<Option<u64>> = entries.iter().map(LogEntry::name).collect();
