@@ -9,7 +9,7 @@ use ctxsim_base::counts::count_one;
 use super::lay_out::{RecordingModels, SessionClock};
 use super::{claude_code, database, found, inspect_ai, read, usage_csv};
 use crate::import::prelude::*;
-use crate::own::{OwnCounts, SeenCases};
+use crate::own::OwnCounts;
 use crate::{RecordedModel, StepRow, Timeline, main_model};
 
 /// The shortest lifetime of cache entries that any provider has: a shorter pause loses nothing.
@@ -219,7 +219,13 @@ fn tell_own(sessions: &[&Indexed], all: &mut [Neighbours]) {
     for ((_, harness, kind, _), members) in groups {
         let cases = |nth: usize, told: &Neighbours| match kind {
             0 => sessions[nth].own.clone(),
-            _ => OwnCounts { front: front_case(sessions[nth], told), ..OwnCounts::default() },
+            _ => {
+                // The first request of a session before which none is known to have left tools and system prompt.
+                let mut own = OwnCounts::default();
+                let read = sessions[nth].reads_first.filter(|_| told.chance.is_some());
+                read.into_iter().for_each(|it| own.front.count(it));
+                own
+            }
         };
         let counted: Vec<OwnCounts> = members.iter().map(|nth| cases(*nth, &all[*nth])).collect();
         let fewest = HarnessRules::own_cases_min(harness);
@@ -228,15 +234,6 @@ fn tell_own(sessions: &[&Indexed], all: &mut [Neighbours]) {
             all[*nth].own.fewest = if all[*nth].own.is_silent() { 0 } else { fewest };
         }
     }
-}
-
-/// Counts the first request of a session before which none is known to have left tools and system prompt.
-fn front_case(session: &Indexed, told: &Neighbours) -> SeenCases {
-    let mut seen = SeenCases::default();
-    if let Some(read) = session.reads_first.filter(|_| told.chance.is_some()) {
-        seen.count(read);
-    }
-    seen
 }
 
 /// Returns the sum of what was counted in the members that had ended before each of them began; copies of a session count once.
@@ -487,6 +484,7 @@ pub fn user_of(folder: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::own::SeenCases;
 
     fn session(id: &str, user: &str, minutes: &[i64], front: Option<Tokens>) -> Indexed {
         let kin = Kin { harness: "claude-code", ..Kin::default() };

@@ -214,7 +214,7 @@ impl<'t> MessageLog<'t> {
         let session = &mut self.sessions[index];
         session.front(&request);
         session.outcome = record.outcome().or(session.outcome.take());
-        session.has_commands |= session::has_commands(&record.0.text("trajectory_format"));
+        session.has_commands |= record.0.text("trajectory_format").starts_with(session::WITH_COMMANDS);
         session.at_ms = record.at_ms();
         // Another request goes on behind the first messages of the conversation.
         session.ends.truncate(n_known);

@@ -133,7 +133,10 @@ impl OpencodeExport {
             walk.visit(message, losses);
         }
         let mut transcript = walk.assembler.finish(losses);
-        let n_forgetful = transcript.exchanges.iter().filter(|it| is_forgetful(&it.model)).count();
+        // These models' interface takes reasoning out of the prompts when the user speaks again.
+        let is_forgetful =
+            |it: &&Exchange| it.model.rsplit('/').next().is_some_and(|name| name.starts_with("gpt-"));
+        let n_forgetful = transcript.exchanges.iter().filter(is_forgetful).count();
         transcript.counts_output = transcript.is_billed();
         transcript.has_breakpoints = transcript.has_writes();
         transcript.marks_compactions = true;
@@ -216,11 +219,6 @@ impl OpencodeWalk {
         };
         self.assembler.replaced(stamp, summary);
     }
-}
-
-/// Returns whether the models' interface takes reasoning out of the prompts when the user speaks again.
-fn is_forgetful(model: &str) -> bool {
-    model.rsplit('/').next().unwrap_or(model).starts_with("gpt-")
 }
 
 /// Returns a time of a record, in milliseconds since 1970.

@@ -48,13 +48,6 @@ enum PiParts {
     Summarises(bool),
 }
 
-impl PiParts {
-    /// Returns what a reply was billed.
-    fn bill(self) -> Option<Usage> {
-        if let Self::Reply(exchange, _) = self { exchange.usage } else { None }
-    }
-}
-
 /// Makes an entry of a record; the header is none.
 fn entry(line: usize, record: PiRecord<'_>, losses: &mut Losses) -> Option<TreeRecord<PiParts>> {
     let stamp = Stamp::noted(line, &record.timestamp.0, losses);
@@ -238,7 +231,11 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
     }
     let mut transcript = assembler.finish(losses);
     transcript.has_breakpoints = has_breakpoints;
-    transcript.aside = left.into_iter().filter_map(|it| it.said.bill()).collect();
+    let bill = |it: TreeRecord<PiParts>| match it.said {
+        PiParts::Reply(exchange, _) => exchange.usage,
+        _ => None,
+    };
+    transcript.aside = left.into_iter().filter_map(bill).collect();
     transcript.counts_output = true;
     let forgets = HarnessRules::forgets_reasoning(FORMAT.name, &transcript.exchanges);
     transcript.forgets_reasoning = forgets.unwrap_or(false);

@@ -265,7 +265,8 @@ impl Transcript {
 impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
-        let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
+        // Equal texts of different kinds are kept apart.
+        let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), kind as u64 + 1);
         Self {
             kind,
             characters,
@@ -327,23 +328,6 @@ impl Exchange {
     /// Returns whether the model asked for tools, so that the turn goes on.
     pub(super) fn has_calls(&self) -> bool {
         self.reply.iter().any(|it| it.kind == Kind::ToolCall)
-    }
-}
-
-/// Keeps equal texts of different kinds apart.
-fn label(kind: Kind) -> u64 {
-    match kind {
-        Kind::System => 1,
-        Kind::ToolSchema => 2,
-        Kind::User => 3,
-        Kind::Assistant => 4,
-        Kind::Reasoning => 5,
-        Kind::ToolCall => 6,
-        Kind::ToolResult => 7,
-        Kind::Summary => 8,
-        Kind::Memory => 9,
-        Kind::Approval => 10,
-        Kind::Image => 11,
     }
 }
 

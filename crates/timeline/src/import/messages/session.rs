@@ -124,11 +124,6 @@ fn system_blocks(system: &MessageContent<'_>) -> Vec<Content> {
     parts.filter(|it| it.measured.characters > 0).collect()
 }
 
-/// Returns how many of its parts end with the n-th block or before.
-fn front_parts(blocks: &[MessageBlock<'_>], n: usize) -> usize {
-    blocks[..n].iter().filter(|it| it.cache_control.is_some()).count()
-}
-
 impl MessageSession {
     /// Takes the system prompt, the tools and the settings of a request; what a body leaves out stays as it was.
     pub(super) fn front(&mut self, request: &RequestRecord<'_>) {
@@ -183,7 +178,9 @@ impl MessageSession {
         if let Some(MessageContent::Blocks(blocks)) = &system {
             let marked = (1..).zip(blocks).filter_map(|(n, it)| Some((n, it.cache_control.as_ref()?)));
             marks.extend(marked.map(|(n, it)| {
-                mark(Some(front.tools.len() + front_parts(blocks, n).min(front.system.len())), it)
+                // Each mark ends a part of the front.
+                let n_parts = blocks[..n].iter().filter(|it| it.cache_control.is_some()).count();
+                mark(Some(front.tools.len() + n_parts.min(front.system.len())), it)
             }));
         }
         for message in list.iter().zip(&self.ends) {
@@ -451,19 +448,14 @@ fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Op
     }
 }
 
-/// What trajectories of such agents say of their format.
-const FORMATS: [&str; 1] = ["mini-swe-agent"];
+/// What trajectories begin their format's name with whose replies hold commands.
+pub(super) const WITH_COMMANDS: &str = "mini-swe-agent";
 
 /// The tool by which such a command runs.
 const TOOL: &str = "bash";
 
 /// How a command begins and ends.
 const FENCES: [&str; 2] = ["```bash", "\n```"];
-
-/// Returns whether replies of a trajectory of this format hold commands.
-pub(super) fn has_commands(format: &str) -> bool {
-    FORMATS.iter().any(|it| format.starts_with(it))
-}
 
 /// Divides the text of a reply into what is said and the command in it, as a call of this name; returns whether there is one.
 fn divide(parts: &mut Vec<Part>, call: &str) -> bool {

@@ -1,7 +1,5 @@
 //! A lane's requests as a transcript: from the messages where the emitter exports them, and else from the spans of tools.
 
-use std::iter::Peekable;
-
 use super::attributes::{arguments, content};
 use super::emitter::BillNames;
 use super::lanes::{Happened, OtelLane};
@@ -24,7 +22,11 @@ pub(super) fn transcript(
             // A call without a request before it is another lane's, or its request was not exported.
             Happened::Tool(record) => losses.add(record.line, "calls of tools that belong to no request"),
             Happened::Request(record, names, turn) => {
-                let tools = tools_after(&mut happened);
+                let mut tools = Vec::new();
+                while let Some(Happened::Tool(tool)) = happened.next_if(|it| matches!(it, Happened::Tool(_)))
+                {
+                    tools.push(tool);
+                }
                 let shows_results =
                     matches!(happened.peek(), Some(Happened::Request(next, ..)) if next.input().is_some());
                 let is_apart = is_apart(&record);
@@ -34,15 +36,6 @@ pub(super) fn transcript(
         }
     }
     conversation.finish(losses)
-}
-
-/// Takes the calls of tools up to the next request.
-fn tools_after(happened: &mut Peekable<std::vec::IntoIter<Happened>>) -> Vec<OtelRecord> {
-    let mut tools = Vec::new();
-    while let Some(Happened::Tool(record)) = happened.next_if(|it| matches!(it, Happened::Tool(_))) {
-        tools.push(record);
-    }
-    tools
 }
 
 /// The walk along a lane.
