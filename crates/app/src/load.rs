@@ -175,19 +175,6 @@ pub fn with_losses(session: Imported, scenario: &str) -> Timeline {
     timeline
 }
 
-/// Reads recorded sessions line by line.
-fn imported(
-    origin: &Origin,
-    spec: &ScenarioFile,
-    assume: &Assume,
-    beside: &BySession,
-) -> Result<Vec<Imported>, Error> {
-    let mut reader = origin.reader()?;
-    let assumed = std::slice::from_ref(assume);
-    let under = import::import_under(reader.as_mut(), &spec.name, assumed, &spec.file_tools, beside);
-    Ok(located(origin, under)?.into_iter().flatten().collect())
-}
-
 /// Adds the file to the problems of reading a recording.
 pub(super) fn located<T>(origin: &Origin, read: io::Result<Result<T, Vec<Diagnostic>>>) -> Result<T, Error> {
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
@@ -211,7 +198,12 @@ pub(super) fn recording_beside(
     name: &str,
     beside: &BySession,
 ) -> Result<Vec<Imported>, Error> {
-    of_recording(catalog, name, |origin, spec, assume| imported(origin, spec, assume, beside))
+    of_recording(catalog, name, |origin, spec, assume| {
+        let mut reader = origin.reader()?;
+        let assumed = std::slice::from_ref(assume);
+        let under = import::import_under(reader.as_mut(), &spec.name, assumed, &spec.file_tools, beside);
+        Ok(located(origin, under)?.into_iter().flatten().collect())
+    })
 }
 
 /// Writes the sessions of a recording without their words, in ctxsim's own form.
