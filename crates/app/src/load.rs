@@ -189,20 +189,6 @@ pub fn timeline_with_losses(session: Imported, scenario: &str) -> Timeline {
     timeline
 }
 
-/// Reads recorded sessions line by line.
-fn import_sessions(
-    origin: &Origin,
-    spec: &ScenarioFile,
-    assume: &Assume,
-    neighbours: &BySession,
-) -> Result<Vec<Imported>, Error> {
-    let mut reader = origin.open_reader()?;
-    with_recording_place(
-        origin,
-        import::import_beside(reader.as_mut(), &spec.name, assume, &spec.file_tools, neighbours),
-    )
-}
-
 /// Adds the file to the problems of reading a recording.
 pub(super) fn with_recording_place<T>(
     origin: &Origin,
@@ -229,7 +215,12 @@ pub(super) fn read_recording_with_neighbours(
     name: &str,
     neighbours: &BySession,
 ) -> Result<Vec<Imported>, Error> {
-    map_recording(catalog, name, |origin, spec, assume| import_sessions(origin, spec, assume, neighbours))
+    map_recording(catalog, name, |origin, spec, assume| {
+        let mut reader = origin.open_reader()?;
+        let assumed = std::slice::from_ref(assume);
+        let under = import::import_under(reader.as_mut(), &spec.name, assumed, &spec.file_tools, neighbours);
+        Ok(with_recording_place(origin, under)?.into_iter().flatten().collect())
+    })
 }
 
 /// Writes the sessions of a recording without their words, in ctxsim's own form.

@@ -35,3 +35,15 @@ pub use scenario::refetch::{AssumedNumber, End, Refetch};
 pub use scenario::{Scenario, ScenarioFile, TokenizerName};
 pub use suite::{Suite, SuiteFile};
 pub use text::{Format, Source, source};
+
+/// An input that has passed every rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked<T>(T);
+
+impl<T> std::ops::Deref for Checked<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}

@@ -5,10 +5,11 @@ pub(crate) use std::ops::Range;
 pub(crate) use std::sync::{Arc, LazyLock};
 
 pub(crate) use ctxsim_base::diag::{Code, Diagnostic, Place, Problems, nearest};
+pub(crate) use ctxsim_base::order::InOrder as _;
 pub(crate) use ctxsim_base::quantity::{Decimal, Tokens};
 pub(crate) use indexmap::{IndexMap, IndexSet};
 pub(crate) use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::policy::Size;
+pub(crate) use crate::policy::{Size, wildcard};
 pub(crate) use crate::text::duration::Duration;
-pub(crate) use crate::text::source::declared;
+pub(crate) use crate::text::source::{Format, declared};

@@ -13,7 +13,6 @@ use self::price::Prices;
 use crate::prelude::*;
 use serde::{Deserializer, Serializer};
 
-use crate::policy::wildcard;
 use ctxsim_base::quantity::{Cost, UNLIMITED};
 
 pub use self::cache::{

@@ -6,9 +6,8 @@ pub mod summaries;
 pub mod user_messages;
 pub mod written;
 
-use std::ops::Deref;
-
 pub use self::written::*;
+use crate::Checked;
 use crate::prelude::*;
 use ctxsim_base::quantity::or_unlimited;
 
@@ -16,16 +15,7 @@ use ctxsim_base::quantity::or_unlimited;
 pub const ITEM_TOKENS_MAX: Tokens = (1 << 31) - 1;
 
 /// A scenario that has passed every rule.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scenario(ScenarioFile);
-
-impl Deref for Scenario {
-    type Target = ScenarioFile;
-
-    fn deref(&self) -> &ScenarioFile {
-        &self.0
-    }
-}
+pub type Scenario = Checked<ScenarioFile>;
 
 impl Scenario {
     /// Checks a scenario.

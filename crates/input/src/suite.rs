@@ -3,22 +3,12 @@
 mod check;
 pub mod written;
 
-use std::ops::Deref;
-
 pub use self::written::*;
+use crate::Checked;
 use crate::prelude::*;
 
 /// A suite that has passed every rule. The catalog checks that its names exist.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Suite(SuiteFile);
-
-impl Deref for Suite {
-    type Target = SuiteFile;
-
-    fn deref(&self) -> &SuiteFile {
-        &self.0
-    }
-}
+pub type Suite = Checked<SuiteFile>;
 
 impl Suite {
     /// Checks a suite.

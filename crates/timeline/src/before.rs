@@ -1,7 +1,5 @@
 //! A timeline cut off before a request: what had come by then, and nothing that says what follows.
 
-use std::ops::Range;
-
 use super::evidence::Needs;
 use super::{NO_ITEM, StepIx, Timeline};
 use crate::prelude::*;

@@ -1,10 +1,7 @@
 //! Builds a timeline turn by turn; used by generators, scenario files and importers.
 
-use std::ops::Range;
-
 use ctxsim_base::rng::Seed;
-use ctxsim_input::profile::{ImageRule, ImageSize};
-use ctxsim_input::scenario::TokenizerName;
+use ctxsim_input::profile::ImageSize;
 
 use super::evidence::{Need, Recover, TurnEvidence};
 use super::facts::{DrawSource, Fact, FactForm, FactPlane, ItemShare, Plant, Probe};
@@ -12,19 +9,17 @@ use super::tool_form::ToolForm;
 use super::{
     Capability, Compaction, Due, Event, EventKind, FrontItem, Harness, Inferred, Item, ItemIx, Kind, Level,
     Lifecycle, NO_ITEM, Phase, Preserve, Session, SideRequest, StepIx, StepRow, Timeline, TurnIx, TurnRow,
-    Usage, When,
+    When,
 };
 use crate::prelude::*;
 
 #[derive(Debug, Default)]
 pub struct TimelineBuilder {
-    timeline: Timeline,
+    /// What is built; what is the same for all of it can be set here.
+    pub(super) timeline: Timeline,
     file_tools: Vec<String>,
     seed: u64,
     open: OpenTurn,
-    usage: Vec<Option<Usage>>,
-    tails: Vec<Tokens>,
-    costs: Vec<Option<Cost>>,
     /// Events, each with the following step.
     events: Vec<(StepIx, EventKind)>,
     /// Events at the start of a session.
@@ -59,21 +54,6 @@ impl TimelineBuilder {
         self.timeline.chars_per_token = ratio;
     }
 
-    /// Sets the rule by which the tokens of images were counted.
-    pub fn image_rule(&mut self, rule: &'static ImageRule) {
-        self.timeline.images.rule = Some(rule);
-    }
-
-    /// Sets the tokenizer of texts that a policy writes.
-    pub fn tokenizer(&mut self, tokenizer: Option<TokenizerName>) {
-        self.timeline.tokenizer = tokenizer;
-    }
-
-    /// Adds an assumption to the report.
-    pub fn assume(&mut self, sentence: impl Into<String>) {
-        self.timeline.assumptions.push(sentence.into());
-    }
-
     /// Appends to the stable prefix; only before the first turn.
     pub fn stable(&mut self, kind: Kind, tokens: u32) {
         self.stable_item(&NewItem::plain(kind, tokens));
@@ -98,11 +78,6 @@ impl TimelineBuilder {
         session.parent = parent.map(str::to_owned);
     }
 
-    /// Sets what the session's draws are made from.
-    pub fn draw_session(&mut self, draws: u64) {
-        self.session().draws = Some(draws);
-    }
-
     /// Begins a session and ends the previous one; without its own stable prefix it uses the previous
     /// session's.
     pub fn begin_session(&mut self, id: &str, parent: Option<&str>) {
@@ -116,7 +91,7 @@ impl TimelineBuilder {
     }
 
     /// Returns the session that is being appended to.
-    fn session(&mut self) -> &mut Session {
+    pub(super) fn session(&mut self) -> &mut Session {
         let sessions = &mut self.timeline.spine.sessions;
         if sessions.is_empty() {
             sessions.push(Session::default());
@@ -174,7 +149,6 @@ impl TimelineBuilder {
             results: middle..end,
             output_tokens: output,
         });
-        self.usage.push(None);
         let n_steps = self.next_step();
         if let Some(row) = self.timeline.spine.turns.last_mut() {
             row.steps.end = n_steps;
@@ -195,18 +169,8 @@ impl TimelineBuilder {
         self.timeline.harness = harness;
     }
 
-    /// Records that the harness sends a side request after the open turn, so long after its last response.
-    pub fn side_request_after(&mut self, delay_ms: u64) {
-        let end_ms = self.timeline.spine.steps.last().map_or(0, |it| it.end_ms);
-        self.side_request(end_ms.saturating_add_unsigned(delay_ms), false);
-    }
-
-    /// Records that the log shows a side request after the open turn.
-    pub fn logged_side_request(&mut self, at_ms: i64) {
-        self.side_request(at_ms, true);
-    }
-
-    fn side_request(&mut self, at_ms: i64, is_logged: bool) {
+    /// Records a side request after the open turn, and whether the log shows it.
+    pub fn side_request(&mut self, at_ms: i64, is_logged: bool) {
         let turn_ix = self.turn_ix();
         self.timeline.side_requests.push(SideRequest { turn_ix, at_ms, is_logged });
     }
@@ -269,34 +233,6 @@ impl TimelineBuilder {
         }
     }
 
-    /// Sets the tokens of the last step's prompt after its last breakpoint.
-    pub fn tail(&mut self, tokens: Tokens) {
-        self.tails.resize(self.timeline.spine.steps.len(), 0);
-        if let Some(last) = self.tails.last_mut() {
-            *last = tokens;
-        }
-    }
-
-    /// Says that the timeline is a recording, whether or not anything was billed.
-    pub fn recorded(&mut self, format: &'static str) {
-        self.timeline.recorded.get_or_insert_default().format = format;
-    }
-
-    /// Sets the provider's bill of the last step.
-    pub fn usage(&mut self, usage: Usage) {
-        if let Some(last) = self.usage.last_mut() {
-            *last = Some(usage);
-        }
-    }
-
-    /// Sets the last step's cost as stated by the recording.
-    pub fn cost(&mut self, cost: Cost) {
-        self.costs.resize(self.timeline.spine.steps.len(), None);
-        if let Some(last) = self.costs.last_mut() {
-            *last = Some(cost);
-        }
-    }
-
     /// Adds a need of the open turn.
     pub fn need(&mut self, due: Due, need: Need) {
         self.open.needs[due as usize].push(need);
@@ -334,11 +270,6 @@ impl TimelineBuilder {
         });
         self.timeline.events = dated.chain(self.at_start).collect();
         self.timeline.events.sort_by_key(|it| it.at);
-        if let Some(recorded) = &mut self.timeline.recorded {
-            recorded.usage = self.usage;
-            recorded.tails = self.tails;
-            recorded.costs = self.costs;
-        }
         self.timeline
     }
 

@@ -1,7 +1,5 @@
 //! Events of a session other than requests.
 
-use std::ops::Range;
-
 use super::{ItemIx, StepIx, TurnIx};
 use crate::prelude::*;
 

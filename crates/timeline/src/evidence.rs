@@ -1,8 +1,6 @@
 //! The evidence plane: which later moments need which earlier evidence, how much of it,
 //! and the cost of fetching it again.
 
-use std::ops::Range;
-
 use super::{Item, ItemIx, Kind, StepIx, TurnIx};
 use crate::prelude::*;
 use ctxsim_input::profile::Factor;

@@ -69,9 +69,7 @@ use std::io::{self, BufRead};
 use std::sync::Mutex;
 
 use super::Timeline;
-use super::shared::Neighbours;
 use ctxsim_base::counts::count_one;
-use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
 use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 
@@ -204,7 +202,8 @@ pub fn import_from(
     assume: &Assume,
     file_tools: &[String],
 ) -> io::Result<ImportResult<Vec<Imported>>> {
-    import_beside(reader, name, assume, file_tools, &BySession::default())
+    let under = import_under(reader, name, std::slice::from_ref(assume), file_tools, &BySession::default())?;
+    Ok(under.map(|it| it.into_iter().flatten().collect()))
 }
 
 /// What was read of a recording, or everything that is wrong with it.
@@ -213,22 +212,8 @@ pub type ImportResult<T> = Result<T, Vec<Diagnostic>>;
 /// What the neighbours of a recording's sessions tell of each, by its name within the file.
 pub type BySession = IndexMap<String, Neighbours>;
 
-/// The same, with what other sessions tell of these.
-///
-/// # Errors
-/// As [`import_from`].
-pub fn import_beside(
-    reader: &mut dyn BufRead,
-    name: &str,
-    assume: &Assume,
-    file_tools: &[String],
-    beside: &BySession,
-) -> io::Result<ImportResult<Vec<Imported>>> {
-    let under = import_under(reader, name, std::slice::from_ref(assume), file_tools, beside)?;
-    Ok(under.map(|it| it.into_iter().flatten().collect()))
-}
-
-/// The same under several assumptions: the recording is read once, and its sessions are laid out under each.
+/// The same under several assumptions, with what other sessions tell of these: the recording is read once, and its sessions are laid out under
+/// each.
 ///
 /// # Errors
 /// As [`import_from`].
@@ -360,10 +345,8 @@ fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<ImportResul
         inspect_ai::read_archive(reader, losses)?.map(|it| (&inspect_ai::FORMAT, it))
     } else {
         match database::text(reader)? {
-            Some(text) => match text {
-                Ok(text) => read_lines(&mut text.as_bytes(), losses)?,
-                Err(problem) => Err(problem),
-            },
+            Some(Ok(text)) => read_lines(&mut text.as_bytes(), losses)?,
+            Some(Err(problem)) => Err(problem),
             None => read_lines(reader, losses)?,
         }
     };

@@ -47,20 +47,11 @@ struct NeededResult {
     names: Option<FactKind>,
 }
 
-impl From<ItemIx> for NeededResult {
-    /// A result of which no fact is named.
-    fn from(item: ItemIx) -> Self {
-        Self { item, names: None }
-    }
-}
-
-/// A rule with its numbers.
+/// A rule with its numbers, and what it has found.
 struct ActiveRule<'a> {
     rule: &'static InferenceRule,
     spec: &'a NeedRule,
-    weight: f64,
-    interval: [f64; 2],
-    n_found: usize,
+    found: Inference,
 }
 
 /// Adds the needs that the calls of a timeline reveal; a timeline without text has none.
@@ -72,7 +63,9 @@ pub(super) fn infer_needs(timeline: &mut Timeline, specs: &IndexMap<String, Need
             let weight = spec.weight.filter(|it| *it > 0.0)?;
             let weight = weight.min(1.0);
             let interval = spec.interval.unwrap_or([weight; 2]).map(|it| it.clamp(0.0, 1.0));
-            Some(ActiveRule { rule, spec, weight, interval, n_found: 0 })
+            let level = spec.level.unwrap_or(Level::ExactEvidence);
+            let found = Inference { rule: rule.name, n_found: 0, level, weight, interval };
+            Some(ActiveRule { rule, spec, found })
         })
         .collect();
     if timeline.texts.is_empty() || rules.is_empty() {
@@ -89,27 +82,19 @@ pub(super) fn infer_needs(timeline: &mut Timeline, specs: &IndexMap<String, Need
     for step in 0..timeline.spine.steps.len() {
         history.learn(step);
         for (rule, NeededResult { item, names }) in found(&history, step, &rules) {
-            let active = &mut rules[rule];
-            active.n_found += 1;
+            let rule = &mut rules[rule].found;
+            rule.n_found += 1;
             let row = &timeline.spine.items[item as usize];
-            let level = active.spec.level.unwrap_or(Level::ExactEvidence);
-            let inferred = Inferred { rule: active.rule.name, step: ix(step), item, names };
-            let need =
-                Need { interval: active.interval, ..Need::new(row.turn_ix, level, active.weight, None) };
+            let inferred = Inferred { rule: rule.rule, step: ix(step), item, names };
+            let need = Need::new(row.turn_ix, rule.level, rule.weight, None);
+            let need = Need { interval: rule.interval, ..need };
             let mentions = history.mentions(item, &of_handles);
             let is_file = timeline.spine.is_one_of(row.tool, tools);
             needs.push_item(inferred, need, TurnEvidence::of_item(row, is_file), &mentions);
         }
     }
     timeline.needs = needs;
-    let found = rules.iter().map(|it| Inference {
-        rule: it.rule.name,
-        n_found: it.n_found,
-        level: it.spec.level.unwrap_or(Level::ExactEvidence),
-        weight: it.weight,
-        interval: it.interval,
-    });
-    say(timeline, found);
+    say(timeline, rules.into_iter().map(|it| it.found));
 }
 
 /// What a rule found.
@@ -132,9 +117,9 @@ fn found(history: &CallHistory<'_>, step: usize, rules: &[ActiveRule<'_>]) -> Ve
         for (index, active) in rules.iter().enumerate() {
             for one in (active.rule.find)(&call, history, active.spec) {
                 let (holds, found) = by_item.entry(one.item).or_insert((index, one));
-                if (rules[*holds].weight, *holds) != (active.weight, index)
-                    && (rules[*holds].weight < active.weight
-                        || rules[*holds].weight <= active.weight && index < *holds)
+                if (rules[*holds].found.weight, *holds) != (active.found.weight, index)
+                    && (rules[*holds].found.weight < active.found.weight
+                        || rules[*holds].found.weight <= active.found.weight && index < *holds)
                 {
                     (*holds, *found) = (index, one);
                 } else if *holds == index {

@@ -39,7 +39,6 @@ pub mod import;
 pub mod random;
 
 use crate::prelude::*;
-use std::ops::Range;
 
 use ctxsim_input::CacheRules;
 use ctxsim_input::profile::{ImageRule, ImageSize};
@@ -292,7 +291,7 @@ pub struct Recorded {
     /// When that version compacts under the session's model, as far as that is known.
     pub harness_limits: HarnessLimits,
     /// The newest version of which that is described, if the log's is newer.
-    pub newer_than: Option<Documented>,
+    pub newer_than: Option<&'static Documented>,
     /// The working folder, that of the checkout for a worktree, if the log names it; else empty.
     pub project: String,
     /// What stands before the messages of the first prompt, item by item, in order.
@@ -358,12 +357,13 @@ pub struct RecordedMark {
 }
 
 /// The newest version of a harness that is described.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Documented {
     /// The harness, in words.
-    pub harness: &'static str,
+    pub harness: String,
     /// The version.
-    pub to: &'static str,
+    pub to: String,
 }
 
 /// When a harness compacts the history by itself.

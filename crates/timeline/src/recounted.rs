@@ -1,10 +1,9 @@
 //! A load in the tokens of other models than those that it was recorded with.
 
-use super::{EventKind, Item, Timeline};
+use super::{EventKind, Timeline};
 use crate::prelude::*;
 use ctxsim_input::profile::{Factor, Family, ImageRule};
-use ctxsim_input::scenario::refetch::{AssumedNumber, Refetch};
-use ctxsim_input::tokens;
+use ctxsim_input::scenario::refetch::AssumedNumber;
 
 impl Timeline {
     /// Returns the family whose tokens its sizes are: that of the model that was billed, else that of the tokenizer that counted its texts.
@@ -38,7 +37,11 @@ impl Timeline {
 
     fn recounted_texts(&self, factor: Factor) -> Self {
         let mut it = self.clone();
-        it.spine.items.iter_mut().for_each(|item| item.recount(factor));
+        for item in &mut it.spine.items {
+            for size in [&mut item.raw, &mut item.excerpt, &mut item.summary, &mut item.handle] {
+                *size = factor.size(*size);
+            }
+        }
         it.spine.steps.iter_mut().for_each(|step| step.output_tokens = factor.tokens(step.output_tokens));
         it.needs.recount(factor);
         for event in &mut it.events {
@@ -55,34 +58,21 @@ impl Timeline {
             recorded.avoided_below = factor.tokens(recorded.avoided_below);
             recorded.harness_limits.trigger = recorded.harness_limits.trigger.map(|it| factor.tokens(it));
         }
-        it.refetch = recounted(self.refetch.with_sizes(), factor);
+        // What an agent needs to fetch something again has sizes, too.
+        let ends = |it: AssumedNumber<u32>| AssumedNumber {
+            value: factor.size(it.value),
+            low: factor.size(it.low),
+            high: factor.size(it.high),
+        };
+        it.refetch = self.refetch.with_sizes();
+        it.refetch.fetched_tokens_max = it.refetch.fetched_tokens_max.map(ends);
+        it.refetch.call_tokens = it.refetch.call_tokens.map(|size| factor.size(size));
+        if let Some(exploration) = &mut it.refetch.exploration {
+            let sizes = exploration.fetched_tokens;
+            exploration.fetched_tokens = sizes.map(|all| all.map(|size| factor.size(size)));
+        }
         let chars = format!("{:.4}", self.chars_per_token.to_f64() / factor.value);
         it.chars_per_token = Decimal::parse(&chars).unwrap_or(self.chars_per_token);
         it
     }
-}
-
-impl Item {
-    fn recount(&mut self, factor: Factor) {
-        for size in [&mut self.raw, &mut self.excerpt, &mut self.summary, &mut self.handle] {
-            *size = factor.size(*size);
-        }
-    }
-}
-
-/// Returns what an agent needs to fetch something again, with its sizes counted anew.
-fn recounted(refetch: Refetch, factor: Factor) -> Refetch {
-    let ends = |it: AssumedNumber<u32>| AssumedNumber {
-        value: factor.size(it.value),
-        low: factor.size(it.low),
-        high: factor.size(it.high),
-    };
-    let mut it = refetch;
-    it.fetched_tokens_max = it.fetched_tokens_max.map(ends);
-    it.call_tokens = it.call_tokens.map(|size| factor.size(size));
-    if let Some(exploration) = &mut it.exploration {
-        let sizes = exploration.fetched_tokens;
-        exploration.fetched_tokens = sizes.map(|all| all.map(|size| factor.size(size)));
-    }
-    it
 }

@@ -100,7 +100,7 @@ struct ScriptedTurns {
     n_requests: u64,
     fronts: ScriptedFronts,
     /// By setting, the values so far; the first is that of the beginning.
-    values: [Vec<String>; SETTINGS.len()],
+    values: [IndexSet<String>; SETTINGS.len()],
     settings: Settings,
 }
 
@@ -116,7 +116,7 @@ impl ScriptedTurns {
             builder,
             fronts,
             settings: Settings::default(),
-            values: std::array::from_fn(|_| vec![String::new()]),
+            values: std::array::from_fn(|_| IndexSet::from([String::new()])),
             overhead: spec.call_overhead_tokens,
             answer_overhead: narrow(spec.answer_overhead_tokens),
             source,
@@ -195,12 +195,7 @@ impl ScriptedTurns {
     }
 
     fn set(&mut self, setting: Setting, value: &str) {
-        let values = &mut self.values[setting as usize];
-        let number = values.iter().position(|it| it == value).unwrap_or(values.len());
-        if number == values.len() {
-            values.push(value.to_owned());
-        }
-        let number = ix(number);
+        let number = ix(self.values[setting as usize].insert_full(value.to_owned()).0);
         if number != self.settings.get(setting) {
             self.settings.set(setting, number);
             self.builder.change(setting, number);
@@ -343,7 +338,7 @@ fn begin_with(spec: &ScenarioFile, stable: &[StableItem]) -> TimelineBuilder {
     for item in stable {
         builder.stable(item.kind, narrow(item.tokens));
     }
-    builder.image_rule(ImageRule::of_model(""));
+    builder.timeline.images.rule = Some(ImageRule::of_model(""));
     builder
 }
 

@@ -1,7 +1,6 @@
 //! The front of a session's prompts that other sessions of its user send, too: tools and system prompt.
 
 use crate::prelude::*;
-use serde::Serialize;
 
 use super::own::OwnCounts;
 use super::{Event, EventKind, ItemIx, Phase, StepIx, Timeline, TurnIx, When};
@@ -123,9 +122,7 @@ impl Timeline {
             self.assumptions.push(format!("{what}: {n_left}"));
         }
     }
-}
 
-impl Timeline {
     /// Returns it with its front in the cache before the first request, or not, as the first bill says: a question about what else a billed
     /// session would have cost does not ask how probable that was. `None` where no bill says so, or no front is shared.
     #[must_use]

@@ -13,7 +13,8 @@ use std::sync::OnceLock;
 use crate::prelude::*;
 use serde_json::Map;
 
-use ctxsim_input::text::source::{Format, decode_table};
+use ctxsim_input::text::name_of;
+use ctxsim_input::text::source::declared;
 
 pub use answer::AnswerForm;
 
@@ -21,7 +22,7 @@ pub use answer::AnswerForm;
 const TABLES: &[(&str, &str)] = ctxsim_assumptions::TOOLS;
 
 /// A tool's capability, independent of the harness's name for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
     /// Reads a file, or a range of it.
@@ -49,23 +50,12 @@ pub enum Capability {
 impl Capability {
     /// Returns its name in policies and templates.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ReadFile => "read_file",
-            Self::WriteFile => "write_file",
-            Self::EditFile => "edit_file",
-            Self::Search => "search",
-            Self::ListFiles => "list_files",
-            Self::ProcessStart => "process_start",
-            Self::ProcessRead => "process_read",
-            Self::ProcessStop => "process_stop",
-            Self::WebSearch => "web_search",
-            Self::WebFetch => "web_fetch",
-        }
+        name_of(&self)
     }
 }
 
 /// The meaning of an argument, independent of the harness's name for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Argument {
     /// The file or folder.
@@ -97,20 +87,7 @@ pub enum Argument {
 impl Argument {
     /// Returns its name in templates and in the rules of needs.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Path => "path",
-            Self::Offset => "offset",
-            Self::Limit => "limit",
-            Self::Command => "command",
-            Self::Cwd => "cwd",
-            Self::ProcessId => "process_id",
-            Self::Mode => "mode",
-            Self::Cursor => "cursor",
-            Self::Query => "query",
-            Self::Url => "url",
-            Self::OldText => "old_text",
-            Self::Patch => "patch",
-        }
+        name_of(&self)
     }
 }
 
@@ -183,17 +160,8 @@ struct ToolTable {
 /// Returns a harness's tool, as far as its table describes it.
 pub fn form_of(harness: &str, tool: &str) -> Option<&'static ToolForm> {
     static READ: OnceLock<IndexMap<&'static str, ToolTable>> = OnceLock::new();
-    let tables = READ.get_or_init(|| {
-        TABLES
-            .iter()
-            .map(|(file, text)| {
-                (
-                    format_of(file),
-                    decode_table(ctxsim_assumptions::current(text), Format::Toml).unwrap_or_default(),
-                )
-            })
-            .collect()
-    });
+    let read = |(file, text): &(&'static str, &'static str)| (format_of(file), declared(text));
+    let tables = READ.get_or_init(|| TABLES.iter().map(read).collect());
     let table = tables.get(harness)?;
     let others = table.also.iter().filter_map(|it| tables.get(it.as_str()));
     std::iter::once(table).chain(others).find_map(|it| it.tools.get(tool))
@@ -266,6 +234,7 @@ fn command(value: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ctxsim_input::text::source::{Format, decode_table};
 
     #[test]
     fn every_table_is_read_and_names_its_sources() {

@@ -8,7 +8,6 @@ use crate::prelude::*;
 use super::json::{self, Json};
 use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
 use crate::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec, Weekday, WindowSpec};
-use ctxsim_base::order::InOrder as _;
 
 pub(super) const LIST: List = List {
     name: "litellm",
@@ -129,10 +128,13 @@ const PARTS: [(&str, PricedPart); 6] = [
 /// What some providers' models have for `cache_read_input_token_cost`.
 const CACHE_HIT: &str = "input_cost_per_token_cache_hit";
 
+/// Prices by the prompt length above which they hold, and by part.
+type RatesByThreshold = IndexMap<Tokens, IndexMap<PricedPart, Decimal>>;
+
 /// Every price of a model: by service, by threshold, by part.
 #[derive(Debug, Default)]
 struct LitellmRates {
-    by_service: IndexMap<&'static str, IndexMap<Tokens, IndexMap<PricedPart, Decimal>>>,
+    by_service: IndexMap<&'static str, RatesByThreshold>,
 }
 
 impl LitellmRates {
@@ -199,42 +201,20 @@ impl LitellmRates {
 
     /// Writes the prices as a profile does.
     fn price(&self, provider: &str) -> Result<PriceSpec, NoProfileReason> {
-        let usual = self.by_service.get("");
-        let base = usual.and_then(|it| it.get(&0));
-        let input = base.and_then(|it| it.get(&PricedPart::Input)).copied();
+        let none = IndexMap::new();
+        let usual = self.by_service.get("").unwrap_or(&none);
+        let sells_half_hours = usual.get(&0).is_some_and(|base| base.contains_key(&PricedPart::Write("12h")))
+            || ["openai", "azure", "azure_ai"].contains(&provider);
+        let usual_ttl = if sells_half_hours { "30m" } else { "5m" };
+        let ServicePrices { input, output, cache_read, cache_write, tiers, .. } =
+            prices(usual, provider, usual_ttl);
         let input = input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
-        let output = base.and_then(|it| it.get(&PricedPart::Output)).copied();
         if output.is_none() {
             return Err(("price-absent", "no price for output tokens".to_owned()));
         }
-        let sells_half_hours = base.is_some_and(|it| it.contains_key(&PricedPart::Write("12h")))
-            || ["openai", "azure", "azure_ai"].contains(&provider);
-        let usual_ttl = if sells_half_hours { "30m" } else { "5m" };
-        let mut price = PriceSpec { input, output, ..PriceSpec::default() };
-        if let Some(base) = base {
-            price.cache_read = base.get(&PricedPart::Read).copied();
-            price.cache_write = writes(base, usual_ttl);
-        }
-        let tiers = |by_threshold: &IndexMap<Tokens, IndexMap<PricedPart, Decimal>>| {
-            let above = by_threshold.iter().filter(|(threshold, _)| **threshold > 0);
-            let mut tiers: Vec<(Tokens, TierSpec)> = above
-                .map(|(threshold, parts)| (*threshold, tier(*threshold, parts, provider, usual_ttl)))
-                .collect();
-            tiers.order_by_key(|(threshold, _)| *threshold);
-            tiers.into_iter().map(|(_, it)| it).collect::<Vec<_>>()
-        };
-        price.tiers = usual.map(tiers).unwrap_or_default();
+        let mut price = PriceSpec { input, output, cache_read, cache_write, tiers, ..PriceSpec::default() };
         for (service, by_threshold) in self.by_service.iter().filter(|(name, _)| !name.is_empty()) {
-            let none = IndexMap::new();
-            let base = by_threshold.get(&0).unwrap_or(&none);
-            let own = ServicePrices {
-                factor: None,
-                input: base.get(&PricedPart::Input).copied(),
-                output: base.get(&PricedPart::Output).copied(),
-                cache_read: base.get(&PricedPart::Read).copied(),
-                cache_write: writes(base, usual_ttl),
-                tiers: tiers(by_threshold),
-            };
+            let own = prices(by_threshold, provider, usual_ttl);
             // A service without a price for input is told in part only, and what is not told must not be guessed.
             if own.input.is_some() && own.output.is_some() {
                 price.services.insert((*service).to_owned(), own);
@@ -244,14 +224,15 @@ impl LitellmRates {
     }
 }
 
-fn tier(
-    threshold: Tokens,
-    parts: &IndexMap<PricedPart, Decimal>,
-    provider: &str,
-    usual_ttl: &str,
-) -> TierSpec {
+/// Returns the prices of a service, or of none.
+fn prices(rates: &RatesByThreshold, provider: &str, usual_ttl: &str) -> ServicePrices {
     let is_counted_in = provider == "xai";
-    TierSpec {
+    let none = IndexMap::new();
+    let base = rates.get(&0).unwrap_or(&none);
+    let mut above: Vec<(Tokens, &IndexMap<PricedPart, Decimal>)> =
+        rates.iter().filter(|it| *it.0 > 0).map(|(threshold, parts)| (*threshold, parts)).collect();
+    above.order_by_key(|it| it.0);
+    let tier = |(threshold, parts): (Tokens, &IndexMap<PricedPart, Decimal>)| TierSpec {
         above_prompt_tokens: (!is_counted_in).then_some(threshold),
         from_prompt_tokens: is_counted_in.then_some(threshold),
         input: parts.get(&PricedPart::Input).copied(),
@@ -259,6 +240,14 @@ fn tier(
         cache_read: parts.get(&PricedPart::Read).copied(),
         cache_write: writes(parts, usual_ttl),
         ..TierSpec::default()
+    };
+    ServicePrices {
+        factor: None,
+        input: base.get(&PricedPart::Input).copied(),
+        output: base.get(&PricedPart::Output).copied(),
+        cache_read: base.get(&PricedPart::Read).copied(),
+        cache_write: writes(base, usual_ttl),
+        tiers: above.into_iter().map(tier).collect(),
     }
 }
 
@@ -300,9 +289,9 @@ fn windows(off_peak: Option<&Json>, price: &PriceSpec) -> Result<Vec<WindowSpec>
     if !price.tiers.is_empty() {
         return Err(("price-form", "prices both by hour and by prompt length".to_owned()));
     }
-    let rate = |name: &str| match off_peak.get(name) {
-        None => Ok(None),
-        Some(value) => value.per_token().map(Some).map_err(|it| malformed(&format!("`{name}`: {it}"))),
+    let rate = |name: &str| {
+        let read = off_peak.get(name).map(Json::per_token).transpose();
+        read.map_err(|it| malformed(&format!("`{name}`: {it}")))
     };
     let own = WindowSpec {
         input: rate("input_cost_per_token")?,

@@ -51,16 +51,16 @@ const READ: [&str; 5] = ["input", "output", "cache_read", "cache_write", "tiers"
 /// Reads one model.
 fn entry(provider: &str, model: &str, tree: &Json) -> Result<ListEntry, NoProfileReason> {
     let cost = tree.get("cost").ok_or_else(|| ("price-absent", "no `[cost]`".to_owned()))?;
-    let rates = ModelsDevRates::read(cost)?;
-    let input = rates.input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
-    if rates.output.is_none() {
+    let own = rates(cost)?;
+    let input = own.input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
+    if own.output.is_none() {
         return Err(("price-absent", "no price for output tokens".to_owned()));
     }
     let mut price = PriceSpec {
         input,
-        output: rates.output,
-        cache_read: rates.cache_read,
-        cache_write: rates.cache_write,
+        output: own.output,
+        cache_read: own.cache_read,
+        cache_write: own.cache_write,
         ..PriceSpec::default()
     };
     let tiers = match cost.get("tiers") {
@@ -75,15 +75,7 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<ListEntry, NoProfil
     let modes = tree.get("experimental").and_then(|it| it.get("modes")).and_then(Json::object);
     for (name, mode) in modes.into_iter().flatten() {
         let Some(cost) = mode.get("cost") else { continue };
-        let own = ModelsDevRates::read(cost)?;
-        let service = ServicePrices {
-            factor: None,
-            input: own.input,
-            output: own.output,
-            cache_read: own.cache_read,
-            cache_write: own.cache_write,
-            tiers: Vec::new(),
-        };
+        let service = rates(cost)?;
         if service.input.is_some() && service.output.is_some() {
             price.services.insert(name.clone(), service);
         }
@@ -114,32 +106,20 @@ fn entry(provider: &str, model: &str, tree: &Json) -> Result<ListEntry, NoProfil
     })
 }
 
-/// The rates that a table gives.
-#[derive(Debug, Default)]
-struct ModelsDevRates {
-    input: Option<Decimal>,
-    output: Option<Decimal>,
-    cache_read: Option<Decimal>,
-    cache_write: IndexMap<String, Decimal>,
-}
-
-impl ModelsDevRates {
-    fn read(cost: &Json) -> Result<Self, NoProfileReason> {
-        let rate = |name: &str| match cost.get(name) {
-            None => Ok(None),
-            Some(value) => value
-                .per_million()
-                .map(Some)
-                .map_err(|it| ("price-malformed", format!("`cost.{name}`: {it}"))),
-        };
-        let write = rate("cache_write")?;
-        Ok(Self {
-            input: rate("input")?,
-            output: rate("output")?,
-            cache_read: rate("cache_read")?,
-            cache_write: write.into_iter().map(|it| ("5m".to_owned(), it)).collect(),
-        })
-    }
+/// Reads the rates that a table gives.
+fn rates(cost: &Json) -> Result<ServicePrices, NoProfileReason> {
+    let rate = |name: &str| {
+        let read = cost.get(name).map(Json::per_million).transpose();
+        read.map_err(|it| ("price-malformed", format!("`cost.{name}`: {it}")))
+    };
+    let write = rate("cache_write")?;
+    Ok(ServicePrices {
+        input: rate("input")?,
+        output: rate("output")?,
+        cache_read: rate("cache_read")?,
+        cache_write: write.into_iter().map(|it| ("5m".to_owned(), it)).collect(),
+        ..ServicePrices::default()
+    })
 }
 
 fn tier(tier: &Json) -> Result<TierSpec, NoProfileReason> {
@@ -152,13 +132,13 @@ fn tier(tier: &Json) -> Result<TierSpec, NoProfileReason> {
         .get("size")
         .and_then(Json::tokens)
         .ok_or_else(|| malformed("a size must be a number of tokens"))?;
-    let rates = ModelsDevRates::read(tier)?;
+    let own = rates(tier)?;
     Ok(TierSpec {
         above_prompt_tokens: Some(size),
-        input: rates.input,
-        output: rates.output,
-        cache_read: rates.cache_read,
-        cache_write: rates.cache_write,
+        input: own.input,
+        output: own.output,
+        cache_read: own.cache_read,
+        cache_write: own.cache_write,
         ..TierSpec::default()
     })
 }

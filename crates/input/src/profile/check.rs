@@ -6,7 +6,6 @@ use super::written::{PriceSpec, RecoveryPrice, ServicePrices};
 use super::{Assumptions, Family, ImageRule, Limits, Profile, ProfileFile, WaitModel, written};
 use crate::TtlClass;
 use crate::prelude::*;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::{Cost, Rate, UNLIMITED};
 
 /// Checks a profile.

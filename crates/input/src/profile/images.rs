@@ -4,7 +4,6 @@ use crate::prelude::*;
 use std::sync::OnceLock;
 
 use super::ProfileFile;
-use crate::policy::wildcard;
 
 /// The rules, with sources.
 const FILE: &str = ctxsim_assumptions::IMAGES;

@@ -3,7 +3,6 @@
 use crate::prelude::*;
 
 use super::ProfileFile;
-use crate::policy::wildcard;
 use crate::scenario::refetch::AssumedNumber;
 
 /// The models, with sources.

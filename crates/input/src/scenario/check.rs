@@ -66,7 +66,11 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
             }
         });
     }
-    check_asks_at_end(spec, problems);
+    // Facts are asked for only if the load can plant them.
+    if spec.asks_at_end && !matches!(spec.load, LoadSpec::Turns(_) | LoadSpec::Generate(_)) {
+        let message = "`asks_at_end` needs `load.turns` or `load.generate`, which plant facts";
+        problems.push_at(Code("asks-nothing"), "asks_at_end", message, "remove it");
+    }
     problems.within("answer_overhead_tokens", |problems| size(spec.answer_overhead_tokens, problems));
     problems.within("unread_tokens", |problems| size(spec.unread_tokens, problems));
     problems.within("call_overhead_tokens", |problems| size(spec.call_overhead_tokens, problems));
@@ -79,15 +83,6 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
         let message = "a token cannot have 0 characters";
         let help = "leave it out, or write `4.0`";
         problems.push_at(Code("chars-per-token-zero"), "chars_per_token", message, help);
-    }
-}
-
-/// Checks that facts are asked for only if the load can plant them.
-fn check_asks_at_end(spec: &ScenarioFile, problems: &mut Problems) {
-    if spec.asks_at_end && !matches!(spec.load, LoadSpec::Turns(_) | LoadSpec::Generate(_)) {
-        let message = "`asks_at_end` needs `load.turns` or `load.generate`, which plant facts";
-        let help = "remove it";
-        problems.push_at(Code("asks-nothing"), "asks_at_end", message, help);
     }
 }
 

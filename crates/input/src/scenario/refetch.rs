@@ -333,18 +333,6 @@ impl Refetch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::source::{Format, decode_table};
-
-    #[test]
-    fn the_file_says_every_number_and_intervals_hold_their_values() {
-        let file: Refetch = decode_table(DEFAULTS, Format::Toml).unwrap();
-
-        let share = file.own_request.unwrap();
-        let fetched = file.fetched_tokens_max.unwrap();
-        assert!(share.low <= share.value && share.value <= share.high && share.high <= Decimal::ONE);
-        assert!(fetched.low <= fetched.value && fetched.value <= fetched.high);
-        assert!(file.call_tokens.is_some());
-    }
 
     #[test]
     fn what_a_scenario_says_wins_field_by_field() {

@@ -76,15 +76,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_says_every_number_within_its_interval() {
-        let UserTerms { earlier, summarised } = UserNeeds::default().terms();
-
-        for [value, low, high] in [earlier, summarised] {
-            assert!(0.0 < low && low < value && value < high && high < 1.0, "{low} {value} {high}");
-        }
-    }
-
-    #[test]
     fn a_scenario_overrides_one_number_and_keeps_the_other() {
         let never = AssumedNumber::default();
 

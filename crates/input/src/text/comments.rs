@@ -3,7 +3,6 @@
 use crate::prelude::*;
 
 use super::Source;
-use super::source::Format;
 use super::tree::{Node, Tree};
 
 /// How far to the right of its line a comment is behind a value, and not above the next field.

@@ -24,7 +24,6 @@ use super::schema::{POLICY, PROFILE, SCENARIO, SUITE};
 use super::source::{Format, fields};
 use super::tree::{Node, Tree, located};
 use crate::{PolicyFile, ProfileFile, ScenarioFile, SuiteFile};
-use ctxsim_base::order::InOrder as _;
 use serde_json::Value;
 
 /// The most problems reported for one text.

@@ -127,7 +127,7 @@ impl Serialize for Said {
 }
 
 /// Returns the name of a choice in files.
-pub(crate) fn name_of<T: Serialize>(choice: &T) -> &'static str {
+pub fn name_of<T: Serialize>(choice: &T) -> &'static str {
     match Said::by(choice) {
         Ok(
             Said::UnitVariant((.., name))
@@ -301,10 +301,6 @@ struct ValueList {
 }
 
 impl ValueList {
-    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Unsayable> {
-        self.put(value.serialize(Giver))
-    }
-
     /// Adds a value; compiled once, and not for each type of values.
     fn put(&mut self, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
         self.list.push(said?);
@@ -328,7 +324,7 @@ macro_rules! list {
             type Error = Unsayable;
 
             fn $call<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Unsayable> {
-                self.push(value)
+                self.put(value.serialize(Giver))
             }
 
             fn end(self) -> Result<Said, Unsayable> {
@@ -384,10 +380,6 @@ struct StructFields {
 }
 
 impl StructFields {
-    fn push<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Unsayable> {
-        self.put(key, value.serialize(Giver))
-    }
-
     /// Adds a field; compiled once, and not for each type of fields.
     fn put(&mut self, key: &'static str, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
         self.list.push((key, said?));
@@ -410,7 +402,7 @@ macro_rules! fields {
             type Error = Unsayable;
 
             fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Unsayable> {
-                self.push(key, value)
+                self.put(key, value.serialize(Giver))
             }
 
             fn end(self) -> Result<Said, Unsayable> {

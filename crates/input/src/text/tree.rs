@@ -7,7 +7,6 @@ use crate::prelude::*;
 use std::collections::BTreeSet;
 
 use super::Said;
-use super::source::Format;
 
 /// A text, parsed once.
 #[derive(Debug)]

@@ -1,8 +1,6 @@
 //! A scenario's assumptions about a recording, applied to its parts and described in sentences.
 
-use ctxsim_input::policy::wildcard;
 use ctxsim_input::scenario::{Assume, ExactExcerpt, HiddenRequest, ToolAssume};
-use ctxsim_input::tokens;
 
 use super::harness::Conduct;
 use super::side_requests::{SideRequestEvidence, SideRequests};

@@ -123,11 +123,11 @@ impl Trajectory {
 
     /// Takes a request with its reply, and what came back.
     fn reply(&mut self, stamp: Stamp, step: StepRecord<'_>, losses: &mut Losses) {
-        let thought = Named::spoken(Kind::Reasoning, step.reasoning_content);
-        let said = Named::spoken(Kind::Assistant, Some(step.message.to_content()));
-        let mut parts: Vec<Named> = thought.into_iter().chain(said).collect();
+        let thought = Part::spoken(Kind::Reasoning, step.reasoning_content);
+        let said = Part::spoken(Kind::Assistant, Some(step.message.to_content()));
+        let mut parts: Vec<Part> = thought.into_iter().chain(said).collect();
         let calls = step.tool_calls.into_iter().flatten().filter_map(Shaped::object);
-        parts.extend(calls.map(CallRecord::into_named));
+        parts.extend(calls.map(CallRecord::into_part));
         let mut bill = BillReader::of(stamp.line, "metrics", &step.metrics, losses);
         let prompt = bill.needed("prompt_tokens");
         let output = bill.tokens("completion_tokens");
@@ -140,23 +140,23 @@ impl Trajectory {
         self.n_replies += 1;
         let model =
             if step.model_name.0.is_empty() { self.model.clone() } else { step.model_name.0.into_owned() };
-        self.assembler.replied(Reply {
-            parts,
+        self.assembler.replied(Exchange {
+            reply: parts,
             model,
             usage,
             cost: dollars(&step.metrics["cost_usd"]).filter(|it| it.0 > 0),
             response_ms: stamp.ms,
             end_ms: stamp.ms,
-            ..Reply::default()
+            ..Exchange::default()
         });
         let Shaped::Object(observation) = step.observation else { return };
         for result in observation.results.into_iter().flatten().filter_map(Shaped::object) {
-            let part = Part::of(Kind::ToolResult, result.content.to_content());
-            match result.source_call_id.0.as_ref() {
+            let part = Part::result(&result.source_call_id.0, "", result.content.to_content());
+            if !part.call.is_empty() {
+                self.assembler.answered(stamp, part, losses);
+            } else if part.characters > 0 {
                 // What a terminal shows answers the reply as a whole.
-                "" if part.characters > 0 => self.assembler.observed(stamp.ms, part),
-                "" => {}
-                call => self.assembler.answered(stamp, call, part, losses),
+                self.assembler.observed(stamp.ms, part);
             }
         }
     }

@@ -1,12 +1,14 @@
 //! Logs of Amazon Bedrock: requests of `Converse`, and the records that Bedrock itself writes of invocations.
 
+use std::fmt::Write as _;
+
 use serde_json::json;
 
-use super::bodies::{self, any, count, sent};
+use super::bodies::{self, any, sent};
+use super::documents::LineCount;
+use super::losses::member;
+use super::{documents, messages};
 use crate::import::prelude::*;
-
-/// The field of the bill.
-const USAGE: &str = "usage";
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "bedrock",
@@ -16,7 +18,7 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     omits: "replies that Bedrock logs as streams of events; bodies that were too large to be logged",
     checked: Checked::Structure("made-up requests, after the interface's documents"),
     detect,
-    read: |lines, losses| bodies::read(lines, USAGE, request, losses),
+    read,
 };
 
 /// What a block of `Converse` has instead of a type.
@@ -39,6 +41,34 @@ fn is_converse(body: &Value) -> bool {
         && blocks().any(|it| BLOCKS.iter().any(|name| it.get(name).is_some()))
 }
 
+/// Reads a log: each request is said in the words of `messages`, on the line on which it stands.
+fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
+    let text = lines.rest();
+    let (mut said, mut at_line) = (String::new(), 1);
+    let mut known = IndexSet::new();
+    documents::each(&text, losses, |line, raw, losses| {
+        // Where each has its time, a second one is a copy.
+        let is_timed = raw.get().contains("\"timestamp\"");
+        if !known.insert(xxh3_128(raw.get().as_bytes())) && is_timed {
+            return losses.add(line, "repeated lines");
+        }
+        let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+        let Some(request) = request(&value, &mut BillReader::new(line, "usage", losses)) else {
+            return losses.add(line, "values without messages");
+        };
+        losses.locate_by(line, |field| LineCount::new(&text).place(member(raw.get(), field)));
+        said.extend(std::iter::repeat_n('\n', line.saturating_sub(at_line)));
+        at_line = at_line.max(line);
+        // Writing to a text does not fail.
+        let _ = write!(said, "{request} ");
+    });
+    drop(text);
+    let mut transcripts = messages::read_text(&said, losses);
+    transcripts.iter_mut().for_each(|it| it.tools_of = Some(messages::FORMAT.name));
+    transcripts
+}
+
+/// Rewrites a request and its reply in the format of `messages`; nothing if it is not a request.
 fn request(value: &Value, bill: &mut BillReader<'_>) -> Option<Value> {
     let logged = value.pointer("/input/inputBodyJson");
     let body = sent(logged.unwrap_or(value), "messages")?;
@@ -83,15 +113,15 @@ fn reply(response: &Value, bill: &mut BillReader<'_>) -> Option<Value> {
 
 /// Says a bill, whose input is without what was read and written.
 fn billed(usage: &Value, bill: &mut BillReader<'_>) -> Option<Value> {
-    let input = count(bill, usage, "inputTokens");
-    let output = count(bill, usage, "outputTokens");
-    let read = count(bill, usage, "cacheReadInputTokens");
-    let written = count(bill, usage, "cacheWriteInputTokens");
+    let mut count = |record: &Value, field: &str| bill.count(field, Count::of(&record[field]));
+    let input = count(usage, "inputTokens");
+    let output = count(usage, "outputTokens");
+    let read = count(usage, "cacheReadInputTokens");
+    let written = count(usage, "cacheWriteInputTokens");
     let of_hour = list(&usage["cacheDetails"]).iter().filter(|it| it["ttl"] == "1h");
-    let long: Vec<u64> = of_hour.map(|it| count(bill, it, "inputTokens")).collect();
-    let long = long.into_iter().fold(0, u64::saturating_add);
+    let long = of_hour.map(|it| count(it, "inputTokens")).fold(0, u64::saturating_add);
     bill.less(written, "cacheDetails", long);
-    (bill.is_complete() && usage.get("inputTokens").is_some()).then(|| {
+    (bill.is_complete && usage.get("inputTokens").is_some()).then(|| {
         let lifetimes = usage.get("cacheDetails").map(|_| json!({"ephemeral_1h_input_tokens": long}));
         json!({
             "input_tokens": input,

@@ -129,7 +129,7 @@ const TOOL_SEARCH: &str = "ToolSearch";
 #[derive(Debug, Default)]
 struct Replies<'n> {
     /// From all lines of each; a reply that has begun its request is gone.
-    by_id: IndexMap<&'n str, Option<Reply>>,
+    by_id: IndexMap<&'n str, Option<Exchange>>,
     /// Per call: its reply.
     calls: IndexMap<&'n str, usize>,
     /// Calls that expand a skill.
@@ -144,7 +144,7 @@ impl<'n> Replies<'n> {
         let mut replies = Self::default();
         for index in path {
             if let ClaudeParts::Reply { id, .. } = &nodes[*index].said {
-                replies.by_id.insert(id.as_str(), Some(Reply::default()));
+                replies.by_id.insert(id.as_str(), Some(Exchange::default()));
             }
         }
         let mut names = IndexSet::new();
@@ -158,28 +158,28 @@ impl<'n> Replies<'n> {
                 losses.add(node.stamp.line, "repeated reply lines");
                 continue;
             }
-            let Some(reply) = &mut replies.by_id[reply_ix] else { continue };
-            bill(reply, node, usage.as_ref(), losses);
-            reply.model.clone_from(model);
-            reply.version = node.version;
+            let Some(exchange) = &mut replies.by_id[reply_ix] else { continue };
+            bill(exchange, node, usage.as_ref(), losses);
+            exchange.model.clone_from(model);
+            exchange.version = node.version;
             replies.diagnoses.extend(diagnosis.map(|it| (id.as_str(), it)));
-            for named in parts {
-                if named.part.tool == SKILL_TOOL {
-                    replies.skills.insert(&named.call);
+            for part in parts {
+                if part.tool == SKILL_TOOL {
+                    replies.skills.insert(&part.call);
                 }
                 // A line may repeat what an earlier one of its reply has.
-                let is_call = named.part.kind == Kind::ToolCall;
+                let is_call = part.kind == Kind::ToolCall;
                 let is_known = if is_call {
-                    replies.calls.contains_key(named.call.as_str())
+                    replies.calls.contains_key(part.call.as_str())
                 } else {
-                    !*is_on_path && reply.parts.iter().any(|it| it.part.digest == named.part.digest)
+                    !*is_on_path && exchange.reply.iter().any(|it| it.digest == part.digest)
                 };
                 if is_known {
                     continue;
                 }
-                reply.parts.push(named.clone());
-                if is_call && !named.call.is_empty() {
-                    replies.calls.insert(&named.call, reply_ix);
+                exchange.reply.push(part.clone());
+                if is_call && !part.call.is_empty() {
+                    replies.calls.insert(&part.call, reply_ix);
                 }
             }
         }
@@ -217,31 +217,31 @@ impl<'n> Replies<'n> {
 }
 
 /// Takes what a line says was billed: lines repeat it, and only the output grows.
-fn bill(reply: &mut Reply, node: &ClaudeNode, usage: Option<&Usage>, losses: &mut Losses) {
-    reply.response_ms = reply.response_ms.or(node.stamp.ms);
-    reply.end_ms = reply.end_ms.max(node.stamp.ms);
+fn bill(exchange: &mut Exchange, node: &ClaudeNode, usage: Option<&Usage>, losses: &mut Losses) {
+    exchange.response_ms = exchange.response_ms.or(node.stamp.ms);
+    exchange.end_ms = exchange.end_ms.max(node.stamp.ms);
     let Some(usage) = usage else { return };
-    if reply.usage.is_some_and(|it| it.prompt != usage.prompt) {
+    if exchange.usage.is_some_and(|it| it.prompt != usage.prompt) {
         losses.add(
             node.stamp.line,
             "reply lines whose usage contradicts an earlier line; the last one is used",
         );
     }
-    let output = reply.usage.map_or(0, |it| it.output).max(usage.output);
-    reply.usage = Some(Usage { output, ..*usage });
+    let output = exchange.usage.map_or(0, |it| it.output).max(usage.output);
+    exchange.usage = Some(Usage { output, ..*usage });
 }
 
 /// Returns the results in a record.
-fn results(node: &ClaudeNode) -> impl Iterator<Item = &Named> {
+fn results(node: &ClaudeNode) -> impl Iterator<Item = &Part> {
     let parts = match &node.said {
         ClaudeParts::User { parts, .. } => parts.as_slice(),
         _ => &[],
     };
-    parts.iter().filter(|it| it.part.kind == Kind::ToolResult)
+    parts.iter().filter(|it| it.kind == Kind::ToolResult)
 }
 
 /// A result that is on a side branch, and its record.
-type Late<'n> = (&'n ClaudeNode, &'n Named);
+type Late<'n> = (&'n ClaudeNode, &'n Part);
 
 /// Such results by the replies that they belong to.
 type LateByReply<'n> = IndexMap<usize, Vec<Late<'n>>>;
@@ -277,13 +277,13 @@ impl BranchWalk<'_, '_> {
                     self.assembler.compacted(usize::MAX, cause);
                 }
                 let is_typed = !*is_meta && results(node).next().is_none();
-                for named in parts {
-                    if named.part.kind == Kind::ToolResult {
-                        self.result(node, named);
+                for part in parts {
+                    if part.kind == Kind::ToolResult {
+                        self.assembler.answered(node.stamp, part.clone(), self.losses);
                     } else if *is_summary {
-                        self.assembler.stood_in(node.stamp, named.part.clone());
+                        self.assembler.stood_in(node.stamp, part.clone());
                     } else {
-                        self.assembler.said(node.stamp, named.part.clone(), is_typed);
+                        self.assembler.said(node.stamp, part.clone(), is_typed);
                     }
                 }
             }
@@ -318,15 +318,15 @@ impl BranchWalk<'_, '_> {
 
     /// Begins a request at the first line of its reply.
     fn reply(&mut self, id: &str) {
-        let Some((reply_ix, _, reply)) = self.replies.by_id.get_full_mut(id) else { return };
-        let Some(reply) = reply.take() else { return };
+        let Some((reply_ix, _, open)) = self.replies.by_id.get_full_mut(id) else { return };
+        let Some(exchange) = open.take() else { return };
         self.results_before(usize::MAX);
         self.late = self.aside.swap_remove(&reply_ix).unwrap_or_default();
         if let Some(diagnosis) = self.replies.diagnoses.get(id) {
             self.assembler.happened(Occasion::Diagnosed(*diagnosis));
         }
-        let finds_tools = !self.has_found_tools && reply.parts.iter().any(|it| it.part.tool == TOOL_SEARCH);
-        self.assembler.replied(reply);
+        let finds_tools = !self.has_found_tools && exchange.reply.iter().any(|it| it.tool == TOOL_SEARCH);
+        self.assembler.replied(exchange);
         if finds_tools {
             self.assembler.happened(Occasion::ToolsFound);
             self.has_found_tools = true;
@@ -336,13 +336,9 @@ impl BranchWalk<'_, '_> {
     /// Brings results on side branches to the last request, in the order of the file.
     fn results_before(&mut self, line: usize) {
         let n_due = self.late.iter().take_while(|(node, _)| node.stamp.line < line).count();
-        for (node, named) in self.late.drain(..n_due).collect::<Vec<_>>() {
-            self.result(node, named);
+        for (node, result) in self.late.drain(..n_due) {
+            self.assembler.answered(node.stamp, result.clone(), self.losses);
         }
-    }
-
-    fn result(&mut self, node: &ClaudeNode, named: &Named) {
-        self.assembler.answered(node.stamp, &named.call, named.part.clone(), self.losses);
     }
 
     fn finish(mut self) -> Transcript {
@@ -416,7 +412,7 @@ fn end(nodes: &[ClaudeNode], by_name: &IndexMap<&str, usize>) -> Option<usize> {
 fn can_begin(node: &ClaudeNode) -> bool {
     let can = match &node.said {
         ClaudeParts::Nothing => true,
-        ClaudeParts::User { parts, .. } => parts.iter().all(|it| it.part.kind != Kind::ToolResult),
+        ClaudeParts::User { parts, .. } => parts.iter().all(|it| it.kind != Kind::ToolResult),
         ClaudeParts::Reply { .. } => false,
     };
     can && !node.uuid.is_empty()

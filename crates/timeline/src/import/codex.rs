@@ -10,14 +10,9 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     reads: "messages, reasoning, tool calls and results, usage per response, compactions, the system prompt",
     omits: "tool schemas; repeated token counts",
     checked: Checked::Real("rollouts of EntityProcess/agentv"),
-    detect,
+    detect: |head| json::any(head, is_record),
     read,
 };
-
-/// Returns whether one of the first lines holds a record of a rollout.
-pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<CodexRecord<'_>>(line).is_some_and(|it| is_record(&it)))
-}
 
 /// Returns whether a record is one of a rollout's.
 fn is_record(record: &CodexRecord<'_>) -> bool {
@@ -69,14 +64,14 @@ fn billed(mut bill: BillReader<'_>, says_written: bool) -> Option<(Usage, Tokens
     let output = bill.needed("output_tokens");
     let reasoning = bill.tokens("reasoning_output_tokens").min(output);
     let usage = Usage { prompt, cache_read, cache_write, uncached, output, ..Usage::default() };
-    bill.is_complete().then_some((usage, reasoning))
+    bill.is_complete.then_some((usage, reasoning))
 }
 
 /// Which part of a response has been read.
 #[derive(Debug, Default)]
 struct OpenResponse {
-    parts: Vec<Named>,
-    results: Vec<(Stamp, Named)>,
+    parts: Vec<Part>,
+    results: Vec<(Stamp, Part)>,
     first_ms: Option<i64>,
     last_ms: Option<i64>,
 }
@@ -195,8 +190,8 @@ impl Rollout {
             return self.open.results.push((stamp, result));
         }
         let part = match item.kind.0.as_ref() {
-            "message" => Named::plain(Part::of(Kind::Assistant, item.content.to_content())),
-            "reasoning" => Named::plain(item_reasoning(&item)),
+            "message" => Part::of(Kind::Assistant, item.content.to_content()),
+            "reasoning" => item_reasoning(&item),
             other => match item_call(&item) {
                 Some(call) => call,
                 None => {
@@ -253,19 +248,19 @@ impl Rollout {
         let open = std::mem::take(&mut self.open);
         let (usage, reasoning) = usage.unzip();
         if !open.parts.is_empty() || usage.is_some() {
-            self.assembler.replied(Reply {
-                parts: open.parts,
+            self.assembler.replied(Exchange {
+                reply: open.parts,
                 model: self.model.clone(),
                 version: self.version,
                 response_ms: open.first_ms,
                 end_ms: open.last_ms,
                 usage: usage.filter(|it| it.prompt > 0),
                 reasoning: reasoning.unwrap_or(0),
-                ..Reply::default()
+                ..Exchange::default()
             });
         }
         for (stamp, result) in open.results {
-            self.assembler.answered(stamp, &result.call, result.part, losses);
+            self.assembler.answered(stamp, result, losses);
         }
     }
 
@@ -375,7 +370,7 @@ impl ItemRecord<'_> {
             _ => Kind::Summary,
         };
         match item_output(self).or_else(|| item_call(self)) {
-            Some(named) => named.part.with_kind(kind),
+            Some(part) => part.with_kind(kind),
             None if kind == Kind::Summary => item_reasoning(self).with_kind(kind),
             None => Part::of(kind, self.content.to_content()),
         }
@@ -396,18 +391,18 @@ fn uuid_ms(name: &str) -> Option<u64> {
 }
 
 /// Returns the call that an item is, if it is one.
-pub(super) fn item_call(item: &ItemRecord<'_>) -> Option<Named> {
+pub(super) fn item_call(item: &ItemRecord<'_>) -> Option<Part> {
     let kind = item.kind.0.as_ref();
     if !kind.ends_with("_call") {
         return None;
     }
     let asked = item.arguments.clone().or_else(|| item.input.clone()).or(item.action.clone().map(|it| it.0));
     let tool = if item.name.0.is_empty() { kind.trim_end_matches("_call") } else { item.name.0.as_ref() };
-    Some(Named::call(&item.call_id.0, tool, asked.unwrap_or_default()))
+    Some(Part::call(&item.call_id.0, tool, asked.unwrap_or_default()))
 }
 
 /// Returns the result that an item is, if it is one.
-pub(super) fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
+pub(super) fn item_output(item: &ItemRecord<'_>) -> Option<Part> {
     if !item.kind.0.ends_with("_output") {
         return None;
     }
@@ -415,7 +410,7 @@ pub(super) fn item_output(item: &ItemRecord<'_>) -> Option<Named> {
         .output
         .as_ref()
         .map_or_else(|| item.tools.unwrap_or_default().into(), MessageContent::to_content);
-    Some(Named { call: item.call_id.0.as_ref().to_owned(), part: Part::of(Kind::ToolResult, output) })
+    Some(Part::result(&item.call_id.0, "", output))
 }
 
 pub(super) fn item_reasoning(item: &ItemRecord<'_>) -> Part {

@@ -1,10 +1,11 @@
 //! What a recording says in one place: how long it is, what represents it, and its text.
 
 use crate::import::prelude::*;
-use std::fmt;
 
-use super::image::LoggedImage;
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use super::image::{LoggedImage, size_of};
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
 /// A value of which only the length in characters and a digest are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl Content {
 
     /// Measures a map.
     pub(super) fn of_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        MeasuringVisitor::<false>.visit_map(map)
+        MeasuringVisitor::<false, false>.visit_map(map)
     }
 
     /// An image.
@@ -144,24 +145,34 @@ macro_rules! measures {
     };
 }
 
-pub(super) use measures;
-
 impl<'de> Deserialize<'de> for Measured {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(MeasuringVisitor::<false>).map(|it| it.measured)
+        MeasuringVisitor::<false, false>.deserialize(deserializer).map(|it| it.measured)
     }
 }
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(MeasuringVisitor::<true>)
+        MeasuringVisitor::<true, false>.deserialize(deserializer)
     }
 }
 
-/// Measures any value; of a text, it may keep the text.
-struct MeasuringVisitor<const KEEPS_TEXT: bool>;
+/// Measures any value; of a text, it may keep the text, and it may find the sizes of images whose bytes are in it.
+pub(super) struct MeasuringVisitor<const KEEPS_TEXT: bool, const FINDS_SIZES: bool>;
 
-impl<'de, const KEEPS_TEXT: bool> Visitor<'de> for MeasuringVisitor<KEEPS_TEXT> {
+impl<'de, const KEEPS_TEXT: bool, const FINDS_SIZES: bool> DeserializeSeed<'de>
+    for MeasuringVisitor<KEEPS_TEXT, FINDS_SIZES>
+{
+    type Value = Content;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Content, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, const KEEPS_TEXT: bool, const FINDS_SIZES: bool> Visitor<'de>
+    for MeasuringVisitor<KEEPS_TEXT, FINDS_SIZES>
+{
     type Value = Content;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,7 +180,11 @@ impl<'de, const KEEPS_TEXT: bool> Visitor<'de> for MeasuringVisitor<KEEPS_TEXT> 
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
-        Ok(if KEEPS_TEXT { Content::new(text) } else { Measured::text(text).into() })
+        let mut content = if KEEPS_TEXT { Content::new(text) } else { Measured::text(text).into() };
+        if let Some(size) = FINDS_SIZES.then(|| size_of(text)).flatten() {
+            content.images.push(LoggedImage { digest: content.measured.digest, size: Some(size) });
+        }
+        Ok(content)
     }
 
     measures!(visit_bool: bool, visit_u64: u64, visit_i64: i64, visit_f64: f64);
@@ -179,21 +194,24 @@ impl<'de, const KEEPS_TEXT: bool> Visitor<'de> for MeasuringVisitor<KEEPS_TEXT> 
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content, A::Error> {
-        let mut sum = Measured { characters: 2, digest: 1 };
-        while let Some(element) = list.next_element::<Measured>()? {
-            sum = sum.then(element, 1);
+        let mut all = Content::from(Measured { characters: 2, digest: 1 });
+        while let Some(element) = list.next_element_seed(MeasuringVisitor::<false, FINDS_SIZES>)? {
+            all.measured = all.measured.then(element.measured, 1);
+            all.images.extend(element.images);
         }
-        Ok(sum.into())
+        Ok(all)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Content, A::Error> {
-        let mut sum = Measured { characters: 2, digest: 2 };
-        while let Some((key, value)) = map.next_entry::<Measured, Measured>()? {
+        let mut all = Content::from(Measured { characters: 2, digest: 2 });
+        while let Some(key) = map.next_key::<Measured>()? {
+            let value = map.next_value_seed(MeasuringVisitor::<false, FINDS_SIZES>)?;
             // A cache mark is not content: moving it does not change the prompt.
             if key != Measured::text("cache_control") {
-                sum = sum.then(key, 3).then(value, 1);
+                all.measured = all.measured.then(key, 3).then(value.measured, 1);
+                all.images.extend(value.images);
             }
         }
-        Ok(sum.into())
+        Ok(all)
     }
 }

@@ -1,7 +1,7 @@
 //! Copilot CLI sessions: JSON lines of events with the texts of every message, and with the bills as totals of the session alone.
 
 use super::sizes::apportion;
-use super::spread::{BillTotals, RequestPlace, spread};
+use super::spread::{RequestPlace, spread};
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -11,14 +11,9 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     reads: "messages, tool calls and results, models, sub-agents, compactions with the bill of the summary; totals of usage per model, spread over the requests",
     omits: "usage per request: input and cached tokens are totals of the session, so no request is scored",
     checked: Checked::Structure("twelve published sessions, whose totals alone have cache figures"),
-    detect,
+    detect: |head| json::any(head, is_event),
     read,
 };
-
-/// Returns whether one of the first lines is an event of a session.
-pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<CopilotEvent<'_>>(line).is_some_and(|it| is_event(&it)))
-}
 
 /// Returns whether a record is an event that every session has.
 fn is_event(record: &CopilotEvent<'_>) -> bool {
@@ -65,12 +60,12 @@ struct OpenRequest {
 /// The requests of a model between two totals.
 #[derive(Debug)]
 struct Leg {
-    totals: BillTotals,
+    totals: Usage,
     places: Vec<RequestPlace>,
 }
 
 /// The totals of a model, and of how many requests they are.
-type ToldTotals = (String, BillTotals, u64);
+type ToldTotals = (String, Usage, u64);
 
 /// The walk along the events.
 #[derive(Debug, Default)]
@@ -80,7 +75,7 @@ struct CopilotWalk {
     lanes: IndexMap<String, CopilotLane>,
     open: Vec<OpenRequest>,
     /// By model, the last totals and how many requests they are of.
-    totals: IndexMap<String, (BillTotals, u64)>,
+    totals: IndexMap<String, (Usage, u64)>,
     legs: Vec<Leg>,
     messages: IndexSet<String>,
     tools_tokens: Tokens,
@@ -170,29 +165,28 @@ impl CopilotWalk {
         }
         let (session, lane) = self.lane(agent);
         data.model.replace(&mut lane.model);
-        let thought = Named::spoken(Kind::Reasoning, data.reasoning_text);
-        let mut parts: Vec<Named> =
-            thought.into_iter().chain(Named::spoken(Kind::Assistant, data.content)).collect();
-        parts.extend(data.tool_requests.into_iter().flatten().map(CallRecord::into_named));
+        let thought = Part::spoken(Kind::Reasoning, data.reasoning_text);
+        let mut parts: Vec<Part> =
+            thought.into_iter().chain(Part::spoken(Kind::Assistant, data.content)).collect();
+        parts.extend(data.tool_requests.into_iter().flatten().map(CallRecord::into_part));
         if parts.is_empty() {
-            parts.push(Named::plain(Part::new(Kind::Assistant, 0, 0)));
+            parts.push(Part::new(Kind::Assistant, 0, 0));
         }
         let mut bill = BillReader::new(stamp.line, "data", losses);
         if let Some(output) = data.output_tokens.map(|it| bill.count("outputTokens", it)) {
-            let weights: Vec<u64> = parts.iter().map(|it| it.part.characters).collect();
+            let weights: Vec<u64> = parts.iter().map(|it| it.characters).collect();
             let shares = apportion(output, &weights);
-            parts.iter_mut().zip(shares).for_each(|(it, tokens)| it.part.tokens = Some(tokens));
+            parts.iter_mut().zip(shares).for_each(|(it, tokens)| it.tokens = Some(tokens));
         }
         let model = lane.model.clone();
-        let reply = Reply {
-            parts,
+        lane.assembler.replied(Exchange {
+            reply: parts,
             at_ms: lane.begins_ms.take(),
             response_ms: stamp.ms,
             end_ms: stamp.ms,
             model: model.clone(),
-            ..Reply::default()
-        };
-        lane.assembler.replied(reply);
+            ..Exchange::default()
+        });
         let place = (session, lane.n_requests);
         lane.n_requests += 1;
         self.open.push(OpenRequest { model, place: Some(place), bill: None });
@@ -204,8 +198,8 @@ impl CopilotWalk {
             (_, Shaped::Object(error)) => error.message.to_content(),
             _ => Content::default(),
         };
-        let part = Part::of(Kind::ToolResult, content);
-        self.lane(agent).1.assembler.answered(stamp, &data.tool_call_id.0, part, losses);
+        let part = Part::result(&data.tool_call_id.0, "", content);
+        self.lane(agent).1.assembler.answered(stamp, part, losses);
     }
 
     /// Takes what stands before every prompt and is in no text.
@@ -244,11 +238,11 @@ impl CopilotWalk {
         for (model, totals, n) in &mut found {
             let (before, n_before) = self.totals.insert(model.clone(), (*totals, *n)).unwrap_or_default();
             // A smaller figure says that the counters began anew.
-            if totals.is_beyond(before) {
-                (*totals, *n) = (totals.less(before), n.saturating_sub(n_before));
+            if less(before, *totals) == Usage::default() {
+                (*totals, *n) = (less(*totals, before), n.saturating_sub(n_before));
             }
         }
-        found.retain(|it| it.1.input > 0);
+        found.retain(|it| it.1.prompt > 0);
         let open = std::mem::take(&mut self.open);
         let (named, others): (Vec<OpenRequest>, Vec<OpenRequest>) =
             open.into_iter().partition(|open| found.iter().any(|it| it.0 == open.model));
@@ -293,17 +287,17 @@ impl CopilotWalk {
         if places.is_empty() {
             return losses.add(line, format!("totals of `{model}`, of which the log shows no request"));
         }
-        if totals.read.saturating_add(totals.written) > totals.input {
+        if totals.cache_read.saturating_add(totals.cache_write) > totals.prompt {
             return losses.add(line, "totals that read and write more than their input; they are left out");
         }
         let (totals, n) = (*totals, *n);
         let has_compactions = n == open.len() as u64;
         let of_compactions = open.iter().filter_map(|it| it.bill).filter(|_| has_compactions);
-        let totals = of_compactions.fold(totals, |sum, it| sum.less(of_bill(it)));
+        let totals = of_compactions.fold(totals, less);
         if n != open.len() as u64 && n != places.len() as u64 {
             losses.add(line, format!("totals of {n} requests, of which the log shows {}", places.len()));
         }
-        self.is_written |= totals.written > 0;
+        self.is_written |= totals.cache_write > 0;
         self.legs.push(Leg { totals, places });
     }
 
@@ -340,17 +334,18 @@ impl CopilotWalk {
 }
 
 /// Returns totals with the number of requests, if all numbers are known.
-fn totals(line: usize, metrics: &Value, losses: &mut Losses) -> Option<(BillTotals, u64)> {
+fn totals(line: usize, metrics: &Value, losses: &mut Losses) -> Option<(Usage, u64)> {
     let mut bill = BillReader::of_session(line, "data.modelMetrics", &metrics["usage"], losses);
     // The input holds what was read and written.
-    let totals = BillTotals {
-        input: bill.needed("inputTokens"),
-        read: bill.tokens("cacheReadTokens"),
-        written: bill.tokens("cacheWriteTokens"),
+    let totals = Usage {
+        prompt: bill.needed("inputTokens"),
+        cache_read: bill.tokens("cacheReadTokens"),
+        cache_write: bill.tokens("cacheWriteTokens"),
         output: bill.tokens("outputTokens"),
+        ..Usage::default()
     };
     let n = bill.count("requests.count", Count::of(&metrics["requests"]["count"]));
-    bill.is_complete().then_some((totals, n))
+    bill.is_complete.then_some((totals, n))
 }
 
 /// Returns what the request for a summary was billed, and its model. The seller's own figures come first: the others leave out what was
@@ -375,12 +370,14 @@ fn compaction_bill(line: usize, used: &Value, losses: &mut Losses) -> Option<(Us
         .map(|it| (it, used["model"].as_str().unwrap_or_default().to_owned()))
 }
 
-fn of_bill(usage: Usage) -> BillTotals {
-    BillTotals {
-        input: usage.prompt,
-        read: usage.cache_read,
-        written: usage.cache_write,
-        output: usage.output,
+/// Returns totals without others.
+fn less(totals: Usage, others: Usage) -> Usage {
+    Usage {
+        prompt: totals.prompt.saturating_sub(others.prompt),
+        cache_read: totals.cache_read.saturating_sub(others.cache_read),
+        cache_write: totals.cache_write.saturating_sub(others.cache_write),
+        output: totals.output.saturating_sub(others.output),
+        ..Usage::default()
     }
 }
 

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::io;
 use std::io::{BufRead, Read as _};
 
-use ctxsim_base::diag::{Code, Diagnostic};
 use serde::de::IgnoredAny;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, json};
@@ -121,7 +120,14 @@ impl<'b> KnownDatabase<'b> {
     fn text(self) -> PageResult<String> {
         let Self { mut pages, tables, .. } = self;
         if let Some((table, _)) = known(&tables, USAGE) {
-            return rows_of(&mut pages, table);
+            // Rows are objects, one a line.
+            let mut text = String::new();
+            pages.each(table, |cells| {
+                let row: Map<String, Value> = table.columns.iter().cloned().zip(cells).collect();
+                // Writing to a text does not fail.
+                let _ = writeln!(text, "{}", Value::Object(row));
+            })?;
+            return Ok(text);
         }
         let Some(table) = known(&tables, MESSAGE) else { return Ok(String::new()) };
         let mut sessions = messages(&mut pages, table)?;
@@ -135,17 +141,6 @@ impl<'b> KnownDatabase<'b> {
         }
         Ok(sessions.into_iter().map(|(id, it)| it.export(&id)).collect())
     }
-}
-
-/// Writes rows as objects, one a line.
-fn rows_of(pages: &mut DatabasePages<'_>, table: &DatabaseTable) -> PageResult<String> {
-    let mut text = String::new();
-    pages.each(table, |cells| {
-        let row: Map<String, Value> = table.columns.iter().cloned().zip(cells).collect();
-        // Writing to a text does not fail.
-        let _ = writeln!(text, "{}", Value::Object(row));
-    })?;
-    Ok(text)
 }
 
 /// What a database says of a session.

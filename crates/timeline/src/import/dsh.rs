@@ -1,6 +1,5 @@
 //! DeepSeek Harness sessions: JSON lines of events, with what was billed in the stream and again in the reply.
 
-use super::losses::OrderWatch;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -10,15 +9,11 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     reads: "messages, reasoning, tool calls and results, usage of each reply once, compactions, system prompt and tools where they are there",
     omits: "what was streamed and billed again in the reply",
     checked: Checked::Real("sessions of HarleyCoops/deepseek-Entire.io and test files of two others"),
-    detect,
+    detect: |head| json::any(head, is_event),
     read,
 };
 
-/// Returns whether one of the first lines is the header of a session, or an event of its own kinds.
-pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<DshRecord<'_>>(line).is_some_and(|it| is_event(&it)))
-}
-
+/// Returns whether a record is the header of a session, or an event of its own kinds.
 fn is_event(record: &DshRecord<'_>) -> bool {
     let kind = record.kind.0.as_ref();
     kind == "session" && record.created_at.is_some()
@@ -161,7 +156,7 @@ impl DshWalk {
 
     fn replied(&mut self, stamp: Stamp, data: DshData<'_>, is_seed: bool, losses: &mut Losses) {
         let message = data.message.object().unwrap_or_default();
-        if let Some(model) = Some(text(&message.source["model"])).filter(|it| !it.is_empty()) {
+        if let Some(model) = message.source["model"].as_str().filter(|it| !it.is_empty()) {
             model.clone_into(&mut self.model);
         }
         let streamed = self.streamed.take().and_then(|it| it.bill);
@@ -174,52 +169,51 @@ impl DshWalk {
         for piece in message.content.unwrap_or_default() {
             let text = piece.text.unwrap_or_default();
             match piece.kind.0.as_ref() {
-                "text" => parts.push(Named::plain(Part::of(Kind::Assistant, text))),
-                "reasoning" => parts.push(Named::plain(Part::of(Kind::Reasoning, text))),
+                "text" => parts.push(Part::of(Kind::Assistant, text)),
+                "reasoning" => parts.push(Part::of(Kind::Reasoning, text)),
                 "tool-call" => {
-                    parts.push(Named::call(&piece.id.0, &piece.name.0, piece.arguments.unwrap_or_default()));
+                    parts.push(Part::call(&piece.id.0, &piece.name.0, piece.arguments.unwrap_or_default()));
                 }
                 other => losses.add(stamp.line, format!("blocks of the unknown type `{other}` in replies")),
             }
         }
         if is_seed {
             losses.add(stamp.line, "replies taken over from the parent session, which are its requests");
-            for named in parts {
-                self.assembler.said(stamp, named.part.with_kind(Kind::Assistant), false);
+            for part in parts {
+                self.assembler.said(stamp, part.with_kind(Kind::Assistant), false);
             }
             return;
         }
         self.reply(parts, bill, stamp.ms);
     }
 
-    fn reply(&mut self, parts: Vec<Named>, bill: Option<(Usage, Tokens)>, at_ms: Option<i64>) {
+    fn reply(&mut self, parts: Vec<Part>, bill: Option<(Usage, Tokens)>, at_ms: Option<i64>) {
         let (usage, reasoning) = bill.unzip();
-        self.assembler.replied(Reply {
-            parts,
+        self.assembler.replied(Exchange {
+            reply: parts,
             at_ms: self.begins_ms.take(),
             response_ms: self.first_ms.take().or(at_ms),
             end_ms: at_ms,
             model: self.model.clone(),
             usage,
             reasoning: reasoning.unwrap_or(0),
-            ..Reply::default()
+            ..Exchange::default()
         });
     }
 
     fn answered(&mut self, stamp: Stamp, data: DshData<'_>, call: &str, losses: &mut Losses) {
         let message = data.message.object().unwrap_or_default();
-        let named = Some(text(&message.source["callId"])).filter(|it| !it.is_empty()).unwrap_or(call);
-        let mut is_first = true;
-        for piece in message.content.unwrap_or_default() {
+        let named = message.source["callId"].as_str().filter(|it| !it.is_empty()).unwrap_or(call);
+        let pieces = message.content.unwrap_or_default();
+        if pieces.is_empty() {
+            self.assembler.answered(stamp, Part::result(named, "", Measured::default()), losses);
+        }
+        for piece in pieces {
             let own = if piece.tool_call_id.0.is_empty() { named } else { piece.tool_call_id.0.as_ref() };
             let content = piece.content.to_content();
             let content =
                 if content.measured.characters > 0 { content } else { piece.text.unwrap_or_default() };
-            self.assembler.answered(stamp, own, Part::of(Kind::ToolResult, content), losses);
-            is_first = false;
-        }
-        if is_first {
-            self.assembler.answered(stamp, named, Part::new(Kind::ToolResult, 0, 0), losses);
+            self.assembler.answered(stamp, Part::result(own, "", content), losses);
         }
     }
 
@@ -244,11 +238,6 @@ impl DshWalk {
         }
         transcript
     }
-}
-
-/// Returns a value that is a text; nothing for another one.
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 /// Returns what was billed, with how much of the output was reasoning, or nothing if nothing was.

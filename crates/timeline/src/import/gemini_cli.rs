@@ -137,10 +137,10 @@ enum GeminiParts {
 /// What the model answered.
 #[derive(Debug, Default)]
 struct GeminiAnswer {
-    reply: Reply,
-    results: Vec<(Option<i64>, Named)>,
-    /// Whether there are numbers, even if all are zero.
-    has_numbers: bool,
+    exchange: Exchange,
+    results: Vec<(Option<i64>, Part)>,
+    /// Whether nothing came of it, and its numbers, which are there, are all zero.
+    is_cancelled: bool,
 }
 
 impl Chat {
@@ -201,19 +201,17 @@ fn say(message: GeminiMessage, assembler: &mut Assembler, losses: &mut Losses) {
             }
         }
         GeminiParts::Reply(answer) => {
-            let GeminiAnswer { reply, results, has_numbers } = *answer;
-            let is_cancelled = reply.usage.is_none() && has_numbers && results.is_empty();
+            let GeminiAnswer { exchange, results, is_cancelled } = *answer;
             if is_cancelled {
                 losses.add(stamp.line, "replies without usage that were cancelled; what they say counts as context, not as a request");
-                let spoken = reply.parts.into_iter().map(|it| it.part);
-                for part in spoken.filter(|it| it.kind != Kind::Reasoning) {
+                for part in exchange.reply.into_iter().filter(|it| it.kind != Kind::Reasoning) {
                     assembler.said(stamp, part.with_kind(Kind::Assistant), false);
                 }
                 return;
             }
-            assembler.replied(Reply { response_ms: stamp.ms, end_ms: stamp.ms, ..reply });
-            for (ms, named) in results {
-                assembler.answered(Stamp { ms, ..stamp }, &named.call, named.part, losses);
+            assembler.replied(Exchange { response_ms: stamp.ms, end_ms: stamp.ms, ..exchange });
+            for (ms, part) in results {
+                assembler.answered(Stamp { ms, ..stamp }, part, losses);
             }
         }
     }
@@ -229,28 +227,29 @@ fn answer(line: usize, record: GeminiRecord<'_>, losses: &mut Losses) -> GeminiA
     // What the provider's own tools added stands beside the prompt, and thoughts beside the output.
     let of_tools = bill.tokens("tool");
     let uncached = bill.less(input, "cached", cache_read) + of_tools;
-    let has_numbers = bill.is_complete();
+    let has_numbers = bill.is_complete;
     let usage = bill.apart([uncached, cache_read, 0, output + reasoning]);
     let mut parts = Vec::new();
     if let Some(thought) = record.thoughts.filter(|_| reasoning > 0) {
-        parts.push(Named::plain(Part::of(Kind::Reasoning, thought)));
+        parts.push(Part::of(Kind::Reasoning, thought));
     }
     let mut results = Vec::new();
     for spoken in record.content.0.into_iter().filter_map(|it| it.spoken()) {
         match spoken {
             Spoken::Said(content) if content.measured.characters == 0 => {}
-            Spoken::Result(named) => results.push((None, named)),
+            Spoken::Result(part) => results.push((None, part)),
             other => parts.extend(other.reply()),
         }
     }
     for (nth, call) in record.tool_calls.into_iter().flatten().enumerate() {
         let Shaped::Object(call) = call else { continue };
         let id = if call.id.0.is_empty() { format!("{}/{nth}", record.id.0) } else { call.id.0.into_owned() };
-        parts.push(Named::call(&id, &call.name.0, call.args.unwrap_or_default().0));
-        let mut part = Part::of(Kind::ToolResult, call.result.into_content());
-        call.name.0.as_ref().clone_into(&mut part.tool);
-        results.push((milliseconds(&call.timestamp.0), Named { call: id, part }));
+        parts.push(Part::call(&id, &call.name.0, call.args.unwrap_or_default().0));
+        let result = Part::result(&id, &call.name.0, call.result.into_content());
+        results.push((milliseconds(&call.timestamp.0), result));
     }
     let model = record.model.0.into_owned();
-    GeminiAnswer { reply: Reply { parts, model, usage, reasoning, ..Reply::default() }, results, has_numbers }
+    let is_cancelled = usage.is_none() && has_numbers && results.is_empty();
+    let exchange = Exchange { reply: parts, model, usage, reasoning, ..Exchange::default() };
+    GeminiAnswer { exchange, results, is_cancelled }
 }

@@ -1,6 +1,6 @@
 //! What Gemini CLI prints with `--output-format stream-json`: one event per line, and the totals of the session in the last.
 
-use super::spread::{BillTotals, RequestPlace, spread, text_tokens};
+use super::spread::{RequestPlace, spread, text_tokens};
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -29,23 +29,15 @@ struct StreamEvent<'a> {
     tool_id: Text<'a>,
     parameters: Option<Arguments>,
     output: Option<Content>,
-    error: Shaped<StreamError>,
+    error: Shaped<Members<'a>>,
     /// Totals.
     stats: Value,
-}
-
-/// What went wrong.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-struct StreamError {
-    message: Option<Content>,
 }
 
 /// Returns whether one of the first lines is an event that no other format has.
 fn detect(head: &str) -> bool {
     head.lines().filter(|it| it.starts_with('{')).filter_map(json::first::<StreamEvent<'_>>).any(|it| {
-        let is_timed = !it.timestamp.0.is_empty();
-        is_timed
+        !it.timestamp.0.is_empty()
             && match it.kind.0.as_ref() {
                 "init" => !it.session_id.0.is_empty() && !it.model.0.is_empty(),
                 "tool_use" => !it.tool_id.0.is_empty() && !it.tool_name.0.is_empty(),
@@ -76,14 +68,14 @@ struct GeminiStreamWalk {
     model: String,
     assembler: Assembler,
     /// What the model has said since the last result.
-    open: Vec<Named>,
+    open: Vec<Part>,
     /// A text whose pieces still come.
     text: String,
     first_ms: Option<i64>,
     end_ms: Option<i64>,
     n_requests: usize,
     /// Totals, with the requests that they are of.
-    legs: Vec<(BillTotals, [usize; 2])>,
+    legs: Vec<(Usage, [usize; 2])>,
 }
 
 impl GeminiStreamWalk {
@@ -107,13 +99,13 @@ impl GeminiStreamWalk {
                 self.moment(stamp.ms);
                 self.text_is_complete();
                 let asked = event.parameters.unwrap_or_default().0;
-                self.open.push(Named::call(&event.tool_id.0, &event.tool_name.0, asked));
+                self.open.push(Part::call(&event.tool_id.0, &event.tool_name.0, asked));
             }
             "tool_result" => {
                 self.close();
-                let why = event.error.object().and_then(|it| it.message);
-                let part = Part::of(Kind::ToolResult, event.output.or(why).unwrap_or_default());
-                self.assembler.answered(stamp, &event.tool_id.0, part, losses);
+                let why = event.error.object().and_then(|it| it.get("message"));
+                let part = Part::result(&event.tool_id.0, "", event.output.or(why).unwrap_or_default());
+                self.assembler.answered(stamp, part, losses);
             }
             "result" => {
                 self.close();
@@ -130,7 +122,7 @@ impl GeminiStreamWalk {
 
     fn text_is_complete(&mut self) {
         let text = std::mem::take(&mut self.text);
-        self.open.extend(Named::spoken(Kind::Assistant, Some(Content::new(&text))));
+        self.open.extend(Part::spoken(Kind::Assistant, Some(Content::new(&text))));
     }
 
     /// Makes a request of what the model has said since the last result.
@@ -139,12 +131,12 @@ impl GeminiStreamWalk {
         let parts = std::mem::take(&mut self.open);
         if !parts.is_empty() {
             self.n_requests += 1;
-            self.assembler.replied(Reply {
-                parts,
+            self.assembler.replied(Exchange {
+                reply: parts,
                 response_ms: self.first_ms,
                 end_ms: self.end_ms,
                 model: self.model.clone(),
-                ..Reply::default()
+                ..Exchange::default()
             });
         }
         (self.first_ms, self.end_ms) = (None, None);
@@ -153,12 +145,12 @@ impl GeminiStreamWalk {
     /// Takes the totals of the requests since the last ones.
     fn totals(&mut self, line: usize, stats: &Value, losses: &mut Losses) {
         let mut bill = BillReader::of_session(line, "stats", stats, losses);
-        let input = bill.needed("input_tokens");
+        let prompt = bill.needed("input_tokens");
         let output = bill.tokens("output_tokens");
         let total = bill.tokens("total_tokens");
-        let read = bill.tokens("cached");
-        bill.less(input, "cached", read);
-        if !bill.is_complete() {
+        let cache_read = bill.tokens("cached");
+        bill.less(prompt, "cached", cache_read);
+        if !bill.is_complete {
             return losses.add(line, "results without totals, whose requests stay without usage");
         }
         let from = self.legs.last().map_or(0, |it| it.1[1]);
@@ -166,8 +158,9 @@ impl GeminiStreamWalk {
             return losses.add(line, "totals of which the log shows no request");
         }
         // Thoughts are in the sum of all tokens alone.
-        let output = output.max(total.saturating_sub(input));
-        self.legs.push((BillTotals { input, read, written: 0, output }, [from, self.n_requests]));
+        let output = output.max(total.saturating_sub(prompt));
+        let totals = Usage { prompt, cache_read, output, ..Usage::default() };
+        self.legs.push((totals, [from, self.n_requests]));
     }
 
     fn finish(mut self, losses: &mut Losses) -> Transcript {
@@ -177,7 +170,7 @@ impl GeminiStreamWalk {
             let places: Vec<RequestPlace> = (from..to).map(|it| (0, it)).collect();
             // What is in no text stands before each prompt.
             let shown = text_tokens(&transcripts[0], &places);
-            let front = totals.input.saturating_sub(shown) / places.len() as u64;
+            let front = totals.prompt.saturating_sub(shown) / places.len() as u64;
             spread(totals, &mut transcripts, &places, front);
             transcripts[0].is_spread = true;
         }

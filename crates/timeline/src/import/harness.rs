@@ -4,12 +4,12 @@ mod conduct;
 mod grid;
 
 use std::cmp::Reverse;
-use std::fmt;
 use std::sync::OnceLock;
 
 use ctxsim_input::policy::matches_any;
+use ctxsim_input::scenario::refetch::AssumedNumber;
 use ctxsim_input::text::duration::Duration;
-use ctxsim_input::text::source::{Format, decode_table};
+use ctxsim_input::text::source::declared;
 use grid::GridRule;
 use serde::Deserializer;
 
@@ -61,7 +61,7 @@ impl fmt::Display for Version {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct HarnessRules {
     /// The newest version that they describe.
-    documented: Option<Described>,
+    documented: Option<Documented>,
     #[serde(default)]
     windows: Vec<HarnessWindow>,
     lifetimes: Vec<Lifetime>,
@@ -148,7 +148,7 @@ struct ReasoningRule {
 struct UnknownFront {
     #[serde(default)]
     versions: VersionRange,
-    chance: Probability,
+    chance: AssumedNumber<f64>,
 }
 
 /// What no log of a format tells of a bill; what is missing is not known.
@@ -165,17 +165,17 @@ struct DeclaredOdds {
     /// A request that reads less than this share of what was to be read has fallen.
     fallen_below: Decimal,
     /// The share that is read then; where nothing is said, tools and system prompt.
-    kept: Option<Probability>,
+    kept: Option<AssumedNumber<f64>>,
     /// That the first request of a turn falls.
-    turn: Option<Probability>,
+    turn: Option<AssumedNumber<f64>>,
     /// That another request of a turn does.
-    within: Option<Probability>,
+    within: Option<AssumedNumber<f64>>,
     /// That entries of an hour do not outlive a pause between five minutes and an hour.
-    hour_missed: Option<Probability>,
+    hour_missed: Option<AssumedNumber<f64>>,
     /// That a side request came where one is expected.
-    side_expected: Option<Probability>,
+    side_expected: Option<AssumedNumber<f64>>,
     /// That one came where none is expected.
-    side_unexpected: Option<Probability>,
+    side_unexpected: Option<AssumedNumber<f64>>,
     /// That a request reads only what the one before did, the shortest time between their starts first.
     #[serde(default)]
     behind: Vec<BehindOdds>,
@@ -210,29 +210,11 @@ pub(super) struct OwnKinds {
 struct BehindOdds {
     /// It starts within so long of the other's start.
     started_within: Duration,
-    chance: Probability,
+    chance: AssumedNumber<f64>,
 }
 
-/// The newest version of a harness that is described.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Described {
-    /// The harness, in words.
-    harness: String,
-    to: String,
-}
-
-/// A probability and its interval.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Probability {
-    value: f64,
-    low: f64,
-    high: f64,
-}
-
-impl From<Probability> for Chance {
-    fn from(Probability { value, low, high }: Probability) -> Self {
+impl From<AssumedNumber<f64>> for Chance {
+    fn from(AssumedNumber { value, low, high }: AssumedNumber<f64>) -> Self {
         Self { value, interval: [low, high], declared: value }
     }
 }
@@ -343,15 +325,12 @@ impl HarnessRules {
     /// Returns what is known of a harness, if anything is.
     fn of(harness: &str) -> Option<&'static Self> {
         static RULES: OnceLock<IndexMap<String, HarnessRules>> = OnceLock::new();
-        RULES
-            .get_or_init(|| decode_table(ctxsim_assumptions::current(TEXT), Format::Toml).unwrap_or_default())
-            .get(harness)
+        RULES.get_or_init(|| declared(TEXT)).get(harness)
     }
 
     /// Returns the newest version of a harness that the rules describe, if a version is newer.
-    pub(super) fn newer_than(harness: &str, version: Version) -> Option<Documented> {
-        let Described { harness, to } = Self::of(harness)?.documented.as_ref()?;
-        (Version::parse(to) < version).then_some(Documented { harness, to })
+    pub(super) fn newer_than(harness: &str, version: Version) -> Option<&'static Documented> {
+        Self::of(harness)?.documented.as_ref().filter(|it| Version::parse(&it.to) < version)
     }
 
     /// Returns how probable it is that a session nobody recorded had left a harness's tools and system prompt.
@@ -388,7 +367,7 @@ impl HarnessRules {
         };
         let of = |name: &str| Self::of(name).into_iter().flat_map(|it| &it.odds).find(fits);
         let declared = of(format).or_else(|| of(ANY))?;
-        let chance = |it: Option<Probability>| it.map(Chance::from);
+        let chance = |it: Option<AssumedNumber<f64>>| it.map(Chance::from);
         Some(Odds {
             fallen_below: declared.fallen_below,
             kept: chance(declared.kept),
@@ -531,6 +510,7 @@ impl Transcript {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ctxsim_input::text::source::{Format, decode_table};
 
     #[test]
     fn a_version_is_compared_number_by_number() {
@@ -567,14 +547,5 @@ mod tests {
 
         assert_eq!([value, interval[0], interval[1]].map(|it| (it * 1_000.0).round()), [811.0, 686.0, 894.0]);
         assert_eq!([Cases(21, 21), Cases(15, 18), Cases(4, 18)].map(Cases::chance), [None; 3]);
-    }
-
-    #[test]
-    fn entries_live_for_an_hour_from_version_2_1_20_on() {
-        let rules = HarnessRules::of("claude-code").unwrap();
-        let ttl = |version| rules.lifetime(Version::parse(version)).map(|it| it.0);
-
-        assert_eq!(["", "2.0.76", "2.1.7", "2.1.19"].map(ttl), [Some(TtlClass::Short); 4]);
-        assert_eq!(["2.1.20", "2.1.62", "2.2.0", "3.0"].map(ttl), [Some(TtlClass::Long); 4]);
     }
 }

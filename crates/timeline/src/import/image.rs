@@ -5,9 +5,9 @@ use base64::engine::GeneralPurposeConfig;
 use base64::engine::general_purpose::GeneralPurpose;
 use ctxsim_base::grid::numbers::counted;
 use ctxsim_input::profile::{ImageRule, ImageSize, UnknownImage};
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer};
 
-use super::content::measures;
+use super::content::MeasuringVisitor;
 use super::sizes::SizeAssumptions;
 use crate::import::prelude::*;
 
@@ -48,7 +48,7 @@ impl LoggedFile {
 }
 
 /// Returns the size of an image whose bytes are written in base64, be it in the address of its data or by themselves.
-fn size_of(text: &str) -> Option<ImageSize> {
+pub(super) fn size_of(text: &str) -> Option<ImageSize> {
     let data = match text.strip_prefix("data:image/") {
         Some(rest) => rest.split_once(";base64,")?.1,
         None => text,
@@ -65,52 +65,11 @@ fn size_of(text: &str) -> Option<ImageSize> {
     Some(ImageSize { width: size.width.try_into().ok()?, height: size.height.try_into().ok()? })
 }
 
-impl From<Measured> for LoggedFile {
-    fn from(measured: Measured) -> Self {
-        Self { measured, size: None }
-    }
-}
-
 impl<'de> Deserialize<'de> for LoggedFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LoggedFileVisitor)
-    }
-}
-
-struct LoggedFileVisitor;
-
-impl<'de> Visitor<'de> for LoggedFileVisitor {
-    type Value = LoggedFile;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<LoggedFile, E> {
-        Ok(LoggedFile { measured: Measured::text(text), size: size_of(text) })
-    }
-
-    measures!(visit_bool: bool, visit_u64: u64, visit_i64: i64, visit_f64: f64);
-
-    fn visit_unit<E: de::Error>(self) -> Result<LoggedFile, E> {
-        Ok(LoggedFile::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<LoggedFile, A::Error> {
-        let mut all = LoggedFile::from(Measured { characters: 2, digest: 1 });
-        while let Some(it) = list.next_element::<LoggedFile>()? {
-            all = LoggedFile { measured: all.measured.then(it.measured, 1), size: all.size.or(it.size) };
-        }
-        Ok(all)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LoggedFile, A::Error> {
-        let mut all = LoggedFile::from(Measured { characters: 2, digest: 2 });
-        while let Some((key, it)) = map.next_entry::<Measured, LoggedFile>()? {
-            let measured = all.measured.then(key, 3).then(it.measured, 1);
-            all = LoggedFile { measured, size: all.size.or(it.size) };
-        }
-        Ok(all)
+        let content = MeasuringVisitor::<false, true>.deserialize(deserializer)?;
+        let size = content.images.first().and_then(|image| image.size);
+        Ok(Self { measured: content.measured, size })
     }
 }
 
@@ -131,10 +90,9 @@ impl Part {
         (stays.then_some(self), own)
     }
 
-    /// Returns it with its images as if they were text, which no provider lets a model write.
-    pub(super) fn with_images_as_text(mut self) -> Self {
+    /// Counts its images as if they were text, which no provider lets a model write.
+    pub(super) fn count_images_as_text(&mut self) {
         self.characters += DOCUMENT_CHARACTERS * std::mem::take(&mut self.images).len() as u64;
-        self
     }
 }
 

@@ -9,8 +9,7 @@ use ctxsim_base::counts::count_one;
 use super::lay_out::{RecordingModels, SessionClock};
 use super::{claude_code, database, found, inspect_ai, read, usage_csv};
 use crate::import::prelude::*;
-use crate::own::{OwnCounts, SeenCases};
-use crate::shared::Neighbours;
+use crate::own::OwnCounts;
 use crate::{RecordedModel, StepRow, Timeline, main_model};
 
 /// The shortest lifetime of cache entries that any provider has: a shorter pause loses nothing.
@@ -131,14 +130,7 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
     }
     let HomeFolders { user, project } =
         lines.head().lines().find_map(folder_of).map(home_folders).unwrap_or_default();
-    let named = |Identity { id, name, has_texts }: Identity| Indexed {
-        id,
-        session: name,
-        has_texts,
-        user: user.clone(),
-        project: project.clone(),
-        ..Indexed::default()
-    };
+    let named = |it: Indexed| Indexed { user: user.clone(), project: project.clone(), ..it };
     Ok(identities(&mut lines).into_iter().map(named).collect())
 }
 
@@ -227,7 +219,13 @@ fn tell_own(sessions: &[&Indexed], all: &mut [Neighbours]) {
     for ((_, harness, kind, _), members) in groups {
         let cases = |nth: usize, told: &Neighbours| match kind {
             0 => sessions[nth].own.clone(),
-            _ => OwnCounts { front: front_case(sessions[nth], told), ..OwnCounts::default() },
+            _ => {
+                // The first request of a session before which none is known to have left tools and system prompt.
+                let mut own = OwnCounts::default();
+                let read = sessions[nth].reads_first.filter(|_| told.chance.is_some());
+                read.into_iter().for_each(|it| own.front.count(it));
+                own
+            }
         };
         let counted: Vec<OwnCounts> = members.iter().map(|nth| cases(*nth, &all[*nth])).collect();
         let fewest = HarnessRules::own_cases_min(harness);
@@ -236,15 +234,6 @@ fn tell_own(sessions: &[&Indexed], all: &mut [Neighbours]) {
             all[*nth].own.fewest = if all[*nth].own.is_silent() { 0 } else { fewest };
         }
     }
-}
-
-/// Counts the first request of a session before which none is known to have left tools and system prompt.
-fn front_case(session: &Indexed, told: &Neighbours) -> SeenCases {
-    let mut seen = SeenCases::default();
-    if let Some(read) = session.reads_first.filter(|_| told.chance.is_some()) {
-        seen.count(read);
-    }
-    seen
 }
 
 /// Returns the sum of what was counted in the members that had ended before each of them began; copies of a session count once.
@@ -416,23 +405,13 @@ fn glance(transcript: &Transcript) -> Glance {
 /// How much of a file is searched for an id.
 pub(super) const HEAD_BYTES: usize = 128 << 10;
 
-/// A session of a recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
-    /// Its id in the log, with that of the sub-agent if it is one's session.
-    pub(super) id: String,
-    /// Its name within the file; empty for a single session.
-    pub(super) name: String,
-    /// Whether the recording has the texts of the session, and not only its usage.
-    pub(super) has_texts: bool,
-}
-
 /// Returns the sessions of a recording whose log names them.
-fn identities(lines: &mut LogLines<'_>) -> Vec<Identity> {
+fn identities(lines: &mut LogLines<'_>) -> Vec<Indexed> {
     if usage_csv::detect(lines.head()) {
         let sessions = usage_csv::sessions(lines).into_iter();
-        return sessions.map(|(name, id)| Identity { id, name, has_texts: false }).collect();
+        return sessions.map(|(session, id)| Indexed { id, session, ..Indexed::default() }).collect();
     }
+    let of_log = |id: String| Indexed { id, has_texts: true, ..Indexed::default() };
     let mut of_agent = None;
     for record in lines.head().lines().filter_map(json::first::<Members<'_>>) {
         match id(&record) {
@@ -452,10 +431,6 @@ fn of_document(head: &str) -> Option<String> {
     let outline = FrontOutline::of(head);
     let id = ["info.id", "sessionId", "session_id"].iter().find_map(|it| outline.get(it));
     id.filter(|it| !it.is_empty()).map(str::to_owned)
-}
-
-fn of_log(id: String) -> Identity {
-    Identity { id, name: String::new(), has_texts: true }
 }
 
 /// Returns the id of the session that a record names.
@@ -509,6 +484,7 @@ pub fn user_of(folder: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::own::SeenCases;
 
     fn session(id: &str, user: &str, minutes: &[i64], front: Option<Tokens>) -> Indexed {
         let kin = Kin { harness: "claude-code", ..Kin::default() };
@@ -525,37 +501,20 @@ mod tests {
     }
 
     #[test]
-    fn a_session_knows_when_another_of_its_user_spoke_last_before_it_and_before_its_pauses() {
-        let all = [
-            session("a", "ann", &[0, 1, 2], Some(10)),
-            session("b", "ann", &[4, 5, 30], Some(10)),
-            session("c", "ann", &[28], Some(12)),
-            session("d", "bob", &[3], Some(99)),
-        ];
-
-        let told = neighbours(&all.iter().collect::<Vec<_>>());
-
-        assert_eq!(told[0].sent_ms, [0; 0]);
-        assert_eq!(told[1].sent_ms, [121_000, 28 * 60_000 + 1_000]);
-        assert_eq!(told[2].sent_ms, [301_000]);
-        assert_eq!(told[3].sent_ms, [0; 0]);
-        let known: Vec<bool> = told.iter().map(|it| it.chance.is_none()).collect();
-        assert_eq!(known, [false, true, false, false]);
-    }
-
-    #[test]
     fn the_size_is_the_one_that_most_others_show_and_never_ones_own() {
         let all = [
             session("a", "ann", &[0], Some(10)),
             session("b", "ann", &[100], Some(20)),
             session("c", "ann", &[200], Some(20)),
             session("d", "ann", &[300], None),
+            // A copy is no neighbour.
+            session("b", "ann", &[100], Some(20)),
         ];
 
         let told = neighbours(&all.iter().collect::<Vec<_>>());
 
         let fronts: Vec<Option<Tokens>> = told.iter().map(|it| it.front_tokens).collect();
-        assert_eq!(fronts, [Some(20), Some(10), Some(20), Some(20)]);
+        assert_eq!(fronts, [Some(20), Some(10), Some(20), Some(20), Some(10)]);
     }
 
     /// A session that lasts a minute from an hour on, with so many new turns of which one fell.
@@ -599,22 +558,6 @@ mod tests {
         assert_eq!(forward, backward);
         // Nobody known had left anything before any of them.
         assert_eq!(forward.map(|it| it.1.of), [0, 1, 1, 0, 0, 2, 4]);
-    }
-
-    #[test]
-    fn the_order_of_sessions_changes_nothing_and_copies_are_no_neighbours() {
-        let all = [
-            session("a", "ann", &[0, 10], Some(10)),
-            session("b", "ann", &[11], Some(20)),
-            session("b", "ann", &[11], Some(20)),
-        ];
-        let forward = neighbours(&all.iter().collect::<Vec<_>>());
-        let mut backward = neighbours(&all.iter().rev().collect::<Vec<_>>());
-        backward.reverse();
-
-        assert_eq!(forward, backward);
-        assert_eq!(forward[1].sent_ms, [601_000]);
-        assert_eq!(forward[1].front_tokens, Some(10));
     }
 
     #[test]

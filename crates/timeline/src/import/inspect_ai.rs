@@ -56,9 +56,9 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
 
 /// Returns the sessions of all samples.
 fn transcripts(samples: Vec<InspectSample>, losses: &mut Losses) -> Vec<Transcript> {
-    let all: Vec<Transcript> = samples.into_iter().flat_map(|it| it.finish(losses)).collect();
-    if let [_] = all.as_slice() {
-        return all.into_iter().map(|it| Transcript { name: String::new(), ..it }).collect();
+    let mut all: Vec<Transcript> = samples.into_iter().flat_map(|it| it.finish(losses)).collect();
+    if let [only] = all.as_mut_slice() {
+        only.name.clear();
     }
     all
 }

@@ -33,6 +33,11 @@ pub(super) fn first<'l, R: Deserialize<'l>>(line: &'l str) -> Option<R> {
     serde_json::Deserializer::from_str(line).into_iter::<R>().next()?.ok()
 }
 
+/// Returns whether one of the first lines is a record of a kind.
+pub(super) fn any<'l, R: Deserialize<'l>>(head: &'l str, is_one: impl Fn(&R) -> bool) -> bool {
+    head.lines().filter_map(first::<R>).any(|it| is_one(&it))
+}
+
 /// Returns the records of a list at the top one after the other, each on the line on which it begins; any other text as it is.
 pub(super) fn unlisted(text: &str) -> Cow<'_, str> {
     if !text.trim_ascii_start().starts_with('[') {
@@ -92,16 +97,4 @@ fn skip(line: usize, rest: &str, error: &serde_json::Error, losses: &mut Losses)
     }
     losses.add(line, format!("{NOT_JSON}: {}", reason(error)));
     rest.len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_records_of_a_list_stand_where_they_stood() {
-        assert_eq!(unlisted("{\"a\":[1,2]}\n"), "{\"a\":[1,2]}\n");
-        assert_eq!(unlisted("[{\"a\":[1,2]},{\"b\":\"[\\\"],\"}]"), " {\"a\":[1,2]} {\"b\":\"[\\\"],\"} ");
-        assert_eq!(unlisted("[\n{\"a\":\n1},\n{}\n]\n"), " \n{\"a\": 1}\n \n{}\n \n");
-    }
 }

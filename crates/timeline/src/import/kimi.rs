@@ -1,6 +1,5 @@
 //! Kimi sessions: JSON lines of the wire between agent and interface, in the older and the newer protocol.
 
-use super::losses::OrderWatch;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -10,15 +9,11 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     reads: "messages, thoughts, tool calls and results, usage per step, compactions, sub-agents as sessions of their own, in the older and the newer protocol",
     omits: "the system prompt and the tool schemas",
     checked: Checked::Real("test files of MoonshotAI/kimi-code, one request with cache reads"),
-    detect,
+    detect: |head| json::any(head, is_wire),
     read,
 };
 
-/// Returns whether one of the first lines is the head of a wire, or a record that only it has.
-pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<Members<'_>>(line).is_some_and(|it| is_wire(&it)))
-}
-
+/// Returns whether a record is the head of a wire, or one that only it has.
 fn is_wire(record: &Members<'_>) -> bool {
     let kind = record.text("type");
     let is_head = kind == "metadata" && !record.text("protocol_version").is_empty();
@@ -102,8 +97,8 @@ impl KimiSession {
 /// The step that is open: what the model has said, and what has come back.
 #[derive(Debug, Default)]
 struct OpenStep {
-    parts: Vec<Named>,
-    results: Vec<(Stamp, String, Part)>,
+    parts: Vec<Part>,
+    results: Vec<(Stamp, Part)>,
     /// A call whose arguments are not complete: its name, its tool, and what is there of them.
     call: Option<(String, String, String)>,
     usage: Option<Usage>,
@@ -113,7 +108,7 @@ struct OpenStep {
 }
 
 impl OpenStep {
-    fn said(&mut self, at_ms: Option<i64>, part: Named) {
+    fn said(&mut self, at_ms: Option<i64>, part: Part) {
         self.call_is_complete();
         self.first_ms = self.first_ms.or(at_ms);
         self.end_ms = at_ms.or(self.end_ms);
@@ -122,7 +117,7 @@ impl OpenStep {
 
     fn call_is_complete(&mut self) {
         if let Some((id, tool, arguments)) = self.call.take() {
-            self.parts.push(Named::call(&id, &tool, Content::new(&arguments)));
+            self.parts.push(Part::call(&id, &tool, Content::new(&arguments)));
         }
     }
 }
@@ -180,8 +175,7 @@ impl KimiLane {
                 self.assembler.replaced(stamp, HistorySummary::of(Content::default()));
             }
             other => {
-                let what = format!("messages of type `{other}`, which is never part of a prompt");
-                losses.add(stamp.line, what);
+                losses.add(stamp.line, format!("messages of type `{other}`, which is never part of a prompt"))
             }
         }
     }
@@ -191,7 +185,7 @@ impl KimiLane {
             "think" => Part::of(Kind::Reasoning, payload.think.unwrap_or_default()),
             _ => Part::of(Kind::Assistant, payload.text.unwrap_or_default()),
         };
-        self.open.said(at_ms, Named::plain(part));
+        self.open.said(at_ms, part);
     }
 
     fn result(&mut self, stamp: Stamp, call: &str, value: Shaped<ReturnValue<'_>>) {
@@ -199,8 +193,7 @@ impl KimiLane {
         let shown = value
             .object()
             .map(|it| Content::join([it.output.to_content(), it.message.unwrap_or_default()].into_iter()));
-        let part = Part::of(Kind::ToolResult, shown.unwrap_or_default());
-        self.open.results.push((stamp, call.to_owned(), part));
+        self.open.results.push((stamp, Part::result(call, "", shown.unwrap_or_default())));
     }
 
     fn newer(&mut self, stamp: Stamp, kind: &str, record: &Members<'_>, losses: &mut Losses) {
@@ -239,14 +232,14 @@ impl KimiLane {
             "usage.record" if record.text("usageScope") == "session" && !self.is_summarising => {
                 losses.add(stamp.line, "bills of the session beside those of its turns");
             }
-            "usage.record" if self.is_summarising => {
-                let bill = billed(stamp.line, "usage", &record.get("usage").unwrap_or_default(), losses);
-                bill.into_iter().for_each(|it| self.assembler.summarised(stamp.line, it));
-            }
             "usage.record" => {
-                self.open.usage =
-                    billed(stamp.line, "usage", &record.get("usage").unwrap_or_default(), losses);
-                self.open.end_ms = stamp.ms.or(self.open.end_ms);
+                let bill = billed(stamp.line, "usage", &record.get("usage").unwrap_or_default(), losses);
+                if self.is_summarising {
+                    bill.into_iter().for_each(|it| self.assembler.summarised(stamp.line, it));
+                } else {
+                    self.open.usage = bill;
+                    self.open.end_ms = stamp.ms.or(self.open.end_ms);
+                }
             }
             "context.apply_compaction" => {
                 self.close(losses);
@@ -273,7 +266,7 @@ impl KimiLane {
             }
             "tool.call" => {
                 let asked: Arguments = event.read("args", stamp.line, losses);
-                let call = Named::call(&event.text("toolCallId"), &event.text("name"), asked.0);
+                let call = Part::call(&event.text("toolCallId"), &event.text("name"), asked.0);
                 self.open.said(stamp.ms, call);
             }
             "tool.result" => {
@@ -294,18 +287,18 @@ impl KimiLane {
             self.assembler.stable(Part::of(Kind::System, Content::new(&system)));
         }
         if !open.parts.is_empty() || open.usage.is_some() {
-            self.assembler.replied(Reply {
-                parts: open.parts,
+            self.assembler.replied(Exchange {
+                reply: open.parts,
                 at_ms: open.begins_ms,
                 response_ms: open.first_ms.or(open.end_ms),
                 end_ms: open.end_ms,
                 model: self.model.clone(),
                 usage: open.usage,
-                ..Reply::default()
+                ..Exchange::default()
             });
         }
-        for (stamp, call, part) in open.results {
-            self.assembler.answered(stamp, &call, part, losses);
+        for (stamp, part) in open.results {
+            self.assembler.answered(stamp, part, losses);
         }
     }
 

@@ -1,10 +1,8 @@
 //! Builds a timeline from a transcript.
 
-use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::ImageRule;
 use ctxsim_input::profile::cache::SETTINGS;
 use ctxsim_input::scenario::{Assume, ResetsAssumed as Keeping, TokenizerName, ToolAssume};
-use ctxsim_input::tokens;
 
 use super::assumed::{ScenarioAssumptions, sentences};
 use super::harness::{Conduct, Leads};
@@ -17,7 +15,8 @@ use super::undo::{CompactedSession, Undo, Undone};
 use crate::import::prelude::*;
 use crate::infer_needs::infer_needs;
 use crate::{
-    Compaction, FixedPart, FrontItem, ItemIx, NewItem, RecordedMark, RecordedModel, Timeline, TimelineBuilder,
+    Compaction, FixedPart, FrontItem, ItemIx, NewItem, Recorded, RecordedMark, RecordedModel, Timeline,
+    TimelineBuilder,
 };
 
 /// How a session is laid out.
@@ -59,28 +58,27 @@ impl Transcript {
 
     /// Puts the timeline together, some of the harness's own changes undone; returns it with where each part is among the items.
     pub(super) fn laid_out(mut self, layout: &LayOut, undo: &Undo) -> (Timeline, PartPlaces) {
-        let LayOut { name, harness, assume, file_tools } = layout;
-        let harness = *harness;
-        let assumed = ScenarioAssumptions::new(assume.complete(), harness);
+        let LayOut { harness, file_tools, .. } = layout;
+        let assumed = ScenarioAssumptions::new(layout.assume.complete(), harness);
         unwrap(&mut self.exchanges, &assumed.spec.tools);
         let draws = self.draws();
-        let mut builder = TimelineBuilder::new(name, file_tools);
-        builder.recorded(harness);
-        builder.tokenizer(self.count(assumed.spec.tokenizer));
+        let tokenizer = self.count(assumed.spec.tokenizer);
         self.count_images(&assumed.counting);
         let mut allotment = allot(&self, assumed.counting);
         let leads = Leads::new(&self, &allotment, assumed.asks_bills());
-        let undone = self.settle_resets(undo, &mut allotment);
-        builder.chars_per_token(assumed.counting.chars_per_token);
+        let undone = self.undo(&mut allotment, undo);
+        if undone.first.is_some() {
+            self.assumptions = undone.sentences();
+        }
         let format = self.tools_of.unwrap_or(harness);
         let conduct = Conduct::new(&self, format, &allotment, &leads);
         let side_requests = SideRequests::new(&self, &assumed, &conduct);
-        let told = sentences(&self, &assumed, &allotment, &conduct, &side_requests);
-        let n_hidden = begin(&mut builder, told, &conduct);
+        let mut builder = self.begin(layout, &assumed, &conduct);
+        let n_hidden = builder.next_item();
+        builder.timeline.assumptions = sentences(&self, &assumed, &allotment, &conduct, &side_requests);
         let mut clock = SessionClock::default();
         builder.harness(assumed.harness(&self, &conduct, &side_requests));
-        self.name_session(&mut builder);
-        builder.draw_session(draws);
+        builder.session().draws = Some(draws);
         let mut tokens = allotment.tokens.iter().copied();
         let mut places: Vec<ItemIx> = (builder.next_item()..).take(self.stable.len()).collect();
         assumed.items(&self.stable, &mut tokens).iter().for_each(|it| builder.stable_item(it));
@@ -88,7 +86,10 @@ impl Transcript {
         let Allotment { resets, forgotten, fronts, .. } = &allotment;
         let mut resets = LaidOutResets { left: resets, forgotten, n_stable: builder.next_item() };
         for (index, exchange) in self.exchanges.iter().enumerate() {
-            models.tell(self.model_of(exchange), exchange.usage.map_or(0, |it| it.prompt), &mut builder);
+            let input = exchange.usage.map_or(0, |it| it.prompt);
+            if let Some(number) = models.count(self.model_of(exchange), input) {
+                builder.change(Setting::Model, ix(number));
+            }
             conduct.tell(index, &mut builder);
             self.tell_form(index, fronts, &places, &mut builder);
             if exchange.begins.is_some() {
@@ -110,7 +111,6 @@ impl Transcript {
             let (at_ms, output) = (clock.since_start(exchange.at_ms), assumed.output(exchange, written));
             builder.step(at_ms, output, &reply, &results);
             builder.response(clock.place(exchange.response_ms), clock.place(exchange.end_ms));
-            self.bill(exchange, conduct.cache.unread(index), &mut builder);
             if self.exchanges.get(index + 1).is_some_and(|it| it.begins.is_none()) {
                 let first = builder.next_item() - u32::from(resets.carries(index + 1));
                 self.tell_compaction(index + 1, &[], &assumed, &mut builder);
@@ -118,12 +118,11 @@ impl Transcript {
             }
         }
         let mut timeline = builder.finish();
-        (timeline.models, timeline.began_ms) = (models.0, clock.start);
+        (timeline.models, timeline.began_ms, timeline.tokenizer) = (models.0, clock.start, tokenizer);
         infer_needs(&mut timeline, &assumed.spec.needs, file_tools);
         learn(&mut timeline, &conduct, format, &self);
         timeline.hear(&self.neighbours, ix(conduct.n_shared()));
-        let margin = assumed.spec.compaction_margin.unwrap_or(Decimal::ONE);
-        self.note_resets(&mut timeline, &undone, margin, self.fixed(n_hidden, &places));
+        self.note_resets(&mut timeline, &undone, &assumed, self.fixed(n_hidden, &places));
         self.note_marks(&mut timeline, &places);
         let places = PartPlaces { items: places, gone: undone.gone };
         self.keep_needs(&mut timeline, &places, undo, file_tools);
@@ -168,7 +167,7 @@ impl Transcript {
         &self,
         timeline: &mut Timeline,
         undone: &Undone,
-        margin: Decimal,
+        assumed: &ScenarioAssumptions,
         fixed: Box<[(ItemIx, FixedPart)]>,
     ) {
         let Some(recorded) = &mut timeline.recorded else { return };
@@ -192,21 +191,33 @@ impl Transcript {
         recorded.agents = self.agents.iter().cloned().collect();
         recorded.plan.clone_from(&self.plan);
         recorded.outcome.clone_from(&self.outcome);
-        recorded.avoided_below = self.compacted_at(margin);
+        recorded.avoided_below = self.compacted_at(assumed.spec.compaction_margin.unwrap_or(Decimal::ONE));
         recorded.harness_limits.trigger = Some(recorded.avoided_below).filter(|it| *it > 0);
         recorded.undone_from = undone.first.map(ix);
     }
 
-    /// Tells the builder what was billed for the request of the last step.
-    fn bill(&self, exchange: &Exchange, unread: Tokens, builder: &mut TimelineBuilder) {
-        if let Some(usage) = exchange.usage {
-            builder.usage(usage);
+    /// Begins a timeline with what was billed, step by step, whose session it is, and what is before every prompt and in no part.
+    fn begin(&self, layout: &LayOut, assumed: &ScenarioAssumptions, conduct: &Conduct) -> TimelineBuilder {
+        let mut builder = TimelineBuilder::new(&layout.name, &layout.file_tools);
+        builder.chars_per_token(assumed.counting.chars_per_token);
+        let after_marks = |it: &Exchange| it.usage.filter(|_| self.has_breakpoints).map(|it| it.uncached);
+        let exchanges = self.exchanges.iter().enumerate();
+        let tails = exchanges.map(|(nth, it)| after_marks(it).unwrap_or_else(|| conduct.cache.unread(nth)));
+        let n_costs = self.exchanges.iter().rposition(|it| it.cost.is_some()).map_or(0, |last| last + 1);
+        builder.timeline.recorded = Some(Recorded {
+            format: layout.harness,
+            usage: self.exchanges.iter().map(|it| it.usage).collect(),
+            tails: tails.collect(),
+            costs: self.exchanges[..n_costs].iter().map(|it| it.cost).collect(),
+            ..Recorded::default()
+        });
+        if let Some([agent, parent]) = &self.of_agent {
+            builder.name_session(agent, Some(parent));
         }
-        let after_marks = exchange.usage.filter(|_| self.has_breakpoints).map(|it| it.uncached);
-        builder.tail(after_marks.unwrap_or(unread));
-        if let Some(cost) = exchange.cost {
-            builder.cost(cost);
+        for (kind, tokens) in &conduct.front {
+            builder.stable(*kind, saturated(*tokens));
         }
+        builder
     }
 
     /// Tells the builder what a request asks for otherwise than the one before: settings, tools and system prompt.
@@ -248,22 +259,6 @@ impl Transcript {
         };
         recorded.marks = self.exchanges.iter().map(|it| it.form.marks.iter().map(mark).collect()).collect();
     }
-
-    /// Undoes what the harness did to make room.
-    fn settle_resets(&mut self, undo: &Undo, allotment: &mut Allotment) -> Undone {
-        let undone = self.undo(allotment, undo);
-        if undone.first.is_some() {
-            self.assumptions = undone.sentences();
-        }
-        undone
-    }
-
-    /// Says whose session it is, if it is a sub-agent's.
-    fn name_session(&self, builder: &mut TimelineBuilder) {
-        if let Some([agent, parent]) = &self.of_agent {
-            builder.name_session(agent, Some(parent));
-        }
-    }
 }
 
 /// Tells a timeline what its models do with images, and what the harness's conduct says of their caches and of odds.
@@ -276,25 +271,16 @@ fn learn(timeline: &mut Timeline, conduct: &Conduct, format: &'static str, trans
     timeline.odds = conduct.odds(format, transcript);
 }
 
-/// Begins a timeline with what is assumed, and with what is before every prompt and in no part; returns how many items these are.
-fn begin(builder: &mut TimelineBuilder, sentences: Vec<String>, conduct: &Conduct) -> ItemIx {
-    for sentence in sentences {
-        builder.assume(sentence);
-    }
-    for (kind, tokens) in &conduct.front {
-        builder.stable(*kind, saturated(*tokens));
-    }
-    builder.next_item()
-}
-
 impl SideRequests {
     /// Tells the builder what the harness sent between the last turn and the one that a request begins.
     fn tell(&self, request: usize, clock: &SessionClock, builder: &mut TimelineBuilder) {
-        if let Some(delay_ms) = self.delay_ms.filter(|_| self.is_due(request)) {
-            builder.side_request_after(delay_ms);
+        if let Some(delay_ms) = self.delay_ms.filter(|_| self.due.binary_search(&request).is_ok()) {
+            let end_ms = builder.timeline.spine.steps.last().map_or(0, |it| it.end_ms);
+            builder.side_request(end_ms.saturating_add_unsigned(delay_ms), false);
         }
-        for at_ms in self.logged(request) {
-            builder.logged_side_request(clock.place(Some(*at_ms)));
+        let logged = self.logged.binary_search_by_key(&request, |it| it.0);
+        for at_ms in logged.iter().flat_map(|nth| &self.logged[*nth].1) {
+            builder.side_request(clock.place(Some(*at_ms)), true);
         }
     }
 }
@@ -304,13 +290,6 @@ impl SideRequests {
 pub(super) struct RecordingModels(pub(super) Vec<RecordedModel>, usize);
 
 impl RecordingModels {
-    /// Tells the builder when the next request is another model's than the one before.
-    fn tell(&mut self, model: &str, input: Tokens, builder: &mut TimelineBuilder) {
-        if let Some(number) = self.count(model, input) {
-            builder.change(Setting::Model, ix(number));
-        }
-    }
-
     /// Counts a request; returns its model's number where it is another than that of the one before.
     pub(super) fn count(&mut self, model: &str, input: Tokens) -> Option<usize> {
         let Self(models, last) = self;

@@ -3,12 +3,9 @@
 //! JavaScript writes halves of surrogate pairs where it cuts an emoji, and readers of JSON refuse all of a text with one: they are replaced.
 
 use std::io::{self, BufRead};
-use std::ops::Range;
 
 use memchr::{memchr, memmem};
-use xxhash_rust::xxh3::xxh3_128;
 
-use super::document::Supply;
 use crate::import::prelude::*;
 
 /// The most lines at the front that are inspected to detect the format.
@@ -222,9 +219,9 @@ pub fn read_line(reader: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usi
     Ok(line.len())
 }
 
-impl Supply for LogLines<'_> {
-    /// Hands over what is not read yet, however long its lines are.
-    fn refill(&mut self, part: &mut Vec<u8>) -> bool {
+impl LogLines<'_> {
+    /// Puts more of what is not read yet in the place of a part, however long the lines are; returns whether there is more.
+    pub(super) fn refill(&mut self, part: &mut Vec<u8>) -> bool {
         part.clear();
         let head = std::mem::take(&mut self.head);
         let from_head = std::mem::take(&mut self.from_head);
@@ -316,32 +313,6 @@ mod tests {
 
         assert_eq!(lines, [(1, "a".to_owned()), (2, String::new()), (3, "b".to_owned())]);
         assert_eq!(losses, [""; 0]);
-    }
-
-    #[test]
-    fn lines_behind_the_front_go_on_where_it_ends() {
-        let text: String = (1..=2_500).map(|it| format!("{it}\n")).collect();
-
-        let (lines, _) = all(text.as_bytes());
-
-        assert_eq!(lines.len(), 2_500);
-        assert!(lines.iter().all(|(number, text)| number.to_string() == *text));
-    }
-
-    #[test]
-    fn a_line_that_stands_twice_is_read_once_where_that_is_asked() {
-        let mut bytes: &[u8] = b"a\n\nb\r\na\n\nb";
-        let mut lines = LogLines::new(&mut bytes);
-        let mut losses = Losses::default();
-
-        let mut found = Vec::new();
-        while let Some(line) = lines.next_new(&mut losses) {
-            found.push((line.number, line.text.to_owned()));
-        }
-
-        let expected = [(1, "a"), (2, ""), (3, "b"), (5, "")];
-        assert_eq!(found, expected.map(|(number, text)| (number, text.to_owned())));
-        assert_eq!(losses.in_order()[0].lines, [4, 6]);
     }
 
     #[test]

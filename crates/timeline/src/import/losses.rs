@@ -1,8 +1,5 @@
 //! What a recording loses on its way to a timeline, counted by reason, and for what it is refused.
 
-use std::fmt;
-
-use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_base::foreign::Foreign;
 
 use crate::import::prelude::*;

@@ -116,8 +116,7 @@ impl<'t> LogEntry<'t> {
 }
 
 /// Puts the requests of a log into the order of their times, where all have one, and drops those that are recorded again later.
-fn settle<'t>(entries: Vec<LogEntry<'t>>, losses: &mut Losses) -> Vec<LogEntry<'t>> {
-    let mut entries = entries;
+fn settle<'t>(mut entries: Vec<LogEntry<'t>>, losses: &mut Losses) -> Vec<LogEntry<'t>> {
     order_by_time(&mut entries, |it| (it.line, it.at_ms()), LATE, losses);
     let mut last: IndexMap<u64, usize> = IndexMap::new();
     let names: Vec<Option<u64>> = entries.iter().map(LogEntry::name).collect();
@@ -215,7 +214,7 @@ impl<'t> MessageLog<'t> {
         let session = &mut self.sessions[index];
         session.front(&request);
         session.outcome = record.outcome().or(session.outcome.take());
-        session.has_commands |= session::has_commands(&record.0.text("trajectory_format"));
+        session.has_commands |= record.0.text("trajectory_format").starts_with(session::WITH_COMMANDS);
         session.at_ms = record.at_ms();
         // Another request goes on behind the first messages of the conversation.
         session.ends.truncate(n_known);

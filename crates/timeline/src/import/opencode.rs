@@ -77,19 +77,16 @@ enum OpencodeParts {
 /// What the model answered.
 #[derive(Debug, Default)]
 struct OpencodeAnswer {
-    reply: Reply,
+    exchange: Exchange,
     results: Vec<CallOutcome>,
     is_summary: bool,
-    /// Whether the reply came to its end.
-    is_finished: bool,
-    /// Whether there are numbers, even if all are zero.
-    has_numbers: bool,
+    /// Whether it did not come to its end, and its numbers, which are there, are all zero.
+    is_aborted: bool,
 }
 
 /// What a call gave back.
 #[derive(Debug)]
 struct CallOutcome {
-    call: String,
     part: Part,
     /// When it left the prompts.
     cleared_ms: Option<i64>,
@@ -136,7 +133,10 @@ impl OpencodeExport {
             walk.visit(message, losses);
         }
         let mut transcript = walk.assembler.finish(losses);
-        let n_forgetful = transcript.exchanges.iter().filter(|it| is_forgetful(&it.model)).count();
+        // These models' interface takes reasoning out of the prompts when the user speaks again.
+        let is_forgetful =
+            |it: &&Exchange| it.model.rsplit('/').next().is_some_and(|name| name.starts_with("gpt-"));
+        let n_forgetful = transcript.exchanges.iter().filter(is_forgetful).count();
         transcript.counts_output = transcript.is_billed();
         transcript.has_breakpoints = transcript.has_writes();
         transcript.marks_compactions = true;
@@ -179,22 +179,25 @@ impl OpencodeWalk {
 
     /// Takes a reply with the results of its calls.
     fn reply(&mut self, stamp: Stamp, end_ms: Option<i64>, answer: OpencodeAnswer, losses: &mut Losses) {
-        let OpencodeAnswer { reply, results, is_finished, has_numbers, .. } = answer;
-        if reply.usage.is_none() && has_numbers && !is_finished {
-            return self.aborted(stamp, reply, results, losses);
+        let OpencodeAnswer { exchange, results, is_aborted, .. } = answer;
+        if is_aborted {
+            return self.aborted(stamp, exchange.reply, results, losses);
         }
-        self.clear(stamp.ms);
-        self.assembler.replied(Reply { at_ms: stamp.ms, end_ms, ..reply });
-        for CallOutcome { call, part, cleared_ms } in results {
-            self.assembler.answered(Stamp { ms: end_ms, ..stamp }, &call, part, losses);
-            self.to_clear.extend(cleared_ms.map(|it| (it, call)));
+        // Results that the harness had cleared by then are in no prompt any more.
+        let is_due = |it: &mut (i64, String)| stamp.ms.is_some_and(|at_ms| it.0 <= at_ms);
+        let calls: Vec<String> = self.to_clear.extract_if(.., is_due).map(|cleared| cleared.1).collect();
+        self.assembler.cleared(&calls);
+        self.assembler.replied(Exchange { at_ms: stamp.ms, end_ms, ..exchange });
+        for CallOutcome { part, cleared_ms } in results {
+            self.to_clear.extend(cleared_ms.map(|it| (it, part.call.clone())));
+            self.assembler.answered(Stamp { ms: end_ms, ..stamp }, part, losses);
         }
     }
 
     /// Takes a reply that was not finished: it is not a request that anyone billed, but the later prompts hold what was said.
-    fn aborted(&mut self, stamp: Stamp, reply: Reply, results: Vec<CallOutcome>, losses: &mut Losses) {
+    fn aborted(&mut self, stamp: Stamp, reply: Vec<Part>, results: Vec<CallOutcome>, losses: &mut Losses) {
         losses.add(stamp.line, "replies without usage that were aborted or not finished; what they say counts as context, not as a request");
-        let spoken = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind != Kind::Reasoning);
+        let spoken = reply.into_iter().filter(|part| part.kind != Kind::Reasoning);
         let parts = spoken.chain(results.into_iter().map(|it| it.part));
         for part in parts.filter(|it| it.characters > 0) {
             self.assembler.said(stamp, part.with_kind(Kind::Assistant), false);
@@ -203,8 +206,7 @@ impl OpencodeWalk {
 
     /// Takes what stands in place of the history.
     fn compact(&mut self, stamp: Stamp, answer: OpencodeAnswer, losses: &mut Losses) {
-        let summary =
-            answer.reply.parts.into_iter().map(|it| it.part).find(|part| part.kind == Kind::Assistant);
+        let summary = answer.exchange.reply.into_iter().find(|part| part.kind == Kind::Assistant);
         let Some(summary) = summary else {
             return losses.add(stamp.line, "compactions that were not finished");
         };
@@ -212,26 +214,11 @@ impl OpencodeWalk {
         let summary = HistorySummary {
             stays_from: or_unlimited(self.begins.get(&stays).copied()),
             cause: std::mem::take(&mut self.cause),
-            bill: answer.reply.usage,
+            bill: answer.exchange.usage,
             ..HistorySummary::new(vec![summary.with_kind(Kind::Summary)])
         };
         self.assembler.replaced(stamp, summary);
     }
-
-    /// Takes the results out of the prompts that the harness had cleared by then.
-    fn clear(&mut self, at_ms: Option<i64>) {
-        let due = |it: &(i64, String)| at_ms.is_some_and(|at_ms| it.0 <= at_ms);
-        let calls: Vec<String> =
-            self.to_clear.extract_if(.., |it| due(it)).map(|cleared| cleared.1).collect();
-        if !calls.is_empty() {
-            self.assembler.cleared(&calls);
-        }
-    }
-}
-
-/// Returns whether the models' interface takes reasoning out of the prompts when the user speaks again.
-fn is_forgetful(model: &str) -> bool {
-    model.rsplit('/').next().unwrap_or(model).starts_with("gpt-")
 }
 
 /// Returns a time of a record, in milliseconds since 1970.
@@ -309,50 +296,45 @@ fn answer(
     }
     let cache_read = bill.tokens("cache.read");
     let cache_write = bill.tokens("cache.write");
-    let has_numbers = bill.is_complete();
+    let has_numbers = bill.is_complete;
     // Reasoning is a part of the output only if the total says so.
     let sum = uncached + cache_read + cache_write + output;
     let is_inside = bill.number("total").is_some() && bill.tokens("total") == sum && reasoning <= output;
     let output = if is_inside { output } else { output + reasoning };
     let usage = bill.apart([uncached, cache_read, cache_write, output]);
-    let mut reply = Reply {
+    let mut exchange = Exchange {
         model: about.model.0.as_ref().to_owned(),
         usage,
         reasoning,
         cost: dollars(&about.cost).filter(|it| it.0 > 0),
-        ..Reply::default()
+        ..Exchange::default()
     };
     let mut results = Vec::new();
     for part in parts {
-        spoken(line, part, &mut reply.parts, &mut results, losses);
+        spoken(line, part, &mut exchange.reply, &mut results, losses);
     }
-    let is_finished = !matches!(about.finish.0.as_ref(), "" | "other" | "unknown" | "error");
-    OpencodeAnswer {
-        reply,
-        results,
-        is_summary: about.summary.0,
-        is_finished: is_finished && about.error.is_none(),
-        has_numbers,
-    }
+    let has_ended = !matches!(about.finish.0.as_ref(), "" | "other" | "unknown" | "error");
+    let is_aborted = usage.is_none() && has_numbers && !(has_ended && about.error.is_none());
+    OpencodeAnswer { exchange, results, is_summary: about.summary.0, is_aborted }
 }
 
 /// Reads a part of a reply; a call has its result with it.
 fn spoken(
     line: usize,
     part: OpencodePart<'_>,
-    parts: &mut Vec<Named>,
+    parts: &mut Vec<Part>,
     results: &mut Vec<CallOutcome>,
     losses: &mut Losses,
 ) {
     match part.kind.0.as_ref() {
-        "text" => parts.push(Named::plain(Part::of(Kind::Assistant, part.text.unwrap_or_default()))),
-        "reasoning" => parts.push(Named::plain(Part::of(Kind::Reasoning, part.text.unwrap_or_default()))),
+        "text" => parts.push(Part::of(Kind::Assistant, part.text.unwrap_or_default())),
+        "reasoning" => parts.push(Part::of(Kind::Reasoning, part.text.unwrap_or_default())),
         "tool" => {
             let Shaped::Object(state) = part.state else {
                 return losses.add(line, "calls without a state");
             };
             let StateRecord { status, input, output, error, time } = state;
-            parts.push(Named::call(&part.call.0, &part.tool.0, input.unwrap_or_default().0));
+            parts.push(Part::call(&part.call.0, &part.tool.0, input.unwrap_or_default().0));
             let content = match status.0.as_ref() {
                 "completed" => output.unwrap_or_default(),
                 "error" => error.unwrap_or_default(),
@@ -361,10 +343,9 @@ fn spoken(
                     Content::default()
                 }
             };
-            let mut result = Part::of(Kind::ToolResult, content);
-            part.tool.0.as_ref().clone_into(&mut result.tool);
+            let result = Part::result(&part.call.0, &part.tool.0, content);
             let cleared_ms = milliseconds(&time, "compacted");
-            results.push(CallOutcome { call: part.call.0.into_owned(), part: result, cleared_ms });
+            results.push(CallOutcome { part: result, cleared_ms });
         }
         // Marks of the harness, which no prompt holds.
         "step-start" | "step-finish" | "patch" | "snapshot" | "retry" => {}

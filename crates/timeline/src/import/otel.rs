@@ -15,7 +15,6 @@ mod messages;
 mod record;
 
 use self::emitter::RecordRole;
-use self::lanes::OtelLane;
 use self::record::OtelRecord;
 use super::documents;
 use crate::import::prelude::*;
@@ -73,7 +72,11 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
     let lanes = lanes::lanes(records, losses);
     let several = lanes.len() > 1;
     let transcripts = lanes.into_iter().map(|lane| {
-        let name = if several { name(&lane) } else { String::new() };
+        let name = match &lane.agent {
+            _ if !several => String::new(),
+            Some(agent) => format!("{}/{agent}", lane.conversation),
+            None => lane.conversation.clone(),
+        };
         let of_agent = lane.agent.clone().map(|it| [it, lane.conversation.clone()]);
         let is_apart = |it: &OtelRecord| apart.contains(&it.scope);
         let mut transcript = conversation::transcript(lane, &is_apart, losses);
@@ -86,14 +89,6 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
         Transcript { name, of_agent, ..transcript }
     });
     transcripts.collect()
-}
-
-/// Returns the name of a lane within its file.
-fn name(lane: &OtelLane) -> String {
-    match &lane.agent {
-        Some(agent) => format!("{}/{agent}", lane.conversation),
-        None => lane.conversation.clone(),
-    }
 }
 
 /// Tells of records that are not requests, by what they are.

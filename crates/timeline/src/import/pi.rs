@@ -1,7 +1,6 @@
 //! pi sessions: JSON lines of messages, a tree since version 2, with the cost of each request.
 
 use super::tree::{TreeRecord, branch};
-use super::values::MessageBlock;
 use crate::import::prelude::*;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
@@ -11,14 +10,9 @@ pub(super) const FORMAT: LogFormat = LogFormat {
     reads: "the branch of the last entry: messages, tool calls and results, usage and cost per request, compactions",
     omits: "the system prompt and the tool schemas; abandoned branches",
     checked: Checked::Real("a session of badlogic/pi-mono"),
-    detect,
+    detect: |head| json::any(head, is_message),
     read,
 };
-
-/// Returns whether one of the first lines is a session's header or a message.
-pub(super) fn detect(head: &str) -> bool {
-    head.lines().any(|line| json::first::<PiRecord<'_>>(line).is_some_and(|it| is_message(&it)))
-}
 
 /// Returns whether an entry is a message of a role that pi knows.
 fn is_message(record: &PiRecord<'_>) -> bool {
@@ -45,20 +39,13 @@ enum PiParts {
     /// Something on the user's side.
     User { parts: Vec<Part>, is_typed: bool },
     /// What a call gave back.
-    Result { call: String, part: Part },
+    Result(Part),
     /// What the model answered, and whether breakpoints cached it.
-    Reply(Reply, bool),
+    Reply(Box<Exchange>, bool),
     /// A summary in place of everything before an entry, which is named, or counted from the file's first.
     Compaction { summary: Part, kept: String, kept_index: Option<u64> },
     /// Nothing; whether the next reply is a summary in the place of everything before it.
     Summarises(bool),
-}
-
-impl PiParts {
-    /// Returns what a reply was billed.
-    fn bill(self) -> Option<Usage> {
-        if let Self::Reply(reply, _) = self { reply.usage } else { None }
-    }
 }
 
 /// Makes an entry of a record; the header is none.
@@ -99,9 +86,8 @@ fn said(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
             PiParts::User { parts: user_parts(line, message.content, losses), is_typed: false }
         }
         "toolResult" => {
-            let mut part = Part::of(Kind::ToolResult, message.content.to_content());
-            message.tool_name.0.as_ref().clone_into(&mut part.tool);
-            PiParts::Result { call: message.tool_call_id.0.into_owned(), part }
+            let content = message.content.to_content();
+            PiParts::Result(Part::result(&message.tool_call_id.0, &message.tool_name.0, content))
         }
         "bashExecution" if message.exclude_from_context == Some(true) => {
             losses.add(line, "commands run by the user, which no model has seen");
@@ -136,36 +122,34 @@ fn reply(line: usize, message: PiMessage<'_>, losses: &mut Losses) -> PiParts {
         return PiParts::User { parts: vec![said], is_typed: false };
     }
     let (usage, cost) = billed(line, &message.usage, losses).unzip();
-    let parts = match message.content {
-        MessageContent::Plain(text) => vec![Named::plain(Part::of(Kind::Assistant, text))],
-        MessageContent::Blocks(blocks) => {
-            blocks.into_iter().filter_map(|it| spoken(line, it, losses)).collect()
-        }
-    };
+    let parts = message.content.into_parts(Kind::Assistant, |it| spoken(line, it, losses));
     let has_failed = message.stop_reason.0 == "error";
     if usage.is_none() && (has_failed || parts.is_empty()) {
         losses.add(line, "replies that failed or were cancelled, and were not billed");
         return PiParts::Nothing;
     }
     let at_ms = message.timestamp.and_then(Count::milliseconds);
-    let reply = Reply {
-        parts,
+    let exchange = Exchange {
+        reply: parts,
         at_ms,
         response_ms: at_ms,
         model: message.model.0.into_owned(),
         usage,
         cost: cost.flatten(),
-        ..Reply::default()
+        ..Exchange::default()
     };
-    PiParts::Reply(reply, message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"))
+    PiParts::Reply(
+        Box::new(exchange),
+        message.api.0.starts_with("anthropic") || message.api.0.starts_with("bedrock"),
+    )
 }
 
 /// Makes a part of a block of a reply.
-fn spoken(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Named> {
+fn spoken(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Part> {
     match block.kind.0.as_ref() {
-        "text" => Some(Named::plain(Part::of(Kind::Assistant, block.text.unwrap_or_default()))),
-        "thinking" => Some(Named::plain(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default()))),
-        "toolCall" => Some(Named::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0)),
+        "text" => Some(Part::of(Kind::Assistant, block.text.unwrap_or_default())),
+        "thinking" => Some(Part::of(Kind::Reasoning, block.thinking.unwrap_or_default())),
+        "toolCall" => Some(Part::call(&block.id.0, &block.name.0, block.arguments.unwrap_or_default().0)),
         other => {
             losses.add(line, format!("blocks of the unknown type `{other}` in replies"));
             None
@@ -175,19 +159,13 @@ fn spoken(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<N
 
 /// Reads the parts of a message on the user's side.
 fn user_parts(line: usize, content: MessageContent<'_>, losses: &mut Losses) -> Vec<Part> {
-    match content {
-        MessageContent::Plain(text) => vec![Part::of(Kind::User, text)],
-        MessageContent::Blocks(blocks) => {
-            let parts = blocks.into_iter().filter_map(|block| match block.kind.0.as_ref() {
-                "text" | "image" => Some(Part::of(Kind::User, block.to_content())),
-                other => {
-                    losses.add(line, format!("blocks of the unknown type `{other}` in messages"));
-                    None
-                }
-            });
-            parts.collect()
+    content.into_parts(Kind::User, |block| match block.kind.0.as_ref() {
+        "text" | "image" => Some(Part::of(Kind::User, block.to_content())),
+        other => {
+            losses.add(line, format!("blocks of the unknown type `{other}` in messages"));
+            None
         }
-    }
+    })
 }
 
 /// Reads what was billed and what that cost, or nothing if nothing was billed.
@@ -200,15 +178,6 @@ fn billed(line: usize, record: &Value, losses: &mut Losses) -> Option<(Usage, Op
     // OpenClaw writes the cost under another name.
     let cost = dollars(&record["cost"]["total"]).or_else(|| dollars(&record["costUSD"]));
     bill.apart([uncached, cache_read, cache_write, output]).map(|it| (it, cost))
-}
-
-/// Makes a summary of the reply of the request that wrote it.
-fn summary_of(reply: Reply) -> HistorySummary {
-    let said = reply.parts.into_iter().map(|it| it.part).filter(|part| part.kind == Kind::Assistant);
-    HistorySummary {
-        bill: reply.usage,
-        ..HistorySummary::new(said.map(|it| it.with_kind(Kind::Summary)).collect())
-    }
 }
 
 /// Gathers the requests of the branch that ends at the last entry.
@@ -231,14 +200,17 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
                     assembler.said(stamp, part, is_typed);
                 }
             }
-            PiParts::Result { call, part } => assembler.answered(stamp, &call, part, losses),
-            PiParts::Reply(reply, _) if std::mem::take(&mut is_summarising) => {
-                assembler.replaced(stamp, summary_of(reply));
+            PiParts::Result(part) => assembler.answered(stamp, part, losses),
+            PiParts::Reply(exchange, _) if std::mem::take(&mut is_summarising) => {
+                let said = exchange.reply.into_iter().filter(|it| it.kind == Kind::Assistant);
+                let parts = said.map(|it| it.with_kind(Kind::Summary)).collect();
+                let summary = HistorySummary { bill: exchange.usage, ..HistorySummary::new(parts) };
+                assembler.replaced(stamp, summary);
             }
-            PiParts::Reply(reply, is_cached) => {
+            PiParts::Reply(exchange, is_cached) => {
                 has_breakpoints |= is_cached;
-                let response_ms = reply.response_ms.or(stamp.ms);
-                assembler.replied(Reply { response_ms, end_ms: stamp.ms, ..reply });
+                let response_ms = exchange.response_ms.or(stamp.ms);
+                assembler.replied(Exchange { response_ms, end_ms: stamp.ms, ..*exchange });
             }
             PiParts::Compaction { summary, kept, kept_index } => {
                 // In the first version, places count from the header.
@@ -259,7 +231,11 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
     }
     let mut transcript = assembler.finish(losses);
     transcript.has_breakpoints = has_breakpoints;
-    transcript.aside = left.into_iter().filter_map(|it| it.said.bill()).collect();
+    let bill = |it: TreeRecord<PiParts>| match it.said {
+        PiParts::Reply(exchange, _) => exchange.usage,
+        _ => None,
+    };
+    transcript.aside = left.into_iter().filter_map(bill).collect();
     transcript.counts_output = true;
     let forgets = HarnessRules::forgets_reasoning(FORMAT.name, &transcript.exchanges);
     transcript.forgets_reasoning = forgets.unwrap_or(false);

@@ -54,7 +54,10 @@ pub fn provider_export(text: &str) -> Option<ProviderExport> {
                 if page["data"].is_array() { list(&page["data"]) } else { std::slice::from_ref(&page) };
             for bucket in buckets {
                 list(&bucket["results"]).iter().for_each(|it| export.take(bucket, it));
-                export.begin(bucket);
+                // A bucket's day may have had no use.
+                if let Some(day) = day_of(bucket).filter(|_| bucket["results"].is_array()) {
+                    export.days.entry(day).or_default();
+                }
             }
         });
     } else {
@@ -65,13 +68,6 @@ pub fn provider_export(text: &str) -> Option<ProviderExport> {
 }
 
 impl ProviderExport {
-    /// Takes a bucket's day, which may have had no use.
-    fn begin(&mut self, bucket: &Value) {
-        if let Some(day) = day_of(bucket).filter(|_| bucket["results"].is_array()) {
-            self.days.entry(day).or_default();
-        }
-    }
-
     fn take(&mut self, bucket: &Value, row: &Value) {
         let charged = charged(row);
         let [uncached, input, read, short, long, output] = COUNTS.map(|names| count(row, names));
@@ -150,12 +146,5 @@ mod tests {
 
         assert_eq!(days(anthropic), [(20_455, None, Some([5, 9, 3, 4]))]);
         assert_eq!(days(openai), [(20_455, None, Some([5, 9, 0, 4]))]);
-    }
-
-    #[test]
-    fn what_is_no_export_is_none() {
-        assert_eq!(provider_export("{\"a\":1}"), None);
-        assert_eq!(provider_export("a,b\n1,2\n"), None);
-        assert_eq!(provider_export(""), None);
     }
 }

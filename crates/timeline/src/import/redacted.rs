@@ -8,7 +8,6 @@
 
 mod record;
 
-use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::Family;
 
 use self::record::{NeedRecord, RedactedHeader, RedactedPart, RedactedRequest};

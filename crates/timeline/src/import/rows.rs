@@ -6,7 +6,6 @@ pub(super) mod table;
 use std::fmt::Write as _;
 
 use serde_json::json;
-use xxhash_rust::xxh3::xxh3_128;
 
 use self::shapes::{RowShape, SHAPES};
 use super::bodies::any;
@@ -32,18 +31,14 @@ pub(super) const FORMAT: LogFormat = LogFormat {
 fn shape_of(head: &str) -> Option<&'static RowShape> {
     let text = head.trim_ascii_start();
     let first = match text.starts_with(['{', '[']) {
-        true => unpacked(bodies::first(head)?),
+        true => {
+            // A page of an interface has its rows in a list.
+            let value = bodies::first(head)?;
+            value.pointer("/data/0").cloned().unwrap_or(value)
+        }
         false => table::rows(text.get(..text.find('\n')? + 1)?).next()?.1,
     };
     SHAPES.iter().find(|it| it.fits(&first))
-}
-
-/// Returns the first row of a page of an interface, or the row itself.
-fn unpacked(value: Value) -> Value {
-    match value.get("data").and_then(|it| it.get(0)) {
-        Some(first) => first.clone(),
-        None => value,
-    }
 }
 
 fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
@@ -67,7 +62,8 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
         }
     }
     drop(text);
-    found.settle(losses);
+    // Rows stand in the order of their times, where all have one.
+    order_by_time(&mut found.rows, |it| (it.line, it.at_ms), LATE, losses);
     if found.rows.iter().all(|it| it.messages.is_some()) {
         return found.with_texts(losses);
     }
@@ -152,30 +148,21 @@ impl FoundRows {
     fn billed(&self, line: usize, row: &Value, losses: &mut Losses) -> (Option<Usage>, Tokens) {
         let shape = self.shape;
         let mut bill = BillReader::new(line, "", losses);
-        let mut sum = |paths: &[&[&str]]| {
-            let each = paths.iter().filter_map(|names| {
-                let name = names.iter().find(|it| look(row, &[**it]).is_some())?;
-                Some(bill.count(name, Count::of(look(row, &[*name])?)))
-            });
-            each.fold(0, Tokens::saturating_add)
+        let mut count = |names: &[&str]| {
+            let found = names.iter().find_map(|name| Some((*name, look(row, &[*name])?)));
+            found.map_or(0, |(name, value)| bill.count(name, Count::of(value)))
         };
-        let (input, output) = (sum(&[shape.tokens_in]), sum(&[shape.tokens_out]));
-        let (cache_read, cache_write) = (sum(&[shape.read]), sum(&[shape.written]));
-        let reasoning = sum(&[shape.reasoning]);
+        let (input, output) = (count(shape.tokens_in), count(shape.tokens_out));
+        let (cache_read, cache_write) = (count(shape.read), count(shape.written));
+        let reasoning = count(shape.reasoning);
         let cached = cache_read.saturating_add(cache_write);
-        let has_input = look(row, shape.tokens_in).is_some();
-        if !has_input {
+        if look(row, shape.tokens_in).is_none() {
             losses.add(line, "rows without usage");
             return (None, 0);
         }
-        let uncached = if shape.is_whole { bill.less(input, shape.read[0], cached) } else { input };
-        let output = if shape.is_whole { output } else { output.saturating_add(reasoning) };
+        let uncached = if shape.is_apart { input } else { bill.less(input, shape.read[0], cached) };
+        let output = if shape.is_apart { output.saturating_add(reasoning) } else { output };
         (bill.apart([uncached, cache_read, cache_write, output]), reasoning.min(output))
-    }
-
-    /// Puts the rows into the order of their times, where all have one.
-    fn settle(&mut self, losses: &mut Losses) {
-        order_by_time(&mut self.rows, |it| (it.line, it.at_ms), LATE, losses);
     }
 
     /// Reads rows with messages as `messages` does.

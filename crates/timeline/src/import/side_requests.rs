@@ -27,9 +27,9 @@ pub(super) struct SideRequests {
     /// How long after a turn they come; nothing where the harness makes none.
     pub(super) delay_ms: Option<u64>,
     /// The requests that begin a turn and before which one comes, in order.
-    due: Vec<usize>,
+    pub(super) due: Vec<usize>,
     /// Those before which the log shows some, each with when.
-    logged: Vec<(usize, Vec<i64>)>,
+    pub(super) logged: Vec<(usize, Vec<i64>)>,
 }
 
 impl SideRequests {
@@ -68,17 +68,6 @@ impl SideRequests {
             _ => usual.due.into_iter().filter(|it| habit(*it).is_usual).collect(),
         };
         Self { due, logged, ..usual }
-    }
-
-    /// Returns whether one is expected before the turn that a request begins.
-    pub(super) fn is_due(&self, request: usize) -> bool {
-        self.due.binary_search(&request).is_ok()
-    }
-
-    /// Returns when the log shows some before it.
-    pub(super) fn logged(&self, request: usize) -> &[i64] {
-        let at = self.logged.binary_search_by_key(&request, |it| it.0);
-        at.map_or(&[], |it| self.logged[it].1.as_slice())
     }
 
     /// Returns how many the log shows.

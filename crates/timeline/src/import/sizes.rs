@@ -90,7 +90,7 @@ pub(super) fn allot(transcript: &Transcript, counting: SizeAssumptions) -> Allot
         }
         state.arrive(&exchange.results);
     }
-    state.estimate();
+    state.push_estimates();
     state.allotment.fronts = state.fronts.sizes(&state.allotment.tokens, counting);
     state.allotment
 }
@@ -424,10 +424,6 @@ impl PromptWalk<'_> {
     }
 
     /// Gives the open parts a size by their own counts, or by their characters alone.
-    fn estimate(&mut self) {
-        self.push_estimates();
-    }
-
     fn push_estimates(&mut self) {
         let estimates: Vec<Tokens> = self.open.iter().map(|it| self.estimate_of(it)).collect();
         self.push(&estimates);

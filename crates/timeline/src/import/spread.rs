@@ -6,56 +6,23 @@ use crate::import::prelude::*;
 /// Characters to the token, for weights alone.
 const CHARS_PER_TOKEN: u64 = 4;
 
-/// Sums of bills.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct BillTotals {
-    /// All input, with what was read and written.
-    pub(super) input: Tokens,
-    pub(super) read: Tokens,
-    pub(super) written: Tokens,
-    pub(super) output: Tokens,
-}
-
 /// A request: the session, and its place in it.
 pub(super) type RequestPlace = (usize, usize);
 
-impl BillTotals {
-    /// Returns these without others.
-    pub(super) fn less(self, other: Self) -> Self {
-        Self {
-            input: self.input.saturating_sub(other.input),
-            read: self.read.saturating_sub(other.read),
-            written: self.written.saturating_sub(other.written),
-            output: self.output.saturating_sub(other.output),
-        }
-    }
-
-    /// Returns whether none is smaller than in others.
-    pub(super) fn is_beyond(self, other: Self) -> bool {
-        let pairs = [
-            (self.input, other.input),
-            (self.read, other.read),
-            (self.written, other.written),
-            (self.output, other.output),
-        ];
-        pairs.iter().all(|it| it.0 >= it.1)
-    }
-}
-
-/// Bills the requests at some places. `front` is what stands before the prompts of the first session and is in no text;
+/// Bills the requests at some places; of the totals, prompt, output, what was read and what was written count. `front` is what stands before the prompts of the first session and is in no text;
 /// outputs that are known stay.
-pub(super) fn spread(totals: BillTotals, lanes: &mut [Transcript], places: &[RequestPlace], front: Tokens) {
+pub(super) fn spread(totals: Usage, lanes: &mut [Transcript], places: &[RequestPlace], front: Tokens) {
     let estimates: Vec<Vec<Tokens>> =
         lanes.iter().enumerate().map(|(index, it)| prompts(it, if index == 0 { front } else { 0 })).collect();
     let estimate = |place: &RequestPlace| estimates[place.0][place.1];
     let before = |(session, at): &RequestPlace| at.checked_sub(1).map_or(0, |it| estimates[*session][it]);
     let weights: Vec<Tokens> = places.iter().map(estimate).collect();
-    let prompts = apportion(totals.input, &weights);
+    let prompts = apportion(totals.prompt, &weights);
     let known: Vec<Tokens> =
         places.iter().zip(&weights).map(|(place, estimate)| before(place).min(*estimate)).collect();
-    let read = fill(totals.read, &known, &prompts);
+    let read = fill(totals.cache_read, &known, &prompts);
     let left: Vec<Tokens> = prompts.iter().zip(&read).map(|(prompt, read)| prompt - read).collect();
-    let written = fill(totals.written, &left, &left);
+    let written = fill(totals.cache_write, &left, &left);
     let outputs = outputs(totals.output, lanes, places);
     for (at, (session, exchange)) in places.iter().enumerate() {
         let (prompt, cache_read, cache_write) = (prompts[at], read[at], written[at]);

@@ -1,13 +1,7 @@
 //! A recording in the order in which the model saw it, whatever its format; assembled from a harness's records as they happened.
 
-use std::ops::Range;
-
-use ctxsim_input::tokens;
-use serde::Serialize;
-
 use super::image::LoggedImage;
 use crate::import::prelude::*;
-use crate::shared::Neighbours;
 use crate::{AgentTotals, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
 
 /// A recording: its requests, in order.
@@ -136,11 +130,13 @@ pub(super) struct LoggedMark {
 }
 
 /// A need for a result, which stands among the parts of a transcript.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PartNeed {
     /// The rule that found it.
+    #[serde(skip)]
     pub(super) rule: &'static str,
     /// The request whose calls reveal it.
+    #[serde(rename = "request")]
     pub(super) exchange: usize,
     /// The result, by its place.
     pub(super) part: usize,
@@ -149,6 +145,7 @@ pub(super) struct PartNeed {
     /// The probability, and its interval.
     pub(super) weight: [f64; 3],
     /// Other parts that name the result's source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) mentions: Vec<usize>,
 }
 
@@ -183,6 +180,8 @@ pub(super) struct Part {
     pub(super) digest: u64,
     /// Its tokens, where a tokenizer counted its text.
     pub(super) tokens: Option<Tokens>,
+    /// Until its transcript is assembled: the name of the call that it is or answers; empty where there is none.
+    pub(super) call: String,
     /// The tool of a call or a result, as recorded.
     pub(super) tool: String,
     /// Of a result: which call of the reply it answers.
@@ -266,15 +265,16 @@ impl Transcript {
 impl Part {
     /// A part with content of so many characters.
     pub(super) fn new(kind: Kind, characters: u64, content_digest: u64) -> Self {
-        let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), label(kind));
-        let (tool, answers) = (String::new(), usize::MAX);
+        // Equal texts of different kinds are kept apart.
+        let digest = xxh3_64_with_seed(&content_digest.to_le_bytes(), kind as u64 + 1);
         Self {
             kind,
             characters,
             digest,
             tokens: None,
-            tool,
-            answers,
+            call: String::new(),
+            tool: String::new(),
+            answers: usize::MAX,
             file: None,
             stands_in: false,
             fixed: None,
@@ -289,39 +289,27 @@ impl Part {
         Self { text, images, ..Self::new(kind, measured.characters, measured.digest) }
     }
 
-    /// The same content as another kind of part, which is neither call nor result.
-    pub(super) fn with_kind(self, kind: Kind) -> Self {
-        Self { kind, tool: String::new(), answers: usize::MAX, ..self }
-    }
-}
-
-/// A part and the name of its call; empty where there is none.
-#[derive(Clone, Debug)]
-pub(super) struct Named {
-    /// The call's name.
-    pub(super) call: String,
-    pub(super) part: Part,
-}
-
-impl Named {
-    /// A part that is not a call.
-    pub(super) fn plain(part: Part) -> Self {
-        Self { call: String::new(), part }
-    }
-
     /// What a model said or thought, if it is anything.
     pub(super) fn spoken(kind: Kind, content: Option<Content>) -> Option<Self> {
-        content
-            .filter(|it| it.measured.characters > 0 || !it.images.is_empty())
-            .map(|content| Self::plain(Part::of(kind, content)))
+        let content = content.filter(|it| it.measured.characters > 0 || !it.images.is_empty())?;
+        Some(Self::of(kind, content))
     }
 
     /// A call of a tool with its arguments.
     pub(super) fn call(id: &str, tool: &str, arguments: Content) -> Self {
         let measured = Measured::text(tool).then(arguments.measured, 0);
-        let mut part = Part::of(Kind::ToolCall, Content { measured, ..arguments });
-        tool.clone_into(&mut part.tool);
-        Self { call: id.to_owned(), part }
+        let part = Self::of(Kind::ToolCall, Content { measured, ..arguments });
+        Self { call: id.to_owned(), tool: tool.to_owned(), ..part }
+    }
+
+    /// What a call gave back, whose tool may be known by the call alone.
+    pub(super) fn result(call: &str, tool: &str, content: impl Into<Content>) -> Self {
+        Self { call: call.to_owned(), tool: tool.to_owned(), ..Self::of(Kind::ToolResult, content) }
+    }
+
+    /// The same content as another kind of part, which is neither call nor result.
+    pub(super) fn with_kind(self, kind: Kind) -> Self {
+        Self { kind, call: String::new(), tool: String::new(), answers: usize::MAX, ..self }
     }
 }
 
@@ -341,48 +329,6 @@ impl Exchange {
     pub(super) fn has_calls(&self) -> bool {
         self.reply.iter().any(|it| it.kind == Kind::ToolCall)
     }
-}
-
-/// Keeps equal texts of different kinds apart.
-fn label(kind: Kind) -> u64 {
-    match kind {
-        Kind::System => 1,
-        Kind::ToolSchema => 2,
-        Kind::User => 3,
-        Kind::Assistant => 4,
-        Kind::Reasoning => 5,
-        Kind::ToolCall => 6,
-        Kind::ToolResult => 7,
-        Kind::Summary => 8,
-        Kind::Memory => 9,
-        Kind::Approval => 10,
-        Kind::Image => 11,
-    }
-}
-
-/// A recorded reply.
-#[derive(Debug, Default)]
-pub(super) struct Reply {
-    /// Its parts; calls carry their names.
-    pub(super) parts: Vec<Named>,
-    /// When the request started, if recorded; else the time of the last earlier record.
-    pub(super) at_ms: Option<i64>,
-    /// When the response began.
-    pub(super) response_ms: Option<i64>,
-    /// When it ended.
-    pub(super) end_ms: Option<i64>,
-    /// The version of the harness that made the request.
-    pub(super) version: Version,
-    /// The model that answered; empty if unknown.
-    pub(super) model: String,
-    /// The provider's bill.
-    pub(super) usage: Option<Usage>,
-    /// How much of the output was reasoning.
-    pub(super) reasoning: Tokens,
-    /// The cost stated by the harness.
-    pub(super) cost: Option<Cost>,
-    /// What its request asked for beside its messages.
-    pub(super) form: RequestForm,
 }
 
 /// What stands in the place of a history.
@@ -439,13 +385,6 @@ struct Pending {
     recaps: Vec<i64>,
 }
 
-impl Pending {
-    /// Returns whether the harness compacted the history, and nobody has typed anything since.
-    fn is_replacing(&self) -> bool {
-        self.compacts.is_some() && self.parts[self.n_before..].iter().all(|it| it.stands_in)
-    }
-}
-
 /// A call: which request made it, which of its calls it is, and its tool.
 #[derive(Debug)]
 struct AssembledCall {
@@ -456,8 +395,9 @@ struct AssembledCall {
 
 impl Assembler {
     /// Appends to what is before every prompt; nothing else may have come yet.
-    pub(super) fn stable(&mut self, part: Part) {
-        self.transcript.stable.push(part.with_images_as_text());
+    pub(super) fn stable(&mut self, mut part: Part) {
+        part.count_images_as_text();
+        self.transcript.stable.push(part);
         self.n_parts += 1;
     }
 
@@ -481,7 +421,9 @@ impl Assembler {
 
     fn said_alone(&mut self, stamp: Stamp, mut part: Part, is_typed: bool) {
         self.n_parts += 1;
-        part.stands_in |= !is_typed && self.pending.is_replacing();
+        // Where the harness compacted the history, and nobody has typed anything since.
+        let is_replacing = || self.pending.parts[self.pending.n_before..].iter().all(|it| it.stands_in);
+        part.stands_in |= !is_typed && self.pending.compacts.is_some() && is_replacing();
         match self.transcript.exchanges.last_mut().filter(|it| it.has_calls()) {
             Some(last) if !is_typed && self.pending.parts.is_empty() => {
                 last.results.push(part);
@@ -554,14 +496,13 @@ impl Assembler {
     }
 
     /// Appends a result; one that answers no call of the last reply stands without its call.
-    pub(super) fn answered(&mut self, stamp: Stamp, call: &str, part: Part, losses: &mut Losses) {
+    pub(super) fn answered(&mut self, stamp: Stamp, part: Part, losses: &mut Losses) {
         let n_exchanges = self.transcript.exchanges.len();
         let Some(last) = self.transcript.exchanges.last_mut() else {
             losses.add(stamp.line, "results before the first request, which count as user text");
             return self.said(stamp, part.with_kind(Kind::User), true);
         };
-        let named = call;
-        let call = self.calls.get(call);
+        let call = self.calls.get(&part.call);
         let tool = if part.tool.is_empty() { call.map_or("", |it| &it.tool).to_owned() } else { part.tool };
         let answers = match call {
             Some(call) if call.exchange + 1 == n_exchanges => call.nth,
@@ -573,11 +514,11 @@ impl Assembler {
                 usize::MAX
             }
         };
-        let (result, images) = Part { tool, answers, ..part }.apart();
+        let (result, images) = Part { call: String::new(), tool, answers, ..part }.apart();
         let first = self.n_parts;
         self.n_parts += images.len() + usize::from(result.is_some());
         last.results.extend(result.into_iter().chain(images));
-        self.results.insert(named.to_owned(), first..self.n_parts);
+        self.results.insert(part.call, first..self.n_parts);
         self.after_ms = self.after_ms.max(stamp.ms);
     }
 
@@ -590,45 +531,36 @@ impl Assembler {
         self.after_ms = self.after_ms.max(at_ms);
     }
 
-    /// Appends a request with its reply.
-    pub(super) fn replied(&mut self, reply: Reply) {
+    /// Appends a request with its reply; of what came before it, the exchange says nothing.
+    pub(super) fn replied(&mut self, mut exchange: Exchange) {
         let pending = std::mem::take(&mut self.pending);
-        let exchange = self.transcript.exchanges.len();
-        let mut parts = Vec::with_capacity(reply.parts.len().max(1));
+        let n_exchanges = self.transcript.exchanges.len();
         let mut nth = 0;
-        for named in reply.parts {
-            if named.part.kind == Kind::ToolCall {
-                let tool = named.part.tool.clone();
-                self.calls.insert(named.call, AssembledCall { exchange, nth, tool });
+        for part in &mut exchange.reply {
+            let name = std::mem::take(&mut part.call);
+            if part.kind == Kind::ToolCall {
+                let call = AssembledCall { exchange: n_exchanges, nth, tool: part.tool.clone() };
+                self.calls.insert(name, call);
                 nth += 1;
             }
-            parts.push(named.part.with_images_as_text());
+            part.count_images_as_text();
         }
-        if parts.is_empty() {
-            parts.push(Part::new(Kind::Assistant, 0, 0));
+        if exchange.reply.is_empty() {
+            exchange.reply.push(Part::new(Kind::Assistant, 0, 0));
         }
-        self.n_parts += parts.len();
-        let is_first = self.transcript.exchanges.is_empty();
-        let begins = !pending.parts.is_empty() || pending.compacts.is_some() || is_first;
+        self.n_parts += exchange.reply.len();
+        let begins = !pending.parts.is_empty() || pending.compacts.is_some() || n_exchanges == 0;
         self.transcript.exchanges.push(Exchange {
             begins: begins.then_some(pending.parts),
-            at_ms: reply.at_ms.or(pending.at_ms.max(self.after_ms)).or(reply.response_ms),
-            response_ms: reply.response_ms,
-            end_ms: reply.end_ms.max(reply.response_ms),
+            at_ms: exchange.at_ms.or(pending.at_ms.max(self.after_ms)).or(exchange.response_ms),
+            end_ms: exchange.end_ms.max(exchange.response_ms),
             compacts: pending.compacts,
             summarised: pending.summarised,
             cleared: pending.cleared,
             rewound_to: pending.rewound_to,
             before: pending.before,
             recaps: pending.recaps,
-            version: reply.version,
-            model: reply.model,
-            usage: reply.usage,
-            reasoning: reply.reasoning,
-            cost: reply.cost,
-            reply: parts,
-            results: Vec::new(),
-            form: reply.form,
+            ..exchange
         });
         self.after_ms = None;
     }

@@ -9,7 +9,6 @@ use super::lay_out::LayOut;
 use super::losses::LossReason;
 use super::sizes::{Allotment, Reset};
 use crate::import::prelude::*;
-use crate::shared::Neighbours;
 use crate::{StepIx, Timeline};
 
 /// Which of the harness's own changes are taken back.

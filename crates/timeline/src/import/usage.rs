@@ -48,7 +48,8 @@ pub(super) struct BillReader<'l> {
     record: &'l Value,
     losses: &'l mut Losses,
     max: Tokens,
-    is_complete: bool,
+    /// Whether all numbers are known.
+    pub(super) is_complete: bool,
 }
 
 impl<'l> BillReader<'l> {
@@ -133,11 +134,6 @@ impl<'l> BillReader<'l> {
         let dot = if self.within.is_empty() || field.is_empty() { "" } else { "." };
         self.losses.refuse(self.line, format!("{}{dot}{field}", self.within), why);
         self.is_complete = false;
-    }
-
-    /// Returns whether all numbers are known.
-    pub(super) fn is_complete(&self) -> bool {
-        self.is_complete
     }
 
     /// Returns the bill whose input is without what was read and written.

@@ -61,8 +61,7 @@ pub(super) fn detect(head: &str) -> bool {
 /// Reads the sessions in the order of their first rows, each in the order of its requests.
 pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
     let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
-    let columns: IndexMap<&str, usize> =
-        header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
+    let columns: Vec<&str> = header.split(',').map(str::trim).collect();
     let mut sessions: IndexMap<String, Vec<CsvRequest>> = IndexMap::new();
     while let Some(line) = lines.next_new(losses) {
         let number = line.number;
@@ -95,8 +94,7 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcr
 /// Returns the names and the ids of the sessions, in the order of their first rows.
 pub(super) fn sessions(lines: &mut LogLines<'_>) -> IndexMap<String, String> {
     let header = lines.next().map_or_else(String::new, |it| it.text.to_owned());
-    let columns: IndexMap<&str, usize> =
-        header.split(',').enumerate().map(|(index, it)| (it.trim(), index)).collect();
+    let columns: Vec<&str> = header.split(',').map(str::trim).collect();
     let mut sessions = IndexMap::new();
     while let Some(line) = lines.next() {
         let row = CsvRow { columns: &columns, fields: line.text.split(',').map(str::trim).collect() };
@@ -129,14 +127,8 @@ fn transcript(name: String, mut requests: Vec<CsvRequest>) -> Transcript {
         ..Transcript::default()
     };
     requests.order_by_key(|it| it.place);
-    requests.into_iter().for_each(|it| it.append(&mut transcript));
-    transcript
-}
-
-impl CsvRequest {
-    /// Appends the request: user text alone begins a turn, anything else goes on with the one before.
-    fn append(self, transcript: &mut Transcript) {
-        let Self { mut exchange, came: [user, result], .. } = self;
+    for CsvRequest { mut exchange, came: [user, result], .. } in requests {
+        // User text alone begins a turn, anything else goes on with the one before.
         match transcript.exchanges.last_mut() {
             Some(before) if result.is_some() || user.is_none() => {
                 before.results.extend(result.into_iter().chain(user));
@@ -145,17 +137,18 @@ impl CsvRequest {
         }
         transcript.exchanges.push(exchange);
     }
+    transcript
 }
 
 /// A row with the names of its fields.
 struct CsvRow<'a> {
-    columns: &'a IndexMap<&'a str, usize>,
+    columns: &'a [&'a str],
     fields: Vec<&'a str>,
 }
 
 impl<'a> CsvRow<'a> {
     fn text(&self, column: &str) -> Option<&'a str> {
-        self.fields.get(*self.columns.get(column)?).copied()
+        self.fields.get(self.columns.iter().rposition(|it| *it == column)?).copied()
     }
 
     /// Returns the name of its session within the file.
@@ -199,14 +192,6 @@ impl<'a> CsvRow<'a> {
 
     /// Reads what the row says.
     fn request(&self) -> Option<CsvRequest> {
-        let user = self.part(Kind::User, "new_user_chars");
-        let result = self.part(Kind::ToolResult, "new_tool_result_chars");
-        let place = self.number(PLACE).unwrap_or(0);
-        Some(CsvRequest { place, exchange: self.exchange()?, came: [user, result] })
-    }
-
-    /// Reads the request itself.
-    fn exchange(&self) -> Option<Exchange> {
         let uncached: Tokens = self.number("input")?;
         let (cache_read, cache_write) = (self.number("cache_read")?, self.number("cache_write_total")?);
         let usage = Usage {
@@ -227,7 +212,7 @@ impl<'a> CsvRow<'a> {
         if reply.is_empty() {
             reply.push(Part::new(Kind::Assistant, 0, 0));
         }
-        Some(Exchange {
+        let exchange = Exchange {
             at_ms: Some(self.milliseconds("t_start")?),
             response_ms: self.milliseconds("t_first_line"),
             end_ms: self.milliseconds("t_last_line"),
@@ -238,7 +223,10 @@ impl<'a> CsvRow<'a> {
             usage: Some(usage).filter(|it| it.prompt > 0),
             reply,
             ..Exchange::default()
-        })
+        };
+        let user = self.part(Kind::User, "new_user_chars");
+        let result = self.part(Kind::ToolResult, "new_tool_result_chars");
+        Some(CsvRequest { place: self.number(PLACE).unwrap_or(0), exchange, came: [user, result] })
     }
 
     /// Makes a part of a number of characters; its place makes it unique.

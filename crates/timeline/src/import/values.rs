@@ -1,7 +1,5 @@
 //! Values of recordings as written: borrowed where possible, and tolerant of their contents.
 
-use std::fmt;
-
 use ctxsim_input::profile::calendar::days_since_1970;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -65,6 +63,11 @@ impl MessageBlock<'_> {
             }
             _ => 1,
         }
+    }
+
+    /// Returns what was thought, or what stands for it.
+    pub(super) fn into_thought(self) -> Content {
+        self.thinking.or(self.data.map(|it| it.measured.into())).unwrap_or_default()
     }
 
     /// Returns what it shows.
@@ -176,10 +179,10 @@ pub(super) struct CallRecord<'a> {
 
 impl CallRecord<'_> {
     /// Returns it as a part of a reply.
-    pub(super) fn into_named(self) -> Named {
+    pub(super) fn into_part(self) -> Part {
         let [id, name] = [[self.id, self.tool_call_id], [self.name, self.function]]
             .map(|it| it.into_iter().find(|text| !text.0.is_empty()).unwrap_or_default());
-        Named::call(&id.0, &name.0, self.arguments.unwrap_or_default().0)
+        Part::call(&id.0, &name.0, self.arguments.unwrap_or_default().0)
     }
 }
 
@@ -262,7 +265,19 @@ impl Default for MessageContent<'_> {
     }
 }
 
-impl MessageContent<'_> {
+impl<'a> MessageContent<'a> {
+    /// Returns its parts, of which a plain text is one of a kind.
+    pub(super) fn into_parts(
+        self,
+        kind: Kind,
+        part: impl FnMut(MessageBlock<'a>) -> Option<Part>,
+    ) -> Vec<Part> {
+        match self {
+            Self::Plain(text) => vec![Part::of(kind, text)],
+            Self::Blocks(blocks) => blocks.into_iter().filter_map(part).collect(),
+        }
+    }
+
     /// Returns what it shows, the same for a text and for one block of it.
     pub(super) fn as_blocks(&self) -> Content {
         match self {
@@ -339,25 +354,14 @@ impl<'de> Visitor<'de> for ContentVisitor {
 }
 
 /// Whether something is so; anything but `true` is taken as `false`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(from = "Value")]
 pub(super) struct Flag(pub(super) bool);
 
-impl<'de> Deserialize<'de> for Flag {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FlagVisitor).map(Self)
+impl From<Value> for Flag {
+    fn from(value: Value) -> Self {
+        Self(value == true)
     }
-}
-
-struct FlagVisitor;
-
-impl<'de> Visitor<'de> for FlagVisitor {
-    type Value = bool;
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<bool, E> {
-        Ok(value)
-    }
-
-    ignores_the_rest!(false; visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str, visit_unit, visit_seq, visit_map);
 }
 
 /// Parses `2026-01-16T00:14:21.124Z` as milliseconds since 1970; a time without a zone is in UTC. `None` for anything else.

@@ -27,7 +27,7 @@ pub(super) fn find(call: &PastCall, history: &CallHistory<'_>, spec: &NeedRule) 
         let old = Finder::new(old.trim_matches('\n'));
         results.iter().rev().copied().find(|it| holds(history.text(*it), &old))
     };
-    olds.into_iter().filter_map(holding).map(NeededResult::from).collect()
+    olds.into_iter().filter_map(holding).map(|item| NeededResult { item, names: None }).collect()
 }
 
 /// Returns whether a text holds another, whether or not its lines are numbered.

@@ -16,7 +16,7 @@ pub(super) fn polled_again(call: &PastCall, history: &CallHistory<'_>, spec: &Ne
         let said = history.places(process).find(|it| history.kind(*it) == Kind::ToolResult);
         said.max(history.results_for(process).next())
     };
-    processes.filter_map(newest).map(NeededResult::from).collect()
+    processes.filter_map(newest).map(|item| NeededResult { item, names: None }).collect()
 }
 
 /// Finds what a later edit or search of a file needs: the newest result of an earlier call on the file that brought something of it. A later read is
@@ -29,7 +29,7 @@ pub(super) fn same_path(call: &PastCall, history: &CallHistory<'_>, spec: &NeedR
     let files = call.named(names).filter(|it| Path::new(it).extension().is_some());
     files
         .filter_map(|file| history.results_for(file).find(|it| history.spine.brings(*it)))
-        .map(NeededResult::from)
+        .map(|item| NeededResult { item, names: None })
         .collect()
 }
 

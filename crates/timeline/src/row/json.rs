@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Serialize, Serializer};
-use serde_json::ser::{Formatter, PrettyFormatter};
 
 use super::Rows;
 use ctxsim_base::foreign;
@@ -51,8 +50,7 @@ pub fn json_text(document: &impl Serialize) -> Result<String, serde_json::Error>
 /// # Errors
 /// A value that JSON cannot hold, or it cannot be written.
 pub fn write_json(document: &impl Serialize, mut to: impl Write) -> Result<(), serde_json::Error> {
-    let form = VisibleForm(PrettyFormatter::new());
-    document.serialize(&mut serde_json::Serializer::with_formatter(&mut to, form))?;
+    serde_json::to_writer_pretty(VisibleForm(&mut to), document)?;
     to.write_all(b"\n").map_err(serde_json::Error::io)
 }
 
@@ -65,48 +63,24 @@ impl<F: Fn() -> I, I: IntoIterator<Item: Serialize>> Serialize for EachOf<F> {
     }
 }
 
-/// JSON for people, in which every character can be seen.
-struct VisibleForm(PrettyFormatter<'static>);
+/// Writes JSON for people, in which every character can be seen.
+struct VisibleForm<W>(W);
 
-impl Formatter for VisibleForm {
-    fn write_string_fragment<W: Write + ?Sized>(&mut self, to: &mut W, part: &str) -> io::Result<()> {
-        to.write_all(foreign::json(part).as_bytes())
+impl<W: Write> Write for VisibleForm<W> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        self.write_all(part).map(|()| part.len())
     }
 
-    fn begin_array<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.begin_array(to)
+    fn write_all(&mut self, part: &[u8]) -> io::Result<()> {
+        // A piece that is no text has no character to show.
+        match std::str::from_utf8(part) {
+            Ok(text) => self.0.write_all(foreign::json(text).as_bytes()),
+            Err(_) => self.0.write_all(part),
+        }
     }
 
-    fn end_array<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.end_array(to)
-    }
-
-    fn begin_array_value<W: Write + ?Sized>(&mut self, to: &mut W, is_first: bool) -> io::Result<()> {
-        self.0.begin_array_value(to, is_first)
-    }
-
-    fn end_array_value<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.end_array_value(to)
-    }
-
-    fn begin_object<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.begin_object(to)
-    }
-
-    fn end_object<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.end_object(to)
-    }
-
-    fn begin_object_key<W: Write + ?Sized>(&mut self, to: &mut W, is_first: bool) -> io::Result<()> {
-        self.0.begin_object_key(to, is_first)
-    }
-
-    fn begin_object_value<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(to)
-    }
-
-    fn end_object_value<W: Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
-        self.0.end_object_value(to)
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

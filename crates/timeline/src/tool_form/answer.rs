@@ -1,7 +1,6 @@
 //! A result taken apart: its content, which lines these are, and what its harness says around it.
 
 use crate::prelude::*;
-use serde::Serialize;
 
 use super::{Argument, ResultForm};
 

@@ -7,7 +7,6 @@ use toml::de::{DeArray, DeFloat, DeInteger, DeTable, DeValue};
 
 use super::ron::CURLY;
 use super::{Node, TreeEntry, Value};
-use crate::text::source::Format;
 use crate::text::spelling::spell;
 
 /// Parses a TOML text, with its first syntax error.

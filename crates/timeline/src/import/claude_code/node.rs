@@ -4,7 +4,6 @@ use super::lane_name;
 use super::record::{AGENT_TOTALS, ClaudeRecord, ClaudeUsage};
 use crate::import::prelude::*;
 use crate::import::usage::SESSION_TOKENS_MAX;
-use crate::import::values::MessageBlock;
 use crate::{AgentTotals, Diagnosis, InjectedText};
 
 /// A record that is in the tree.
@@ -55,7 +54,7 @@ pub(super) enum ClaudeParts {
     /// Something on the user's side.
     User {
         /// Its parts; results carry the name of the call they answer.
-        parts: Vec<Named>,
+        parts: Vec<Part>,
         /// Whether the user did not type it.
         is_meta: bool,
         /// Whether it represents what was before.
@@ -66,7 +65,7 @@ pub(super) enum ClaudeParts {
         /// The reply's name.
         id: String,
         /// Its parts; calls carry their names.
-        parts: Vec<Named>,
+        parts: Vec<Part>,
         /// The model that wrote it.
         model: String,
         /// What the provider billed for the whole reply, if that can be believed.
@@ -268,7 +267,7 @@ fn told(record: &ClaudeRecord<'_>) -> SessionFacts {
 /// their message.
 fn command(said: &ClaudeParts) -> Option<SessionFacts> {
     let ClaudeParts::User { parts, is_meta: false, .. } = said else { return None };
-    let text = parts.first()?.part.text.as_deref()?;
+    let text = parts.first()?.text.as_deref()?;
     if text.starts_with("<command-message>") {
         Some(SessionFacts::SkillCommand)
     } else {
@@ -293,7 +292,7 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
         return ClaudeParts::Nothing;
     };
     if kind == "user" {
-        let parts = parts(line, message.content, Kind::User, losses);
+        let parts = message.content.into_parts(Kind::User, |it| part(line, it, Kind::User, losses));
         let is_summary = record.is_compact_summary == Some(true);
         return ClaudeParts::User { parts, is_meta: record.is_meta == Some(true), is_summary };
     }
@@ -309,36 +308,19 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
     let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
     let usage = usage(line, message.usage, losses);
     let model = message.model.0.into_owned();
-    let parts = parts(line, message.content, Kind::Assistant, losses);
+    let parts = message.content.into_parts(Kind::Assistant, |it| part(line, it, Kind::Assistant, losses));
     ClaudeParts::Reply { id, parts, model, usage, diagnosis }
 }
 
-/// Reads the parts of a message; `text_kind` is what its plain text is.
-fn parts(line: usize, content: MessageContent<'_>, text_kind: Kind, losses: &mut Losses) -> Vec<Named> {
-    match content {
-        MessageContent::Plain(text) => vec![Named::plain(Part::of(text_kind, text))],
-        MessageContent::Blocks(blocks) => {
-            blocks.into_iter().filter_map(|it| part(line, it, text_kind, losses)).collect()
-        }
-    }
-}
-
 /// Makes a part of a block.
-fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Named> {
+fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Losses) -> Option<Part> {
     let is_user = text_kind == Kind::User;
-    let plain = |kind, content: Content| Named::plain(Part::of(kind, content));
     let found = match block.kind.0.as_ref() {
-        "text" => plain(text_kind, block.text.unwrap_or_default()),
-        "image" | "document" if is_user => plain(text_kind, block.to_content()),
-        "thinking" | "redacted_thinking" if !is_user => plain(
-            Kind::Reasoning,
-            block.thinking.or(block.data.map(|it| it.measured.into())).unwrap_or_default(),
-        ),
-        "tool_use" if !is_user => Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
-        "tool_result" if is_user => {
-            let part = Part::of(Kind::ToolResult, block.content.to_content());
-            Named { call: block.tool_use_id.0.into_owned(), part }
-        }
+        "text" => Part::of(text_kind, block.text.unwrap_or_default()),
+        "image" | "document" if is_user => Part::of(text_kind, block.to_content()),
+        "thinking" | "redacted_thinking" if !is_user => Part::of(Kind::Reasoning, block.into_thought()),
+        "tool_use" if !is_user => Part::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
+        "tool_result" if is_user => Part::result(&block.tool_use_id.0, "", block.content.to_content()),
         other => {
             let side = if is_user { "user" } else { "assistant" };
             losses.add(line, format!("blocks of the unknown type `{other}` in {side} records"));

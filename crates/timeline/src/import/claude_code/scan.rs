@@ -58,7 +58,7 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
         {
             own.said_ms = own.said_ms.max(Some(at_ms));
             if result.is_none() {
-                own.hear(&find.user, bytes);
+                own.hear(&find, bytes);
             }
             continue;
         }
@@ -74,7 +74,7 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
             lane.has_progress |= is_progress;
             lane.take(&record);
             match record.kind.0.as_ref() {
-                "user" if record.tool_use_result.is_none() => lane.hear(&find.user, bytes),
+                "user" if record.tool_use_result.is_none() => lane.hear(&find, bytes),
                 "assistant" if lane.own.asks_for_calls() && find.rewrites(bytes) => lane.own.has_skill = true,
                 _ => {}
             }
@@ -109,11 +109,6 @@ struct Finders {
     resumed: Finder<'static>,
     /// Calls that make some versions rewrite the messages.
     rewriting: Vec<Finder<'static>>,
-    user: UserFinders,
-}
-
-/// What is looked for in what the user's side says.
-struct UserFinders {
     /// What begins the text of a command.
     command: Finder<'static>,
     /// What begins that of one that is expanded.
@@ -135,13 +130,11 @@ impl Finders {
                 .chain([SKILL_TOOL])
                 .map(|it| Finder::new(&format!("\"name\":\"{it}\"")).into_owned())
                 .collect(),
-            user: UserFinders {
-                command: Finder::new(":\"<command-"),
-                expanded: Finder::new(":\"<command-message>"),
-                is_summary: Finder::new("\"isCompactSummary\":true"),
-                is_meta: Finder::new("\"isMeta\":true"),
-                answers: Finder::new("\"tool_use_id\""),
-            },
+            command: Finder::new(":\"<command-"),
+            expanded: Finder::new(":\"<command-message>"),
+            is_summary: Finder::new("\"isCompactSummary\":true"),
+            is_meta: Finder::new("\"isMeta\":true"),
+            answers: Finder::new("\"tool_use_id\""),
         }
     }
 
@@ -206,7 +199,7 @@ impl ScannedLane {
     }
 
     /// Takes a message of the user's side that is no result of a call: it may begin a turn, or break the prompt.
-    fn hear(&mut self, find: &UserFinders, line: &[u8]) {
+    fn hear(&mut self, find: &Finders, line: &[u8]) {
         let [front, end] = edges(line);
         let begins = |it: &Finder<'_>| it.find(front).is_some();
         let has = |it: &Finder<'_>| begins(it) || it.find(end).is_some();

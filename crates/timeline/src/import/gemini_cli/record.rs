@@ -92,9 +92,9 @@ pub(in crate::import) enum Spoken {
     /// A thought.
     Thought(Content),
     /// A call.
-    Call(Named),
+    Call(Part),
     /// What a call gave back.
-    Result(Named),
+    Result(Part),
 }
 
 impl Spoken {
@@ -107,19 +107,19 @@ impl Spoken {
         losses: &mut Losses,
     ) {
         let part = match self {
-            Self::Result(named) => return assembler.answered(stamp, &named.call, named.part, losses),
+            Self::Result(part) => return assembler.answered(stamp, part, losses),
             Self::Said(content) | Self::Thought(content) => Part::of(Kind::User, content),
-            Self::Call(named) => named.part.with_kind(Kind::User),
+            Self::Call(part) => part.with_kind(Kind::User),
         };
         assembler.said(stamp, part, is_typed);
     }
 
     /// Returns it as a part of a reply, if it can be one.
-    pub(in crate::import) fn reply(self) -> Option<Named> {
+    pub(in crate::import) fn reply(self) -> Option<Part> {
         match self {
-            Self::Said(content) => Some(Named::plain(Part::of(Kind::Assistant, content))),
-            Self::Thought(content) => Some(Named::plain(Part::of(Kind::Reasoning, content))),
-            Self::Call(named) => Some(named),
+            Self::Said(content) => Some(Part::of(Kind::Assistant, content)),
+            Self::Thought(content) => Some(Part::of(Kind::Reasoning, content)),
+            Self::Call(part) => Some(part),
             Self::Result(_) => None,
         }
     }
@@ -130,12 +130,11 @@ impl GeminiPart<'_> {
     pub(in crate::import) fn spoken(self) -> Option<Spoken> {
         if let Some(call) = self.function_call {
             let arguments = call.args.unwrap_or_default().0;
-            return Some(Spoken::Call(Named::call(&call.id.0, &call.name.0, arguments)));
+            return Some(Spoken::Call(Part::call(&call.id.0, &call.name.0, arguments)));
         }
         if let Some(result) = self.function_response {
-            let mut part = Part::of(Kind::ToolResult, response(result.response));
-            result.name.0.as_ref().clone_into(&mut part.tool);
-            return Some(Spoken::Result(Named { call: result.id.0.into_owned(), part }));
+            let answered = response(result.response);
+            return Some(Spoken::Result(Part::result(&result.id.0, &result.name.0, answered)));
         }
         if let Some(data) = self.inline_data.or(self.file_data) {
             return Some(Spoken::Said(data.content(true)));
@@ -150,8 +149,7 @@ impl GeminiContent<'_> {
     pub(in crate::import) fn into_content(self) -> Content {
         let contents = self.0.into_iter().filter_map(|it| match it.spoken()? {
             Spoken::Said(content) | Spoken::Thought(content) => Some(content),
-            Spoken::Call(named) | Spoken::Result(named) => {
-                let part = named.part;
+            Spoken::Call(part) | Spoken::Result(part) => {
                 let measured = Measured { characters: part.characters, digest: part.digest };
                 Some(Content { measured, text: part.text, images: part.images })
             }

@@ -1,7 +1,5 @@
 //! What a harness did to the cache in one session, as far as its rules and the log tell.
 
-use std::ops::Range;
-
 use super::grid::{ClientCache, GridRule};
 use super::{AfterExpiry, Cases, HarnessRewrite, is_of_models};
 use crate::import::prelude::*;
@@ -48,7 +46,13 @@ impl Conduct {
         let fired = fired(rules, exchanges, &allotment.resets);
         conduct.rewrites = fired.iter().map(|it| (it.0, leads.setting(it.0))).collect();
         let foreseen = fired.iter().filter(|it| it.1.on != Trigger::Reset);
-        conduct.foreseen = foreseen.map(|(request, rule)| rule.foreseen(*request)).collect();
+        conduct.foreseen = foreseen
+            .map(|(request, rule)| Foreseen {
+                step: ix(*request),
+                because: rule.on,
+                comes: rule.comes.and_then(Cases::chance),
+            })
+            .collect();
         let lifetimes = lifetimes(rules, exchanges);
         conduct.sentences.extend(lifetime_sentences(&lifetimes).into_iter().chain(sentences(&fired)));
         conduct.lifetimes = lifetimes.iter().map(|it| (it.from, it.class)).collect();
@@ -284,7 +288,10 @@ fn fired<'r>(
                 Trigger::Restart => has(Occasion::Restart),
                 Trigger::ToolsFound => has(Occasion::ToolsFound),
             };
-            is_due && rule.applies_to(exchange) && !(rule.once_a_turn && turn.is_rewritten)
+            is_due
+                && rule.versions.include(exchange.version)
+                && is_of_models(&rule.models, &exchange.model)
+                && !(rule.once_a_turn && turn.is_rewritten)
         };
         if let Some(rule) = rules.rewrites.iter().find(fits).filter(|_| index > 0) {
             fired.push((index, rule));
@@ -363,16 +370,4 @@ fn sentences(fired: &[(usize, &HarnessRewrite)]) -> Vec<String> {
         )
     };
     by_rule.into_iter().map(sentence).collect()
-}
-
-impl HarnessRewrite {
-    /// Returns whether it is about the version and the model of a request.
-    fn applies_to(&self, exchange: &Exchange) -> bool {
-        self.versions.include(exchange.version) && is_of_models(&self.models, &exchange.model)
-    }
-
-    /// Returns what it foresees of a request.
-    fn foreseen(&self, request: usize) -> Foreseen {
-        Foreseen { step: ix(request), because: self.on, comes: self.comes.and_then(Cases::chance) }
-    }
 }

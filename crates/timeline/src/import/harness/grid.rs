@@ -94,13 +94,8 @@ impl ClientCache {
         if declared.is_empty() {
             return cache;
         }
-        let mut models: Vec<&str> = Vec::new();
-        for model in exchanges.iter().map(|it| it.model.as_str()).filter(|it| !it.is_empty()) {
-            if !models.contains(&model) {
-                models.push(model);
-            }
-        }
-        for model in models {
+        let models = exchanges.iter().map(|it| it.model.as_str()).filter(|it| !it.is_empty());
+        for model in models.collect::<IndexSet<&str>>() {
             if let Some((rule, is_told)) = found(declared, exchanges, model, is_review) {
                 let first = exchanges.iter().find(|it| it.model == model).and_then(|it| it.usage);
                 cache.rules.push((model.to_owned(), rule.rules(first.map_or(0, |it| it.cache_read))));

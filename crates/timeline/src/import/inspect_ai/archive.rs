@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::io::{BufRead, Read as _};
 
-use ctxsim_base::diag::{Code, Diagnostic};
-
 use crate::import::prelude::*;
 
 #[cfg(feature = "archives")]

@@ -11,7 +11,7 @@ pub(super) struct InspectRequest {
     /// The reply, as a place in the list of messages.
     pub(super) reply: Option<usize>,
     /// When it was made, and what was billed for it.
-    pub(super) asked: Reply,
+    pub(super) asked: Exchange,
 }
 
 /// A conversation.
@@ -115,13 +115,12 @@ impl InspectLane {
         let content = message.content.clone();
         match message.role.as_str() {
             "tool" if !is_replaced => {
-                let mut part = Part::of(Kind::ToolResult, content);
-                message.tool.clone_into(&mut part.tool);
-                self.assembler.answered(stamp, &message.call, part, losses);
+                let part = Part::result(&message.call, &message.tool, content);
+                self.assembler.answered(stamp, part, losses);
             }
             "assistant" => {
                 let said = Part::of(Kind::Assistant, content);
-                let calls = message.calls.iter().map(|it| it.part.clone().with_kind(Kind::Assistant));
+                let calls = message.calls.iter().map(|it| it.clone().with_kind(Kind::Assistant));
                 for part in std::iter::once(said).chain(calls).filter(|it| it.characters > 0) {
                     self.put(stamp, part, is_replaced);
                 }
@@ -145,18 +144,18 @@ impl InspectLane {
     fn reply(&mut self, all: &Messages, request: InspectRequest) {
         let mut parts = Vec::new();
         if request.asked.reasoning > 0 {
-            parts.push(Named::plain(Part::new(Kind::Reasoning, 0, 0)));
+            parts.push(Part::new(Kind::Reasoning, 0, 0));
         }
         if let Some(reply) = request.reply.and_then(|it| message(all, it)) {
             if reply.content.measured.characters > 0 {
-                parts.push(Named::plain(Part::of(Kind::Assistant, reply.content.clone())));
+                parts.push(Part::of(Kind::Assistant, reply.content.clone()));
             }
             parts.extend(reply.calls.iter().cloned());
         }
         if let Some(place) = request.reply {
             self.known.push((place, self.assembler.n_parts()));
         }
-        self.assembler.replied(Reply { parts, ..request.asked });
+        self.assembler.replied(Exchange { reply: parts, ..request.asked });
     }
 
     /// Ends the conversation.

@@ -78,16 +78,8 @@ pub(super) struct InspectMessageRecord<'a> {
     pub(super) tool_call_id: Text<'a>,
     /// The tool of a result.
     pub(super) function: Text<'a>,
-    /// What went wrong in a tool.
-    pub(super) error: Shaped<ErrorRecord>,
-}
-
-/// What went wrong in a tool.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct ErrorRecord {
-    /// In words, which the model is told.
-    pub(super) message: Option<Content>,
+    /// What went wrong in a tool; its `message` is what the model is told.
+    pub(super) error: Shaped<Members<'a>>,
 }
 
 /// Reads a bill, and how much of its output was reasoning. What the cache has to do with stands beside the input only if the total says so:

@@ -4,7 +4,6 @@ use super::lane::{InspectLane, InspectRequest};
 use super::record::{EventRecord, InspectMessageRecord, billed};
 use crate::import::document::DocumentPiece;
 use crate::import::prelude::*;
-use crate::import::values::MessageBlock;
 
 /// How many spans may lie within one another.
 const SPANS_MAX: usize = 1_000;
@@ -59,7 +58,7 @@ pub(super) struct InspectMessage {
     /// What is said.
     pub(super) content: Content,
     /// The calls of a reply.
-    pub(super) calls: Vec<Named>,
+    pub(super) calls: Vec<Part>,
     /// The call that a result answers.
     pub(super) call: String,
     /// The tool of a result.
@@ -142,13 +141,13 @@ impl InspectSample {
         let request = InspectRequest {
             tools: event.tools.unwrap_or_default(),
             reply: reply.map(|it| self.message(line, it)),
-            asked: Reply {
+            asked: Exchange {
                 at_ms: milliseconds(&event.timestamp.0),
                 end_ms: milliseconds(&event.completed.0),
                 model: event.model.0.into_owned(),
                 usage,
                 reasoning,
-                ..Reply::default()
+                ..Exchange::default()
             },
         };
         let role = event.role.0.into_owned();
@@ -170,14 +169,14 @@ impl InspectSample {
             content = Content::join(said.map(MessageBlock::to_content));
         }
         if let Shaped::Object(error) = record.error {
-            content = error.message.unwrap_or(content);
+            content = error.get("message").unwrap_or(content);
         }
         let written = record.tool_calls.map_or("", serde_json::value::RawValue::get);
         let calls: Vec<CallRecord<'_>> = json::first(written).unwrap_or_default();
         let key = [record.role.0.as_bytes(), record.tool_call_id.0.as_bytes()]
             .into_iter()
             .fold(content.measured.digest, |sum, it| xxh3_64_with_seed(it, sum));
-        let calls: Vec<Named> = calls.into_iter().map(CallRecord::into_named).collect();
+        let calls: Vec<Part> = calls.into_iter().map(CallRecord::into_part).collect();
         let key = calls.iter().fold(key, |sum, it| xxh3_64_with_seed(it.call.as_bytes(), sum));
         let message = InspectMessage {
             line,
@@ -244,19 +243,13 @@ impl InspectSample {
                     }
                     let (agent, name) = self.agent(&span).unwrap_or(("", ""));
                     let all = self.messages.as_slice();
-                    let found = lanes
-                        .iter_mut()
-                        .rev()
-                        .find(|it| it.agent == agent && it.role == role && it.goes_on(&messages, all));
-                    let lane = match found {
-                        Some(lane) => lane,
-                        None => {
-                            lanes.push(InspectLane::new(agent, name, &role));
-                            let Some(lane) = lanes.last_mut() else { continue };
-                            lane
-                        }
-                    };
-                    lane.ask(&messages, all, request, losses);
+                    let goes_on =
+                        |it: &InspectLane| it.agent == agent && it.role == role && it.goes_on(&messages, all);
+                    let place = lanes.iter().rposition(goes_on).unwrap_or_else(|| {
+                        lanes.push(InspectLane::new(agent, name, &role));
+                        lanes.len() - 1
+                    });
+                    lanes[place].ask(&messages, all, request, losses);
                 }
             }
         }

@@ -35,7 +35,7 @@ pub(super) fn histories(list: &[&RawValue]) -> Vec<u64> {
 pub(super) struct MessageSession {
     assembler: Assembler,
     /// Items of a reply that is not complete yet.
-    open: Option<Reply>,
+    open: Option<Exchange>,
     /// Whether the last reply is one that was recorded as such, which the next request repeats.
     is_replied: bool,
     /// When the request was made whose messages come.
@@ -45,7 +45,7 @@ pub(super) struct MessageSession {
     /// The versions of what stands before the messages.
     fronts: Vec<LoggedFront>,
     /// By setting, the values so far.
-    values: [Vec<String>; SETTINGS.len()],
+    values: [IndexSet<String>; SETTINGS.len()],
     /// What the open request asks for beside its messages.
     form: RequestForm,
     /// By message, how many parts there are up to its end.
@@ -124,11 +124,6 @@ fn system_blocks(system: &MessageContent<'_>) -> Vec<Content> {
     parts.filter(|it| it.measured.characters > 0).collect()
 }
 
-/// Returns how many of its parts end with the n-th block or before.
-fn front_parts(blocks: &[MessageBlock<'_>], n: usize) -> usize {
-    blocks[..n].iter().filter(|it| it.cache_control.is_some()).count()
-}
-
 impl MessageSession {
     /// Takes the system prompt, the tools and the settings of a request; what a body leaves out stays as it was.
     pub(super) fn front(&mut self, request: &RequestRecord<'_>) {
@@ -164,11 +159,7 @@ impl MessageSession {
         let front = self.fronts.get(self.form.front);
         let of_front = front.into_iter().flat_map(LoggedFront::settings).collect::<Vec<_>>();
         for (setting, value) in request.settings().into_iter().chain(of_front) {
-            let values = &mut self.values[setting as usize];
-            let number = values.iter().position(|it| *it == value).unwrap_or(values.len());
-            if number == values.len() {
-                values.push(value);
-            }
+            let number = self.values[setting as usize].insert_full(value).0;
             if number > 0 {
                 self.form.settings.push((setting, ix(number)));
             }
@@ -187,7 +178,9 @@ impl MessageSession {
         if let Some(MessageContent::Blocks(blocks)) = &system {
             let marked = (1..).zip(blocks).filter_map(|(n, it)| Some((n, it.cache_control.as_ref()?)));
             marks.extend(marked.map(|(n, it)| {
-                mark(Some(front.tools.len() + front_parts(blocks, n).min(front.system.len())), it)
+                // Each mark ends a part of the front.
+                let n_parts = blocks[..n].iter().filter(|it| it.cache_control.is_some()).count();
+                mark(Some(front.tools.len() + n_parts.min(front.system.len())), it)
             }));
         }
         for message in list.iter().zip(&self.ends) {
@@ -236,9 +229,9 @@ impl MessageSession {
             }
             "tool" | "function" => {
                 self.close();
-                let mut part = Part::of(Kind::ToolResult, message.content.to_content());
-                message.name.0.as_ref().clone_into(&mut part.tool);
-                self.assembler.answered(stamp, &message.tool_call_id.0, part, losses);
+                let content = message.content.to_content();
+                let part = Part::result(&message.tool_call_id.0, &message.name.0, content);
+                self.assembler.answered(stamp, part, losses);
             }
             other => losses.add(line, format!("messages of the unknown role `{other}`")),
         }
@@ -249,19 +242,19 @@ impl MessageSession {
         if let Some(result) = item_output(item) {
             self.close();
             let stamp = Stamp { line, ms: self.at_ms };
-            return self.assembler.answered(stamp, &result.call, result.part, losses);
+            return self.assembler.answered(stamp, result, losses);
         }
-        let named = item_call(item).unwrap_or_else(|| Named::plain(item_reasoning(item)));
+        let named = item_call(item).unwrap_or_else(|| item_reasoning(item));
         if !self.is_replied {
-            self.open.get_or_insert_default().parts.push(named);
+            self.open.get_or_insert_default().reply.push(named);
         }
     }
 
     /// Makes a request of the items of a reply.
     fn close(&mut self) {
         self.is_replied = false;
-        if let Some(reply) = self.open.take() {
-            self.assembler.replied(reply);
+        if let Some(exchange) = self.open.take() {
+            self.assembler.replied(exchange);
         }
     }
 
@@ -272,22 +265,22 @@ impl MessageSession {
         }
         let (usage, model) = (message.usage(), message.model());
         let at_ms = message.at_ms();
-        let mut reply = self.open.take().unwrap_or_default();
-        reply.model = model;
-        reply.parts.extend(spoken(line, message, losses));
-        self.bill(line, usage, &mut reply, losses);
+        let mut exchange = self.open.take().unwrap_or_default();
+        exchange.model = model;
+        exchange.reply.extend(spoken(line, message, losses));
+        self.bill(line, usage, &mut exchange, losses);
         if self.has_commands {
             let number = self.commands.0;
-            let is_asked = divide(&mut reply.parts, &number.to_string());
+            let is_asked = divide(&mut exchange.reply, &number.to_string());
             self.commands = (number + usize::from(is_asked), is_asked);
-            if reply.reasoning > 0 {
+            if exchange.reasoning > 0 {
                 // It was billed, and is in no log: the next request is sent without it.
-                reply.parts.insert(0, Named::plain(Part::new(Kind::Reasoning, 0, 0)));
+                exchange.reply.insert(0, Part::new(Kind::Reasoning, 0, 0));
             }
         }
-        reply.response_ms = at_ms.or(self.at_ms);
-        reply.end_ms = reply.response_ms;
-        self.assembler.replied(reply);
+        exchange.response_ms = at_ms.or(self.at_ms);
+        exchange.end_ms = exchange.response_ms;
+        self.assembler.replied(exchange);
     }
 
     /// Takes a recorded reply to a request, given by what the log keeps of it and by what was sent.
@@ -303,49 +296,49 @@ impl MessageSession {
             return losses.add(line, "responses that are not JSON objects");
         };
         let said = &record.members;
-        let mut reply = Reply { at_ms: request.at_ms(), ..Reply::default() };
+        let mut exchange = Exchange { at_ms: request.at_ms(), ..Exchange::default() };
         let choice = said.get::<Vec<Members<'_>>>("choices").and_then(|it| it.first()?.raw("message"));
         let is_message = said.raw("content").is_some() && said.raw("output").is_none();
         let message = choice.or_else(|| Some(value).filter(|_| is_message));
         if let Some(message) = message.and_then(|it| json::first::<MessageRecord<'_>>(it.get())) {
-            reply.parts = spoken(line, message, losses);
+            exchange.reply = spoken(line, message, losses);
         } else if let Some(content) = said.get("content") {
             let mut message = MessageRecord::default();
             message.content = content;
-            reply.parts = spoken(line, message, losses);
+            exchange.reply = spoken(line, message, losses);
         }
         let items: Vec<ItemRecord<'_>> = said.get("output").unwrap_or_default();
         for item in items {
-            reply.parts.push(match item.kind.0.as_ref() {
-                "message" => Named::plain(Part::of(Kind::Assistant, item.content.to_content())),
-                _ => item_call(&item).unwrap_or_else(|| Named::plain(item_reasoning(&item))),
+            exchange.reply.push(match item.kind.0.as_ref() {
+                "message" => Part::of(Kind::Assistant, item.content.to_content()),
+                _ => item_call(&item).unwrap_or_else(|| item_reasoning(&item)),
             });
         }
-        if reply.parts.is_empty() {
+        if exchange.reply.is_empty() {
             losses.add(line, "responses without a message");
         }
-        self.bill(line, said.raw("usage"), &mut reply, losses);
-        reply.cost = request.cost().or(reply.cost);
-        reply.form = self.form.clone();
+        self.bill(line, said.raw("usage"), &mut exchange, losses);
+        exchange.cost = request.cost().or(exchange.cost);
+        exchange.form = self.form.clone();
         let names =
             [(&request.0, "backing_model"), (said, "model"), (&within.0, "model"), (&request.0, "model")];
         let names = names.into_iter().map(|(members, name)| members.text(name));
-        reply.model = names.into_iter().find(|it| !it.is_empty()).unwrap_or_default().into_owned();
-        reply.response_ms = request.end_ms().or(record.at_ms()).or(reply.at_ms);
-        reply.end_ms = reply.response_ms;
-        self.assembler.replied(reply);
+        exchange.model = names.into_iter().find(|it| !it.is_empty()).unwrap_or_default().into_owned();
+        exchange.response_ms = request.end_ms().or(record.at_ms()).or(exchange.at_ms);
+        exchange.end_ms = exchange.response_ms;
+        self.assembler.replied(exchange);
         self.is_replied = true;
     }
 
     /// Reads what was billed for a reply.
-    fn bill(&mut self, line: usize, usage: Raw<'_>, reply: &mut Reply, losses: &mut Losses) {
+    fn bill(&mut self, line: usize, usage: Raw<'_>, exchange: &mut Exchange, losses: &mut Losses) {
         let Some(record) = usage.filter(|it| it.get() != "null") else { return };
         let Some(record) = object::<Value>(record) else {
             return BillReader::new(line, "usage", losses).refuse("", "not an object of token counts");
         };
         let bill = BillReader::of(line, "usage", &record, losses);
         if let Some(BilledUsage { usage, reasoning, has_breakpoints, cost }) = billed(&record, bill) {
-            (reply.usage, reply.reasoning, reply.cost) = (Some(usage), reasoning, cost);
+            (exchange.usage, exchange.reasoning, exchange.cost) = (Some(usage), reasoning, cost);
             self.has_breakpoints |= has_breakpoints;
             self.has_usage = true;
         }
@@ -366,8 +359,8 @@ impl MessageSession {
         for block in blocks {
             match block.kind.0.as_ref() {
                 "tool_result" => {
-                    let part = Part::of(Kind::ToolResult, block.content.to_content());
-                    self.assembler.answered(stamp, &block.tool_use_id.0, part, losses);
+                    let part = Part::result(&block.tool_use_id.0, "", block.content.to_content());
+                    self.assembler.answered(stamp, part, losses);
                 }
                 "text" | "input_text" | "image" | "image_url" | "input_image" | "document" | "input_file" => {
                     let part = Part::of(Kind::User, block.to_content());
@@ -382,9 +375,9 @@ impl MessageSession {
 
     /// Takes what a command printed, or what the harness says where a reply has none.
     fn printed(&mut self, stamp: Stamp, text: Content, losses: &mut Losses) {
-        let part = Part::of(Kind::ToolResult, text);
+        let part = Part::result(&self.commands.0.saturating_sub(1).to_string(), "", text);
         match std::mem::take(&mut self.commands.1) {
-            true => self.assembler.answered(stamp, &(self.commands.0 - 1).to_string(), part, losses),
+            true => self.assembler.answered(stamp, part, losses),
             false => self.assembler.observed(stamp.ms, part),
         }
     }
@@ -424,39 +417,27 @@ fn pad(transcript: &mut Transcript, fronts: Vec<LoggedFront>) {
 }
 
 /// Returns the parts of a reply.
-fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<Named> {
-    let mut parts = Vec::new();
-    if let Some(reasoning) =
-        message.reasoning_content.or(message.reasoning).filter(|it| it.measured.characters > 0)
-    {
-        parts.push(Named::plain(Part::of(Kind::Reasoning, reasoning)));
-    }
-    match message.content {
-        MessageContent::Plain(text) => parts.push(Named::plain(Part::of(Kind::Assistant, text))),
-        MessageContent::Blocks(blocks) => {
-            parts.extend(blocks.into_iter().filter_map(|it| spoken_block(line, it, losses)));
-        }
-    }
+fn spoken(line: usize, message: MessageRecord<'_>, losses: &mut Losses) -> Vec<Part> {
+    let reasoning = Part::spoken(Kind::Reasoning, message.reasoning_content.or(message.reasoning));
+    let said = message.content.into_parts(Kind::Assistant, |it| spoken_block(line, it, losses));
+    let mut parts: Vec<Part> = reasoning.into_iter().chain(said).collect();
     let calls = message.tool_calls.and_then(|it| json::first::<Vec<Members<'_>>>(it.get()));
     for call in calls.unwrap_or_default() {
         let function: Members<'_> = call.get("function").unwrap_or_default();
         let asked = function.get("arguments").unwrap_or_default();
-        parts.push(Named::call(&call.text("id"), &function.text("name"), asked));
+        parts.push(Part::call(&call.text("id"), &function.text("name"), asked));
     }
     parts
 }
 
 /// Makes a part of a block of a reply.
-fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Named> {
-    let plain = |kind, content: Content| Some(Named::plain(Part::of(kind, content)));
+fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Option<Part> {
+    let plain = |kind, content: Content| Some(Part::of(kind, content));
     match block.kind.0.as_ref() {
         "text" | "output_text" | "refusal" => plain(Kind::Assistant, block.text.unwrap_or_default()),
-        "thinking" | "redacted_thinking" => plain(
-            Kind::Reasoning,
-            block.thinking.or(block.data.map(|it| it.measured.into())).unwrap_or_default(),
-        ),
+        "thinking" | "redacted_thinking" => plain(Kind::Reasoning, block.into_thought()),
         "tool_use" | "server_tool_use" => {
-            Some(Named::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0))
+            Some(Part::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0))
         }
         // The provider's own tools answer inside the reply.
         kind if kind.ends_with("_tool_result") => plain(Kind::Assistant, block.content.to_content()),
@@ -467,8 +448,8 @@ fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Op
     }
 }
 
-/// What trajectories of such agents say of their format.
-const FORMATS: [&str; 1] = ["mini-swe-agent"];
+/// What trajectories begin their format's name with whose replies hold commands.
+pub(super) const WITH_COMMANDS: &str = "mini-swe-agent";
 
 /// The tool by which such a command runs.
 const TOOL: &str = "bash";
@@ -476,21 +457,16 @@ const TOOL: &str = "bash";
 /// How a command begins and ends.
 const FENCES: [&str; 2] = ["```bash", "\n```"];
 
-/// Returns whether replies of a trajectory of this format hold commands.
-pub(super) fn has_commands(format: &str) -> bool {
-    FORMATS.iter().any(|it| format.starts_with(it))
-}
-
 /// Divides the text of a reply into what is said and the command in it, as a call of this name; returns whether there is one.
-fn divide(parts: &mut Vec<Named>, call: &str) -> bool {
-    let Some(nth) = parts.iter().rposition(|it| it.part.kind == Kind::Assistant) else { return false };
-    let Some(text) = parts[nth].part.text.clone() else { return false };
+fn divide(parts: &mut Vec<Part>, call: &str) -> bool {
+    let Some(nth) = parts.iter().rposition(|it| it.kind == Kind::Assistant) else { return false };
+    let Some(text) = parts[nth].text.clone() else { return false };
     let Some((said, block)) = command(&text) else { return false };
     let input =
         serde_json::json!({ "command": block.trim_start_matches(FENCES[0]).trim_matches(['\n', '`']) });
     let asked = Content { text: Some(Arc::from(input.to_string())), ..Content::from(Measured::text(block)) };
-    parts[nth] = Named::plain(Part::of(Kind::Assistant, Content::new(&said)));
-    parts.insert(nth + 1, Named::call(call, TOOL, asked));
+    parts[nth] = Part::of(Kind::Assistant, Content::new(&said));
+    parts.insert(nth + 1, Part::call(call, TOOL, asked));
     true
 }
 

@@ -1,7 +1,5 @@
 //! A lane's requests as a transcript: from the messages where the emitter exports them, and else from the spans of tools.
 
-use std::iter::Peekable;
-
 use super::attributes::{arguments, content};
 use super::emitter::BillNames;
 use super::lanes::{Happened, OtelLane};
@@ -24,7 +22,11 @@ pub(super) fn transcript(
             // A call without a request before it is another lane's, or its request was not exported.
             Happened::Tool(record) => losses.add(record.line, "calls of tools that belong to no request"),
             Happened::Request(record, names, turn) => {
-                let tools = tools_after(&mut happened);
+                let mut tools = Vec::new();
+                while let Some(Happened::Tool(tool)) = happened.next_if(|it| matches!(it, Happened::Tool(_)))
+                {
+                    tools.push(tool);
+                }
                 let shows_results =
                     matches!(happened.peek(), Some(Happened::Request(next, ..)) if next.input().is_some());
                 let is_apart = is_apart(&record);
@@ -34,15 +36,6 @@ pub(super) fn transcript(
         }
     }
     conversation.finish(losses)
-}
-
-/// Takes the calls of tools up to the next request.
-fn tools_after(happened: &mut Peekable<std::vec::IntoIter<Happened>>) -> Vec<OtelRecord> {
-    let mut tools = Vec::new();
-    while let Some(Happened::Tool(record)) = happened.next_if(|it| matches!(it, Happened::Tool(_))) {
-        tools.push(record);
-    }
-    tools
 }
 
 /// The walk along a lane.
@@ -57,7 +50,7 @@ struct Conversation {
     typed: Option<OtelRecord>,
     /// A reply that waits for the calls of tools after it.
     has_replied: bool,
-    pending: Option<Reply>,
+    pending: Option<Exchange>,
 }
 
 impl Conversation {
@@ -94,8 +87,8 @@ impl Conversation {
             true => (record.start_ms.map(|it| it.saturating_sub(took_ms.unwrap_or(0))), record.start_ms),
             false => (record.start_ms, record.end_ms),
         };
-        self.pending = Some(Reply {
-            parts: record.output(),
+        self.pending = Some(Exchange {
+            reply: record.output(),
             at_ms: start_ms,
             response_ms: start_ms.zip(first_ms).map(|(start, it)| start.saturating_add(it)).or(end_ms),
             end_ms,
@@ -103,7 +96,7 @@ impl Conversation {
             usage,
             reasoning: reasoning.unwrap_or(0),
             cost: cost(record),
-            ..Reply::default()
+            ..Exchange::default()
         });
     }
 
@@ -118,8 +111,8 @@ impl Conversation {
         let (systems, messages): (Vec<OtelMessage>, Vec<OtelMessage>) =
             messages.into_iter().partition(|it| it.role == "system" || it.role == "developer");
         if self.assembler.is_empty() && !self.has_replied {
-            for named in systems.into_iter().flat_map(|it| it.parts) {
-                self.assembler.stable(named.part.with_kind(Kind::System));
+            for part in systems.into_iter().flat_map(|it| it.parts) {
+                self.assembler.stable(part.with_kind(Kind::System));
             }
         }
         let digests: Vec<u64> = messages.iter().map(|it| it.digest).collect();
@@ -171,8 +164,8 @@ impl Conversation {
         self.known.clear();
         for message in &messages[..n_before] {
             self.known.push((message.digest, self.assembler.n_parts()));
-            for named in &message.parts {
-                let part = named.part.clone().with_kind(Kind::Summary);
+            for part in &message.parts {
+                let part = part.clone().with_kind(Kind::Summary);
                 self.assembler.stood_in(Stamp { line: record.line, ms: record.start_ms }, part);
             }
         }
@@ -184,10 +177,10 @@ impl Conversation {
     fn message(&mut self, record: &OtelRecord, message: OtelMessage, losses: &mut Losses) {
         let stamp = Stamp { line: record.line, ms: record.start_ms };
         let is_user = message.role == "user";
-        for Named { call, part } in message.parts {
+        for part in message.parts {
             match part.kind {
                 Kind::ToolResult if self.has_replied => {
-                    self.assembler.answered(stamp, &call, part, losses);
+                    self.assembler.answered(stamp, part, losses);
                 }
                 Kind::ToolCall | Kind::ToolResult => {
                     let kind = if part.kind == Kind::ToolCall { Kind::Assistant } else { Kind::User };
@@ -213,12 +206,12 @@ impl Conversation {
 
     /// Ends the reply with the calls that the spans of tools show, and their results where no later request has them.
     fn calls(&mut self, record: &OtelRecord, tools: &[OtelRecord], shows_results: bool, losses: &mut Losses) {
-        let Some(mut reply) = self.pending.take() else { return };
+        let Some(mut exchange) = self.pending.take() else { return };
         let failed = record.attributes.any(&["error.type", "error"]).is_some();
-        if reply.usage.is_none() && reply.parts.is_empty() && tools.is_empty() && failed {
+        if exchange.usage.is_none() && exchange.reply.is_empty() && tools.is_empty() && failed {
             return losses.add(record.line, "requests that failed, and were not billed");
         }
-        let has_calls = reply.parts.iter().any(|it| it.part.kind == Kind::ToolCall);
+        let has_calls = exchange.has_calls();
         let mut results = Vec::new();
         for (tool, nth) in tools.iter().zip(0_usize..) {
             let attributes = &tool.attributes;
@@ -241,7 +234,7 @@ impl Conversation {
                     "ai.toolCall.args",
                     "input.value",
                 ];
-                reply.parts.push(Named::call(&id, name, arguments(attributes.any(&asked))));
+                exchange.reply.push(Part::call(&id, name, arguments(attributes.any(&asked))));
             }
             let result = attributes.any(&[
                 "gen_ai.tool.call.result",
@@ -249,17 +242,13 @@ impl Conversation {
                 "ai.toolCall.result",
                 "output.value",
             ]);
-            results.push((tool, id, Part::of(Kind::ToolResult, content(result))));
+            results.push((tool, Part::result(&id, "", content(result))));
         }
-        self.assembler.replied(reply);
+        self.assembler.replied(exchange);
         self.has_replied = true;
-        for (tool, id, part) in results.into_iter().filter(|_| !shows_results) {
-            self.assembler.answered(
-                Stamp { line: tool.line, ms: tool.end_ms.or(tool.start_ms) },
-                &id,
-                part,
-                losses,
-            );
+        for (tool, part) in results.into_iter().filter(|_| !shows_results) {
+            let stamp = Stamp { line: tool.line, ms: tool.end_ms.or(tool.start_ms) };
+            self.assembler.answered(stamp, part, losses);
         }
     }
 

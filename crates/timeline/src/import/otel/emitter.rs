@@ -1,5 +1,7 @@
 //! What a span or a log record is, by the names that each emitter uses, and what it was billed.
 
+use std::sync::LazyLock;
+
 use super::record::OtelRecord;
 use crate::import::prelude::*;
 
@@ -31,7 +33,7 @@ pub(super) enum Rank {
 }
 
 /// The attributes of a bill, each by its names, the newest first.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct BillNames {
     input: &'static [&'static str],
     /// What is input, too, but counted beside it.
@@ -40,16 +42,15 @@ pub(super) struct BillNames {
     written: &'static [&'static str],
     output: &'static [&'static str],
     reasoning: &'static [&'static str],
-    /// Whether the input holds what was read and written.
-    is_whole: bool,
-    /// Whether the output holds the reasoning.
-    holds_reasoning: bool,
+    /// Whether the input is without what was read and written.
+    is_apart: bool,
+    /// Whether the output is without the reasoning.
+    adds_reasoning: bool,
 }
 
 /// The common names.
-static COMMON: BillNames = BillNames {
+static COMMON: LazyLock<BillNames> = LazyLock::new(|| BillNames {
     input: &["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
-    also_input: &[],
     read: &["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"],
     written: &[
         "gen_ai.usage.cache_write.input_tokens",
@@ -58,57 +59,49 @@ static COMMON: BillNames = BillNames {
     ],
     output: &["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
     reasoning: &["gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"],
-    is_whole: true,
-    holds_reasoning: true,
-};
+    ..BillNames::default()
+});
 
 /// Those of Claude Code.
-static CLAUDE_CODE: BillNames = BillNames {
+static CLAUDE_CODE: LazyLock<BillNames> = LazyLock::new(|| BillNames {
     input: &["input_tokens"],
-    also_input: &[],
     read: &["cache_read_tokens"],
     written: &["cache_creation_tokens"],
     output: &["output_tokens"],
-    reasoning: &[],
-    is_whole: false,
-    holds_reasoning: true,
-};
+    is_apart: true,
+    ..BillNames::default()
+});
 
 /// Those of Gemini CLI.
-static GEMINI_CLI: BillNames = BillNames {
+static GEMINI_CLI: LazyLock<BillNames> = LazyLock::new(|| BillNames {
     input: &["input_token_count"],
     also_input: &["tool_token_count"],
     read: &["cached_content_token_count"],
-    written: &[],
     output: &["output_token_count"],
     reasoning: &["thoughts_token_count"],
-    is_whole: true,
-    holds_reasoning: false,
-};
+    adds_reasoning: true,
+    ..BillNames::default()
+});
 
 /// Those of the AI SDK, which opencode uses.
-static AI_SDK: BillNames = BillNames {
+static AI_SDK: LazyLock<BillNames> = LazyLock::new(|| BillNames {
     input: &["ai.usage.inputTokens", "ai.usage.promptTokens", "gen_ai.usage.input_tokens"],
-    also_input: &[],
     read: &["ai.usage.cachedInputTokens", "ai.usage.inputTokenDetails.cacheReadTokens"],
     written: &["ai.usage.inputTokenDetails.cacheWriteTokens"],
     output: &["ai.usage.outputTokens", "ai.usage.completionTokens", "gen_ai.usage.output_tokens"],
     reasoning: &["ai.usage.reasoningTokens", "ai.usage.outputTokenDetails.reasoningTokens"],
-    is_whole: true,
-    holds_reasoning: true,
-};
+    ..BillNames::default()
+});
 
 /// Those of OpenInference.
-static OPENINFERENCE: BillNames = BillNames {
+static OPENINFERENCE: LazyLock<BillNames> = LazyLock::new(|| BillNames {
     input: &["llm.token_count.prompt"],
-    also_input: &[],
     read: &["llm.token_count.prompt_details.cache_read"],
     written: &["llm.token_count.prompt_details.cache_write"],
     output: &["llm.token_count.completion"],
     reasoning: &["llm.token_count.completion_details.reasoning"],
-    is_whole: true,
-    holds_reasoning: true,
-};
+    ..BillNames::default()
+});
 
 /// Operations that are requests to a model.
 const REQUESTS: [&str; 3] = ["chat", "text_completion", "generate_content"];
@@ -158,7 +151,7 @@ impl OtelRecord {
     /// Returns whether what the record reads or writes is more than the input that ought to hold it.
     pub(super) fn contradicts(&self, names: &BillNames) -> bool {
         let of = |keys| self.attributes.count(keys).map_or(0, |it| it.1.0.unwrap_or(0));
-        names.is_whole && of(names.read).saturating_add(of(names.written)) > of(names.input)
+        !names.is_apart && of(names.read).saturating_add(of(names.written)) > of(names.input)
     }
 
     /// Returns what was billed, with how much of the output was reasoning. `is_apart` says that the input is without what was
@@ -178,14 +171,13 @@ impl OtelRecord {
         let (cache_read, cache_write) = (part(names.read).unwrap_or(0), part(names.written).unwrap_or(0));
         let (output, reasoning) = (part(names.output).unwrap_or(0), part(names.reasoning).unwrap_or(0));
         let input = input?.saturating_add(also_input);
-        let uncached = match names.is_whole && !is_apart {
-            true => {
-                let unread = bill.less(input, names.input[0], cache_read);
-                bill.less(unread, names.input[0], cache_write)
-            }
-            false => input,
+        let uncached = if names.is_apart || is_apart {
+            input
+        } else {
+            let unread = bill.less(input, names.input[0], cache_read);
+            bill.less(unread, names.input[0], cache_write)
         };
-        let output = if names.holds_reasoning { output } else { output.saturating_add(reasoning) };
+        let output = if names.adds_reasoning { output.saturating_add(reasoning) } else { output };
         bill.apart([uncached, cache_read, cache_write, output]).map(|it| (it, reasoning.min(output)))
     }
 

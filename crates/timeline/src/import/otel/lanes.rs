@@ -59,9 +59,8 @@ pub(super) fn lanes(records: Vec<OtelRecord>, losses: &mut Losses) -> Vec<OtelLa
     let turns: Vec<String> = (0..records.len()).map(|it| tree.turn(it)).collect();
     let SpanTree { roles, .. } = tree;
     let mut lanes: IndexMap<(String, Option<String>), OtelLane> = IndexMap::new();
-    for ((((record, key), turn), is_kept), role) in
-        records.into_iter().zip(keys).zip(turns).zip(kept).zip(roles)
-    {
+    let told = records.into_iter().zip(keys).zip(turns).zip(kept).zip(roles);
+    for ((((record, key), turn), is_kept), role) in told {
         let happened = match role {
             RecordRole::Request(names, _) if is_kept => Happened::Request(record, names, turn),
             RecordRole::Tool => Happened::Tool(record),
@@ -87,9 +86,8 @@ fn is_request(record: &OtelRecord) -> bool {
 }
 
 /// Leaves one of the spans that are exported twice.
-fn once(records: Vec<OtelRecord>, losses: &mut Losses) -> Vec<OtelRecord> {
+fn once(mut records: Vec<OtelRecord>, losses: &mut Losses) -> Vec<OtelRecord> {
     let mut seen = IndexSet::new();
-    let mut records = records;
     records.retain(|it| {
         let is_new = it.is_log || it.id.is_empty() || seen.insert((it.trace.clone(), it.id.clone()));
         if !is_new {

@@ -11,7 +11,7 @@ pub(super) struct OtelMessage {
     /// What represents it.
     pub(super) digest: u64,
     /// Its parts; calls and results carry the name of the call.
-    pub(super) parts: Vec<Named>,
+    pub(super) parts: Vec<Part>,
 }
 
 impl OtelRecord {
@@ -29,17 +29,17 @@ impl OtelRecord {
     }
 
     /// Returns the parts of the reply, as far as they are exported.
-    pub(super) fn output(&self) -> Vec<Named> {
+    pub(super) fn output(&self) -> Vec<Part> {
         let found = self.attributes.structure(&["gen_ai.output.messages", "gen_ai.completion"]);
         let found = found.or_else(|| self.attributes.spelt_out("llm.output_messages"));
-        let mut parts: Vec<Named> =
+        let mut parts: Vec<Part> =
             found.iter().flat_map(|it| messages(it, "assistant")).flat_map(|message| message.parts).collect();
         for (_, event) in self.events.iter().filter(|it| it.0 == "gen_ai.choice") {
             let message = event.structure(&["message"]).or_else(|| event.structure(&["content"]));
             parts.extend(message.iter().flat_map(|it| message_of(it, "assistant").parts));
         }
         if let Some(text) = self.attributes.any(&["ai.response.text", "response_text"]) {
-            parts.push(Named::plain(Part::of(Kind::Assistant, content(Some(text)))));
+            parts.push(Part::of(Kind::Assistant, content(Some(text))));
         }
         let calls = self.attributes.structure(&["ai.response.toolCalls"]);
         parts.extend(calls.iter().filter_map(Value::as_array).flatten().map(call));
@@ -54,8 +54,7 @@ impl OtelRecord {
         let schema = |it: &Value| arguments(Some(it.get("json_schema").unwrap_or(it)));
         let mut front: Vec<Part> = tools.map(|it| Part::of(Kind::ToolSchema, schema(it))).collect();
         if let Some(system) = self.attributes.structure(&["gen_ai.system_instructions"]) {
-            let parts =
-                message_of(&system, "system").parts.into_iter().map(|it| it.part.with_kind(Kind::System));
+            let parts = message_of(&system, "system").parts.into_iter().map(|it| it.with_kind(Kind::System));
             front.extend(parts);
         }
         front
@@ -91,7 +90,7 @@ fn message_of(value: &Value, usual: &str) -> OtelMessage {
 }
 
 /// Reads a part of a message.
-fn piece(value: &Value, role: &str) -> Named {
+fn piece(value: &Value, role: &str) -> Part {
     let text = |keys: &[&str]| content(keys.iter().find_map(|it| value.get(it)));
     let name = |keys: &[&str]| keys.iter().find_map(|it| value.get(it)?.as_str()).unwrap_or_default();
     let kind = match role {
@@ -103,31 +102,29 @@ fn piece(value: &Value, role: &str) -> Named {
     match name(&["type"]).replace('-', "_").as_str() {
         "tool_call" | "tool_use" => call(value),
         "tool_call_response" | "tool_result" => {
-            let mut part = Part::of(Kind::ToolResult, text(&["response", "result", "output", "content"]));
-            name(&["name", "toolName"]).clone_into(&mut part.tool);
-            Named { call: name(&["id", "toolCallId", "tool_use_id"]).to_owned(), part }
+            let id = name(&["id", "toolCallId", "tool_use_id"]);
+            let result = text(&["response", "result", "output", "content"]);
+            Part::result(id, name(&["name", "toolName"]), result)
         }
-        "reasoning" | "thinking" => {
-            Named::plain(Part::of(Kind::Reasoning, text(&["content", "text", "thinking"])))
-        }
-        "" if value.is_string() => Named::plain(Part::of(kind, content(Some(value)))),
-        "text" | "" => Named::plain(Part::of(kind, text(&["content", "text"]))),
+        "reasoning" | "thinking" => Part::of(Kind::Reasoning, text(&["content", "text", "thinking"])),
+        "" if value.is_string() => Part::of(kind, content(Some(value))),
+        "text" | "" => Part::of(kind, text(&["content", "text"])),
         _ => {
             let file: LoggedFile = serde_json::from_value(value.clone()).unwrap_or_default();
             let is_document = value.to_string().contains("application/pdf");
-            Named::plain(Part::of(kind, file.content(!is_document)))
+            Part::of(kind, file.content(!is_document))
         }
     }
 }
 
 /// Reads a call.
-fn call(value: &Value) -> Named {
+fn call(value: &Value) -> Part {
     let function = value.get("function").unwrap_or(value);
     let text = |of: &Value, keys: &[&str]| {
         keys.iter().find_map(|it| of.get(it)?.as_str().map(str::to_owned)).unwrap_or_default()
     };
     let asked = ["arguments", "args", "input"].iter().find_map(|it| function.get(it));
-    Named::call(&text(value, &["id", "toolCallId"]), &text(function, &["name", "toolName"]), arguments(asked))
+    Part::call(&text(value, &["id", "toolCallId"]), &text(function, &["name", "toolName"]), arguments(asked))
 }
 
 /// Reads a message that is an event of its span.

@@ -1,12 +1,11 @@
 //! Records of ctxsim's own form of sessions.
 
 use ctxsim_input::profile::ImageSize;
-use serde::Serialize;
 
 use crate::import::image::LoggedImage;
 use crate::import::prelude::*;
 use crate::import::transcript::{LoggedCompaction, PartNeed, RequestForm};
-use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, Level, LoggedOutcome, Occasion, infer_needs};
+use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, LoggedOutcome, Occasion, infer_needs};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -106,12 +105,8 @@ impl RedactedHeader {
         let known = super::super::formats();
         let name_of = |name: &str| known.iter().map(|it| it.name).find(|own| *own == name);
         let mut transcript = Transcript {
-            stable: self.stable.into_iter().map(RedactedPart::into_part).collect(),
-            fronts: self
-                .fronts
-                .into_iter()
-                .map(|it| it.into_iter().map(RedactedPart::into_part).collect())
-                .collect(),
+            stable: parts(self.stable),
+            fronts: self.fronts.into_iter().map(parts).collect(),
             name: self.name,
             of_agent: self.of_agent,
             harness: name_of(&self.harness).unwrap_or_default(),
@@ -188,6 +183,11 @@ impl RedactedPart {
             ..Part::new(self.kind, self.characters, 0)
         }
     }
+}
+
+/// Returns the parts that were described.
+fn parts(all: Vec<RedactedPart>) -> Vec<Part> {
+    all.into_iter().map(RedactedPart::into_part).collect()
 }
 
 /// A bill.
@@ -338,7 +338,6 @@ impl RedactedRequest {
 
     /// Makes the request; one without a reply is none.
     pub(super) fn into_exchange(self, line: usize, losses: &mut Losses) -> Option<Exchange> {
-        let parts = |it: Vec<RedactedPart>| it.into_iter().map(RedactedPart::into_part).collect();
         if self.reply.is_empty() {
             losses.add(line, "requests without a reply");
             return None;
@@ -376,13 +375,8 @@ impl RedactedRequest {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct NeedRecord {
     rule: String,
-    request: usize,
-    part: usize,
-    level: Level,
-    /// The probability, and its interval.
-    weight: [f64; 3],
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    mentions: Vec<usize>,
+    #[serde(flatten)]
+    need: PartNeed,
     /// Whether it holds where nothing is taken out of the history, and not in the history as it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     undone: Option<bool>,
@@ -400,28 +394,13 @@ impl NeedRecord {
     }
 
     fn of(need: &PartNeed, undone: Option<bool>) -> Self {
-        Self {
-            rule: need.rule.to_owned(),
-            request: need.exchange,
-            part: need.part,
-            level: need.level,
-            weight: need.weight,
-            mentions: need.mentions.clone(),
-            undone,
-        }
+        Self { rule: need.rule.to_owned(), need: need.clone(), undone }
     }
 
     /// Adds the need where it holds, if its rule is known.
     pub(super) fn keep(self, [as_recorded, undone]: &mut [Vec<PartNeed>; 2]) {
         let Some(rule) = infer_needs::rules().find(|it| *it == self.rule) else { return };
-        let need = PartNeed {
-            rule,
-            exchange: self.request,
-            part: self.part,
-            level: self.level,
-            weight: self.weight.map(|it| it.clamp(0.0, 1.0)),
-            mentions: self.mentions,
-        };
+        let need = PartNeed { rule, weight: self.need.weight.map(|it| it.clamp(0.0, 1.0)), ..self.need };
         if self.undone != Some(true) {
             as_recorded.push(need.clone());
         }
