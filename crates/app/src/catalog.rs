@@ -212,21 +212,18 @@ impl Catalog {
     }
 
     /// Returns the same inputs at the prices of a day; `None` for the newest.
-    #[must_use]
     pub fn with_prices_of_day(mut self, day: Option<String>) -> Self {
         self.pins.prices = day;
         self
     }
 
     /// Reads a text in the place of a file.
-    #[must_use]
     pub fn with_text_in_place_of(mut self, path: &Path, text: String) -> Self {
         self.replaced.insert(path.to_owned(), text);
         self
     }
 
     /// Adds a policy of another revision under its own name, which no listing shows and no pattern matches.
-    #[must_use]
     pub fn with_policy_of_revision(mut self, name: &str, revision: &Arc<Revision>, path: &Path) -> Self {
         let origin = Origin::Revision(Arc::clone(revision), path.to_owned());
         self.entries.insert((InputKind::Policy, name.to_owned()), origin);

@@ -166,7 +166,6 @@ pub struct Plan {
 
 impl Plan {
     /// Takes the limits off all profiles: none stops a session that took place.
-    #[must_use]
     pub fn without_limits(mut self) -> Self {
         self.profiles.iter_mut().for_each(|it| it.limits = Limits::NONE);
         Arc::make_mut(&mut self.models).remove_limits();
@@ -174,7 +173,6 @@ impl Plan {
     }
 
     /// Skips recordings that cannot be used, with their reason, if some are left: also those that were named, which else are an error.
-    #[must_use]
     pub fn with_unusable_skipped(mut self) -> Self {
         let is_one = self.scenarios.len() == 1;
         self.scenarios.iter_mut().for_each(|it| it.is_searched |= !is_one);

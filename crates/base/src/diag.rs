@@ -54,14 +54,12 @@ impl Diagnostic {
     }
 
     /// Adds the fix.
-    #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// Says in which file the problem is, or which option or value in code stands for one.
-    #[must_use]
     pub fn in_file(mut self, file: impl Into<String>) -> Self {
         self.place.file = file.into();
         self

@@ -125,14 +125,12 @@ impl Grid {
     }
 
     /// Returns the table with a last line that counts the rows left out, if there are any, and names the command that shows them.
-    #[must_use]
     pub fn leaving_out(mut self, n_rows: usize, command: &str) -> Self {
         self.more = (n_rows > 0).then(|| format!("… and {n_rows} more: {command} shows them."));
         self
     }
 
     /// Returns the table with columns of other kinds, by their places.
-    #[must_use]
     pub fn with(mut self, kind: CellKind, places: &[usize]) -> Self {
         for at in places {
             self.columns[*at].kind = kind;
@@ -141,7 +139,6 @@ impl Grid {
     }
 
     /// Returns the table with columns that are hidden in the order of some headings.
-    #[must_use]
     pub fn leaving(mut self, order: &[&str]) -> Self {
         for (heading, nth) in order.iter().zip(1..) {
             for column in self.columns.iter_mut().filter(|it| it.heading == *heading) {
@@ -152,7 +149,6 @@ impl Grid {
     }
 
     /// Returns the table with columns whose cells are good or bad, by their headings.
-    #[must_use]
     pub fn hued(mut self, hue: Hue, headings: &[&str]) -> Self {
         for column in self.columns.iter_mut().filter(|it| headings.contains(&it.heading.as_str())) {
             column.hue = hue;

@@ -109,7 +109,6 @@ impl Calibration {
     }
 
     /// Adds what followed the session's compactions, with predictions; the policy [compacts](compaction::compacting) as its harness does.
-    #[must_use]
     pub fn with_compactions(
         self,
         timeline: &Timeline,

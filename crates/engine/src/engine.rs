@@ -83,39 +83,33 @@ impl<'s> Simulation<'s> {
 
     /// Lets the agent recover in other ways than the policy's, one for each sink: those of policies that
     /// [show alike](CompiledPolicy::shows_like).
-    #[must_use]
     pub fn recovering(self, recoveries: &[CompiledRecovery]) -> Self {
         Self { recoveries: recoveries.to_vec(), ..self }
     }
 
     /// Has a cache of each of these rules answer the requests, into sinks of its own: those of all ways to recover under the first rules,
     /// then those under the next. The play must be one that [does not depend on them](CompiledPolicy::plays_alike_under).
-    #[must_use]
     pub fn under(self, rules: &[&'s CacheRules]) -> Self {
         Self { lanes: Lanes::new(self.timeline, rules), ..self }
     }
 
     /// Draws the needs; rows of requests that fetch something are further requests of the step that needs it.
-    #[must_use]
     pub fn drawn(self, seed: Seed) -> Self {
         Self { drawn: Some(DrawnNeeds::new(self.timeline, seed)), ..self }
     }
 
     /// Puts a memory in code in the place of the policy's; the policy's layout places it.
-    #[must_use]
     pub fn with_memory(self, memory: Box<dyn PolicyMemory + 's>) -> Self {
         let memory = MemoryRun::new(self.timeline.facts.as_ref(), Some(AnyMemory::Code(memory)));
         Self { memory, ..self }
     }
 
     /// Lets somebody look at each request before the cache answers it.
-    #[must_use]
     pub fn overseen(self, look: impl FnMut(&dyn CacheRule, &RequestView<'_>) + 'static) -> Self {
         self.with_cache(|inner| Box::new(Overseen { inner, look }))
     }
 
     /// Puts another cache in the place of that of the rules, or around it; the rules still tell policies how long entries live.
-    #[must_use]
     pub fn with_cache(self, make: impl FnOnce(Box<dyn CacheRule>) -> Box<dyn CacheRule>) -> Self {
         Self { lanes: self.lanes.with_cache(make), ..self }
     }
@@ -215,13 +209,11 @@ impl<'p> CompiledPolicy<'p> {
     }
 
     /// Puts other code in the place of the policy's, or none.
-    #[must_use]
     pub fn with_code(self, code: Option<Builtin>) -> Self {
         Self { code, ..self }
     }
 
     /// Puts other limits in the place of its own, of which its stages make the same.
-    #[must_use]
     pub fn within(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
@@ -552,7 +544,6 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Lets happen what happened up to a moment, and answers what was asked before it.
-    #[inline]
     fn reach(&mut self, turn_ix: TurnIx, phase: Phase) {
         let at = When { turn_ix, phase };
         while let Some(event) = self.timeline.events.get(self.n_events).filter(|it| it.at <= at) {
@@ -620,7 +611,6 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Moves the clock to a step.
-    #[inline]
     fn at(&mut self, step: StepIx) {
         let Some(row) = self.timeline.spine.steps.get(step as usize) else { return };
         self.ambient.now_ms = row.at_ms;
@@ -660,7 +650,6 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Lets memory say what it recalls where a slot is reserved for it.
-    #[inline]
     fn recall(&mut self) {
         if self.prompt.memory().is_some() {
             self.memory_run.observe(&self.prompt);
@@ -670,7 +659,6 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Writes the dynamic content anew that changes so often.
-    #[inline]
     fn renew(&mut self, changes: Changes) {
         if !self.layout.dynamic.is_empty() {
             Editor::new(&mut self.prompt, &mut self.log, Moment::Request).renew(changes);
@@ -678,7 +666,6 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Lets the reply and the results in; each result may be changed as it enters.
-    #[inline]
     fn answer(&mut self, turn_ix: TurnIx, step: StepIx) {
         let row = &self.timeline.spine.steps[step as usize];
         self.prompt.begin_step();

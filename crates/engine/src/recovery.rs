@@ -68,14 +68,12 @@ impl CompiledRecovery {
     }
 
     /// Returns the same recovery under other terms; who looks nothing up anew does not begin to.
-    #[must_use]
     pub fn under(self, terms: Option<Terms>) -> Self {
         let explores = self.terms.is_some_and(|it| it.explores.is_some());
         Self { terms, ..self }.exploring(explores)
     }
 
     /// Returns the same recovery of an agent that looks nothing up anew, if it does not explore.
-    #[must_use]
     pub fn exploring(self, explores: bool) -> Self {
         let of = |it: Terms| Terms { explores: it.explores.filter(|_| explores), ..it };
         Self { terms: self.terms.map(of), ..self }
@@ -88,7 +86,6 @@ impl CompiledRecovery {
 
     /// Returns how a need is met by what the prompt shows of its source, and whether some request has shown
     /// the source in full.
-    #[inline]
     pub fn meet(
         &self,
         due_in: TurnIx,
@@ -116,7 +113,6 @@ impl CompiledRecovery {
     }
 
     /// Returns the tokens of each call and the number of calls, or `None` if nothing leads to the source.
-    #[inline]
     fn fetch(&self, need: &Need, evidence: &TurnEvidence, stands: &TurnState) -> Option<(u32, u64)> {
         let by_numbers = need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level));
         // A result is fetched as a whole, or as much of it as a call brings.
@@ -137,7 +133,6 @@ impl CompiledRecovery {
 
 /// Returns the probability of a need at some end of the assumptions. A declared weight does not change; a
 /// measured one holds only for what the agent has seen.
-#[inline]
 fn weight(need: &Need, terms: &Terms, was_seen: bool) -> f64 {
     let [low, high] = need.interval;
     if was_seen || low >= high {
@@ -170,7 +165,6 @@ pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemI
 }
 
 /// Returns the share of a need, 0 to 1, that is met by what the prompt shows of its source.
-#[inline]
 fn met(level: Level, evidence: &TurnEvidence, stands: &TurnState) -> f64 {
     let behind_summary = stands.n_absorbed > 0;
     let share =
@@ -210,7 +204,6 @@ impl Removed {
     }
 
     /// Notes that a prompt of so many tokens has so many now, because the policy edited it or took an edit back.
-    #[inline]
     pub fn note(&mut self, before: Tokens, after: Tokens) {
         self.since = self.since.saturating_add(before.cast_signed()).saturating_sub(after.cast_signed());
     }
@@ -221,7 +214,6 @@ impl Removed {
     }
 
     /// Returns the tokens that are missing at the next request, faded; 0 where nothing is.
-    #[inline]
     pub fn at_request(&mut self) -> f64 {
         if self.since == 0 && self.by_request.is_empty() {
             return 0.0;
@@ -259,7 +251,6 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Looks at what a request shows for the first time.
-    #[inline]
     pub(crate) fn look(&mut self, prompt: &Prompt<'_>) {
         let is_cut = |it: &SlotIx| {
             let slot = prompt.slot(*it);

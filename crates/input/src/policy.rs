@@ -81,14 +81,12 @@ impl Policy {
     }
 
     /// Returns the policy with other code, or with none.
-    #[must_use]
     pub fn with_code(mut self, code: Option<Builtin>) -> Self {
         self.file.code = code;
         self
     }
 
     /// Returns the policy as it is for the sessions that it does not change: it keeps everything.
-    #[must_use]
     pub fn resting(&self) -> Self {
         let (stages, layout) = (Vec::new(), None);
         let file =
@@ -97,7 +95,6 @@ impl Policy {
     }
 
     /// Sets the model that writes its summaries, as its file names it.
-    #[must_use]
     pub fn summarised_by(self, model: Profile) -> Self {
         Self { summariser_model: Some(Arc::new(model)), ..self }
     }
@@ -308,7 +305,6 @@ fn check_apply(policy: &PolicyFile, problems: &mut Problems) {
 impl PolicyFile {
     /// Merges this policy with its base: `allows`, `params`, `settable`, `tables`, `ladders` and `templates` by key, `stages` by
     /// name and then field by field, and every other field as a whole.
-    #[must_use]
     pub fn over(self, base: Self) -> Self {
         let mut merged = base;
         merged.name = self.name;
@@ -355,7 +351,6 @@ impl PolicyFile {
     }
 
     /// Writes out the defaults of stages, so that an override finds the same fields in every policy.
-    #[must_use]
     pub fn filled(mut self) -> Self {
         for stage in &mut self.stages {
             stage.at.get_or_insert_with(|| vec![Moment::Request]);

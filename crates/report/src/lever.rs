@@ -146,7 +146,6 @@ pub struct Lever {
 
 impl Lever {
     /// Says what it saves of a month of its agent's sessions.
-    #[must_use]
     pub fn with_month_usd(self, month_usd: Option<f64>) -> Self {
         // Nothing is never less than nothing.
         let dollars = |change: f64| month_usd.map(|it| 0.0 - change * it);

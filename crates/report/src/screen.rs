@@ -215,7 +215,6 @@ impl FirstScreen {
     }
 
     /// Adds the commands that go on from here.
-    #[must_use]
     pub fn with_next_commands(mut self, next: &NextCommands) -> Self {
         if self.read.agents.iter().any(|it| it.has_settings) {
             self.next.push(NextCommand {

@@ -6,7 +6,6 @@ use crate::prelude::*;
 
 impl Timeline {
     /// Returns what had arrived before the user's message, or the request, of a step: items and events alone, without needs, facts and bills.
-    #[must_use]
     pub fn before(&self, step: StepIx) -> Self {
         let mut cut =
             Self { needs: Needs::default(), facts: None, recorded: None, shared: None, ..self.clone() };

@@ -462,7 +462,6 @@ impl Spine {
     }
 
     /// Returns what a session's draws are made from.
-    #[must_use]
     pub fn draws(&self, session: &Session) -> u64 {
         if let Some(draws) = session.draws {
             return draws;
@@ -498,7 +497,6 @@ impl Spine {
 
 impl Timeline {
     /// Returns the tokens after the last breakpoint of a step's request, if recorded.
-    #[inline]
     pub fn tail(&self, step: StepIx) -> Tokens {
         let tails = self.recorded.as_ref().map_or(&[] as &[Tokens], |it| it.tails.as_slice());
         tails.get(step as usize).copied().unwrap_or(0)

@@ -123,7 +123,6 @@ impl Chance {
     /// standard error; a user's own cases are added to these (parametric empirical Bayes: Morris, Journal of the American Statistical
     /// Association 78 (1983), 47–55; the pair of Beta and binomial: Gelman and others, Bayesian Data Analysis, 3rd ed., 2.4). A declared 0
     /// or 1 is worth the cases that give Wilson's interval its width. The new interval lies between the 2.5% and the 97.5% quantile.
-    #[must_use]
     pub fn narrowed(self, SeenCases { happened, of }: SeenCases) -> Option<Self> {
         let Self { value, interval: [low, high], .. } = self;
         // Where an end was cut off at 0 or 1, the other one shows the error.

@@ -17,7 +17,6 @@ impl Timeline {
     }
 
     /// Returns it in the tokens of another family, its images by the rule of other models; texts, needs and times stay.
-    #[must_use]
     pub fn recounted(&self, factor: Factor, images: &'static ImageRule) -> Self {
         let mut it = if factor.is_one() { self.clone() } else { self.recounted_texts(factor) };
         it.images.rule = Some(images);

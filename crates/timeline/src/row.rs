@@ -98,7 +98,6 @@ impl<R> RowColumn<R> {
     }
 
     /// Leaves it out of rows in which it is null.
-    #[must_use]
     pub const fn sparse(mut self) -> Self {
         self.is_sparse = true;
         self

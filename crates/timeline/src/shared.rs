@@ -125,7 +125,6 @@ impl Timeline {
 
     /// Returns it with its front in the cache before the first request, or not, as the first bill says: a question about what else a billed
     /// session would have cost does not ask how probable that was. `None` where no bill says so, or no front is shared.
-    #[must_use]
     pub fn begun_as_billed(&self) -> Option<Self> {
         let recorded = self.recorded.as_ref().filter(|it| !it.is_spread)?;
         let read = recorded.usage.first().copied().flatten()?.cache_read;

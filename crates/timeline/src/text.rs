@@ -31,7 +31,6 @@ impl Texts {
     }
 
     /// Returns what stands for the file that a call names, if it names one.
-    #[must_use]
     pub fn file(&self, call: ItemIx) -> Option<u64> {
         if let Some(file) = self.files.get(call as usize).copied().flatten() {
             return Some(file);

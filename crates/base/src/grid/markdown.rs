@@ -86,7 +86,6 @@ impl Markdown {
     }
 
     /// Ends the document without an empty line.
-    #[must_use]
     pub fn ended(self) -> Self {
         Self(self.0.trim_end().to_owned() + "\n")
     }

@@ -56,19 +56,16 @@ pub struct Division {
 
 impl CacheRequest<'_> {
     /// Returns the size of the prompt in tokens.
-    #[must_use]
     pub fn prompt_tokens(&self) -> u64 {
         self.0.prompt
     }
 
     /// Returns when the request starts, in milliseconds since the start of the scenario.
-    #[must_use]
     pub fn now_ms(&self) -> i64 {
         self.0.now_ms
     }
 
     /// Returns when its response ends, in milliseconds since the start of the scenario.
-    #[must_use]
     pub fn end_ms(&self) -> i64 {
         self.0.end_ms
     }
@@ -80,13 +77,11 @@ impl CacheRequest<'_> {
     }
 
     /// Divides the prompt into what was read, and plain input.
-    #[must_use]
     pub fn reading(&self, read: u64) -> Division {
         Division { read, uncached: self.0.prompt.saturating_sub(read), ..Division::default() }
     }
 
     /// Divides the prompt into what was read, what is written for the usual lifetime, and plain input.
-    #[must_use]
     pub fn reading_and_writing(&self, read: u64, write: u64) -> Division {
         let uncached = self.0.prompt.saturating_sub(read).saturating_sub(write);
         Division { read, write, uncached, ..Division::default() }
@@ -99,7 +94,6 @@ pub struct Make(Arc<dyn Fn() -> Box<dyn OwnRule> + Send + Sync>);
 
 impl Make {
     /// Wraps a function that makes a cache.
-    #[must_use]
     pub fn new<R: OwnRule + 'static>(make: impl Fn() -> R + Send + Sync + 'static) -> Self {
         Self(Arc::new(move || Box::new(make())))
     }

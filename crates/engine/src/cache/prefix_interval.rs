@@ -195,7 +195,6 @@ impl CacheRule for PrefixCap {
         false
     }
 
-    #[inline]
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let common = self.previous.min(request.intact_tokens);
         self.previous = request.prompt;

@@ -60,7 +60,6 @@ pub struct Chance {
 
 impl Chance {
     /// Returns the chance of something that so many more files meet, compaction or not.
-    #[must_use]
     pub fn and(self, more: f64) -> Self {
         let add = |it: f64| (it + more).min(1.0);
         Self { baseline: add(self.baseline), after: self.after.map(add) }

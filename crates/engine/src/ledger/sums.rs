@@ -276,7 +276,6 @@ impl Sink for Sums {
         }
     }
 
-    #[inline]
     fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
         if beside.recovered.tokens > 0.0 {
             self.needs.refetched += row.carried_tokens(beside.recovered).map(Expected::from_f64);
@@ -290,7 +289,6 @@ impl Sink for Sums {
         }
     }
 
-    #[inline]
     fn explored(&mut self, row: &ExploredRow) {
         let sums = &mut self.explored;
         let calls = Expected::from_f64(row.calls);
@@ -392,7 +390,6 @@ impl<T: Copy> TokenUse<T> {
 
 impl<T: Copy + Add<Output = T>> TokenUse<T> {
     /// Returns the tokens of the prompts.
-    #[inline]
     pub fn prompt(&self) -> T {
         self.read + self.write[0] + self.write[1] + self.uncached
     }
@@ -413,7 +410,6 @@ impl TokenUse {
 }
 
 impl<T: Copy + AddAssign> AddAssign for TokenUse<T> {
-    #[inline]
     fn add_assign(&mut self, more: Self) {
         self.read += more.read;
         self.write[0] += more.write[0];

@@ -78,14 +78,12 @@ packed!(AssumedChanges: [by]);
 
 impl AssumedChanges {
     /// The same with the changes of one assumption.
-    #[must_use]
     pub fn with(mut self, of: Assumed, changes: [Amount; 2]) -> Self {
         self.by[of.place()] = changes;
         self
     }
 
     /// Returns all of them so many times.
-    #[must_use]
     pub fn times(mut self, factor: f64) -> Self {
         self.by.iter_mut().flatten().for_each(|it| *it = Amount((it.0 as f64 * factor).round() as i128));
         self

@@ -39,7 +39,6 @@ impl Tally {
     }
 
     /// Returns it with so many turns more, as a share of its own: tokens, requests and costs grow as one more turn costs.
-    #[must_use]
     pub fn with_more_turns(self, more: f64) -> Self {
         let Some(growth) = self.growth() else { return self };
         let [read, missed, rest] = [growth.read, growth.missed, 1.0].map(|it| 1.0 + more * it);
@@ -91,7 +90,6 @@ impl Tally {
     }
 
     /// Returns it with so many times the turns, which may be as few and as many times as `ends` says.
-    #[must_use]
     pub fn at_turns_ratio(self, ratio: f64, ends: [f64; 2]) -> Self {
         let again = self.as_many_again().unwrap_or_default();
         let changes = ends.map(|end| Amount::of_usd(again * (end - ratio)));

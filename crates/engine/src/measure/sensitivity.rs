@@ -45,7 +45,6 @@ pub enum Sort {
 
 impl Sensitivity {
     /// Sorts the profiles by the first table of scenarios, and keeps the first N.
-    #[must_use]
     pub fn arranged(mut self, sort: Sort, top: Option<usize>) -> Self {
         let mut order: Vec<usize> = (0..self.profiles.len()).collect();
         let first = self.grids.first();

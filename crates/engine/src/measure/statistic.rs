@@ -44,7 +44,6 @@ impl Statistic {
     }
 
     /// Cuts the confidence interval to what the number can be: with few trials, Student's distribution reaches beyond.
-    #[must_use]
     pub fn within(self, [least, most]: [f64; 2]) -> Self {
         Self { ci95: self.ci95.map(|it| it.map(|end| end.clamp(least, most))), ..self }
     }

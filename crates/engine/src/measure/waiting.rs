@@ -37,7 +37,6 @@ pub struct Waiting {
 
 impl Waiting {
     /// Returns it so many times as long.
-    #[must_use]
     pub fn times(self, share: f64) -> Self {
         let times = |it: Waited| {
             let of = |ms: i64| (ms as f64 * share).round() as i64;

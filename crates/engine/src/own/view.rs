@@ -133,13 +133,11 @@ pub struct Cx<'a> {
 
 impl Cx<'_> {
     /// Returns the size of a text in tokens: counted with the scenario's tokenizer, or estimated from its characters per token if it has none.
-    #[must_use]
     pub fn tokens(&self, words: &str) -> Tokens {
         Text::from(words).counted(self.timeline).tokens.into()
     }
 
     /// Returns whether the last request has expired from the provider's cache by now.
-    #[must_use]
     pub fn is_cold(&self) -> bool {
         self.ambient.is_cold()
     }
@@ -162,13 +160,11 @@ pub struct ModelCall {
 
 impl ModelCall {
     /// Creates a call with a prompt of its own; sizes are tokens.
-    #[must_use]
     pub fn new(input: Tokens, output: Tokens) -> Self {
         Self { input, output, shares_prefix: false }
     }
 
     /// Declares that its prompt begins with the agent's own prompt.
-    #[must_use]
     pub fn sharing_prefix(self) -> Self {
         Self { shares_prefix: true, ..self }
     }
@@ -198,7 +194,6 @@ impl Part {
     }
 
     /// Shows an entry unchanged.
-    #[must_use]
     pub fn keep(id: ItemId) -> Self {
         Self::new(PartForm::Keep(id))
     }
@@ -206,38 +201,32 @@ impl Part {
     /// Shows an entry with new text.
     ///
     /// Whatever the new text has in common with the original at its beginning and end counts as kept, if the scenario has text.
-    #[must_use]
     pub fn rewrite(id: ItemId, text: impl Into<Text>) -> Self {
         Self::new(PartForm::Rewrite(id, text.into()))
     }
 
     /// Inserts text of the policy's own between two messages.
-    #[must_use]
     pub fn insert(kind: Kind, text: impl Into<Text>) -> Self {
         Self::new(PartForm::Insert(kind, text.into()))
     }
 
     /// Sets which entries the inserted text replaces; these count as summarised, not merely omitted.
-    #[must_use]
     pub fn replacing(mut self, ids: impl IntoIterator<Item = ItemId>) -> Self {
         self.replaces.extend(ids);
         self
     }
 
     /// Sets the model call that wrote the text.
-    #[must_use]
     pub fn written_by(self, call: ModelCall) -> Self {
         Self { written_by: Some(call), ..self }
     }
 
     /// Declares that the text names a handle with which the agent can fetch the entry again.
-    #[must_use]
     pub fn with_handle(self) -> Self {
         Self { has_handle: true, ..self }
     }
 
     /// Declares that the text keeps the exact evidence in the entry.
-    #[must_use]
     pub fn exact(self) -> Self {
         Self { is_exact: true, ..self }
     }
@@ -261,14 +250,12 @@ impl Text {
     /// Creates a text of a known size whose words are not given.
     ///
     /// `tokens` is its size in tokens of the model. Equal texts must have equal digests, and different texts different ones.
-    #[must_use]
     pub fn sized(tokens: Tokens, digest: u64) -> Self {
         // What is larger is refused as it stands: no prompt has room for it.
         Self(TextForm::Sized { tokens: saturated(tokens), digest })
     }
 
     /// Returns the words, if they were given.
-    #[must_use]
     pub fn words(&self) -> Option<&str> {
         match &self.0 {
             TextForm::Words(words) => Some(words),

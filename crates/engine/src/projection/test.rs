@@ -130,7 +130,6 @@ impl Look<'_> {
     }
 
     /// Returns the look at a prompt with so many tokens more; all of them may be in the scope.
-    #[must_use]
     pub fn with_more(mut self, tokens: Tokens) -> Self {
         for size in [&mut self.prompt, &mut self.raw, &mut self.counted, &mut self.scope.tokens] {
             *size = size.saturating_add(tokens);
@@ -225,7 +224,6 @@ impl Test {
     }
 
     /// Returns whether the condition holds, if the size of the prompt is all it asks.
-    #[inline]
     pub fn at_a_glance(&self, prompt: Tokens) -> Option<bool> {
         match self {
             Self::Always => Some(true),
@@ -244,7 +242,6 @@ impl Test {
     }
 
     /// Returns whether this asks for a prompt below a known size, which a prompt of so many tokens is not.
-    #[inline]
     pub fn wants_less_than(&self, prompt: Tokens) -> bool {
         matches!(
             self,
@@ -253,7 +250,6 @@ impl Test {
     }
 
     /// Returns whether the condition holds.
-    #[inline]
     pub fn holds(&self, look: &Look<'_>) -> bool {
         match self {
             Self::Always => true,
@@ -480,7 +476,6 @@ impl Num {
     }
 
     /// Returns the number of tokens.
-    #[inline]
     pub fn eval(&self, env: &Env) -> Tokens {
         match self {
             Self::Const(count) => *count,

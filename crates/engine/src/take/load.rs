@@ -86,7 +86,6 @@ impl Load {
     }
 
     /// Has its runs tell what is paid at each rate of its profiles.
-    #[must_use]
     pub fn telling_rates(self) -> Self {
         Self { without: self.profiles.iter().map(WithoutRates::new).collect(), ..self }
     }
@@ -476,7 +475,6 @@ impl CountedLoad {
 
 impl Load {
     /// Has each profile's models count its tokens: those of texts, if somebody's models counted those that were recorded, and those of images.
-    #[must_use]
     pub fn counted(mut self) -> Self {
         let Some(timeline) = self.timeline().filter(|_| !self.is_under_own_model) else { return self };
         let (from, images) = (timeline.counted_by(), &timeline.images);

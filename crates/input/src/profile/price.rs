@@ -106,7 +106,6 @@ impl Prices {
     /// Returns these prices with one rate multiplied.
     ///
     /// A rate missing from the list stays missing: it follows the rate that replaces it.
-    #[must_use]
     pub fn times(&self, part: VariedRate, factor: u64) -> Self {
         let period = |it: &Period| {
             let mut period = it.clone();

@@ -45,7 +45,6 @@ pub struct ProfileFile {
 
 impl ProfileFile {
     /// Returns it at the prices of one more service, with the service in its name.
-    #[must_use]
     pub fn under(mut self, service: &str) -> Self {
         self.name = format!("{}@{service}", self.name);
         self.assumptions.services.push(service.to_owned());

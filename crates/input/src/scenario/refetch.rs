@@ -73,7 +73,6 @@ impl End {
     pub const ALL: [Self; 3] = [Self::Value, Self::Low, Self::High];
 
     /// Picks one of three numbers.
-    #[inline]
     pub fn pick<T>(self, value: T, [low, high]: [T; 2]) -> T {
         match self {
             Self::Value => value,
@@ -160,7 +159,6 @@ impl Ends {
     }
 
     /// Returns the end of an assumption's interval to use.
-    #[inline]
     pub fn of(self, assumption: Assumption) -> End {
         self.0[assumption as usize]
     }
@@ -207,7 +205,6 @@ pub struct Explores {
 
 impl Explores {
     /// Returns the calls that a request is expected to make more, of removed tokens, faded, and of those that still stand.
-    #[inline]
     pub fn calls(&self, removed: f64, stand: f64) -> f64 {
         if removed <= 0.0 {
             return 0.0;
@@ -300,13 +297,11 @@ impl Refetch {
     }
 
     /// Returns the same for a load whose needs were inferred: what was measured of exploration holds there.
-    #[must_use]
     pub fn explored(self) -> Self {
         Self { exploration: Some(self.exploration.unwrap_or_default()), ..self }
     }
 
     /// Returns it with every size written out, as declared or by default.
-    #[must_use]
     pub fn with_sizes(self) -> Self {
         let default = Self::defaults();
         let sizes = |it: Exploration| it.fetched_tokens.or(default.exploration?.fetched_tokens);

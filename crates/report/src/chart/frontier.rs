@@ -211,7 +211,6 @@ impl Frontier {
     }
 
     /// Calls points by their numbers, which the legend and the table explain.
-    #[must_use]
     pub fn with_numbered_points(self) -> Self {
         Self { is_numbered: true, ..self }
     }

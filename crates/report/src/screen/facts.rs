@@ -88,7 +88,6 @@ impl PartCosts {
     }
 
     /// Returns it with each amount scaled to a month.
-    #[must_use]
     pub fn scaled_to_month(&self, calendar: &Calendar) -> Self {
         let by_cause = self.by_cause.iter().map(|(cause, usd)| (*cause, calendar.scaled(*usd)));
         Self { parts: self.parts.map(|usd| calendar.scaled(usd)), by_cause: by_cause.collect() }

@@ -43,7 +43,6 @@ impl Value {
     }
 
     /// Adds the fields of another.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Fields(own), Self::Fields(more)) => Self::Fields([own, more].concat()),

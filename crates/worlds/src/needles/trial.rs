@@ -95,7 +95,6 @@ impl Sink for LoadTrial {
 
 impl LoadTrial {
     /// Completes the probes' numbers with the outcome of the load and the run.
-    #[must_use]
     pub fn ended(self, length: u64, trial: u64, total_tokens: Tokens, outcome: &Outcome) -> Self {
         let context_tokens = outcome.end_tokens + outcome.end_memory_tokens;
         Self { length, trial, context_tokens, total_tokens, ..self }
