@@ -14,7 +14,7 @@ use ctxsim_engine::measure::Tally;
 use ctxsim_report::chart::draw_named_chart_svg;
 use ctxsim_report::html::Traces;
 use ctxsim_report::sections::Detail;
-use ctxsim_report::{RunTotals, distinct, json, markdown, places, shot};
+use ctxsim_report::{RunTotals, distinct, json, places, run_blocks, shot};
 use ctxsim_timeline::row::heads;
 
 use ctxsim_engine::take::{self, FailedRuns};
@@ -379,7 +379,7 @@ impl Serialize for Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        markdown::report_markdown(&self.inner, Detail::Scenarios).fmt(to)
+        run_blocks::report_markdown(&self.inner, Detail::Scenarios).fmt(to)
     }
 }
 

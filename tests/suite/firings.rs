@@ -1,6 +1,6 @@
 //! Stages that never fire are told, with the reason.
 
-use ctxsim::report::{html, json, markdown, runs, table};
+use ctxsim::report::{html, json, run_blocks, runs};
 use ctxsim::row::csv;
 
 use crate::support::*;
@@ -64,8 +64,8 @@ fn firings_stand_in_every_format() {
     let report = report("(name: \"compact\", when: prompt(above: tokens(180_000)), apply: drop)");
 
     for text in [
-        table::report_text(&report, table::TableLayout::default()),
-        markdown::report_markdown(&report, Detail::Groups).to_string(),
+        run_blocks::report_text(&report, run_blocks::RunLayout::default()),
+        run_blocks::report_markdown(&report, Detail::Groups).to_string(),
         // A page sets what stands in backticks as code.
         html::html_page(&report, Detail::Groups, &html::Traces::default())
             .unwrap()

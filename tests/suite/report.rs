@@ -1,7 +1,7 @@
 //! Reports: what stands in the tables and in the JSON.
 
-use ctxsim::report::table::TableLayout;
-use ctxsim::report::{SkippedFile, json, markdown, table};
+use ctxsim::report::run_blocks::RunLayout;
+use ctxsim::report::{SkippedFile, json, run_blocks};
 
 use crate::support::*;
 
@@ -23,15 +23,15 @@ fn a_report_is_written_as_json() {
 
 #[test]
 fn a_report_is_written_as_markdown() {
-    assert_written("markdown", &markdown::report_markdown(&report(), Detail::Groups));
+    assert_written("markdown", &run_blocks::report_markdown(&report(), Detail::Groups));
 }
 
 #[test]
 fn a_table_fits_its_terminal() {
     for width in [72, 80, 100, 120, 200] {
-        let text = table::report_text(
+        let text = run_blocks::report_text(
             &report(),
-            TableLayout { on: Some(width).into(), detail: Detail::Scenarios, ..TableLayout::default() },
+            RunLayout { on: Some(width).into(), detail: Detail::Scenarios, ..RunLayout::default() },
         );
 
         let widest = text.lines().map(|it| it.chars().count()).max();

@@ -3,7 +3,7 @@
 use ctxsim::error::Error;
 use ctxsim::measure::carried::carried_items;
 use ctxsim::report::carried::PromptFill;
-use ctxsim::report::table::{self, TableLayout};
+use ctxsim::report::run_blocks::{self, RunLayout};
 use ctxsim::report::trust::{BilledProfile, TableTrust};
 use ctxsim::report::{json, runs};
 
@@ -220,7 +220,7 @@ fn the_reference_sessions_laid_out_as_projects_come_to_what_a_suite_of_their_pat
     let of_suite = report(&of_suite, 2);
 
     let totals = |it: &Report| {
-        let text = table::report_text(it, TableLayout { on: Some(100).into(), ..TableLayout::default() });
+        let text = run_blocks::report_text(it, RunLayout { on: Some(100).into(), ..RunLayout::default() });
         // Groups of equally many sessions come in the order in which they are listed.
         let mut blocks: Vec<String> =
             text[text.find("36 sessions (").unwrap()..].split("\n\n").map(str::to_owned).collect();
@@ -355,15 +355,15 @@ fn several_sessions_print_a_verdict_then_what_was_read_and_a_total() {
     let folder = projects();
     let report = report(&comparison(&[folder.path().to_str().unwrap()]), 2);
 
-    let text = table::report_text(&report, TableLayout { on: Some(100).into(), ..TableLayout::default() });
+    let text = run_blocks::report_text(&report, RunLayout { on: Some(100).into(), ..RunLayout::default() });
 
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("No recommendation: "), "the answer first: {text}");
     assert_says(&text, &["\nAs logged: $", "\n4 sessions read (14 requests), under ", "\n6 skipped: "]);
     assert!(text.contains("Cache reads: "), "{text}");
     assert!(text.contains("\n4 sessions (4 turns) · each under the profile of its own model"), "{text}");
-    let detailed = TableLayout { on: Some(100).into(), detail: Detail::Scenarios, ..TableLayout::default() };
-    let detailed = table::report_text(&report, detailed);
+    let detailed = RunLayout { on: Some(100).into(), detail: Detail::Scenarios, ..RunLayout::default() };
+    let detailed = run_blocks::report_text(&report, detailed);
     assert!(detailed.contains("\n2 sessions (2 turns) · anthropic/claude-opus-4.5"), "{detailed}");
     assert!(lines.iter().all(|it| it.chars().count() <= 100), "{text}");
     let sections = report.sections(Detail::Groups);

@@ -11,6 +11,8 @@ const MORE: &str = "More: ";
 pub(super) enum Block {
     /// What is read first.
     Answer(String),
+    /// What is read first, and behind it what else there is to say.
+    Verdict([String; 2]),
     /// An answer on one subject, and the numbers behind it.
     Compared(ComparedBlock),
     Head(String),
@@ -20,18 +22,44 @@ pub(super) enum Block {
     Part(CheckedBlock),
     /// A paragraph.
     Text(String),
+    /// Paragraphs on one matter, with space around them.
+    Facts(Vec<String>),
     /// What may be skipped.
     Aside(String),
     List(ListBlock),
     /// What else to know, a paragraph each.
     Notes(Vec<String>),
+    /// Paragraphs that begin with what they are.
+    Marked(&'static str, Tint, Vec<String>),
     Table(Grid),
+    Measured(MeasuredBlock),
+    Guards(GuardsBlock),
+    /// A sketch of characters, which only a terminal shows.
+    Sketch(String),
     /// A text to copy as it is.
     Code(String),
     /// What is opened by those who look for it; terminals show it where it stands.
     Fold(&'static str, Vec<Block>),
     /// What all of it was made with.
     Made(String),
+    /// What a terminal leaves out, and how to see it; nothing where all is there.
+    More(Option<Vec<String>>),
+}
+
+/// A table that can be written with shorter numbers and names, and a sentence on the rows that it leaves out.
+pub(super) struct MeasuredBlock {
+    pub(super) whole: Grid,
+    /// The same for a terminal: with short names, and with short numbers, too, where it is narrow.
+    pub(super) wide: Grid,
+    pub(super) narrow: Grid,
+    pub(super) others: Option<String>,
+}
+
+/// Guards that failed and that hold, in words.
+pub(super) struct GuardsBlock {
+    pub(super) heading: String,
+    pub(super) failed: Vec<String>,
+    pub(super) held: Vec<String>,
 }
 
 /// An answer on one subject, and the numbers behind it.
@@ -72,83 +100,171 @@ impl Block {
 
 /// Writes blocks for a terminal, a gap behind each table.
 pub(super) fn draw_blocks(blocks: &[Block], gap: &str, terminal: Terminal) -> String {
-    let mut text = String::new();
-    for block in blocks {
-        draw_block(block, gap, terminal, &mut text);
-    }
-    text
+    let tells_hidden = !blocks.iter().any(|block| matches!(block, Block::More(_)));
+    let mut drawing = Drawing { gap, terminal, text: String::new(), hidden: Vec::new(), tells_hidden };
+    blocks.iter().for_each(|block| drawing.draw(block));
+    drawing.text
 }
 
-fn draw_block(block: &Block, gap: &str, terminal: Terminal, text: &mut String) {
-    let is_first = text.is_empty();
-    match block {
-        Block::Head(head) => {
-            text.push_str(if is_first { "" } else { "\n" });
-            terminal.paragraph(Tint::Strong, "", &in_one_line(head), text);
-        }
-        Block::Answer(words) => terminal.paragraph(Tint::Strong, "", &in_one_line(words), text),
-        Block::Checked(check) => terminal.paragraph(Tint::Strong, "", &check.words, text),
-        Block::Part(CheckedBlock { holds, words, more }) => {
-            let (tint, mark) = if *holds { (Tint::Good, "  ok   ") } else { (Tint::Bad, "  FAIL ") };
-            wrap(words, &terminal.paint(tint, mark), terminal.width, text);
-            terminal.paragraphs(Tint::Plain, "       ", more, text);
-        }
-        Block::Compared(ComparedBlock { subject, answer, more, numbers }) => {
-            text.push_str(if is_first { "" } else { "\n" });
-            terminal.answer(answer, more, text);
-            text.push('\n');
-            terminal.paragraph(Tint::Strong, "", subject, text);
-            *text += &format!("{}\n\n", terminal::draw_with_note(numbers, terminal));
-        }
-        Block::Text(words) => terminal.paragraph(Tint::Plain, "", &in_one_line(words), text),
-        Block::Aside(_) | Block::Notes(_) if terminal.is_quiet => {}
-        Block::Aside(words) => {
-            let words = in_one_line(words);
-            let mark = if words.starts_with(MORE) { MORE } else { "" };
-            terminal.paragraph(Tint::Faint, mark, &words[mark.len()..], text);
-        }
-        Block::Notes(notes) => terminal.paragraphs(Tint::Faint, "Note: ", notes, text),
-        Block::List(list) => list.draw(terminal, text),
-        Block::Table(grid) => {
-            text.push_str(if text.ends_with("\n\n") { "" } else { "\n" });
-            if !grid.title.is_empty() {
-                terminal.paragraph(Tint::Strong, "", &grid.title, text);
+/// What is drawn on a terminal.
+struct Drawing<'g> {
+    /// What stands behind each table.
+    gap: &'g str,
+    terminal: Terminal,
+    text: String,
+    /// The headings of columns that had no room.
+    hidden: Vec<String>,
+    /// Whether each table says what it hides; else one sentence does, at the end.
+    tells_hidden: bool,
+}
+
+impl Drawing<'_> {
+    fn draw(&mut self, block: &Block) {
+        let terminal = self.terminal;
+        match block {
+            Block::Head(head) => {
+                self.text.push_str(if self.text.is_empty() { "" } else { "\n" });
+                self.paragraph(Tint::Strong, "", &in_one_line(head));
             }
-            *text += &format!("{}\n{gap}", terminal::draw_with_note(grid, terminal));
+            Block::Verdict([answer, more]) => terminal.answer(answer, more, &mut self.text),
+            Block::Answer(words) => self.paragraph(Tint::Strong, "", &in_one_line(words)),
+            Block::Checked(check) => self.paragraph(Tint::Strong, "", &check.words),
+            Block::Part(CheckedBlock { holds, words, more }) => {
+                let (tint, mark) = if *holds { (Tint::Good, "  ok   ") } else { (Tint::Bad, "  FAIL ") };
+                wrap(words, &terminal.paint(tint, mark), terminal.width, &mut self.text);
+                self.paragraphs(Tint::Plain, "       ", more);
+            }
+            Block::Compared(ComparedBlock { subject, answer, more, numbers }) => {
+                self.text.push_str(if self.text.is_empty() { "" } else { "\n" });
+                terminal.answer(answer, more, &mut self.text);
+                self.text.push('\n');
+                self.paragraph(Tint::Strong, "", subject);
+                self.table(numbers);
+                self.text.push('\n');
+            }
+            Block::Text(words) => self.paragraph(Tint::Plain, "", &in_one_line(words)),
+            Block::Facts(facts) => {
+                self.leave_room();
+                self.paragraphs(Tint::Plain, "", facts);
+                self.leave_room();
+            }
+            Block::Aside(_) | Block::Notes(_) if terminal.is_quiet => {}
+            Block::Aside(words) => {
+                let words = in_one_line(words);
+                let mark = if words.starts_with(MORE) { MORE } else { "" };
+                self.paragraph(Tint::Faint, mark, &words[mark.len()..]);
+            }
+            Block::Notes(notes) => self.paragraphs(Tint::Faint, "Note: ", notes),
+            Block::Marked(mark, tint, lines) => self.paragraphs(*tint, mark, lines),
+            Block::List(list) => self.list(list),
+            Block::Table(grid) => {
+                self.leave_room();
+                if !grid.title.is_empty() {
+                    self.paragraph(Tint::Strong, "", &grid.title);
+                }
+                self.table(grid);
+                self.text.push_str(self.gap);
+            }
+            Block::Measured(MeasuredBlock { wide, narrow, others, .. }) => {
+                self.leave_room();
+                self.paragraph(Tint::Strong, "", &wide.title);
+                self.table(if terminal::fits(wide, terminal.width) { wide } else { narrow });
+                self.paragraphs(Tint::Faint, "", others);
+                self.leave_room();
+            }
+            Block::Guards(GuardsBlock { heading, failed, held }) => {
+                self.paragraph(Tint::Strong, "", &format!("{heading}:"));
+                self.paragraphs(Tint::Bad, "  ", failed);
+                self.paragraphs(Tint::Plain, "  ", held);
+                self.leave_room();
+            }
+            Block::Sketch(sketch) => {
+                self.text.push_str(sketch);
+                self.leave_room();
+            }
+            Block::Code(code) => {
+                self.text.push('\n');
+                code.lines().for_each(|line| self.text += &format!("    {line}\n"));
+                self.text.push('\n');
+            }
+            Block::Fold(_, blocks) => blocks.iter().for_each(|block| self.draw(block)),
+            Block::Made(words) => self.paragraph(Tint::Faint, "", words),
+            Block::More(left_out) => self.more(left_out.as_deref()),
         }
-        Block::Code(code) => {
-            text.push('\n');
-            code.lines().for_each(|line| *text += &format!("    {line}\n"));
-            text.push('\n');
-        }
-        Block::Fold(_, blocks) => blocks.iter().for_each(|block| draw_block(block, gap, terminal, text)),
-        Block::Made(words) => terminal.paragraph(Tint::Faint, "", words, text),
     }
-}
 
-impl ListBlock {
-    fn draw(&self, terminal: Terminal, text: &mut String) {
-        let is_whole = self.most.is_none();
-        if is_whole && !text.is_empty() && !text.ends_with("\n\n") {
-            text.push('\n');
+    fn paragraph(&mut self, tint: Tint, mark: &str, words: &str) {
+        self.terminal.paragraph(tint, mark, words, &mut self.text);
+    }
+
+    fn paragraphs(&mut self, tint: Tint, mark: &str, all: impl IntoIterator<Item = impl AsRef<str>>) {
+        self.terminal.paragraphs(tint, mark, all, &mut self.text);
+    }
+
+    /// Leaves one line empty, unless nothing is above it.
+    fn leave_room(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
         }
-        terminal.paragraph(Tint::Strong, "", &self.heading, text);
+    }
+
+    fn table(&mut self, grid: &Grid) {
+        if self.tells_hidden {
+            self.text += &terminal::draw_with_note(grid, self.terminal);
+        } else {
+            let drawn = terminal::draw(grid, self.terminal);
+            self.hidden.extend(drawn.hidden);
+            self.text += &drawn.text;
+        }
+        self.text.push('\n');
+    }
+
+    fn list(&mut self, list: &ListBlock) {
+        let is_whole = list.most.is_none();
+        if is_whole {
+            self.leave_room();
+        }
+        self.paragraph(Tint::Strong, "", &list.heading);
         let (shown, rest) =
-            self.lines.split_at(self.most.map_or(self.lines.len(), |most| most.min(self.lines.len())));
+            list.lines.split_at(list.most.map_or(list.lines.len(), |most| most.min(list.lines.len())));
         for line in shown {
             // A command that is wrapped cannot be copied.
             match line.split_once(": `ctxsim ") {
                 Some((front, command)) => {
-                    terminal.paragraph(Tint::Plain, "  - ", front, text);
-                    *text += &format!("    ctxsim {}\n", command.trim_end_matches('`'));
+                    self.paragraph(Tint::Plain, "  - ", front);
+                    self.text += &format!("    ctxsim {}\n", command.trim_end_matches('`'));
                 }
-                None => terminal.paragraph(Tint::Plain, "  - ", line, text),
+                None => self.paragraph(Tint::Plain, "  - ", line),
             }
         }
         if !rest.is_empty() {
-            terminal.paragraph(Tint::Faint, "  ", &format!("… and {} more", rest.len()), text);
+            self.paragraph(Tint::Faint, "  ", &format!("… and {} more", rest.len()));
         }
-        text.push_str(if is_whole { "\n" } else { "" });
+        self.text.push_str(if is_whole { "\n" } else { "" });
+    }
+
+    /// Says how to see what is left out, columns that had no room too; without a list all is there, and columns are named.
+    fn more(&mut self, left_out: Option<&[String]>) {
+        let hidden = std::mem::take(&mut self.hidden);
+        let n_hidden = super::distinct(hidden.iter()).len();
+        let words = match left_out {
+            None => {
+                self.paragraphs(Tint::Faint, "Note: ", terminal::hidden_note(hidden));
+                let rows = "--rows requests for each request, --format json for each field";
+                format!("--columns for other numbers, {rows}.")
+            }
+            Some(parts) if n_hidden == 0 => {
+                format!("--details for {}; --columns for other numbers.", listed(parts))
+            }
+            Some(parts) => {
+                let columns = counted(n_hidden, "column");
+                format!(
+                    "--details for {}; --columns or --width for {columns} that did not fit.",
+                    listed(parts)
+                )
+            }
+        };
+        self.paragraph(Tint::Faint, MORE, &words);
     }
 }
 
@@ -163,6 +279,20 @@ fn write_block_markdown(block: &Block, text: &mut Markdown) {
     match block {
         Block::Head(head) => text.heading(2, head),
         Block::Answer(words) | Block::Text(words) | Block::Aside(words) => text.paragraph(words),
+        Block::Verdict([answer, more]) => text.paragraph(&format!("{answer}{more}")),
+        Block::Facts(facts) => facts.iter().for_each(|fact| text.paragraph(fact)),
+        Block::Marked(mark, _, lines) => {
+            lines.iter().for_each(|line| text.paragraph(&format!("{mark}{line}")));
+        }
+        Block::Measured(MeasuredBlock { whole, others, .. }) => {
+            text.table(whole);
+            others.iter().for_each(|words| text.paragraph(words));
+        }
+        Block::Guards(GuardsBlock { heading, failed, held }) => {
+            text.strong(heading);
+            text.items(failed.iter().map(|line| format!("❌ {line}")).chain(held.iter().cloned()));
+        }
+        Block::Sketch(_) | Block::More(_) => {}
         Block::Checked(CheckedBlock { holds, words, .. }) => {
             text.heading(3, &format!("{} {words}", if *holds { "✅" } else { "❌" }));
         }

@@ -224,6 +224,11 @@ impl PagePiece {
             Block::Answer(words) | Block::Text(words) | Block::Aside(words) | Block::Made(words) => {
                 vec![Self::Text(on_one_line(words))]
             }
+            Block::Verdict(words) => vec![Self::Text(on_one_line(words.concat()))],
+            Block::Facts(lines) | Block::Marked(_, _, lines) => vec![Self::List(lines)],
+            Block::Guards(guards) => Self::list(&guards.heading, [guards.failed, guards.held].concat()),
+            Block::Measured(measured) => vec![Self::table(measured.narrow)],
+            Block::Sketch(_) | Block::More(_) => Vec::new(),
             Block::Compared(it) => vec![Self::table(Grid { title: it.subject, ..it.numbers })],
             Block::List(list) => Self::list(&list.heading, list.lines),
             Block::Notes(notes) => Self::list("Notes", notes),

@@ -2,7 +2,7 @@
 //!
 //! **Sections are the tables of a run** (`report/sections.rs`): groups of scenarios with one row per policy and, over several scenarios,
 //! the spread of the change (`measure/delta.rs`), with its interval for later sessions (`measure/limits.rs`) over what is assumed
-//! (`measure/assumed.rs`). Tables, Markdown, HTML and JSON all use these sections; `report/table.rs` puts the text of `ctxsim run` together
+//! (`measure/assumed.rs`). Tables, Markdown, HTML and JSON all use these sections; `report/run_blocks.rs` puts the text of `ctxsim run` together
 //! from them and the notes, and `report/verdict.rs` reads its verdicts from them. In a suite with `ranked = true`, rows are ordered by
 //! cost, each with the parts of the bill that changed (`report/firings.rs`).
 

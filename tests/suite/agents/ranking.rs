@@ -1,6 +1,6 @@
 //! The suite `field` ranks every preset and says why each costs what it does.
 
-use ctxsim::report::markdown;
+use ctxsim::report::run_blocks;
 
 use super::*;
 
@@ -37,6 +37,6 @@ fn the_parts_that_a_reason_names_make_up_the_change() {
     // The oracle's prune: 4,016,994 tokens read become 1,562,622, and 166,718 written become 169,356.
     assert_eq!(line.reason.as_deref(), Some("acted 19 times: cache reads −37.7% and cache writes +0.5%"));
     assert_eq!(section.cost_change(line).map(ctxsim::grid::numbers::signed).as_deref(), Some("−37.2%"));
-    let text = markdown::report_markdown(&report, Detail::Groups);
+    let text = run_blocks::report_markdown(&report, Detail::Groups);
     assert!(text.contains("boundary_prune (acted 19 times: cache reads −37.7%"), "{text}");
 }

@@ -46,9 +46,10 @@ fn a_setting_of_several_lines_keeps_them_wherever_it_is_shown() {
 
     let words = report.verdict_lines();
     assert!(words[0].ends_with(&format!("put this in ~/.codex/config.toml:\n{lines}")), "{words:?}");
-    let table = ctxsim::report::table::report_text(&report, ctxsim::report::table::TableLayout::default());
+    let table =
+        ctxsim::report::run_blocks::report_text(&report, ctxsim::report::run_blocks::RunLayout::default());
     assert!(table.contains(&format!(":\n{lines}\n")), "{table}");
-    let markdown = ctxsim::report::markdown::job_summary_markdown(&report);
+    let markdown = ctxsim::report::run_blocks::job_summary_markdown(&report);
     assert!(markdown.contains(&format!(":  \n{}\n", lines.replace('\n', "  \n"))), "{markdown}");
 }
 

@@ -1,7 +1,7 @@
 //! What is said of the benchmark: tables, charts, costs and guards.
 
 use ctxsim::report::html::{self, Traces};
-use ctxsim::report::{json, markdown};
+use ctxsim::report::{json, run_blocks};
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn the_paper_s_tables_stand_beside_ours() {
     assert_snapshot(
         "context_decay",
         "markdown",
-        &markdown::report_markdown(&quietly(&plan(&[]), 1), Detail::Groups),
+        &run_blocks::report_markdown(&quietly(&plan(&[]), 1), Detail::Groups),
     );
 }
 
@@ -52,10 +52,10 @@ fn every_policy_keeps_what_it_keeps_on_every_load_at_its_price() {
     let comparison = Comparison { suite: Some("context-decay-cost".to_owned()), ..Comparison::default() };
     let report = quietly(&planned(&comparison), 2);
 
-    assert_snapshot("context_decay", "cost", &markdown::report_markdown(&report, Detail::Groups));
+    assert_snapshot("context_decay", "cost", &run_blocks::report_markdown(&report, Detail::Groups));
     let comparison = Comparison { suite: Some("context-decay-whole".to_owned()), ..Comparison::default() };
     let report = quietly(&planned(&comparison), 2);
-    assert_snapshot("context_decay", "whole", &markdown::report_markdown(&report, Detail::Groups));
+    assert_snapshot("context_decay", "whole", &run_blocks::report_markdown(&report, Detail::Groups));
 }
 
 #[test]

@@ -9,9 +9,9 @@ use ctxsim::report::guard::{GuardVerdict, Ratchet};
 use ctxsim::report::html::{self, Traces};
 use ctxsim::report::part::{JobKind, JobPart, PartHead, PartSet};
 use ctxsim::report::realised::{LaterSession, Realised, markdown};
+use ctxsim::report::run_blocks::{self, RunLayout};
 use ctxsim::report::sections::Detail;
 use ctxsim::report::sweep::json as shards;
-use ctxsim::report::table::{self, TableLayout};
 use ctxsim::report::{Report, json, shot, sweep};
 
 /// Folds parts of each kind of job, one a line, and draws what they come to.
@@ -30,7 +30,7 @@ pub(super) fn parts(bytes: &[u8]) {
 
 fn drawn(report: &Report, traces: Traces) {
     let _ = html::html_page(report, Detail::Groups, &traces);
-    let _ = table::report_text(report, TableLayout { on: Some(100).into(), ..TableLayout::default() });
+    let _ = run_blocks::report_text(report, RunLayout { on: Some(100).into(), ..RunLayout::default() });
 }
 
 /// What reads a part by its number.

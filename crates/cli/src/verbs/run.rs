@@ -13,11 +13,11 @@ use ctxsim_engine::take::{Cell, Load, RowsOf, Take};
 use ctxsim_report::chart::{KINDS, draw_named_chart_svg};
 use ctxsim_report::checkup::github;
 use ctxsim_report::html::Traces;
+use ctxsim_report::run_blocks::RunLayout;
 use ctxsim_report::sections::Detail;
 use ctxsim_report::sections::columns::TableColumn;
-use ctxsim_report::table::TableLayout;
 use ctxsim_report::tracer::Tracer;
-use ctxsim_report::{NextCommands, Report, SessionReport, html, json, markdown, rows, runs, table};
+use ctxsim_report::{NextCommands, Report, SessionReport, html, json, rows, run_blocks, runs};
 use ctxsim_timeline::row::Rows;
 use serde_json::Value;
 
@@ -284,7 +284,7 @@ impl TotalsView<'_> {
         let on = self.to.shown.terminal();
         let text = || match self.format {
             FormatArg::JSON => json::totals_json(report).map_err(unwritable_error),
-            _ => Ok(table::report_text(report, TableLayout { on, ..TableLayout::default() })),
+            _ => Ok(run_blocks::report_text(report, RunLayout { on, ..RunLayout::default() })),
         };
         self.to.write_text_and_page(inputs, self.format, page, text)
     }
@@ -356,9 +356,9 @@ pub(crate) fn encode_report(
     format: FormatArg,
 ) -> Result<Vec<u8>, Error> {
     let text = match format {
-        FormatArg::TABLE => table::report_text(report, TableLayout { on, detail, traces: &traces.runs }),
-        FormatArg::MARKDOWN => markdown::report_markdown(report, detail).into(),
-        FormatArg::GITHUB => markdown::job_summary_markdown(report).into(),
+        FormatArg::TABLE => run_blocks::report_text(report, RunLayout { on, detail, traces: &traces.runs }),
+        FormatArg::MARKDOWN => run_blocks::report_markdown(report, detail).into(),
+        FormatArg::GITHUB => run_blocks::job_summary_markdown(report).into(),
         FormatArg::HTML => html::html_page(report, detail, traces).map_err(unwritable_error)?,
         FormatArg::SVG => {
             draw_named_chart_svg(report, (&traces.runs, traces.left_out.as_deref()), detail, chart)?

@@ -1,0 +1,173 @@
+//! What a run says, as blocks: the verdicts, what was read, the tables, guards, notes, and where to look further; drawn for a terminal, as
+//! Markdown, and as the summary of a job.
+
+use super::blocks::{Block, GuardsBlock, MeasuredBlock, blocks_to_markdown, draw_blocks};
+use super::chart::requests::RunRequests;
+use super::names::names_without_folders;
+use super::sections::{Detail, Section};
+use super::spark;
+use crate::prelude::*;
+
+/// The most notes on a terminal, unless details are asked for.
+const NOTES: usize = 3;
+
+/// How a run is drawn on a terminal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunLayout<'t> {
+    pub on: Terminal,
+    /// How much is shown.
+    pub detail: Detail,
+    /// The requests of its runs, where they were kept.
+    pub traces: &'t [RunRequests],
+}
+
+/// Draws a run for a terminal; one that is not asked for details fits its lines, if there is one table alone.
+pub fn report_text(report: &Report, layout: RunLayout<'_>) -> String {
+    let draw = |on, n_notes| {
+        let blocks = terminal_blocks(report, RunLayout { on, ..layout }, n_notes);
+        draw_blocks(&blocks, "\n", on).trim_end().to_owned() + "\n"
+    };
+    let fits = is_brief(report, layout.detail) && report.verdicts().len() <= 1;
+    if fits { layout.on.fitted(0..=NOTES, draw) } else { draw(layout.on, NOTES) }
+}
+
+/// Returns the run as Markdown.
+pub fn report_markdown(report: &Report, detail: Detail) -> Markdown {
+    let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
+    let notes = report.all_notes().into_iter().chain(references).listed();
+    let mut blocks = answer_blocks(report, false);
+    blocks.extend(table_blocks(report, &report.sections(detail), detail));
+    blocks.push(Block::Facts(report.filled_lines()));
+    blocks.extend(guards_block(report, detail).map(Block::Guards));
+    blocks.extend(Block::list_if_any("Notes", notes));
+    blocks.extend(Block::list_if_any("Assumptions", report.assumption_sentences()));
+    blocks.extend(Block::list_if_any("Next", report.next_command_lines(true)));
+    blocks_to_markdown(&blocks)
+}
+
+/// Returns the run as the summary of a job: verdicts and tables visible; scenarios, notes and assumptions folded.
+pub fn job_summary_markdown(report: &Report) -> Markdown {
+    let sections = report.sections(Detail::Groups);
+    let mut blocks = answer_blocks(report, false);
+    blocks.extend(table_blocks(report, &sections, Detail::Groups));
+    let guards = guards_block(report, Detail::Scenarios);
+    let (guards, held) = guards.map_or((None, Vec::new()), |guards| {
+        (Some(Block::Guards(GuardsBlock { held: Vec::new(), ..guards })), guards.held)
+    });
+    blocks.extend(guards);
+    let scenarios = report.sections(Detail::Scenarios);
+    let scenarios = scenarios.iter().filter(|section| !sections.contains(section));
+    let mut folded = scenarios.map(|section| Block::Table(section.to_grid(thousands))).listed();
+    folded.extend(Block::list_if_any("Guards that hold", held));
+    folded.extend(Block::list_if_any("Notes", report.all_notes()));
+    folded.extend(Block::list_if_any("Assumptions", report.assumption_sentences()));
+    blocks.push(Block::Fold("Scenarios, notes and assumptions", folded));
+    blocks_to_markdown(&blocks)
+}
+
+/// Returns whether only the answer on recorded sessions is shown on a terminal.
+fn is_brief(report: &Report, detail: Detail) -> bool {
+    detail == Detail::Groups && !report.sessions.is_empty()
+}
+
+fn terminal_blocks(report: &Report, layout: RunLayout<'_>, n_notes: usize) -> Vec<Block> {
+    let RunLayout { on, detail, traces } = layout;
+    let (is_whole, is_brief) = (detail == Detail::Scenarios, is_brief(report, detail));
+    let mut sections = report.sections(detail);
+    if is_brief && sections.iter().any(|section| !section.is_part) {
+        sections.retain(|section| !section.is_part);
+    }
+    let mut blocks = answer_blocks(report, is_brief);
+    blocks.extend(table_blocks(report, &sections, detail));
+    if is_whole {
+        blocks.extend(report.filled_lines().into_iter().map(|line| Block::Facts(vec![line])));
+    }
+    // The prompts of a single run: as it was, and under what is advised.
+    let advised = report.verdicts().into_iter().find_map(|verdict| verdict.cheapest);
+    let advised = advised.map(|choice| choice.policy);
+    blocks.push(Block::Sketch(spark::draw_prompt_sizes(traces, advised.as_deref(), on)));
+    blocks.extend(guards_block(report, detail).map(Block::Guards));
+    if on.is_quiet {
+        return blocks;
+    }
+    let mut notes = report.all_notes();
+    let assumptions = report.assumption_sentences();
+    let left_out = if is_whole {
+        blocks.extend(Block::list_if_any("Assumed:", assumptions));
+        None
+    } else {
+        let n_more = notes.split_off(notes.len().min(n_notes)).len();
+        let mut left_out = Vec::new();
+        left_out.extend((n_more > 0).then(|| counted(n_more, "more note")));
+        left_out.extend((!assumptions.is_empty()).then(|| counted(assumptions.len(), "assumption")));
+        left_out.push(if is_brief { "each model and session" } else { "each scenario" }.to_owned());
+        Some(left_out)
+    };
+    blocks.push(Block::Notes(notes));
+    let limits = simulation_limits_sentence(report, is_whole);
+    blocks.push(Block::Marked("Simulated: ", Tint::Faint, vec![limits]));
+    blocks.push(Block::More(left_out));
+    blocks.push(Block::Marked("Next: ", Tint::Plain, report.next_command_lines(is_whole)));
+    blocks
+}
+
+/// Returns the verdicts, what to repair, and what was read.
+fn answer_blocks(report: &Report, is_brief: bool) -> Vec<Block> {
+    let verdicts = report.verdict_answers_and_details().into_iter().map(Block::Verdict);
+    let repair = Block::Marked("Repair: ", Tint::Plain, report.repair_lines());
+    let sessions = if is_brief { report.sessions_summary() } else { report.sessions_description() };
+    verdicts.chain([repair, Block::Facts(sessions)]).listed()
+}
+
+/// Returns all tables: published figures, the tables of bills, and what worlds found. Those of groups leave out the policies of a long ranking
+/// that changed nothing, and what fills the prompts.
+fn table_blocks(report: &Report, sections: &[Section], detail: Detail) -> Vec<Block> {
+    let mut blocks = report.figures_grid().into_iter().map(Block::Table).listed();
+    for section in sections {
+        let ranking = section.shortened_ranking().filter(|_| detail == Detail::Groups);
+        let (section, others) = match &ranking {
+            Some((short, others)) => (short, Some(others.clone())),
+            None => (section, None),
+        };
+        let names = section.lines.iter().map(|line| line.policy.as_str()).listed();
+        let names = names_without_folders(&names);
+        let [wide, narrow] = [thousands, numbers::short].map(|digits| {
+            let mut grid = section.to_grid(digits);
+            grid.title = format!("{} · {} ({})", section.load, section.profile, section.as_of);
+            for (row, name) in grid.rows.iter_mut().zip(&names) {
+                (*name).clone_into(&mut row.cells[0]);
+            }
+            grid
+        });
+        let whole = section.to_grid(thousands);
+        blocks.push(Block::Measured(MeasuredBlock { whole, wide, narrow, others }));
+    }
+    blocks.extend(report.findings_grids().into_iter().map(Block::Table));
+    if detail == Detail::Scenarios {
+        blocks.extend(report.first_report_fill_grids().into_iter().map(Block::Table));
+    }
+    blocks
+}
+
+/// Returns the guards, those that failed apart.
+fn guards_block(report: &Report, detail: Detail) -> Option<GuardsBlock> {
+    let heading = report.guards_heading()?;
+    let mut failed = report.guard_lines(detail);
+    let held = failed.split_off(report.guard_verdicts.iter().filter(|verdict| !verdict.holds).count());
+    Some(GuardsBlock { heading, failed, held })
+}
+
+/// Says what a simulation is not, and how recovery was counted.
+fn simulation_limits_sentence(report: &Report, is_whole: bool) -> String {
+    let is_drawn = report.run_briefs().any(|it| it.figures.is_drawn);
+    let is_played = report.run_briefs().any(|it| it.figures.n_played > 0);
+    let recovery = match (is_drawn, is_played) {
+        _ if !is_whole => "",
+        (true, _) => " recovery was sampled;",
+        (_, true) => " recovery is an expected value, or the mean of sampled runs;",
+        _ => " recovery is an expected value;",
+    };
+    let needs = report.run_briefs().any(|it| it.figures.has_needs);
+    let evidence = if needs { " evidence is text that a later step uses again;" } else { "" };
+    format!("no model ran, no answer was judged;{recovery}{evidence} prices as of the dates shown.")
+}
