@@ -197,7 +197,7 @@ fn assumptions_that_are_drawn_together_cost_about_what_their_changes_add_up_to()
         runs.for_each(|(nth, it)| {
             let cost = it.tally.assumed_cost().unwrap();
             let usd = cost.usd - it.tally.costs.reaction.usd();
-            sums[nth % 3] += &AssumedCost { usd, ..cost };
+            sums[nth % 3] += AssumedCost { usd, ..cost };
         });
         sums
     };
