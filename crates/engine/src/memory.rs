@@ -22,7 +22,7 @@
 //! therefore keeps it until its content changes, and then loses everything behind it. A session that shares the previous session's stable
 //! prefix also keeps the slot. At the `tail`, the default, memory is sent with each request after the last breakpoint. There it changes
 //! between requests, so no cache reads it, nothing before it moves, and it needs no slot; it is counted after the stages have run. A memory
-//! that names its `service` makes calls, which are rows of the ledger (`MemoryRow`) and `memory_calls` in the JSON. A profile's assumptions
+//! that names its `service` makes calls, which are rows of the ledger (`CallRow`) and `memory_calls` in the JSON. A profile's assumptions
 //! say what a call costs and how long it takes.
 //!
 //! **The place of facts.** A fact may have a place in its item (`spreads`), and an answer may repeat it (`repeats`). If a slot shows part

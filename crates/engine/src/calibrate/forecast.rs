@@ -87,7 +87,6 @@ impl Forecast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ctxsim_input::text::source::{Format, decode_table};
 
     #[test]
     fn files_used_longer_ago_are_less_likely_to_be_read_again() {

@@ -1,5 +1,5 @@
-//! A declarative policy compiled for one timeline and one set of limits: its stages, and the steps of each, with their state between
-//! firings. It implements [`Projector`].
+//! A declarative policy compiled for one timeline and one set of limits:
+//! its stages, and the steps of each, with their state between firings. It implements [`Projector`].
 
 use super::act::Spent;
 use super::tracker::RawTokens;
