@@ -115,7 +115,7 @@ fn a_log_newer_than_all_that_is_described_says_so() {
     let newer = |version| logged(version, "claude-opus-5", 1_000).recorded.unwrap().newer_than;
 
     assert_eq!(["2.1.42", "2.1.330"].map(newer), [None; 2]);
-    assert_eq!(newer("2.1.331").map(|it| (it.harness, it.to)), Some(("Claude Code", "2.1.330")));
+    assert_eq!(newer("2.1.331").map(|it| (&*it.harness, &*it.to)), Some(("Claude Code", "2.1.330")));
     assert!(newer("3.0.0").is_some());
 }
 
