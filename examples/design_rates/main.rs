@@ -74,8 +74,7 @@ fn recorded(
     let mut plays = DesignPlays::open(&catalog, &comparison, None, &|_, _| {})?;
     let all: Vec<usize> = (0..plays.sessions.len()).collect();
     let begun = Instant::now();
-    let presets: Vec<DesignCandidate> =
-        (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+    let presets: Vec<_> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
     plays.play_missing(&presets, &all, &|_, _| {})?;
     eprintln!("{} sessions, {} presets: {:.1?}", all.len(), presets.len(), begun.elapsed());
     let declared = [plays.grammar.caution];
@@ -227,8 +226,7 @@ fn made_up(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         let terms = DesignTerms { min_evidence: FLOOR, budget: BUDGET, seed };
         let found = DesignSearch::new(&mut plays, own, terms, &|_, _| {}).search()?;
         let seconds = begun.elapsed().as_secs_f64();
-        let presets: Vec<DesignCandidate> =
-            (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+        let presets: Vec<_> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
         let known = plays.grammar.parse_candidate(load.best).unwrap_or_default();
         let everything: Vec<DesignCandidate> =
             presets.iter().chain([&known, &found.chosen]).cloned().collect();

@@ -104,9 +104,8 @@ pub(crate) fn job<'py>(
     });
     let given: Vec<GivenRecording> = given.collect();
     let stop = Stop::default();
-    let made =
-        watched(py, &stop, || tickets::create_job(&bundled_catalog(), &comparison, &given, min_evidence))?;
-    let (job, all) = made.map_err(|it| raised(py, &it.into()))?;
+    let job = watched(py, &stop, || tickets::new_job(&bundled_catalog(), &comparison, &given, min_evidence))?;
+    let (job, all) = job.map_err(|it| raised(py, &it.into()))?;
     let rows = all.into_iter().map(|it| {
         let bytes = it.bytes.map(|it| PyBytes::new(py, &it.bytes));
         Ok((it.ticket.path.clone(), text(&it.ticket)?, bytes))
@@ -134,8 +133,7 @@ pub(crate) fn batch(
     }
     let stop = Stop::default();
     let told = |_, _| if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let made =
-        watched(py, &stop, || tickets::make_parts_of_tickets(&bundled_catalog(), &job, all, &told, threads))?;
+    let made = watched(py, &stop, || tickets::make_parts(&bundled_catalog(), &job, all, &told, threads))?;
     rows(&made.map_err(|it| raised(py, &it.into()))?)
 }
 

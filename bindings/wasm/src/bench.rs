@@ -190,13 +190,11 @@ impl Bench {
     /// Plays one of its sessions alone, and returns what each of the agent's prompts holds.
     pub fn holds(&self, session: &str, options: Option<Given>) -> Result<AllHeld, JsValue> {
         let plan = self.alone(session, options)?.plan().map_err(|it| thrown(&it))?;
-        let runs = plan.runs().map_err(|it| thrown(&it))?;
-        let held = |run: &ctxsim::RunId| {
-            plan.prompt_tokens_by_source(run)
-                .map(|held| RunHeld { policy: run.policy.clone(), held })
-                .map_err(|it| thrown(&it))
-        };
-        let all = runs.iter().map(held).collect::<Result<Vec<_>, JsValue>>()?;
+        let mut all = Vec::new();
+        for run in plan.runs().map_err(|it| thrown(&it))? {
+            let held = plan.prompt_tokens_by_source(&run).map_err(|it| thrown(&it))?;
+            all.push(RunHeld { policy: run.policy, held });
+        }
         object(&all).map(JsCast::unchecked_into)
     }
 
@@ -270,9 +268,8 @@ struct ScreenedText<'a> {
 /// Returns what to paste to give an agent settings, `KEY=VALUE` each; nothing for an agent or a setting that is not known.
 #[wasm_bindgen(js_name = pasteOf)]
 pub fn paste_of(agent: &str, set: Vec<String>) -> Result<Pastes, JsValue> {
-    let all = Agent::all_by_file_name()
-        .map_err(|it| said(&format!("{} problems of the agents' files", it.len())))?;
-    let agent = all.values().find(|it| it.name == agent);
+    let wrong = |it: Vec<_>| said(&format!("{} problems of the agents' files", it.len()));
+    let agent = Agent::all_by_file_name().map_err(wrong)?.values().find(|it| it.name == agent);
     let pairs = set.iter().filter_map(|it| it.split_once('='));
     let chosen: Vec<_> = pairs.filter_map(|(key, value)| Some((agent?.setting(key)?, value))).collect();
     object(&pastes_by_place(&chosen)).map(JsCast::unchecked_into)

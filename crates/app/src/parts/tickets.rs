@@ -88,7 +88,7 @@ impl HeldTicket {
 ///
 /// # Errors
 /// Every problem of policies, profiles and options, a folder that cannot be read, or there is no recording.
-pub fn create_job(
+pub fn new_job(
     catalog: &Catalog,
     comparison: &Comparison,
     recordings: &[GivenRecording],
@@ -152,7 +152,7 @@ pub fn create_job(
 ///
 /// # Errors
 /// Another version or other inputs made the job, or what [`Plan::make_parts`] says.
-pub fn make_parts_of_tickets(
+pub fn make_parts(
     catalog: &Catalog,
     job: &Job,
     tickets: Vec<HeldTicket>,
