@@ -67,7 +67,7 @@ pub fn advise(
     request: &AdviceRequest,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(Advice, Option<SavingsForecast>), Error> {
+) -> Result<(Advice, Option<SavingsForecast>)> {
     let menus = SettingMenus::new(catalog, request)?;
     // What is wrong with the days is said before any session is read.
     request.trial.iter().try_for_each(|trial| trial.schedule_days(Some(0)).map(|_| ()))?;
@@ -113,7 +113,7 @@ pub(super) fn advise_and_collect<T: Send>(
     threads: Option<usize>,
     progress: Progress<'_>,
     collect: impl Fn(&Load, &Policy) -> T + Sync,
-) -> Result<(Advice, Vec<T>), Error> {
+) -> Result<(Advice, Vec<T>)> {
     let menus = SettingMenus::new(catalog, request)?;
     let plan = play::plan_as_recorded(catalog, comparison)?;
     let beside = |load: &Load, session| (session, collect(load, &plan.as_recorded));
@@ -132,7 +132,7 @@ fn advise_on_sessions(
     played_sessions: &[PlayedSession],
     min_evidence: f64,
     owner: &OwnerFilter,
-) -> Result<(Advice, Option<SavingsForecast>), Error> {
+) -> Result<(Advice, Option<SavingsForecast>)> {
     let mut by_agent: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     let mut by_format: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     for session in played_sessions {

@@ -129,7 +129,7 @@ fn to_strings(names: &[&str]) -> Vec<String> {
 ///
 /// # Errors
 /// A name that no number has, or a value that is not of the number's kind.
-pub fn replace_assumed_numbers(numbers: &[String]) -> Result<(), Error> {
+pub fn replace_assumed_numbers(numbers: &[String]) -> Result<()> {
     if numbers.is_empty() {
         return Ok(());
     }

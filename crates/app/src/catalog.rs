@@ -136,7 +136,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The configuration or a folder cannot be read.
-    pub fn open(bundle: Bundle, folder: &Path) -> Result<Self, Error> {
+    pub fn open(bundle: Bundle, folder: &Path) -> Result<Self> {
         let mut catalog = Self::from_bundle(bundle);
         let path = folder.join(CONFIG);
         if path.is_file() {
@@ -159,7 +159,7 @@ impl Catalog {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn reopen_in(&self, folder: &Path) -> Result<Self, Error> {
+    pub fn reopen_in(&self, folder: &Path) -> Result<Self> {
         Self::open(self.bundle, folder)
     }
 
@@ -167,7 +167,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The folder cannot be read, contains no folder of inputs, or has two files with the same name.
-    pub fn with_folder(mut self, folder: &Path) -> Result<Self, Error> {
+    pub fn with_folder(mut self, folder: &Path) -> Result<Self> {
         let mut added: BTreeMap<(InputKind, String), Origin> = BTreeMap::new();
         let mut problems = Vec::new();
         let mut has_inputs = false;
@@ -333,7 +333,7 @@ impl Catalog {
     ///
     /// # Errors
     /// There is no such name or file.
-    pub fn find_origin(&self, kind: InputKind, name: &str) -> Result<Origin, Error> {
+    pub fn find_origin(&self, kind: InputKind, name: &str) -> Result<Origin> {
         let found = self.find_origin_unnoted(kind, name)?;
         self.files.add_origin(&found);
         Ok(found)
@@ -344,7 +344,7 @@ impl Catalog {
         &self.files
     }
 
-    fn find_origin_unnoted(&self, kind: InputKind, name: &str) -> Result<Origin, Error> {
+    fn find_origin_unnoted(&self, kind: InputKind, name: &str) -> Result<Origin> {
         if let Some(problem) = unnameable_problem(name) {
             return Err(problem.into());
         }
@@ -432,7 +432,7 @@ impl Catalog {
 ///
 /// # Errors
 /// A folder cannot be read.
-pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>> {
     search::files_below(folder, |it| Format::from_path(it).is_some())
 }
 
@@ -440,7 +440,7 @@ pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 ///
 /// # Errors
 /// A folder cannot be read.
-pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>> {
     search::files_below(folder, |it| it.extension().is_some_and(|it| it == "toml" || it == "json"))
 }
 

@@ -19,7 +19,7 @@ pub use written_loads::WARNINGS;
 ///
 /// # Errors
 /// Every problem of the input.
-pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(), Error> {
+pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<()> {
     match kind {
         InputKind::Policy => {
             let policy = catalog.policy(name)?;
@@ -54,7 +54,7 @@ pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(),
 ///
 /// # Errors
 /// The input cannot be read or checked.
-pub fn lint_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<Vec<Diagnostic>, Error> {
+pub fn lint_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<Vec<Diagnostic>> {
     match kind {
         InputKind::Policy => {}
         InputKind::Scenario => return written_loads::lint_written_scenario(catalog, name),
@@ -109,7 +109,7 @@ pub(super) fn refused_breakpoint_problems(
 ///
 /// # Errors
 /// Everything that it does against the protocol.
-pub fn try_out_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(), Error> {
+pub fn try_out_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<()> {
     match kind {
         InputKind::Policy => try_out_program(catalog, name),
         _ => Ok(()),
@@ -144,7 +144,7 @@ pub(super) fn check_policy(
 }
 
 /// Checks that a suite's names lead somewhere and that its overrides can be read.
-fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error> {
+fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<()> {
     let spec = &suite.spec;
     let mut problems = overrides::undeclared_param_problems(&spec.params, &[], catalog);
     problems.extend(Suite::new(spec).err().unwrap_or_default());
@@ -270,7 +270,7 @@ pub(super) fn with_plays_twice(policy: Policy) -> Policy {
 ///
 /// # Errors
 /// Everything that it does against the protocol, or that its policy file says wrong.
-pub(super) fn try_out_program(catalog: &Catalog, name: &str) -> Result<(), Error> {
+pub(super) fn try_out_program(catalog: &Catalog, name: &str) -> Result<()> {
     let loaded = catalog.policy(name)?;
     let Some(process) = &loaded.spec.process else { return Ok(()) };
     let mut found: Vec<String> = Vec::new();

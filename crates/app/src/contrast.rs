@@ -68,7 +68,7 @@ impl Plan {
         policy_pairs: &[[usize; 2]],
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Result<Vec<Contrast>, Error> {
+    ) -> Result<Vec<Contrast>> {
         let of_loads = self.map_loads(threads, progress, |load, progress| {
             policy_pairs.iter().try_for_each(|it| check_same_work(load, it))?;
             let played = PlayedPair::play(load, self, progress);
@@ -81,7 +81,7 @@ impl Plan {
             });
             Ok(parts.listed())
         })?;
-        let of_loads = of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
+        let of_loads = of_loads.into_iter().collect::<Result<Vec<_>>>()?;
         let mut groups: IndexMap<([usize; 2], String), Vec<ContrastPart>> = IndexMap::new();
         for (key, part) in of_loads.into_iter().flatten() {
             groups.entry(key).or_default().push(part);

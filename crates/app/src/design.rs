@@ -45,7 +45,7 @@ pub fn design_policy(
     terms: DesignTerms,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<DesignResult, Error> {
+) -> Result<DesignResult> {
     let mut plays = DesignPlays::open(catalog, comparison, threads, &|_, _| {})?;
     let parts = SessionSplit::new(&plays.to_tuned_sessions(Vec::new()), terms.seed).part_indices();
     let found = DesignSearch::new(&mut plays, &parts[0], terms, progress).search()?;
@@ -100,11 +100,7 @@ impl DesignPlays<'_> {
     }
 
     /// Puts the report of a choice together with its policy file.
-    fn design_result(
-        &self,
-        designed: DesignSearchResult,
-        chosen: &DesignCandidate,
-    ) -> Result<DesignResult, Error> {
+    fn design_result(&self, designed: DesignSearchResult, chosen: &DesignCandidate) -> Result<DesignResult> {
         let about = match &designed.preset {
             Some(preset) => format!("The preset {preset}, which no policy that was tried is sure to beat."),
             None => format!("Found by a search: {}.", designed.name),
@@ -129,7 +125,7 @@ impl DesignResult {
     ///
     /// # Errors
     /// The format cannot hold it.
-    pub fn to_policy_text(&self, name: &str, format: Format) -> Result<String, Error> {
+    pub fn to_policy_text(&self, name: &str, format: Format) -> Result<String> {
         let file = PolicyFile { name: name.to_owned(), ..self.file.clone() };
         let written = encode(&file, format)?;
         let mark = if format == Format::Ron { "// " } else { "# " };

@@ -58,11 +58,7 @@ pub struct ReadyLoad {
 
 impl ReadyLoad {
     /// Makes or reads what it plays.
-    pub(super) fn open_loads(
-        &self,
-        named_profiles: &[Profile],
-        models: &ModelProfiles,
-    ) -> Result<Vec<Load>, Error> {
+    pub(super) fn open_loads(&self, named_profiles: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>> {
         let workloads = load::worlds_of_scenario(&self.loaded, &self.spec, &self.indexing.beside)?;
         self.loads_of_known_models(workloads, named_profiles, models)
     }
@@ -74,7 +70,7 @@ impl ReadyLoad {
         side_requests: &[HiddenRequest],
         named_profiles: &[Profile],
         models: &ModelProfiles,
-    ) -> Result<Vec<Load>, Error> {
+    ) -> Result<Vec<Load>> {
         let assuming = |side_request: &HiddenRequest| {
             let mut spec = self.spec.clone();
             if let LoadSpec::Recorded { assume, .. } = &mut spec.load {
@@ -99,7 +95,7 @@ impl ReadyLoad {
         worlds: Vec<Arc<dyn World>>,
         named_profiles: &[Profile],
         models: &ModelProfiles,
-    ) -> Result<Vec<Load>, Error> {
+    ) -> Result<Vec<Load>> {
         let loads = self.to_loads(worlds, named_profiles, models)?;
         let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
         match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {
@@ -114,7 +110,7 @@ impl ReadyLoad {
         worlds: Vec<Arc<dyn World>>,
         named_profiles: &[Profile],
         models: &ModelProfiles,
-    ) -> Result<Vec<Load>, Error> {
+    ) -> Result<Vec<Load>> {
         let has_several = worlds.len() > 1;
         let ready = |workload| {
             let load = self.to_load(workload, named_profiles, models)?;
@@ -135,7 +131,7 @@ impl ReadyLoad {
     }
 
     /// Returns the profile of a model that the recording names.
-    fn profile_of_model<'m>(&self, model: &str, models: &'m ModelProfiles) -> Result<&'m Profile, Error> {
+    fn profile_of_model<'m>(&self, model: &str, models: &'m ModelProfiles) -> Result<&'m Profile> {
         models.profile_for_model(model).map_err(|it| it.in_file(self.loaded.origin.label()).into())
     }
 
@@ -192,7 +188,7 @@ impl ReadyLoad {
     }
 
     /// Returns the profiles that the scenario is made for, of those that are named.
-    fn fitting_profiles(&self, named_profiles: &[Profile]) -> Result<Vec<Profile>, Error> {
+    fn fitting_profiles(&self, named_profiles: &[Profile]) -> Result<Vec<Profile>> {
         let made_for = &self.spec.profiles;
         let fits = |it: &&Profile| made_for.is_empty() || matches_any(made_for, &it.name);
         let fitting: Vec<Profile> = named_profiles.iter().filter(fits).cloned().listed();
@@ -211,7 +207,7 @@ impl ReadyLoad {
         world: Arc<dyn World>,
         named_profiles: &[Profile],
         models: &ModelProfiles,
-    ) -> Result<Load, Error> {
+    ) -> Result<Load> {
         let mut policies = self.policies.clone();
         if self.replays_once && !world.kind().reads_any() {
             policies.truncate(1);
@@ -305,7 +301,7 @@ impl Plan {
         &self,
         entry: &ReadyLoad,
         is_log_folder_project: impl Fn(&Load) -> bool,
-    ) -> Result<Vec<Load>, Error> {
+    ) -> Result<Vec<Load>> {
         let mut loads = self.open(entry)?;
         for load in &mut loads {
             let session =
@@ -370,7 +366,7 @@ pub(super) fn first_scenario_of_memories(entries: &[ReadyLoad]) -> Option<&str> 
 ///
 /// # Errors
 /// Some are played by a memory runner, and others are not.
-pub(super) fn check_same_work(load: &Load, policy_indices: &[usize]) -> Result<(), Error> {
+pub(super) fn check_same_work(load: &Load, policy_indices: &[usize]) -> Result<()> {
     let policies = policy_indices.iter().filter_map(|it| load.policies.get(*it));
     let (written, others): (Vec<_>, Vec<_>) = policies.partition(|it| load.is_written_by(it));
     let (Some(written), Some(other)) = (written.first(), others.first()) else { return Ok(()) };

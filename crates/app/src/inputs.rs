@@ -94,7 +94,7 @@ impl Plan {
     ///
     /// # Errors
     /// Every problem of every file and of every override.
-    pub fn new(catalog: &Catalog, comparison: &Comparison) -> Result<Self, Error> {
+    pub fn new(catalog: &Catalog, comparison: &Comparison) -> Result<Self> {
         let mut found = ProblemsFound::default();
         let suite = read_suite(catalog, comparison)?;
         let given = GivenInputs::read(catalog, comparison, suite.as_ref(), &mut found);
@@ -176,7 +176,7 @@ fn is_recording(scenario: &NamedScenario) -> bool {
 }
 
 /// Reads the suite, where one is named or needed.
-fn read_suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<SuiteFile>>, Error> {
+fn read_suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<SuiteFile>>> {
     let is_needed =
         comparison.policies.is_empty() || comparison.scenarios.is_empty() || comparison.profiles.is_empty();
     match &comparison.suite {

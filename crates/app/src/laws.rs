@@ -191,7 +191,7 @@ struct LawTrial<'p> {
 
 impl LawTrial<'_> {
     /// Returns the breaches of some laws in a session.
-    fn find_breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>, Error> {
+    fn find_breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>> {
         breaches(timeline, self.policy, &self.limits, self.rules, laws).map_err(|what| {
             let message = format!("`{}` failed in a random session: {what}", self.policy.name);
             let help = "make the policy answer every request, then check its laws again";
@@ -200,7 +200,7 @@ impl LawTrial<'_> {
     }
 
     /// Returns the breach of a law in a session, if there is one and the session is one.
-    fn find_breach(&self, turns: &[TurnSpec], law: Law) -> Result<Option<LawBreach>, Error> {
+    fn find_breach(&self, turns: &[TurnSpec], law: Law) -> Result<Option<LawBreach>> {
         let Some(timeline) = timeline_of_turns(turns) else { return Ok(None) };
         Ok(self.find_breaches(&timeline, &[law])?.into_iter().next())
     }
@@ -211,7 +211,7 @@ impl LawKit {
     ///
     /// # Errors
     /// A policy that is code failed.
-    pub fn check_policies(&self, plan: &Plan) -> Result<LawReport, Error> {
+    pub fn check_policies(&self, plan: &Plan) -> Result<LawReport> {
         let (Some(entry), Some(profile)) = (plan.scenarios.first(), plan.profiles.first()) else {
             return Ok(LawReport { seed: self.seed, prompt_limit: LIMIT, policies: Vec::new() });
         };
@@ -229,7 +229,7 @@ impl LawKit {
     }
 
     /// Holds one policy against the laws.
-    fn check_policy(&self, trial: &LawTrial<'_>, argument: Option<&String>) -> Result<PolicyLaws, Error> {
+    fn check_policy(&self, trial: &LawTrial<'_>, argument: Option<&String>) -> Result<PolicyLaws> {
         let is_program = trial.policy.process.is_some();
         let (usual, exempt, shrinks) = if is_program {
             (PROGRAM_SESSIONS, EXEMPT_PROGRAM_SESSIONS, PROGRAM_SHRINKS)
@@ -284,11 +284,7 @@ fn timeline_of_turns(turns: &[TurnSpec]) -> Option<Timeline> {
 }
 
 /// Returns a counterexample as a scenario file.
-fn to_counterexample(
-    policy: &str,
-    turns: &[TurnSpec],
-    breach: LawBreach,
-) -> Result<LawCounterexample, Error> {
+fn to_counterexample(policy: &str, turns: &[TurnSpec], breach: LawBreach) -> Result<LawCounterexample> {
     let LawBreach { law, turn, request, what } = breach;
     let name = format!("{}.{}", policy.replace(['/', '\\', '.', ':', ' '], "-"), law.name());
     let about = format!("Breaks `{}` under {policy} at request {request}: {what}.", law.name());
@@ -373,7 +369,7 @@ fn shrink_counterexample(
     law: Law,
     turns: &[TurnSpec],
     mut tries: u32,
-) -> Result<LawCounterexample, Error> {
+) -> Result<LawCounterexample> {
     let mut best = (turns.to_vec(), trial.find_breach(turns, law)?);
     'smaller: while tries > 0 {
         for candidate in smaller_sessions(&best.0) {

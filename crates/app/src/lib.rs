@@ -183,7 +183,7 @@ impl Plan {
     ///
     /// # Errors
     /// Every problem of its recording, or no profile stands for its model.
-    pub fn open(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
+    pub fn open(&self, entry: &ReadyLoad) -> Result<Vec<Load>> {
         entry.open_loads(&self.profiles, &self.models)
     }
 
@@ -192,7 +192,7 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says of any scenario.
-    pub fn n_simulations(&self) -> Result<usize, Error> {
+    pub fn n_simulations(&self) -> Result<usize> {
         let n_all = self.map_loads(None, &|_, _| {}, |load, _| load.simulations().n_distinct())?;
         Ok(n_all.into_iter().sum())
     }
@@ -207,7 +207,7 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<Vec<T>, Error> {
+    ) -> Result<Vec<T>> {
         self.map_loads_with_skipped(threads, progress, map_load).map(|it| it.0)
     }
 
@@ -220,7 +220,7 @@ impl Plan {
         threads: Option<usize>,
         watch: PlanWatch<'_>,
         map_load: impl Fn(&Load) -> T + Sync,
-    ) -> Result<Vec<T>, Error> {
+    ) -> Result<Vec<T>> {
         let all = self.map_loads_watched(
             threads,
             &PlanWatcher::new(watch),
@@ -240,7 +240,7 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+    ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
         self.map_loads_opened_by(threads, progress, |entry| self.open(entry), map_load)
     }
 
@@ -254,7 +254,7 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+    ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
         let open = |entry: &ReadyLoad| entry.open_loads_assuming(side_requests, &self.profiles, &self.models);
         self.map_loads_opened_by(threads, progress, open, map_load)
     }
@@ -264,9 +264,9 @@ impl Plan {
         &self,
         threads: Option<usize>,
         progress: Progress<'_>,
-        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>> + Sync,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+    ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
         self.map_loads_watched(
             threads,
             &PlanWatcher::new(&as_unstoppable_watch(progress)),
@@ -282,10 +282,10 @@ impl Plan {
         &self,
         threads: Option<usize>,
         watch: &PlanWatcher<'_>,
-        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>> + Sync,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
         mut settle: impl FnMut(T) -> U + Send,
-    ) -> Result<(Vec<U>, Vec<SkippedFile>), Error> {
+    ) -> Result<(Vec<U>, Vec<SkippedFile>)> {
         let n_all = self.scenarios.len();
         let (n_done, n_recorded) = (AtomicUsize::new(0), AtomicUsize::new(0));
         // What a single scenario does is shown in its own steps.
@@ -308,7 +308,7 @@ impl Plan {
                 }
                 part
             };
-            in_turn(n_all, played, |part: Result<Vec<Result<T, SkippedFile>>, Error>| {
+            in_turn(n_all, played, |part: Result<Vec<Result<T, SkippedFile>>>| {
                 part.map(|all| all.into_iter().map(|it| it.map(&mut settle)).listed())
             })
         });
@@ -337,11 +337,11 @@ impl Plan {
     fn map_loads_of_scenario<T: Send>(
         &self,
         entry: &ReadyLoad,
-        open: &impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error>,
+        open: &impl Fn(&ReadyLoad) -> Result<Vec<Load>>,
         exclusions: Option<&Vec<Exclusion>>,
         watch: &PlanWatcher<'_>,
         map_load: impl Fn(&Load) -> T + Sync,
-    ) -> Result<Vec<Result<T, SkippedFile>>, Error> {
+    ) -> Result<Vec<Result<T, SkippedFile>>> {
         let skipped = |reason| index::skipped_session(&entry.loaded.origin.label(), reason);
         // What takes no part need not be read again.
         if let Some(reasons) = exclusions.and_then(|it| it.iter().cloned().collect::<Option<Vec<_>>>())
@@ -371,7 +371,7 @@ impl Plan {
     fn find_exclusions(
         &self,
         watch: &PlanWatcher<'_>,
-        open: &(impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync),
+        open: &(impl Fn(&ReadyLoad) -> Result<Vec<Load>> + Sync),
     ) -> Option<Vec<Vec<Exclusion>>> {
         if !self.selection.is_set() {
             return None;
@@ -395,7 +395,7 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
-    pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report, Error> {
+    pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report> {
         self.report_and_map_takes(threads, &as_unstoppable_watch(progress), |_| false, |_, _| ())
             .map(|it| it.0)
     }
@@ -411,7 +411,7 @@ impl Plan {
         watch: PlanWatch<'_>,
         wants_rows: impl Fn(&Load) -> bool + Sync,
         map_takes: impl Fn(&Load, &[Take]) -> T + Sync,
-    ) -> Result<(Report, Vec<T>), Error> {
+    ) -> Result<(Report, Vec<T>)> {
         let open = |entry: &ReadyLoad| self.open(entry);
         let one = |load: &Load, progress: Progress<'_>| {
             let taken = self.play_load(load, wants_rows(load), progress);

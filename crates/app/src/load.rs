@@ -20,10 +20,7 @@ pub(super) const RECORDED: &str = "load.recorded.path";
 ///
 /// # Errors
 /// Every problem of the scenario.
-pub(super) fn check_scenario(
-    scenario: &Loaded<ScenarioFile>,
-    spec: &ScenarioFile,
-) -> Result<Scenario, Error> {
+pub(super) fn check_scenario(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<Scenario> {
     let checked = Scenario::new(spec).map_err(|problems| scenario.locate_problems(problems))?;
     let unknown = ctxsim_worlds::check(&spec.load);
     if unknown.is_empty() { Ok(checked) } else { Err(scenario.locate_problems(unknown).into()) }
@@ -33,10 +30,7 @@ pub(super) fn check_scenario(
 ///
 /// # Errors
 /// Every problem of the scenario.
-pub(super) fn check_scenario_and_files(
-    scenario: &Loaded<ScenarioFile>,
-    spec: &ScenarioFile,
-) -> Result<(), Error> {
+pub(super) fn check_scenario_and_files(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<()> {
     check_scenario(scenario, spec)?;
     files_beside(&spec.load)
         .iter()
@@ -64,7 +58,7 @@ pub(super) fn worlds_of_scenario(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
     neighbours: &BySession,
-) -> Result<Vec<Arc<dyn World>>, Error> {
+) -> Result<Vec<Arc<dyn World>>> {
     Ok(worlds_under_specs(scenario, std::slice::from_ref(spec), neighbours)?.pop().unwrap_or_default())
 }
 
@@ -76,7 +70,7 @@ pub(super) fn worlds_under_specs(
     scenario: &Loaded<ScenarioFile>,
     specs: &[ScenarioFile],
     neighbours: &BySession,
-) -> Result<Vec<Vec<Arc<dyn World>>>, Error> {
+) -> Result<Vec<Vec<Arc<dyn World>>>> {
     let Some(first) = specs.first() else { return Ok(Vec::new()) };
     let path = match &first.load {
         LoadSpec::Recorded { path, .. } if scenario.origin.built_timeline().is_none() => path,
@@ -117,7 +111,7 @@ fn worlds_without_recording(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
     neighbours: &BySession,
-) -> Result<Vec<Arc<dyn World>>, Error> {
+) -> Result<Vec<Arc<dyn World>>> {
     let checked = check_scenario(scenario, spec)?;
     if let Some(timeline) = scenario.origin.built_timeline() {
         if spec.load != scenario.spec.load {
@@ -138,12 +132,12 @@ fn worlds_without_recording(
     let named = files_beside(&spec.load);
     let origins = named.iter().map(|(path, field)| origin_of_named_file(scenario, path, field));
     let beside: Vec<Origin> = origins.collect::<Result<_, _>>()?;
-    let file = |file: &Origin| -> Result<NamedFile, Error> {
+    let file = |file: &Origin| -> Result<NamedFile> {
         let origin = file.clone();
         let again = Box::new(move || origin.read_text().ok().map(Cow::into_owned));
         Ok(NamedFile { reader: file.open_reader()?, again })
     };
-    let mut files = beside.iter().map(file).collect::<Result<Vec<_>, Error>>()?;
+    let mut files = beside.iter().map(file).collect::<Result<Vec<_>>>()?;
     if let Some(made) = ctxsim_worlds::make(&checked, &mut files) {
         return made.map_err(|problems| match beside.as_slice() {
             [origin] => error_in_file(problems, origin),
@@ -193,7 +187,7 @@ pub fn timeline_with_losses(session: Imported, scenario: &str) -> Timeline {
 pub(super) fn with_recording_place<T>(
     origin: &Origin,
     read: io::Result<Result<T, Vec<Diagnostic>>>,
-) -> Result<T, Error> {
+) -> Result<T> {
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
     Ok(read.map_err(|problems| {
         let is_of_log = |it: &Diagnostic| it.place.field.is_empty() || it.place.line_column.is_some();
@@ -205,7 +199,7 @@ pub(super) fn with_recording_place<T>(
 ///
 /// # Errors
 /// There is no such file or scenario, it has no recording, or every problem of it.
-pub fn read_recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
+pub fn read_recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>> {
     read_recording_with_neighbours(catalog, name, &BySession::default())
 }
 
@@ -214,7 +208,7 @@ pub(super) fn read_recording_with_neighbours(
     catalog: &Catalog,
     name: &str,
     neighbours: &BySession,
-) -> Result<Vec<Imported>, Error> {
+) -> Result<Vec<Imported>> {
     map_recording(catalog, name, |origin, spec, assume| {
         let mut reader = origin.open_reader()?;
         let assumed = std::slice::from_ref(assume);
@@ -227,7 +221,7 @@ pub(super) fn read_recording_with_neighbours(
 ///
 /// # Errors
 /// As [`read_recording`].
-pub fn redact_recording(catalog: &Catalog, name: &str) -> Result<String, Error> {
+pub fn redact_recording(catalog: &Catalog, name: &str) -> Result<String> {
     let tools = tool_patterns_of_policies(catalog);
     let models = ModelProfiles::new(ModelProfiles::read_all(&catalog.shipped_inputs()));
     let public_name = |it: &str| models.public_model_name(it);
@@ -271,8 +265,8 @@ fn collect_tool_patterns(value: &serde_json::Value, is_in_tool_list: bool, tools
 fn map_recording<T>(
     catalog: &Catalog,
     name: &str,
-    make: impl FnOnce(&Origin, &ScenarioFile, &Assume) -> Result<T, Error>,
-) -> Result<T, Error> {
+    make: impl FnOnce(&Origin, &ScenarioFile, &Assume) -> Result<T>,
+) -> Result<T> {
     let scenario = catalog.scenario(name)?;
     let LoadSpec::Recorded { path, assume } = &scenario.spec.load else {
         return Err(not_recorded_error(&scenario));
@@ -285,7 +279,7 @@ fn map_recording<T>(
 ///
 /// # Errors
 /// There is no such file or scenario, or it holds no recording.
-pub fn check_is_recording(catalog: &Catalog, name: &str) -> Result<(), Error> {
+pub fn check_is_recording(catalog: &Catalog, name: &str) -> Result<()> {
     let scenario = catalog.scenario(name)?;
     if matches!(scenario.spec.load, LoadSpec::Recorded { .. }) {
         Ok(())
@@ -310,7 +304,7 @@ pub(super) fn origin_of_named_file(
     scenario: &Loaded<ScenarioFile>,
     path: &str,
     field: &str,
-) -> Result<Origin, Error> {
+) -> Result<Origin> {
     let is_there = |origin: &Origin| match origin {
         // A recording that was named itself is looked for where it is read.
         Origin::File(path) => scenario.source.is_none() || path.is_file(),

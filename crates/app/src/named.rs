@@ -25,7 +25,7 @@ impl InputNames<'_> {
         self,
         catalog: &Catalog,
         found: &mut ProblemsFound,
-        mut read: impl FnMut(&str) -> Result<Loaded<T>, Error>,
+        mut read: impl FnMut(&str) -> Result<Loaded<T>>,
     ) -> Vec<Loaded<T>> {
         let named = |name: &str| {
             let names = match self.by {
@@ -63,8 +63,8 @@ impl InputNames<'_> {
         &self,
         catalog: &Catalog,
         found: &mut ProblemsFound,
-        mut expand: impl FnMut(&str) -> Result<Vec<(String, I)>, Error>,
-        mut read: impl FnMut(&str, &I) -> Result<Loaded<T>, Error>,
+        mut expand: impl FnMut(&str) -> Result<Vec<(String, I)>>,
+        mut read: impl FnMut(&str, &I) -> Result<Loaded<T>>,
     ) -> Vec<(Loaded<T>, I)> {
         let mut loaded = Vec::with_capacity(self.names.len());
         let mut seen = IndexSet::new();

@@ -38,7 +38,7 @@ impl OutcomeTable {
     ///
     /// # Errors
     /// Every problem of it, each with its line and column.
-    pub fn read(file: &str, text: &str) -> Result<Self, Error> {
+    pub fn read(file: &str, text: &str) -> Result<Self> {
         let mut records = csv_records(text);
         let header: Vec<String> = records.next().map(|it| it.1).unwrap_or_default();
         let names = header.iter().map(|it| it.trim().to_lowercase()).listed();
@@ -102,10 +102,7 @@ impl OutcomeTable {
     ///
     /// # Errors
     /// Sessions that are misspelt, named twice, or whose short name several have.
-    pub(crate) fn join_with_sessions(
-        &self,
-        sessions: &[&str],
-    ) -> Result<(Vec<Option<&OutcomeLine>>, usize), Error> {
+    pub(crate) fn join_with_sessions(&self, sessions: &[&str]) -> Result<(Vec<Option<&OutcomeLine>>, usize)> {
         let mut by_name: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for (nth, name) in sessions.iter().enumerate() {
             let mut names = vec![*name, last_part_of_name(name), name_without_extension(name)];

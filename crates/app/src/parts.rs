@@ -54,7 +54,7 @@ impl PlanShard {
 }
 
 /// What a load of a job came to.
-type MadePart<H> = Result<Vec<<H as JobKind>::Load>, Error>;
+type MadePart<H> = Result<Vec<<H as JobKind>::Load>>;
 
 /// What is done with the parts of a job while they are made.
 pub struct PartsRequest<'a, H: JobKind = PartHead> {
@@ -69,7 +69,7 @@ pub struct PartsRequest<'a, H: JobKind = PartHead> {
     /// Tells whether the part of a place in the plan is there already.
     pub is_made: &'a (dyn Fn(usize) -> bool + Sync),
     /// Takes each part, from the threads that make them and in no order.
-    pub hand_over: &'a (dyn Fn(JobPart<H>) -> Result<(), Error> + Sync),
+    pub hand_over: &'a (dyn Fn(JobPart<H>) -> Result<()> + Sync),
 }
 
 impl Plan {
@@ -77,7 +77,7 @@ impl Plan {
     ///
     /// # Errors
     /// What of it does not fold, and what to do instead.
-    pub fn check_has_parts(&self) -> Result<(), Error> {
+    pub fn check_has_parts(&self) -> Result<()> {
         let mut problems = Vec::new();
         if !self.guards.is_empty() {
             let message = "the suite has guards, which look at single runs".to_owned();
@@ -95,7 +95,7 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
-    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<(), Error> {
+    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<()> {
         self.check_has_parts()?;
         let open = |it: &ReadyLoad| self.open(it);
         self.make_parts_with(watch, request, open, |load| self.play_part(load).map(|it| vec![it]))
@@ -106,9 +106,9 @@ impl Plan {
         &self,
         watch: PlanWatch<'_>,
         request: &PartsRequest<'_, H>,
-        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
-        make_load_parts: impl Fn(&Load) -> Result<Vec<H::Load>, Error> + Sync,
-    ) -> Result<(), Error>
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>> + Sync,
+        make_load_parts: impl Fn(&Load) -> Result<Vec<H::Load>> + Sync,
+    ) -> Result<()>
     where
         H::Load: Send,
     {
@@ -166,7 +166,7 @@ impl Plan {
         threads: Option<usize>,
         watch: PlanWatch<'_>,
         min_evidence: f64,
-    ) -> Result<Report, Error> {
+    ) -> Result<Report> {
         let folding = Mutex::new((PartFold::default(), BTreeMap::new()));
         let take = |part: RunPart| {
             let (folding, waiting) = &mut *folding.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,7 +186,7 @@ impl Plan {
     }
 
     /// Plays a load.
-    fn play_part(&self, load: &Load) -> Result<LoadResult, Error> {
+    fn play_part(&self, load: &Load) -> Result<LoadResult> {
         let taken = self.play_load(load, false, &|_, _| {});
         let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
         let runs = taken.into_runs();
@@ -202,7 +202,7 @@ impl Plan {
         nth: usize,
         made: Vec<Result<MadePart<H>, SkippedFile>>,
         request: &PartsRequest<'_, H>,
-    ) -> Result<JobPart<H>, Error> {
+    ) -> Result<JobPart<H>> {
         let (mut loads, mut skipped) = (Vec::new(), Vec::new());
         // What was left out of the plan is told once.
         if nth == 0 {
@@ -240,10 +240,7 @@ fn no_parts_problem(name: &str) -> Diagnostic {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn fold_parts(
-    part_numbers: &[usize],
-    read: impl Fn(usize) -> Result<RunPart, Error>,
-) -> Result<Report, Error> {
+pub fn fold_parts(part_numbers: &[usize], read: impl Fn(usize) -> Result<RunPart>) -> Result<Report> {
     let mut folding = PartFold::default();
     for number in part_numbers {
         folding.add_part(read(*number)?);
@@ -279,7 +276,7 @@ impl PartFold {
         }
     }
 
-    fn into_report(self) -> Result<Report, Error> {
+    fn into_report(self) -> Result<Report> {
         let Self { head, gathered, .. } = self;
         let Some(head) = head.filter(|it| !gathered.has_nothing_to_report(it.is_selected)) else {
             return Err(selection::none_left_error(&gathered.skipped));

@@ -16,6 +16,9 @@ pub(crate) use indexmap::{IndexMap, IndexSet};
 pub(crate) use crate::catalog::{Catalog, InputKind, Loaded, Origin};
 pub(crate) use crate::{Comparison, Plan};
 
+/// What may fail with problems for the user.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Returns a problem of a file, or of an option.
 pub(crate) fn problem_in(file: &str, code: Code, message: impl Into<String>) -> Diagnostic {
     let mut problem = Diagnostic::at(code, "", message);

@@ -42,7 +42,7 @@ pub struct RealisedRequest {
 ///
 /// # Errors
 /// The text is none, or of another schema.
-pub fn parse_forecast(file: &str, text: &str) -> Result<SavingsForecast, Error> {
+pub fn parse_forecast(file: &str, text: &str) -> Result<SavingsForecast> {
     let broken = |message: String, place: Option<(usize, usize)>| {
         let mut problem = problem_in(file, Code("forecast-broken"), message);
         problem.place.line_column = place;
@@ -89,7 +89,7 @@ pub fn check_forecast(
     (saved, asked): (&SavingsForecast, &RealisedRequest),
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Realised, Error> {
+) -> Result<Realised> {
     let agent = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
     let since_ms = asked.changed.as_deref().map(|day| parse_day_ms("--changed", day)).transpose()?;
     let all = measure_sessions(catalog, comparison, saved, agent, threads, progress)?;
@@ -131,7 +131,7 @@ fn compare_outcomes(
     earlier: &[SizedSession],
     later: &[SizedSession],
     counted: &CountedSessions,
-) -> Result<Option<OutcomeReport>, Error> {
+) -> Result<Option<OutcomeReport>> {
     let all = earlier.iter().chain(later).listed();
     let groups = earlier.iter().map(|_| Some(BEFORE)).chain(counted.has_change.iter().copied()).listed();
     let Some(table) = table else {
@@ -185,7 +185,7 @@ fn may_be_of_agent(agent: Option<&Agent>, seen: &SeenLog) -> bool {
 }
 
 /// Checks that each person who is named has later sessions.
-fn check_people_known(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
+fn check_people_known(named: &[String], later: &[SizedSession]) -> Result<()> {
     let people: IndexSet<&str> =
         later.iter().map(|it| person_or_project(&it.seen)).filter(|it| !it.is_empty()).collect();
     let is_known = |name: &String| people.iter().any(|it| is_person_named(std::slice::from_ref(name), it));
@@ -255,7 +255,7 @@ fn measure_sessions(
     agent: Option<&'static Agent>,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<SizedSession>, Error> {
+) -> Result<Vec<SizedSession>> {
     let (Some(agent), true) = (agent, saved.is_sized_by_cost()) else {
         let plain = |seen: SeenLog| SizedSession {
             size: Some(seen.requests as f64),

@@ -34,7 +34,7 @@ use ctxsim_timeline::import::Imported;
 pub fn read_selected_recordings(
     catalog: &Catalog,
     comparison: &Comparison,
-) -> Result<(Vec<FileContents>, Vec<SkippedFile>), Error> {
+) -> Result<(Vec<FileContents>, Vec<SkippedFile>)> {
     let selection = Selection::new(comparison)?;
     let models = ModelProfiles::new(ModelProfiles::read_all(catalog));
     let candidate = |timeline: &Timeline| {
@@ -98,7 +98,7 @@ impl CompactionPolicies {
     ///
     /// # Errors
     /// A policy of that name is broken.
-    pub fn read(catalog: &Catalog) -> Result<Self, Error> {
+    pub fn read(catalog: &Catalog) -> Result<Self> {
         let mut all = IndexMap::new();
         for (format, name) in &Forecast::declared().compacts_as {
             all.extend(compacting(&catalog.policy(name)?.spec).map(|it| (format.clone(), it)));

@@ -23,7 +23,7 @@ pub fn first_screen(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<FirstScreen, Error> {
+) -> Result<FirstScreen> {
     let asked = AdviceRequest { min_evidence: MIN_EVIDENCE, ..AdviceRequest::default() };
     first_screen_and_advice(catalog, comparison, &asked, threads, progress).map(|it| it.0)
 }
@@ -38,7 +38,7 @@ pub fn first_screen_and_advice(
     request: &AdviceRequest,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(FirstScreen, Advice), Error> {
+) -> Result<(FirstScreen, Advice)> {
     let prices = ListPrices::read(catalog);
     let facts = |load: &Load, as_recorded: &Policy| session_facts(load, as_recorded, None, &prices);
     let (advice, all) = advise::advise_and_collect(catalog, comparison, request, threads, progress, facts)?;

@@ -71,7 +71,7 @@ impl<'a> Tuning<'a> {
         tried: TriedVariants,
         min_evidence: f64,
         seed: u64,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let comparison = Comparison { variants: tried.points.clone(), ..comparison.clone() };
         let plan = Plan::new(catalog, &comparison)?;
         let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
@@ -85,7 +85,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// Every problem of the sessions.
-    pub fn tune(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Tuned, Error> {
+    pub fn tune(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Tuned> {
         let TunedSessions { sessions, .. } = self.play_sessions(threads, progress)?;
         Ok(self.head.clone().choose_and_test(&sessions))
     }
@@ -94,13 +94,9 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// Every problem of the sessions.
-    pub fn play_sessions(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Result<TunedSessions, Error> {
+    pub fn play_sessions(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<TunedSessions> {
         let mut sessions = Vec::new();
-        let mut take = |plan: &Plan, seed: Option<u64>| -> Result<(), Error> {
+        let mut take = |plan: &Plan, seed: Option<u64>| -> Result<()> {
             let loads = plan.sweep_loads(threads, progress)?;
             sessions.extend(loads.into_iter().filter_map(|it| self.head.to_tuned_session(it, seed)));
             Ok(())
@@ -128,7 +124,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// What is tried cannot be written.
-    pub fn job_digest(&self) -> Result<String, Error> {
+    pub fn job_digest(&self) -> Result<String> {
         let head = serde_json::to_string(&self.head);
         let head = head.map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
         Ok(format!("{}-{:016x}", self.plan.job_digest(self.head.min_evidence), xxh3_64(head.as_bytes())))
@@ -143,7 +139,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// It is of memories.
-    pub fn check_has_parts(&self) -> Result<(), Error> {
+    pub fn check_has_parts(&self) -> Result<()> {
         let Some(name) = entry::first_scenario_of_memories(&self.plan.scenarios) else { return Ok(()) };
         let message = format!("{name} is of memories, which are simulated over drawn sessions");
         let help = "leave `--parts` out, or name recorded sessions";
@@ -154,11 +150,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// What [`Tuning::check_has_parts`], a session or taking a part says.
-    pub fn make_parts(
-        &self,
-        watch: PlanWatch<'_>,
-        request: &PartsRequest<'_, TuneHead>,
-    ) -> Result<(), Error> {
+    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_, TuneHead>) -> Result<()> {
         self.check_has_parts()?;
         let open = |it: &ReadyLoad| self.plan.open_for_sweeps(it);
         self.plan.make_parts_with(watch, request, open, |load| {
@@ -174,8 +166,8 @@ impl<'a> Tuning<'a> {
 /// A part cannot be read, or no session is left.
 pub fn fold_parts(
     part_numbers: &[usize],
-    read: impl Fn(usize) -> Result<JobPart<TuneHead>, Error>,
-) -> Result<Tuned, Error> {
+    read: impl Fn(usize) -> Result<JobPart<TuneHead>>,
+) -> Result<Tuned> {
     let (mut head, mut sessions, mut skipped) = (None, Vec::new(), Vec::new());
     for number in part_numbers {
         let part = read(*number)?;
@@ -241,7 +233,7 @@ pub fn tuned_policy_text(
     name: &str,
     tuned: &Tuned,
     format: Format,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<String>> {
     if !tuned.is_recommended {
         return Ok(None);
     }

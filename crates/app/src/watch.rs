@@ -32,7 +32,7 @@ impl<'a> PlanWatcher<'a> {
     }
 
     /// Returns an error if it was stopped.
-    pub(super) fn check_not_stopped(&self) -> Result<(), Error> {
+    pub(super) fn check_not_stopped(&self) -> Result<()> {
         if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
     }
 }
@@ -69,7 +69,7 @@ impl ProblemsFound {
     }
 
     /// Stops when anything is wrong.
-    pub(super) fn fail_if_any(&mut self) -> Result<(), Error> {
+    pub(super) fn fail_if_any(&mut self) -> Result<()> {
         if self.problems.is_empty() && self.others.len() < 2 {
             return self.others.pop().map_or(Ok(()), Err);
         }

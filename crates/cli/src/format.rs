@@ -81,7 +81,7 @@ impl FormatArg {
     ///
     /// # Errors
     /// Text for people that is not UTF-8; none of ours is.
-    pub(super) fn neutralise_control_codes(self, text: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+    pub(super) fn neutralise_control_codes(self, text: &[u8]) -> Result<Cow<'_, [u8]>> {
         if ![Self::TABLE, Self::MARKDOWN, Self::GITHUB].contains(&self) {
             return Ok(Cow::Borrowed(text));
         }
@@ -100,7 +100,7 @@ impl FormatArg {
     }
 
     /// Writes rows in it; a format in which lists of things are told in words gets other rows.
-    pub(super) fn encode_rows(self, rows: impl FnOnce(bool) -> Vec<Rows>) -> Result<Vec<u8>, Error> {
+    pub(super) fn encode_rows(self, rows: impl FnOnce(bool) -> Vec<Rows>) -> Result<Vec<u8>> {
         let format = self.row_format().unwrap_or(row::FORMATS[0]);
         (format.write)(&rows(format.is_flat)).map_err(unwritable_error)
     }
@@ -153,11 +153,7 @@ impl Formats<'_> {
     ///
     /// # Errors
     /// The format is unknown, or the output cannot be written.
-    pub(super) fn choose_format(
-        &self,
-        asked: Option<FormatArg>,
-        output: &OutputArgs,
-    ) -> Result<FormatArg, Error> {
+    pub(super) fn choose_format(&self, asked: Option<FormatArg>, output: &OutputArgs) -> Result<FormatArg> {
         let output = output.file();
         let usual = self.known.first().copied().unwrap_or(FormatArg::TABLE);
         let format = match (asked, output) {
@@ -179,7 +175,7 @@ impl Formats<'_> {
     }
 
     /// Returns the format of a file's extension, or `None` without one.
-    fn format_of_extension(&self, path: &Path) -> Result<Option<FormatArg>, Error> {
+    fn format_of_extension(&self, path: &Path) -> Result<Option<FormatArg>> {
         let Some(found) = path.extension() else { return Ok(None) };
         let found = found.to_string_lossy();
         match all_formats().find(|it| it.extensions.iter().any(|known| found.eq_ignore_ascii_case(known))) {
@@ -224,7 +220,7 @@ impl ShownArgs {
     ///
     /// # Errors
     /// As [`Formats::choose_format`].
-    pub(super) fn choose_format(&self, formats: &Formats<'_>) -> Result<FormatArg, Error> {
+    pub(super) fn choose_format(&self, formats: &Formats<'_>) -> Result<FormatArg> {
         formats.choose_format(self.format, &self.output)
     }
 
@@ -261,16 +257,12 @@ pub(super) struct PagedArgs {
 
 impl PagedArgs {
     /// Checks before any work that both may be written.
-    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<(), Error> {
+    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
         self.check_writable_beside(None, inputs)
     }
 
     /// Checks before any work that both may be written, and that neither is written to a further file.
-    pub(super) fn check_writable_beside(
-        &self,
-        further: Option<&Path>,
-        inputs: &InputFiles,
-    ) -> Result<(), Error> {
+    pub(super) fn check_writable_beside(&self, further: Option<&Path>, inputs: &InputFiles) -> Result<()> {
         self.shown.output.check_writable(inputs)?;
         let beside = further.into_iter().chain(self.shown.output.file());
         self.page.check_writable(inputs, self.shown.output.force(), beside)
@@ -282,8 +274,8 @@ impl PagedArgs {
         inputs: &InputFiles,
         format: FormatArg,
         page: impl Fn() -> Result<String, E>,
-        text: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<(), Error> {
+        text: impl FnOnce() -> Result<T>,
+    ) -> Result<()> {
         let is_page = format == FormatArg::HTML;
         let text = if is_page { page().map_err(unwritable_error)?.into() } else { text()?.into() };
         self.page.write_if_asked(inputs, self.shown.output.force(), page)?;
@@ -296,7 +288,7 @@ impl PagedArgs {
         inputs: &InputFiles,
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
         page: impl FnOnce() -> Result<String, E>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         self.page.write_if_asked(inputs, self.shown.output.force(), page)?;
         self.shown.output.write_streamed_json(inputs, write)
     }

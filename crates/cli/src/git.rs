@@ -53,7 +53,7 @@ impl RevArgs {
     ///
     /// # Errors
     /// The suite names a policy of a revision, and may not.
-    pub(super) fn allowed_policy_names(self, suite: &Loaded<SuiteFile>) -> Result<&[String], Error> {
+    pub(super) fn allowed_policy_names(self, suite: &Loaded<SuiteFile>) -> Result<&[String]> {
         let names = &suite.spec.policies;
         let problems = names.iter().enumerate().filter(|it| it.1.starts_with(MARK) && !self.allow_rev);
         let problems: Vec<Diagnostic> = problems
@@ -92,7 +92,7 @@ pub(super) fn read_policy_revisions<'n>(
     catalog: &Catalog,
     policy_names: impl IntoIterator<Item = &'n String>,
     may_start_programs: bool,
-) -> Result<RevisionCatalog, Error> {
+) -> Result<RevisionCatalog> {
     let with = read_existing_policy_revisions(catalog, policy_names, may_start_programs)?;
     if with.lacking.is_empty() {
         return Ok(with);
@@ -109,7 +109,7 @@ pub(super) fn read_existing_policy_revisions<'n>(
     catalog: &Catalog,
     policy_names: impl IntoIterator<Item = &'n String>,
     may_start_programs: bool,
-) -> Result<RevisionCatalog, Error> {
+) -> Result<RevisionCatalog> {
     let mut repositories: BTreeMap<PathBuf, Arc<Repository>> = BTreeMap::new();
     let mut known: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
     let mut checked_out: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
@@ -146,8 +146,8 @@ pub(super) fn read_existing_policy_revisions<'n>(
 fn get_or_try_insert<K: Ord + Clone, T>(
     known: &mut BTreeMap<K, Arc<T>>,
     key: &K,
-    make: impl FnOnce() -> Result<T, Error>,
-) -> Result<Arc<T>, Error> {
+    make: impl FnOnce() -> Result<T>,
+) -> Result<Arc<T>> {
     if let Some(known) = known.get(key) {
         return Ok(Arc::clone(known));
     }
@@ -164,7 +164,7 @@ impl RevisionCatalog {
         repository: &Repository,
         tree: &Revision,
         folder: &Path,
-    ) -> Result<Revision, Error> {
+    ) -> Result<Revision> {
         let commit = repository.commit_id_of(tree.name())?;
         let checkout = Checkout::check_out_commit(repository, tree.name(), &commit)?;
         let checked_out = tree.with_checkout(checkout.path_in_checkout(&repository.path_from_top(folder)?));
@@ -174,7 +174,7 @@ impl RevisionCatalog {
 }
 
 /// Returns a policy's folder, and its path below it.
-fn policy_folder_and_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
+fn policy_folder_and_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf)> {
     let file = match catalog.find_origin(InputKind::Policy, policy)? {
         Origin::File(path) => path,
         Origin::Bundled(_) | Origin::Stream(_) | Origin::Revision(..) | Origin::Built(_) => {
@@ -193,7 +193,7 @@ fn policy_folder_and_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, P
 ///
 /// # Errors
 /// Git fails, or the revision has no such file.
-pub(super) fn read_file_at_revision(revision: &str, path: &Path) -> Result<String, Error> {
+pub(super) fn read_file_at_revision(revision: &str, path: &Path) -> Result<String> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let name = Path::new(path.file_name().unwrap_or_default());
     let text = read_inputs_at_revision(revision, folder)?.text(name).map(str::to_owned);
@@ -207,16 +207,12 @@ pub(super) fn read_file_at_revision(revision: &str, path: &Path) -> Result<Strin
 ///
 /// # Errors
 /// Git fails.
-pub(super) fn read_inputs_at_revision(revision: &str, folder: &Path) -> Result<Revision, Error> {
+pub(super) fn read_inputs_at_revision(revision: &str, folder: &Path) -> Result<Revision> {
     read_inputs_in_repository(&Repository::find_around(folder)?, revision, folder)
 }
 
 /// Reads the input files below a folder in a revision.
-fn read_inputs_in_repository(
-    repository: &Repository,
-    revision: &str,
-    folder: &Path,
-) -> Result<Revision, Error> {
+fn read_inputs_in_repository(repository: &Repository, revision: &str, folder: &Path) -> Result<Revision> {
     let below = repository.path_from_top(folder)?;
     let commit = repository.commit_id_of(revision)?;
     let blobs = repository.list_blobs(revision, &commit, &below)?;
@@ -244,7 +240,7 @@ impl Checkout {
     ///
     /// # Errors
     /// The commit is not complete, or the disk is full.
-    fn check_out_commit(repository: &Repository, revision: &str, commit: &str) -> Result<Self, Error> {
+    fn check_out_commit(repository: &Repository, revision: &str, commit: &str) -> Result<Self> {
         let blobs = repository.list_blobs(revision, commit, Path::new(""))?;
         let made = ends::create_temporary(tempfile::tempdir, TempDir::path);
         let folder =

@@ -65,7 +65,7 @@ impl PageArgs {
         inputs: &InputFiles,
         force: ForceArgs,
         beside: impl IntoIterator<Item = &'p Path>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         check_distinct_outputs(beside.into_iter().chain(self.html.as_deref()))?;
         let Some(path) = &self.html else { return Ok(()) };
         check_writable(path)?;
@@ -78,7 +78,7 @@ impl PageArgs {
         inputs: &InputFiles,
         force: ForceArgs,
         page: impl FnOnce() -> Result<String, E>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let Some(path) = &self.html else { return Ok(()) };
         let text = page().map_err(unwritable_error)?;
         write_text_file(
@@ -108,7 +108,7 @@ impl OutputArgs {
     }
 
     /// Checks before any work that the file may be written, and replaces nothing that must be kept.
-    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<(), Error> {
+    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
         self.file().map_or(Ok(()), |it| self.force.overwrite_rules(inputs).check_may_write(it, None))
     }
 
@@ -118,7 +118,7 @@ impl OutputArgs {
         inputs: &InputFiles,
         format: FormatArg,
         text: impl AsRef<[u8]>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let text = format.neutralise_control_codes(text.as_ref())?;
         match self.file() {
             Some(path) => write_text_file(
@@ -135,7 +135,7 @@ impl OutputArgs {
         &self,
         inputs: &InputFiles,
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         match self.file() {
             Some(path) => {
                 file::write_streamed_file(path, self.force.overwrite_rules(inputs), |to| Ok(write(to)?))
@@ -145,7 +145,7 @@ impl OutputArgs {
     }
 
     /// Writes an input file, which is the user's from now on, or shows it.
-    pub(super) fn write_input_file(&self, inputs: &InputFiles, text: &str) -> Result<(), Error> {
+    pub(super) fn write_input_file(&self, inputs: &InputFiles, text: &str) -> Result<()> {
         match self.file() {
             Some(path) => write_text_file(path, text, self.force.overwrite_rules(inputs)),
             None => print_encoded(runner::disarmed(&foreign::in_lines(text)).as_bytes()),
@@ -178,7 +178,7 @@ pub(super) fn mark_names_as_inputs<'n>(
 pub(super) fn write_all_or_none(
     files: &[(PathBuf, impl AsRef<[u8]>)],
     kept: OverwriteRules<'_>,
-) -> Result<(), Error> {
+) -> Result<()> {
     files.iter().try_for_each(|(path, text)| kept.check_may_write(path, Some(text.as_ref())))?;
     let begun = RemovedUnlessKept::new(files.iter().map(|it| it.0.as_path()));
     let mut staged = Vec::with_capacity(files.len());
@@ -224,7 +224,7 @@ impl Drop for RemovedUnlessKept {
 ///
 /// # Errors
 /// Two are.
-fn check_distinct_outputs<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+fn check_distinct_outputs<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     let mut places: Vec<PathBuf> = Vec::new();
     // To a device or a pipe, one result after the other is written.
     let is_file = |path: &&Path| fs::metadata(path).map_or(true, |it| it.is_file());
@@ -250,7 +250,7 @@ fn check_distinct_outputs<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Re
 }
 
 /// Prints text for people.
-pub(super) fn print_text(text: &str) -> Result<(), Error> {
+pub(super) fn print_text(text: &str) -> Result<()> {
     print_encoded(neutralise_control_codes(text).as_bytes())
 }
 
@@ -260,12 +260,12 @@ pub(super) fn neutralise_control_codes(text: &str) -> Cow<'_, str> {
 }
 
 /// Prints what a writer made for programs, which has neutralised everything; a closed pipe is not an error.
-pub(super) fn print_encoded(text: &[u8]) -> Result<(), Error> {
+pub(super) fn print_encoded(text: &[u8]) -> Result<()> {
     print_streamed(|to| to.write_all(text))
 }
 
 /// The same of what is made as it is printed.
-fn print_streamed(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Error> {
+fn print_streamed(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -328,7 +328,7 @@ pub(super) fn is_all_stderr_written() -> bool {
 }
 
 /// Returns a result as JSON.
-pub(super) fn to_json_text(result: &impl Serialize) -> Result<String, Error> {
+pub(super) fn to_json_text(result: &impl Serialize) -> Result<String> {
     json_text(result).map_err(unwritable_error)
 }
 

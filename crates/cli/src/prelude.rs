@@ -18,3 +18,6 @@ pub(crate) use crate::progress::{SIMULATES, run_with_progress};
 pub(crate) use crate::verbs::run::unwritable_error;
 pub(crate) use crate::what::with_help;
 pub(crate) use crate::{error_at_place, error_without_place, output};
+
+/// What may fail with problems for the user.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;

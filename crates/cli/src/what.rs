@@ -41,7 +41,7 @@ impl LoadArgs {
         catalog: &Catalog,
         option_name: &str,
         policies: &[String],
-    ) -> Result<Comparison, Error> {
+    ) -> Result<Comparison> {
         let profiles = &self.under.profiles;
         let policies = NamesAndSessions::new(catalog, InputKind::Policy, option_name, policies)?;
         let profiles = NamesAndSessions::new(catalog, InputKind::Profile, "--profile", profiles)?;
@@ -303,7 +303,7 @@ struct NamesAndSessions {
 
 impl NamesAndSessions {
     /// Tells the values that mean sessions from those of a kind of input.
-    fn new(catalog: &Catalog, kind: InputKind, option: &str, given: &[String]) -> Result<Self, Error> {
+    fn new(catalog: &Catalog, kind: InputKind, option: &str, given: &[String]) -> Result<Self> {
         let (mut kept, mut sessions) = (Vec::new(), Vec::new());
         for word in given {
             if word == ALL && catalog.find_origin(kind, word).is_err() {

@@ -36,7 +36,7 @@ struct FileText<'f> {
 ///
 /// # Errors
 /// The file cannot be read, a setting belongs elsewhere or does not take its value, or the change cannot be made without touching the rest.
-pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile, Error> {
+pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile> {
     let agent = agent_of_forecast(saved, file)?;
     let said = FileSettings::read(agent, file, text)?;
     let (mut now, mut former, mut notes) = (FileText::new(agent, file, text), Vec::new(), Vec::new());
@@ -71,7 +71,7 @@ pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result
 ///
 /// # Errors
 /// Nothing was applied, the forecast names what is not such a setting or not such a value, or the file no longer says what was written.
-pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile, Error> {
+pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile> {
     let agent = agent_of_forecast(saved, file)?;
     let mut now = FileText::new(agent, file, text);
     let mut problems = Vec::new();
@@ -138,7 +138,7 @@ fn refused_value_message(setting: &AgentSetting, value: &str) -> Option<String> 
     (!is_sound).then(|| format!("`{value}` is not a value of `{}`", setting.key))
 }
 
-fn agent_of_forecast(saved: &SavingsForecast, file: &str) -> Result<&'static Agent, Error> {
+fn agent_of_forecast(saved: &SavingsForecast, file: &str) -> Result<&'static Agent> {
     let found = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
     found.ok_or_else(|| {
         setting_error(file, format!("no settings of an agent `{}` are known", saved.agent), String::new())
@@ -213,7 +213,7 @@ impl<'f> FileText<'f> {
     }
 
     /// Writes a value; returns what stood there.
-    fn set_value(&mut self, key: &str, value: &str) -> Result<FormerValue, Error> {
+    fn set_value(&mut self, key: &str, value: &str) -> Result<FormerValue> {
         let mut former =
             FormerValue { key: key.to_owned(), written: value.to_owned(), before: None, made: String::new() };
         let text = match (self.find_value(key), self.form) {
@@ -253,7 +253,7 @@ impl<'f> FileText<'f> {
     }
 
     /// Takes a key out, with what was made for it.
-    fn remove_key(&mut self, key: &str, created_key: &str) -> Result<(), Error> {
+    fn remove_key(&mut self, key: &str, created_key: &str) -> Result<()> {
         let text = match self.form {
             SettingsForm::Json => {
                 let without = without_member(&self.text, key).ok_or_else(|| self.unsafe_change_error(key))?;
@@ -282,12 +282,7 @@ impl<'f> FileText<'f> {
     }
 
     /// Takes a changed text over, if nothing but the key changed in it.
-    fn accept_change(
-        &mut self,
-        key: &str,
-        new_text: String,
-        expected_value: Option<&str>,
-    ) -> Result<(), Error> {
+    fn accept_change(&mut self, key: &str, new_text: String, expected_value: Option<&str>) -> Result<()> {
         let is_sound = match self.form {
             SettingsForm::Env => true,
             form => {

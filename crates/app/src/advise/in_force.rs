@@ -167,7 +167,7 @@ impl SettingPolicies<'_> {
         self,
         values: &SettingValues,
         is_of_sub_agent: bool,
-    ) -> Result<Arc<Policy>, Error> {
+    ) -> Result<Arc<Policy>> {
         let settings = values.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1)));
         let own = settings.filter(|it| it.0.lane.include(is_of_sub_agent));
         let part = |(setting, value): (&AgentSetting, &String)| match value == UNSET {
@@ -182,7 +182,7 @@ impl SettingPolicies<'_> {
     }
 
     /// Returns whether parts edit prompts, so that the harness compacts them elsewhere.
-    fn has_prompt_edits(self, parts: &[PolicyFile]) -> Result<bool, Error> {
+    fn has_prompt_edits(self, parts: &[PolicyFile]) -> Result<bool> {
         for part in parts {
             let base = part.base.as_ref().map(|it| self.catalog.policy(it)).transpose()?;
             if !part.stages.is_empty() || base.is_some_and(|it| !it.spec.stages.is_empty()) {
@@ -201,7 +201,7 @@ impl SettingPolicies<'_> {
         self,
         values: &SettingValues,
         is_of_sub_agent: bool,
-    ) -> Result<Option<PolicyFile>, Error> {
+    ) -> Result<Option<PolicyFile>> {
         let trigger = self.agent.settings.iter().find(|setting| {
             setting.lane.include(is_of_sub_agent)
                 && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
@@ -224,12 +224,12 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// Its policy is broken, or its base is unknown.
-    pub(super) fn policy_for_wish(self, wish: &MaintainerWish) -> Result<Arc<Policy>, Error> {
+    pub(super) fn policy_for_wish(self, wish: &MaintainerWish) -> Result<Arc<Policy>> {
         self.merge_parts(vec![wish.policy_file()?])
     }
 
     /// Puts parts together; of none, everything is as recorded.
-    fn merge_parts(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>, Error> {
+    fn merge_parts(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>> {
         if parts.is_empty() {
             return Ok(Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?));
         }
@@ -266,7 +266,7 @@ fn add_part(whole: &mut PolicyFile, part: PolicyFile) {
 }
 
 /// Gives parameters and stages names of their own, so that parts with the same ones stay apart.
-fn with_unique_names(part: &PolicyFile, nth: usize) -> Result<PolicyFile, Error> {
+fn with_unique_names(part: &PolicyFile, nth: usize) -> Result<PolicyFile> {
     let mut part = PolicyFile { apply: None, settable: None, allows: IndexMap::new(), ..part.clone() };
     // What a setting takes the place of is read by nothing any more.
     let read = part.params_read().map(|it| it.iter().map(|it| (*it).to_owned()).listed());

@@ -45,7 +45,7 @@ impl<'c> PlayedFolder<'c> {
         catalog: &'c Catalog,
         comparison: &Comparison,
         request: &'c AdviceRequest,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let menus = SettingMenus::new(catalog, request)?;
         let plan = play::plan_as_recorded(catalog, comparison)?;
         let (all, _) = play::play_sessions(&plan, &menus, None, &|_, _| {}, |_, session| session)?;

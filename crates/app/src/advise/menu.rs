@@ -111,11 +111,7 @@ impl<'c> SettingMenu<'c> {
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(super) fn policy_for_choice(
-        &self,
-        choice: &[usize],
-        is_of_sub_agent: bool,
-    ) -> Result<Arc<Policy>, Error> {
+    pub(super) fn policy_for_choice(&self, choice: &[usize], is_of_sub_agent: bool) -> Result<Arc<Policy>> {
         let key = (is_of_sub_agent, choice.to_vec());
         let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = made().get(&key) {
@@ -161,7 +157,7 @@ impl<'c> SettingMenu<'c> {
         &self,
         wish: &MaintainerWish,
         is_of_sub_agent: bool,
-    ) -> Result<Option<Arc<Policy>>, Error> {
+    ) -> Result<Option<Arc<Policy>>> {
         wish.lane.include(is_of_sub_agent).then(|| self.policies.policy_for_wish(wish)).transpose()
     }
 
@@ -195,7 +191,7 @@ impl<'c> SettingMenus<'c> {
     ///
     /// # Errors
     /// A file of settings is broken, or no agent has the name that is asked for.
-    pub(super) fn new(catalog: &'c Catalog, request: &'c AdviceRequest) -> Result<Self, Error> {
+    pub(super) fn new(catalog: &'c Catalog, request: &'c AdviceRequest) -> Result<Self> {
         let known = Agent::all_by_file_name()?;
         let named = |name: &String| known.get(name).ok_or_else(|| unknown_agent_problems(name, known));
         let named = request.agent.as_ref().map(named).transpose()?;
@@ -221,7 +217,7 @@ impl<'c> SettingMenus<'c> {
     ///
     /// # Errors
     /// The settings file that was given cannot be used.
-    pub(super) fn menu_for_log(&self, seen: &SeenLog) -> Result<Option<&SettingMenu<'c>>, Error> {
+    pub(super) fn menu_for_log(&self, seen: &SeenLog) -> Result<Option<&SettingMenu<'c>>> {
         let Some(agent) = self.agent_of_log(seen) else { return Ok(None) };
         self.menu_for_agent(&agent.name).map(Some)
     }
@@ -230,7 +226,7 @@ impl<'c> SettingMenus<'c> {
     ///
     /// # Errors
     /// The settings file that was given cannot be used, or no agent has the name.
-    pub(super) fn menu_for_agent(&self, name: &str) -> Result<&SettingMenu<'c>, Error> {
+    pub(super) fn menu_for_agent(&self, name: &str) -> Result<&SettingMenu<'c>> {
         let found = self.agents.iter().find(|(agent, _)| agent.name == name);
         let Some((agent, menu)) = found else { return Err(Error::from(Vec::new())) };
         let make = || {

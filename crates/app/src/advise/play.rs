@@ -141,13 +141,13 @@ pub(super) fn play_sessions<T: Send>(
     threads: Option<usize>,
     progress: Progress<'_>,
     map_session: impl Fn(&Load, PlayedSession) -> T + Sync,
-) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+) -> Result<(Vec<T>, Vec<SkippedFile>)> {
     let has_folders = |load: &Load| {
         let agent = seen_log(load).and_then(|seen| menus.agent_of_log(&seen));
         agent.is_some_and(|agent| agent.has_folders)
     };
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, has_folders);
-    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<T>, Error> {
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<T>> {
         let Some(mut seen) = seen_log(load) else { return Ok(None) };
         let timeline = load.timeline();
         seen.as_logged = timeline.and_then(|it| menus.prices.bill_as_logged(it));
@@ -185,14 +185,14 @@ struct SessionPlay<'a> {
 
 impl SessionPlay<'_> {
     /// Plays policies, in order.
-    fn run_policies(&self, policies: Vec<Arc<Policy>>) -> Result<Vec<Run>, Error> {
+    fn run_policies(&self, policies: Vec<Arc<Policy>>) -> Result<Vec<Run>> {
         let runs = Load { policies, ..self.load.clone() }.runs(self.progress);
         FailedRuns::none_of(runs.iter())?;
         Ok(runs)
     }
 
     /// Plays what is in force, each pair alone, what only maintainers can change, and then the choices of pairs that do something in it.
-    fn play_session(&self, menu: Option<&SettingMenu<'_>>, seen: SeenLog) -> Result<PlayedSession, Error> {
+    fn play_session(&self, menu: Option<&SettingMenu<'_>>, seen: SeenLog) -> Result<PlayedSession> {
         let Some(menu) = menu else {
             let recorded = self.run_policies(self.load.policies.iter().take(1).cloned().listed())?.remove(0);
             return Ok(PlayedSession::new(seen, recorded.tally));
@@ -225,7 +225,7 @@ impl SessionPlay<'_> {
         &self,
         menu: &SettingMenu<'_>,
         mut session: PlayedSession,
-    ) -> Result<PlayedSession, Error> {
+    ) -> Result<PlayedSession> {
         // What needs something else is not played alone, so it may act.
         let acts = |pair: usize| {
             session.runs.contains_key(&vec![pair]) || !menu.pairs[pair].setting.needs.is_empty()
@@ -255,7 +255,7 @@ pub(crate) fn read_seen_logs(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<SeenLog>, Error> {
+) -> Result<Vec<SeenLog>> {
     let plan = plan_as_recorded(catalog, comparison)?;
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, |_| false);
     let all = plan.map_loads_opened_by(threads, progress, open, |load, _| seen_log(load))?.0;
@@ -279,9 +279,9 @@ pub(crate) fn costs_under_settings(
     settings: &[SettingValues; 2],
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<CostedLog>, Error> {
+) -> Result<Vec<CostedLog>> {
     let plan = plan_as_recorded(catalog, comparison)?;
-    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<CostedLog>, Error> {
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<CostedLog>> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
         let billed = load_as_billed(load);
         let play =
@@ -302,7 +302,7 @@ pub(crate) fn costs_under_settings(
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub(super) fn plan_as_recorded(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, Error> {
+pub(super) fn plan_as_recorded(catalog: &Catalog, comparison: &Comparison) -> Result<Plan> {
     Plan::new(catalog, &Comparison { policies: vec![AS_RECORDED.to_owned()], ..comparison.clone() })
 }
 

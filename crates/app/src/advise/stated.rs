@@ -47,7 +47,7 @@ impl FileSettings {
     ///
     /// # Errors
     /// The text is not of the form of the agent's places, or it has values that cannot be used, all of them at once.
-    pub fn read(agent: &Agent, file: &str, text: &str) -> Result<Self, Error> {
+    pub fn read(agent: &Agent, file: &str, text: &str) -> Result<Self> {
         let read = SettingsText::new(agent, file, text)?;
         let mut all = Self::default();
         let mut problems = Vec::new();
@@ -88,7 +88,7 @@ impl FileSettings {
 }
 
 impl<'t> SettingsText<'t> {
-    fn new(agent: &Agent, file: &str, text: &'t str) -> Result<Self, Error> {
+    fn new(agent: &Agent, file: &str, text: &'t str) -> Result<Self> {
         let has = |form: SettingsForm| agent.settings.iter().any(|it| it.form == form);
         let is_blank = text.trim().is_empty();
         let is_json_alone = agent.settings.iter().all(|it| it.form == SettingsForm::Json) && !is_blank;

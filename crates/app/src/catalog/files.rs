@@ -49,7 +49,7 @@ impl InputFiles {
     }
 
     /// Reads a device or a pipe, when it is first named.
-    pub(super) fn read_stream_once(&self, path: &Path) -> Result<Arc<PipedBytes>, Error> {
+    pub(super) fn read_stream_once(&self, path: &Path) -> Result<Arc<PipedBytes>> {
         let mut state = self.lock_state();
         if let Some(known) = state.streams.get(path) {
             return Ok(Arc::clone(known));

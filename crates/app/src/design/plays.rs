@@ -56,7 +56,7 @@ impl<'c> DesignPlays<'c> {
         comparison: &Comparison,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let presets = preset_names(catalog)?;
         let base = comparison.policies.first().cloned().unwrap_or_default();
         let policies = std::iter::once(base).chain(presets.iter().cloned()).listed();
@@ -90,7 +90,7 @@ impl<'c> DesignPlays<'c> {
         candidates: &[DesignCandidate],
         sessions: &[usize],
         progress: Progress<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let n = self.sessions.len();
         let mut jobs: Vec<(usize, Vec<DesignCandidate>)> = Vec::new();
         for session in sessions {
@@ -113,11 +113,7 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Plays policies on a session.
-    fn play_on_session(
-        &self,
-        session: usize,
-        candidates: &[DesignCandidate],
-    ) -> Result<Vec<DesignPlay>, Error> {
+    fn play_on_session(&self, session: usize, candidates: &[DesignCandidate]) -> Result<Vec<DesignPlay>> {
         let made =
             candidates.iter().map(|it| self.policy_on_session(it, session)).collect::<Result<Vec<_>, _>>()?;
         let own = &self.sessions[session];
@@ -128,11 +124,7 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Returns the policy of a candidate on a session; `None` where stages and preset do not fit together.
-    fn policy_on_session(
-        &self,
-        candidate: &DesignCandidate,
-        session: usize,
-    ) -> Result<Option<Arc<Policy>>, Error> {
+    fn policy_on_session(&self, candidate: &DesignCandidate, session: usize) -> Result<Option<Arc<Policy>>> {
         if candidate.n_stages() == 0 {
             let nth = candidate.preset.map_or(0, |it| it + 1);
             return Ok(self.sessions[session].load.policies.get(nth).cloned());
@@ -150,7 +142,7 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn policy_file(&self, candidate: &DesignCandidate, name: &str) -> Result<PolicyFile, Error> {
+    pub fn policy_file(&self, candidate: &DesignCandidate, name: &str) -> Result<PolicyFile> {
         let mut file = self.grammar.policy_file(candidate)?;
         name.clone_into(&mut file.name);
         file.base = candidate.preset.map(|it| self.presets[it].clone());
@@ -174,8 +166,8 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn play_and_tally(&self, candidates: &[DesignCandidate]) -> Result<Vec<Vec<Tally>>, Error> {
-        let tally = |nth: usize| -> Result<Vec<Tally>, Error> {
+    pub fn play_and_tally(&self, candidates: &[DesignCandidate]) -> Result<Vec<Vec<Tally>>> {
+        let tally = |nth: usize| -> Result<Vec<Tally>> {
             let session = &self.sessions[nth];
             let base = session.base_policy();
             let mut policies = base.clone();
@@ -198,7 +190,7 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// There is no such policy.
-    pub fn hindsight_and_bound_usd(&self) -> Result<Vec<[Option<f64>; 2]>, Error> {
+    pub fn hindsight_and_bound_usd(&self) -> Result<Vec<[Option<f64>; 2]>> {
         let code = Policy::new(&self.catalog.policy("hindsight")?.spec).map(Arc::new)?;
         let ceiling = |nth: usize| {
             let runs = self.sessions[nth].run_policies(vec![Arc::clone(&code)]).concat();
@@ -211,7 +203,7 @@ impl<'c> DesignPlays<'c> {
 
 impl DesignSession {
     /// Takes a load and plays its base.
-    fn new(load: &Load) -> Result<Self, Error> {
+    fn new(load: &Load) -> Result<Self> {
         let Some(timeline) = load.timeline() else {
             let message = format!("{} is not a session of an agent", load.name);
             let help = "name recorded sessions, or scenarios of turns";
@@ -265,7 +257,7 @@ impl DesignSession {
 }
 
 /// Returns the names of the policies that a session can be played under as they are: none has a memory, and none knows the future.
-fn preset_names(catalog: &Catalog) -> Result<Vec<String>, Error> {
+fn preset_names(catalog: &Catalog) -> Result<Vec<String>> {
     let mut all = Vec::new();
     let mut read = catalog.policy_reader();
     for name in catalog.names(InputKind::Policy) {

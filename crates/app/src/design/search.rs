@@ -107,7 +107,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn search(mut self) -> Result<DesignChoice, Error> {
+    pub fn search(mut self) -> Result<DesignChoice> {
         let presets = (0..self.plays.presets.len()).map(|it| self.plays.preset_candidate(it)).listed();
         let drawn = self.draw_candidates(presets.len());
         let n = self.n_affordable_sessions(presets.len() + drawn.len());
@@ -189,7 +189,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         &mut self,
         mut all: Vec<DesignCandidate>,
         n_sessions: usize,
-    ) -> Result<Vec<DesignCandidate>, Error> {
+    ) -> Result<Vec<DesignCandidate>> {
         // As many rungs as it takes to try them all on few sessions: none where all can be tried on all of them.
         let mut rung = n_sessions;
         while rung > RUNG_MIN && rung * all.len() > self.terms.budget / 4 {
@@ -211,7 +211,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         &mut self,
         start: DesignCandidate,
         n_sessions: usize,
-    ) -> Result<DesignCandidate, Error> {
+    ) -> Result<DesignCandidate> {
         self.play_all(std::slice::from_ref(&start), n_sessions)?;
         let mut best = self.score_candidate(start, n_sessions);
         loop {
@@ -242,11 +242,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 
     /// Puts one kind of stage in the place of another, and changes two numbers of a stage at once, as far as the budget goes; then one number
     /// after the other again.
-    fn improve_in_pairs(
-        &mut self,
-        start: DesignCandidate,
-        n_sessions: usize,
-    ) -> Result<DesignCandidate, Error> {
+    fn improve_in_pairs(&mut self, start: DesignCandidate, n_sessions: usize) -> Result<DesignCandidate> {
         let mut best = self.score_candidate(start.clone(), n_sessions);
         for near in self
             .plays
@@ -278,7 +274,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         &mut self,
         all: Vec<DesignCandidate>,
         n_sessions: usize,
-    ) -> Result<Vec<DesignCandidate>, Error> {
+    ) -> Result<Vec<DesignCandidate>> {
         let rung = n_sessions.div_ceil(PAIR_RUNG).max(RUNG_MIN).min(n_sessions);
         self.play_all(&all, rung)?;
         let mut best = self.rank_best_first(all, rung);
@@ -293,7 +289,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Plays policies on the first of the sessions.
-    fn play_all(&mut self, candidates: &[DesignCandidate], n_sessions: usize) -> Result<(), Error> {
+    fn play_all(&mut self, candidates: &[DesignCandidate], n_sessions: usize) -> Result<()> {
         self.plays.play_missing(candidates, &self.order[..n_sessions], &|_, _| {})?;
         let pairs =
             candidates.iter().flat_map(|it| self.order[..n_sessions].iter().map(|nth| (it.clone(), *nth)));

@@ -93,7 +93,7 @@ pub fn create_job(
     comparison: &Comparison,
     recordings: &[GivenRecording],
     min_evidence: f64,
-) -> Result<(Job, Vec<HeldTicket>), Error> {
+) -> Result<(Job, Vec<HeldTicket>)> {
     let (mut scenarios, mut skipped) = (Vec::new(), Vec::new());
     let mut add = |origin: Origin, is_searched| {
         scenarios.push(NamedScenario::new(scenario_of_recording(origin), is_searched));
@@ -158,7 +158,7 @@ pub fn make_parts_of_tickets(
     tickets: Vec<HeldTicket>,
     watch: PlanWatch<'_>,
     threads: Option<usize>,
-) -> Result<Vec<RunPart>, Error> {
+) -> Result<Vec<RunPart>> {
     if job.version != VERSION {
         let message = format!("the job was made by ctxsim {}, and this is {VERSION}", job.version);
         let help = "install one version on all machines";
@@ -198,7 +198,7 @@ pub fn make_parts_of_tickets(
 }
 
 /// Plans recordings with tickets.
-fn plan_tickets(catalog: &Catalog, comparison: &Comparison, tickets: Vec<HeldTicket>) -> Result<Plan, Error> {
+fn plan_tickets(catalog: &Catalog, comparison: &Comparison, tickets: Vec<HeldTicket>) -> Result<Plan> {
     let scenarios = tickets.iter().map(|it| it.ticket.path.clone()).listed();
     Plan::new(catalog, &Comparison { scenarios, tickets, ..comparison.clone() })
 }

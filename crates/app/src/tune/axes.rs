@@ -14,7 +14,7 @@ use ctxsim_report::tune::{FixedParam, TriedVariants, VariedPath};
 ///
 /// # Errors
 /// The grid varies scenarios or profiles.
-pub fn tried_from_grid(grid: &OverrideGrid) -> Result<TriedVariants, Error> {
+pub fn tried_from_grid(grid: &OverrideGrid) -> Result<TriedVariants> {
     let mut points = Vec::new();
     for point in (0..grid.len()).map(|it| grid.point_at(it)) {
         if !point.of_load.is_empty() {
@@ -36,7 +36,7 @@ pub fn tried_by_default(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<TriedVariants, Error> {
+) -> Result<TriedVariants> {
     let policy = comparison.policies.last().map_or("", String::as_str);
     let spec = catalog.policy(policy)?.spec;
     let standings = spec.standings();
@@ -118,7 +118,7 @@ fn observe_sessions(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(SeenSessions, IndexMap<String, Size>), Error> {
+) -> Result<(SeenSessions, IndexMap<String, Size>)> {
     let plan = Plan::new(catalog, comparison)?;
     let of_loads = plan.map_loads(threads, progress, |load, progress| {
         let base = load.policies.first().cloned().into_iter().listed();

@@ -87,7 +87,7 @@ impl Repository {
     ///
     /// # Errors
     /// There is none, git is missing or too old, or does not trust whose the repository is.
-    pub(super) fn find_around(folder: &Path) -> Result<Self, Error> {
+    pub(super) fn find_around(folder: &Path) -> Result<Self> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real =
             |it: &Path| fs::canonicalize(it).map_err(|source| Error::Read { path: it.to_owned(), source });
@@ -119,7 +119,7 @@ impl Repository {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(super) fn path_from_top(&self, folder: &Path) -> Result<PathBuf, Error> {
+    pub(super) fn path_from_top(&self, folder: &Path) -> Result<PathBuf> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real =
             fs::canonicalize(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
@@ -131,7 +131,7 @@ impl Repository {
     ///
     /// # Errors
     /// There is no such revision.
-    pub(super) fn commit_id_of(&self, revision: &str) -> Result<String, Error> {
+    pub(super) fn commit_id_of(&self, revision: &str) -> Result<String> {
         let mut command = self.git_command_on_repository();
         // Nothing that begins with a dash is an option behind this.
         command.args([
@@ -154,7 +154,7 @@ impl Repository {
     ///
     /// # Errors
     /// The commit is not complete.
-    pub(super) fn list_blobs(&self, revision: &str, commit: &str, below: &Path) -> Result<Vec<Blob>, Error> {
+    pub(super) fn list_blobs(&self, revision: &str, commit: &str, below: &Path) -> Result<Vec<Blob>> {
         let mut command = self.git_command_on_repository();
         command.args(["ls-tree", "-r", "-z", "--full-tree", commit, "--"]);
         if !below.as_os_str().is_empty() {
@@ -175,8 +175,8 @@ impl Repository {
         &self,
         revision: &str,
         blobs: impl IntoIterator<Item = &'b Blob>,
-        mut take: impl FnMut(&Blob, &mut dyn Read) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut take: impl FnMut(&Blob, &mut dyn Read) -> Result<()>,
+    ) -> Result<()> {
         let blobs: Vec<&Blob> = blobs.into_iter().listed();
         if blobs.is_empty() {
             return Ok(());
@@ -198,7 +198,7 @@ impl Repository {
     }
 
     /// Refuses a git that would do what a checkout says.
-    fn check_git_version(&self) -> Result<(), Error> {
+    fn check_git_version(&self) -> Result<()> {
         let mut command = self.git_command();
         // No settings of the work tree are read for this.
         command.current_dir(self.top.ancestors().last().unwrap_or(&self.top)).arg("version");
@@ -257,7 +257,7 @@ fn without_windows_prefix(real: &Path) -> PathBuf {
 }
 
 /// Returns git as `PATH` names it; folders of the project and relative ones, which a checkout may fill, do not count.
-fn find_git_outside(work_tree: &Path) -> Result<PathBuf, Error> {
+fn find_git_outside(work_tree: &Path) -> Result<PathBuf> {
     let name = format!("git{}", env::consts::EXE_SUFFIX);
     let path = env::var_os("PATH").unwrap_or_default();
     let is_users = |folder: &PathBuf| {
@@ -271,12 +271,12 @@ fn find_git_outside(work_tree: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Runs git to its end.
-fn run_command(mut command: Command) -> Result<Output, Error> {
+fn run_command(mut command: Command) -> Result<Output> {
     command.output().map_err(|it| git_not_started_error(&it))
 }
 
 /// Asks for objects, beside whoever reads the answers: git answers before it has read all.
-fn send_object_ids(mut stdin: ChildStdin, ids: String) -> Result<(), Error> {
+fn send_object_ids(mut stdin: ChildStdin, ids: String) -> Result<()> {
     let writes = thread::Builder::new().spawn(move || stdin.write_all(ids.as_bytes()));
     writes.map(|_| ()).map_err(unreadable_answer_error)
 }
@@ -286,8 +286,8 @@ fn hand_out_blob_contents(
     stdout: &mut impl BufRead,
     revision: &str,
     blobs: &[&Blob],
-    take: &mut impl FnMut(&Blob, &mut dyn Read) -> Result<(), Error>,
-) -> Result<(), Error> {
+    take: &mut impl FnMut(&Blob, &mut dyn Read) -> Result<()>,
+) -> Result<()> {
     for blob in blobs {
         let mut head = String::new();
         stdout.read_line(&mut head).map_err(unreadable_answer_error)?;
@@ -327,7 +327,7 @@ fn first_error_line(stderr: &[u8]) -> String {
 }
 
 /// Reads a line of a listing; submodules are in repositories of their own.
-fn parse_tree_line(line: &[u8]) -> Result<Option<Blob>, Error> {
+fn parse_tree_line(line: &[u8]) -> Result<Option<Blob>> {
     let Some(tab) = line.iter().position(|it| *it == b'\t') else { return Ok(None) };
     let head = String::from_utf8_lossy(&line[..tab]);
     let mut words = head.split(' ');
@@ -342,7 +342,7 @@ fn parse_tree_line(line: &[u8]) -> Result<Option<Blob>, Error> {
 }
 
 /// Returns a path that git prints.
-fn path_from_bytes(bytes: &[u8]) -> Result<PathBuf, Error> {
+fn path_from_bytes(bytes: &[u8]) -> Result<PathBuf> {
     #[cfg(unix)]
     return Ok(PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes)));
     #[cfg(not(unix))]

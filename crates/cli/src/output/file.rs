@@ -17,7 +17,7 @@ const SYSTEM: [&str; 2] = ["/dev", "/proc"];
 ///
 /// # Errors
 /// Its folder does not exist, it is a folder, it may not be written, or its path leads through a link.
-pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
+pub(crate) fn check_writable(path: &Path) -> Result<()> {
     check_no_link(path)?;
     let checked = path_target_at(path).and_then(|place| match place {
         PathTarget::Other | PathTarget::File(_) => Ok(()),
@@ -30,11 +30,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// As [`check_no_link`] and [`OverwriteRules::check_may_write`], or the disk is full.
-pub(crate) fn write_text_file(
-    path: &Path,
-    text: impl AsRef<[u8]>,
-    kept: OverwriteRules<'_>,
-) -> Result<(), Error> {
+pub(crate) fn write_text_file(path: &Path, text: impl AsRef<[u8]>, kept: OverwriteRules<'_>) -> Result<()> {
     let text = text.as_ref();
     kept.check_may_write(path, Some(text))?;
     write_atomically(path, |to| to.write_all(text))
@@ -48,13 +44,13 @@ pub(crate) fn write_streamed_file(
     path: &Path,
     kept: OverwriteRules<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Error> {
+) -> Result<()> {
     kept.check_may_write(path, None)?;
     write_atomically(path, write)
 }
 
 /// Writes to whatever is at a path.
-fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     stage_file(path, write)?.map_or(Ok(()), StagedFile::move_into_place)
 }
 
@@ -65,7 +61,7 @@ fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
 pub(super) fn stage_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<Option<StagedFile>, Error> {
+) -> Result<Option<StagedFile>> {
     let written = path_target_at(path).and_then(|place| match place {
         PathTarget::Other => write_to_device(path, write).map(|()| None),
         PathTarget::File(permissions) => StagedFile::new(path, Some(permissions), write).map(Some),
@@ -105,7 +101,7 @@ impl StagedFile {
     ///
     /// # Errors
     /// It cannot be renamed.
-    pub(super) fn move_into_place(self) -> Result<(), Error> {
+    pub(super) fn move_into_place(self) -> Result<()> {
         let (path, temporary) = (self.path, self.temporary.to_path_buf());
         let landed = self.temporary.persist(&path).map_err(|it| write_error(&path, it.error.kind().into()));
         ends::keep_on_interrupt(&temporary);
@@ -117,7 +113,7 @@ impl StagedFile {
 ///
 /// # Errors
 /// Its path leads through a link, or it cannot be opened.
-pub(crate) fn open_to_append(path: &Path) -> Result<File, Error> {
+pub(crate) fn open_to_append(path: &Path) -> Result<File> {
     check_no_link(path)?;
     OpenOptions::new().create(true).append(true).open(path).map_err(|source| write_error(path, source))
 }
@@ -126,7 +122,7 @@ pub(crate) fn open_to_append(path: &Path) -> Result<File, Error> {
 ///
 /// # Errors
 /// As [`append`].
-pub(crate) fn truncate_file(path: &Path, bytes: u64) -> Result<(), Error> {
+pub(crate) fn truncate_file(path: &Path, bytes: u64) -> Result<()> {
     open_to_append(path)?.set_len(bytes).map_err(|source| write_error(path, source))
 }
 
@@ -134,7 +130,7 @@ pub(crate) fn truncate_file(path: &Path, bytes: u64) -> Result<(), Error> {
 ///
 /// # Errors
 /// Its path leads through a link, or it may not be removed.
-pub(crate) fn remove_own_file(path: &Path) -> Result<(), Error> {
+pub(crate) fn remove_own_file(path: &Path) -> Result<()> {
     check_no_link(path)?;
     match fs::remove_file(path) {
         Err(source) if source.kind() != ErrorKind::NotFound => Err(write_error(path, source)),
@@ -146,7 +142,7 @@ pub(crate) fn remove_own_file(path: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// Its path leads through a link, or it cannot be made.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     if let Some(link) = Project::of_working_folder().first_project_link_on(folder) {
         return Err(link_error(folder, &link));
     }
@@ -158,7 +154,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// It is one, or does.
-pub(crate) fn check_no_link(path: &Path) -> Result<(), Error> {
+pub(crate) fn check_no_link(path: &Path) -> Result<()> {
     let link = Project::of_working_folder()
         .first_project_link_on(path)
         .or_else(|| path.is_symlink().then(|| path.to_owned()));
@@ -293,7 +289,7 @@ impl OverwriteRules<'_> {
     ///
     /// # Errors
     /// The path leads through a link, to an input, or to a file that ctxsim did not write.
-    pub(crate) fn check_may_write(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
+    pub(crate) fn check_may_write(self, path: &Path, text: Option<&[u8]>) -> Result<()> {
         if fs::metadata(path).is_ok_and(|it| it.is_file()) && self.inputs.contains_path(path) {
             let message = "this file is one of the inputs";
             return Err(error_at_place(Code("output-input"), path, message, "name another file"));

@@ -96,7 +96,7 @@ pub(crate) struct AdviseArgs {
 }
 
 /// Advises, writes, and saves the forecast.
-pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
+pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result<()> {
     if let (Some(from), Some(settings)) = (&args.undo, &args.settings) {
         return undo_applied_forecast(catalog, from, settings, args.dry_run);
     }
@@ -154,7 +154,7 @@ pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result
 }
 
 /// Says that what several agents have in force is not one file, nor one forecast.
-fn several_agents_error(found: &Advice, files: &str) -> Result<Error, Error> {
+fn several_agents_error(found: &Advice, files: &str) -> Result<Error> {
     let names = found.agents.iter().map(|it| it.agent.clone()).listed();
     let own = Agent::all_by_file_name()?.iter().filter(|it| names.contains(&it.1.name));
     let options = own.map(|it| format!("`--agent {}`", it.0)).listed().join(" or ");
@@ -170,7 +170,7 @@ fn save_and_apply(
     save_path: Option<&Path>,
     kept: OverwriteRules<'_>,
     is_dry_run: bool,
-) -> Result<(), Error> {
+) -> Result<()> {
     let place = |path: &Path| path.display().to_string();
     let changed = change.map(|(path, text)| edited(&saved, &place(path), text)).transpose()?;
     if let (Some((path, _)), Some(changed)) = (change, &changed) {
@@ -201,7 +201,7 @@ fn save_and_apply(
 }
 
 /// Reads a settings file.
-fn read_settings(path: &Path) -> Result<String, Error> {
+fn read_settings(path: &Path) -> Result<String> {
     if !path.exists() {
         let help = "check the path; an agent that has no settings yet needs the file first: `{}` if they are JSON, empty if TOML";
         return Err(error_at_place(Code("file"), path, "there is no such settings file", help));
@@ -210,7 +210,7 @@ fn read_settings(path: &Path) -> Result<String, Error> {
 }
 
 /// Writes a change that was shown, if the file is still as it was read.
-fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &ChangedFile) -> Result<(), Error> {
+fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &ChangedFile) -> Result<()> {
     if changed.text == text_as_read {
         return Ok(());
     }
@@ -232,7 +232,7 @@ fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &Change
 ///
 /// # Errors
 /// Nobody could be shown it.
-fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<(), Error> {
+fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<()> {
     let [old, new] = &changed.diff;
     if old.is_empty() && new.is_empty() {
         output::print_line_to_stderr(format_args!(
@@ -264,7 +264,7 @@ fn undo_applied_forecast(
     forecast_file: &Path,
     settings_file: &Path,
     is_dry_run: bool,
-) -> Result<(), Error> {
+) -> Result<()> {
     output::check_writable(settings_file)?;
     let saved = parse_forecast(&forecast_file.display().to_string(), &read_text(forecast_file)?)?;
     catalog.files_read().add_path(forecast_file);

@@ -140,7 +140,7 @@ impl CheckArgs {
     }
 
     /// Returns the inputs as `--at` and `--prices` say.
-    fn catalog_with_old_inputs(&self, catalog: &Catalog) -> Result<Catalog, Error> {
+    fn catalog_with_old_inputs(&self, catalog: &Catalog) -> Result<Catalog> {
         let mut inputs = catalog.clone();
         if self.prices.is_some() {
             inputs = inputs.with_prices_of_day(self.prices.clone());
@@ -170,7 +170,7 @@ impl CheckArgs {
 }
 
 /// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
-pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
+pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<CheckUp> {
     let args = CheckArgs::for_blessing(suite);
     compare_with_accepted(
         args.accepted_folder(catalog.files_read(), true),
@@ -181,7 +181,7 @@ pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<CheckUp, Err
 }
 
 /// Checks before any work that nothing of others stands where a suite's numbers are accepted.
-pub(crate) fn check_snapshots_replaceable(suite: &str) -> Result<(), Error> {
+pub(crate) fn check_snapshots_replaceable(suite: &str) -> Result<()> {
     snapshots::check_replaceable(&CheckArgs::for_blessing(suite).snapshots, suite)
 }
 
@@ -191,7 +191,7 @@ fn compare_with_accepted(
     ratchet: Option<f64>,
     name: &str,
     ran: SuiteRun,
-) -> Result<CheckUp, Error> {
+) -> Result<CheckUp> {
     let SuiteRun { file, report, made, newer, assumed, mut notes } = ran;
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
     let mut verdicts = report.guard_verdicts.clone();
@@ -215,7 +215,7 @@ fn compare_with_accepted(
 }
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
-pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode> {
     if args.laws.laws {
         return laws::check_laws(catalog, args);
     }
@@ -224,7 +224,7 @@ pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCo
     let catalog = &args.catalog_with_old_inputs(catalog)?;
     let suites = suites_to_check(catalog, args)?;
     // Nothing is written before everything has run.
-    let ran: Vec<Result<SuiteRun, Error>> = suites.iter().map(|it| run_suite(catalog, it, args)).listed();
+    let ran: Vec<Result<SuiteRun>> = suites.iter().map(|it| run_suite(catalog, it, args)).listed();
     args.shown.check_writable(catalog.files_read())?;
     let all = compare_all_with_accepted(catalog, args, &suites, ran);
     write_check_results(&args.shown, catalog.files_read(), format, &all)?;
@@ -244,12 +244,12 @@ fn compare_all_with_accepted(
     catalog: &Catalog,
     args: &CheckArgs,
     suites: &[String],
-    ran: Vec<Result<SuiteRun, Error>>,
+    ran: Vec<Result<SuiteRun>>,
 ) -> Vec<CheckUp> {
     // A suite that cannot be run keeps all numbers from being accepted.
     let bless = args.bless && ran.iter().all(Result::is_ok);
     let accepted = args.accepted_folder(catalog.files_read(), bless);
-    let held = |(name, ran): (&String, Result<SuiteRun, Error>)| {
+    let held = |(name, ran): (&String, Result<SuiteRun>)| {
         let explained = |mut up: CheckUp| {
             if let Some(revision) = &args.explain {
                 explained::explain_moved_numbers(args, revision, name, &mut up);
@@ -279,7 +279,7 @@ pub fn check_suites_silently(
     snapshots: &Path,
     allow_process: bool,
     threads: Option<usize>,
-) -> Result<Vec<CheckUp>, Error> {
+) -> Result<Vec<CheckUp>> {
     let args = CheckArgs {
         suites,
         snapshots: snapshots.to_owned(),
@@ -294,7 +294,7 @@ pub fn check_suites_silently(
 }
 
 /// Writes the result of a check that could not begin, because no input could be read.
-pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result<(), Error> {
+pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let inputs = InputFiles::default();
     inputs.add_path(Path::new(CONFIG));
@@ -316,7 +316,7 @@ fn write_check_results(
     inputs: &InputFiles,
     format: FormatArg,
     all: &[CheckUp],
-) -> Result<(), Error> {
+) -> Result<()> {
     let text = || match format {
         FormatArg::JSON => checkup::check_ups_json(all).map_err(unwritable_error),
         FormatArg::JUNIT => junit::check_ups_junit_xml(all).map_err(unwritable_error),
@@ -332,7 +332,7 @@ fn write_check_results(
 }
 
 /// Returns the named suites, or those in the user's folders.
-fn suites_to_check(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
+fn suites_to_check(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>> {
     if !args.suites.is_empty() {
         return Ok(args.suites.iter().flat_map(|it| catalog.expand_pattern(InputKind::Suite, it)).listed());
     }
@@ -345,7 +345,7 @@ fn suites_to_check(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, E
 }
 
 /// Runs a suite. A scenario that cannot be run is an error.
-fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun, Error> {
+fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun> {
     let suite = catalog.suite(name)?;
     let named = args.rev.allowed_policy_names(&suite)?;
     let catalog = git::read_policy_revisions(catalog, named, args.process.allow_process)?;
@@ -404,7 +404,7 @@ fn find_pinned_prices(
 }
 
 /// Reports scenarios that were not run.
-fn check_all_scenarios_ran(report: &Report) -> Result<(), Error> {
+fn check_all_scenarios_ran(report: &Report) -> Result<()> {
     let problems: Vec<Diagnostic> = report
         .skipped
         .iter()

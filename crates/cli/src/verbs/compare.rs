@@ -74,7 +74,7 @@ struct ComparedGroup {
 const LOADS_NAMED: usize = 4;
 
 /// Compares and writes.
-pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
+pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let comparison =
         args.select.add_selection_to(args.what.comparison(catalog, "--candidate", &args.candidates)?);
@@ -117,7 +117,7 @@ fn compare_pairs(
     comparison: Comparison,
     pairs: &[ComparedPair],
     beside: &mut ComparisonContext,
-) -> Result<Vec<Contrast>, Error> {
+) -> Result<Vec<Contrast>> {
     let mut names: IndexSet<String> = IndexSet::new();
     let mut place = |name: &String| names.insert_full(name.clone()).0;
     let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).listed();
@@ -135,7 +135,7 @@ fn pair_base_with_candidates(
     catalog: &Catalog,
     base: &str,
     candidates: &[String],
-) -> Result<Vec<ComparedPair>, Error> {
+) -> Result<Vec<ComparedPair>> {
     let mut candidates = candidates.to_vec();
     if candidates.is_empty() {
         if !base.starts_with(git::MARK) {
@@ -157,7 +157,7 @@ fn split_off_new_candidates(
     pairs: Vec<ComparedPair>,
     found: &RevisionCatalog,
     args: &CompareArgs,
-) -> Result<(Vec<ComparedPair>, Vec<String>), Error> {
+) -> Result<(Vec<ComparedPair>, Vec<String>)> {
     if !args.candidates.is_empty() && !found.lacking.is_empty() {
         return Err(found.lacking.iter().map(|it| it.1.clone()).listed().into());
     }
@@ -168,7 +168,7 @@ fn split_off_new_candidates(
 
 /// Returns the pairs whose policies differ in more than their name. The files of a program may differ, so programs
 /// are always compared.
-fn keep_differing_pairs(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPair>, Error> {
+fn keep_differing_pairs(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPair>> {
     let mut read = catalog.policy_reader();
     let mut kept = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -186,7 +186,7 @@ fn group_by_loads(
     catalog: &Catalog,
     asked: Comparison,
     pairs: Vec<ComparedPair>,
-) -> Result<Vec<ComparedGroup>, Error> {
+) -> Result<Vec<ComparedGroup>> {
     if asked.suite.is_some() || !asked.scenarios.is_empty() {
         return Ok(vec![ComparedGroup { comparison: asked, pairs, loads: None }]);
     }
@@ -252,7 +252,7 @@ pub(super) fn own_input_names(catalog: &Catalog, kind: InputKind) -> Vec<String>
 }
 
 /// Returns what changed since the revision that a base names; nothing if it names none.
-fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext, Error> {
+fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext> {
     let Some(revision) = revision_of(base) else { return Ok(ComparisonContext::default()) };
     let (mut changed, mut unknown) = (Vec::new(), Vec::new());
     for folder in catalog.user_folders() {
@@ -283,7 +283,7 @@ fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext
 }
 
 /// Returns whether the user's folders had policies in the revision that a base names.
-fn has_policies_at_base(catalog: &Catalog, base: &str) -> Result<bool, Error> {
+fn has_policies_at_base(catalog: &Catalog, base: &str) -> Result<bool> {
     let Some(revision) = revision_of(base) else { return Ok(false) };
     for folder in catalog.user_folders() {
         if !input_texts_at_revision(revision, folder, InputKind::Policy)?.is_empty() {
@@ -304,7 +304,7 @@ fn input_texts_at_revision(
     revision: &str,
     folder: &Path,
     kind: InputKind,
-) -> Result<BTreeMap<PathBuf, String>, Error> {
+) -> Result<BTreeMap<PathBuf, String>> {
     // A folder whose last file is gone is no longer there.
     let own = folder.join(kind.folder_name());
     let is_there = own.is_dir();
@@ -321,7 +321,7 @@ fn current_input_texts(
     catalog: &Catalog,
     folder: &Path,
     kind: InputKind,
-) -> Result<BTreeMap<PathBuf, String>, Error> {
+) -> Result<BTreeMap<PathBuf, String>> {
     let own = folder.join(kind.folder_name());
     let mut found = BTreeMap::new();
     for (_, origin) in catalog.names_and_origins(kind) {

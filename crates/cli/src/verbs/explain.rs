@@ -53,7 +53,7 @@ impl ExplainArgs {
 }
 
 /// Explains one request and writes the result.
-pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
+pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<()> {
     let format = args.shown.choose_format(&FORMATS)?;
     let comparison = args.one.comparison(&args.policy, args.named_sessions());
     let catalog = &git::read_policy_revisions(catalog, &comparison.policies, comparison.allow_process)?;
@@ -96,7 +96,7 @@ pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<(
 }
 
 /// Opens the requested session of a plan: the only one, or the one named.
-pub(super) fn open_session(plan: &Plan, given: &[String], session_name: Option<&str>) -> Result<Load, Error> {
+pub(super) fn open_session(plan: &Plan, given: &[String], session_name: Option<&str>) -> Result<Load> {
     let mut loads = Vec::new();
     for entry in &plan.scenarios {
         loads.extend(plan.open(entry)?);

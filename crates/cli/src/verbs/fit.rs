@@ -49,7 +49,7 @@ pub(crate) struct FitArgs {
 }
 
 /// Fits, prints, and writes the model.
-pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
+pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<()> {
     args.output.as_deref().map_or(Ok(()), output::check_writable)?;
     let file = args.table.display().to_string();
     let found = fitted(catalog, [&args.policy, &args.scenario], &file, &read_text(&args.table)?)?;

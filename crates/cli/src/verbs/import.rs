@@ -116,7 +116,7 @@ impl ByArg {
 }
 
 /// Shows what recordings contain, or how well their bills are predicted.
-pub(super) fn show_recordings(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
+pub(super) fn show_recordings(catalog: &Catalog, args: &ImportArgs) -> Result<()> {
     let format = args.shown.choose_format(match args.by {
         Some(_) => &FORMATS,
         None if args.fixed => &FIXED_FORMATS,
@@ -162,7 +162,7 @@ fn describe_recordings(
     args: &ImportArgs,
     files: &[FileContents],
     as_json: bool,
-) -> Result<String, Error> {
+) -> Result<String> {
     let bills = files.iter().flat_map(FileContents::session_bills);
     let against = args
         .against
@@ -178,7 +178,7 @@ fn describe_recordings(
 }
 
 /// Reads a provider's own export.
-fn read_provider_export(catalog: &Catalog, path: &Path) -> Result<ProviderExport, Error> {
+fn read_provider_export(catalog: &Catalog, path: &Path) -> Result<ProviderExport> {
     catalog.files_read().add_path(path);
     let text = read_text(path)?;
     provider_export(&text).ok_or_else(|| {
@@ -194,7 +194,7 @@ fn encode_in_format(
     table: impl FnOnce() -> String,
     json: impl FnOnce() -> Result<String, serde_json::Error>,
     rows: impl FnOnce() -> Rows,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Vec<u8>> {
     match format {
         FormatArg::TABLE => Ok(table().into_bytes()),
         FormatArg::JSON => json().map(String::into_bytes).map_err(unwritable_error),
@@ -203,7 +203,7 @@ fn encode_in_format(
 }
 
 /// Compares recorded bills with the cache rules' predictions, keeping everything as the harness did.
-fn describe_bill_predictions(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+fn describe_bill_predictions(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String> {
     for given in &args.sessions.paths {
         let found = catalog.search_scenarios(given)?.found;
         found
@@ -226,7 +226,7 @@ fn describe_bill_predictions(catalog: &Catalog, args: &ImportArgs, as_json: bool
 }
 
 /// Returns what fills the prompts of recordings, and what carrying it costs.
-fn describe_prompt_fill(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+fn describe_prompt_fill(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String> {
     let plan = Plan::new(catalog, &comparison_as_recorded(args))?;
     let (sessions, skipped) = run_with_progress(READS, |progress| {
         plan.map_loads_with_skipped(None, progress, |load, _| {
@@ -277,10 +277,7 @@ struct Calibrated {
 }
 
 /// Compares under each assumption about unrecorded requests; no limit stops a session that took place.
-fn calibrate_sessions(
-    catalog: &Catalog,
-    args: &ImportArgs,
-) -> Result<(Vec<Calibrated>, Vec<SkippedFile>), Error> {
+fn calibrate_sessions(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>, Vec<SkippedFile>)> {
     let prices = ListPrices::read(catalog);
     let plan = Plan::new(catalog, &comparison_as_recorded(args))?.without_limits().with_unusable_skipped();
     let compacting = CompactionPolicies::read(catalog)?;

@@ -61,7 +61,7 @@ struct PolicyArgs {
 }
 
 /// Writes files that do not exist yet.
-pub(super) fn write_starter_files(catalog: &Catalog, args: &InitArgs) -> Result<(), Error> {
+pub(super) fn write_starter_files(catalog: &Catalog, args: &InitArgs) -> Result<()> {
     match &args.command {
         Some(InitCommand::Policy(of)) => write_policy_file(catalog, of),
         None => write_repository_files(catalog, args.sessions.as_deref()),
@@ -69,7 +69,7 @@ pub(super) fn write_starter_files(catalog: &Catalog, args: &InitArgs) -> Result<
 }
 
 /// Writes a policy based on another, listing the parameters it may change.
-fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
+fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<()> {
     let base = catalog.policy(&args.from)?;
     let name = policy_name_of_path(&args.path);
     let params: Vec<String> = base.spec.params.keys().map(|it| it.escape_debug().to_string()).listed();
@@ -120,7 +120,7 @@ fn quoted_in_toml(text: &str) -> String {
 }
 
 /// Writes the files a repository needs for its first check.
-fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
+fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<()> {
     let (scenario, evidence, prompt) = match sessions {
         Some(folder) => (folder.display().to_string(), "0.5", "\"0.9 window\""),
         None => ("example".to_owned(), "0.8", "60_000"),
@@ -211,7 +211,7 @@ fn comment_out_unmet_guards(suite_text: &str, unmet: &[GuardVerdict]) -> String 
 }
 
 /// Refuses to overwrite files.
-fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> {
+fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<()> {
     let there = paths.iter().map(|it| it.as_ref()).filter(|path| path.symlink_metadata().is_ok());
     let mut problems = Vec::new();
     for path in there {

@@ -100,7 +100,7 @@ Examples:
   ctxsim show --schema policy                                  the JSON Schema of policy files";
 
 /// Prints an input's file or the same in the other language, a policy merged with its bases, sessions without their words, or a schema.
-pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
+pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<()> {
     if let Some(kind) = args.schema {
         return write_schemas(kind, &args.output);
     }
@@ -155,13 +155,13 @@ fn wrong_extension_error(path: &Path, format: Format) -> Error {
 }
 
 /// Checks inputs and reports every problem in all of them.
-pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
+pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<()> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let (mut n_checked, mut n_programs) = (0_usize, 0_usize);
     if args.allow_process {
         ends::install_interrupt_handler();
     }
-    let mut take = |result: Result<CheckedInput, Error>| {
+    let mut take = |result: Result<CheckedInput>| {
         n_checked += 1;
         match result {
             Ok(CheckedInput { n_programs_not_run: not_run, warnings: more }) => {
@@ -229,7 +229,7 @@ fn check_inputs_of_catalog(
     catalog: &Catalog,
     folder: Option<&Path>,
     may_start_programs: bool,
-    take: &mut impl FnMut(Result<CheckedInput, Error>),
+    take: &mut impl FnMut(Result<CheckedInput>),
 ) {
     for kind in InputKind::ALL {
         for name in catalog.names(kind) {
@@ -243,7 +243,7 @@ fn check_inputs_of_catalog(
 }
 
 /// Checks one file.
-fn check_input_file(catalog: &Catalog, path: &Path, may_start_programs: bool) -> Result<CheckedInput, Error> {
+fn check_input_file(catalog: &Catalog, path: &Path, may_start_programs: bool) -> Result<CheckedInput> {
     let kind = kind_of_file(path)?;
     check_named_input(catalog, kind, &path.to_string_lossy(), may_start_programs)
 }
@@ -254,7 +254,7 @@ fn check_named_input(
     kind: InputKind,
     name: &str,
     may_start_programs: bool,
-) -> Result<CheckedInput, Error> {
+) -> Result<CheckedInput> {
     check::check_input(catalog, kind, name)?;
     if may_start_programs {
         check::try_out_input(catalog, kind, name)?;
@@ -273,7 +273,7 @@ struct CheckedInput {
 }
 
 /// Prints the schema of one kind of file, or writes it to a folder, or those of all kinds.
-pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> Result<(), Error> {
+pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> Result<()> {
     if kind.is_none() && output.file().is_none() {
         let help = "name a kind of file, or a folder for all of them";
         return Err(error_without_place(Code("usage"), "missing: `<KIND>`", help));
@@ -298,7 +298,7 @@ pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> 
 }
 
 /// Prints the manual page, or writes one per command.
-pub(super) fn write_manual(args: &ManArgs) -> Result<(), Error> {
+pub(super) fn write_manual(args: &ManArgs) -> Result<()> {
     let Some(folder) = &args.output else {
         return output::print_encoded(render_manual_page(Man::new(command_for_manual()))?.as_bytes());
     };
@@ -309,11 +309,7 @@ pub(super) fn write_manual(args: &ManArgs) -> Result<(), Error> {
 }
 
 /// Adds the pages of a command and its subcommands; the hidden ones have the options of flags.
-fn add_manual_pages(
-    folder: &Path,
-    command: clap::Command,
-    files: &mut Vec<(PathBuf, String)>,
-) -> Result<(), Error> {
+fn add_manual_pages(folder: &Path, command: clap::Command, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
     for inner in command.get_subcommands() {
         add_manual_pages(folder, inner.clone(), files)?;
     }
@@ -323,7 +319,7 @@ fn add_manual_pages(
     Ok(())
 }
 
-fn render_manual_page(man: Man) -> Result<String, Error> {
+fn render_manual_page(man: Man) -> Result<String> {
     let mut page = Vec::new();
     let failed = |source| Error::Write { path: "the manual page".into(), source };
     man.render(&mut page).map_err(failed)?;
@@ -331,7 +327,7 @@ fn render_manual_page(man: Man) -> Result<String, Error> {
 }
 
 /// Prints a completion script.
-pub(super) fn print_completions(args: &CompletionsArgs) -> Result<(), Error> {
+pub(super) fn print_completions(args: &CompletionsArgs) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut moved::command_for_completions(), "ctxsim", &mut script);
     output::print_encoded(&script)

@@ -45,7 +45,7 @@ pub(crate) enum KindArg {
 const MARKS: &str = "How a policy is known: [S] its source was read, [D] official documentation, [R] reverse-engineered, [2] other people's accounts, [G] general knowledge, [PR] proposed, [measured] in recorded sessions.";
 
 /// Prints the catalogue, or its entries of a kind or with a text.
-pub(super) fn print_catalog(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
+pub(super) fn print_catalog(catalog: &Catalog, args: &ListArgs) -> Result<()> {
     let on = args.wide.stdout_terminal();
     let kinds = match args.kind {
         None => InputKind::ALL.to_vec(),
@@ -155,7 +155,7 @@ fn folder_of_name(name: &str) -> &str {
 }
 
 /// Prints what is known of the formats of recorded sessions whose name or description contains a text.
-fn print_log_formats(filter: &str, terminal: Terminal) -> Result<(), Error> {
+fn print_log_formats(filter: &str, terminal: Terminal) -> Result<()> {
     let wanted = filter.to_lowercase();
     let has = |format: &&&import::LogFormat| {
         let said = [format.name, format.looks_like, format.place, format.reads, format.omits]

@@ -47,8 +47,8 @@ impl PartsArgs {
         &self,
         folder: &Path,
         job: &PartJob<'_, H>,
-        play: impl FnOnce(PlanWatch<'_>, &PartsRequest<'_, H>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        play: impl FnOnce(PlanWatch<'_>, &PartsRequest<'_, H>) -> Result<()>,
+    ) -> Result<()> {
         let shard = self.shard.unwrap_or(PlanShard::WHOLE);
         let &PartJob { digest, head, names, threads } = job;
         let store = PartFolder::open::<H>(folder, digest, names, shard)?;
@@ -81,7 +81,7 @@ struct PartFolder {
 
 impl PartFolder {
     /// Looks at what is there; parts of another job are refused.
-    fn open<H: JobKind>(folder: &Path, job: &str, names: &[&str], shard: PlanShard) -> Result<Self, Error> {
+    fn open<H: JobKind>(folder: &Path, job: &str, names: &[&str], shard: PlanShard) -> Result<Self> {
         output::make_folder(folder)?;
         let mut made = vec![false; names.len()];
         let own = folder.join(format!("part-{}-of-{}.jsonl", shard.part, shard.of));
@@ -118,7 +118,7 @@ impl PartFolder {
     }
 
     /// Writes a part.
-    fn write_part<H: JobKind>(&self, part: &JobPart<H>) -> Result<(), Error> {
+    fn write_part<H: JobKind>(&self, part: &JobPart<H>) -> Result<()> {
         let line = part.to_json_line().map_err(unwritable_error)?;
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
@@ -140,7 +140,7 @@ impl PartFolder {
 }
 
 /// Returns the schema of the parts in folders or files; `None` if they are something else, such as shards of a sweep.
-pub(crate) fn schema_named_in(paths: &[PathBuf]) -> Result<Option<String>, Error> {
+pub(crate) fn schema_named_in(paths: &[PathBuf]) -> Result<Option<String>> {
     let mut all = Vec::new();
     for path in paths {
         all.extend(if path.is_dir() { part_files_in(path)? } else { vec![path.clone()] });
@@ -169,13 +169,13 @@ const LINES_MAX: usize = 10_000_000;
 const PROBLEMS_MAX: usize = 64;
 
 /// What reads a part by its number.
-pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<JobPart<H>, Error>;
+pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<JobPart<H>>;
 
 /// Folds all parts of folders and files, which are read in the order of their plan.
 pub(crate) fn fold_part_files<H: JobKind, R>(
     paths: &[PathBuf],
-    fold: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R, Error>,
-) -> Result<R, Error> {
+    fold: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R>,
+) -> Result<R> {
     let mut all: Vec<PartLines> = Vec::new();
     for path in paths {
         let found = if path.is_dir() { part_files_in(path)? } else { vec![path.clone()] };
@@ -213,7 +213,7 @@ pub(crate) fn fold_part_files<H: JobKind, R>(
 }
 
 /// Returns the files of parts in a folder, in order.
-fn part_files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+fn part_files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let unread = |source| Error::Read { path: folder.to_owned(), source };
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(unread)? {
@@ -246,7 +246,7 @@ struct PartLines {
 
 impl PartLines {
     /// Finds the lines of a file.
-    fn index_lines(path: &Path) -> Result<Self, Error> {
+    fn index_lines(path: &Path) -> Result<Self> {
         let unread = |source| Error::Read { path: path.to_owned(), source };
         let mut reader = BufReader::new(File::open(path).map_err(unread)?);
         let (mut places, mut cut, mut at, mut line) = (Vec::new(), None, 0, Vec::new());
@@ -281,7 +281,7 @@ impl PartLines {
     }
 
     /// Returns a line.
-    fn read_line_at(&self, place: LinePlace) -> Result<String, Error> {
+    fn read_line_at(&self, place: LinePlace) -> Result<String> {
         let mut bytes = vec![0; place.bytes];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file.seek(SeekFrom::Start(place.at)).and_then(|_| file.read_exact(&mut bytes));
@@ -290,12 +290,12 @@ impl PartLines {
     }
 
     /// Returns a part.
-    fn read_part_at<H: JobKind>(&self, place: LinePlace) -> Result<JobPart<H>, Error> {
+    fn read_part_at<H: JobKind>(&self, place: LinePlace) -> Result<JobPart<H>> {
         JobPart::from_json_line(&self.read_line_at(place)?).map_err(|it| self.error_at_line(place, *it))
     }
 
     /// Takes away what a stopped process has not written to its end.
-    fn cut_unfinished_line(&self) -> Result<(), Error> {
+    fn cut_unfinished_line(&self) -> Result<()> {
         self.cut.map_or(Ok(()), |cut| output::truncate_file(&self.path, cut.at))
     }
 

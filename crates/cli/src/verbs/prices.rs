@@ -84,7 +84,7 @@ pub(crate) struct UpdatePricesArgs {
 }
 
 /// Runs a command on price lists.
-pub(super) fn run_prices_command(command: &PricesCommand, catalog: &Catalog) -> Result<(), Error> {
+pub(super) fn run_prices_command(command: &PricesCommand, catalog: &Catalog) -> Result<()> {
     match command {
         PricesCommand::Import(args) => import_price_lists(args),
         PricesCommand::Update(args) => update_profile_prices(args, catalog),
@@ -92,7 +92,7 @@ pub(super) fn run_prices_command(command: &PricesCommand, catalog: &Catalog) -> 
 }
 
 /// Imports price lists as profiles; if two lists yield the same profile, the first one is kept.
-fn import_price_lists(args: &PriceImportArgs) -> Result<(), Error> {
+fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
     check_day(&args.as_of)?;
     let inputs = InputFiles::default();
     let lists = read_price_lists(&args.paths, &inputs)?;
@@ -133,7 +133,7 @@ fn import_price_lists(args: &PriceImportArgs) -> Result<(), Error> {
 }
 
 /// Checks that a text is a date.
-fn check_day(text: &str) -> Result<(), Error> {
+fn check_day(text: &str) -> Result<()> {
     if calendar::parse_day(text).is_some() {
         return Ok(());
     }
@@ -214,14 +214,14 @@ fn write_profiles<'p>(
     folder: &Path,
     profiles: impl Iterator<Item = &'p PlacedProfile>,
     kept: OverwriteRules<'_>,
-) -> Result<(), Error> {
+) -> Result<()> {
     let remark = WrittenByRemark::for_input_format(Format::Toml);
     let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.add_to_text(&it.text)));
     output::write_all_or_none(&files.listed(), kept)
 }
 
 /// Prints what lists change in the profiles, and writes those that change.
-fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(), Error> {
+fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<()> {
     check_day(&args.as_of)?;
     let inputs = InputFiles::default();
     let lists = read_price_lists(&args.paths, &inputs)?;
@@ -255,7 +255,7 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
 }
 
 /// Reads the lists in files and folders.
-fn read_price_lists(paths: &[PathBuf], inputs: &InputFiles) -> Result<Vec<ListContents>, Error> {
+fn read_price_lists(paths: &[PathBuf], inputs: &InputFiles) -> Result<Vec<ListContents>> {
     let mut files = Vec::new();
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };

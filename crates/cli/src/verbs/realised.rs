@@ -57,10 +57,10 @@ pub(crate) struct RealisedArgs {
 }
 
 /// Compares and writes.
-pub(super) fn compare_with_forecast(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Error> {
+pub(super) fn compare_with_forecast(catalog: &Catalog, args: &RealisedArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     // A table by hand may be wrong: that is said before any session is read.
-    let outcomes = args.outcomes.as_ref().map(|path| -> Result<OutcomeTable, Error> {
+    let outcomes = args.outcomes.as_ref().map(|path| -> Result<OutcomeTable> {
         catalog.files_read().add_path(path);
         OutcomeTable::read(&path.display().to_string(), &read_text(path)?)
     });

@@ -123,7 +123,7 @@ pub(crate) fn offer_comparison_formats(subject: &'static str) -> impl FnOnce(Arg
 }
 
 /// Runs and writes; returns whether every guard of the suite held.
-pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
+pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool> {
     let format = choose_format(args)?;
     let columns = parse_columns(args, format)?;
     let (catalog, plan) = plan_run(catalog, args)?;
@@ -138,7 +138,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool, 
     // The prompts of a single load are drawn on a terminal, too.
     let is_one = format == FormatArg::TABLE && plan.scenarios.len() == 1;
     let tracer = Tracer::new(is_drawn || is_one);
-    let reported = || -> Result<(Report, Traces), Error> {
+    let reported = || -> Result<(Report, Traces)> {
         let (mut report, traces) = run_with_progress(SIMULATES, |progress| {
             let (wants, trace) = (
                 |load: &Load| tracer.admit_load(load),
@@ -190,7 +190,7 @@ fn encode_plan_rows(
     args: &RunArgs,
     rows: RowsArg,
     format: FormatArg,
-) -> Result<(Vec<u8>, bool), Error> {
+) -> Result<(Vec<u8>, bool)> {
     let kind = match rows {
         RowsArg::Requests | RowsArg::Needs => return encode_ledger_rows(plan, args, format),
         RowsArg::Runs | RowsArg::Cards => {
@@ -209,7 +209,7 @@ fn encode_plan_rows(
 }
 
 /// Returns the plan of a run, and the catalog that it was made with.
-pub(crate) fn plan_run(catalog: &Catalog, args: &RunArgs) -> Result<(RevisionCatalog, Plan), Error> {
+pub(crate) fn plan_run(catalog: &Catalog, args: &RunArgs) -> Result<(RevisionCatalog, Plan)> {
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
     let comparison =
         args.select.add_selection_to(Comparison { suite: args.suite.suite.clone(), ..comparison });
@@ -228,7 +228,7 @@ fn write_parts_or_totals(
     args: &RunArgs,
     format: FormatArg,
     catalog: &Catalog,
-) -> Result<Option<bool>, Error> {
+) -> Result<Option<bool>> {
     let (threads, min_evidence) = (args.what.threads(), args.evidence.min_evidence);
     if let Some(folder) = args.parts.folder() {
         plan.check_has_parts()?;
@@ -266,7 +266,7 @@ pub(crate) struct TotalsView<'a> {
 
 impl TotalsView<'_> {
     /// Checks before any work that they may be written.
-    pub(crate) fn check_writable(&self, inputs: &InputFiles) -> Result<(), Error> {
+    pub(crate) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
             let help = "use `--format table`, `--format json` or `--format html`";
             return Err(error_without_place(
@@ -279,7 +279,7 @@ impl TotalsView<'_> {
     }
 
     /// Writes the totals of a report.
-    pub(crate) fn write_totals(&self, report: &Report, inputs: &InputFiles) -> Result<(), Error> {
+    pub(crate) fn write_totals(&self, report: &Report, inputs: &InputFiles) -> Result<()> {
         let page = || html::html_page(report, Detail::Groups, &Traces::default());
         let on = self.to.shown.terminal();
         let text = || match self.format {
@@ -304,11 +304,7 @@ fn advise_command(args: &RunArgs, sessions: &[SessionReport]) -> Option<NextComm
 }
 
 /// Returns the policies of a run, from its arguments or its suite.
-fn policy_names_of_run(
-    catalog: &Catalog,
-    comparison: &Comparison,
-    rev: RevArgs,
-) -> Result<Vec<String>, Error> {
+fn policy_names_of_run(catalog: &Catalog, comparison: &Comparison, rev: RevArgs) -> Result<Vec<String>> {
     // A suite supplies only what was omitted.
     let suite = comparison.suite.as_ref().filter(|_| comparison.policies.is_empty());
     let Some(suite) = suite else { return Ok(comparison.policies.clone()) };
@@ -316,7 +312,7 @@ fn policy_names_of_run(
 }
 
 /// Returns the format: as requested, by the output's extension, or the default.
-fn choose_format(args: &RunArgs) -> Result<FormatArg, Error> {
+fn choose_format(args: &RunArgs) -> Result<FormatArg> {
     let (subject, known) = match (args.rows, &args.chart) {
         (_, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
         (RowsArg::Runs, None) => ("a comparison".to_owned(), comparison_formats()),
@@ -354,7 +350,7 @@ pub(crate) fn encode_report(
     traces: &Traces,
     &ReportView { on, detail, chart }: &ReportView<'_>,
     format: FormatArg,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Vec<u8>> {
     let text = match format {
         FormatArg::TABLE => table::report_text(report, TableLayout { on, detail, traces: &traces.runs }),
         FormatArg::MARKDOWN => markdown::report_markdown(report, detail).into(),
@@ -370,7 +366,7 @@ pub(crate) fn encode_report(
 }
 
 /// Writes what only session streams have.
-fn encode_session_rows(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
+fn encode_session_rows(all: &[Value], format: FormatArg) -> Result<Vec<u8>> {
     if all.is_empty() {
         let message = "no scenario in this run has a stream of sessions";
         return Err(error_without_place(Code("rows-sessions"), message, "name a scenario with `load.aging`"));
@@ -379,7 +375,7 @@ fn encode_session_rows(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Erro
 }
 
 /// Returns the columns that are asked for, which only tables have.
-fn parse_columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error> {
+fn parse_columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>> {
     if args.rows != RowsArg::Runs && args.details && !args.shown.page.is_asked() {
         let help = "remove `--details`: rows have everything";
         return Err(error_without_place(Code("usage"), "`--details` shows more of tables and pages", help));
@@ -394,7 +390,7 @@ fn parse_columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, 
 }
 
 /// Returns the rows of all runs, and whether none of them failed.
-fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
+fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool)> {
     let n_failed = AtomicUsize::new(0);
     let of_loads = run_with_progress(SIMULATES, |told| {
         plan.map_loads(args.what.threads(), told, |load, progress| {
@@ -433,13 +429,13 @@ fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<
             Ok(all)
         })
     })?;
-    let of_loads: Result<Vec<Vec<Rows>>, Error> = of_loads.into_iter().collect();
+    let of_loads: Result<Vec<Vec<Rows>>> = of_loads.into_iter().collect();
     let rows = of_loads?.into_iter().flatten().listed();
     Ok((format.encode_rows(|_| rows)?, n_failed.into_inner() == 0))
 }
 
 /// Returns rows that only some worlds have, or a problem where no load has any.
-fn encode_world_rows(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsOf) -> Result<Vec<u8>, Error> {
+fn encode_world_rows(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsOf) -> Result<Vec<u8>> {
     let of_loads = run_with_progress(SIMULATES, |told| {
         plan.map_loads(args.what.threads(), told, |load, progress| load.rows_of(kind, progress))
     })?;
@@ -465,7 +461,7 @@ fn encode_world_rows(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsO
 }
 
 /// Refuses rows that a load does not have, or has once per trial.
-fn check_load_has_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
+fn check_load_has_rows(load: &Load, rows: RowsArg) -> Result<()> {
     if let Some(problem) = load.world.without_rows(rows == RowsArg::Needs) {
         return Err(problem.into());
     }

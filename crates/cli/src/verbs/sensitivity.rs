@@ -81,7 +81,7 @@ impl From<SortArg> for Sort {
 const DEFAULT_SUITE: &str = "sensitivity";
 
 /// Runs and writes.
-pub(super) fn write_sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
+pub(super) fn write_sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
     let suite = args.suite.suite.clone().unwrap_or_else(|| DEFAULT_SUITE.to_owned());

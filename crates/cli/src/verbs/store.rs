@@ -74,7 +74,7 @@ pub(crate) struct StoreReadArgs {
 }
 
 /// Writes or checks an export.
-pub(super) fn run_store_command(catalog: &Catalog, command: &StoreCommand) -> Result<(), Error> {
+pub(super) fn run_store_command(catalog: &Catalog, command: &StoreCommand) -> Result<()> {
     match command {
         StoreCommand::Write(args) => write_export(catalog, args),
         StoreCommand::Read(args) => verify_export(catalog, args),
@@ -82,7 +82,7 @@ pub(super) fn run_store_command(catalog: &Catalog, command: &StoreCommand) -> Re
 }
 
 /// Plays a conversation and writes the memory's final contents.
-fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
+fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<()> {
     let named = [&args.policy, &args.scenario, &args.profile];
     let plan = plan_memory_run(catalog, args.process, named, args.seed, &args.set)?;
     let ConversationArgs { length, trial } = args.conversation;
@@ -119,7 +119,7 @@ fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
 }
 
 /// Reads an export, replays its conversation and reports the first difference.
-fn verify_export(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
+fn verify_export(catalog: &Catalog, args: &StoreReadArgs) -> Result<()> {
     let place = |error: Error| match error {
         Error::Invalid(problems) => {
             let below = |problem: Diagnostic| {
@@ -164,7 +164,7 @@ fn plan_memory_run(
     [policy, scenario, profile]: [&String; 3],
     seed: Option<u64>,
     overrides: &[String],
-) -> Result<Plan, Error> {
+) -> Result<Plan> {
     let [policies, scenarios, profiles] = [policy, scenario, profile].map(|it| vec![it.clone()]);
     let set = overrides.to_vec();
     let comparison = Comparison { policies, scenarios, profiles, seed, set, ..Comparison::default() };

@@ -87,20 +87,20 @@ pub(crate) struct GridArgs {
 
 impl GridArgs {
     /// Returns the comparison: the base, then the varied policy.
-    pub(crate) fn comparison(&self, catalog: &Catalog) -> Result<Comparison, Error> {
+    pub(crate) fn comparison(&self, catalog: &Catalog) -> Result<Comparison> {
         let policies = vec![self.base.clone(), self.policy.clone()];
         Ok(Comparison { policies, ..self.what.comparison(catalog, "--policy", &[])? })
     }
 
     /// Returns the grid; a path that begins with the policy's name applies to that policy.
-    pub(crate) fn grid(&self) -> Result<OverrideGrid, Error> {
+    pub(crate) fn grid(&self) -> Result<OverrideGrid> {
         let parsed = OverrideGrid::parse(&self.vary);
         Ok(parsed.map_err(|all| all.into_iter().map(|it| it.in_file("--vary")).listed())?)
     }
 }
 
 /// Returns the format of a policy file that may be written, if one is asked for.
-pub(crate) fn policy_file_format(output: Option<&Path>) -> Result<Option<Format>, Error> {
+pub(crate) fn policy_file_format(output: Option<&Path>) -> Result<Option<Format>> {
     let Some(path) = output else { return Ok(None) };
     let (message, help) = ("a policy file ends in `.ron` or `.toml`", "rename the output");
     let format = Format::from_path(path)
@@ -114,7 +114,7 @@ pub(crate) fn print_json_or_text(
     found: &impl Serialize,
     is_json: bool,
     text: impl FnOnce() -> String,
-) -> Result<(), Error> {
+) -> Result<()> {
     if is_json {
         output::print_encoded(output::to_json_text(found)?.as_bytes())
     } else {
@@ -168,7 +168,7 @@ fn parse_guard(text: &str) -> Result<PointGuard, String> {
 }
 
 /// Runs a sweep, or a part of it, and writes it.
-pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
+pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<()> {
     let formats = if args.shard.is_some() { SHARD_FORMATS } else { FORMATS };
     let format = args.shown.to.shown.choose_format(&formats)?;
     let grid = args.grid.grid()?;
@@ -196,7 +196,7 @@ pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error
 }
 
 /// Merges shards and writes what a single machine would have written.
-pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<(), Error> {
+pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<()> {
     let to = &args.shown.to;
     let format = to.shown.choose_format(&FORMATS)?;
     let inputs = InputFiles::default();
@@ -216,17 +216,12 @@ pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<(), Error> {
         return write_tuned(&found, format, &args.shown, &inputs);
     }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
-    let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
+    let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_>>()?;
     write_sweep(&json::merge_shards(&files)?, format, &args.shown, &inputs)
 }
 
 /// Writes what a search came to.
-fn write_tuned(
-    tuned: &Tuned,
-    format: FormatArg,
-    shown: &FrontArgs,
-    inputs: &InputFiles,
-) -> Result<(), Error> {
+fn write_tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &InputFiles) -> Result<()> {
     let text = || match format {
         FormatArg::JSON => output::to_json_text(tuned),
         FormatArg::TABLE => {
@@ -245,12 +240,7 @@ fn write_tuned(
 }
 
 /// Writes a whole sweep.
-fn write_sweep(
-    sweep: &Sweep,
-    format: FormatArg,
-    shown: &FrontArgs,
-    inputs: &InputFiles,
-) -> Result<(), Error> {
+fn write_sweep(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &InputFiles) -> Result<()> {
     let text = || match format {
         FormatArg::JSON => json::sweep_json(sweep).map_err(unwritable_error),
         FormatArg::SVG => match sweep.frontier_chart() {

@@ -79,7 +79,7 @@ pub(crate) struct TuneArgs {
 }
 
 /// Tunes, prints, and writes the recommended policy.
-pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
+pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
     let format = policy_file_format(args.output.as_deref())?;
     let asked = args.grid.comparison(catalog)?;
     let (seed, threads) = (asked.seed.unwrap_or(0), args.grid.what.threads());

@@ -32,7 +32,7 @@ pub(super) fn digest_of_assumed(numbers: &AssumedLines) -> String {
 ///
 /// # Errors
 /// It cannot be read.
-pub(super) fn read_assumed(root: &Path, suite: &str) -> Result<Option<AssumedLines>, Error> {
+pub(super) fn read_assumed(root: &Path, suite: &str) -> Result<Option<AssumedLines>> {
     let path = assumed_file_path(root, suite);
     // What a link leads to is not shown either.
     output::check_no_link(&path)?;
@@ -56,7 +56,7 @@ pub(super) fn write_assumed(
     suite: &str,
     inputs: &InputFiles,
     numbers: &AssumedLines,
-) -> Result<(), Error> {
+) -> Result<()> {
     let mut text = HEAD.to_owned();
     for (name, number) in sorted_by_name(numbers) {
         let _ = writeln!(text, "{name:?} = {number}");

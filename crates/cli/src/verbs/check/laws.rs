@@ -55,7 +55,7 @@ struct LawDocument<'r> {
 }
 
 /// Holds policies against the laws, writes a scenario file for each breach, and returns the exit code.
-pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let wanted = &args.laws;
     let profile = wanted.profile.clone().unwrap_or_else(|| PROFILE.to_owned());

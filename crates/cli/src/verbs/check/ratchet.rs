@@ -18,7 +18,7 @@ pub(super) fn compare_with_best_values(
     suite: &str,
     verdicts: &[GuardVerdict],
     tolerance: f64,
-) -> Result<Vec<GuardVerdict>, Error> {
+) -> Result<Vec<GuardVerdict>> {
     let path = snapshot_folder(root, suite).join(FILE);
     // What a link leads to is not shown either.
     output::check_no_link(&path)?;
@@ -39,7 +39,7 @@ pub(super) fn compare_with_best_values(
     Ok(held)
 }
 
-fn read_ratchet(path: &Path) -> Result<Ratchet, Error> {
+fn read_ratchet(path: &Path) -> Result<Ratchet> {
     match fs::read_to_string(path) {
         Ok(text) => Ratchet::from_toml(&text).map_err(|problems| {
             problems.into_iter().map(|it| it.in_file(path.display().to_string())).listed().into()

@@ -176,7 +176,7 @@ pub(super) fn read_price_days(root: &Path, suite: &str) -> Option<PriceDays> {
 }
 
 /// Checks that every file which is called as a snapshot of a suite is one of ctxsim's.
-pub(super) fn check_replaceable(root: &Path, suite: &str) -> Result<(), Error> {
+pub(super) fn check_replaceable(root: &Path, suite: &str) -> Result<()> {
     let inputs = InputFiles::default();
     find_snapshots(&snapshot_folder(root, suite))?
         .iter()
@@ -184,7 +184,7 @@ pub(super) fn check_replaceable(root: &Path, suite: &str) -> Result<(), Error> {
 }
 
 /// Returns whether a suite has snapshots.
-pub(super) fn has_snapshots(root: &Path, suite: &str) -> Result<bool, Error> {
+pub(super) fn has_snapshots(root: &Path, suite: &str) -> Result<bool> {
     find_snapshots(&snapshot_folder(root, suite)).map(|it| !it.is_empty())
 }
 
@@ -214,7 +214,7 @@ pub(super) fn compare_or_accept_snapshots(
     report: &Report,
     made: &MadeWith,
     numbers: &AssumedLines,
-) -> Result<Vec<SnapshotCheck>, Error> {
+) -> Result<Vec<SnapshotCheck>> {
     let AcceptedFolder { root, inputs, bless, reviews } = accepted_in;
     let folder = snapshot_folder(root, suite);
     if !bless && !has_snapshots(root, suite)? {
@@ -259,7 +259,7 @@ pub(super) fn compare_or_accept_snapshots(
 }
 
 /// Compares a table with its snapshot; changed numbers are written beside it for review.
-fn compare_with_snapshot(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<SnapshotCheck, Error> {
+fn compare_with_snapshot(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<SnapshotCheck> {
     let path = at.path;
     // What a link leads to is not shown either.
     output::check_no_link(path)?;
@@ -291,7 +291,7 @@ fn compare_with_snapshot(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result
 }
 
 /// Writes a snapshot for review, except in CI.
-fn write_for_review(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<(), Error> {
+fn write_for_review(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<()> {
     if !at.reviews || std::env::var_os("CI").is_some() {
         return Ok(());
     }
@@ -316,7 +316,7 @@ fn snapshot_overwrite_rules(inputs: &InputFiles) -> OverwriteRules<'_> {
 }
 
 /// Removes a snapshot that waits for review; anything else stays.
-fn remove_pending_snapshot(pending: &Path) -> Result<(), Error> {
+fn remove_pending_snapshot(pending: &Path) -> Result<()> {
     if file_begins_with(pending, BEGINNING) { output::remove_own_file(pending) } else { Ok(()) }
 }
 
@@ -327,7 +327,7 @@ fn without_header(text: &str) -> &str {
 }
 
 /// Returns the snapshots below a folder.
-fn find_snapshots(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
+fn find_snapshots(folder: &Path) -> Result<BTreeSet<PathBuf>> {
     let failed = |source| Error::Read { path: folder.to_owned(), source };
     let mut found = BTreeSet::new();
     if !folder.is_dir() {
