@@ -18,7 +18,6 @@ mod verdicts;
 
 use crate::prelude::*;
 
-use super::{Comparison, Progress};
 use crate::selection::OwnerFilter;
 use agents::{Agent, AgentSetting, ShownBy, is_older_version};
 use asked::SessionsToAdviseOn;

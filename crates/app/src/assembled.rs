@@ -2,16 +2,14 @@
 
 use crate::prelude::*;
 
-use crate::Load;
 use crate::session::{note_on_refused_marks, note_on_token_counts};
-use ctxsim_base::grid::numbers::{NONE, counted, listed, percent};
+use ctxsim_base::grid::numbers::{NONE, percent};
 use ctxsim_base::quantity::Expected;
-use ctxsim_engine::measure::Tally;
 use ctxsim_engine::take::{FailedRun, Run};
 use ctxsim_input::policy::Builtin;
 use ctxsim_report::part::{LoadResult, MissingPrice, PartHead, RunResult};
 use ctxsim_report::sections::{Detail, Section, TableLine};
-use ctxsim_report::{FoldedRuns, RecordingLosses, Report, RunBrief, SessionReport, distinct};
+use ctxsim_report::{FoldedRuns, RecordingLosses, Report, RunBrief, SessionReport};
 use ctxsim_timeline::import::LossReason;
 
 /// What one load of a plan came to.

@@ -1,12 +1,10 @@
 //! Assumed numbers by name: those that the runs of a plan read, and others in their place.
 
 use crate::prelude::*;
-use serde_json::Value;
 
-use super::{Plan, ReadyLoad, load};
-use ctxsim_base::diag::nearest;
+use super::load;
 use ctxsim_input::policy::memory::MemorySpec;
-use ctxsim_input::text::source::{decode_table, table_text};
+use ctxsim_input::text::source::table_text;
 use ctxsim_timeline::import;
 
 /// Where the files are, and how they end.

@@ -7,18 +7,12 @@ mod search;
 
 use crate::prelude::*;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
 
-use serde::Deserialize;
-
-use ctxsim_base::diag::nearest;
 use ctxsim_base::foreign::is_name;
-use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::calendar::parse_day;
-use ctxsim_input::text::source::{Source, read_text};
+use ctxsim_input::text::source::read_text;
 
 pub use files::{InputFiles, PipedBytes, is_same_file};
 pub use load::{Loaded, PolicyReader, scenario_of_recording};

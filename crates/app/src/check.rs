@@ -4,13 +4,12 @@ use crate::catalog::REVISION_MARK;
 use crate::overrides::NamedPolicies;
 use crate::prelude::*;
 use crate::{guards, load, overrides, written_loads};
-use ctxsim_base::diag::Place;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_engine::own::process::Process;
 use ctxsim_engine::own::{CodeInputs, Own};
 use ctxsim_input::Suite;
 use ctxsim_input::policy::{Builtin, OwnCode};
-use ctxsim_input::text::set::{Override, SetTarget};
+use ctxsim_input::text::set::SetTarget;
 use ctxsim_timeline::import::BySession;
 
 pub use written_loads::WARNINGS;

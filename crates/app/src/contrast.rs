@@ -2,17 +2,15 @@
 
 use crate::prelude::*;
 
-use super::Plan;
 use super::entry::check_same_work;
 use super::session::session_report;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::explain::Break;
 use ctxsim_engine::ledger::pairing::{RequestId, paired};
 use ctxsim_engine::ledger::{NeedRow, Rows};
 use ctxsim_engine::price::RequestCost;
-use ctxsim_engine::take::{FailedRuns, Progress, Sinks, Taken, TrialQuestion};
+use ctxsim_engine::take::{Sinks, Taken, TrialQuestion};
 use ctxsim_input::text::Encode;
 use ctxsim_input::text::source::to_json;
 use ctxsim_report::SessionReport;

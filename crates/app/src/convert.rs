@@ -4,9 +4,8 @@ use crate::prelude::*;
 
 use crate::catalog::kind_of_file;
 use crate::contrast::{differing_fields, to_field_values};
-use ctxsim_input::Source;
 use ctxsim_input::text::comments::with_comments;
-use ctxsim_input::text::source::{decode, encode};
+use ctxsim_input::text::source::decode;
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_report::contrast::{InputChange, InputFate};
 

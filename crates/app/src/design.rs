@@ -15,11 +15,8 @@ use std::fmt::Write as _;
 
 use crate::prelude::*;
 
-use crate::Progress;
 use ctxsim_base::grid::prose::wrap;
-use ctxsim_engine::measure::Tally;
 use ctxsim_input::profile::calendar;
-use ctxsim_input::text::source::encode;
 use ctxsim_report::tune::design::{DESIGN_METHOD, DesignSearchResult, DesignTested, DesignedSearch};
 use ctxsim_report::tune::{SessionSplit, TunedSession};
 

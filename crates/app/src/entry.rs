@@ -20,7 +20,6 @@ use crate::index::RecordingIndex;
 use crate::load;
 use crate::models::ModelProfiles;
 use crate::selection::{NewestCandidate, Selection};
-use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_engine::take::{LoadKind, Unread, World};
@@ -28,7 +27,6 @@ use ctxsim_input::policy::matches_any;
 use ctxsim_input::profile::cache::{Invalidates, Qualified};
 use ctxsim_input::scenario::{HiddenRequest, RecoveryMode};
 use ctxsim_input::{CacheRules, scenario};
-use ctxsim_report::distinct;
 use ctxsim_timeline::RecordedModel;
 use ctxsim_timeline::import::{Glance, Indexed};
 

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 
-use super::Plan;
 use ctxsim_engine::memory::export::{Banks, Export, Index, SCHEMA};
 
 impl Plan {

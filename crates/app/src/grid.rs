@@ -3,9 +3,8 @@
 use crate::prelude::*;
 
 use ctxsim_base::diag::Problems;
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::quantity::Decimal;
-use ctxsim_input::text::set::{self, Override, SetTarget};
+use ctxsim_input::text::set::{self, SetTarget};
 use ctxsim_report::sweep::json::POINTS_MAX;
 use ctxsim_report::tune::VariedPath;
 

@@ -8,12 +8,10 @@ use crate::named::{InputNames, NamedScenario, dedup_and_name_inputs, dedup_and_n
 use crate::overrides::{NamedPolicies, OverrideUse, read_overrides};
 use crate::parts::tickets::HeldTicket;
 use crate::selection::Selection;
-use crate::watch::ProblemsFound;
-use crate::{ReadyLoad, assembled, check, contrast, entry, guards, load, made, overrides};
-use ctxsim_base::diag::Place;
+use crate::{assembled, check, contrast, entry, guards, load, made, overrides};
 use ctxsim_input::policy::Size;
 use ctxsim_input::suite::Guard;
-use ctxsim_input::text::set::{Override, SetTarget};
+use ctxsim_input::text::set::SetTarget;
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{CacheRules, Suite, scenario};
 use ctxsim_report::as_logged::AS_RECORDED;

@@ -10,12 +10,10 @@ use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_base::quantity::{Tokens, UNLIMITED};
 use ctxsim_base::rng::{Seed, Stream};
 use ctxsim_engine::laws::{LawBreach, breaches};
-use ctxsim_engine::take::in_order;
 use ctxsim_input::policy::Law;
 use ctxsim_input::policy::{Kind, Preserve};
 use ctxsim_input::scenario::{Amount, Assume, ResultSizes, ScriptedCall, StableItem, TurnSpec};
-use ctxsim_input::text::source::encode;
-use ctxsim_input::{CacheRules, Limits, Scenario};
+use ctxsim_input::{CacheRules, Scenario};
 use ctxsim_timeline::load;
 
 /// The prompt limit under a profile that has none, in tokens.

@@ -39,10 +39,9 @@ mod written_loads;
 use crate::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use assembled::assemble_report;
-use ctxsim_input::Limits;
 use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_input::suite::{Figure, Habits, Reference};
 use ctxsim_report::explains::ExplainCommands;
@@ -56,7 +55,7 @@ use assembled::{GatheredResults, LoadResults};
 pub use assumed::replace_assumed_numbers;
 pub use convert::input_change;
 pub use convert::{input_text, merged_policy_text};
-use ctxsim_engine::take::{Progress, Sinks, Take, Taken, in_order, in_turn, with_threads};
+use ctxsim_engine::take::{Sinks, Take, Taken, in_turn};
 pub use entry::ReadyLoad;
 pub use index::find_twins_in_memory;
 pub use load::{check_is_recording, read_recording, redact_recording, timeline_with_losses};

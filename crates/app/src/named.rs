@@ -3,14 +3,12 @@
 use crate::prelude::*;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::PathBuf;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::catalog::FoundScenarios;
 use crate::index;
 use crate::index::RecordingIndex;
-use crate::watch::ProblemsFound;
 
 /// The names of one kind, and the suite that gives them.
 pub(super) struct InputNames<'a> {

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 
-use ctxsim_base::diag::nearest;
 use ctxsim_timeline::import::csv_records;
 
 /// The columns that have a name of their own.

@@ -1,14 +1,13 @@
 //! Overrides of a run and parameters of its policies: which there are, where each applies, and what became of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::prelude::*;
 
 use crate::named::NamedScenario;
-use crate::watch::ProblemsFound;
-use ctxsim_base::diag::{near_or, nearest};
-use ctxsim_input::policy::{Size, wildcard};
-use ctxsim_input::text::set::{Override, SetTarget};
+use ctxsim_base::diag::near_or;
+use ctxsim_input::policy::Size;
+use ctxsim_input::text::set::SetTarget;
 use ctxsim_input::text::{Decode, Encode};
 
 /// An override with what became of it.

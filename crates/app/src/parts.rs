@@ -19,18 +19,15 @@
 pub mod tickets;
 
 use crate::prelude::*;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::BufRead;
-use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::assembled::{GatheredResults, LoadResults, assemble_report};
 use crate::session::session_report;
-use crate::watch::{PlanWatcher, ProblemsFound};
-use crate::{Load, PlanWatch, ReadyLoad, load, selection};
-use ctxsim_engine::take::{in_order, with_threads};
+use crate::watch::PlanWatcher;
+use crate::{PlanWatch, load, selection};
 use ctxsim_report::part::{Excluded, JobKind, JobPart, LoadResult, PartHead, RunPart, VERSION};
 use ctxsim_report::{Report, SessionReport};
 

@@ -7,10 +7,8 @@ use super::advise::{
     CostedLog, SeenLog, SettingPolicies, SettingValues, UNSET, costs_under_settings, no_recording_error,
     read_seen_logs,
 };
-use super::{Comparison, Progress};
 use crate::outcomes::OutcomeTable;
 use crate::selection::parse_day_ms;
-use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_input::profile::calendar;
@@ -18,7 +16,6 @@ use ctxsim_report::advise::saved::{BillsBySize, SCHEMA, SCHEMA_BEFORE, SavingsFo
 use ctxsim_report::outcomes::{OutcomeReport, SessionOutcome};
 use ctxsim_report::part::SumRoom;
 use ctxsim_report::realised::{ComparedSessions, LaterSession, Realised};
-use ctxsim_timeline::import::user_of;
 
 /// The groups of sessions without the change, and with it.
 const BEFORE: &str = "without the change";

@@ -1,18 +1,16 @@
 //! The first screen on recorded sessions: each is opened once, for its bill and for everything that is tried of its agent.
 
+use crate::ListPrices;
 use crate::advise::agents::Agent;
 use crate::advise::{self, AdviceRequest, no_recording_error};
 use crate::prelude::*;
 use crate::session::calibrate_bill;
-use crate::{ListPrices, Progress};
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_engine::ledger::Rows;
 use ctxsim_report::BillCheck;
 use ctxsim_report::advise::Advice;
 use ctxsim_report::lever::Lever;
 use ctxsim_report::screen::{FirstScreen, SessionFacts};
 use ctxsim_report::verdict::MIN_EVIDENCE;
-use ctxsim_timeline::import::user_of;
 
 /// Reads sessions and says what they were billed, where that goes, and what can be done about it.
 ///

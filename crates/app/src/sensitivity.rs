@@ -1,13 +1,13 @@
 //! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once.
 
+use super::as_unstoppable_watch;
 use super::entry::check_same_work;
 use super::watch::PlanWatcher;
-use super::{Plan, ReadyLoad, as_unstoppable_watch};
 use crate::prelude::*;
 use ctxsim_base::quantity::saturated;
 use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{CellSum, ProfileShare, Sensitivity, SensitivityGrid};
-use ctxsim_engine::take::{FailedRun, FailedRuns, Progress, Sinks};
+use ctxsim_engine::take::{FailedRun, Sinks};
 use ctxsim_input::profile::Counting;
 use ctxsim_report::ALL;
 

@@ -5,13 +5,11 @@ use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::calibrate::Pauses;
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Rows;
-use ctxsim_input::Limits;
 use ctxsim_report::filled::FilledPrompts;
 use ctxsim_report::{BillAsLogged, BillCheck, NewerVersion, SessionReport, SharedFront};
 use ctxsim_timeline::RecordedMark;
 
 use super::models::ModelProfiles;
-use ctxsim_base::grid::numbers::{counted, thousands};
 use ctxsim_engine::take::CountedLoad;
 use ctxsim_input::profile::{Counting, TtlClass};
 

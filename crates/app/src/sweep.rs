@@ -7,11 +7,9 @@ use crate::prelude::*;
 use super::assembled::describe_changes;
 use super::entry::check_same_work;
 use super::grid::{GridPoint, OverrideGrid};
-use super::{Comparison, Load, Plan, Progress, ReadyLoad};
-use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
-use ctxsim_engine::measure::{Label, Remembered, Statistic, Tally};
-use ctxsim_engine::take::{FailedRuns, Number, Run, in_order, in_order_telling, with_threads};
+use ctxsim_engine::measure::{Label, Remembered, Statistic};
+use ctxsim_engine::take::{Number, Run, in_order_telling};
 use ctxsim_report::sampled::Sampled;
 use ctxsim_report::sweep::{Objective, PointGuard, PointNumbers, SweepHead, SweepPoint};
 

@@ -2,15 +2,13 @@
 
 mod axes;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::parts::PartsRequest;
 use super::sweep::play_for_sweep;
-use super::{Comparison, Plan, PlanWatch, Progress, ReadyLoad, SweptLoad, SweptRun, entry, selection};
+use super::{PlanWatch, SweptLoad, SweptRun, entry, selection};
 use crate::prelude::*;
-use ctxsim_input::text::set::Override;
-use ctxsim_input::text::source::encode;
 use ctxsim_report::part::{JobKind, JobPart};
 use ctxsim_report::sweep::PointNumbers;
 use ctxsim_report::tune::{TriedVariants, Tuned, TunedSession, variant_name};

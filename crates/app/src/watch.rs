@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::prelude::*;
-use ctxsim_engine::take::Progress;
 
 /// What is told, from any thread, while a plan runs, how much is done, of how much; `Break` stops the runs.
 pub type PlanWatch<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);

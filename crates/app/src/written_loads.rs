@@ -1,6 +1,5 @@
 //! What is wrong by construction with a scenario that is written by hand: it would run, and say something else than what was meant.
 
-use super::{Comparison, Plan};
 use crate::prelude::*;
 use ctxsim_timeline::Spine;
 

@@ -1,7 +1,6 @@
 //! Stops child programs and removes temporary files when the command is interrupted, and when a defect makes it panic.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Mutex, Once, PoisonError};
 use std::{panic, process};

@@ -5,13 +5,8 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 
-use clap::Arg;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ctxsim_timeline::row::{self, Rows};
-
-use crate::output::{self, OutputArgs, PageArgs, WrittenByRemark};
-use crate::what::whole_number_parser;
-use ctxsim_base::grid::tint::Terminal;
 
 /// An output format, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 mod repository;
 
 use crate::prelude::*;
-use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io;
 use std::io::Read as _;
@@ -14,7 +13,6 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use crate::ends;
 use crate::project::GIT;
 use ctxsim_app::catalog::{Loaded, Origin, REVISION_MARK, Revision};
 use ctxsim_input::SuiteFile;

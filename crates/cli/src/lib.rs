@@ -14,8 +14,6 @@ mod verbs;
 mod what;
 
 use crate::prelude::*;
-use std::ffi::OsString;
-use std::process::ExitCode;
 
 use ctxsim_app::catalog::Bundle;
 

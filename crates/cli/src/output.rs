@@ -9,15 +9,12 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use annotate_snippets::{Group, Renderer};
-use clap::ValueEnum;
 use ctxsim_app::catalog::is_same_file;
 use ctxsim_base::foreign::{self, in_one_line, runner};
-use ctxsim_base::grid::tint::{Terminal, printed_painted};
+use ctxsim_base::grid::tint::printed_painted;
 use ctxsim_timeline::row::json::json_text;
 use serde::Serialize;
 use terminal_size::{terminal_size, terminal_size_of};
-
-use crate::ends;
 
 pub(super) use file::{
     OverwriteRules, Replaceable, WrittenByRemark, check_no_link, check_writable, file_begins_with,

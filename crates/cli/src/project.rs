@@ -1,7 +1,7 @@
 //! The project that a command runs in: which files are its own, and which paths lead on through one of its links.
 
 use crate::prelude::*;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{self, Component};
 use std::sync::OnceLock;
 

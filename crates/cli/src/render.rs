@@ -3,13 +3,11 @@
 use crate::prelude::*;
 use std::ops::Range;
 
-use crate::output::{self, DrawnProblem};
+use crate::output::DrawnProblem;
 use crate::project::Project;
 use annotate_snippets::{AnnotationKind, Level, Origin, Snippet};
 use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::{Foreign, in_lines, in_one_line, printed};
-use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::grid::shell::quoted;
 
 /// The most problems that are drawn; the others are counted.
 const DRAWN_MAX: usize = 100;

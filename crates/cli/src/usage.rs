@@ -1,12 +1,10 @@
 //! What is wrong with a command line, in the same form as what is wrong with an input.
 
 use crate::prelude::*;
-use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser as _};
+use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser as _};
 use ctxsim_app::catalog::kind_of_file;
 use ctxsim_base::diag::nearest;
 

@@ -20,8 +20,6 @@ mod store;
 pub(super) mod sweep;
 mod tune;
 
-use std::process::ExitCode;
-
 use crate::prelude::*;
 use clap::{Parser, Subcommand};
 

@@ -4,10 +4,8 @@
 
 use crate::prelude::*;
 
-use clap::Arg;
 use ctxsim_report::verdict::MIN_EVIDENCE;
 
-use crate::{ends, git};
 use ctxsim_base::grid::shell::quoted_all;
 use ctxsim_base::quantity::saturated;
 use ctxsim_report::NextCommands;

@@ -3,12 +3,11 @@
 use std::sync::OnceLock;
 
 use crate::prelude::*;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use ctxsim_base::grid::numbers::{percent, thousands};
+use ctxsim_base::grid::numbers::percent;
 use ctxsim_input::policy::{Apply, Lanes};
-use ctxsim_input::text::source::{Format, decode, decode_table};
+use ctxsim_input::text::source::decode;
 
 /// The files, with their paths.
 const FILES: &[(&str, &str)] = ctxsim_assumptions::SETTINGS;

@@ -4,17 +4,14 @@ use crate::advise::agents::{Agent, SettingPair};
 use crate::advise::play::PlayedSession;
 use crate::prelude::*;
 use crate::selection::{OwnerFilter, not_a_day_problem, parse_day_ms};
-use ctxsim_base::diag::nearest;
-use ctxsim_base::grid::numbers::{counted, listed, listed_code};
+use ctxsim_base::grid::numbers::listed_code;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::profile::calendar;
 use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_report::advise::AgentAdvice;
 use ctxsim_report::advise::saved::TrialDay;
 use ctxsim_report::decide::SESSIONS_MIN;
-use ctxsim_report::distinct;
 use ctxsim_report::lever::{GroupSaving, Lever, Word};
-use ctxsim_timeline::import::user_of;
 
 /// Reads which settings and values are asked of an agent, together one choice; nothing where it has none of these settings and another agent has.
 ///

@@ -5,12 +5,10 @@
 use std::ops::Range;
 
 use crate::prelude::*;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingsForm};
 use super::stated::{FileSettings, JsonKeyPlace, leading_blanks, locate_json_key, offset_of_part};
-use ctxsim_input::text::source::{Format, decode_table};
 use ctxsim_report::advise::saved::{FormerValue, SavingsForecast};
 
 /// A settings file with some values changed.

@@ -1,7 +1,7 @@
 //! Settings as text to paste.
 
 use crate::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::agents::{AgentSetting, SettingsForm};
 use ctxsim_report::advise::Paste;

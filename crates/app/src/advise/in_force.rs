@@ -6,11 +6,9 @@ use std::cmp::Ordering;
 use crate::advise::agents::{Agent, AgentSetting, MaintainerWish, ShownBy, is_older_version};
 use crate::advise::play::SeenLog;
 use crate::advise::stated::FileSettings;
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
-use ctxsim_input::text::source::{Format, decode, encode};
+use ctxsim_input::text::source::decode;
 use ctxsim_report::advise::{SettingInForce, SettingSource, UntriedSetting};
 use ctxsim_report::as_logged::AS_RECORDED;
 

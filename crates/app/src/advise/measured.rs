@@ -6,14 +6,12 @@ use crate::advise::play::PlayedSession;
 use crate::advise::verdicts::{AgentMonth, AgentSessions, PlacedChoice, Verdicts};
 use crate::advise::{AdviceRequest, play};
 use crate::prelude::*;
-use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later, sum_of_pairs};
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::advise::{AgentAdvice, LifetimeComparison};
 use ctxsim_report::billed::{self, AttributedBill};
-use ctxsim_timeline::import::user_of;
 
 /// Sessions of agents, each played once.
 pub struct PlayedFolder<'c> {

@@ -1,7 +1,7 @@
 //! What is tried of an agent: every value of every setting, and every combination of those that combine. It is fixed before any result.
 
 use crate::prelude::*;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use super::agents::{Agent, MaintainerWish, SettingPair};
 use super::asked;

@@ -4,14 +4,12 @@ use crate::prelude::*;
 
 use super::in_force::{SettingPolicies, SettingValues};
 use super::menu::{MenuChoice, SettingMenu, SettingMenus};
-use crate::Progress;
 use crate::entry::ReadyLoad;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::TokenUse;
-use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::missed::rewrites_not_foreseen;
 use ctxsim_engine::price::{Bill, Costs};
-use ctxsim_engine::take::{FailedRuns, Run};
+use ctxsim_engine::take::Run;
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::as_logged::AS_RECORDED;

@@ -3,15 +3,11 @@
 use std::ops::Range;
 
 use crate::prelude::*;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingVariable, SettingsForm};
 use super::in_force::SettingValues;
-use ctxsim_base::diag::Place;
-use ctxsim_base::grid::numbers::listed;
 use ctxsim_base::quantity::Decimal;
-use ctxsim_input::Source;
 use ctxsim_input::text::source::line_column;
 
 /// The member of a file in which it sets variables of the environment.

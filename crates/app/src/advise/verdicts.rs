@@ -12,10 +12,8 @@ use ctxsim_input::policy::Lanes;
 use ctxsim_report::advise::saved::{EarlierBills, SCHEMA, SavingsForecast};
 use ctxsim_report::advise::{MonthCost, WishEffect};
 use ctxsim_report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_pasted_lever};
-use ctxsim_report::distinct;
 use ctxsim_report::known_task as task;
 use ctxsim_report::lever::{KnownBy, Lever, SETTINGS, TurnsBreakEven, Word};
-use ctxsim_timeline::import::user_of;
 
 /// The sessions of an agent, ready to be judged.
 pub(super) struct AgentSessions<'a> {

@@ -1,10 +1,9 @@
 //! The files that inputs are read from: none of them may be written to.
 
 use crate::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use super::Origin;
 use ctxsim_input::text::source::read_stream;

@@ -6,8 +6,6 @@ use std::io::Read;
 
 use super::{Catalog, InputKind, Origin, origin};
 use crate::models::SERVICE_MARK;
-use ctxsim_base::diag::Place;
-use ctxsim_input::Source;
 use ctxsim_input::policy::Law;
 use ctxsim_input::text::Decode;
 

@@ -3,14 +3,11 @@
 use crate::prelude::*;
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _};
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use crate::catalog::{BUNDLED_MARK, PipedBytes, is_same_file, name_below_folder};
 use ctxsim_input::policy::OwnCode;
-use ctxsim_input::text::source::{self, Source, read_text};
+use ctxsim_input::text::source::{self, read_text};
 use ctxsim_timeline::import;
 
 /// What the name of an input in memory begins with in diagnostics.

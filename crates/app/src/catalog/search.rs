@@ -2,14 +2,11 @@
 
 use crate::prelude::*;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::{fs, io};
 
 use super::origin::other_kind_problem;
 use super::{Catalog, InputKind, Origin};
 use ctxsim_base::foreign::is_name;
-use ctxsim_input::Source;
-use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::source::fields;
 
 /// The extensions of recordings; other files of a folder are ignored.

@@ -3,11 +3,9 @@
 use std::sync::OnceLock;
 
 use crate::prelude::*;
-use serde::Deserialize;
 
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::rng::Draw;
-use ctxsim_input::text::source::{Format, decode, decode_table};
+use ctxsim_input::text::source::decode;
 
 /// The kinds of stages that a designed policy may have.
 #[derive(Clone, Debug, Deserialize)]

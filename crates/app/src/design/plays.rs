@@ -4,10 +4,8 @@ use crate::prelude::*;
 
 use super::grammar::{DesignCandidate, DesignGrammar};
 use crate::sweep::TOGETHER;
-use crate::{Load, Progress, ReadyLoad};
 use ctxsim_engine::ledger::Outcome;
-use ctxsim_engine::measure::Tally;
-use ctxsim_engine::take::{FailedRun, Run, in_order, in_order_telling, with_threads};
+use ctxsim_engine::take::{FailedRun, Run, in_order_telling};
 use ctxsim_input::policy::Builtin;
 
 /// What goes before the name of a stage that is added to a bundled policy.

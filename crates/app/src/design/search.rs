@@ -9,8 +9,6 @@ use crate::prelude::*;
 
 use super::grammar::DesignCandidate;
 use super::plays::DesignPlays;
-use crate::Progress;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::floor::Floor;

@@ -1,9 +1,8 @@
 //! Jobs for machines without a folder in common: who has seen all recordings gives each a ticket, with which anybody makes its part.
 
 use crate::prelude::*;
-use std::sync::{Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{PartsRequest, PlanShard, digest_of_bytes};
 use crate::PlanWatch;
@@ -11,7 +10,6 @@ use crate::catalog::{FoundScenarios, PipedBytes, scenario_of_recording};
 use crate::index::RecordingIndex;
 use crate::index::Twins;
 use crate::named::{NamedScenario, dedup_and_name_scenarios};
-use ctxsim_base::order::InOrder as _;
 use ctxsim_report::part::{Excluded, PartHead, RunPart, VERSION};
 use ctxsim_timeline::import::BySession;
 

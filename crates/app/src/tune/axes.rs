@@ -3,11 +3,9 @@
 use crate::prelude::*;
 
 use crate::grid::OverrideGrid;
-use crate::{Load, Progress};
 use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_engine::projection::test::{Known, Num};
 use ctxsim_input::policy::{SearchUse, Size};
-use ctxsim_report::distinct;
 use ctxsim_report::tune::{FixedParam, TriedVariants, VariedPath};
 
 /// Takes the points of a grid.

@@ -5,7 +5,7 @@
 
 use crate::prelude::*;
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::path::Component;
 use std::process::{ChildStdin, Command, Output, Stdio};

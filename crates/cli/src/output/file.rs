@@ -7,7 +7,6 @@ use std::io::{BufWriter, ErrorKind, Read as _, Write};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::ends;
 use crate::project::Project;
 
 /// Where the system itself has links to devices and pipes.

@@ -4,16 +4,11 @@ use crate::prelude::*;
 
 use clap::ArgGroup;
 
-use crate::output::{OverwriteRules, Replaceable, WrittenByRemark};
 use crate::progress::READS_AND_SIMULATES;
-use crate::what::{DrawArgs, RecordedArgs};
-use crate::what::{EvidenceArgs, whole_number_parser};
 use ctxsim_app::advise::agents::Agent;
 use ctxsim_app::advise::edit::{ChangedFile, apply_forecast as edited, undo_forecast};
 use ctxsim_app::advise::{AdviceRequest, TrialRequest, advise as advised};
 use ctxsim_app::parse_forecast;
-use ctxsim_base::grid::numbers::listed;
-use ctxsim_base::grid::shell::quoted;
 use ctxsim_report::advise::saved::SavingsForecast;
 use ctxsim_report::advise::{Advice, advice_markdown, draw_advice, render_advice_page};
 

@@ -7,9 +7,6 @@ mod ratchet;
 mod snapshots;
 
 use crate::prelude::*;
-use std::process::ExitCode;
-
-use indexmap::IndexMap;
 
 use ctxsim_engine::take::FailedRuns;
 use ctxsim_report::Report;
@@ -19,8 +16,7 @@ use ctxsim_report::made::{MadeWith, VERSION};
 use crate::git::RevArgs;
 use crate::verbs::compare::own_input_names;
 use crate::what::parse_share;
-use crate::what::{ProcessArgs, ThreadsArgs};
-use crate::{BAD_INPUT, GUARD_FAILED, git, render};
+use crate::{BAD_INPUT, GUARD_FAILED};
 use assumed::AssumedLines;
 
 /// Shown below the options.

@@ -1,13 +1,10 @@
 //! `ctxsim compare`: what changes from one policy to another, and why.
 
 use crate::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexSet;
 
-use crate::git;
 use crate::git::RevisionCatalog;
-use crate::what::{LoadArgs, SelectArgs, SuiteArgs};
 use ctxsim_app::catalog::Origin;
 use ctxsim_app::input_change;
 use ctxsim_base::grid::numbers;

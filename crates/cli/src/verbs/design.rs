@@ -5,11 +5,7 @@ use crate::prelude::*;
 use ctxsim_app::design::{DesignTerms, design_policy};
 use ctxsim_report::tune::design::terminal_text;
 
-use crate::format::WidthArgs;
-use crate::output::{self, WrittenByRemark};
 use crate::verbs::sweep::{mark_comparison_inputs, policy_file_format, print_json_or_text};
-use crate::what::LoadArgs;
-use crate::what::{EvidenceArgs, whole_number_parser};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\

@@ -6,9 +6,6 @@ use ctxsim_engine::take::{Cell, Load};
 use ctxsim_report::explain::{explanation_json, render_prompt_text, table};
 use ctxsim_report::rows::RowContext;
 
-use crate::format::ShownArgs;
-use crate::git;
-use crate::what::whole_number_parser;
 use crate::what::{ConversationArgs, SessionArgs};
 use ctxsim_base::quantity::saturated;
 

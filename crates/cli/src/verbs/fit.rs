@@ -3,12 +3,9 @@
 use crate::prelude::*;
 
 use ctxsim_app::fit_memory as fitted;
-use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::grid::{Grid, Of, numbers, terminal};
 use ctxsim_worlds::aging::probes::{Estimate, FittedMemory};
 
-use crate::format::WidthArgs;
-use crate::output::{self, WrittenByRemark};
 use crate::verbs::sweep::print_json_or_text;
 
 /// Shown below the options.

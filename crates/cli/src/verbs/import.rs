@@ -2,9 +2,7 @@
 
 use crate::prelude::*;
 
-use clap::ValueEnum;
 use ctxsim_app::{CompactionPolicies, ListPrices};
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
 use ctxsim_engine::take::{Load, Progress};
@@ -20,9 +18,8 @@ use ctxsim_report::recording::{self, FileContents};
 use ctxsim_timeline::import::{ProviderExport, provider_export};
 use ctxsim_timeline::row::Rows;
 
-use crate::format::ShownArgs;
 use crate::progress::READS;
-use crate::what::{RecordedArgs, with_fallback_profile};
+use crate::what::with_fallback_profile;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\

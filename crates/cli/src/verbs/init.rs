@@ -4,13 +4,10 @@ use crate::prelude::*;
 use std::path::Component;
 
 use clap::Subcommand;
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::grid::shell::quoted;
 use ctxsim_report::guard::GuardVerdict;
 use ctxsim_report::made::VERSION;
-use serde_json::Value;
 
-use crate::output::{self, OverwriteRules, RemovedUnlessKept, Replaceable};
+use crate::output::RemovedUnlessKept;
 use crate::verbs::check;
 
 /// The files to write, with their texts.

@@ -2,11 +2,9 @@
 
 use crate::prelude::*;
 
-use clap::ValueEnum;
 use clap_mangen::Man;
 
-use crate::output::OutputArgs;
-use crate::{ends, moved, render};
+use crate::moved;
 use ctxsim_app::catalog::{input_files, kind_of_file};
 use ctxsim_app::check;
 use ctxsim_base::grid::numbers;

@@ -3,15 +3,10 @@
 use crate::prelude::*;
 use ctxsim_app::catalog::PolicyReader;
 use ctxsim_base::diag::nearest;
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::grid::terminal::draw;
-use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::tint::Tint;
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_timeline::import;
-use indexmap::IndexMap;
-
-use crate::format::WidthArgs;
-use clap::ValueEnum;
 
 /// The arguments of `list`.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! `--parts` and `ctxsim run --merge`: the parts of a job in a folder, made by any number of processes, and their fold.
 
 use crate::prelude::*;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,20 +1,16 @@
 //! `ctxsim prices`: price lists as profiles, and what newer ones change.
 
 use crate::prelude::*;
-use std::fmt::Write as _;
 
 use clap::Subcommand;
 use ctxsim_app::ListPrices;
 use ctxsim_app::catalog::price_list_files;
-use ctxsim_base::grid::numbers::{NONE, counted};
+use ctxsim_base::grid::numbers::NONE;
 use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
 use ctxsim_input::pricelist::update::{PriceUpdate, updates};
 use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
 use ctxsim_input::profile::calendar;
-use indexmap::IndexMap;
 use indexmap::map::Entry as Slot;
-
-use crate::output::{self, OverwriteRules, WrittenByRemark};
 
 /// Shown below the options.
 const EXAMPLES: &str = "\

@@ -6,7 +6,6 @@ use ctxsim_app::{OutcomeTable, RealisedRequest, check_forecast, parse_forecast};
 use ctxsim_report::realised::{html_page, markdown, terminal_text};
 
 use crate::progress::READS_AND_SIMULATES;
-use crate::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\

@@ -3,10 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::prelude::*;
-use clap::{Arg, ValueEnum};
 use ctxsim_app::advise::is_log_of_known_agent;
 use ctxsim_app::as_unstoppable_watch;
-use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::missed::all_misses;
 use ctxsim_engine::take::{Cell, Load, RowsOf, Take};
@@ -19,11 +17,10 @@ use ctxsim_report::table::TableLayout;
 use ctxsim_report::tracer::Tracer;
 use ctxsim_report::{NextCommands, Report, SessionReport, html, json, markdown, rows, runs, table};
 use ctxsim_timeline::row::Rows;
-use serde_json::Value;
 
-use crate::git::{self, RevArgs, RevisionCatalog};
+use crate::git::{RevArgs, RevisionCatalog};
 use crate::verbs::parts::{PartJob, PartsArgs};
-use crate::what::{EvidenceArgs, LoadArgs, PoliciesArgs, SelectArgs, SuiteArgs, next_command_on as next_of};
+use crate::what::next_command_on as next_of;
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]

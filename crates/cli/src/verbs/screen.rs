@@ -5,7 +5,6 @@ use ctxsim_app::first_screen;
 use ctxsim_report::screen::{html_page, markdown, terminal_text};
 
 use crate::progress::READS_AND_SIMULATES;
-use crate::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\

@@ -1,15 +1,12 @@
 //! `ctxsim run --store`: what a memory holds after a conversation, as files in a folder, and back.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use clap::Subcommand;
 use ctxsim_app::catalog::Origin;
 use ctxsim_engine::memory::export::{Export, INDEX_FILE, Index};
 
-use crate::output::{self, OverwriteRules, Replaceable};
-use crate::what::{ConversationArgs, ProcessArgs};
+use crate::what::ConversationArgs;
 
 /// The arguments of `run --store`.
 #[derive(Debug, Args)]

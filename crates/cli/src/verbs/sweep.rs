@@ -11,11 +11,9 @@ use ctxsim_report::sweep::{Objective, PointGuard, Sweep, html_page, json, termin
 use ctxsim_report::tune::Tuned;
 use serde::Serialize;
 
-use crate::git;
 use crate::verbs::parts;
 use crate::verbs::parts::parse_shard;
 use crate::verbs::run::TotalsView;
-use crate::what::{LoadArgs, SuiteArgs};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\

@@ -7,14 +7,11 @@ use ctxsim_app::tune::{Tuning, tried_by_default, tried_from_grid, tuned_policy_t
 use ctxsim_report::sweep::Objective;
 use ctxsim_report::tune::{TriedVariants, TuneGoal, html_page, terminal_text};
 
-use crate::format::WidthArgs;
-use crate::output::{self, PageArgs, WrittenByRemark};
 use crate::progress::READS;
 use crate::verbs::parts::{PartJob, PartsArgs};
 use crate::verbs::sweep::{
     GridArgs, GuardArgs, mark_comparison_inputs, parse_objective, policy_file_format, print_json_or_text,
 };
-use crate::what::EvidenceArgs;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\

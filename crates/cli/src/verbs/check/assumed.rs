@@ -1,17 +1,12 @@
 //! The assumed numbers that a suite's snapshots rest on, on disk: one a line, so that a changed one is one changed line.
 
 use crate::prelude::*;
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::ErrorKind;
 
 use ctxsim_input::text::source::decode_table;
 use ctxsim_report::made::InputDigest;
-use indexmap::IndexMap;
-use serde_json::Value;
 
 use super::snapshots::snapshot_folder;
-use crate::output::{self, OverwriteRules, Replaceable};
 
 /// The file of a suite.
 const FILE: &str = "assumed.toml";

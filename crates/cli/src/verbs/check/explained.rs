@@ -1,16 +1,13 @@
 //! What moved the numbers of snapshots: ctxsim itself, started once for each input that is not as it was, with that one alone as it was.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
 use std::env;
-use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
 use ctxsim_report::checkup::causes::{OldInput, OldNumbers, OldPlay, OldPlays};
 use ctxsim_report::checkup::{CheckUp, SnapshotCheck};
 use ctxsim_report::made::VERSION;
 use ctxsim_report::shot;
-use serde_json::Value;
 
 use super::CheckArgs;
 use super::assumed::{self, AssumedLines};

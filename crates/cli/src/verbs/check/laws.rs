@@ -1,17 +1,12 @@
 //! `ctxsim check --laws`: whether policies keep the laws of context policies on random sessions.
 
 use crate::prelude::*;
-use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use ctxsim_app::laws::{LawKit, LawReport, PolicyLaws};
-use ctxsim_base::grid::shell::quoted;
 use serde::Serialize;
 
 use super::CheckArgs;
 use crate::GUARD_FAILED;
-use crate::output::{self, WrittenByRemark};
-use crate::what::whole_number_parser;
 
 /// The scenario that a plan needs and no law is tried on.
 const SCENARIO: &str = "duckagent/fix_test_loop";

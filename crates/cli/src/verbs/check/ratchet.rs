@@ -7,7 +7,6 @@ use ctxsim_report::guard::{GuardVerdict, RATCHET_HEAD, Ratchet};
 
 use super::AcceptedFolder;
 use super::snapshots::snapshot_folder;
-use crate::output::{self, OverwriteRules, Replaceable};
 
 /// The file of a suite.
 const FILE: &str = "ratchet.toml";

@@ -1,7 +1,6 @@
 //! Snapshots on disk, in insta's format: read, compared, accepted.
 
 use crate::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
 use ctxsim_input::Profile;
@@ -12,7 +11,7 @@ use ctxsim_report::shot::{self, SnapshotTable};
 
 use super::AcceptedFolder;
 use super::assumed::{self, AssumedLines};
-use crate::output::{self, OverwriteRules, Replaceable, file_begins_with};
+use crate::output::file_begins_with;
 
 /// The line that separates a snapshot's header from its content.
 const RULE: &str = "---\n";
