@@ -236,15 +236,11 @@ impl Catalog {
 
     /// Returns all names of a kind, sorted, each with its place, those of other revisions, too.
     pub(super) fn entries_of_kind(&self, kind: InputKind) -> impl Iterator<Item = (&str, &Origin)> {
-        self.entries_of_kind_from(kind, "")
+        self.entries_from(kind, "")
     }
 
     /// Returns the same from a name on.
-    fn entries_of_kind_from(
-        &self,
-        kind: InputKind,
-        first: &str,
-    ) -> impl Iterator<Item = (&str, &Origin)> + use<'_> {
+    fn entries_from(&self, kind: InputKind, first: &str) -> impl Iterator<Item = (&str, &Origin)> + use<'_> {
         let from = self.entries.range((kind, first.to_owned())..);
         from.take_while(move |((it, _), _)| *it == kind).map(|((_, name), origin)| (name.as_str(), origin))
     }
@@ -304,14 +300,10 @@ impl Catalog {
     }
 
     /// Returns the names of a kind that a pattern matches.
-    pub(super) fn matching_names<'a>(
-        &'a self,
-        kind: InputKind,
-        pattern: &'a str,
-    ) -> impl Iterator<Item = String> + 'a {
+    pub(super) fn matching_names(&self, kind: InputKind, pattern: &str) -> impl Iterator<Item = String> {
         // A plan looks for many names, of which hardly any is a pattern.
         let is_pattern = pattern.contains('*');
-        let all = self.entries_of_kind_from(kind, if is_pattern { "" } else { pattern });
+        let all = self.entries_from(kind, if is_pattern { "" } else { pattern });
         let near = all.take_while(move |it| is_pattern || it.0 == pattern);
         let listed = near.filter(|(_, origin)| !matches!(origin, Origin::Revision(..)));
         listed.map(|it| it.0).filter(move |it| wildcard(pattern, it)).map(str::to_owned)

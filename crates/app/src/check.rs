@@ -116,11 +116,7 @@ pub fn try_out_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(
 }
 
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
-pub(super) fn check_policy(
-    catalog: &Catalog,
-    spec: &PolicyFile,
-    origin: &Origin,
-) -> Result<Policy, Vec<Diagnostic>> {
+pub(super) fn check_policy(catalog: &Catalog, spec: &PolicyFile, origin: &Origin) -> Checked<Policy> {
     let mut policy = Policy::new(spec)?;
     // By where it is, because names may be changed to tell inputs apart.
     if let Some(code) = origin.own_code() {
@@ -215,10 +211,7 @@ const TRIED_ON: [(&str, &[&str]); 2] = [
 const DRAWN_ONCE: &str = "scenario.refetch.played_trials=1";
 
 /// Returns a problem for each policy whose program may not be started.
-pub(super) fn refused_program_problems(
-    policies: &[Loaded<PolicyFile>],
-    comparison: &Comparison,
-) -> Vec<Diagnostic> {
+pub(super) fn program_problems(policies: &[Loaded<PolicyFile>], comparison: &Comparison) -> Vec<Diagnostic> {
     let refused = policies.iter().filter_map(|policy| {
         let process = policy.spec.process.as_ref()?;
         let (name, line) = (&policy.spec.name, quote_command(&process.command));

@@ -114,18 +114,12 @@ impl<'l> PlayedPair<'l> {
     }
 
     /// Compares two policies under a profile; `None` if the load takes only one of them.
-    fn contrast_under(
-        &self,
-        profile_index: usize,
-        policy_pair: [usize; 2],
-        arguments: &[String],
-    ) -> Option<ContrastPart> {
+    fn contrast_under(&self, profile: usize, pair: [usize; 2], arguments: &[String]) -> Option<ContrastPart> {
         let load = self.load;
-        if policy_pair.iter().any(|it| *it >= load.policies.len()) {
+        if pair.iter().any(|it| *it >= load.policies.len()) {
             return None;
         }
-        let takes =
-            [self.taken.of(profile_index, policy_pair[0])?, self.taken.of(profile_index, policy_pair[1])?];
+        let takes = [self.taken.of(profile, pair[0])?, self.taken.of(profile, pair[1])?];
         let runs = takes.map(|it| it.run.clone());
         let pairs = if takes.iter().any(|it| it.trials.is_empty()) {
             vec![runs.each_ref().map(|it| it.tally.clone())]
@@ -133,8 +127,8 @@ impl<'l> PlayedPair<'l> {
             let [base, candidate] = takes.map(|it| it.trials.iter().cloned());
             base.zip(candidate).map(Into::into).listed()
         };
-        let policies = policy_pair.map(|it| &*load.policies[it]);
-        let prices = &load.profiles[profile_index];
+        let policies = pair.map(|it| &*load.policies[it]);
+        let prices = &load.profiles[profile];
         let at = if load.is_under_own_model {
             String::new()
         } else {
@@ -142,7 +136,7 @@ impl<'l> PlayedPair<'l> {
         };
         // What was drawn, `explain` does not draw again.
         let command = |side: usize, row: usize| {
-            let front = arguments.get(policy_pair[side]).filter(|_| !load.is_sampled)?;
+            let front = arguments.get(pair[side]).filter(|_| !load.is_sampled)?;
             Some(format!("ctxsim explain {front} {}{at} --request {row}", load.arguments))
         };
         let rows = || Some([takes[0].rows.as_deref()?, takes[1].rows.as_deref()?]);

@@ -1,13 +1,13 @@
 //! Searches for a policy: the presets and a grammar of stages, chosen on one part of the sessions and tested on the other.
 //!
-//! The search over policies (`app/design/`): `DesignGrammar` (`assumptions/design.toml`) → `DesignCandidate` → `DesignPlays` (each session
+//! The search over policies (`app/design/`): `DesignGrammar` (`assumptions/design.toml`) → `Candidate` → `DesignPlays` (each session
 //! opened once) → `DesignSearch` (halving over sessions, then coordinates) → `Tuned` on the sessions held out.
 
 mod grammar;
 mod plays;
 mod search;
 
-pub use grammar::{DesignCandidate, DesignGrammar, DesignKind, DesignValues};
+pub use grammar::{Candidate, DesignGrammar, DesignKind, DesignValues};
 pub use plays::{DesignPlay, DesignPlays, DesignSession};
 pub use search::{DesignChoice, DesignScore, DesignSearch, DesignTerms};
 
@@ -97,7 +97,7 @@ impl DesignPlays<'_> {
     }
 
     /// Puts the report of a choice together with its policy file.
-    fn design_result(&self, designed: DesignSearchResult, chosen: &DesignCandidate) -> Result<DesignResult> {
+    fn design_result(&self, designed: DesignSearchResult, chosen: &Candidate) -> Result<DesignResult> {
         let about = match &designed.preset {
             Some(preset) => format!("The preset {preset}, which no policy that was tried is sure to beat."),
             None => format!("Found by a search: {}.", designed.name),

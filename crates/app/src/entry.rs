@@ -56,9 +56,9 @@ pub struct ReadyLoad {
 
 impl ReadyLoad {
     /// Makes or reads what it plays.
-    pub(super) fn open_loads(&self, named_profiles: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>> {
+    pub(super) fn open_loads(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>> {
         let workloads = load::worlds_of_scenario(&self.loaded, &self.spec, &self.indexing.beside)?;
-        self.loads_of_known_models(workloads, named_profiles, models)
+        self.loads_of_known_models(workloads, named, models)
     }
 
     /// The same; a recording is read once, and each of its loads has itself under each of some assumptions about requests that no log
@@ -66,7 +66,7 @@ impl ReadyLoad {
     pub(super) fn open_loads_assuming(
         &self,
         side_requests: &[HiddenRequest],
-        named_profiles: &[Profile],
+        named: &[Profile],
         models: &ModelProfiles,
     ) -> Result<Vec<Load>> {
         let assuming = |side_request: &HiddenRequest| {
@@ -78,10 +78,9 @@ impl ReadyLoad {
         };
         let specs = side_requests.iter().map(assuming).listed();
         let mut under = load::worlds_under_specs(&self.loaded, &specs, &self.indexing.beside)?.into_iter();
-        let mut loads =
-            self.loads_of_known_models(under.next().unwrap_or_default(), named_profiles, models)?;
+        let mut loads = self.loads_of_known_models(under.next().unwrap_or_default(), named, models)?;
         for workloads in under {
-            let others = self.loads_of_known_models(workloads, named_profiles, models)?;
+            let others = self.loads_of_known_models(workloads, named, models)?;
             loads.iter_mut().zip(others).for_each(|(load, other)| load.under.push(other));
         }
         Ok(loads)
@@ -91,10 +90,10 @@ impl ReadyLoad {
     fn loads_of_known_models(
         &self,
         worlds: Vec<Arc<dyn World>>,
-        named_profiles: &[Profile],
+        named: &[Profile],
         models: &ModelProfiles,
     ) -> Result<Vec<Load>> {
-        let loads = self.to_loads(worlds, named_profiles, models)?;
+        let loads = self.to_loads(worlds, named, models)?;
         let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
         match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {
             Some(model) => self.profile_of_model(model, models).map(|_| loads.clone()),
@@ -106,12 +105,12 @@ impl ReadyLoad {
     pub(super) fn to_loads(
         &self,
         worlds: Vec<Arc<dyn World>>,
-        named_profiles: &[Profile],
+        named: &[Profile],
         models: &ModelProfiles,
     ) -> Result<Vec<Load>> {
         let has_several = worlds.len() > 1;
         let ready = |workload| {
-            let load = self.to_load(workload, named_profiles, models)?;
+            let load = self.to_load(workload, named, models)?;
             let is_told = !self.indexing.beside.is_empty();
             let session = if has_several || is_told {
                 format!(" --session {}", quoted(&load.name))
@@ -146,7 +145,7 @@ impl ReadyLoad {
         &self,
         sessions: &[Glance],
         selection: &Selection,
-        named_profiles: &[Profile],
+        named: &[Profile],
         models: &ModelProfiles,
     ) -> Vec<NewestCandidate> {
         let candidate = |session: &Glance| {
@@ -156,8 +155,7 @@ impl ReadyLoad {
             let model = session.main_model();
             let own = model.filter(|_| self.under_own_model).map(|it| models.profile_for_model(&it.name));
             let own = own.transpose().ok()?;
-            let named =
-                if own.is_some() { Vec::new() } else { self.fitting_profiles(named_profiles).ok()? };
+            let named = if own.is_some() { Vec::new() } else { self.fitting_profiles(named).ok()? };
             let names = own.into_iter().chain(&named).map(|it| it.name.as_str());
             Some(selection.candidate_of_session(session.last_ms, model, names))
         };
@@ -186,11 +184,11 @@ impl ReadyLoad {
     }
 
     /// Returns the profiles that the scenario is made for, of those that are named.
-    fn fitting_profiles(&self, named_profiles: &[Profile]) -> Result<Vec<Profile>> {
+    fn fitting_profiles(&self, named: &[Profile]) -> Result<Vec<Profile>> {
         let made_for = &self.spec.profiles;
         let fits = |it: &&Profile| made_for.is_empty() || matches_any(made_for, &it.name);
-        let fitting: Vec<Profile> = named_profiles.iter().filter(fits).cloned().listed();
-        if fitting.is_empty() && !named_profiles.is_empty() {
+        let fitting: Vec<Profile> = named.iter().filter(fits).cloned().listed();
+        if fitting.is_empty() && !named.is_empty() {
             let message = format!("`{}` only works with its own profiles", self.spec.name);
             let help = format!("use one of these with `--profile`: {}", made_for.join(", "));
             let problem = Diagnostic::at(Code("profile-unfit"), "profiles", message).help(help);
@@ -200,12 +198,7 @@ impl ReadyLoad {
     }
 
     /// Puts it together with one thing that it plays.
-    fn to_load(
-        &self,
-        world: Arc<dyn World>,
-        named_profiles: &[Profile],
-        models: &ModelProfiles,
-    ) -> Result<Load> {
+    fn to_load(&self, world: Arc<dyn World>, named: &[Profile], models: &ModelProfiles) -> Result<Load> {
         let mut policies = self.policies.clone();
         if self.replays_once && !world.kind().reads_any() {
             policies.truncate(1);
@@ -245,7 +238,7 @@ impl ReadyLoad {
                 Err(_) if timeline.is_none() => Vec::new(),
                 Err(error) => return Err(error),
             },
-            None => self.fitting_profiles(named_profiles)?,
+            None => self.fitting_profiles(named)?,
         };
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);

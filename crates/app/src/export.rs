@@ -10,12 +10,7 @@ impl Plan {
     /// # Errors
     /// The plan's first scenario cannot be opened or has no such conversation, or its first policy has no
     /// memory.
-    pub fn export_memory(
-        &self,
-        length: u64,
-        trial: u64,
-        overrides: &[String],
-    ) -> Result<Export, Vec<Diagnostic>> {
+    pub fn export_memory(&self, length: u64, trial: u64, overrides: &[String]) -> Checked<Export> {
         let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
         let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
             return Err(refuse(

@@ -31,7 +31,7 @@ impl OverrideGrid {
     ///
     /// # Errors
     /// Every axis that cannot be parsed, a path that is varied twice, or too many points.
-    pub fn parse(texts: &[String]) -> Result<Self, Vec<Diagnostic>> {
+    pub fn parse(texts: &[String]) -> Checked<Self> {
         let mut problems = Problems::default();
         let mut grid = Self::default();
         for text in texts {

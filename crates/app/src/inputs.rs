@@ -105,7 +105,7 @@ impl Plan {
         let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
         let is_complete = found.is_empty();
         let variants = overrides::parse_variants(&comparison.variants, &mut found);
-        found.problems.extend(check::refused_program_problems(&policies, comparison));
+        found.problems.extend(check::program_problems(&policies, comparison));
         let play_twice = comparison.play_twice;
         let named = &loaded_profiles;
         let mut work =

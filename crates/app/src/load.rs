@@ -161,15 +161,12 @@ fn with_scenario_place(scenario: &Loaded<ScenarioFile>, error: Error) -> Error {
 }
 
 /// Glances at the sessions of a scenario's recording, if it has one that can be read.
-pub(super) fn glance_at_recording(
-    scenario: &Loaded<ScenarioFile>,
-    spec: &ScenarioFile,
-) -> Option<Vec<Glance>> {
+pub(super) fn glance_at_recording(loaded: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Option<Vec<Glance>> {
     let LoadSpec::Recorded { path, .. } = &spec.load else { return None };
-    if scenario.origin.built_timeline().is_some() {
+    if loaded.origin.built_timeline().is_some() {
         return None;
     }
-    let origin = origin_of_named_file(scenario, path, RECORDED).ok()?;
+    let origin = origin_of_named_file(loaded, path, RECORDED).ok()?;
     import::glances(origin.open_reader().ok()?.as_mut()).ok()
 }
 
@@ -184,10 +181,7 @@ pub fn timeline_with_losses(session: Imported, scenario: &str) -> Timeline {
 }
 
 /// Adds the file to the problems of reading a recording.
-pub(super) fn with_recording_place<T>(
-    origin: &Origin,
-    read: io::Result<Result<T, Vec<Diagnostic>>>,
-) -> Result<T> {
+pub(super) fn with_recording_place<T>(origin: &Origin, read: io::Result<Checked<T>>) -> Result<T> {
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
     Ok(read.map_err(|problems| {
         let is_of_log = |it: &Diagnostic| it.place.field.is_empty() || it.place.line_column.is_some();
@@ -300,19 +294,15 @@ fn not_recorded_error(scenario: &Loaded<ScenarioFile>) -> Error {
 ///
 /// # Errors
 /// There is nothing beside the scenario.
-pub(super) fn origin_of_named_file(
-    scenario: &Loaded<ScenarioFile>,
-    path: &str,
-    field: &str,
-) -> Result<Origin> {
+pub(super) fn origin_of_named_file(loaded: &Loaded<ScenarioFile>, path: &str, field: &str) -> Result<Origin> {
     let is_there = |origin: &Origin| match origin {
         // A recording that was named itself is looked for where it is read.
-        Origin::File(path) => scenario.source.is_none() || path.is_file(),
+        Origin::File(path) => loaded.source.is_none() || path.is_file(),
         _ => true,
     };
-    match scenario.origin.file_beside(path).filter(is_there) {
+    match loaded.origin.file_beside(path).filter(is_there) {
         Some(origin) => Ok(origin),
-        None => Err(scenario.locate_problems(vec![missing_file_problem(path, field)]).into()),
+        None => Err(loaded.locate_problems(vec![missing_file_problem(path, field)]).into()),
     }
 }
 

@@ -249,13 +249,10 @@ fn join_in_backticks<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Puts so many copies in the place of the last policy.
-pub(super) fn repeat_last_policy(
-    mut policies: Vec<Loaded<PolicyFile>>,
-    n_copies: usize,
-) -> Vec<Loaded<PolicyFile>> {
+pub(super) fn repeat_last_policy(mut policies: Vec<Loaded<PolicyFile>>, n: usize) -> Vec<Loaded<PolicyFile>> {
     // A policy that is varied against itself stands there once.
-    let last = if policies.len() > 1 && n_copies > 0 { policies.pop() } else { policies.last().cloned() };
-    policies.extend(last.into_iter().flat_map(|last| (0..n_copies).map(move |_| last.clone())));
+    let last = if policies.len() > 1 && n > 0 { policies.pop() } else { policies.last().cloned() };
+    policies.extend(last.into_iter().flat_map(|last| (0..n).map(move |_| last.clone())));
     policies
 }
 

@@ -32,6 +32,9 @@ pub(crate) use crate::{Comparison, Plan, ReadyLoad};
 /// What may fail with problems for the user.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What may break rules, with every problem.
+pub(crate) type Checked<T> = Result<T, Vec<Diagnostic>>;
+
 /// Returns a problem of a file, or of an option.
 pub(crate) fn problem_in(file: &str, code: Code, message: impl Into<String>) -> Diagnostic {
     let mut problem = Diagnostic::at(code, "", message);

@@ -337,16 +337,11 @@ struct CountedSessions {
 }
 
 impl CountedSessions {
-    fn new(
-        saved: &SavingsForecast,
-        agent: Option<&Agent>,
-        unchanged: &[String],
-        all: &[SizedSession],
-    ) -> Self {
+    fn new(saved: &SavingsForecast, agent: Option<&Agent>, people: &[String], all: &[SizedSession]) -> Self {
         let set = forecast_settings(saved, agent);
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
         let has = all.iter().map(|it| find_change_in_log(&set, &saved.before, &it.seen)).listed();
-        let still = UnchangedPeople::new(all, &has, unchanged);
+        let still = UnchangedPeople::new(all, &has, people);
         let mut counted = Self {
             later: Vec::new(),
             left_out: IndexMap::new(),

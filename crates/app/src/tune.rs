@@ -162,12 +162,9 @@ impl<'a> Tuning<'a> {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn fold_parts(
-    part_numbers: &[usize],
-    read: impl Fn(usize) -> Result<JobPart<TuneHead>>,
-) -> Result<Tuned> {
+pub fn fold_parts(numbers: &[usize], read: impl Fn(usize) -> Result<JobPart<TuneHead>>) -> Result<Tuned> {
     let (mut head, mut sessions, mut skipped) = (None, Vec::new(), Vec::new());
-    for number in part_numbers {
+    for number in numbers {
         let part = read(*number)?;
         head.get_or_insert(part.head);
         sessions.extend(part.loads);

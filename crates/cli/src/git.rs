@@ -157,15 +157,10 @@ fn get_or_try_insert<K: Ord + Clone, T>(
 impl RevisionCatalog {
     /// Checks a whole revision out into a temporary folder, since programs use any file; index and working tree stay
     /// as they are.
-    fn check_out_revision(
-        &mut self,
-        repository: &Repository,
-        tree: &Revision,
-        folder: &Path,
-    ) -> Result<Revision> {
-        let commit = repository.commit_id_of(tree.name())?;
-        let checkout = Checkout::check_out_commit(repository, tree.name(), &commit)?;
-        let checked_out = tree.with_checkout(checkout.path_in_checkout(&repository.path_from_top(folder)?));
+    fn check_out_revision(&mut self, repo: &Repository, tree: &Revision, folder: &Path) -> Result<Revision> {
+        let commit = repo.commit_id_of(tree.name())?;
+        let checkout = Checkout::check_out_commit(repo, tree.name(), &commit)?;
+        let checked_out = tree.with_checkout(checkout.path_in_checkout(&repo.path_from_top(folder)?));
         self.checkouts.push(checkout);
         Ok(checked_out)
     }

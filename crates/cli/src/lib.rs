@@ -70,6 +70,11 @@ fn error_without_place(code: Code, message: impl Into<String>, help: impl Into<S
     Error::refused(code, message, help)
 }
 
+/// Makes an error of arguments that do not go together.
+fn usage_error(message: impl Into<String>, help: impl Into<String>) -> Error {
+    error_without_place(Code("usage"), message, help)
+}
+
 /// Makes an error of a problem with a file, a folder or an option.
 fn error_at_place(
     code: Code,

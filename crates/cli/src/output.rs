@@ -289,7 +289,7 @@ impl DrawnProblem {
 }
 
 /// Tells a line on standard error, in which no code is obeyed.
-pub(super) fn print_line_to_stderr(line: impl fmt::Display) {
+pub(super) fn print_note(line: impl fmt::Display) {
     tell_as_it_is(&format!("{}\n", foreign::printed(&line.to_string())));
 }
 

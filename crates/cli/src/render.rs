@@ -26,7 +26,7 @@ pub(super) fn print_error(catalog: &Catalog, error: &Error) {
     let problems = error.problems();
     self::print_problems(catalog, &problems);
     if problems.len() > 1 {
-        output::print_line_to_stderr(format_args!(
+        output::print_note(format_args!(
             "\n{} problems; nothing was run or written",
             thousands(problems.len() as u64)
         ));
@@ -48,10 +48,7 @@ fn print_problems_at_level(catalog: &Catalog, problems: &[Diagnostic], level: &L
     let shown = problems.iter().take(DRAWN_MAX);
     output::print_problems_to_stderr(&shown.map(|it| draw_diagnostic(catalog, it, level)).listed());
     if problems.len() > DRAWN_MAX {
-        output::print_line_to_stderr(format_args!(
-            "\n… and {} more",
-            thousands((problems.len() - DRAWN_MAX) as u64)
-        ));
+        output::print_note(format_args!("\n… and {} more", thousands((problems.len() - DRAWN_MAX) as u64)));
     }
 }
 

@@ -59,16 +59,12 @@ fn move_options_behind_verb(mut args: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Inserts a command before arguments that begin without one: `screen` if they are recorded sessions and what it has options for, else `run`.
-fn insert_missing_verb(
-    mut args: Vec<OsString>,
-    command: &Command,
-    catalog: Option<&Catalog>,
-) -> Vec<OsString> {
+fn insert_missing_verb(mut args: Vec<OsString>, root: &Command, catalog: Option<&Catalog>) -> Vec<OsString> {
     let Some(first) = args.get(1).map(|it| it.to_string_lossy().into_owned()) else {
         args.push(OsString::from("run"));
         return args;
     };
-    let is_verb = command.find_subcommand(&first).is_some();
+    let is_verb = root.find_subcommand(&first).is_some();
     let is_own = matches!(first.as_str(), "-h" | "--help" | "-V" | "--version" | "help");
     let is_known = || catalog.is_some_and(|it| it.names(InputKind::Scenario).any(|name| name == first));
     let is_input = first.starts_with('-')

@@ -318,7 +318,7 @@ impl NamesAndSessions {
             let noun = kind.noun();
             let message = format!("`{option}` needs a {noun}, but `{word}` means sessions");
             let help = format!("name a {noun} first, as in `{option} NAME {word}`");
-            return Err(error_without_place(Code("usage"), message, help));
+            return Err(usage_error(message, help));
         }
         Ok(Self { kept, sessions })
     }

@@ -17,10 +17,7 @@ use ctxsim_report::lever::{GroupSaving, Lever, Word};
 ///
 /// # Errors
 /// A text without `=`, a setting that no agent has, a value that the setting does not take, or a setting that is named twice.
-pub(super) fn parse_setting_pairs(
-    agent: &'static Agent,
-    texts: &[String],
-) -> Result<Vec<SettingPair>, Vec<Diagnostic>> {
+pub(super) fn parse_setting_pairs(agent: &'static Agent, texts: &[String]) -> Checked<Vec<SettingPair>> {
     let mut all: Vec<SettingPair> = Vec::new();
     let mut problems = Vec::new();
     for text in texts {
@@ -131,15 +128,12 @@ impl TrialRequest {
     ///
     /// # Errors
     /// The first day is not a date, or no session tells one.
-    pub(super) fn schedule_days(
-        &self,
-        newest_session_ms: Option<i64>,
-    ) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
+    pub(super) fn schedule_days(&self, newest_ms: Option<i64>) -> Checked<Vec<TrialDay>> {
         const WEEK: u64 = 7;
         let untold = || vec![not_a_day_problem("--from", "no session tells a day to begin on".to_owned())];
         let first_ms = match &self.from {
             Some(day) => parse_day_ms("--from", day).map_err(|problem| vec![*problem])?,
-            None => newest_session_ms.ok_or_else(untold)? + DAY_MS,
+            None => newest_ms.ok_or_else(untold)? + DAY_MS,
         };
         let stream = Seed(self.seed).stream("trial days", 0);
         let whole = self.days / (2 * WEEK) * 2 * WEEK;

@@ -161,20 +161,16 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(crate) fn policy_for_values(
-        self,
-        values: &SettingValues,
-        is_of_sub_agent: bool,
-    ) -> Result<Arc<Policy>> {
+    pub(crate) fn policy_for_values(self, values: &SettingValues, is_sub_agent: bool) -> Result<Arc<Policy>> {
         let settings = values.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1)));
-        let own = settings.filter(|it| it.0.lane.include(is_of_sub_agent));
+        let own = settings.filter(|it| it.0.lane.include(is_sub_agent));
         let part = |(setting, value): (&AgentSetting, &String)| match value == UNSET {
             true => setting.default_policy(),
             false => setting.policy_for_value(value),
         };
         let mut parts = own.map(part).collect::<Result<Vec<_>, _>>()?;
         if self.has_prompt_edits(&parts)? {
-            parts.extend(self.compaction_trigger_part(values, is_of_sub_agent)?);
+            parts.extend(self.compaction_trigger_part(values, is_sub_agent)?);
         }
         self.merge_parts(parts)
     }
@@ -198,11 +194,10 @@ impl SettingPolicies<'_> {
     fn compaction_trigger_part(
         self,
         values: &SettingValues,
-        is_of_sub_agent: bool,
+        is_sub_agent: bool,
     ) -> Result<Option<PolicyFile>> {
         let trigger = self.agent.settings.iter().find(|setting| {
-            setting.lane.include(is_of_sub_agent)
-                && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
+            setting.lane.include(is_sub_agent) && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
         });
         let Some(setting) = trigger.filter(|it| !values.contains_key(&it.key)) else { return Ok(None) };
         let Some(value) = setting.values.first() else { return Ok(None) };

@@ -32,12 +32,7 @@ pub(super) struct SettingMenu<'c> {
 
 impl<'c> SettingMenu<'c> {
     /// Lays out the menu beside what a settings file says.
-    fn new(
-        catalog: &'c Catalog,
-        agent: &'static Agent,
-        file: FileSettings,
-        requested_pairs: &[SettingPair],
-    ) -> Self {
+    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings, pairs: &[SettingPair]) -> Self {
         let (mut pairs, mut choices) = (Vec::new(), vec![MenuChoice::new()]);
         for setting in &agent.settings {
             let is_in_force = |it: &&String| file.values.get(&setting.key) == Some(*it);
@@ -59,7 +54,7 @@ impl<'c> SettingMenu<'c> {
                 pairs.len() - 1
             })
         };
-        let asked: MenuChoice = requested_pairs.iter().map(own).collect();
+        let asked: MenuChoice = pairs.iter().map(own).collect();
         let mut menu = Self {
             agent,
             file,
@@ -103,16 +98,16 @@ impl<'c> SettingMenu<'c> {
     }
 
     /// Returns the pairs of a choice that concern sessions of a kind.
-    pub(super) fn pairs_in_lane(&self, choice: &[usize], is_of_sub_agent: bool) -> MenuChoice {
-        choice.iter().copied().filter(|it| self.pairs[*it].setting.lane.include(is_of_sub_agent)).listed()
+    pub(super) fn pairs_in_lane(&self, choice: &[usize], is_sub_agent: bool) -> MenuChoice {
+        choice.iter().copied().filter(|it| self.pairs[*it].setting.lane.include(is_sub_agent)).listed()
     }
 
     /// Returns the policy that plays a choice.
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(super) fn policy_for_choice(&self, choice: &[usize], is_of_sub_agent: bool) -> Result<Arc<Policy>> {
-        let key = (is_of_sub_agent, choice.to_vec());
+    pub(super) fn policy_for_choice(&self, choice: &[usize], is_sub_agent: bool) -> Result<Arc<Policy>> {
+        let key = (is_sub_agent, choice.to_vec());
         let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = made().get(&key) {
             return Ok(Arc::clone(found));
@@ -120,7 +115,7 @@ impl<'c> SettingMenu<'c> {
         let mut state = self.file.values.clone();
         let pairs = choice.iter().map(|it| &self.pairs[*it]);
         state.extend(pairs.map(|it| (it.setting.key.clone(), it.value.clone())));
-        let policy = self.policies.policy_for_values(&state, is_of_sub_agent)?;
+        let policy = self.policies.policy_for_values(&state, is_sub_agent)?;
         made().insert(key, Arc::clone(&policy));
         Ok(policy)
     }
@@ -156,9 +151,9 @@ impl<'c> SettingMenu<'c> {
     pub(super) fn policy_for_wish(
         &self,
         wish: &MaintainerWish,
-        is_of_sub_agent: bool,
+        is_sub_agent: bool,
     ) -> Result<Option<Arc<Policy>>> {
-        wish.lane.include(is_of_sub_agent).then(|| self.policies.policy_for_wish(wish)).transpose()
+        wish.lane.include(is_sub_agent).then(|| self.policies.policy_for_wish(wish)).transpose()
     }
 
     /// Returns whether a choice is the one that was asked for.

@@ -215,15 +215,11 @@ impl SessionPlay<'_> {
         }
         let base = &session.base;
         session.runs.retain(|_, run| run.costs != base.costs || run.sums != base.sums);
-        self.with_choices_played(menu, session)
+        self.play_choices(menu, session)
     }
 
     /// Plays the choices of pairs that do something in it, by what each pair does alone.
-    fn with_choices_played(
-        &self,
-        menu: &SettingMenu<'_>,
-        mut session: PlayedSession,
-    ) -> Result<PlayedSession> {
+    fn play_choices(&self, menu: &SettingMenu<'_>, mut session: PlayedSession) -> Result<PlayedSession> {
         // What needs something else is not played alone, so it may act.
         let acts = |pair: usize| {
             session.runs.contains_key(&vec![pair]) || !menu.pairs[pair].setting.needs.is_empty()

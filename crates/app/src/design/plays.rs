@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use super::grammar::{DesignCandidate, DesignGrammar};
+use super::grammar::{Candidate, DesignGrammar};
 use crate::sweep::TOGETHER;
 use ctxsim_engine::ledger::Outcome;
 use ctxsim_engine::take::{FailedRun, Run, in_order_telling};
@@ -41,7 +41,7 @@ pub struct DesignPlays<'c> {
     pub presets: Vec<String>,
     pub sessions: Vec<DesignSession>,
     threads: Option<usize>,
-    played: IndexMap<DesignCandidate, Vec<Option<DesignPlay>>>,
+    played: IndexMap<Candidate, Vec<Option<DesignPlay>>>,
 }
 
 impl<'c> DesignPlays<'c> {
@@ -70,12 +70,12 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Returns a preset as it is.
-    pub fn preset_candidate(&self, nth: usize) -> DesignCandidate {
-        DesignCandidate { preset: Some(nth), ..self.grammar.empty_candidate() }
+    pub fn preset_candidate(&self, nth: usize) -> Candidate {
+        Candidate { preset: Some(nth), ..self.grammar.empty_candidate() }
     }
 
     /// Returns what a policy came to on a session; `None` where it was not played, or cannot be.
-    pub fn play_of(&self, candidate: &DesignCandidate, session: usize) -> Option<&DesignPlay> {
+    pub fn play_of(&self, candidate: &Candidate, session: usize) -> Option<&DesignPlay> {
         self.played.get(candidate)?.get(session)?.as_ref()
     }
 
@@ -85,15 +85,15 @@ impl<'c> DesignPlays<'c> {
     /// The grammar is broken.
     pub fn play_missing(
         &mut self,
-        candidates: &[DesignCandidate],
+        candidates: &[Candidate],
         sessions: &[usize],
         progress: Progress<'_>,
     ) -> Result<()> {
         let n = self.sessions.len();
-        let mut jobs: Vec<(usize, Vec<DesignCandidate>)> = Vec::new();
+        let mut jobs: Vec<(usize, Vec<Candidate>)> = Vec::new();
         for session in sessions {
-            let is_new = |it: &&DesignCandidate| self.play_of(it, *session).is_none();
-            let new: Vec<DesignCandidate> = candidates.iter().filter(is_new).cloned().listed();
+            let is_new = |it: &&Candidate| self.play_of(it, *session).is_none();
+            let new: Vec<Candidate> = candidates.iter().filter(is_new).cloned().listed();
             jobs.extend(new.chunks(TOGETHER).map(|it| (*session, it.to_vec())));
         }
         let done = with_threads(self.threads, || {
@@ -111,7 +111,7 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Plays policies on a session.
-    fn play_on_session(&self, session: usize, candidates: &[DesignCandidate]) -> Result<Vec<DesignPlay>> {
+    fn play_on_session(&self, session: usize, candidates: &[Candidate]) -> Result<Vec<DesignPlay>> {
         let made =
             candidates.iter().map(|it| self.policy_on_session(it, session)).collect::<Result<Vec<_>, _>>()?;
         let own = &self.sessions[session];
@@ -122,7 +122,7 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Returns the policy of a candidate on a session; `None` where stages and preset do not fit together.
-    fn policy_on_session(&self, candidate: &DesignCandidate, session: usize) -> Result<Option<Arc<Policy>>> {
+    fn policy_on_session(&self, candidate: &Candidate, session: usize) -> Result<Option<Arc<Policy>>> {
         if candidate.n_stages() == 0 {
             let nth = candidate.preset.map_or(0, |it| it + 1);
             return Ok(self.sessions[session].load.policies.get(nth).cloned());
@@ -140,7 +140,7 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn policy_file(&self, candidate: &DesignCandidate, name: &str) -> Result<PolicyFile> {
+    pub fn policy_file(&self, candidate: &Candidate, name: &str) -> Result<PolicyFile> {
         let mut file = self.grammar.policy_file(candidate)?;
         name.clone_into(&mut file.name);
         file.base = candidate.preset.map(|it| self.presets[it].clone());
@@ -152,7 +152,7 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Names a candidate by its preset and its stages.
-    pub fn candidate_name(&self, candidate: &DesignCandidate) -> String {
+    pub fn candidate_name(&self, candidate: &Candidate) -> String {
         let stages = self.grammar.stages_of(candidate).map(|(kind, values)| kind.short_name(values));
         let parts: Vec<String> =
             candidate.preset.iter().map(|it| self.presets[*it].clone()).chain(stages).listed();
@@ -164,7 +164,7 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn play_and_tally(&self, candidates: &[DesignCandidate]) -> Result<Vec<Vec<Tally>>> {
+    pub fn play_and_tally(&self, candidates: &[Candidate]) -> Result<Vec<Vec<Tally>>> {
         let tally = |nth: usize| -> Result<Vec<Tally>> {
             let session = &self.sessions[nth];
             let base = session.base_policy();

@@ -142,7 +142,7 @@ pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result
         files if found.agents.len() > 1 => Err(several_agents_error(&found, &files)?),
         files => {
             let takes = "it takes a “do” or a `--try KEY=VALUE`, on sessions of one agent with known prices";
-            output::print_line_to_stderr(format_args!("Nothing was written to {files}: {takes}."));
+            output::print_note(format_args!("Nothing was written to {files}: {takes}."));
             Ok(())
         }
     }
@@ -154,7 +154,7 @@ fn several_agents_error(found: &Advice, files: &str) -> Result<Error> {
     let own = Agent::all_by_file_name()?.iter().filter(|it| names.contains(&it.1.name));
     let options = own.map(|it| format!("`--agent {}`", it.0)).listed().join(" or ");
     let message = format!("nothing was written to {files}: these are sessions of {}", listed(&names));
-    Ok(error_without_place(Code("usage"), message, format!("a forecast is of one agent: add {options}")))
+    Ok(usage_error(message, format!("a forecast is of one agent: add {options}")))
 }
 
 /// Shows what changes in a settings file, saves a forecast, and applies it, as far as each is asked for. The forecast is saved before it is
@@ -164,7 +164,7 @@ fn save_and_apply(
     change: Option<(&Path, &str)>,
     save_path: Option<&Path>,
     kept: OverwriteRules<'_>,
-    is_dry_run: bool,
+    dry_run: bool,
 ) -> Result<()> {
     let place = |path: &Path| path.display().to_string();
     let changed = change.map(|(path, text)| edited(&saved, &place(path), text)).transpose()?;
@@ -172,13 +172,13 @@ fn save_and_apply(
         print_settings_change(path, changed)?;
         saved.former.clone_from(&changed.former);
     }
-    if is_dry_run {
+    if dry_run {
         return Ok(());
     }
     if let Some(path) = save_path {
         let text = output::to_json_text(&saved)?;
         output::write_text_file(path, WrittenByRemark::None.add_to_text(&text), kept)?;
-        output::print_line_to_stderr(match saved.n_later_sessions_needed() {
+        output::print_note(match saved.n_later_sessions_needed() {
             Some(n) => format!("About {n} later sessions would tell whether the forecast comes true (`ctxsim realised`)."),
             None => "Later bills cannot tell whether the forecast comes true: the earlier ones vary too much. A trial by days (`--trial`) might.".to_owned(),
         });
@@ -187,7 +187,7 @@ fn save_and_apply(
         write_settings_if_unchanged(path, text, changed)?;
         let [file, settings] =
             [save_path.map(place), Some(place(path))].map(|it| quoted(&it.unwrap_or_default()));
-        output::print_line_to_stderr(match save_path {
+        output::print_note(match save_path {
             Some(_) => format!("To take it back: ctxsim advise --undo {file} --settings {settings}"),
             None => "Give `--save FILE`, too, to be able to take it back with `--undo FILE`.".to_owned(),
         });
@@ -230,17 +230,14 @@ fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &Change
 fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<()> {
     let [old, new] = &changed.diff;
     if old.is_empty() && new.is_empty() {
-        output::print_line_to_stderr(format_args!(
-            "{}: it says so already, so nothing is written",
-            path.display()
-        ));
+        output::print_note(format_args!("{}: it says so already, so nothing is written", path.display()));
     } else {
-        output::print_line_to_stderr(format_args!("{}:", path.display()));
+        output::print_note(format_args!("{}:", path.display()));
     }
     for (sign, lines) in [('-', old), ('+', new)] {
-        lines.iter().for_each(|it| output::print_line_to_stderr(format_args!("{sign} {it}")));
+        lines.iter().for_each(|it| output::print_note(format_args!("{sign} {it}")));
     }
-    changed.notes.iter().for_each(output::print_line_to_stderr);
+    changed.notes.iter().for_each(output::print_note);
     if output::is_all_stderr_written() {
         return Ok(());
     }
@@ -254,17 +251,12 @@ fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<()> {
 }
 
 /// Takes back what was applied by a forecast, or shows alone what that changes.
-fn undo_applied_forecast(
-    catalog: &Catalog,
-    forecast_file: &Path,
-    settings_file: &Path,
-    is_dry_run: bool,
-) -> Result<()> {
-    output::check_writable(settings_file)?;
-    let saved = parse_forecast(&forecast_file.display().to_string(), &read_text(forecast_file)?)?;
-    catalog.files_read().add_path(forecast_file);
-    let text = read_settings(settings_file)?;
-    let changed = undo_forecast(&saved, &settings_file.display().to_string(), &text)?;
-    print_settings_change(settings_file, &changed)?;
-    if is_dry_run { Ok(()) } else { write_settings_if_unchanged(settings_file, &text, &changed) }
+fn undo_applied_forecast(catalog: &Catalog, forecast: &Path, settings: &Path, dry_run: bool) -> Result<()> {
+    output::check_writable(settings)?;
+    let saved = parse_forecast(&forecast.display().to_string(), &read_text(forecast)?)?;
+    catalog.files_read().add_path(forecast);
+    let text = read_settings(settings)?;
+    let changed = undo_forecast(&saved, &settings.display().to_string(), &text)?;
+    print_settings_change(settings, &changed)?;
+    if dry_run { Ok(()) } else { write_settings_if_unchanged(settings, &text, &changed) }
 }

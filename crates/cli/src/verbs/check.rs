@@ -144,7 +144,7 @@ impl CheckArgs {
         for given in &self.at {
             let Some((revision, path)) = given.split_once(':') else {
                 let message = format!("`{given}` is not REV:PATH");
-                return Err(error_without_place(Code("usage"), message, "write a revision and a path"));
+                return Err(usage_error(message, "write a revision and a path"));
             };
             inputs = inputs.with_text_in_place_of(
                 Path::new(path),
@@ -223,7 +223,7 @@ pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCo
     let ran: Vec<Result<SuiteRun>> = suites.iter().map(|it| run_suite(catalog, it, args)).listed();
     args.shown.check_writable(catalog.files_read())?;
     let all = compare_all_with_accepted(catalog, args, &suites, ran);
-    write_check_results(&args.shown, catalog.files_read(), format, &all)?;
+    write_results(&args.shown, catalog.files_read(), format, &all)?;
     let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();
     Ok(if !errors.is_empty() {
         render::print_problems(catalog, &errors);
@@ -294,7 +294,7 @@ pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let inputs = InputFiles::default();
     inputs.add_path(Path::new(CONFIG));
-    write_check_results(
+    write_results(
         &args.shown,
         &inputs,
         format,
@@ -307,12 +307,7 @@ pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result
 }
 
 /// Writes results.
-fn write_check_results(
-    shown: &PagedArgs,
-    inputs: &InputFiles,
-    format: FormatArg,
-    all: &[CheckUp],
-) -> Result<()> {
+fn write_results(shown: &PagedArgs, inputs: &InputFiles, format: FormatArg, all: &[CheckUp]) -> Result<()> {
     let text = || match format {
         FormatArg::JSON => checkup::check_ups_json(all).map_err(unwritable_error),
         FormatArg::JUNIT => junit::check_ups_junit_xml(all).map_err(unwritable_error),
@@ -335,7 +330,7 @@ fn suites_to_check(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>> {
     let own = own_input_names(catalog, InputKind::Suite);
     if own.is_empty() {
         let help = "name one with `--suite`, or run `ctxsim init` to create one";
-        return Err(error_without_place(Code("usage"), "your folders contain no suites", help));
+        return Err(usage_error("your folders contain no suites", help));
     }
     Ok(own)
 }
@@ -384,12 +379,8 @@ fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun
 
 /// Returns the profiles whose prices are held at an earlier day: that of the configuration, else that of the snapshots, because a price list of a
 /// later day moves nothing by itself.
-fn find_pinned_prices(
-    fixed_day: Option<&String>,
-    newest: &Plan,
-    args: &CheckArgs,
-) -> Vec<snapshots::PinnedPrices> {
-    let days = match fixed_day {
+fn find_pinned_prices(day: Option<&String>, newest: &Plan, args: &CheckArgs) -> Vec<snapshots::PinnedPrices> {
+    let days = match day {
         Some(day) => Some(snapshots::PriceDays::same_for_all(day, &newest.profiles)),
         None => {
             let suite = newest.suite.clone().unwrap_or_default();

@@ -76,7 +76,7 @@ pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<
     let comparison =
         args.select.add_selection_to(args.what.comparison(catalog, "--candidate", &args.candidates)?);
     let comparison = Comparison { suite: args.suite.suite.clone(), ..comparison };
-    let pairs = pair_base_with_candidates(catalog, &args.base, &comparison.policies)?;
+    let pairs = pair_with_base(catalog, &args.base, &comparison.policies)?;
     let found =
         git::read_existing_policy_revisions(catalog, pairs.iter().flatten(), comparison.allow_process)?;
     let (pairs, new) = split_off_new_candidates(pairs, &found, args)?;
@@ -85,7 +85,7 @@ pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<
     if pairs.is_empty() {
         args.shown.check_writable(catalog.files_read())?;
     } else if !beside.new.is_empty() {
-        output::print_line_to_stderr(format_args!("not compared: {}", beside.describe_new_policies()));
+        output::print_note(format_args!("not compared: {}", beside.describe_new_policies()));
     }
     let mut contrasts = Vec::new();
     let groups = if pairs.is_empty() { Vec::new() } else { group_by_loads(&found, comparison, pairs)? };
@@ -128,21 +128,17 @@ fn compare_pairs(
 }
 
 /// Returns base and candidate names; if only a revision is named, every policy file of the user.
-fn pair_base_with_candidates(
-    catalog: &Catalog,
-    base: &str,
-    candidates: &[String],
-) -> Result<Vec<ComparedPair>> {
+fn pair_with_base(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<ComparedPair>> {
     let mut candidates = candidates.to_vec();
     if candidates.is_empty() {
         if !base.starts_with(git::MARK) {
             let help = "name the policy to compare with the base";
-            return Err(error_without_place(Code("usage"), "`--candidate` is missing", help));
+            return Err(usage_error("`--candidate` is missing", help));
         }
         candidates = own_input_names(catalog, InputKind::Policy);
         if candidates.is_empty() && !has_policies_at_base(catalog, base)? {
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
-            return Err(error_without_place(Code("usage"), "your folders contain no policies", help));
+            return Err(usage_error("your folders contain no policies", help));
         }
     }
     Ok(candidates.into_iter().map(|it| [git::policy_name_at_revision(base, &it), it]).listed())
@@ -255,11 +251,11 @@ fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext
     for folder in catalog.user_folders() {
         for kind in InputKind::ALL {
             // That the revision exists is known of the policies; a folder need not lie in their repository.
-            let Ok(before) = input_texts_at_revision(revision, folder, kind) else {
+            let Ok(before) = texts_at_revision(revision, folder, kind) else {
                 unknown.push(folder.display().to_string());
                 break;
             };
-            let now = current_input_texts(catalog, folder, kind)?;
+            let now = current_texts(catalog, folder, kind)?;
             let paths: BTreeSet<&PathBuf> = before.keys().chain(now.keys()).collect();
             for path in paths {
                 let texts = [before.get(path), now.get(path)].map(|it| it.map(String::as_str));
@@ -283,7 +279,7 @@ fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext
 fn has_policies_at_base(catalog: &Catalog, base: &str) -> Result<bool> {
     let Some(revision) = revision_of(base) else { return Ok(false) };
     for folder in catalog.user_folders() {
-        if !input_texts_at_revision(revision, folder, InputKind::Policy)?.is_empty() {
+        if !texts_at_revision(revision, folder, InputKind::Policy)?.is_empty() {
             return Ok(true);
         }
     }
@@ -297,11 +293,7 @@ fn revision_of(base: &str) -> Option<&str> {
 }
 
 /// Returns the files of a kind as a revision has them, by path below the kind's folder.
-fn input_texts_at_revision(
-    revision: &str,
-    folder: &Path,
-    kind: InputKind,
-) -> Result<BTreeMap<PathBuf, String>> {
+fn texts_at_revision(revision: &str, folder: &Path, kind: InputKind) -> Result<BTreeMap<PathBuf, String>> {
     // A folder whose last file is gone is no longer there.
     let own = folder.join(kind.folder_name());
     let is_there = own.is_dir();
@@ -314,11 +306,7 @@ fn input_texts_at_revision(
 }
 
 /// Returns the files of a kind as they are now.
-fn current_input_texts(
-    catalog: &Catalog,
-    folder: &Path,
-    kind: InputKind,
-) -> Result<BTreeMap<PathBuf, String>> {
+fn current_texts(catalog: &Catalog, folder: &Path, kind: InputKind) -> Result<BTreeMap<PathBuf, String>> {
     let own = folder.join(kind.folder_name());
     let mut found = BTreeMap::new();
     for (_, origin) in catalog.names_and_origins(kind) {

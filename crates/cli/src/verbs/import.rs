@@ -167,7 +167,7 @@ fn describe_recordings(
         .map(|it| Ok::<_, Error>(describe_export_difference(&read_provider_export(catalog, it)?, bills)));
     let against = against.transpose()?;
     if as_json {
-        against.iter().for_each(|it| output::print_line_to_stderr(format_args!("{}", it.trim_end())));
+        against.iter().for_each(|it| output::print_note(format_args!("{}", it.trim_end())));
         recording::recordings_json(files).map_err(unwritable_error)
     } else {
         Ok(against.unwrap_or_default() + &recording::recordings_text(files, args.details))
@@ -252,7 +252,7 @@ fn comparison_as_recorded(args: &ImportArgs) -> Comparison {
 /// Returns how many files and sessions are skipped, by reason.
 fn print_skipped_counts(skipped: &[SkippedFile]) {
     if !skipped.is_empty() {
-        output::print_line_to_stderr(format_args!(
+        output::print_note(format_args!(
             "{} skipped: {}",
             thousands(skipped.len() as u64),
             SkippedFile::counts_by_reason(skipped)

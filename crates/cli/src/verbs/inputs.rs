@@ -126,7 +126,7 @@ pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<()> {
         None => ctxsim_app::merged_policy_text(catalog, name, format)?,
         Some(kind) => {
             let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
-            return Err(error_without_place(Code("usage"), message, "remove `--merged`"));
+            return Err(usage_error(message, "remove `--merged`"));
         }
     };
     // The file is the user's from now on: the next one does not replace it without a word.
@@ -226,7 +226,7 @@ fn folder_without_inputs_error(folder: &Path) -> Error {
 fn check_inputs_of_catalog(
     catalog: &Catalog,
     folder: Option<&Path>,
-    may_start_programs: bool,
+    may_start: bool,
     take: &mut impl FnMut(Result<CheckedInput>),
 ) {
     for kind in InputKind::ALL {
@@ -234,32 +234,27 @@ fn check_inputs_of_catalog(
             let is_in =
                 |folder| catalog.find_origin(kind, name).is_ok_and(|it| it.path().starts_with(folder));
             if folder.is_none_or(is_in) {
-                take(check_named_input(catalog, kind, name, may_start_programs));
+                take(check_input(catalog, kind, name, may_start));
             }
         }
     }
 }
 
 /// Checks one file.
-fn check_input_file(catalog: &Catalog, path: &Path, may_start_programs: bool) -> Result<CheckedInput> {
+fn check_input_file(catalog: &Catalog, path: &Path, may_start: bool) -> Result<CheckedInput> {
     let kind = kind_of_file(path)?;
-    check_named_input(catalog, kind, &path.to_string_lossy(), may_start_programs)
+    check_input(catalog, kind, &path.to_string_lossy(), may_start)
 }
 
 /// Checks one input, and what its program does where it may start.
-fn check_named_input(
-    catalog: &Catalog,
-    kind: InputKind,
-    name: &str,
-    may_start_programs: bool,
-) -> Result<CheckedInput> {
+fn check_input(catalog: &Catalog, kind: InputKind, name: &str, may_start: bool) -> Result<CheckedInput> {
     check::check_input(catalog, kind, name)?;
-    if may_start_programs {
+    if may_start {
         check::try_out_input(catalog, kind, name)?;
     }
     let has_program = kind == InputKind::Policy && catalog.policy(name)?.spec.process.is_some();
     Ok(CheckedInput {
-        n_programs_not_run: usize::from(has_program && !may_start_programs),
+        n_programs_not_run: usize::from(has_program && !may_start),
         warnings: check::lint_input(catalog, kind, name)?,
     })
 }
@@ -274,7 +269,7 @@ struct CheckedInput {
 pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> Result<()> {
     if kind.is_none() && output.file().is_none() {
         let help = "name a kind of file, or a folder for all of them";
-        return Err(error_without_place(Code("usage"), "missing: `<KIND>`", help));
+        return Err(usage_error("missing: `<KIND>`", help));
     }
     output.file().map_or(Ok(()), output::make_folder)?;
     let (inputs, mut files) = (InputFiles::default(), Vec::new());

@@ -157,7 +157,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool> 
             holds &= all_ran_or_print_failures(&report);
             for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
                 holds = false;
-                output::print_line_to_stderr(format_args!("guard failed: {verdict}"));
+                output::print_note(format_args!("guard failed: {verdict}"));
             }
             if format == FormatArg::GITHUB {
                 marks = github::guard_annotation_commands(&report.guard_verdicts);
@@ -171,7 +171,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool> 
             if args.shown.page.is_asked() {
                 reported()?;
             }
-            let (text, has_all) = encode_plan_rows(&plan, args, rows, format)?;
+            let (text, has_all) = encode_rows(&plan, args, rows, format)?;
             holds = has_all;
             text
         }
@@ -182,12 +182,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool> 
 }
 
 /// Returns rows, and whether no run failed.
-fn encode_plan_rows(
-    plan: &Plan,
-    args: &RunArgs,
-    rows: RowsArg,
-    format: FormatArg,
-) -> Result<(Vec<u8>, bool)> {
+fn encode_rows(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg) -> Result<(Vec<u8>, bool)> {
     let kind = match rows {
         RowsArg::Requests | RowsArg::Needs => return encode_ledger_rows(plan, args, format),
         RowsArg::Runs | RowsArg::Cards => {
@@ -250,7 +245,7 @@ fn write_parts_or_totals(
 /// Tells which runs failed; returns whether none did.
 pub(crate) fn all_ran_or_print_failures(report: &Report) -> bool {
     for failed in &report.failures {
-        output::print_line_to_stderr(format_args!("run failed: {failed}"));
+        output::print_note(format_args!("run failed: {failed}"));
     }
     report.failures.is_empty()
 }
@@ -266,11 +261,7 @@ impl TotalsView<'_> {
     pub(crate) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
             let help = "use `--format table`, `--format json` or `--format html`";
-            return Err(error_without_place(
-                Code("usage"),
-                "totals are written as tables, as JSON or as a page",
-                help,
-            ));
+            return Err(usage_error("totals are written as tables, as JSON or as a page", help));
         }
         self.to.check_writable(inputs)
     }
@@ -375,13 +366,13 @@ fn encode_session_rows(all: &[Value], format: FormatArg) -> Result<Vec<u8>> {
 fn parse_columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>> {
     if args.rows != RowsArg::Runs && args.details && !args.shown.page.is_asked() {
         let help = "remove `--details`: rows have everything";
-        return Err(error_without_place(Code("usage"), "`--details` shows more of tables and pages", help));
+        return Err(usage_error("`--details` shows more of tables and pages", help));
     }
     let Some(asked) = &args.columns else { return Ok(Vec::new()) };
     let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
     if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
         let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
-        return Err(error_without_place(Code("usage"), "`--columns` chooses the columns of tables", help));
+        return Err(usage_error("`--columns` chooses the columns of tables", help));
     }
     Ok(TableColumn::parse_list(asked)?)
 }
@@ -405,10 +396,7 @@ fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<
                 if let Some(fault) = &ledger.fault {
                     n_failed.fetch_add(1, Ordering::Relaxed);
                     let profile = load.run_name(cell).profile;
-                    output::print_line_to_stderr(format_args!(
-                        "run failed: {profile} on {}: {fault}",
-                        load.name
-                    ));
+                    output::print_note(format_args!("run failed: {profile} on {}: {fault}", load.name));
                     continue;
                 }
                 all.push(match args.rows {

@@ -227,11 +227,7 @@ fn write_tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &Inp
         }
         _ => {
             let help = "use `--format table`, `--format json` or `--format html`";
-            Err(error_without_place(
-                Code("usage"),
-                "a search is written as a table, as JSON or as a page",
-                help,
-            ))
+            Err(usage_error("a search is written as a table, as JSON or as a page", help))
         }
     };
     shown.to.write_text_and_page(inputs, format, || ctxsim_report::tune::html_page(tuned), text)

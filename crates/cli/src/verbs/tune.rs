@@ -95,11 +95,7 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
     let goal = TuneGoal { objectives: args.objectives.clone(), guards: args.guards.guards.clone() };
     if !goal.has_objectives() && !goal.guards.is_empty() {
         let help = "add `--objective`, such as `--objective cost`";
-        return Err(error_without_place(
-            Code("usage"),
-            "`--guard` bounds what `--objective` looks for",
-            help,
-        ));
+        return Err(usage_error("`--guard` bounds what `--objective` looks for", help));
     }
     let tried = TriedVariants { goal, ..tried };
     let tuning = Tuning::new(catalog, &comparison, tried, args.evidence.min_evidence, seed)?;
@@ -120,7 +116,7 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
                     args.force.overwrite_rules(catalog.files_read()),
                 )?;
             }
-            None => output::print_line_to_stderr(format_args!(
+            None => output::print_note(format_args!(
                 "Nothing was written to `{}`: no variant is recommended.",
                 path.display()
             )),

@@ -46,14 +46,9 @@ pub(super) fn read_assumed(root: &Path, suite: &str) -> Result<Option<AssumedLin
 ///
 /// # Errors
 /// The file is something else, or cannot be written.
-pub(super) fn write_assumed(
-    root: &Path,
-    suite: &str,
-    inputs: &InputFiles,
-    numbers: &AssumedLines,
-) -> Result<()> {
+pub(super) fn write_assumed(root: &Path, suite: &str, inputs: &InputFiles, now: &AssumedLines) -> Result<()> {
     let mut text = HEAD.to_owned();
-    for (name, number) in sorted_by_name(numbers) {
+    for (name, number) in sorted_by_name(now) {
         let _ = writeln!(text, "{name:?} = {number}");
     }
     let kept = OverwriteRules { inputs, replaced: Replaceable::Beginning(HEAD) };

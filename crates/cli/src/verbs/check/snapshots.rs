@@ -301,12 +301,9 @@ fn write_for_review(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<()> 
 }
 
 /// Returns a snapshot as a file.
-fn snapshot_text(
-    SnapshotTarget { suite, made, assumed, .. }: SnapshotTarget<'_>,
-    shot: &SnapshotTable,
-) -> String {
-    let made = SnapshotHeader::new(made, assumed, shot).description_line();
-    format!("{BEGINNING}{made}\nexpression: {suite}\n{RULE}{}", shot.text)
+fn snapshot_text(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> String {
+    let made = SnapshotHeader::new(at.made, at.assumed, shot).description_line();
+    format!("{BEGINNING}{made}\nexpression: {}\n{RULE}{}", at.suite, shot.text)
 }
 
 /// A snapshot is written over another snapshot or nothing.
