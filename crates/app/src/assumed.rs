@@ -137,10 +137,8 @@ pub fn replace_assumed_numbers(numbers: &[String]) -> Result<()> {
     for given in numbers {
         let Some((name, value)) = given.split_once('=') else {
             let message = format!("`{given}` is not NAME=VALUE");
-            problems.push(usage_problem(
-                message,
-                "write a name and a number, such as `recovery.own_request=0.2`",
-            ));
+            let help = "write a name and a number, such as `recovery.own_request=0.2`";
+            problems.push(usage_problem(message, help));
             continue;
         };
         let mut found = None;
@@ -165,10 +163,7 @@ pub fn replace_assumed_numbers(numbers: &[String]) -> Result<()> {
     let texts = files.iter().zip(replaced).filter(|it| it.1);
     let texts = texts.filter_map(|(it, _)| Some((it.shipped, table_text(&it.tree)?))).listed();
     if problems.is_empty() && !ctxsim_assumptions::replace(texts) {
-        problems.push(usage_problem(
-            "assumed numbers can be replaced once".to_owned(),
-            "name all of them at once",
-        ));
+        problems.push(usage_problem("assumed numbers can be replaced once", "name all of them at once"));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
@@ -191,7 +186,7 @@ fn replace_if_same_kind(number: &mut Value, value: &str) -> bool {
     is_alike
 }
 
-fn usage_problem(message: String, help: &str) -> Diagnostic {
+fn usage_problem(message: impl Into<String>, help: &str) -> Diagnostic {
     Diagnostic::at(Code("usage"), "", message).help(help)
 }
 

@@ -164,11 +164,8 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<()> {
                     .all(|it| catalog.find_origin(kind, it).is_ok()),
             };
             if !is_found {
-                problems.push(catalog.unknown_name_problem(
-                    kind,
-                    &format!("{}.{index}", kind.folder_name()),
-                    name,
-                ));
+                let field = format!("{}.{index}", kind.folder_name());
+                problems.push(catalog.unknown_name_problem(kind, &field, name));
             }
         }
     }

@@ -381,7 +381,7 @@ impl InputCheck<'_> {
         if let Some(group) = groups.iter().find(|it| it.specs == specs) {
             return group.models.clone();
         }
-        let as_written = specs.clone();
+        let written = specs.clone();
         let policies = NamedPolicies { catalog: self.catalog, loaded: &self.policies };
         for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::Policy) {
             let applied = policies.apply_override(&used.setting, &mut specs);
@@ -407,11 +407,7 @@ impl InputCheck<'_> {
                 Err(problems) => self.found.problems.extend(loaded.locate_problems(problems)),
             }
         }
-        groups.push(PolicyGroup {
-            params: scenario_params.clone(),
-            specs: as_written,
-            models: models.clone(),
-        });
+        groups.push(PolicyGroup { params: scenario_params.clone(), specs: written, models: models.clone() });
         models
     }
 

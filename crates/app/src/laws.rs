@@ -334,16 +334,8 @@ fn draw_turn(draws: &mut Stream, usual_result_tokens: Tokens, prompt_limit: Toke
         preserve: Some(draw_one_of(draws, &PRESERVES)),
         recover: Default::default(),
     });
-    let calls = calls.collect();
-    TurnSpec {
-        user_tokens,
-        answer_tokens,
-        gap_ms,
-        calls,
-        times: 1,
-        rounds: Amount::Fixed(1),
-        ..TurnSpec::default()
-    }
+    let (calls, rounds) = (calls.collect(), Amount::Fixed(1));
+    TurnSpec { user_tokens, answer_tokens, gap_ms, calls, times: 1, rounds, ..TurnSpec::default() }
 }
 
 fn draw_one_of<T: Copy>(draws: &mut Stream, choices: &[T]) -> T {

@@ -220,14 +220,9 @@ impl Plan {
         watch: PlanWatch<'_>,
         map_load: impl Fn(&Load) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let all = self.map_loads_watched(
-            threads,
-            &PlanWatcher::new(watch),
-            |entry| self.open(entry),
-            |load, _| map_load(load),
-            |it| it,
-        );
-        all.map(|it| it.0)
+        let open = |entry: &ReadyLoad| self.open(entry);
+        let one = |load: &Load, _: Progress<'_>| map_load(load);
+        self.map_loads_watched(threads, &PlanWatcher::new(watch), open, one, |it| it).map(|it| it.0)
     }
 
     /// The same, with what was left out.
@@ -266,13 +261,8 @@ impl Plan {
         open: impl Fn(&ReadyLoad) -> Result<Vec<Load>> + Sync,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
-        self.map_loads_watched(
-            threads,
-            &PlanWatcher::new(&as_unstoppable_watch(progress)),
-            open,
-            map_load,
-            |it| it,
-        )
+        let watch = as_unstoppable_watch(progress);
+        self.map_loads_watched(threads, &PlanWatcher::new(&watch), open, map_load, |it| it)
     }
 
     /// The same, watched by somebody who may stop it.
@@ -416,10 +406,8 @@ impl Plan {
             let taken = self.play_load(load, wants_rows(load), progress);
             let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
             let made = map_takes(load, &taken.takes);
-            (
-                LoadResults::from_runs(load, taken.into_runs(), session),
-                (contrast::explain_arguments(load), made),
-            )
+            let results = LoadResults::from_runs(load, taken.into_runs(), session);
+            (results, (contrast::explain_arguments(load), made))
         };
         let (loads, skipped) =
             self.map_loads_watched(threads, &PlanWatcher::new(watch), open, one, |it| it)?;

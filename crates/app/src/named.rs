@@ -89,11 +89,8 @@ impl InputNames<'_> {
                     (Ok(it), _) => loaded.push((it, how)),
                     (Err(Error::UnknownName { .. }), Some(suite)) => {
                         let field = format!("{}.{index}", self.kind.folder_name());
-                        found.problems.extend(
-                            suite.locate_problems(vec![
-                                catalog.unknown_name_problem(self.kind, &field, &name),
-                            ]),
-                        );
+                        let unknown = catalog.unknown_name_problem(self.kind, &field, &name);
+                        found.problems.extend(suite.locate_problems(vec![unknown]));
                     }
                     (Err(error), _) => found.add_error(error),
                 }

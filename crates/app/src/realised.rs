@@ -269,16 +269,8 @@ fn measure_sessions(
     let mut after = before.clone();
     after.extend(values(&saved.set));
     let states = [before, after];
-    let play = |comparison: &Comparison| {
-        costs_under_settings(
-            catalog,
-            comparison,
-            SettingPolicies { catalog, agent },
-            &states,
-            threads,
-            progress,
-        )
-    };
+    let policies = SettingPolicies { catalog, agent };
+    let play = |it: &Comparison| costs_under_settings(catalog, it, policies, &states, threads, progress);
     let mut played = play(comparison)?;
     let moves_compactions = forecast_settings(saved, Some(agent))
         .iter()

@@ -198,14 +198,8 @@ impl TuneHead {
         let mut tallies = load.runs.into_iter().map(|it| it.tally);
         let base = tallies.next()?;
         let project = seed.map_or(load.project, |it| format!("seed {it}"));
-        Some(TunedSession {
-            project,
-            last_ms: load.last_ms,
-            base,
-            variants: tallies.listed(),
-            remembered,
-            numbers,
-        })
+        let variants = tallies.listed();
+        Some(TunedSession { project, last_ms: load.last_ms, base, variants, remembered, numbers })
     }
 
     /// Chooses on one part of the sessions and tests the choice on the other.

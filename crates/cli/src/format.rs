@@ -89,9 +89,9 @@ impl FormatArg {
         row::FORMATS.iter().map(|it| Self(it.name))
     }
 
-    /// Returns how its files say that ctxsim wrote them.
-    pub(super) fn written_by_remark(self) -> WrittenByRemark {
-        self.known_format().map_or(WrittenByRemark::None, |it| it.remark)
+    /// Adds to a text, as its files do, that ctxsim wrote it.
+    pub(super) fn add_remark(self, text: impl AsRef<[u8]>) -> Vec<u8> {
+        self.known_format().map_or(WrittenByRemark::None, |it| it.remark).add_to_text(text)
     }
 
     /// Writes rows in it; a format in which lists of things are told in words gets other rows.
@@ -163,7 +163,7 @@ impl Formats<'_> {
                 Some(_) => format!("use one of these instead of `{}`", format.name()),
                 None => format!("name a file that ends in {}", self.join_with_or(FormatArg::usual_extension)),
             };
-            return Err(error_without_place(Code("output-format"), message, help));
+            return Err(Error::refused(Code("output-format"), message, help));
         }
         output.map_or(Ok(()), output::check_writable)?;
         Ok(format)
@@ -179,7 +179,7 @@ impl Formats<'_> {
                 let message = format!("`.{found}` is not the extension of an output format");
                 let help =
                     format!("use {}, or add `--format`", self.join_with_or(FormatArg::usual_extension));
-                Err(error_at_place(Code("output-extension"), path, message, help))
+                Err(error_at(Code("output-extension"), path, message, help))
             }
         }
     }

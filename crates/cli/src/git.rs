@@ -173,7 +173,7 @@ fn policy_folder_and_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, P
         Origin::Bundled(_) | Origin::Stream(_) | Origin::Revision(..) | Origin::Built(_) => {
             let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
             let help = "name a policy file in your repository, or a bundled policy without `rev:`";
-            return Err(error_without_place(Code("revision-bundled"), message, help));
+            return Err(Error::refused(Code("revision-bundled"), message, help));
         }
     };
     let below = file.ancestors().skip(1).find(|it| it.ends_with(InputKind::Policy.folder_name()));
@@ -192,7 +192,7 @@ pub(super) fn read_file_at_revision(revision: &str, path: &Path) -> Result<Strin
     let text = read_inputs_at_revision(revision, folder)?.text(name).map(str::to_owned);
     text.ok_or_else(|| {
         let message = format!("`{revision}` does not contain `{}`", path.display());
-        error_without_place(Code("revision-policy"), message, "name a revision that has the file")
+        Error::refused(Code("revision-policy"), message, "name a revision that has the file")
     })
 }
 
@@ -217,7 +217,7 @@ fn read_inputs_in_repository(repository: &Repository, revision: &str, folder: &P
         if read.is_err() || text.len() as u64 > TEXT_MAX {
             let message =
                 format!("`{}` in git is not UTF-8 of at most {} MiB", blob.path.display(), TEXT_MAX >> 20);
-            return Err(error_without_place(Code("git-failed"), message, "save the policy as UTF-8"));
+            return Err(Error::refused(Code("git-failed"), message, "save the policy as UTF-8"));
         }
         files.insert(blob.path.strip_prefix(&below).unwrap_or(&blob.path).to_owned(), text);
         Ok(())

@@ -78,11 +78,7 @@ impl PageArgs {
     ) -> Result<()> {
         let Some(path) = &self.html else { return Ok(()) };
         let text = page().map_err(unwritable_error)?;
-        write_text_file(
-            path,
-            FormatArg::HTML.written_by_remark().add_to_text(&text),
-            force.overwrite_rules(inputs),
-        )
+        write_text_file(path, FormatArg::HTML.add_remark(&text), force.overwrite_rules(inputs))
     }
 }
 
@@ -118,11 +114,7 @@ impl OutputArgs {
     ) -> Result<()> {
         let text = format.neutralise_control_codes(text.as_ref())?;
         match self.file() {
-            Some(path) => write_text_file(
-                path,
-                format.written_by_remark().add_to_text(&text),
-                self.force.overwrite_rules(inputs),
-            ),
+            Some(path) => write_text_file(path, format.add_remark(&text), self.force.overwrite_rules(inputs)),
             None => print_encoded(&text),
         }
     }
@@ -134,9 +126,7 @@ impl OutputArgs {
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
     ) -> Result<()> {
         match self.file() {
-            Some(path) => {
-                file::write_streamed_file(path, self.force.overwrite_rules(inputs), |to| Ok(write(to)?))
-            }
+            Some(path) => file::write_streamed(path, self.force.overwrite_rules(inputs), |to| Ok(write(to)?)),
             None => print_streamed(|to| Ok(write(to)?)),
         }
     }
@@ -234,12 +224,7 @@ fn check_distinct_outputs<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Re
         }
         if places.iter().any(|it| *it == place || is_same_file(it, &place)) {
             let message = "two results would be written to this file";
-            return Err(error_at_place(
-                Code("output-twice"),
-                path,
-                message,
-                "name another file for one of them",
-            ));
+            return Err(error_at(Code("output-twice"), path, message, "name another file for one of them"));
         }
         places.push(place);
     }

@@ -31,7 +31,7 @@ pub(crate) use crate::what::{
     DrawArgs, EvidenceArgs, LoadArgs, PoliciesArgs, ProcessArgs, RecordedArgs, SelectArgs, SuiteArgs,
     ThreadsArgs, whole_number_parser, with_help,
 };
-pub(crate) use crate::{ends, error_at_place, error_without_place, git, output, render, usage_error};
+pub(crate) use crate::{ends, error_at, git, output, render, usage_error};
 
 /// What may fail with problems for the user.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;

@@ -24,7 +24,7 @@ pub(super) fn parse_setting_pairs(agent: &'static Agent, texts: &[String]) -> Ch
         let Some((key, value)) = text.split_once('=') else {
             problems.push(try_option_problem(
                 text,
-                "a setting and its value are expected".to_owned(),
+                "a setting and its value are expected",
                 key_value_help(agent),
             ));
             continue;
@@ -38,7 +38,7 @@ pub(super) fn parse_setting_pairs(agent: &'static Agent, texts: &[String]) -> Ch
         };
         if all.iter().any(|pair| pair.setting.key == setting.key) {
             let message = format!("`{}` is given twice", setting.key);
-            problems.push(try_option_problem(text, message, "give one value for each setting".to_owned()));
+            problems.push(try_option_problem(text, message, "give one value for each setting"));
             continue;
         }
         match setting.check_value(value.trim()) {
@@ -74,11 +74,7 @@ pub(super) fn other_agents_setting_problems(agents: &[String], texts: &[String])
     let whose: Vec<String> = known.into_iter().filter(has).map(|it| it.name.clone()).listed();
     let whose = if whose.is_empty() { "different agents".to_owned() } else { listed(&whose) };
     let message = format!("these are sessions of {}, and this is a setting of {whose}", listed(agents));
-    vec![try_option_problem(
-        &texts.join(" "),
-        message,
-        "name sessions of the agent that has the setting".to_owned(),
-    )]
+    vec![try_option_problem(&texts.join(" "), message, "name sessions of the agent that has the setting")]
 }
 
 fn is_setting_of_other_agent(agent: &Agent, key: &str) -> bool {
@@ -106,7 +102,7 @@ fn unknown_setting_problem(agent: &Agent, text: &str, key: &str) -> Diagnostic {
     try_option_problem(text, message, help)
 }
 
-fn try_option_problem(text: &str, message: String, help: String) -> Diagnostic {
+fn try_option_problem(text: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     let mut problem = Diagnostic::at(Code("setting-value"), text, message).help(help);
     "--try".clone_into(&mut problem.place.file);
     problem

@@ -42,11 +42,7 @@ pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result
         let Some(setting) = agent.setting(key) else { continue };
         if setting.form != now.form {
             let message = format!("`{key}` is not a setting of this file; it belongs into {}", setting.at);
-            return Err(setting_error(
-                file,
-                message,
-                "change it by hand, as `ctxsim advise` writes it".to_owned(),
-            ));
+            return Err(setting_error(file, message, "change it by hand, as `ctxsim advise` writes it"));
         }
         let value = format_setting_value(setting, value);
         let change = now.set_value(key, &value)?;
@@ -76,8 +72,8 @@ pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<
     if saved.former.is_empty() {
         problems.push(setting_problem(
             file,
-            "this forecast was not applied to a settings file, so there is nothing to undo".to_owned(),
-            "use a forecast that `--apply --save FILE` wrote".to_owned(),
+            "this forecast was not applied to a settings file, so there is nothing to undo",
+            "use a forecast that `--apply --save FILE` wrote",
         ));
     }
     for change in &saved.former {
@@ -86,7 +82,7 @@ pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<
             Some(setting) => change.before.iter().find_map(|it| refused_value_message(setting, it)),
             None => Some(format!("`{}` is not a setting of {} in such a file", change.key, agent.name)),
         };
-        problems.extend(message.map(|it| setting_problem(file, it, FOREIGN.to_owned())));
+        problems.extend(message.map(|it| setting_problem(file, it, FOREIGN)));
     }
     if !problems.is_empty() {
         return Err(problems.into());
@@ -96,23 +92,15 @@ pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<
         if !found.as_ref().is_some_and(|own| is_same_value(own, &change.written)) {
             let has = found.map_or_else(|| "is not there".to_owned(), |own| format!("is `{own}`"));
             let message = format!("`{}` {has}, but `{}` was applied", change.key, change.written);
-            return Err(setting_error(
-                file,
-                message,
-                "somebody has changed it since: change it by hand".to_owned(),
-            ));
+            return Err(setting_error(file, message, "somebody has changed it since: change it by hand"));
         }
         match &change.before {
             Some(before) => drop(now.set_value(&change.key, before)?),
             None => now.remove_key(&change.key, &change.made)?,
         }
     }
-    Ok(ChangedFile {
-        diff: changed_lines(text, &now.text),
-        text: now.text,
-        former: Vec::new(),
-        notes: Vec::new(),
-    })
+    let diff = changed_lines(text, &now.text);
+    Ok(ChangedFile { diff, text: now.text, former: Vec::new(), notes: Vec::new() })
 }
 
 /// What to do with a forecast that `--apply` cannot have written.
@@ -139,7 +127,7 @@ fn refused_value_message(setting: &AgentSetting, value: &str) -> Option<String> 
 fn agent_of_forecast(saved: &SavingsForecast, file: &str) -> Result<&'static Agent> {
     let found = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
     found.ok_or_else(|| {
-        setting_error(file, format!("no settings of an agent `{}` are known", saved.agent), String::new())
+        setting_error(file, format!("no settings of an agent `{}` are known", saved.agent), "")
     })
 }
 
@@ -303,7 +291,7 @@ impl<'f> FileText<'f> {
 
     fn unsafe_change_error(&self, key: &str) -> Error {
         let message = format!("`{key}` cannot be changed here without touching the rest of the file");
-        setting_error(self.file, message, "change it by hand, as `ctxsim advise` writes it".to_owned())
+        setting_error(self.file, message, "change it by hand, as `ctxsim advise` writes it")
     }
 }
 
@@ -393,11 +381,12 @@ fn changed_lines(before: &str, after: &str) -> [Vec<String>; 2] {
     [old, new].map(|it| it[head..it.len() - tail].iter().map(|it| (*it).to_owned()).listed())
 }
 
-fn setting_error(file: &str, message: String, help: String) -> Error {
+fn setting_error(file: &str, message: impl Into<String>, help: impl Into<String>) -> Error {
     vec![setting_problem(file, message, help)].into()
 }
 
-fn setting_problem(file: &str, message: String, help: String) -> Diagnostic {
+fn setting_problem(file: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     let problem = problem_in(file, Code("setting-value"), message);
+    let help = help.into();
     if help.is_empty() { problem } else { problem.help(help) }
 }

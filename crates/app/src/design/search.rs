@@ -133,15 +133,8 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         let chosen = self.choose_candidate(&ranked, preset);
         let front = self.cost_evidence_front(&chosen);
         let policies = self.seen.iter().map(|it| &it.0).collect::<IndexSet<_>>().len();
-        Ok(DesignChoice {
-            chosen,
-            preset,
-            ranked,
-            front,
-            plays: self.seen.len(),
-            policies,
-            is_cut: self.is_cut,
-        })
+        let (plays, is_cut) = (self.seen.len(), self.is_cut);
+        Ok(DesignChoice { chosen, preset, ranked, front, plays, policies, is_cut })
     }
 
     /// Returns the policies that no other beats in both cost and evidence on all sessions that are chosen on, and the choice among them.

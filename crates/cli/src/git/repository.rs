@@ -77,8 +77,8 @@ pub(super) enum BlobKind {
 }
 
 /// A problem with git itself.
-fn git_failed_error(message: impl Into<String>, help: &str) -> Error {
-    error_without_place(Code("git-failed"), message, help)
+fn git_error(message: impl Into<String>, help: &str) -> Error {
+    Error::refused(Code("git-failed"), message, help)
 }
 
 impl Repository {
@@ -95,10 +95,7 @@ impl Repository {
         let top = work_tree_top(&here).filter(|it| folder.starts_with(it)).or_else(|| work_tree_top(&folder));
         let Some(top) = top.map(without_windows_prefix) else {
             let message = format!("{} is not in a git repository", folder.display());
-            return Err(git_failed_error(
-                message,
-                "`rev:` reads policies of a git repository: run this in one",
-            ));
+            return Err(git_error(message, "`rev:` reads policies of a git repository: run this in one"));
         };
         let git = find_git_outside(&top)?;
         let mut found = Self { directory: PathBuf::new(), git, top };
@@ -109,7 +106,7 @@ impl Repository {
         let output = run_command(command)?;
         if !output.status.success() {
             let help = "`git status` in that folder says more; ctxsim reads the repository at the top of the work tree";
-            return Err(git_failed_error(format!("git failed: {}", first_error_line(&output.stderr)), help));
+            return Err(git_error(format!("git failed: {}", first_error_line(&output.stderr)), help));
         }
         found.directory = path_from_bytes(output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout))?;
         Ok(found)
@@ -134,20 +131,15 @@ impl Repository {
     pub(super) fn commit_id_of(&self, revision: &str) -> Result<String> {
         let mut command = self.git_command_on_repository();
         // Nothing that begins with a dash is an option behind this.
-        command.args([
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            &format!("{revision}^{{commit}}"),
-        ]);
+        let commit = format!("{revision}^{{commit}}");
+        command.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]);
         let output = run_command(command)?;
         let id = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
         if output.status.success() && id.bytes().all(|it| it.is_ascii_hexdigit()) && !id.is_empty() {
             return Ok(id);
         }
         let help = "check that the revision exists; in a shallow clone, fetch it first, as in `git fetch origin main`";
-        Err(git_failed_error(format!("git knows no revision `{revision}`"), help))
+        Err(git_error(format!("git knows no revision `{revision}`"), help))
     }
 
     /// Returns the files of a commit below a folder, from the top of the work tree on.
@@ -213,11 +205,11 @@ impl Repository {
             [Some(major), Some(minor)] => {
                 let message = format!("git {major}.{minor} may start programs that a checkout names");
                 let help = format!("install git {oldest}.{oldest_minor} or later, which can be kept from it");
-                Err(error_without_place(Code("git-too-old"), message, help))
+                Err(Error::refused(Code("git-too-old"), message, help))
             }
             _ => {
                 let help = format!("install git {oldest}.{oldest_minor} or later");
-                Err(error_without_place(Code("git-too-old"), "git does not say its version", help))
+                Err(Error::refused(Code("git-too-old"), "git does not say its version", help))
             }
         }
     }
@@ -267,7 +259,7 @@ fn find_git_outside(work_tree: &Path) -> Result<PathBuf> {
     };
     let mut found = env::split_paths(&path).filter(is_users).map(|it| it.join(&name));
     let help = "install git; folders of the project on PATH do not count";
-    found.find(|it| it.is_file()).ok_or_else(|| git_failed_error("there is no git on PATH", help))
+    found.find(|it| it.is_file()).ok_or_else(|| git_error("there is no git on PATH", help))
 }
 
 /// Runs git to its end.
@@ -304,11 +296,11 @@ fn hand_out_blob_contents(
 }
 
 fn unreadable_answer_error(error: io::Error) -> Error {
-    git_failed_error(format!("git's answer cannot be read: {error}"), "try again")
+    git_error(format!("git's answer cannot be read: {error}"), "try again")
 }
 
 fn git_not_started_error(error: &io::Error) -> Error {
-    git_failed_error(format!("cannot start git: {error}"), "install git")
+    git_error(format!("cannot start git: {error}"), "install git")
 }
 
 /// Says that objects are missing, as in a partial clone.
@@ -316,7 +308,7 @@ fn incomplete_clone_error(revision: &str, what: &str) -> Error {
     let message = format!("this clone has only a part of `{revision}`: {what}");
     let help =
         "fetch the rest first: `git fetch --refetch --no-filter origin`; ctxsim itself fetches nothing";
-    error_without_place(Code("git-incomplete"), message, help)
+    Error::refused(Code("git-incomplete"), message, help)
 }
 
 /// Returns the first line that git says.
@@ -348,7 +340,7 @@ fn path_from_bytes(bytes: &[u8]) -> Result<PathBuf> {
     #[cfg(not(unix))]
     std::str::from_utf8(bytes)
         .map(PathBuf::from)
-        .map_err(|_| git_failed_error("a path in git is not valid UTF-8", "rename the file"))
+        .map_err(|_| git_error("a path in git is not valid UTF-8", "rename the file"))
 }
 
 /// Returns a path as git has it in its trees.

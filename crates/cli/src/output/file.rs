@@ -39,7 +39,7 @@ pub(crate) fn write_text_file(path: &Path, text: impl AsRef<[u8]>, kept: Overwri
 ///
 /// # Errors
 /// As [`write`], or it cannot be made.
-pub(crate) fn write_streamed_file(
+pub(crate) fn write_streamed(
     path: &Path,
     kept: OverwriteRules<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -170,7 +170,7 @@ fn link_error(path: &Path, link: &Path) -> Error {
         Ok(to) => format!("name what it leads to, `{}`, or remove the link", to.display()),
         Err(_) => "name what it leads to, or remove the link".to_owned(),
     };
-    error_at_place(Code("output-link"), path, message, help)
+    error_at(Code("output-link"), path, message, help)
 }
 
 /// Returns whether a path is a link of the system's own to a device or a pipe, such as `/dev/stderr`.
@@ -291,7 +291,7 @@ impl OverwriteRules<'_> {
     pub(crate) fn check_may_write(self, path: &Path, text: Option<&[u8]>) -> Result<()> {
         if fs::metadata(path).is_ok_and(|it| it.is_file()) && self.inputs.contains_path(path) {
             let message = "this file is one of the inputs";
-            return Err(error_at_place(Code("output-input"), path, message, "name another file"));
+            return Err(error_at(Code("output-input"), path, message, "name another file"));
         }
         check_no_link(path)?;
         // Devices and pipes keep nothing, and may have no end.
@@ -310,12 +310,7 @@ impl OverwriteRules<'_> {
                 "name another file, or add `--force` to replace this one"
             }
         };
-        Err(error_at_place(
-            Code("output-exists"),
-            path,
-            "this file exists, and ctxsim did not write it",
-            help,
-        ))
+        Err(error_at(Code("output-exists"), path, "this file exists, and ctxsim did not write it", help))
     }
 }
 
@@ -372,9 +367,9 @@ pub(crate) enum WrittenByRemark {
 }
 
 impl WrittenByRemark {
-    /// Returns how an input file says it.
-    pub(crate) fn for_input_format(format: Format) -> Self {
-        Self::Comment(if format == Format::Ron { "// " } else { "# " }, "")
+    /// Adds the remark to the text of an input file.
+    pub(crate) fn add_to_input(format: Format, text: impl AsRef<[u8]>) -> Vec<u8> {
+        Self::Comment(if format == Format::Ron { "// " } else { "# " }, "").add_to_text(text)
     }
 
     /// Adds the remark to a text.

@@ -199,7 +199,7 @@ fn save_and_apply(
 fn read_settings(path: &Path) -> Result<String> {
     if !path.exists() {
         let help = "check the path; an agent that has no settings yet needs the file first: `{}` if they are JSON, empty if TOML";
-        return Err(error_at_place(Code("file"), path, "there is no such settings file", help));
+        return Err(error_at(Code("file"), path, "there is no such settings file", help));
     }
     read_text(path)
 }
@@ -217,7 +217,7 @@ fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &Change
     };
     if text != text_as_read.as_bytes() {
         let message = "somebody else has changed this file in the meantime, so it was left as it is";
-        return Err(error_at_place(Code("output-exists"), path, message, "run the command again"));
+        return Err(error_at(Code("output-exists"), path, message, "run the command again"));
     }
     let kept = OverwriteRules { inputs: &InputFiles::default(), replaced: Replaceable::All };
     output::write_text_file(path, format!("{mark}{}", changed.text), kept)
@@ -242,12 +242,7 @@ fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<()> {
         return Ok(());
     }
     let message = "the change could not be shown on standard error, so nothing was written";
-    Err(error_at_place(
-        Code("output-exists"),
-        path,
-        message,
-        "run the command where standard error can be written",
-    ))
+    Err(error_at(Code("output-exists"), path, message, "run the command where standard error can be written"))
 }
 
 /// Takes back what was applied by a forecast, or shows alone what that changes.

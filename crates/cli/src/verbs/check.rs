@@ -156,12 +156,7 @@ impl CheckArgs {
 
     /// Accepts the numbers of a suite in the default folder.
     fn for_blessing(name: &str) -> Self {
-        Self {
-            suites: vec![name.to_owned()],
-            snapshots: PathBuf::from("snapshots"),
-            bless: true,
-            ..Self::default()
-        }
+        Self { suites: vec![name.into()], snapshots: "snapshots".into(), bless: true, ..Self::default() }
     }
 }
 
@@ -192,12 +187,7 @@ fn compare_with_accepted(
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
     let mut verdicts = report.guard_verdicts.clone();
     if let Some(tolerance) = ratchet {
-        verdicts.extend(ratchet::compare_with_best_values(
-            accepted,
-            &suite,
-            &report.guard_verdicts,
-            tolerance,
-        )?);
+        verdicts.extend(ratchet::compare_with_best(accepted, &suite, &report.guard_verdicts, tolerance)?);
     }
     // Where the best values are accepted, a suite without snapshots gets none.
     let takes_part = ratchet.is_none() || snapshots::has_snapshots(accepted.root, &suite)?;

@@ -99,12 +99,8 @@ pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<
         FormatArg::GITHUB => Ok(contrasts_summary_markdown(&contrasts, &beside).into()),
         _ => Ok(draw_contrasts(&contrasts, &beside, args.details, args.shown.shown.terminal())),
     };
-    args.shown.write_text_and_page(
-        catalog.files_read(),
-        format,
-        || render_contrasts_page(&contrasts, &beside),
-        text,
-    )
+    let page = || render_contrasts_page(&contrasts, &beside);
+    args.shown.write_text_and_page(catalog.files_read(), format, page, text)
 }
 
 /// Compares the pairs of a suite.
@@ -229,7 +225,7 @@ fn group_on_own_loads(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedP
     let mut named = scenarios.iter().take(LOADS_NAMED).cloned().listed();
     let n_more = scenarios.len() - named.len();
     named.extend((n_more > 0).then(|| format!("{n_more} more")));
-    let loads = Some(format!("On the scenarios and sessions of your folders: {}.", numbers::listed(&named)));
+    let loads = Some(format!("On the scenarios and sessions of your folders: {}.", listed(&named)));
     let mut comparison = Comparison { scenarios, ..asked };
     if comparison.profiles.is_empty() {
         comparison.profiles = own_input_names(catalog, InputKind::Profile);
@@ -267,12 +263,7 @@ fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext
             }
         }
     }
-    Ok(ComparisonContext {
-        revision: Some(revision.to_owned()),
-        changed,
-        unknown,
-        ..ComparisonContext::default()
-    })
+    Ok(ComparisonContext { revision: Some(revision.to_owned()), changed, unknown, ..Default::default() })
 }
 
 /// Returns whether the user's folders had policies in the revision that a base names.

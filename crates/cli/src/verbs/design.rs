@@ -73,14 +73,9 @@ pub(super) fn print_design(catalog: &Catalog, args: &DesignArgs) -> Result<()> {
     let found = run_with_progress(SIMULATES, |it| design_policy(catalog, &comparison, terms, threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        let text = found.to_policy_text(&name, format)?;
-        output::write_text_file(
-            path,
-            WrittenByRemark::for_input_format(format).add_to_text(&text),
-            args.force.overwrite_rules(catalog.files_read()),
-        )?;
+        let text = WrittenByRemark::add_to_input(format, found.to_policy_text(&name, format)?);
+        output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
     }
-    print_json_or_text(&found.designed, args.json, || {
-        terminal_text(&found.designed, args.wide.stdout_terminal())
-    })
+    let on = args.wide.stdout_terminal();
+    print_json_or_text(&found.designed, args.json, || terminal_text(&found.designed, on))
 }

@@ -129,5 +129,5 @@ fn list_first_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// Refuses what cannot be chosen.
 pub(super) fn explain_error(message: String, help: &str) -> Error {
-    error_without_place(Code("explain-what"), message, help)
+    Error::refused(Code("explain-what"), message, help)
 }

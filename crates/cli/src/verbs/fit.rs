@@ -55,12 +55,8 @@ pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<()> {
             "Fitted to {} answers about {} facts, {file}, under {}.",
             found.n_answers, found.n_facts, args.policy
         );
-        let text = found.model(&about);
-        output::write_text_file(
-            path,
-            WrittenByRemark::for_input_format(Format::Toml).add_to_text(&text),
-            args.force.overwrite_rules(catalog.files_read()),
-        )?;
+        let text = WrittenByRemark::add_to_input(Format::Toml, found.model(&about));
+        output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
     }
     print_json_or_text(&found, args.json, || draw_estimates_table(&found, args.wide.stdout_terminal()))
 }
@@ -80,7 +76,7 @@ fn draw_estimates_table(found: &FittedMemory, on: Terminal) -> String {
         "{}\n{}\n\n{} about {}; `alike`: answers about one fact count as if there were so many times fewer.\n",
         grid.title,
         terminal::draw_with_note(&grid, on),
-        numbers::counted(found.n_answers, "answer"),
-        numbers::counted(found.n_facts, "fact")
+        counted(found.n_answers, "answer"),
+        counted(found.n_facts, "fact")
     )
 }

@@ -129,23 +129,14 @@ pub(super) fn show_recordings(catalog: &Catalog, args: &ImportArgs) -> Result<()
     } else {
         let (files, skipped) = ctxsim_app::read_selected_recordings(catalog, &comparison_as_recorded(args))?;
         print_skipped_counts(&skipped);
+        let width = args.shown.table_width();
         if let Some(by) = args.by {
             let bills = files.iter().flat_map(FileContents::session_bills);
             let bill = GroupedBill::new(bills, by.bill_key(), args.currency.clone());
-            encode_in_format(
-                format,
-                || bill.draw_table(args.shown.table_width()),
-                || bill.to_json(),
-                || bill.to_rows(),
-            )?
+            encode_in_format(format, || bill.draw_table(width), || bill.to_json(), || bill.to_rows())?
         } else if args.fixed {
             let by = FixedPartBySender::new(files.iter().flat_map(FileContents::fixed_prompt_parts));
-            encode_in_format(
-                format,
-                || by.draw_table(args.shown.table_width()),
-                || by.to_json(),
-                || by.to_rows(),
-            )?
+            encode_in_format(format, || by.draw_table(width), || by.to_json(), || by.to_rows())?
         } else {
             describe_recordings(catalog, args, &files, as_json)?.into_bytes()
         }
@@ -181,7 +172,7 @@ fn read_provider_export(catalog: &Catalog, path: &Path) -> Result<ProviderExport
     provider_export(&text).ok_or_else(|| {
         let message = "not a provider's export of usage or costs";
         let help = "give what the usage or cost interface of OpenAI or Anthropic returns, or a table from its console";
-        error_at_place(Code("recording-unknown"), path, message, help)
+        error_at(Code("recording-unknown"), path, message, help)
     })
 }
 

@@ -90,7 +90,7 @@ fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<()> {
         None => {
             let message = "a policy is written as RON or TOML, by the file's extension";
             let help = format!("name it `{}`", args.path.with_extension("ron").display());
-            return Err(error_at_place(Code("output-extension"), &args.path, message, help));
+            return Err(error_at(Code("output-extension"), &args.path, message, help));
         }
     };
     refuse_existing(&[&args.path])?;
@@ -141,7 +141,7 @@ fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<
     if is_configured && (catalog.user_folders().is_empty() || !is_below) {
         let help = format!("put `{FOLDER}` first in its `folders`, so that what is written there is found");
         let message = "its first folder of inputs is not below this one";
-        return Err(error_at_place(Code("init-exists"), CONFIG.0, message, help));
+        return Err(error_at(Code("init-exists"), CONFIG.0, message, help));
     }
     let suite_at = folder.join(SUITE.0);
     let mut files: Vec<(PathBuf, String)> = Vec::new();

@@ -149,7 +149,7 @@ fn wrong_extension_error(path: &Path, format: Format) -> Error {
         Format::Toml => ("TOML", "toml"),
     };
     let help = format!("name it `{}`", path.with_extension(extension).display());
-    error_at_place(Code("output-extension"), path, format!("a {name} file ends in `.{extension}`"), help)
+    error_at(Code("output-extension"), path, format!("a {name} file ends in `.{extension}`"), help)
 }
 
 /// Checks inputs and reports every problem in all of them.
@@ -183,13 +183,11 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
         } else if path.is_dir() {
             match input_files(path) {
                 Ok(files) if files.is_empty() => take(Err(folder_without_inputs_error(path))),
-                Ok(files) => {
-                    files.iter().for_each(|it| take(check_input_file(catalog, it, args.allow_process)))
-                }
+                Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it, args.allow_process))),
                 Err(error) => take(Err(error)),
             }
         } else {
-            take(check_input_file(catalog, path, args.allow_process));
+            take(check_file(catalog, path, args.allow_process));
         }
     }
     if args.strict {
@@ -207,7 +205,7 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
     };
     let valid = match warnings.len() {
         0 => valid,
-        n => format!("{valid}, with {}", numbers::counted(n, "warning")),
+        n => format!("{valid}, with {}", counted(n, "warning")),
     };
     output::print_text(&match n_programs {
         0 => format!("{valid}\n"),
@@ -219,7 +217,7 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
 /// Reports a folder without inputs.
 fn folder_without_inputs_error(folder: &Path) -> Error {
     let help = "inputs end in `.ron` or `.toml`; name recordings one by one";
-    error_at_place(Code("folder-empty"), folder, "the folder contains no inputs", help)
+    error_at(Code("folder-empty"), folder, "the folder contains no inputs", help)
 }
 
 /// Checks what a catalog names, of all inputs or of those below a folder.
@@ -241,7 +239,7 @@ fn check_inputs_of_catalog(
 }
 
 /// Checks one file.
-fn check_input_file(catalog: &Catalog, path: &Path, may_start: bool) -> Result<CheckedInput> {
+fn check_file(catalog: &Catalog, path: &Path, may_start: bool) -> Result<CheckedInput> {
     let kind = kind_of_file(path)?;
     check_input(catalog, kind, &path.to_string_lossy(), may_start)
 }

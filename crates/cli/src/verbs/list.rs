@@ -162,11 +162,7 @@ fn print_log_formats(filter: &str, terminal: Terminal) -> Result<()> {
     let found: Vec<_> = all.iter().filter(has).listed();
     if found.is_empty() {
         let message = format!("no format has `{filter}` in its description");
-        return Err(error_without_place(
-            Code("nothing-listed"),
-            message,
-            "remove `--filter` to list everything",
-        ));
+        return Err(Error::refused(Code("nothing-listed"), message, "remove `--filter` to list everything"));
     }
     let mut text = String::new();
     let head = format!("formats ({}): logs of agents that can be read", found.len());

@@ -94,10 +94,8 @@ impl PartFolder {
                 if part.job != job {
                     let message = format!("this folder has parts of job {}, and this is job {job}", part.job);
                     let help = "name another folder: sessions, policies, profiles or options are others";
-                    return Err(error_in_file(
-                        &path,
-                        Diagnostic::at(Code("part-job"), "", message).help(help),
-                    ));
+                    let problem = Diagnostic::at(Code("part-job"), "", message).help(help);
+                    return Err(error_in_file(&path, problem));
                 }
                 if let Some(place) = made.get_mut(part.nth) {
                     *place = true;
@@ -271,8 +269,7 @@ impl PartLines {
                 cut = Some(place);
             }
             if places.len() > LINES_MAX {
-                let message =
-                    format!("this file has more than {} lines", numbers::thousands(LINES_MAX as u64));
+                let message = format!("this file has more than {} lines", thousands(LINES_MAX as u64));
                 let problem = Diagnostic::at(Code("part-broken"), "", message);
                 return Err(error_in_file(path, problem.help("name files that ctxsim wrote with `--parts`")));
             }

@@ -7,7 +7,7 @@ use ctxsim_app::ListPrices;
 use ctxsim_app::catalog::price_list_files;
 use ctxsim_base::grid::numbers::NONE;
 use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
-use ctxsim_input::pricelist::update::{PriceUpdate, updates};
+use ctxsim_input::pricelist::update::updates;
 use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
 use ctxsim_input::profile::calendar;
 use indexmap::map::Entry as Slot;
@@ -122,7 +122,10 @@ fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
         return Err(no_profiles_error(first_unplaced));
     }
     match &args.output {
-        Some(folder) => write_profiles(folder, profiles.values(), args.force.overwrite_rules(&inputs))?,
+        Some(folder) => {
+            let all = profiles.values().map(|it| (&it.name, &it.text));
+            write_profiles(folder, all, args.force.overwrite_rules(&inputs))?;
+        }
         None => text.push_str("Nothing was written: add `--output DIR` to write the profiles.\n"),
     }
     output::print_text(&text)
@@ -134,7 +137,7 @@ fn check_day(text: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("`{text}` is not a date (YYYY-MM-DD)");
-    Err(error_at_place(Code("date-format"), "--as-of", message, "write it like \"2026-10-07\""))
+    Err(error_at(Code("date-format"), "--as-of", message, "write it like \"2026-10-07\""))
 }
 
 /// How many profiles of a list lack something, by what they lack.
@@ -194,7 +197,7 @@ fn no_profiles_error(first: Option<Unplaced>) -> Error {
         Some(it) => format!("the first entry, `{}`, was left out: {} [{}]", it.name, it.reason, it.code),
         None => "name a price list that contains models".to_owned(),
     };
-    error_without_place(Code("price-list-empty"), "no entry in these lists yields a profile", help)
+    Error::refused(Code("price-list-empty"), "no entry in these lists yields a profile", help)
 }
 
 /// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
@@ -205,14 +208,14 @@ fn path_below_profiles(folder: &Path) -> String {
     at.map(|at| parts[at + 1..].join("/")).unwrap_or_default()
 }
 
-/// Writes profiles below a folder.
+/// Writes profiles, by their names, below a folder.
 fn write_profiles<'p>(
     folder: &Path,
-    profiles: impl Iterator<Item = &'p PlacedProfile>,
+    profiles: impl Iterator<Item = (&'p String, &'p String)>,
     kept: OverwriteRules<'_>,
 ) -> Result<()> {
-    let remark = WrittenByRemark::for_input_format(Format::Toml);
-    let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.add_to_text(&it.text)));
+    let text = |text: &String| WrittenByRemark::add_to_input(Format::Toml, text);
+    let files = profiles.map(|(name, own)| (folder.join(format!("{name}.toml")), text(own)));
     output::write_all_or_none(&files.listed(), kept)
 }
 
@@ -238,12 +241,8 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
     let _ = writeln!(text, "{changes} of {profiles} in these lists would change, in USD per million tokens.");
     match &args.output {
         Some(folder) => {
-            let remark = WrittenByRemark::for_input_format(Format::Toml);
-            let dated = changed.iter().filter_map(|it| Some((it, it.text.as_ref()?)));
-            let file = |(profile, text): (&PriceUpdate, &String)| {
-                (folder.join(format!("{}.toml", profile.name)), remark.add_to_text(text))
-            };
-            output::write_all_or_none(&dated.map(file).listed(), args.force.overwrite_rules(&inputs))?;
+            let dated = changed.iter().filter_map(|it| Some((&it.name, it.text.as_ref()?)));
+            write_profiles(folder, dated, args.force.overwrite_rules(&inputs))?;
         }
         None => text.push_str("Nothing was written: add `--output DIR` to write the changed profiles.\n"),
     }
@@ -258,7 +257,7 @@ fn read_price_lists(paths: &[PathBuf], inputs: &InputFiles) -> Result<Vec<ListCo
         if inner.is_empty() {
             let (message, help) =
                 ("the folder contains no price lists", "price lists end in `.json` or `.toml`");
-            return Err(error_at_place(Code("folder-empty"), path, message, help));
+            return Err(error_at(Code("folder-empty"), path, message, help));
         }
         for path in inner {
             inputs.add_path(&path);

@@ -357,7 +357,7 @@ pub(crate) fn encode_report(
 fn encode_session_rows(all: &[Value], format: FormatArg) -> Result<Vec<u8>> {
     if all.is_empty() {
         let message = "no scenario in this run has a stream of sessions";
-        return Err(error_without_place(Code("rows-sessions"), message, "name a scenario with `load.aging`"));
+        return Err(Error::refused(Code("rows-sessions"), message, "name a scenario with `load.aging`"));
     }
     format.encode_rows(|_| vec![Rows::serialised(all)])
 }
@@ -440,7 +440,7 @@ fn encode_world_rows(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsO
                     one whose `memory` has a `service`",
             ),
         };
-        return Err(error_without_place(code, message, help));
+        return Err(Error::refused(code, message, help));
     }
     format.encode_rows(|_| all)
 }
@@ -453,7 +453,7 @@ fn check_load_has_rows(load: &Load, rows: RowsArg) -> Result<()> {
     if load.is_sampled && load.trials > 1 {
         let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
         let help = "use `--rows trials` for one row per trial, or add `--trials 1`";
-        return Err(error_without_place(Code("rows-several-trials"), message, help));
+        return Err(Error::refused(Code("rows-several-trials"), message, help));
     }
     Ok(())
 }

@@ -139,7 +139,7 @@ fn verify_export(catalog: &Catalog, args: &StoreReadArgs) -> Result<()> {
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = first_difference(&export, &after_run) {
         let help = "run `ctxsim run --store write` again, or restore the files as they were written";
-        return Err(error_at_place(Code("store-differs"), &args.folder, difference, help));
+        return Err(error_at(Code("store-differs"), &args.folder, difference, help));
     }
     let mut text = String::new();
     for (bank, facts) in &export.banks {

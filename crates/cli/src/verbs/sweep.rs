@@ -101,8 +101,8 @@ impl GridArgs {
 pub(crate) fn policy_file_format(output: Option<&Path>) -> Result<Option<Format>> {
     let Some(path) = output else { return Ok(None) };
     let (message, help) = ("a policy file ends in `.ron` or `.toml`", "rename the output");
-    let format = Format::from_path(path)
-        .ok_or_else(|| error_at_place(Code("output-extension"), path, message, help))?;
+    let format =
+        Format::from_path(path).ok_or_else(|| error_at(Code("output-extension"), path, message, help))?;
     output::check_writable(path)?;
     Ok(Some(format))
 }
@@ -203,10 +203,8 @@ pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<()> {
     if schema.as_deref() == Some(PartHead::SCHEMA) {
         let put = TotalsView { to, format };
         put.check_writable(&inputs)?;
-        return put.write_totals(
-            &parts::fold_part_files(&args.files, |order, read| fold_parts(order, read))?,
-            &inputs,
-        );
+        let folded = parts::fold_part_files(&args.files, |order, read| fold_parts(order, read))?;
+        return put.write_totals(&folded, &inputs);
     }
     to.check_writable(&inputs)?;
     if schema.as_deref() == Some(TuneHead::SCHEMA) {
@@ -242,7 +240,7 @@ fn write_sweep(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &Inp
             None => {
                 let message = "cost and evidence are unknown at these points";
                 let help = "name scenarios that declare evidence needs";
-                Err(error_without_place(Code("chart-missing"), message, help))
+                Err(Error::refused(Code("chart-missing"), message, help))
             }
         },
         _ => Ok(terminal_text(sweep, shown.details, shown.to.shown.terminal())),

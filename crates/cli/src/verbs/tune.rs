@@ -110,11 +110,8 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         match tuned_policy_text(catalog, &args.grid.policy, &name, &tuned, format)? {
             Some(text) => {
-                output::write_text_file(
-                    path,
-                    WrittenByRemark::for_input_format(format).add_to_text(&text),
-                    args.force.overwrite_rules(catalog.files_read()),
-                )?;
+                let text = WrittenByRemark::add_to_input(format, text);
+                output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
             }
             None => output::print_note(format_args!(
                 "Nothing was written to `{}`: no variant is recommended.",

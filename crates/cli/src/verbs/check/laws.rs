@@ -66,12 +66,8 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
     let report = kit.check_policies(&plan)?;
     let folder = wanted.counterexamples.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
     let path = |name: &str| folder.join(format!("{name}.toml"));
-    let files = report
-        .broken_laws()
-        .map(|(.., it)| {
-            (path(&it.name), WrittenByRemark::for_input_format(Format::Toml).add_to_text(&it.scenario))
-        })
-        .listed();
+    let text = |scenario: &String| WrittenByRemark::add_to_input(Format::Toml, scenario);
+    let files = report.broken_laws().map(|(.., it)| (path(&it.name), text(&it.scenario))).listed();
     let kept = args.shown.shown.output.force().overwrite_rules(catalog.files_read());
     output::write_all_or_none(&files, kept)?;
     let text = if format == FormatArg::JSON {

@@ -12,7 +12,7 @@ use super::snapshots::snapshot_folder;
 const FILE: &str = "ratchet.toml";
 
 /// Holds numbers against the best ones that are kept, and keeps the better ones; where today's are accepted, they are the best.
-pub(super) fn compare_with_best_values(
+pub(super) fn compare_with_best(
     AcceptedFolder { root, inputs, bless, .. }: AcceptedFolder<'_>,
     suite: &str,
     verdicts: &[GuardVerdict],
@@ -28,7 +28,7 @@ pub(super) fn compare_with_best_values(
     let keeps = bless || std::env::var_os("CI").is_none();
     if before.is_empty() && !keeps && !held.is_empty() {
         let help = "run `ctxsim check --ratchet` without `CI`, and commit the file";
-        return Err(error_at_place(Code("ratchet-missing"), &path, "no best values are kept yet", help));
+        return Err(error_at(Code("ratchet-missing"), &path, "no best values are kept yet", help));
     }
     if ratchet != before && keeps {
         let text = ratchet.to_toml()?;

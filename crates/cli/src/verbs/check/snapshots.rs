@@ -294,10 +294,8 @@ fn write_for_review(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<()> 
     if !at.reviews || std::env::var_os("CI").is_some() {
         return Ok(());
     }
-    output::write_all_or_none(
-        &[(at.path.to_owned(), snapshot_text(at, shot))],
-        snapshot_overwrite_rules(at.inputs),
-    )
+    let files = [(at.path.to_owned(), snapshot_text(at, shot))];
+    output::write_all_or_none(&files, snapshot_overwrite_rules(at.inputs))
 }
 
 /// Returns a snapshot as a file.
