@@ -74,8 +74,7 @@ fn recorded(
     let mut plays = DesignPlays::open(&catalog, &comparison, None, &|_, _| {})?;
     let all: Vec<usize> = (0..plays.sessions.len()).collect();
     let begun = Instant::now();
-    let presets: Vec<Candidate> =
-        (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+    let presets: Vec<Candidate> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
     plays.play_missing(&presets, &all, &|_, _| {})?;
     eprintln!("{} sessions, {} presets: {:.1?}", all.len(), presets.len(), begun.elapsed());
     let declared = [plays.grammar.caution];
@@ -148,9 +147,8 @@ fn judge(
     (seed, seconds): (u64, f64),
 ) {
     let score = |it: &Candidate, on: &[usize]| plays.score_on_sessions(it, on, FLOOR);
-    let keeps = |it: &Candidate| {
-        score(it, other).class < 2 && score(it, other).kept.is_none_or(|it| it >= FLOOR)
-    };
+    let keeps =
+        |it: &Candidate| score(it, other).class < 2 && score(it, other).kept.is_none_or(|it| it >= FLOOR);
     let cost = |it: &Candidate| 1.0 + score(it, other).change;
     let best = presets.iter().filter(|it| keeps(it)).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let by_first = |keeps: &dyn Fn(&DesignScore) -> bool| {
@@ -227,11 +225,9 @@ fn made_up(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         let terms = DesignTerms { min_evidence: FLOOR, budget: BUDGET, seed };
         let found = DesignSearch::new(&mut plays, own, terms, &|_, _| {}).search()?;
         let seconds = begun.elapsed().as_secs_f64();
-        let presets: Vec<Candidate> =
-            (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+        let presets: Vec<Candidate> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
         let known = plays.grammar.parse_candidate(load.best).unwrap_or_default();
-        let everything: Vec<Candidate> =
-            presets.iter().chain([&known, &found.chosen]).cloned().collect();
+        let everything: Vec<Candidate> = presets.iter().chain([&known, &found.chosen]).cloned().collect();
         plays.play_missing(&everything, other, &|_, _| {})?;
         let cost = |it: &Candidate| 1.0 + plays.score_on_sessions(it, other, FLOOR).change;
         let keeps = |it: &&Candidate| {

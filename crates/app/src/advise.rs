@@ -244,6 +244,7 @@ impl AgentSessions<'_> {
             let heed = self.paste_warnings(&new, versions.as_ref());
             AskedAdvice { lever: placed.lever, paste: self.settings_to_paste(&new), heed, trial: Vec::new() }
         });
+        let axes = LifetimeAxis::all_of_agent(menu);
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
             sessions: played.len(),
@@ -260,10 +261,7 @@ impl AgentSessions<'_> {
             asked,
             notes: menu.file.notes.clone(),
             versions,
-            lifetimes: LifetimeAxis::all_of_agent(menu)
-                .iter()
-                .filter_map(|axis| axis.lifetime_costs(self))
-                .listed(),
+            lifetimes: axes.iter().filter_map(|axis| axis.lifetime_costs(self)).listed(),
             wishes: self.saving_wishes(),
             left_out: force.untried_settings(),
             tried: menu.choices.len(),

@@ -147,13 +147,8 @@ pub(super) fn assemble_report(head: &PartHead, gathered: GatheredResults) -> Rep
 
 /// Returns what a reader must know of it and the policies that it is played under.
 pub fn notes_on_load(load: &Load) -> Vec<String> {
-    let own = load.world.notes(load).into_iter();
-    note_on_token_counts(load)
-        .into_iter()
-        .chain(note_on_refused_marks(load))
-        .chain(own)
-        .chain(notes_on_unread_fields(load))
-        .listed()
+    let first = note_on_token_counts(load).into_iter().chain(note_on_refused_marks(load));
+    first.chain(load.world.notes(load)).chain(notes_on_unread_fields(load)).listed()
 }
 
 /// Notes parts of policies that the load does not read.
@@ -355,8 +350,7 @@ fn list_unpriced_parts(sums: &[&Tally], profile: &MissingPrice) -> String {
         ("short cache writes (minutes)", profile.writes[0] && uses_write(0)),
         ("long cache writes (an hour or more)", profile.writes[1] && uses_write(1)),
     ];
-    let names: Vec<&str> =
-        missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).listed();
+    let names = missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).listed();
     // A tier, an hour of the day or stored contents.
     if names.is_empty() { "some tokens".to_owned() } else { names.join(" and ") }
 }

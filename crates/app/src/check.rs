@@ -60,10 +60,9 @@ pub fn lint_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<Vec<
         InputKind::Profile | InputKind::Suite => return Ok(Vec::new()),
     }
     let policy = catalog.policy(name)?;
-    let checked =
-        check_policy(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate_problems(it))?;
-    let mut found = checked.lints();
-    found.extend(refused_breakpoint_lints(catalog, &checked));
+    let own = check_policy(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate_problems(it))?;
+    let mut found = own.lints();
+    found.extend(refused_breakpoint_lints(catalog, &own));
     Ok(policy.locate_problems(found))
 }
 
@@ -150,6 +149,7 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<()> {
         (InputKind::Profile, &spec.profiles),
     ];
     for (kind, names) in lists {
+        let is_input = |it: &String| catalog.find_origin(kind, it).is_ok();
         for (index, name) in names.iter().enumerate() {
             // As a run finds them: a scenario may be a folder of recordings.
             let is_found = match kind {
@@ -157,11 +157,8 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<()> {
                 InputKind::Policy if name.starts_with(REVISION_MARK) => true,
                 InputKind::Scenario => catalog
                     .search_scenarios_in_file(&suite.origin, name)
-                    .is_ok_and(|it| it.found.iter().all(|it| catalog.find_origin(kind, &it.name).is_ok())),
-                _ => catalog
-                    .expand_pattern_in_file(&suite.origin, kind, name)
-                    .iter()
-                    .all(|it| catalog.find_origin(kind, it).is_ok()),
+                    .is_ok_and(|it| it.found.iter().all(|it| is_input(&it.name))),
+                _ => catalog.expand_pattern_in_file(&suite.origin, kind, name).iter().all(is_input),
             };
             if !is_found {
                 let field = format!("{}.{index}", kind.folder_name());
@@ -179,10 +176,8 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<()> {
 fn misdirected_override_problems(catalog: &Catalog, file: &Loaded<SuiteFile>) -> Vec<Diagnostic> {
     let suite = &file.spec;
     let mut read = catalog.policy_reader();
-    let names = suite
-        .policies
-        .iter()
-        .flat_map(|it| catalog.expand_pattern_in_file(&file.origin, InputKind::Policy, it));
+    let named = |it: &String| catalog.expand_pattern_in_file(&file.origin, InputKind::Policy, it);
+    let names = suite.policies.iter().flat_map(named);
     // What is wrong with a policy is told where that is checked.
     let Ok(loaded) = names.map(|it| read.read_policy(&it)).collect::<Result<Vec<_>, _>>() else {
         return Vec::new();

@@ -144,19 +144,17 @@ impl<'l> PlayedPair<'l> {
         // Needs have no pairs where the two live with different compactions.
         let [base, candidate] = takes.map(|it| it.timeline.as_ref());
         let shared = base.zip(candidate).filter(|(base, it)| Arc::ptr_eq(base, it)).map(|it| it.0);
+        let changed = [&costs[0][..], &costs[1]];
+        let requests = rows().map(|it| most_changed_requests(&load.name, it, changed, command));
+        let needs = rows().zip(shared).map(|(rows, it)| changed_needs(&load.name, rows, it));
         Some(ContrastPart {
             session: self.session.clone(),
             runs,
             pairs,
             arguments: load.arguments.clone(),
             breaks: breaks_by_cause(takes.map(|it| &*it.breaks), policies),
-            requests: rows()
-                .map(|it| most_changed_requests(&load.name, it, [&costs[0], &costs[1]], command))
-                .unwrap_or_default(),
-            needs: rows()
-                .zip(shared)
-                .map(|(rows, it)| changed_needs(&load.name, rows, it))
-                .unwrap_or_default(),
+            requests: requests.unwrap_or_default(),
+            needs: needs.unwrap_or_default(),
             facts: changed_fact_states(&takes[0].answers, &takes[1].answers),
             stages: changed_stages(policies),
             changed: changed_fields(policies),
@@ -294,9 +292,9 @@ fn changed_fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
 /// Returns what an input says that affects what it does, by field.
 pub(super) fn to_field_values<T: Encode>(spec: &T) -> IndexMap<String, String> {
     let mut leaves = IndexMap::new();
-    if let Ok(serde_json::Value::Object(mut fields)) = to_json(spec) {
+    if let Ok(Value::Object(mut fields)) = to_json(spec) {
         fields.retain(|name, _| !SILENT.contains(&name.as_str()));
-        collect_leaves(&serde_json::Value::Object(fields), String::new(), &mut leaves);
+        collect_leaves(&Value::Object(fields), String::new(), &mut leaves);
     }
     leaves
 }
@@ -311,13 +309,13 @@ pub(super) fn differing_fields([base, candidate]: [IndexMap<String, String>; 2])
 }
 
 /// Collects the leaves of a tree; elements of a list go by name, if they have one.
-fn collect_leaves(value: &serde_json::Value, at: String, leaves: &mut IndexMap<String, String>) {
+fn collect_leaves(value: &Value, at: String, leaves: &mut IndexMap<String, String>) {
     let below = |step: &str| if at.is_empty() { step.to_owned() } else { format!("{at}.{step}") };
     match value {
-        serde_json::Value::Object(fields) => {
+        Value::Object(fields) => {
             fields.iter().for_each(|(name, inner)| collect_leaves(inner, below(name), leaves));
         }
-        serde_json::Value::Array(all) if all.iter().any(serde_json::Value::is_object) => {
+        Value::Array(all) if all.iter().any(Value::is_object) => {
             for (nth, inner) in all.iter().enumerate() {
                 let name = inner.get("name").and_then(|it| it.as_str());
                 // A name that is a sentence ends before the dot of the path.

@@ -53,11 +53,7 @@ pub fn design_policy(
     policies.extend(found.ranked.iter().filter(|it| it.is_preset()).cloned());
     let tested = DesignTested {
         names: policies.iter().map(|it| (plays.candidate_name(it), it.is_preset())).listed(),
-        stages: plays
-            .grammar
-            .stages_of(&found.chosen)
-            .map(|(kind, values)| kind.description(values))
-            .listed(),
+        stages: plays.grammar.stages_of(&found.chosen).map(|it| it.0.description(it.1)).listed(),
         front,
         best_preset,
         ceiling: plays.hindsight_and_bound_usd()?,

@@ -70,8 +70,7 @@ impl OverrideGrid {
             rest /= axis.values.len();
         }
         set.reverse();
-        let is_of_policy =
-            |text: &String| Override::parse(text).is_ok_and(|it| it.target == SetTarget::Policy);
+        let is_of_policy = |it: &String| Override::parse(it).is_ok_and(|it| it.target == SetTarget::Policy);
         let (of_policy, of_load) = set.into_iter().partition(is_of_policy);
         GridPoint { index, of_load, of_policy }
     }

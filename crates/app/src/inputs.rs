@@ -242,10 +242,8 @@ impl InputCheck<'_> {
                 continue;
             };
             used.setting = used.setting.of_profile(&name);
-            specs
-                .iter_mut()
-                .filter(|it| it.name == name)
-                .for_each(|it| used.apply_to(std::slice::from_mut(it), passes));
+            let own = specs.iter_mut().filter(|it| it.name == name);
+            own.for_each(|it| used.apply_to(std::slice::from_mut(it), passes));
         }
         let (specs, set) = specs.split_at(named.len());
         let mut profiles = Vec::with_capacity(specs.len());

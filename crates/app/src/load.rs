@@ -32,9 +32,8 @@ pub(super) fn check_scenario(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFil
 /// Every problem of the scenario.
 pub(super) fn check_scenario_and_files(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<()> {
     check_scenario(scenario, spec)?;
-    files_beside(&spec.load)
-        .iter()
-        .try_for_each(|(path, field)| origin_of_named_file(scenario, path, field).map(drop))
+    let files = files_beside(&spec.load);
+    files.iter().try_for_each(|(path, field)| origin_of_named_file(scenario, path, field).map(drop))
 }
 
 /// Returns the files that a load names beside its scenario, with the fields that do.
@@ -151,9 +150,8 @@ fn worlds_without_recording(
 /// Adds the place in a scenario's own file to the problems that are its own, and not its recording's.
 fn with_scenario_place(scenario: &Loaded<ScenarioFile>, error: Error) -> Error {
     match error {
-        Error::Invalid(problems) => {
-            let (own, others): (Vec<_>, Vec<_>) =
-                problems.into_iter().partition(|it| it.place.file.is_empty());
+        Error::Invalid(all) => {
+            let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.place.file.is_empty());
             Error::Invalid(scenario.locate_problems(own).into_iter().chain(others).listed())
         }
         error => error,
@@ -231,22 +229,19 @@ pub fn redact_recording(catalog: &Catalog, name: &str) -> Result<String> {
 fn tool_patterns_of_policies(catalog: &Catalog) -> Vec<String> {
     let policies = catalog.names(InputKind::Policy).filter_map(|it| catalog.policy(it).ok());
     let mut tools = Vec::new();
-    policies
-        .filter_map(|it| to_json(&it.spec).ok())
-        .for_each(|it| collect_tool_patterns(&it, false, &mut tools));
+    let specs = policies.filter_map(|it| to_json(&it.spec).ok());
+    specs.for_each(|it| collect_tool_patterns(&it, false, &mut tools));
     tools.sort_unstable();
     tools.dedup();
     tools
 }
 
 /// Collects the texts in all lists of tools in a policy.
-fn collect_tool_patterns(value: &serde_json::Value, is_in_tool_list: bool, tools: &mut Vec<String>) {
+fn collect_tool_patterns(value: &Value, is_in_tool_list: bool, tools: &mut Vec<String>) {
     match value {
-        serde_json::Value::String(text) if is_in_tool_list => tools.push(text.clone()),
-        serde_json::Value::Array(list) => {
-            list.iter().for_each(|it| collect_tool_patterns(it, is_in_tool_list, tools))
-        }
-        serde_json::Value::Object(fields) => {
+        Value::String(text) if is_in_tool_list => tools.push(text.clone()),
+        Value::Array(list) => list.iter().for_each(|it| collect_tool_patterns(it, is_in_tool_list, tools)),
+        Value::Object(fields) => {
             for (name, member) in fields {
                 collect_tool_patterns(member, matches!(name.as_str(), "tools" | "except_tools"), tools);
             }

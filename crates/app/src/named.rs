@@ -52,8 +52,7 @@ impl InputNames<'_> {
             Ok(found.into_iter().map(|it| (it.name, it.is_searched)).listed())
         };
         let loaded = self.load_each_once(catalog, found, search, |name, _| catalog.scenario(name));
-        let scenarios =
-            loaded.into_iter().map(|(loaded, is_searched)| NamedScenario::new(loaded, is_searched));
+        let scenarios = loaded.into_iter().map(|(own, is_searched)| NamedScenario::new(own, is_searched));
         (scenarios.listed(), skipped)
     }
 
@@ -128,8 +127,7 @@ pub(super) fn dedup_and_name_inputs<T: PartialEq>(
             kept.push(one);
         }
     }
-    let choices: Vec<NameChoices> =
-        kept.iter_mut().map(|it| name_choices(&it.origin, name_of(&mut it.spec))).listed();
+    let choices = kept.iter_mut().map(|it| name_choices(&it.origin, name_of(&mut it.spec))).listed();
     for (one, chosen) in kept.iter_mut().zip(shortest_unique_names(&choices)) {
         *name_of(&mut one.spec) = chosen;
     }
@@ -331,9 +329,7 @@ mod tests {
     use super::*;
 
     fn named(paths: &[&str]) -> Vec<String> {
-        shortest_unique_names(
-            &paths.iter().map(|it| NameChoices::of_recording(Path::new(it))).collect::<Vec<_>>(),
-        )
+        shortest_unique_names(&paths.iter().map(|it| NameChoices::of_recording(Path::new(it))).listed())
     }
 
     #[test]

@@ -95,9 +95,8 @@ pub(super) fn all_override_paths(
         }
     }
     let numbers = scenarios.iter().flat_map(|it| ctxsim_worlds::numbers(&it.loaded.spec.load));
-    let scenarios =
-        scenarios.iter().flat_map(|it| Override::paths(SetTarget::Scenario, None, &it.loaded.spec));
-    known.extend(scenarios.chain(numbers));
+    let own = scenarios.iter().flat_map(|it| Override::paths(SetTarget::Scenario, None, &it.loaded.spec));
+    known.extend(own.chain(numbers));
     for profile in profiles {
         known.extend(Override::paths(SetTarget::Profile, None, &profile.spec));
         known.extend(Override::paths(SetTarget::Profile, Some(&profile.spec.name), &profile.spec));
@@ -162,12 +161,8 @@ impl NamedPolicies<'_> {
         let origin = self.catalog.find_origin(InputKind::Policy, name).ok();
         let is_file =
             |it: &Loaded<PolicyFile>| origin.as_ref().is_some_and(|origin| it.origin.is_same_input(origin));
-        let by_file = all().find(|(_, it)| is_file(it));
-        by_file
-            .or_else(|| all().find(|(_, it)| it.spec.name == name))
-            .map(|(index, _)| index)
-            .into_iter()
-            .listed()
+        let found = all().find(|(_, it)| is_file(it)).or_else(|| all().find(|(_, it)| it.spec.name == name));
+        found.map(|(index, _)| index).into_iter().listed()
     }
 
     fn unknown_policy_problem(&self, setting: &Override, name: &str) -> Box<Diagnostic> {

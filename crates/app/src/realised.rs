@@ -157,11 +157,8 @@ fn group_outcomes(
     named_groups: &[&str],
 ) -> OutcomeReport {
     let group = |nth: usize| {
-        named_groups
-            .get(nth)
-            .copied()
-            .filter(|it| !it.is_empty())
-            .or(groups[nth].filter(|_| named_groups.is_empty()))
+        let named = named_groups.get(nth).copied().filter(|it| !it.is_empty());
+        named.or(groups[nth].filter(|_| named_groups.is_empty()))
     };
     let grouped = |(nth, value): (usize, &Option<f64>)| {
         Some(SessionOutcome { group: group(nth)?.to_owned(), value: (*value)? })
@@ -484,15 +481,12 @@ impl UnchangedPeople {
         }
         let is_still = |name: &str, n: [usize; 3]| !name.is_empty() && n[0] > 0 && n[1] == 0;
         let has_changed = shown.iter().any(|it| !is_still(it.0, *it.1) && it.1[1] + it.1[2] > 0);
-        let found: IndexSet<String> = match named.is_empty() {
-            true => shown
-                .into_iter()
-                .filter(|it| has_changed && is_still(it.0, it.1))
-                .map(|it| it.0.to_owned())
-                .collect(),
-            false => shown.into_keys().filter(|it| is_person_named(named, it)).map(str::to_owned).collect(),
+        let is_found = |name: &str, n: [usize; 3]| match named.is_empty() {
+            true => has_changed && is_still(name, n),
+            false => is_person_named(named, name),
         };
-        Self { names: found.into_iter().listed(), named: named.to_vec() }
+        let names = shown.into_iter().filter(|it| is_found(it.0, it.1)).map(|it| it.0.to_owned()).listed();
+        Self { names, named: named.to_vec() }
     }
 
     /// Returns whether a session counts as one without the change, or why it does not count.

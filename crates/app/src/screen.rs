@@ -79,9 +79,8 @@ pub(super) fn session_facts(
     let check = profile.filter(|_| load.is_under_own_model);
     let check = check.and_then(|it| BillCheck::new(&calibrate_bill(load, timeline, as_recorded, rows, it)));
     let model = timeline.main_model().map_or("", |it| it.name.as_str());
-    let agent = Agent::all_by_file_name()
-        .ok()
-        .and_then(|all| all.values().find(|it| it.matches_log(recorded.format, model)));
+    let agents = Agent::all_by_file_name().ok();
+    let agent = agents.and_then(|all| all.values().find(|it| it.matches_log(recorded.format, model)));
     Some(SessionFacts {
         agent: agent.map_or_else(|| recorded.format.to_owned(), |it| it.name.clone()),
         has_settings: agent.is_some(),

@@ -120,9 +120,8 @@ impl FormatArg {
 
     /// Returns its usual extension; empty if it has none.
     fn usual_extension(self) -> String {
-        self.known_format()
-            .and_then(|it| it.extensions.first().map(|usual| format!(".{usual}")))
-            .unwrap_or_default()
+        let usual = self.known_format().and_then(|it| it.extensions.first());
+        usual.map_or_else(String::new, |it| format!(".{it}"))
     }
 }
 
@@ -310,12 +309,8 @@ impl WidthArgs {
     #[expect(clippy::disallowed_methods, reason = "how wide a table is drawn on a screen is no result")]
     fn asked_or_screen_width(self, file: Option<&Path>) -> Option<usize> {
         let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|it| *it > 0);
-        let asked = self.width.map(usize::from);
-        asked.or_else(|| {
-            file.is_none()
-                .then(|| output::stdout_terminal_size().map(|it| it[0]).or_else(of_environment))
-                .flatten()
-        })
+        let of_screen = || output::stdout_terminal_size().map(|it| it[0]).or_else(of_environment);
+        self.width.map(usize::from).or_else(|| if file.is_none() { of_screen() } else { None })
     }
 }
 

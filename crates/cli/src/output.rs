@@ -148,13 +148,10 @@ pub(super) fn mark_names_as_inputs<'n>(
 ) {
     for name in names {
         let found: Vec<String> = match kind {
-            InputKind::Scenario => catalog
-                .search_scenarios(name)
-                .unwrap_or_default()
-                .found
-                .into_iter()
-                .map(|it| it.name)
-                .listed(),
+            InputKind::Scenario => {
+                let hits = catalog.search_scenarios(name).unwrap_or_default().found;
+                hits.into_iter().map(|it| it.name).listed()
+            }
             _ => catalog.expand_pattern(kind, name),
         };
         found.iter().for_each(|it| drop(catalog.find_origin(kind, it)));

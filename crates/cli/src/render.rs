@@ -75,11 +75,8 @@ fn draw_diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -
     let place = &problem.place;
     let text = place.span.as_ref().and_then(|_| catalog.text_of_file(&place.file));
     let (path, field) = (Foreign(&place.file).to_string(), in_one_line(&place.field));
-    let mut group = level
-        .clone()
-        .primary_title(printed(&problem.message))
-        .id(problem.code.name())
-        .elements([] as [Origin<'_>; 0]);
+    let title = level.clone().primary_title(printed(&problem.message)).id(problem.code.name());
+    let mut group = title.elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
         (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
             let shown = ShownLine::from_span(text, span);

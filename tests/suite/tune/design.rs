@@ -33,8 +33,7 @@ fn on_a_made_up_load_a_search_finds_a_policy_that_costs_less_than_every_preset_a
 
     // The best that is known is found from four of ten seeds (`examples/design_rates`); it has to be of the grammar.
     assert!(loads::LOADS.iter().all(|it| plays.grammar.parse_candidate(it.best).is_some()));
-    let presets: Vec<Candidate> =
-        (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+    let presets: Vec<Candidate> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
     let all: Vec<Candidate> = presets.iter().chain([&found.chosen]).cloned().collect();
     plays.play_missing(&all, &other, &|_, _| {}).unwrap();
     let cost = |it: &Candidate| 1.0 + plays.score_on_sessions(it, &other, FLOOR).change;

@@ -65,8 +65,7 @@ impl SettingsInForce<'_> {
 
     /// Returns the oldest and the newest version.
     pub(super) fn oldest_and_newest_version(&self) -> Option<[String; 2]> {
-        let mut all: Vec<&String> =
-            self.seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).listed();
+        let mut all = self.seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).listed();
         all.order_by(|one, other| match (is_older_version(one, other), is_older_version(other, one)) {
             (true, _) => Ordering::Less,
             (_, true) => Ordering::Greater,

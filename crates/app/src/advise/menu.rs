@@ -32,7 +32,7 @@ pub(super) struct SettingMenu<'c> {
 
 impl<'c> SettingMenu<'c> {
     /// Lays out the menu beside what a settings file says.
-    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings, pairs: &[SettingPair]) -> Self {
+    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings, asked: &[SettingPair]) -> Self {
         let (mut pairs, mut choices) = (Vec::new(), vec![MenuChoice::new()]);
         for setting in &agent.settings {
             let is_in_force = |it: &&String| file.values.get(&setting.key) == Some(*it);
@@ -48,13 +48,13 @@ impl<'c> SettingMenu<'c> {
         }
         let alone = (0..pairs.len()).map(|it| vec![it]).filter(|it| !choices.contains(it)).listed();
         choices.extend(alone);
-        let own = |asked: &SettingPair| {
-            pairs.iter().position(|pair| pair == asked).unwrap_or_else(|| {
-                pairs.push(asked.clone());
+        let own = |one: &SettingPair| {
+            pairs.iter().position(|pair| pair == one).unwrap_or_else(|| {
+                pairs.push(one.clone());
                 pairs.len() - 1
             })
         };
-        let asked: MenuChoice = pairs.iter().map(own).collect();
+        let asked: MenuChoice = asked.iter().map(own).collect();
         let mut menu = Self {
             agent,
             file,
@@ -67,8 +67,7 @@ impl<'c> SettingMenu<'c> {
         };
         menu.asked = menu.with_needed_pairs(asked).filter(|it| !it.is_empty());
         choices.extend(menu.asked.clone());
-        let mut whole: Vec<MenuChoice> =
-            choices.into_iter().filter_map(|it| menu.with_needed_pairs(it)).listed();
+        let mut whole = choices.into_iter().filter_map(|it| menu.with_needed_pairs(it)).listed();
         whole.retain(|it| !it.is_empty());
         whole.sort();
         whole.dedup();

@@ -149,9 +149,8 @@ pub(super) fn play_sessions<T: Send>(
         let Some(mut seen) = seen_log(load) else { return Ok(None) };
         let timeline = load.timeline();
         seen.as_logged = timeline.and_then(|it| menus.prices.bill_as_logged(it));
-        let billed = load_as_billed(load);
-        let play =
-            SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
+        let own = load_as_billed(load);
+        let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
         let menu = menus.menu_for_log(&seen)?;
         let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetime_setting());
         let by_bills =
@@ -196,8 +195,7 @@ impl SessionPlay<'_> {
             return Ok(PlayedSession::new(seen, recorded.tally));
         };
         let alone = (0..menu.pairs.len()).filter(|pair| menu.pairs[*pair].setting.needs.is_empty());
-        let alone =
-            alone.map(|pair| menu.pairs_in_lane(&[pair], self.of_agent)).filter(|own| !own.is_empty());
+        let alone = alone.map(|it| menu.pairs_in_lane(&[it], self.of_agent)).filter(|own| !own.is_empty());
         let alone: Vec<MenuChoice> = alone.listed();
         let mut policies = vec![menu.policy_for_choice(&[], self.of_agent)?];
         for choice in &alone {
@@ -277,14 +275,10 @@ pub(crate) fn costs_under_settings(
     let plan = plan_as_recorded(catalog, comparison)?;
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<CostedLog>> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
-        let billed = load_as_billed(load);
-        let play =
-            SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
-        let made = settings
-            .iter()
-            .map(|it| policies.policy_for_values(it, seen.is_of_agent))
-            .collect::<Result<_, _>>()?;
-        let runs = play.run_policies(made)?;
+        let own = load_as_billed(load);
+        let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
+        let made = settings.iter().map(|it| policies.policy_for_values(it, seen.is_of_agent));
+        let runs = play.run_policies(made.collect::<Result<_, _>>()?)?;
         Ok(Some(CostedLog { seen, costs: [runs[0].tally.costs, runs[1].tally.costs] }))
     };
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, |_| policies.agent.has_folders);
@@ -327,10 +321,8 @@ pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
 
 /// Returns the prompts of the last requests before the harness's compactions, as billed.
 fn compaction_prompt_tokens(recorded: &Recorded) -> Vec<Tokens> {
-    let usage = recorded
-        .before_compactions
-        .iter()
-        .filter_map(|it| recorded.usage.get(*it as usize).copied().flatten());
+    let usage = |request: &u32| recorded.usage.get(*request as usize).copied().flatten();
+    let usage = recorded.before_compactions.iter().filter_map(usage);
     usage.map(|it| it.prompt + it.output).filter(|it| *it > 0).listed()
 }
 

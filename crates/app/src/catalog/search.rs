@@ -132,10 +132,8 @@ impl Catalog {
             true => {
                 let mut search = FolderSearch::new(may_be_sessions);
                 let matched = paths_matching(&path.to_string_lossy());
-                matched
-                    .iter()
-                    .filter(|it| it.is_dir() || may_be_sessions(it))
-                    .for_each(|it| search.add_below(it.clone(), 0));
+                let below = matched.iter().filter(|it| it.is_dir() || may_be_sessions(it));
+                below.for_each(|it| search.add_below(it.clone(), 0));
                 let inputs = matched.into_iter().filter(|it| is_non_scenario_input(it));
                 [search.files, inputs.listed()].concat()
             }

@@ -154,8 +154,7 @@ impl<'c> DesignPlays<'c> {
     /// Names a candidate by its preset and its stages.
     pub fn candidate_name(&self, candidate: &Candidate) -> String {
         let stages = self.grammar.stages_of(candidate).map(|(kind, values)| kind.short_name(values));
-        let parts: Vec<String> =
-            candidate.preset.iter().map(|it| self.presets[*it].clone()).chain(stages).listed();
+        let parts = candidate.preset.iter().map(|it| self.presets[*it].clone()).chain(stages).listed();
         if parts.is_empty() { self.base.clone() } else { parts.join(" + ") }
     }
 

@@ -142,11 +142,8 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         let all = self.order.len();
         let whole = |it: &&Candidate| self.order.iter().all(|nth| self.plays.play_of(it, *nth).is_some());
         let tried: IndexSet<&Candidate> = self.seen.iter().map(|it| &it.0).filter(whole).collect();
-        let mut scored = tried
-            .into_iter()
-            .map(|it| self.score_candidate(it.clone(), all))
-            .filter(|it| it.score.class < 2)
-            .listed();
+        let scored = tried.into_iter().map(|it| self.score_candidate(it.clone(), all));
+        let mut scored = scored.filter(|it| it.score.class < 2).listed();
         scored.order_by(|one, other| {
             one.score.change.total_cmp(&other.score.change).then(one.candidate.cmp(&other.candidate))
         });

@@ -50,8 +50,7 @@ pub fn tried_by_default(
         4 => Fineness::Coarse,
         _ => Fineness::Medium,
     };
-    let varied: Vec<VariedPath> =
-        candidates.iter().filter_map(|it| it.values_to_try(&seen, fineness)).listed();
+    let varied = candidates.iter().filter_map(|it| it.values_to_try(&seen, fineness)).listed();
     let is_together = varied.len() <= 4;
     // The policy as it is, then each value: beside every point before it, or alone.
     let mut points = vec![Vec::new()];

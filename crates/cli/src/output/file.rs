@@ -154,9 +154,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
 /// # Errors
 /// It is one, or does.
 pub(crate) fn check_no_link(path: &Path) -> Result<()> {
-    let link = Project::of_working_folder()
-        .first_project_link_on(path)
-        .or_else(|| path.is_symlink().then(|| path.to_owned()));
+    let above = Project::of_working_folder().first_project_link_on(path);
+    let link = above.or_else(|| path.is_symlink().then(|| path.to_owned()));
     link.filter(|_| !is_system_device(path)).map_or(Ok(()), |link| Err(link_error(path, &link)))
 }
 

@@ -9,9 +9,9 @@ mod snapshots;
 use crate::prelude::*;
 
 use ctxsim_engine::take::FailedRuns;
-use ctxsim_report::Report;
 use ctxsim_report::checkup::{self, ADOPTED_BY, CheckUp, NewerPrices, github, junit, page, sarif};
 use ctxsim_report::made::{MadeWith, VERSION};
+use ctxsim_report::{Report, SkippedFile};
 
 use crate::git::RevArgs;
 use crate::verbs::compare::own_input_names;
@@ -382,16 +382,12 @@ fn find_pinned_prices(day: Option<&String>, newest: &Plan, args: &CheckArgs) -> 
 
 /// Reports scenarios that were not run.
 fn check_all_scenarios_ran(report: &Report) -> Result<()> {
-    let problems: Vec<Diagnostic> = report
-        .skipped
-        .iter()
-        .filter(|it| !NO_SESSION.contains(&it.reason.as_str()))
-        .map(|skipped| {
-            let problem =
-                Diagnostic::at(Code("scenario-not-run"), "", &skipped.reason).in_file(&skipped.file);
-            problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
-        })
-        .listed();
+    let missing = report.skipped.iter().filter(|it| !NO_SESSION.contains(&it.reason.as_str()));
+    let problem = |it: &SkippedFile| {
+        let problem = Diagnostic::at(Code("scenario-not-run"), "", &it.reason).in_file(&it.file);
+        problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
+    };
+    let problems = missing.map(problem).listed();
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 

@@ -7,7 +7,6 @@ use indexmap::IndexSet;
 use crate::git::RevisionCatalog;
 use ctxsim_app::catalog::Origin;
 use ctxsim_app::input_change;
-use ctxsim_base::grid::numbers;
 use ctxsim_report::contrast::{
     ComparisonContext, Contrast, InputFate, contrasts_json, contrasts_review_markdown,
     contrasts_summary_markdown, draw_contrasts, render_contrasts_page,
@@ -189,8 +188,7 @@ fn group_by_loads(
                 &catalog.resolve_name_in_file(&suite.origin, InputKind::Policy, policy),
             )
         });
-        let listed: Vec<Origin> =
-            listed.filter_map(|it| catalog.find_origin(InputKind::Policy, &it).ok()).listed();
+        let listed = listed.filter_map(|it| catalog.find_origin(InputKind::Policy, &it).ok()).listed();
         let is_listed = |pair: &ComparedPair| {
             catalog
                 .find_origin(InputKind::Policy, &pair[1])

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 use ctxsim_app::fit_memory as fitted;
-use ctxsim_base::grid::{Grid, Of, numbers, terminal};
+use ctxsim_base::grid::{Grid, Of, terminal};
 use ctxsim_worlds::aging::probes::{Estimate, FittedMemory};
 
 use crate::verbs::sweep::print_json_or_text;

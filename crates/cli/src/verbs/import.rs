@@ -194,10 +194,8 @@ fn encode_in_format(
 fn describe_bill_predictions(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String> {
     for given in &args.sessions.paths {
         let found = catalog.search_scenarios(given)?.found;
-        found
-            .iter()
-            .filter(|it| !it.is_searched)
-            .try_for_each(|it| ctxsim_app::check_is_recording(catalog, &it.name))?;
+        let mut named = found.iter().filter(|it| !it.is_searched);
+        named.try_for_each(|it| ctxsim_app::check_is_recording(catalog, &it.name))?;
     }
     let (sessions, skipped) = calibrate_sessions(catalog, args)?;
     let logged = sum_bills(sessions.iter().filter_map(|it| it.as_logged.as_ref()));

@@ -7,7 +7,6 @@ use clap_mangen::Man;
 use crate::moved;
 use ctxsim_app::catalog::{input_files, kind_of_file};
 use ctxsim_app::check;
-use ctxsim_base::grid::numbers;
 use ctxsim_input::text::schema;
 
 /// The arguments of `validate`.

@@ -153,10 +153,8 @@ fn folder_of_name(name: &str) -> &str {
 fn print_log_formats(filter: &str, terminal: Terminal) -> Result<()> {
     let wanted = filter.to_lowercase();
     let has = |format: &&&import::LogFormat| {
-        let said = [format.name, format.looks_like, format.place, format.reads, format.omits]
-            .join(" ")
-            .to_lowercase();
-        said.contains(&wanted)
+        let said = [format.name, format.looks_like, format.place, format.reads, format.omits];
+        said.join(" ").to_lowercase().contains(&wanted)
     };
     let all = import::formats();
     let found: Vec<_> = all.iter().filter(has).listed();

@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use ctxsim_app::parts::{PartsRequest, PlanShard};
 use ctxsim_app::{PlanWatch, as_unstoppable_watch};
-use ctxsim_base::grid::numbers;
 use ctxsim_report::part::{JobKind, JobPart, PartHead, PartSet};
 use ctxsim_timeline::import::{LINE_BYTES_MAX, read_line};
 

@@ -238,10 +238,9 @@ pub(super) fn compare_or_accept_snapshots(
     // All of them are accepted, or none is.
     output::write_all_or_none(&files, snapshot_overwrite_rules(inputs))?;
     files.iter().try_for_each(|it| remove_pending_snapshot(&it.0.with_extension(EXTENSIONS[1])))?;
-    for path in find_snapshots(&folder)?
-        .into_iter()
-        .filter(|it| !known.contains(it) && file_begins_with(it, BEGINNING))
-    {
+    let mut others = find_snapshots(&folder)?;
+    others.retain(|it| !known.contains(it) && file_begins_with(it, BEGINNING));
+    for path in others {
         if bless {
             output::remove_own_file(&path)?;
         } else {
