@@ -75,7 +75,7 @@ fn recorded(
     let all: Vec<usize> = (0..plays.sessions.len()).collect();
     let begun = Instant::now();
     let presets: Vec<Candidate> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
-    plays.play_missing(&presets, &all, &|_, _| {})?;
+    plays.play_new(&presets, &all, &|_, _| {})?;
     eprintln!("{} sessions, {} presets: {:.1?}", all.len(), presets.len(), begun.elapsed());
     let declared = [plays.grammar.caution];
     for caution in if cautions.is_empty() { &declared } else { cautions } {
@@ -112,7 +112,7 @@ fn with_caution(
             .cloned()
             .chain(found.ranked.iter().take(5).cloned())
             .collect();
-        plays.play_missing(&everything, &halves[1], &|_, _| {})?;
+        plays.play_new(&everything, &halves[1], &|_, _| {})?;
         judge(plays, &halves, &found, presets, &mut counts, (seed, seconds));
     }
     println!(
@@ -146,7 +146,7 @@ fn judge(
     counts: &mut [u64; 5],
     (seed, seconds): (u64, f64),
 ) {
-    let score = |it: &Candidate, on: &[usize]| plays.score_on_sessions(it, on, FLOOR);
+    let score = |it: &Candidate, on: &[usize]| plays.score_on(it, on, FLOOR);
     let keeps =
         |it: &Candidate| score(it, other).class < 2 && score(it, other).kept.is_none_or(|it| it >= FLOOR);
     let cost = |it: &Candidate| 1.0 + score(it, other).change;
@@ -228,10 +228,10 @@ fn made_up(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         let presets: Vec<Candidate> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
         let known = plays.grammar.parse_candidate(load.best).unwrap_or_default();
         let everything: Vec<Candidate> = presets.iter().chain([&known, &found.chosen]).cloned().collect();
-        plays.play_missing(&everything, other, &|_, _| {})?;
-        let cost = |it: &Candidate| 1.0 + plays.score_on_sessions(it, other, FLOOR).change;
+        plays.play_new(&everything, other, &|_, _| {})?;
+        let cost = |it: &Candidate| 1.0 + plays.score_on(it, other, FLOOR).change;
         let keeps = |it: &&Candidate| {
-            let it = plays.score_on_sessions(it, other, FLOOR);
+            let it = plays.score_on(it, other, FLOOR);
             it.class < 2 && it.kept.is_none_or(|it| it >= FLOOR)
         };
         let best = presets.iter().filter(keeps).map(cost).min_by(f64::total_cmp).unwrap_or(1.0);
@@ -244,7 +244,7 @@ fn made_up(load: &MadeUp) -> Result<(), Box<dyn Error>> {
             (own_cost - 1.0) * 100.0,
             (cost(&known) - 1.0) * 100.0,
             (best - 1.0) * 100.0,
-            plays.score_on_sessions(&found.chosen, other, FLOOR).kept.unwrap_or(1.0),
+            plays.score_on(&found.chosen, other, FLOOR).kept.unwrap_or(1.0),
             found.plays
         );
     }
@@ -277,23 +277,20 @@ fn known(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         policies.extend(more);
     }
     let begun = Instant::now();
-    plays.play_missing(&policies, &all, &|_, _| {})?;
+    plays.play_new(&policies, &all, &|_, _| {})?;
     let keeps = |it: &&Candidate| {
-        let it = plays.score_on_sessions(it, &all, FLOOR);
+        let it = plays.score_on(it, &all, FLOOR);
         it.class < 2 && it.kept.is_none_or(|it| it >= FLOOR)
     };
-    let mut scored: Vec<(f64, &Candidate)> = policies
-        .iter()
-        .filter(keeps)
-        .map(|it| (plays.score_on_sessions(it, &all, FLOOR).change, it))
-        .collect();
+    let mut scored: Vec<(f64, &Candidate)> =
+        policies.iter().filter(keeps).map(|it| (plays.score_on(it, &all, FLOOR).change, it)).collect();
     scored.sort_by(|one, other| one.0.total_cmp(&other.0));
     println!("{}: {} policies in {:.0?}", load.name, policies.len(), begun.elapsed());
     for (change, it) in scored.iter().take(8) {
         println!(
             "  {:+.2}% kept {:.3}  {}",
             change * 100.0,
-            plays.score_on_sessions(it, &all, FLOOR).kept.unwrap_or(1.0),
+            plays.score_on(it, &all, FLOOR).kept.unwrap_or(1.0),
             plays.candidate_name(it)
         );
     }

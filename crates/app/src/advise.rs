@@ -154,7 +154,7 @@ fn advise_on_sessions(
             AgentSessions { menu: menus.menu_for_agent(&agent.name)?, month, played: &played, min_evidence };
         let (advice, forecast) = sessions.advise();
         match few {
-            Some(few) => agents.push(asked::narrow_advice_to_owner(advice, owner, few)),
+            Some(few) => agents.push(asked::narrow_to_owner(advice, owner, few)),
             None => {
                 saved.extend(forecast);
                 agents.push(advice);

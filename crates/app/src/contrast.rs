@@ -29,16 +29,12 @@ const REQUESTS_KEPT: usize = 5;
 const SILENT: [&str; 7] = ["name", "title", "about", "base", "sources", "as_of", "allows"];
 
 /// Returns what names each policy on a command line, with what is overridden.
-pub(super) fn policy_arguments(
-    catalog: &Catalog,
-    policies: &[Loaded<PolicyFile>],
-    overrides: &[String],
-) -> Vec<String> {
-    let set: String = overrides.iter().map(|it| format!(" --set {}", quoted(it))).collect();
+pub(super) fn policy_arguments(catalog: &Catalog, all: &[Loaded<PolicyFile>], set: &[String]) -> Vec<String> {
+    let set: String = set.iter().map(|it| format!(" --set {}", quoted(it))).collect();
     let one = |policy: &Loaded<PolicyFile>| {
         format!("--policy {}{set}", quoted(&catalog.command_line_name(InputKind::Policy, &policy.origin)))
     };
-    policies.iter().map(one).listed()
+    all.iter().map(one).listed()
 }
 
 /// Returns what names a load under each of its profiles on the command line of `explain`; nothing where requests are drawn, or are not

@@ -192,15 +192,11 @@ pub(super) fn with_recording_place<T>(origin: &Origin, read: io::Result<Checked<
 /// # Errors
 /// There is no such file or scenario, it has no recording, or every problem of it.
 pub fn read_recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>> {
-    read_recording_with_neighbours(catalog, name, &BySession::default())
+    read_beside(catalog, name, &BySession::default())
 }
 
 /// The same, with what other sessions tell of these.
-pub(super) fn read_recording_with_neighbours(
-    catalog: &Catalog,
-    name: &str,
-    neighbours: &BySession,
-) -> Result<Vec<Imported>> {
+pub(super) fn read_beside(catalog: &Catalog, name: &str, neighbours: &BySession) -> Result<Vec<Imported>> {
     map_recording(catalog, name, |origin, spec, assume| {
         let mut reader = origin.open_reader()?;
         let assumed = std::slice::from_ref(assume);

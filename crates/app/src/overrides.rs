@@ -10,6 +10,9 @@ use ctxsim_input::policy::Size;
 use ctxsim_input::text::set::SetTarget;
 use ctxsim_input::text::{Decode, Encode};
 
+/// Whether an override could be applied.
+pub(super) type Applied = Result<(), Box<Diagnostic>>;
+
 /// An override with what became of it.
 pub(super) struct OverrideUse {
     pub(super) setting: Override,
@@ -28,7 +31,7 @@ impl OverrideUse {
     }
 
     /// Notes what became of it; a parameter of several policies must be said of one, wherever it is set.
-    pub(super) fn note_result(&mut self, applied: Result<(), Box<Diagnostic>>) {
+    pub(super) fn note_result(&mut self, applied: Applied) {
         match applied {
             Ok(()) => self.is_applied = true,
             Err(problem) => {
@@ -122,11 +125,7 @@ impl NamedPolicies<'_> {
     ///
     /// # Errors
     /// It applies to none, several policies have the parameter and none is named, or the value is invalid.
-    pub(super) fn apply_override(
-        &self,
-        setting: &Override,
-        specs: &mut [PolicyFile],
-    ) -> Result<(), Box<Diagnostic>> {
+    pub(super) fn apply_override(&self, setting: &Override, specs: &mut [PolicyFile]) -> Applied {
         let name = setting.policy(|it| !self.indices_of_named(it).is_empty());
         let (mine, setting) = match name {
             Some(name) => (self.indices_of_named(name), &setting.of_policy(name)),
@@ -177,11 +176,7 @@ impl NamedPolicies<'_> {
 }
 
 /// Applies an override to some of the policies.
-fn apply_to_policies(
-    setting: &Override,
-    specs: &mut [PolicyFile],
-    indices: &[usize],
-) -> Result<(), Box<Diagnostic>> {
+fn apply_to_policies(setting: &Override, specs: &mut [PolicyFile], indices: &[usize]) -> Applied {
     let mut own: Vec<PolicyFile> = indices.iter().map(|it| specs[*it].clone()).listed();
     setting.apply(&mut own, |it| Policy::new(it).is_ok())?;
     for (index, spec) in indices.iter().zip(own) {
@@ -266,7 +261,7 @@ pub(super) fn apply_variants(
     loaded: &[Loaded<PolicyFile>],
     variants: &[Vec<Override>],
     specs: &mut [PolicyFile],
-) -> Result<(), Box<Diagnostic>> {
+) -> Applied {
     let first = specs.len().saturating_sub(variants.len());
     for (nth, settings) in (first..).zip(variants) {
         let one = NamedPolicies { catalog, loaded: &loaded[nth..=nth] };

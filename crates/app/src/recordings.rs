@@ -19,7 +19,7 @@ use crate::prelude::*;
 use crate::catalog::{FoundScenarios, ScenarioHit};
 use crate::index;
 use crate::index::RecordingIndex;
-use crate::load::read_recording_with_neighbours;
+use crate::load::read_beside;
 use crate::models::ModelProfiles;
 use crate::selection::{NewestCandidate, Selection, none_left_error};
 use ctxsim_engine::calibrate::compaction::compacting;
@@ -57,7 +57,7 @@ pub fn read_selected_recordings(
         origin,
     ) in all.into_iter().zip(indexed).zip(&recordings)
     {
-        match read_recording_with_neighbours(catalog, &name, &beside) {
+        match read_beside(catalog, &name, &beside) {
             Ok(sessions) => {
                 let judged = |session: &Imported| match twins.get(&session.session) {
                     Some(reason) => NewestCandidate::Refused(reason.clone()),

@@ -141,12 +141,8 @@ impl OutputArgs {
 }
 
 /// Marks the files that names lead to as inputs, before they are read; wrong names are reported where they are.
-pub(super) fn mark_names_as_inputs<'n>(
-    catalog: &Catalog,
-    kind: InputKind,
-    names: impl IntoIterator<Item = &'n String>,
-) {
-    for name in names {
+pub(super) fn mark_inputs<'n>(catalog: &Catalog, kind: InputKind, all: impl IntoIterator<Item = &'n String>) {
+    for name in all {
         let found: Vec<String> = match kind {
             InputKind::Scenario => {
                 let hits = catalog.search_scenarios(name).unwrap_or_default().found;
@@ -159,10 +155,7 @@ pub(super) fn mark_names_as_inputs<'n>(
 }
 
 /// Writes several files, or none: not if one of them must be kept, and not if one cannot be written.
-pub(super) fn write_all_or_none(
-    files: &[(PathBuf, impl AsRef<[u8]>)],
-    kept: OverwriteRules<'_>,
-) -> Result<()> {
+pub(super) fn write_together(files: &[(PathBuf, impl AsRef<[u8]>)], kept: OverwriteRules<'_>) -> Result<()> {
     files.iter().try_for_each(|(path, text)| kept.check_may_write(path, Some(text.as_ref())))?;
     let begun = RemovedUnlessKept::new(files.iter().map(|it| it.0.as_path()));
     let mut staged = Vec::with_capacity(files.len());

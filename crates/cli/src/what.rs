@@ -34,14 +34,9 @@ pub(super) struct LoadArgs {
 impl LoadArgs {
     /// Returns the comparison of policies that an option named; sessions behind options that take several values are
     /// sessions, too.
-    pub(super) fn comparison(
-        &self,
-        catalog: &Catalog,
-        option_name: &str,
-        policies: &[String],
-    ) -> Result<Comparison> {
+    pub(super) fn comparison(&self, catalog: &Catalog, option: &str, names: &[String]) -> Result<Comparison> {
         let profiles = &self.under.profiles;
-        let policies = NamesAndSessions::new(catalog, InputKind::Policy, option_name, policies)?;
+        let policies = NamesAndSessions::new(catalog, InputKind::Policy, option, names)?;
         let profiles = NamesAndSessions::new(catalog, InputKind::Profile, "--profile", profiles)?;
         let named = self.paths.iter().chain(&self.scenarios).cloned();
         Ok(self.process.add_permissions_to(Comparison {

@@ -35,8 +35,8 @@ fn on_a_made_up_load_a_search_finds_a_policy_that_costs_less_than_every_preset_a
     assert!(loads::LOADS.iter().all(|it| plays.grammar.parse_candidate(it.best).is_some()));
     let presets: Vec<Candidate> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
     let all: Vec<Candidate> = presets.iter().chain([&found.chosen]).cloned().collect();
-    plays.play_missing(&all, &other, &|_, _| {}).unwrap();
-    let cost = |it: &Candidate| 1.0 + plays.score_on_sessions(it, &other, FLOOR).change;
+    plays.play_new(&all, &other, &|_, _| {}).unwrap();
+    let cost = |it: &Candidate| 1.0 + plays.score_on(it, &other, FLOOR).change;
     assert!(
         presets.iter().all(|it| cost(it) > cost(&found.chosen)),
         "{}",

@@ -189,11 +189,7 @@ pub(super) fn no_session_of_owner_error(all: &[PlayedSession], owner: &OwnerFilt
 }
 
 /// Narrows advice by everybody's sessions to one who has few: the words stay, and the dollars become those of the one.
-pub(super) fn narrow_advice_to_owner(
-    mut advice: AgentAdvice,
-    owner: &OwnerFilter,
-    n_own_sessions: usize,
-) -> AgentAdvice {
+pub(super) fn narrow_to_owner(mut advice: AgentAdvice, owner: &OwnerFilter, n_own: usize) -> AgentAdvice {
     let own = |lever: &Lever| {
         let groups = if owner.project.is_some() { &lever.projects } else { &lever.people };
         let takes = |saving: &&GroupSaving| {
@@ -215,7 +211,7 @@ pub(super) fn narrow_advice_to_owner(
     advice.notes.push(format!(
         "Words, and what the logs bill, are of all {}, as there are only {} of the one asked for. Dollars a month are for that one, shrunk toward the others'.",
         counted(advice.sessions, "session"),
-        counted(n_own_sessions, "session")
+        counted(n_own, "session")
     ));
     advice.lifetimes.clear();
     advice.month.usd = advice.levers.iter().find_map(|it| Some(own(it)?.month_usd));

@@ -47,10 +47,7 @@ impl SettingsInForce<'_> {
 
     /// Returns the values in force of some settings, if all of them are known and later sessions can be played with them: lifetimes change no
     /// prompt, and a compaction that an earlier window avoids is undone. What was cut out of a result cannot be put back.
-    pub(super) fn playable_values<'k>(
-        &self,
-        keys: impl Iterator<Item = &'k String>,
-    ) -> Option<SettingValues> {
+    pub(super) fn values_of<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Option<SettingValues> {
         let known = |key: &String| {
             let setting = self.agent.setting(key)?;
             let value = match setting.shown_by? {
@@ -169,7 +166,7 @@ impl SettingPolicies<'_> {
         };
         let mut parts = own.map(part).collect::<Result<Vec<_>, _>>()?;
         if self.has_prompt_edits(&parts)? {
-            parts.extend(self.compaction_trigger_part(values, is_sub_agent)?);
+            parts.extend(self.trigger_part(values, is_sub_agent)?);
         }
         self.merge_parts(parts)
     }
@@ -190,11 +187,7 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// The setting's policy is broken.
-    fn compaction_trigger_part(
-        self,
-        values: &SettingValues,
-        is_sub_agent: bool,
-    ) -> Result<Option<PolicyFile>> {
+    fn trigger_part(self, values: &SettingValues, is_sub_agent: bool) -> Result<Option<PolicyFile>> {
         let trigger = self.agent.settings.iter().find(|setting| {
             setting.lane.include(is_sub_agent) && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
         });

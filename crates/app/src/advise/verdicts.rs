@@ -222,7 +222,7 @@ impl AgentSessions<'_> {
 
     /// Returns the settings in force that a choice changes, where later sessions can be played with them.
     fn values_before_choice(&self, choice: &MenuChoice, in_force: &SettingsInForce<'_>) -> SettingValues {
-        in_force.playable_values(self.menu.values_of_choice(choice).keys()).unwrap_or_default()
+        in_force.values_of(self.menu.values_of_choice(choice).keys()).unwrap_or_default()
     }
 
     /// Returns what sessions were billed, and what a choice does to them.

@@ -83,27 +83,22 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn play_missing(
-        &mut self,
-        candidates: &[Candidate],
-        sessions: &[usize],
-        progress: Progress<'_>,
-    ) -> Result<()> {
+    pub fn play_new(&mut self, all: &[Candidate], sessions: &[usize], progress: Progress<'_>) -> Result<()> {
         let n = self.sessions.len();
         let mut jobs: Vec<(usize, Vec<Candidate>)> = Vec::new();
         for session in sessions {
             let is_new = |it: &&Candidate| self.play_of(it, *session).is_none();
-            let new: Vec<Candidate> = candidates.iter().filter(is_new).cloned().listed();
+            let new: Vec<Candidate> = all.iter().filter(is_new).cloned().listed();
             jobs.extend(new.chunks(TOGETHER).map(|it| (*session, it.to_vec())));
         }
         let done = with_threads(self.threads, || {
             in_order_telling(jobs.len(), progress, |nth| {
-                let (session, candidates) = &jobs[nth];
-                self.play_on_session(*session, candidates)
+                let (session, own) = &jobs[nth];
+                self.play_on_session(*session, own)
             })
         });
-        for ((session, candidates), plays) in jobs.into_iter().zip(done) {
-            for (candidate, play) in candidates.into_iter().zip(plays?) {
+        for ((session, own), plays) in jobs.into_iter().zip(done) {
+            for (candidate, play) in own.into_iter().zip(plays?) {
                 self.played.entry(candidate).or_insert_with(|| vec![None; n])[session] = Some(play);
             }
         }

@@ -265,7 +265,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 
     /// Plays policies on the first of the sessions.
     fn play_all(&mut self, candidates: &[Candidate], n_sessions: usize) -> Result<()> {
-        self.plays.play_missing(candidates, &self.order[..n_sessions], &|_, _| {})?;
+        self.plays.play_new(candidates, &self.order[..n_sessions], &|_, _| {})?;
         let pairs =
             candidates.iter().flat_map(|it| self.order[..n_sessions].iter().map(|nth| (it.clone(), *nth)));
         self.seen.extend(pairs);
@@ -282,8 +282,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 
     /// Judges a policy on the first of the sessions.
     fn score_candidate(&self, candidate: Candidate, n_sessions: usize) -> Scored {
-        let score =
-            self.plays.score_on_sessions(&candidate, &self.order[..n_sessions], self.terms.min_evidence);
+        let score = self.plays.score_on(&candidate, &self.order[..n_sessions], self.terms.min_evidence);
         Scored { score, candidate }
     }
 
@@ -321,12 +320,7 @@ impl DesignScore {
 
 impl DesignPlays<'_> {
     /// Judges a policy on some sessions, on which it was played.
-    pub fn score_on_sessions(
-        &self,
-        candidate: &Candidate,
-        sessions: &[usize],
-        min_evidence: f64,
-    ) -> DesignScore {
+    pub fn score_on(&self, candidate: &Candidate, sessions: &[usize], min_evidence: f64) -> DesignScore {
         let plays = || {
             sessions
                 .iter()
@@ -357,12 +351,12 @@ impl DesignPlays<'_> {
     /// Returns the interval, for later sessions, of what a policy costs more than another.
     pub fn cost_change_interval(
         &self,
-        candidate: &Candidate,
+        own: &Candidate,
         base: &Candidate,
         sessions: &[usize],
     ) -> Option<[f64; 2]> {
         let pair = |nth: &usize| {
-            let [own, other] = [candidate, base].map(|it| self.play_of(it, *nth).and_then(|it| it.usd));
+            let [own, other] = [own, base].map(|it| self.play_of(it, *nth).and_then(|it| it.usd));
             Some(self.to_ratio_sample(*nth, (own?, other?)))
         };
         let samples = sessions.iter().map(pair).collect::<Option<Vec<_>>>()?;

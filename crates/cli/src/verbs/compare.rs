@@ -87,7 +87,7 @@ pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<
         output::print_note(format_args!("not compared: {}", beside.describe_new_policies()));
     }
     let mut contrasts = Vec::new();
-    let groups = if pairs.is_empty() { Vec::new() } else { group_by_loads(&found, comparison, pairs)? };
+    let groups = if pairs.is_empty() { Vec::new() } else { group_pairs(&found, comparison, pairs)? };
     for ComparedGroup { comparison, pairs, loads } in groups {
         contrasts.extend(compare_pairs(&found, args, comparison, &pairs, &mut beside)?);
         beside.loads.extend(loads);
@@ -170,11 +170,7 @@ fn keep_differing_pairs(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<V
 
 /// Groups pairs by what supplies the loads that the arguments omit: the user's suites that list the candidate, else the user's scenarios and
 /// sessions, else the default suite.
-fn group_by_loads(
-    catalog: &Catalog,
-    asked: Comparison,
-    pairs: Vec<ComparedPair>,
-) -> Result<Vec<ComparedGroup>> {
+fn group_pairs(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedGroup>> {
     if asked.suite.is_some() || !asked.scenarios.is_empty() {
         return Ok(vec![ComparedGroup { comparison: asked, pairs, loads: None }]);
     }

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use ctxsim_app::design::{DesignTerms, design_policy};
 use ctxsim_report::tune::design::terminal_text;
 
-use crate::verbs::sweep::{mark_comparison_inputs, policy_file_format, print_json_or_text};
+use crate::verbs::sweep::{mark_comparison_inputs, policy_file_format, print_answer};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -77,5 +77,5 @@ pub(super) fn print_design(catalog: &Catalog, args: &DesignArgs) -> Result<()> {
         output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
     }
     let on = args.wide.stdout_terminal();
-    print_json_or_text(&found.designed, args.json, || terminal_text(&found.designed, on))
+    print_answer(&found.designed, args.json, || terminal_text(&found.designed, on))
 }

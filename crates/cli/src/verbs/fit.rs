@@ -6,7 +6,7 @@ use ctxsim_app::fit_memory as fitted;
 use ctxsim_base::grid::{Grid, Of, terminal};
 use ctxsim_worlds::aging::probes::{Estimate, FittedMemory};
 
-use crate::verbs::sweep::print_json_or_text;
+use crate::verbs::sweep::print_answer;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -58,7 +58,7 @@ pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<()> {
         let text = WrittenByRemark::add_to_input(Format::Toml, found.model(&about));
         output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
     }
-    print_json_or_text(&found, args.json, || draw_estimates_table(&found, args.wide.stdout_terminal()))
+    print_answer(&found, args.json, || draw_estimates_table(&found, args.wide.stdout_terminal()))
 }
 
 /// Returns the numbers as a table.

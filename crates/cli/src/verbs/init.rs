@@ -94,7 +94,7 @@ fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<()> {
         }
     };
     refuse_existing(&[&args.path])?;
-    output::write_all_or_none(
+    output::write_together(
         &[(args.path.clone(), text)],
         ForceArgs::default().overwrite_rules(&InputFiles::default()),
     )?;
@@ -162,7 +162,7 @@ fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<
     check::check_snapshots_replaceable("mine")?;
     // What cannot be written or checked must leave nothing behind.
     let begun = RemovedUnlessKept::new(paths.into_iter().chain([Path::new("snapshots/mine")]));
-    output::write_all_or_none(&files, ForceArgs::default().overwrite_rules(&InputFiles::default()))?;
+    output::write_together(&files, ForceArgs::default().overwrite_rules(&InputFiles::default()))?;
     let mut checked = check::bless_suite(&catalog.reopen_in(Path::new(""))?, "mine")?;
     let unmet = checked.verdicts.iter().filter(|it| !it.holds).cloned().listed();
     if !unmet.is_empty() {

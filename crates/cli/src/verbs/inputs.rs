@@ -284,7 +284,7 @@ pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> 
             None => output::print_encoded(text.as_bytes())?,
         }
     }
-    output::write_all_or_none(&files, output.force().overwrite_rules(&inputs))
+    output::write_together(&files, output.force().overwrite_rules(&inputs))
 }
 
 /// Prints the manual page, or writes one per command.
@@ -295,7 +295,7 @@ pub(super) fn write_manual(args: &ManArgs) -> Result<()> {
     output::make_folder(folder)?;
     let (inputs, mut files) = (InputFiles::default(), Vec::new());
     add_manual_pages(folder, command_for_manual(), &mut files)?;
-    output::write_all_or_none(&files, args.force.overwrite_rules(&inputs))
+    output::write_together(&files, args.force.overwrite_rules(&inputs))
 }
 
 /// Adds the pages of a command and its subcommands; the hidden ones have the options of flags.

@@ -115,7 +115,7 @@ fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
             }
         }
         let n_placed = profiles.len() - n_before;
-        text += &price_list_summary(found.list, n_placed, &unplaced, &lacks, args.details);
+        text += &summarise(found.list, n_placed, &unplaced, &lacks, args.details);
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
@@ -155,13 +155,7 @@ impl LackCounts {
 }
 
 /// Counts the profiles of a price list and, by reason, the entries without one.
-fn price_list_summary(
-    list: &str,
-    n_made: usize,
-    unplaced: &[Unplaced],
-    lacks: &LackCounts,
-    details: bool,
-) -> String {
+fn summarise(list: &str, n_made: usize, unplaced: &[Unplaced], lacks: &LackCounts, details: bool) -> String {
     let mut text = String::new();
     let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
     for one in unplaced {
@@ -216,7 +210,7 @@ fn write_profiles<'p>(
 ) -> Result<()> {
     let text = |text: &String| WrittenByRemark::add_to_input(Format::Toml, text);
     let files = profiles.map(|(name, own)| (folder.join(format!("{name}.toml")), text(own)));
-    output::write_all_or_none(&files.listed(), kept)
+    output::write_together(&files.listed(), kept)
 }
 
 /// Prints what lists change in the profiles, and writes those that change.

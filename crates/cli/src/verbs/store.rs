@@ -110,8 +110,8 @@ fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<()> {
     others.iter().try_for_each(|(path, text)| kept.check_may_write(path, Some(text.as_bytes())))?;
     let stale = export.stale(&earlier).into_iter().filter(is_bank);
     stale.map(|it| args.output.join(it)).try_for_each(|it| output::remove_own_file(&it))?;
-    output::write_all_or_none(&replaced, OverwriteRules { replaced: Replaceable::All, ..kept })?;
-    output::write_all_or_none(&others, kept)?;
+    output::write_together(&replaced, OverwriteRules { replaced: Replaceable::All, ..kept })?;
+    output::write_together(&others, kept)?;
     output::print_text(&format!("{} to {}\n", export_summary(&export), args.output.display()))
 }
 

@@ -108,12 +108,8 @@ pub(crate) fn policy_file_format(output: Option<&Path>) -> Result<Option<Format>
 }
 
 /// Prints what a search found, as JSON or as text.
-pub(crate) fn print_json_or_text(
-    found: &impl Serialize,
-    is_json: bool,
-    text: impl FnOnce() -> String,
-) -> Result<()> {
-    if is_json {
+pub(crate) fn print_answer(found: &impl Serialize, json: bool, text: impl FnOnce() -> String) -> Result<()> {
+    if json {
         output::print_encoded(output::to_json_text(found)?.as_bytes())
     } else {
         output::print_text(&text())
@@ -122,9 +118,9 @@ pub(crate) fn print_json_or_text(
 
 /// Marks the files that a comparison names as inputs, before they are read.
 pub(crate) fn mark_comparison_inputs(catalog: &Catalog, named: &Comparison) {
-    output::mark_names_as_inputs(catalog, InputKind::Policy, &named.policies);
-    output::mark_names_as_inputs(catalog, InputKind::Scenario, &named.scenarios);
-    output::mark_names_as_inputs(catalog, InputKind::Profile, &named.profiles);
+    output::mark_inputs(catalog, InputKind::Policy, &named.policies);
+    output::mark_inputs(catalog, InputKind::Scenario, &named.scenarios);
+    output::mark_inputs(catalog, InputKind::Profile, &named.profiles);
 }
 
 /// How a sweep is shown.

@@ -10,7 +10,7 @@ use ctxsim_report::tune::{TriedVariants, TuneGoal, html_page, terminal_text};
 use crate::progress::READS;
 use crate::verbs::parts::{PartJob, PartsArgs};
 use crate::verbs::sweep::{
-    GridArgs, GuardArgs, mark_comparison_inputs, parse_objective, policy_file_format, print_json_or_text,
+    GridArgs, GuardArgs, mark_comparison_inputs, parse_objective, policy_file_format, print_answer,
 };
 
 /// Shown below the options.
@@ -120,5 +120,5 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
         }
     }
     args.page.write_if_asked(catalog.files_read(), args.force, || html_page(&tuned))?;
-    print_json_or_text(&tuned, args.json, || terminal_text(&tuned, args.details, args.wide.stdout_terminal()))
+    print_answer(&tuned, args.json, || terminal_text(&tuned, args.details, args.wide.stdout_terminal()))
 }

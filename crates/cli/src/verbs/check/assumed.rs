@@ -52,7 +52,7 @@ pub(super) fn write_assumed(root: &Path, suite: &str, inputs: &InputFiles, now: 
         let _ = writeln!(text, "{name:?} = {number}");
     }
     let kept = OverwriteRules { inputs, replaced: Replaceable::Beginning(HEAD) };
-    output::write_all_or_none(&[(assumed_file_path(root, suite), text)], kept)
+    output::write_together(&[(assumed_file_path(root, suite), text)], kept)
 }
 
 /// Returns numbers by name, in the order of the names.

@@ -70,7 +70,7 @@ impl OldState {
             moved.iter().filter_map(|it| Some((*it, snapshots::read_snapshot(Path::new(&it.file))?)));
         let headers: Vec<(&SnapshotCheck, (SnapshotHeader, String))> = headers.listed();
         for (snapshot, (header, table)) in &headers {
-            changes.add_changed_files(up, snapshot, header, table);
+            changes.add_changed(up, snapshot, header, table);
         }
         match assumed::read_assumed(&args.snapshots, &up.suite) {
             Ok(Some(old)) => {
@@ -97,13 +97,7 @@ impl OldState {
     }
 
     /// Adds the files and the day of the prices that a snapshot was made with and that are others now.
-    fn add_changed_files(
-        &mut self,
-        up: &CheckUp,
-        snapshot: &SnapshotCheck,
-        header: &SnapshotHeader,
-        table: &str,
-    ) {
+    fn add_changed(&mut self, up: &CheckUp, snapshot: &SnapshotCheck, header: &SnapshotHeader, table: &str) {
         let [scenario, profile] = &snapshot.of;
         if let Some(old) = header.ctxsim_version().filter(|it| *it != VERSION) {
             self.version = Some(format!("ctxsim {old} → {VERSION}"));
@@ -199,17 +193,11 @@ impl SuiteReplay<'_> {
     }
 
     /// Checks that a file was as it was when the snapshots were written.
-    fn check_file_digest(
-        &self,
-        suite_result: &Value,
-        kind: &str,
-        name: &str,
-        old_digest: &str,
-    ) -> Result<(), String> {
+    fn check_file_digest(&self, suite: &Value, kind: &str, name: &str, old: &str) -> Result<(), String> {
         let input = self.up.made.find_input(kind, name).map_or(name, |it| it.name.as_str());
-        let found = suite_result["made"]["inputs"][kind][input].as_str().unwrap_or_default();
-        let n_digits = DIGITS.min(old_digest.len());
-        if found.get(..n_digits) == old_digest.get(..n_digits) {
+        let found = suite["made"]["inputs"][kind][input].as_str().unwrap_or_default();
+        let n_digits = DIGITS.min(old.len());
+        if found.get(..n_digits) == old.get(..n_digits) {
             return Ok(());
         }
         Err(format!(

@@ -69,7 +69,7 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
     let text = |scenario: &String| WrittenByRemark::add_to_input(Format::Toml, scenario);
     let files = report.broken_laws().map(|(.., it)| (path(&it.name), text(&it.scenario))).listed();
     let kept = args.shown.shown.output.force().overwrite_rules(catalog.files_read());
-    output::write_all_or_none(&files, kept)?;
+    output::write_together(&files, kept)?;
     let text = if format == FormatArg::JSON {
         output::to_json_text(&LawDocument { schema: "ctxsim.laws/1", report: &report })?
     } else {

@@ -33,7 +33,7 @@ pub(super) fn compare_with_best(
     if ratchet != before && keeps {
         let text = ratchet.to_toml()?;
         let kept = OverwriteRules { inputs, replaced: Replaceable::Beginning(RATCHET_HEAD) };
-        output::write_all_or_none(&[(path, text)], kept)?;
+        output::write_together(&[(path, text)], kept)?;
     }
     Ok(held)
 }

@@ -236,7 +236,7 @@ pub(super) fn compare_or_accept_snapshots(
         known.insert(path);
     }
     // All of them are accepted, or none is.
-    output::write_all_or_none(&files, snapshot_overwrite_rules(inputs))?;
+    output::write_together(&files, snapshot_overwrite_rules(inputs))?;
     files.iter().try_for_each(|it| remove_pending_snapshot(&it.0.with_extension(EXTENSIONS[1])))?;
     let mut others = find_snapshots(&folder)?;
     others.retain(|it| !known.contains(it) && file_begins_with(it, BEGINNING));
@@ -294,7 +294,7 @@ fn write_for_review(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<()> 
         return Ok(());
     }
     let files = [(at.path.to_owned(), snapshot_text(at, shot))];
-    output::write_all_or_none(&files, snapshot_overwrite_rules(at.inputs))
+    output::write_together(&files, snapshot_overwrite_rules(at.inputs))
 }
 
 /// Returns a snapshot as a file.
