@@ -8,8 +8,7 @@ use serde::Serialize;
 use ctxsim_base::quantity::{Amount, Cost};
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{self, Sink as InnerSink};
-use ctxsim_engine::price::RequestCost;
-use ctxsim_engine::price::{self, Models};
+use ctxsim_engine::price::{self, Models, RequestCost};
 use ctxsim_engine::take::{Cell, FailedRun, Load, Take};
 use ctxsim_input::Profile;
 

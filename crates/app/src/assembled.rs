@@ -213,30 +213,24 @@ fn hindsight_note(section: &Section, report: &Report, schedules: &[String]) -> O
     let bound = bound.map_or_else(String::new, |saved| {
         format!(", and no schedule that keeps every needed item can save more than {}", percent(saved))
     });
+    let (best, first) = (&best.policy, &first.policy);
     if most < SAVED_MIN {
-        return Some(format!(
-            "{subject}: even {} saves nothing against {}{bound}.",
-            best.policy, first.policy
-        ));
+        return Some(format!("{subject}: even {best} saves nothing against {first}{bound}."));
     }
-    let is_real = |it: &&TableLine| it.policy != first.policy && !report.oracles.contains(&it.policy);
+    let is_real = |it: &&TableLine| it.policy != *first && !report.oracles.contains(&it.policy);
     let taken = section.lines.iter().filter(is_real).filter_map(|line| {
         let share = saved(line)? / most;
         let is_dearer = share < 0.0;
         Some(if is_dearer {
-            format!("{} costs more than {}", line.policy, first.policy)
+            format!("{} costs more than {first}", line.policy)
         } else {
-            format!("{} achieves {:.0}% of the savings of {}", line.policy, share * 100.0, best.policy)
+            format!("{} achieves {:.0}% of the savings of {best}", line.policy, share * 100.0)
         })
     });
     let taken: Vec<String> = taken.listed();
     let taken = if taken.is_empty() { String::new() } else { format!("; {}", taken.join(", ")) };
-    Some(format!(
-        "{subject}: {} would save {} of {}'s cost{bound}{taken}.",
-        best.policy,
-        percent(most),
-        first.policy
-    ))
+    let most = percent(most);
+    Some(format!("{subject}: {best} would save {most} of {first}'s cost{bound}{taken}."))
 }
 
 /// A smaller share of the cost is nothing.
@@ -326,11 +320,8 @@ pub(super) fn notes_on_unpriced<'p>(
         let sums = lines.iter().map(|it| &it.1.run.tally).filter(|it| it.costs.total().is_none());
         let unknown: Vec<&Tally> = sums.listed();
         (!unknown.is_empty()).then(|| {
-            let parts = list_unpriced_parts(&unknown, profile);
-            format!(
-                "{}: no price is known for {}, so costs that include them are unknown ({NONE}).",
-                profile.profile, parts
-            )
+            let (name, parts) = (&profile.profile, list_unpriced_parts(&unknown, profile));
+            format!("{name}: no price is known for {parts}, so costs that include them are unknown ({NONE}).")
         })
     });
     notes.listed()

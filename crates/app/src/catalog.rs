@@ -7,8 +7,7 @@ mod search;
 
 use crate::prelude::*;
 use std::borrow::Cow;
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use ctxsim_base::foreign::is_name;
 use ctxsim_input::profile::calendar::parse_day;

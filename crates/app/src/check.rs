@@ -28,11 +28,8 @@ pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<()>
         }
         InputKind::Scenario => {
             let scenario = catalog.scenario(name)?;
-            let mut problems = scenario.locate_problems(overrides::undeclared_param_problems(
-                &scenario.spec.params,
-                &[],
-                catalog,
-            ));
+            let undeclared = overrides::undeclared_param_problems(&scenario.spec.params, &[], catalog);
+            let mut problems = scenario.locate_problems(undeclared);
             match load::worlds_of_scenario(&scenario, &scenario.spec, &BySession::default()) {
                 Ok(_) => {}
                 Err(Error::Invalid(more)) => problems.extend(more),

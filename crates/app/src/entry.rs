@@ -204,12 +204,8 @@ impl ReadyLoad {
             policies.truncate(1);
         } else {
             let unread = |policy: &Arc<Policy>| {
-                Some(unread_policy_problem(
-                    &world.kind().reads(policy).err()?,
-                    world.kind(),
-                    &[&policy.name],
-                    &[world.name()],
-                ))
+                let unread = world.kind().reads(policy).err()?;
+                Some(unread_policy_problem(&unread, world.kind(), &[&policy.name], &[world.name()]))
             };
             let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).listed();
             if !problems.is_empty() {
@@ -339,11 +335,8 @@ pub(super) fn unread_policy_problem(
         listed(&fields)
     );
     let scenarios = distinct(unread.0.iter().map(|it| it.scenario()));
-    let scenarios: Vec<String> = scenarios.iter().map(|it| format!("`{it}`")).listed();
-    let help = format!(
-        "name a scenario such as {}, or for this one a policy such as `{policy}`",
-        scenarios.join(" or ")
-    );
+    let scenarios = scenarios.iter().map(|it| format!("`{it}`")).listed().join(" or ");
+    let help = format!("name a scenario such as {scenarios}, or for this one a policy such as `{policy}`");
     Diagnostic::at(Code("policy-unread"), "", message).help(help)
 }
 

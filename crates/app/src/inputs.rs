@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 
-use crate::guards::ResolvedGuards;
 use crate::models::{ModelProfiles, ProfileOfModels};
 use crate::named::{InputNames, NamedScenario, dedup_and_name_inputs, dedup_and_name_scenarios};
 use crate::overrides::{NamedPolicies, OverrideUse, read_overrides};
@@ -10,7 +9,6 @@ use crate::parts::tickets::HeldTicket;
 use crate::selection::Selection;
 use crate::{assembled, check, contrast, entry, guards, load, made, overrides};
 use ctxsim_input::policy::Size;
-use ctxsim_input::suite::Guard;
 use ctxsim_input::text::set::SetTarget;
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{CacheRules, Suite, scenario};
@@ -54,10 +52,8 @@ impl GivenInputs {
         let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
         let mut read = catalog.policy_reader();
         let policies = policies.load_inputs(catalog, found, |name| read.read_policy(name));
-        let policies = overrides::repeat_last_policy(
-            dedup_and_name_inputs(policies, |it| &mut it.name),
-            comparison.variants.len(),
-        );
+        let policies = dedup_and_name_inputs(policies, |it| &mut it.name);
+        let policies = overrides::repeat_last_policy(policies, comparison.variants.len());
         let (scenarios, skipped) = if comparison.tickets.is_empty() {
             dedup_and_name_scenarios(scenarios.load_scenarios(catalog, found), comparison.alone)
         } else {
@@ -71,9 +67,8 @@ impl GivenInputs {
         let profiles = if profiles.names.is_empty() && is_recorded_alone {
             Vec::new()
         } else {
-            dedup_and_name_inputs(profiles.load_inputs(catalog, found, |name| catalog.profile(name)), |it| {
-                &mut it.name
-            })
+            let loaded = profiles.load_inputs(catalog, found, |name| catalog.profile(name));
+            dedup_and_name_inputs(loaded, |it| &mut it.name)
         };
         // What a suite notes is true of its own scenarios under its own profiles.
         let is_own = |given: &[String], own: &[String]| given.iter().all(|it| own.contains(it));
@@ -119,22 +114,22 @@ impl Plan {
             work.check_declared_params(suite, suite_params);
         }
         let checked = work.ready_suite(suite.as_ref());
-        let mut scenarios =
-            work.ready_scenarios(&loaded_scenarios, comparison.seed, comparison.trials, suite_params);
-        for entry in &mut scenarios {
-            entry.under_own_model = under_own_models;
-            entry.is_searched |= comparison.skips_unusable;
-            entry.among = ctxsim_base::grid::shell::quoted_all(&comparison.scenarios);
-            entry.replays_once = comparison.policies.is_empty();
-        }
+        let scenarios = work.ready_scenarios(&loaded_scenarios, comparison, suite_params, under_own_models);
         work.check_unread_params();
         work.move_problems_to_overrides();
         work.check_applied_overrides();
         work.check_trials_used(&scenarios, comparison.trials);
         // Guards of a suite that nobody named are not what the run is about.
         let own = checked.as_ref().filter(|_| comparison.suite.is_some()).map_or(&[][..], |it| &it.guards);
-        let guards =
-            work.resolve_guards(own, suite.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
+        let targets = guards::GuardTargets {
+            catalog,
+            suite: suite.as_ref(),
+            policies: &work.policies,
+            scenarios: &loaded_scenarios.iter().map(|it| it.loaded.clone()).listed(),
+            profiles: &loaded_profiles,
+            is_open: under_own_models,
+        };
+        let guards = targets.resolve_guards(own);
         if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
             work.found.problems.extend(suite.locate_problems(guards.about_nothing));
         }
@@ -271,63 +266,35 @@ impl InputCheck<'_> {
             }
             None => {
                 for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::BreakEven) {
-                    used.note_refusal(
-                        "this run has no suite with `break_even`",
-                        "name one with `--suite`, such as \
-                        `--suite sensitivity`",
-                    );
+                    let help = "name one with `--suite`, such as `--suite sensitivity`";
+                    used.note_refusal("this run has no suite with `break_even`", help);
                 }
             }
         }
         let (loaded, file) = (loaded?, file?);
         let checked = Suite::new(&file).map_err(|it| self.found.problems.extend(loaded.locate_problems(it)));
         if self.is_complete {
-            self.found.problems.extend(loaded.locate_problems(guards::check_suite_guards(
-                self.catalog,
-                &loaded.origin,
-                &file,
-            )));
+            let problems = guards::check_suite_guards(self.catalog, &loaded.origin, &file);
+            self.found.problems.extend(loaded.locate_problems(problems));
         }
         checked.ok()
-    }
-
-    /// Finds the runs that the guards of a suite are about.
-    fn resolve_guards(
-        &self,
-        guards: &[Guard],
-        suite: Option<&Loaded<SuiteFile>>,
-        scenarios: &[NamedScenario],
-        profiles: &[Loaded<ProfileFile>],
-        has_unknown_profiles: bool,
-    ) -> ResolvedGuards {
-        let (catalog, policies) = (self.catalog, &self.policies);
-        let scenarios: Vec<_> = scenarios.iter().map(|it| it.loaded.clone()).listed();
-        let runs = guards::GuardTargets {
-            catalog,
-            suite,
-            policies,
-            scenarios: &scenarios,
-            profiles,
-            is_open: has_unknown_profiles,
-        };
-        runs.resolve_guards(guards)
     }
 
     /// Makes the scenarios, each with its policies.
     fn ready_scenarios(
         &mut self,
         scenarios: &[NamedScenario],
-        seed: Option<u64>,
-        trials: Option<u64>,
+        comparison: &Comparison,
         suite_params: &IndexMap<String, Size>,
+        under_own_model: bool,
     ) -> Vec<ReadyLoad> {
         let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).listed();
         self.apply_overrides(SetTarget::Scenario, &mut specs, |_| true);
         let mut groups: Vec<PolicyGroup> = Vec::new();
         let mut entries = Vec::with_capacity(specs.len());
         for (spec, NamedScenario { loaded, is_searched, indexing }) in specs.iter_mut().zip(scenarios) {
-            spec.seed = seed.unwrap_or(spec.seed);
-            if let Some(trials) = trials {
+            spec.seed = comparison.seed.unwrap_or(spec.seed);
+            if let Some(trials) = comparison.trials {
                 match &mut spec.load {
                     scenario::LoadSpec::Conversation(load) => load.trials = trials,
                     scenario::LoadSpec::Aging(load) => load.trials = trials,
@@ -342,16 +309,16 @@ impl InputCheck<'_> {
                     name: spec.name.clone(),
                     seed: spec.seed,
                     policies,
-                    among: String::new(),
-                    is_searched: *is_searched,
+                    among: ctxsim_base::grid::shell::quoted_all(&comparison.scenarios),
+                    is_searched: *is_searched || comparison.skips_unusable,
                     indexing: indexing.clone(),
-                    under_own_model: false,
-                    replays_once: false,
+                    under_own_model,
+                    replays_once: comparison.policies.is_empty(),
                     loaded: loaded.clone(),
                     spec: spec.clone(),
                 }),
                 Err(mut error) => {
-                    if let (Some(_), Error::Invalid(problems)) = (trials, &mut error) {
+                    if let (Some(_), Error::Invalid(problems)) = (comparison.trials, &mut error) {
                         problems.iter_mut().for_each(move_to_trials_option);
                     }
                     self.found.add_error(error);
@@ -427,11 +394,8 @@ impl InputCheck<'_> {
             return;
         }
         let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
-        self.found.problems.extend(by.locate_problems(overrides::undeclared_param_problems(
-            given,
-            &policies,
-            self.catalog,
-        )));
+        let problems = overrides::undeclared_param_problems(given, &policies, self.catalog);
+        self.found.problems.extend(by.locate_problems(problems));
     }
 
     /// Reports unused parameters of policies, unless another problem may be the reason.

@@ -41,7 +41,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 
-use assembled::assemble_report;
+use assembled::{GatheredResults, LoadResults, assemble_report};
 use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_input::suite::{Figure, Habits, Reference};
 use ctxsim_report::explains::ExplainCommands;
@@ -51,10 +51,8 @@ use ctxsim_report::{Report, verdict};
 use session::session_report;
 
 pub use assembled::notes_on_load;
-use assembled::{GatheredResults, LoadResults};
 pub use assumed::replace_assumed_numbers;
-pub use convert::input_change;
-pub use convert::{input_text, merged_policy_text};
+pub use convert::{input_change, input_text, merged_policy_text};
 use ctxsim_engine::take::{Sinks, Take, Taken, in_turn};
 pub use entry::ReadyLoad;
 pub use index::find_twins_in_memory;
@@ -71,10 +69,8 @@ pub use recordings::{CompactionPolicies, read_selected_recordings};
 pub use screen::{first_screen, first_screen_and_advice};
 use selection::{Exclusion, Selection};
 pub use sweep::{SweptLoad, SweptRun, describe_sweep, sweep_points};
-pub use watch::PlanWatch;
-use watch::PlanWatcher;
-use watch::ProblemsFound;
-pub use watch::as_unstoppable_watch;
+pub use watch::{PlanWatch, as_unstoppable_watch};
+use watch::{PlanWatcher, ProblemsFound};
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -385,8 +381,8 @@ impl Plan {
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
     pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report> {
-        self.report_and_map_takes(threads, &as_unstoppable_watch(progress), |_| false, |_, _| ())
-            .map(|it| it.0)
+        let watch = as_unstoppable_watch(progress);
+        self.report_and_map_takes(threads, &watch, |_| false, |_, _| ()).map(|it| it.0)
     }
 
     /// The same, with something made of the takes of each load, which have rows where they are wanted; what is told how much is done may

@@ -7,8 +7,7 @@ use std::io::Read as _;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::catalog::FoundScenarios;
-use crate::index;
-use crate::index::RecordingIndex;
+use crate::index::{self, RecordingIndex};
 
 /// The names of one kind, and the suite that gives them.
 pub(super) struct InputNames<'a> {

@@ -122,13 +122,8 @@ impl Plan {
                     return Ok(());
                 }
                 let (nth, entry) = (mine[at], &self.scenarios[mine[at]]);
-                let made = self.map_loads_of_scenario(
-                    entry,
-                    &open,
-                    chosen.as_ref().map(|it| &it[nth]),
-                    &watch,
-                    &make_load_parts,
-                );
+                let chosen = chosen.as_ref().map(|it| &it[nth]);
+                let made = self.map_loads_of_scenario(entry, &open, chosen, &watch, &make_load_parts);
                 let made = match made {
                     Err(error @ (Error::Invalid(_) | Error::Read { .. }))
                         if H::TELLS_SKIPPED && self.scenarios.len() > 1 =>
@@ -304,10 +299,8 @@ impl Plan {
         for (entry, content) in self.scenarios.iter().zip(contents) {
             let own = policies
                 .filter(|it| it.0.iter().zip(&entry.policies).all(|(one, other)| Arc::ptr_eq(one, other)));
-            let (_, own) =
-                *policies.insert(own.unwrap_or_else(|| {
-                    (&entry.policies, xxh3_64(format!("{:?}", entry.policies).as_bytes()))
-                }));
+            let digest = || xxh3_64(format!("{:?}", entry.policies).as_bytes());
+            let (_, own) = *policies.insert(own.unwrap_or_else(|| (&entry.policies, digest())));
             // Writing to a text cannot fail.
             let _ =
                 writeln!(text, "{} {content:016x} {own:016x} {}", entry.name, entry.describe_for_digest());

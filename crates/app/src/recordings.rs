@@ -17,8 +17,7 @@
 use crate::prelude::*;
 
 use crate::catalog::{FoundScenarios, ScenarioHit};
-use crate::index;
-use crate::index::RecordingIndex;
+use crate::index::{self, RecordingIndex};
 use crate::load::read_beside;
 use crate::models::ModelProfiles;
 use crate::selection::{NewestCandidate, Selection, none_left_error};

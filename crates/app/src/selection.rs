@@ -86,9 +86,8 @@ impl Selection {
             && first >= end
         {
             let message = format!("`{since}` is after `--until {until}`, so no session is left");
-            return Err(Box::new(
-                problem_in("--since", Code("since-day"), message).help("swap the two days"),
-            ));
+            let problem = problem_in("--since", Code("since-day"), message).help("swap the two days");
+            return Err(Box::new(problem));
         }
         let whose = OwnerFilter::new(comparison);
         Ok(Self { since, until, limit: comparison.limit, model: comparison.model.clone(), whose })

@@ -6,8 +6,7 @@ use crate::prelude::*;
 use crate::selection::{OwnerFilter, not_a_day_problem, parse_day_ms};
 use ctxsim_base::grid::numbers::listed_code;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::profile::calendar;
-use ctxsim_input::profile::calendar::DAY_MS;
+use ctxsim_input::profile::calendar::{self, DAY_MS};
 use ctxsim_report::advise::AgentAdvice;
 use ctxsim_report::advise::saved::TrialDay;
 use ctxsim_report::decide::SESSIONS_MIN;
@@ -22,11 +21,8 @@ pub(super) fn parse_setting_pairs(agent: &'static Agent, texts: &[String]) -> Ch
     let mut problems = Vec::new();
     for text in texts {
         let Some((key, value)) = text.split_once('=') else {
-            problems.push(try_option_problem(
-                text,
-                "a setting and its value are expected",
-                key_value_help(agent),
-            ));
+            let message = "a setting and its value are expected";
+            problems.push(try_option_problem(text, message, key_value_help(agent)));
             continue;
         };
         let Some(setting) = agent.setting(key.trim()) else {

@@ -4,11 +4,10 @@ use crate::prelude::*;
 use std::sync::OnceLock;
 
 use super::agents::{Agent, MaintainerWish, SettingPair};
-use super::asked;
 use super::in_force::{SettingPolicies, SettingValues};
 use super::play::SeenLog;
 use super::stated::FileSettings;
-use super::{AdviceRequest, unknown_agent_problems};
+use super::{AdviceRequest, asked, unknown_agent_problems};
 use crate::ListPrices;
 use ctxsim_input::policy::PolicyFamily;
 

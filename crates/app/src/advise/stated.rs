@@ -68,10 +68,8 @@ impl FileSettings {
                 "{file} sets nothing of {name} that is simulated here, so the logs and the agent's defaults decide."
             ));
         }
-        all.notes.extend(
-            read.list_untried_keys(agent)
-                .map(|it| format!("{file} also sets {it}, which is not simulated here.")),
-        );
+        let untried = read.list_untried_keys(agent);
+        all.notes.extend(untried.map(|it| format!("{file} also sets {it}, which is not simulated here.")));
         Ok(all)
     }
 
@@ -277,11 +275,8 @@ fn invalid_json_error(file: &str, error: &serde_json::Error) -> Error {
     let mut problem =
         problem_in(file, Code("settings-syntax"), format!("this is not a JSON object: {error}"));
     problem.place.line_column = Some((error.line().max(1), error.column().max(1)));
-    vec![
-        problem
-            .help("give the agent's own settings file; JSON has no comments and no comma before a bracket"),
-    ]
-    .into()
+    let help = "give the agent's own settings file; JSON has no comments and no comma before a bracket";
+    vec![problem.help(help)].into()
 }
 
 /// Says that a value cannot be used.

@@ -164,9 +164,8 @@ impl<'c> DesignPlays<'c> {
             let base = session.base_policy();
             let mut policies = base.clone();
             for candidate in candidates {
-                policies.extend(
-                    self.policy_on_session(candidate, nth)?.map_or_else(|| base.clone(), |it| vec![it]),
-                );
+                let own = self.policy_on_session(candidate, nth)?;
+                policies.extend(own.map_or_else(|| base.clone(), |it| vec![it]));
             }
             let sum = |mut sum: Tally, more: Tally| {
                 sum.add(&more);

@@ -206,9 +206,8 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                     let other = self.score_candidate(candidate, n_sessions);
                     // A stage that changes nothing goes.
                     let fewer = other.candidate.n_stages().cmp(&best.candidate.n_stages());
-                    if other.score.cmp_better_first(&best.score, self.terms.min_evidence).then(fewer)
-                        == Ordering::Less
-                    {
+                    let order = other.score.cmp_better_first(&best.score, self.terms.min_evidence);
+                    if order.then(fewer) == Ordering::Less {
                         best = other;
                     }
                 }
@@ -223,13 +222,9 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     /// after the other again.
     fn improve_in_pairs(&mut self, start: Candidate, n_sessions: usize) -> Result<Candidate> {
         let mut best = self.score_candidate(start.clone(), n_sessions);
-        for near in self
-            .plays
-            .grammar
-            .with_one_stage_swapped(&start)
-            .into_iter()
-            .chain(self.plays.grammar.with_two_numbers_changed(&start))
-        {
+        let grammar = self.plays.grammar;
+        let tried = grammar.with_one_stage_swapped(&start).into_iter();
+        for near in tried.chain(grammar.with_two_numbers_changed(&start)) {
             if !self.can_afford(near.len().div_ceil(PAIR_RUNG), n_sessions) {
                 self.is_cut = true;
                 return Ok(best.candidate);
@@ -331,12 +326,9 @@ impl DesignPlays<'_> {
             return DesignScore { class: 2, change: 0.0, kept: None, kept_low: None };
         };
         let kept = plays().map(|it| it.1.kept);
-        let samples: Vec<RatioSample<'_>> = sessions
-            .iter()
-            .zip(kept)
-            .filter(|it| it.1[1] > 0.0)
-            .map(|(nth, kept)| self.to_ratio_sample(*nth, (kept[0], kept[1])))
-            .listed();
+        let needing = sessions.iter().zip(kept).filter(|it| it.1[1] > 0.0);
+        let sample = |(nth, kept): (&usize, [f64; 2])| self.to_ratio_sample(*nth, (kept[0], kept[1]));
+        let samples = needing.map(sample).listed();
         let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
         let share = (needed > 0.0).then(|| met / needed);
         let interval = ratio_interval_for_later(&samples, AssumedReach::default());

@@ -4,12 +4,11 @@
 //! or text converter. Its configuration is that of the repository, which no checkout can write, below settings that keep each of these off.
 
 use crate::prelude::*;
-use std::env;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::path::Component;
 use std::process::{ChildStdin, Command, Output, Stdio};
-use std::thread;
+use std::{env, thread};
 
 use crate::project::work_tree_top;
 

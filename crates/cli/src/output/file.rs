@@ -2,8 +2,7 @@
 
 use crate::prelude::*;
 use std::fs::{File, OpenOptions, Permissions};
-use std::io;
-use std::io::{BufWriter, ErrorKind, Read as _, Write};
+use std::io::{self, BufWriter, ErrorKind, Read as _, Write};
 
 use tempfile::{NamedTempFile, TempPath};
 

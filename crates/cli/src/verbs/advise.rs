@@ -229,11 +229,9 @@ fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &Change
 /// Nobody could be shown it.
 fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<()> {
     let [old, new] = &changed.diff;
-    if old.is_empty() && new.is_empty() {
-        output::print_note(format_args!("{}: it says so already, so nothing is written", path.display()));
-    } else {
-        output::print_note(format_args!("{}:", path.display()));
-    }
+    let is_same = old.is_empty() && new.is_empty();
+    let said = if is_same { " it says so already, so nothing is written" } else { "" };
+    output::print_note(format_args!("{}:{said}", path.display()));
     for (sign, lines) in [('-', old), ('+', new)] {
         lines.iter().for_each(|it| output::print_note(format_args!("{sign} {it}")));
     }

@@ -146,10 +146,8 @@ impl CheckArgs {
                 let message = format!("`{given}` is not REV:PATH");
                 return Err(usage_error(message, "write a revision and a path"));
             };
-            inputs = inputs.with_text_in_place_of(
-                Path::new(path),
-                git::read_file_at_revision(revision, Path::new(path))?,
-            );
+            let text = git::read_file_at_revision(revision, Path::new(path))?;
+            inputs = inputs.with_text_in_place_of(Path::new(path), text);
         }
         Ok(inputs)
     }
@@ -163,12 +161,8 @@ impl CheckArgs {
 /// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
 pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<CheckUp> {
     let args = CheckArgs::for_blessing(suite);
-    compare_with_accepted(
-        args.accepted_folder(catalog.files_read(), true),
-        None,
-        suite,
-        run_suite(catalog, suite, &args)?,
-    )
+    let ran = run_suite(catalog, suite, &args)?;
+    compare_with_accepted(args.accepted_folder(catalog.files_read(), true), None, suite, ran)
 }
 
 /// Checks before any work that nothing of others stands where a suite's numbers are accepted.
@@ -284,16 +278,9 @@ pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let inputs = InputFiles::default();
     inputs.add_path(Path::new(CONFIG));
-    write_results(
-        &args.shown,
-        &inputs,
-        format,
-        &[CheckUp::with_check_errors(
-            CONFIG.to_owned(),
-            CONFIG.to_owned(),
-            render::redact_foreign_files(error.problems()),
-        )],
-    )
+    let problems = render::redact_foreign_files(error.problems());
+    let failed = CheckUp::with_check_errors(CONFIG.to_owned(), CONFIG.to_owned(), problems);
+    write_results(&args.shown, &inputs, format, &[failed])
 }
 
 /// Writes results.

@@ -7,14 +7,13 @@ use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
 use ctxsim_engine::take::{Load, Progress};
 use ctxsim_input::scenario::HiddenRequest;
-use ctxsim_report::BillAsLogged;
-use ctxsim_report::SkippedFile;
 use ctxsim_report::as_logged::sum_bills;
 use ctxsim_report::bill_by::{BillKey, Currency, GroupedBill, describe_export_difference};
 use ctxsim_report::calibration::Calibrations;
 use ctxsim_report::carried::PromptFill;
 use ctxsim_report::fixed::FixedPartBySender;
 use ctxsim_report::recording::{self, FileContents};
+use ctxsim_report::{BillAsLogged, SkippedFile};
 use ctxsim_timeline::import::{ProviderExport, provider_export};
 use ctxsim_timeline::row::Rows;
 

@@ -194,12 +194,8 @@ fn comment_out_unmet_guards(suite_text: &str, unmet: &[GuardVerdict]) -> String 
         let name = |it: &&GuardVerdict| part.starts_with(&format!("name = {}", quoted_in_toml(&it.guard)));
         match unmet.iter().find(name) {
             Some(verdict) => {
-                let lines = part.lines().map(|it| format!("# {it}\n"));
-                text += &format!(
-                    "\n# Today: {}.\n# [[guards]]\n{}",
-                    verdict.finding(),
-                    lines.collect::<String>()
-                );
+                let lines: String = part.lines().map(|it| format!("# {it}\n")).collect();
+                text += &format!("\n# Today: {}.\n# [[guards]]\n{lines}", verdict.finding());
             }
             None => text += &format!("{GUARD}{part}"),
         }

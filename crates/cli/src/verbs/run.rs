@@ -205,11 +205,8 @@ pub(crate) fn plan_run(catalog: &Catalog, args: &RunArgs) -> Result<(RevisionCat
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
     let comparison =
         args.select.add_selection_to(Comparison { suite: args.suite.suite.clone(), ..comparison });
-    let with = git::read_policy_revisions(
-        catalog,
-        &policy_names_of_run(catalog, &comparison, args.rev)?,
-        comparison.allow_process,
-    )?;
+    let named = policy_names_of_run(catalog, &comparison, args.rev)?;
+    let with = git::read_policy_revisions(catalog, &named, comparison.allow_process)?;
     let plan = Plan::new(&with, &comparison)?;
     Ok((with, plan))
 }

@@ -11,8 +11,7 @@ use ctxsim_report::sweep::{Objective, PointGuard, Sweep, html_page, json, termin
 use ctxsim_report::tune::Tuned;
 use serde::Serialize;
 
-use crate::verbs::parts;
-use crate::verbs::parts::parse_shard;
+use crate::verbs::parts::{self, parse_shard};
 use crate::verbs::run::TotalsView;
 
 /// Shown below the options.
