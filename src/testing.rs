@@ -45,9 +45,8 @@ pub fn laws(comparison: Comparison, kit: LawKit) -> Result<LawReport, Error> {
             turn.answer("Done.");
         })
         .build()?;
-    Ok(kit.check_policies(
-        comparison.only_on_scenario(scenario).with_profile_if_none(pinned)?.plan()?.as_app_plan(),
-    )?)
+    let comparison = comparison.only_on_scenario(scenario).with_profile_if_none(pinned)?;
+    Ok(kit.check_policies(comparison.plan()?.as_app_plan())?)
 }
 
 /// Makes one `insta` snapshot for each policy on each scenario; the calling crate must depend on `insta`.

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use ctxsim::app::Comparison;
 use ctxsim::app::design::{
-    DesignCandidate, DesignChoice, DesignGrammar, DesignPlays, DesignScore, DesignSearch, DesignTerms,
+    Candidate, DesignChoice, DesignGrammar, DesignPlays, DesignScore, DesignSearch, DesignTerms,
 };
 use ctxsim::catalog::bundled_catalog;
 use ctxsim::rng::Seed;
@@ -74,8 +74,8 @@ fn recorded(
     let mut plays = DesignPlays::open(&catalog, &comparison, None, &|_, _| {})?;
     let all: Vec<usize> = (0..plays.sessions.len()).collect();
     let begun = Instant::now();
-    let presets: Vec<_> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
-    plays.play_missing(&presets, &all, &|_, _| {})?;
+    let presets: Vec<Candidate> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+    plays.play_new(&presets, &all, &|_, _| {})?;
     eprintln!("{} sessions, {} presets: {:.1?}", all.len(), presets.len(), begun.elapsed());
     let declared = [plays.grammar.caution];
     for caution in if cautions.is_empty() { &declared } else { cautions } {
@@ -91,7 +91,7 @@ fn with_caution(
     plays: &mut DesignPlays<'_>,
     budget: usize,
     seeds: Range<u64>,
-    presets: &[DesignCandidate],
+    presets: &[Candidate],
 ) -> Result<(), Box<dyn Error>> {
     println!("caution {}\n", plays.grammar.caution);
     println!(
@@ -106,13 +106,13 @@ fn with_caution(
         let terms = DesignTerms { min_evidence: FLOOR, budget, seed };
         let found = DesignSearch::new(plays, &halves[0], terms, &|_, _| {}).search()?;
         let seconds = begun.elapsed().as_secs_f64();
-        let everything: Vec<DesignCandidate> = presets
+        let everything: Vec<Candidate> = presets
             .iter()
             .chain([&found.chosen])
             .cloned()
             .chain(found.ranked.iter().take(5).cloned())
             .collect();
-        plays.play_missing(&everything, &halves[1], &|_, _| {})?;
+        plays.play_new(&everything, &halves[1], &|_, _| {})?;
         judge(plays, &halves, &found, presets, &mut counts, (seed, seconds));
     }
     println!(
@@ -142,15 +142,14 @@ fn judge(
     plays: &DesignPlays<'_>,
     [own, other]: &[Vec<usize>; 2],
     found: &DesignChoice,
-    presets: &[DesignCandidate],
+    presets: &[Candidate],
     counts: &mut [u64; 5],
     (seed, seconds): (u64, f64),
 ) {
-    let score = |it: &DesignCandidate, on: &[usize]| plays.score_on_sessions(it, on, FLOOR);
-    let keeps = |it: &DesignCandidate| {
-        score(it, other).class < 2 && score(it, other).kept.is_none_or(|it| it >= FLOOR)
-    };
-    let cost = |it: &DesignCandidate| 1.0 + score(it, other).change;
+    let score = |it: &Candidate, on: &[usize]| plays.score_on(it, on, FLOOR);
+    let keeps =
+        |it: &Candidate| score(it, other).class < 2 && score(it, other).kept.is_none_or(|it| it >= FLOOR);
+    let cost = |it: &Candidate| 1.0 + score(it, other).change;
     let best = presets.iter().filter(|it| keeps(it)).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let by_first = |keeps: &dyn Fn(&DesignScore) -> bool| {
         let keeping = presets.iter().filter(|it| keeps(&score(it, own)));
@@ -158,7 +157,7 @@ fn judge(
     };
     let first = by_first(&|it| it.class == 0);
     let bare = by_first(&|it| it.class < 2 && it.kept.is_none_or(|it| it >= FLOOR));
-    let against = |it: Option<&DesignCandidate>| it.map_or(0.0, |it| cost(&found.chosen) / cost(it) - 1.0);
+    let against = |it: Option<&Candidate>| it.map_or(0.0, |it| cost(&found.chosen) / cost(it) - 1.0);
     let (best_by, first_by, bare_by) = (against(best), against(first), against(bare));
     let is_preset = presets.contains(&found.chosen);
     counts[0] += u64::from(best_by <= 0.01);
@@ -226,14 +225,13 @@ fn made_up(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         let terms = DesignTerms { min_evidence: FLOOR, budget: BUDGET, seed };
         let found = DesignSearch::new(&mut plays, own, terms, &|_, _| {}).search()?;
         let seconds = begun.elapsed().as_secs_f64();
-        let presets: Vec<_> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+        let presets: Vec<Candidate> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
         let known = plays.grammar.parse_candidate(load.best).unwrap_or_default();
-        let everything: Vec<DesignCandidate> =
-            presets.iter().chain([&known, &found.chosen]).cloned().collect();
-        plays.play_missing(&everything, other, &|_, _| {})?;
-        let cost = |it: &DesignCandidate| 1.0 + plays.score_on_sessions(it, other, FLOOR).change;
-        let keeps = |it: &&DesignCandidate| {
-            let it = plays.score_on_sessions(it, other, FLOOR);
+        let everything: Vec<Candidate> = presets.iter().chain([&known, &found.chosen]).cloned().collect();
+        plays.play_new(&everything, other, &|_, _| {})?;
+        let cost = |it: &Candidate| 1.0 + plays.score_on(it, other, FLOOR).change;
+        let keeps = |it: &&Candidate| {
+            let it = plays.score_on(it, other, FLOOR);
             it.class < 2 && it.kept.is_none_or(|it| it >= FLOOR)
         };
         let best = presets.iter().filter(keeps).map(cost).min_by(f64::total_cmp).unwrap_or(1.0);
@@ -246,7 +244,7 @@ fn made_up(load: &MadeUp) -> Result<(), Box<dyn Error>> {
             (own_cost - 1.0) * 100.0,
             (cost(&known) - 1.0) * 100.0,
             (best - 1.0) * 100.0,
-            plays.score_on_sessions(&found.chosen, other, FLOOR).kept.unwrap_or(1.0),
+            plays.score_on(&found.chosen, other, FLOOR).kept.unwrap_or(1.0),
             found.plays
         );
     }
@@ -270,7 +268,7 @@ fn known(load: &MadeUp) -> Result<(), Box<dyn Error>> {
                 .flat_map(|before| (0..it.len()).map(move |at| [before.clone(), vec![at]].concat()))
                 .collect()
         });
-        let with = |of: &Vec<usize>, mut it: DesignCandidate| {
+        let with = |of: &Vec<usize>, mut it: Candidate| {
             it.stages[nth] = Some(of.clone());
             it
         };
@@ -279,23 +277,20 @@ fn known(load: &MadeUp) -> Result<(), Box<dyn Error>> {
         policies.extend(more);
     }
     let begun = Instant::now();
-    plays.play_missing(&policies, &all, &|_, _| {})?;
-    let keeps = |it: &&DesignCandidate| {
-        let it = plays.score_on_sessions(it, &all, FLOOR);
+    plays.play_new(&policies, &all, &|_, _| {})?;
+    let keeps = |it: &&Candidate| {
+        let it = plays.score_on(it, &all, FLOOR);
         it.class < 2 && it.kept.is_none_or(|it| it >= FLOOR)
     };
-    let mut scored: Vec<(f64, &DesignCandidate)> = policies
-        .iter()
-        .filter(keeps)
-        .map(|it| (plays.score_on_sessions(it, &all, FLOOR).change, it))
-        .collect();
+    let mut scored: Vec<(f64, &Candidate)> =
+        policies.iter().filter(keeps).map(|it| (plays.score_on(it, &all, FLOOR).change, it)).collect();
     scored.sort_by(|one, other| one.0.total_cmp(&other.0));
     println!("{}: {} policies in {:.0?}", load.name, policies.len(), begun.elapsed());
     for (change, it) in scored.iter().take(8) {
         println!(
             "  {:+.2}% kept {:.3}  {}",
             change * 100.0,
-            plays.score_on_sessions(it, &all, FLOOR).kept.unwrap_or(1.0),
+            plays.score_on(it, &all, FLOOR).kept.unwrap_or(1.0),
             plays.candidate_name(it)
         );
     }

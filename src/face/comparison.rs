@@ -212,17 +212,15 @@ impl Comparison {
     pub(super) fn into_app_inputs(self) -> Result<(Inner, ctxsim_app::Comparison, RunRequest), Error> {
         let catalog = self.catalog.unwrap_or_else(Catalog::bundled).0;
         let mut held = HeldInputs { catalog, names: BTreeMap::new(), problems: Vec::new() };
-        let mut policies = Vec::with_capacity(self.policies.len());
-        for policy in self.policies {
-            policies.push(match policy.0 {
-                PolicyIs::Named(name) => held.claim_catalog_name(InputKind::Policy, name),
-                PolicyIs::Declared(it) => held.hold_policy(it),
-                PolicyIs::Code(code) => {
-                    let (file, code) = code.into_parts();
-                    held.hold_file(InputKind::Policy, file.name.clone(), file, Some(code))
-                }
-            });
-        }
+        let policies = self.policies.into_iter().map(|policy| match policy.0 {
+            PolicyIs::Named(name) => held.claim_catalog_name(InputKind::Policy, name),
+            PolicyIs::Declared(it) => held.hold_policy(it),
+            PolicyIs::Code(code) => {
+                let (file, code) = code.into_parts();
+                held.hold_file(InputKind::Policy, file.name.clone(), file, Some(code))
+            }
+        });
+        let policies = policies.collect();
         for scenario in &self.scenarios {
             if let ScenarioIs::Named(name) = &scenario.0 {
                 held.claim_name(InputKind::Scenario, name, false);
@@ -233,16 +231,14 @@ impl Comparison {
             ScenarioIs::Built(it) => held.hold_timeline(it.timeline()),
         });
         let scenarios = scenarios.collect();
-        let mut profiles = Vec::with_capacity(self.profiles.len());
-        for profile in self.profiles {
-            profiles.push(match profile.0 {
-                ProfileIs::Named(name) => held.claim_catalog_name(InputKind::Profile, name),
-                ProfileIs::Built(it) => {
-                    let (file, code) = it.into_parts();
-                    held.hold_file(InputKind::Profile, file.name.clone(), file, code)
-                }
-            });
-        }
+        let profiles = self.profiles.into_iter().map(|profile| match profile.0 {
+            ProfileIs::Named(name) => held.claim_catalog_name(InputKind::Profile, name),
+            ProfileIs::Built(it) => {
+                let (file, code) = it.into_parts();
+                held.hold_file(InputKind::Profile, file.name.clone(), file, code)
+            }
+        });
+        let profiles = profiles.collect();
         if let Some(share) = self.asked.min_evidence.filter(|it| !(0.0..=1.0).contains(it)) {
             let problem =
                 Diagnostic::at(Code("min-evidence"), "min_evidence", format!("{share} is not a share"));

@@ -196,11 +196,8 @@ impl CacheRules {
     #[must_use]
     pub fn prefixes(min_tokens: u64, step_tokens: u64) -> Self {
         let (min_tokens, step_tokens) = (Some(min_tokens), Some(step_tokens));
-        Self::from_rules(Cache::PrefixInterval(PrefixIntervalFields {
-            min_tokens,
-            step_tokens,
-            ..Default::default()
-        }))
+        let fields = PrefixIntervalFields { min_tokens, step_tokens, ..Default::default() };
+        Self::from_rules(Cache::PrefixInterval(fields))
     }
 
     /// Returns a cache with entries at breakpoints, at most `max` per request, each of at least `min` tokens; each lookup goes

@@ -330,8 +330,7 @@ fn sum_by_policy(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Res
     let added_up = report.sums_over_scenarios();
     let profiles = report.runs.iter().map(|it| it.profile.as_str());
     let profiles = distinct(profiles.chain(report.failures.iter().map(|it| it.profile.as_str())));
-    let cells =
-        profiles.into_iter().flat_map(|profile| policies.iter().map(move |it| (profile, it.as_str())));
+    let cells = profiles.into_iter().flat_map(|it| policies.iter().map(move |own| (it, own.as_str())));
     let sum = |(profile, policy)| {
         let failed = report.failures.iter().find(|it| it.profile == profile && it.policy == policy);
         let sum = added_up.iter().find(|it| it.profile == profile && it.policy == policy);
@@ -341,12 +340,10 @@ fn sum_by_policy(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Res
 }
 
 /// Returns every number of a report by its path, as a line of the report has it.
-pub(super) fn all_metrics(
-    number: impl Fn(&str) -> Option<f64>,
-) -> impl Iterator<Item = (String, Option<f64>)> {
+pub(super) fn all_metrics(get: impl Fn(&str) -> Option<f64>) -> impl Iterator<Item = (String, Option<f64>)> {
     let columns = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
     columns.map(move |column| {
-        let number = number(&column.name);
+        let number = get(&column.name);
         (column.name, number)
     })
 }

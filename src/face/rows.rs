@@ -8,8 +8,7 @@ use serde::Serialize;
 use ctxsim_base::quantity::{Amount, Cost};
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{self, Sink as InnerSink};
-use ctxsim_engine::price::RequestCost;
-use ctxsim_engine::price::{self, Models};
+use ctxsim_engine::price::{self, Models, RequestCost};
 use ctxsim_engine::take::{Cell, FailedRun, Load, Take};
 use ctxsim_input::Profile;
 
@@ -177,13 +176,8 @@ impl RequestRow {
         }
     }
 
-    /// Makes a row of a run that has ended.
-    fn from_priced_run(
-        row: &ledger::RequestRow,
-        pair: RequestId,
-        cost: &RequestCost,
-        profile: &Profile,
-    ) -> Self {
+    /// Prices a row of a run that has ended.
+    fn price(row: &ledger::RequestRow, pair: RequestId, cost: &RequestCost, profile: &Profile) -> Self {
         Self {
             pair: Some(pair),
             total_usd: cost.total().map(Amount::usd),
@@ -227,9 +221,7 @@ impl KeptRows {
         let profile = &load.profiles[take.cell.profile];
         let all = rows.requests.iter().zip(RequestId::of_all(&rows.requests)).zip(&costs);
         Some(Self {
-            requests: all
-                .map(|((row, pair), cost)| RequestRow::from_priced_run(row, pair, cost, profile))
-                .collect(),
+            requests: all.map(|((row, pair), cost)| RequestRow::price(row, pair, cost, profile)).collect(),
             needs: rows.needs.iter().map(NeedRow::new).collect(),
         })
     }

@@ -16,9 +16,7 @@ use ctxsim_input::{Format, Scenario as Checked, ScenarioFile};
 use ctxsim_timeline::evidence::Recover;
 use ctxsim_timeline::import::Among;
 use ctxsim_timeline::scripted::sizes_of;
-use ctxsim_timeline::{
-    Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, import, load,
-};
+use ctxsim_timeline::{Due, Kind as ItemKind, Need, NewItem, Preserve, Timeline, TimelineBuilder, import};
 
 /// A workload: what happens in a session, independent of any policy.
 #[derive(Clone)]
@@ -76,7 +74,7 @@ impl Scenario {
             let message = "a generated load reads no recording";
             Err(Diagnostic::at(Code("recording-missing"), "load", message).into())
         };
-        let timeline = load::load(&checked, missing)?;
+        let timeline = ctxsim_timeline::load::load(&checked, missing)?;
         // Several that are generated alike are told apart.
         Ok(Self::new(Timeline { name: format!("{kind}-{turns}-{seed}"), ..timeline }))
     }
@@ -251,10 +249,8 @@ impl ScenarioBuilder {
                 at_ms = silent.append_to(at_ms, &mut builder);
             }
             for (back, level, weight) in &turn.needs {
-                builder.need(
-                    Due::Answer,
-                    Need::new(nth.saturating_sub(*back), level.to_input_level(), *weight, None),
-                );
+                let need = Need::new(nth.saturating_sub(*back), level.to_input_level(), *weight, None);
+                builder.need(Due::Answer, need);
             }
         }
         Ok(Scenario::new(builder.finish()))
@@ -306,13 +302,8 @@ impl Turn {
 
     /// Calls a tool: one request, whose reply is the call, and the call's result.
     pub fn call(&mut self, tool: &str, arguments: impl Into<Text>, result: impl Into<Text>) -> &mut Self {
-        let pause = self.take_pause();
-        self.steps.push(Step::Call {
-            tool: tool.to_owned(),
-            arguments: arguments.into(),
-            result: result.into(),
-            pause,
-        });
+        let (arguments, result, pause) = (arguments.into(), result.into(), self.take_pause());
+        self.steps.push(Step::Call { tool: tool.to_owned(), arguments, result, pause });
         self
     }
 
@@ -369,9 +360,10 @@ impl SpokenText {
 impl Step {
     /// Appends the step, which begins at the given time after the start; returns the time at which it ends.
     fn append_to(&self, at_ms: i64, builder: &mut TimelineBuilder) -> i64 {
+        let (Self::Call { pause, .. } | Self::Answer { pause, .. }) = self;
+        let at_ms = add_pause_ms(at_ms, *pause);
         match self {
-            Self::Call { tool, arguments, result, pause } => {
-                let at_ms = add_pause_ms(at_ms, *pause);
+            Self::Call { tool, arguments, result, .. } => {
                 let (arguments, result) = (SpokenText::new(arguments), SpokenText::new(result));
                 let call = NewItem { tool, ..arguments.to_new_item(ItemKind::ToolCall) };
                 let sizes = sizes_of(result.tokens);
@@ -379,15 +371,13 @@ impl Step {
                 let plain = NewItem::result(tool, 0, sizes, Preserve::WorkingEvidence, recover);
                 let result = NewItem { digest: Some(result.digest), text: result.words.as_ref(), ..plain };
                 builder.step(at_ms, arguments.tokens.into(), &[call], &[result]);
-                at_ms
             }
-            Self::Answer { text, pause } => {
-                let at_ms = add_pause_ms(at_ms, *pause);
+            Self::Answer { text, .. } => {
                 let said = SpokenText::new(text);
                 builder.step(at_ms, said.tokens.into(), &[said.to_new_item(ItemKind::Assistant)], &[]);
-                at_ms
             }
         }
+        at_ms
     }
 }
 
@@ -456,10 +446,9 @@ impl Recording {
         let among: Vec<Option<&Among>> = sessions.iter().map(|it| it.source_log()).collect();
         let twins = ctxsim_app::find_twins_in_memory(&among);
         let mut nth = 0..;
-        let (kept, left_out) =
-            sessions.drain(..).partition(|_| !nth.next().is_some_and(|it| twins.contains(&it)));
+        let is_kept = |_: &Scenario| !nth.next().is_some_and(|it| twins.contains(&it));
+        let (kept, left_out): (_, Vec<Scenario>) = sessions.drain(..).partition(is_kept);
         *sessions = kept;
-        let left_out: Vec<Scenario> = left_out;
         left_out.iter().map(|it| it.name().to_owned()).collect()
     }
 

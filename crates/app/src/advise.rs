@@ -18,7 +18,6 @@ mod verdicts;
 
 use crate::prelude::*;
 
-use super::{Comparison, Progress};
 use crate::selection::OwnerFilter;
 use agents::{Agent, AgentSetting, ShownBy, is_older_version};
 use asked::SessionsToAdviseOn;
@@ -67,7 +66,7 @@ pub fn advise(
     request: &AdviceRequest,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(Advice, Option<SavingsForecast>), Error> {
+) -> Result<(Advice, Option<SavingsForecast>)> {
     let menus = SettingMenus::new(catalog, request)?;
     // What is wrong with the days is said before any session is read.
     request.trial.iter().try_for_each(|trial| trial.schedule_days(Some(0)).map(|_| ()))?;
@@ -113,7 +112,7 @@ pub(super) fn advise_and_collect<T: Send>(
     threads: Option<usize>,
     progress: Progress<'_>,
     collect: impl Fn(&Load, &Policy) -> T + Sync,
-) -> Result<(Advice, Vec<T>), Error> {
+) -> Result<(Advice, Vec<T>)> {
     let menus = SettingMenus::new(catalog, request)?;
     let plan = play::plan_as_recorded(catalog, comparison)?;
     let beside = |load: &Load, session| (session, collect(load, &plan.as_recorded));
@@ -132,7 +131,7 @@ fn advise_on_sessions(
     played_sessions: &[PlayedSession],
     min_evidence: f64,
     owner: &OwnerFilter,
-) -> Result<(Advice, Option<SavingsForecast>), Error> {
+) -> Result<(Advice, Option<SavingsForecast>)> {
     let mut by_agent: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     let mut by_format: IndexMap<&'static str, Vec<&PlayedSession>> = IndexMap::new();
     for session in played_sessions {
@@ -155,7 +154,7 @@ fn advise_on_sessions(
             AgentSessions { menu: menus.menu_for_agent(&agent.name)?, month, played: &played, min_evidence };
         let (advice, forecast) = sessions.advise();
         match few {
-            Some(few) => agents.push(asked::narrow_advice_to_owner(advice, owner, few)),
+            Some(few) => agents.push(asked::narrow_to_owner(advice, owner, few)),
             None => {
                 saved.extend(forecast);
                 agents.push(advice);
@@ -245,6 +244,7 @@ impl AgentSessions<'_> {
             let heed = self.paste_warnings(&new, versions.as_ref());
             AskedAdvice { lever: placed.lever, paste: self.settings_to_paste(&new), heed, trial: Vec::new() }
         });
+        let axes = LifetimeAxis::all_of_agent(menu);
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
             sessions: played.len(),
@@ -261,10 +261,7 @@ impl AgentSessions<'_> {
             asked,
             notes: menu.file.notes.clone(),
             versions,
-            lifetimes: LifetimeAxis::all_of_agent(menu)
-                .iter()
-                .filter_map(|axis| axis.lifetime_costs(self))
-                .listed(),
+            lifetimes: axes.iter().filter_map(|axis| axis.lifetime_costs(self)).listed(),
             wishes: self.saving_wishes(),
             left_out: force.untried_settings(),
             tried: menu.choices.len(),

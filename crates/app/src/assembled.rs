@@ -2,16 +2,14 @@
 
 use crate::prelude::*;
 
-use crate::Load;
 use crate::session::{note_on_refused_marks, note_on_token_counts};
-use ctxsim_base::grid::numbers::{NONE, counted, listed, percent};
+use ctxsim_base::grid::numbers::{NONE, percent};
 use ctxsim_base::quantity::Expected;
-use ctxsim_engine::measure::Tally;
 use ctxsim_engine::take::{FailedRun, Run};
 use ctxsim_input::policy::Builtin;
 use ctxsim_report::part::{LoadResult, MissingPrice, PartHead, RunResult};
 use ctxsim_report::sections::{Detail, Section, TableLine};
-use ctxsim_report::{FoldedRuns, RecordingLosses, Report, RunBrief, SessionReport, distinct};
+use ctxsim_report::{FoldedRuns, RecordingLosses, Report, RunBrief, SessionReport};
 use ctxsim_timeline::import::LossReason;
 
 /// What one load of a plan came to.
@@ -149,13 +147,8 @@ pub(super) fn assemble_report(head: &PartHead, gathered: GatheredResults) -> Rep
 
 /// Returns what a reader must know of it and the policies that it is played under.
 pub fn notes_on_load(load: &Load) -> Vec<String> {
-    let own = load.world.notes(load).into_iter();
-    note_on_token_counts(load)
-        .into_iter()
-        .chain(note_on_refused_marks(load))
-        .chain(own)
-        .chain(notes_on_unread_fields(load))
-        .listed()
+    let first = note_on_token_counts(load).into_iter().chain(note_on_refused_marks(load));
+    first.chain(load.world.notes(load)).chain(notes_on_unread_fields(load)).listed()
 }
 
 /// Notes parts of policies that the load does not read.
@@ -220,30 +213,24 @@ fn hindsight_note(section: &Section, report: &Report, schedules: &[String]) -> O
     let bound = bound.map_or_else(String::new, |saved| {
         format!(", and no schedule that keeps every needed item can save more than {}", percent(saved))
     });
+    let (best, first) = (&best.policy, &first.policy);
     if most < SAVED_MIN {
-        return Some(format!(
-            "{subject}: even {} saves nothing against {}{bound}.",
-            best.policy, first.policy
-        ));
+        return Some(format!("{subject}: even {best} saves nothing against {first}{bound}."));
     }
-    let is_real = |it: &&TableLine| it.policy != first.policy && !report.oracles.contains(&it.policy);
+    let is_real = |it: &&TableLine| it.policy != *first && !report.oracles.contains(&it.policy);
     let taken = section.lines.iter().filter(is_real).filter_map(|line| {
         let share = saved(line)? / most;
         let is_dearer = share < 0.0;
         Some(if is_dearer {
-            format!("{} costs more than {}", line.policy, first.policy)
+            format!("{} costs more than {first}", line.policy)
         } else {
-            format!("{} achieves {:.0}% of the savings of {}", line.policy, share * 100.0, best.policy)
+            format!("{} achieves {:.0}% of the savings of {best}", line.policy, share * 100.0)
         })
     });
     let taken: Vec<String> = taken.listed();
     let taken = if taken.is_empty() { String::new() } else { format!("; {}", taken.join(", ")) };
-    Some(format!(
-        "{subject}: {} would save {} of {}'s cost{bound}{taken}.",
-        best.policy,
-        percent(most),
-        first.policy
-    ))
+    let most = percent(most);
+    Some(format!("{subject}: {best} would save {most} of {first}'s cost{bound}{taken}."))
 }
 
 /// A smaller share of the cost is nothing.
@@ -333,11 +320,8 @@ pub(super) fn notes_on_unpriced<'p>(
         let sums = lines.iter().map(|it| &it.1.run.tally).filter(|it| it.costs.total().is_none());
         let unknown: Vec<&Tally> = sums.listed();
         (!unknown.is_empty()).then(|| {
-            let parts = list_unpriced_parts(&unknown, profile);
-            format!(
-                "{}: no price is known for {}, so costs that include them are unknown ({NONE}).",
-                profile.profile, parts
-            )
+            let (name, parts) = (&profile.profile, list_unpriced_parts(&unknown, profile));
+            format!("{name}: no price is known for {parts}, so costs that include them are unknown ({NONE}).")
         })
     });
     notes.listed()
@@ -357,8 +341,7 @@ fn list_unpriced_parts(sums: &[&Tally], profile: &MissingPrice) -> String {
         ("short cache writes (minutes)", profile.writes[0] && uses_write(0)),
         ("long cache writes (an hour or more)", profile.writes[1] && uses_write(1)),
     ];
-    let names: Vec<&str> =
-        missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).listed();
+    let names = missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| *name).listed();
     // A tier, an hour of the day or stored contents.
     if names.is_empty() { "some tokens".to_owned() } else { names.join(" and ") }
 }

@@ -1,12 +1,10 @@
 //! Assumed numbers by name: those that the runs of a plan read, and others in their place.
 
 use crate::prelude::*;
-use serde_json::Value;
 
-use super::{Plan, ReadyLoad, load};
-use ctxsim_base::diag::nearest;
+use super::load;
 use ctxsim_input::policy::memory::MemorySpec;
-use ctxsim_input::text::source::{decode_table, table_text};
+use ctxsim_input::text::source::table_text;
 use ctxsim_timeline::import;
 
 /// Where the files are, and how they end.
@@ -129,7 +127,7 @@ fn to_strings(names: &[&str]) -> Vec<String> {
 ///
 /// # Errors
 /// A name that no number has, or a value that is not of the number's kind.
-pub fn replace_assumed_numbers(numbers: &[String]) -> Result<(), Error> {
+pub fn replace_assumed_numbers(numbers: &[String]) -> Result<()> {
     if numbers.is_empty() {
         return Ok(());
     }
@@ -139,10 +137,8 @@ pub fn replace_assumed_numbers(numbers: &[String]) -> Result<(), Error> {
     for given in numbers {
         let Some((name, value)) = given.split_once('=') else {
             let message = format!("`{given}` is not NAME=VALUE");
-            problems.push(usage_problem(
-                message,
-                "write a name and a number, such as `recovery.own_request=0.2`",
-            ));
+            let help = "write a name and a number, such as `recovery.own_request=0.2`";
+            problems.push(usage_problem(message, help));
             continue;
         };
         let mut found = None;
@@ -167,10 +163,7 @@ pub fn replace_assumed_numbers(numbers: &[String]) -> Result<(), Error> {
     let texts = files.iter().zip(replaced).filter(|it| it.1);
     let texts = texts.filter_map(|(it, _)| Some((it.shipped, table_text(&it.tree)?))).listed();
     if problems.is_empty() && !ctxsim_assumptions::replace(texts) {
-        problems.push(usage_problem(
-            "assumed numbers can be replaced once".to_owned(),
-            "name all of them at once",
-        ));
+        problems.push(usage_problem("assumed numbers can be replaced once", "name all of them at once"));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
@@ -193,7 +186,7 @@ fn replace_if_same_kind(number: &mut Value, value: &str) -> bool {
     is_alike
 }
 
-fn usage_problem(message: String, help: &str) -> Diagnostic {
+fn usage_problem(message: impl Into<String>, help: &str) -> Diagnostic {
     Diagnostic::at(Code("usage"), "", message).help(help)
 }
 

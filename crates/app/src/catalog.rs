@@ -7,18 +7,11 @@ mod search;
 
 use crate::prelude::*;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fs;
-use std::io;
-use std::path::PathBuf;
+use std::{fs, io};
 
-use serde::Deserialize;
-
-use ctxsim_base::diag::nearest;
 use ctxsim_base::foreign::is_name;
-use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::calendar::parse_day;
-use ctxsim_input::text::source::{Source, read_text};
+use ctxsim_input::text::source::read_text;
 
 pub use files::{InputFiles, PipedBytes, is_same_file};
 pub use load::{Loaded, PolicyReader, scenario_of_recording};
@@ -136,7 +129,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The configuration or a folder cannot be read.
-    pub fn open(bundle: Bundle, folder: &Path) -> Result<Self, Error> {
+    pub fn open(bundle: Bundle, folder: &Path) -> Result<Self> {
         let mut catalog = Self::from_bundle(bundle);
         let path = folder.join(CONFIG);
         if path.is_file() {
@@ -159,7 +152,7 @@ impl Catalog {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn reopen_in(&self, folder: &Path) -> Result<Self, Error> {
+    pub fn reopen_in(&self, folder: &Path) -> Result<Self> {
         Self::open(self.bundle, folder)
     }
 
@@ -167,7 +160,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The folder cannot be read, contains no folder of inputs, or has two files with the same name.
-    pub fn with_folder(mut self, folder: &Path) -> Result<Self, Error> {
+    pub fn with_folder(mut self, folder: &Path) -> Result<Self> {
         let mut added: BTreeMap<(InputKind, String), Origin> = BTreeMap::new();
         let mut problems = Vec::new();
         let mut has_inputs = false;
@@ -242,15 +235,11 @@ impl Catalog {
 
     /// Returns all names of a kind, sorted, each with its place, those of other revisions, too.
     pub(super) fn entries_of_kind(&self, kind: InputKind) -> impl Iterator<Item = (&str, &Origin)> {
-        self.entries_of_kind_from(kind, "")
+        self.entries_from(kind, "")
     }
 
     /// Returns the same from a name on.
-    fn entries_of_kind_from(
-        &self,
-        kind: InputKind,
-        first: &str,
-    ) -> impl Iterator<Item = (&str, &Origin)> + use<'_> {
+    fn entries_from(&self, kind: InputKind, first: &str) -> impl Iterator<Item = (&str, &Origin)> + use<'_> {
         let from = self.entries.range((kind, first.to_owned())..);
         from.take_while(move |((it, _), _)| *it == kind).map(|((_, name), origin)| (name.as_str(), origin))
     }
@@ -310,14 +299,10 @@ impl Catalog {
     }
 
     /// Returns the names of a kind that a pattern matches.
-    pub(super) fn matching_names<'a>(
-        &'a self,
-        kind: InputKind,
-        pattern: &'a str,
-    ) -> impl Iterator<Item = String> + 'a {
+    pub(super) fn matching_names(&self, kind: InputKind, pattern: &str) -> impl Iterator<Item = String> {
         // A plan looks for many names, of which hardly any is a pattern.
         let is_pattern = pattern.contains('*');
-        let all = self.entries_of_kind_from(kind, if is_pattern { "" } else { pattern });
+        let all = self.entries_from(kind, if is_pattern { "" } else { pattern });
         let near = all.take_while(move |it| is_pattern || it.0 == pattern);
         let listed = near.filter(|(_, origin)| !matches!(origin, Origin::Revision(..)));
         listed.map(|it| it.0).filter(move |it| wildcard(pattern, it)).map(str::to_owned)
@@ -333,7 +318,7 @@ impl Catalog {
     ///
     /// # Errors
     /// There is no such name or file.
-    pub fn find_origin(&self, kind: InputKind, name: &str) -> Result<Origin, Error> {
+    pub fn find_origin(&self, kind: InputKind, name: &str) -> Result<Origin> {
         let found = self.find_origin_unnoted(kind, name)?;
         self.files.add_origin(&found);
         Ok(found)
@@ -344,7 +329,7 @@ impl Catalog {
         &self.files
     }
 
-    fn find_origin_unnoted(&self, kind: InputKind, name: &str) -> Result<Origin, Error> {
+    fn find_origin_unnoted(&self, kind: InputKind, name: &str) -> Result<Origin> {
         if let Some(problem) = unnameable_problem(name) {
             return Err(problem.into());
         }
@@ -432,7 +417,7 @@ impl Catalog {
 ///
 /// # Errors
 /// A folder cannot be read.
-pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>> {
     search::files_below(folder, |it| Format::from_path(it).is_some())
 }
 
@@ -440,7 +425,7 @@ pub fn input_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 ///
 /// # Errors
 /// A folder cannot be read.
-pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>> {
     search::files_below(folder, |it| it.extension().is_some_and(|it| it == "toml" || it == "json"))
 }
 

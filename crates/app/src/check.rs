@@ -4,13 +4,12 @@ use crate::catalog::REVISION_MARK;
 use crate::overrides::NamedPolicies;
 use crate::prelude::*;
 use crate::{guards, load, overrides, written_loads};
-use ctxsim_base::diag::Place;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_engine::own::process::Process;
 use ctxsim_engine::own::{CodeInputs, Own};
 use ctxsim_input::Suite;
 use ctxsim_input::policy::{Builtin, OwnCode};
-use ctxsim_input::text::set::{Override, SetTarget};
+use ctxsim_input::text::set::SetTarget;
 use ctxsim_timeline::import::BySession;
 
 pub use written_loads::WARNINGS;
@@ -19,7 +18,7 @@ pub use written_loads::WARNINGS;
 ///
 /// # Errors
 /// Every problem of the input.
-pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(), Error> {
+pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<()> {
     match kind {
         InputKind::Policy => {
             let policy = catalog.policy(name)?;
@@ -29,11 +28,8 @@ pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(),
         }
         InputKind::Scenario => {
             let scenario = catalog.scenario(name)?;
-            let mut problems = scenario.locate_problems(overrides::undeclared_param_problems(
-                &scenario.spec.params,
-                &[],
-                catalog,
-            ));
+            let undeclared = overrides::undeclared_param_problems(&scenario.spec.params, &[], catalog);
+            let mut problems = scenario.locate_problems(undeclared);
             match load::worlds_of_scenario(&scenario, &scenario.spec, &BySession::default()) {
                 Ok(_) => {}
                 Err(Error::Invalid(more)) => problems.extend(more),
@@ -54,17 +50,16 @@ pub fn check_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(),
 ///
 /// # Errors
 /// The input cannot be read or checked.
-pub fn lint_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<Vec<Diagnostic>, Error> {
+pub fn lint_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<Vec<Diagnostic>> {
     match kind {
         InputKind::Policy => {}
         InputKind::Scenario => return written_loads::lint_written_scenario(catalog, name),
         InputKind::Profile | InputKind::Suite => return Ok(Vec::new()),
     }
     let policy = catalog.policy(name)?;
-    let checked =
-        check_policy(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate_problems(it))?;
-    let mut found = checked.lints();
-    found.extend(refused_breakpoint_lints(catalog, &checked));
+    let own = check_policy(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate_problems(it))?;
+    let mut found = own.lints();
+    found.extend(refused_breakpoint_lints(catalog, &own));
     Ok(policy.locate_problems(found))
 }
 
@@ -109,7 +104,7 @@ pub(super) fn refused_breakpoint_problems(
 ///
 /// # Errors
 /// Everything that it does against the protocol.
-pub fn try_out_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(), Error> {
+pub fn try_out_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<()> {
     match kind {
         InputKind::Policy => try_out_program(catalog, name),
         _ => Ok(()),
@@ -117,11 +112,7 @@ pub fn try_out_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<(
 }
 
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
-pub(super) fn check_policy(
-    catalog: &Catalog,
-    spec: &PolicyFile,
-    origin: &Origin,
-) -> Result<Policy, Vec<Diagnostic>> {
+pub(super) fn check_policy(catalog: &Catalog, spec: &PolicyFile, origin: &Origin) -> Checked<Policy> {
     let mut policy = Policy::new(spec)?;
     // By where it is, because names may be changed to tell inputs apart.
     if let Some(code) = origin.own_code() {
@@ -144,7 +135,7 @@ pub(super) fn check_policy(
 }
 
 /// Checks that a suite's names lead somewhere and that its overrides can be read.
-fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error> {
+fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<()> {
     let spec = &suite.spec;
     let mut problems = overrides::undeclared_param_problems(&spec.params, &[], catalog);
     problems.extend(Suite::new(spec).err().unwrap_or_default());
@@ -155,6 +146,7 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error
         (InputKind::Profile, &spec.profiles),
     ];
     for (kind, names) in lists {
+        let is_input = |it: &String| catalog.find_origin(kind, it).is_ok();
         for (index, name) in names.iter().enumerate() {
             // As a run finds them: a scenario may be a folder of recordings.
             let is_found = match kind {
@@ -162,18 +154,12 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error
                 InputKind::Policy if name.starts_with(REVISION_MARK) => true,
                 InputKind::Scenario => catalog
                     .search_scenarios_in_file(&suite.origin, name)
-                    .is_ok_and(|it| it.found.iter().all(|it| catalog.find_origin(kind, &it.name).is_ok())),
-                _ => catalog
-                    .expand_pattern_in_file(&suite.origin, kind, name)
-                    .iter()
-                    .all(|it| catalog.find_origin(kind, it).is_ok()),
+                    .is_ok_and(|it| it.found.iter().all(|it| is_input(&it.name))),
+                _ => catalog.expand_pattern_in_file(&suite.origin, kind, name).iter().all(is_input),
             };
             if !is_found {
-                problems.push(catalog.unknown_name_problem(
-                    kind,
-                    &format!("{}.{index}", kind.folder_name()),
-                    name,
-                ));
+                let field = format!("{}.{index}", kind.folder_name());
+                problems.push(catalog.unknown_name_problem(kind, &field, name));
             }
         }
     }
@@ -187,10 +173,8 @@ fn check_suite(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<(), Error
 fn misdirected_override_problems(catalog: &Catalog, file: &Loaded<SuiteFile>) -> Vec<Diagnostic> {
     let suite = &file.spec;
     let mut read = catalog.policy_reader();
-    let names = suite
-        .policies
-        .iter()
-        .flat_map(|it| catalog.expand_pattern_in_file(&file.origin, InputKind::Policy, it));
+    let named = |it: &String| catalog.expand_pattern_in_file(&file.origin, InputKind::Policy, it);
+    let names = suite.policies.iter().flat_map(named);
     // What is wrong with a policy is told where that is checked.
     let Ok(loaded) = names.map(|it| read.read_policy(&it)).collect::<Result<Vec<_>, _>>() else {
         return Vec::new();
@@ -216,10 +200,7 @@ const TRIED_ON: [(&str, &[&str]); 2] = [
 const DRAWN_ONCE: &str = "scenario.refetch.played_trials=1";
 
 /// Returns a problem for each policy whose program may not be started.
-pub(super) fn refused_program_problems(
-    policies: &[Loaded<PolicyFile>],
-    comparison: &Comparison,
-) -> Vec<Diagnostic> {
+pub(super) fn program_problems(policies: &[Loaded<PolicyFile>], comparison: &Comparison) -> Vec<Diagnostic> {
     let refused = policies.iter().filter_map(|policy| {
         let process = policy.spec.process.as_ref()?;
         let (name, line) = (&policy.spec.name, quote_command(&process.command));
@@ -270,7 +251,7 @@ pub(super) fn with_plays_twice(policy: Policy) -> Policy {
 ///
 /// # Errors
 /// Everything that it does against the protocol, or that its policy file says wrong.
-pub(super) fn try_out_program(catalog: &Catalog, name: &str) -> Result<(), Error> {
+pub(super) fn try_out_program(catalog: &Catalog, name: &str) -> Result<()> {
     let loaded = catalog.policy(name)?;
     let Some(process) = &loaded.spec.process else { return Ok(()) };
     let mut found: Vec<String> = Vec::new();

@@ -2,17 +2,15 @@
 
 use crate::prelude::*;
 
-use super::Plan;
 use super::entry::check_same_work;
 use super::session::session_report;
 use ctxsim_base::grid::shell::quoted;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::Cost;
 use ctxsim_engine::explain::Break;
 use ctxsim_engine::ledger::pairing::{RequestId, paired};
 use ctxsim_engine::ledger::{NeedRow, Rows};
 use ctxsim_engine::price::RequestCost;
-use ctxsim_engine::take::{FailedRuns, Progress, Sinks, Taken, TrialQuestion};
+use ctxsim_engine::take::{Sinks, Taken, TrialQuestion};
 use ctxsim_input::text::Encode;
 use ctxsim_input::text::source::to_json;
 use ctxsim_report::SessionReport;
@@ -31,16 +29,12 @@ const REQUESTS_KEPT: usize = 5;
 const SILENT: [&str; 7] = ["name", "title", "about", "base", "sources", "as_of", "allows"];
 
 /// Returns what names each policy on a command line, with what is overridden.
-pub(super) fn policy_arguments(
-    catalog: &Catalog,
-    policies: &[Loaded<PolicyFile>],
-    overrides: &[String],
-) -> Vec<String> {
-    let set: String = overrides.iter().map(|it| format!(" --set {}", quoted(it))).collect();
+pub(super) fn policy_arguments(catalog: &Catalog, all: &[Loaded<PolicyFile>], set: &[String]) -> Vec<String> {
+    let set: String = set.iter().map(|it| format!(" --set {}", quoted(it))).collect();
     let one = |policy: &Loaded<PolicyFile>| {
         format!("--policy {}{set}", quoted(&catalog.command_line_name(InputKind::Policy, &policy.origin)))
     };
-    policies.iter().map(one).listed()
+    all.iter().map(one).listed()
 }
 
 /// Returns what names a load under each of its profiles on the command line of `explain`; nothing where requests are drawn, or are not
@@ -68,7 +62,7 @@ impl Plan {
         policy_pairs: &[[usize; 2]],
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Result<Vec<Contrast>, Error> {
+    ) -> Result<Vec<Contrast>> {
         let of_loads = self.map_loads(threads, progress, |load, progress| {
             policy_pairs.iter().try_for_each(|it| check_same_work(load, it))?;
             let played = PlayedPair::play(load, self, progress);
@@ -81,7 +75,7 @@ impl Plan {
             });
             Ok(parts.listed())
         })?;
-        let of_loads = of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
+        let of_loads = of_loads.into_iter().collect::<Result<Vec<_>>>()?;
         let mut groups: IndexMap<([usize; 2], String), Vec<ContrastPart>> = IndexMap::new();
         for (key, part) in of_loads.into_iter().flatten() {
             groups.entry(key).or_default().push(part);
@@ -116,18 +110,12 @@ impl<'l> PlayedPair<'l> {
     }
 
     /// Compares two policies under a profile; `None` if the load takes only one of them.
-    fn contrast_under(
-        &self,
-        profile_index: usize,
-        policy_pair: [usize; 2],
-        arguments: &[String],
-    ) -> Option<ContrastPart> {
+    fn contrast_under(&self, profile: usize, pair: [usize; 2], arguments: &[String]) -> Option<ContrastPart> {
         let load = self.load;
-        if policy_pair.iter().any(|it| *it >= load.policies.len()) {
+        if pair.iter().any(|it| *it >= load.policies.len()) {
             return None;
         }
-        let takes =
-            [self.taken.of(profile_index, policy_pair[0])?, self.taken.of(profile_index, policy_pair[1])?];
+        let takes = [self.taken.of(profile, pair[0])?, self.taken.of(profile, pair[1])?];
         let runs = takes.map(|it| it.run.clone());
         let pairs = if takes.iter().any(|it| it.trials.is_empty()) {
             vec![runs.each_ref().map(|it| it.tally.clone())]
@@ -135,8 +123,8 @@ impl<'l> PlayedPair<'l> {
             let [base, candidate] = takes.map(|it| it.trials.iter().cloned());
             base.zip(candidate).map(Into::into).listed()
         };
-        let policies = policy_pair.map(|it| &*load.policies[it]);
-        let prices = &load.profiles[profile_index];
+        let policies = pair.map(|it| &*load.policies[it]);
+        let prices = &load.profiles[profile];
         let at = if load.is_under_own_model {
             String::new()
         } else {
@@ -144,7 +132,7 @@ impl<'l> PlayedPair<'l> {
         };
         // What was drawn, `explain` does not draw again.
         let command = |side: usize, row: usize| {
-            let front = arguments.get(policy_pair[side]).filter(|_| !load.is_sampled)?;
+            let front = arguments.get(pair[side]).filter(|_| !load.is_sampled)?;
             Some(format!("ctxsim explain {front} {}{at} --request {row}", load.arguments))
         };
         let rows = || Some([takes[0].rows.as_deref()?, takes[1].rows.as_deref()?]);
@@ -152,19 +140,17 @@ impl<'l> PlayedPair<'l> {
         // Needs have no pairs where the two live with different compactions.
         let [base, candidate] = takes.map(|it| it.timeline.as_ref());
         let shared = base.zip(candidate).filter(|(base, it)| Arc::ptr_eq(base, it)).map(|it| it.0);
+        let changed = [&costs[0][..], &costs[1]];
+        let requests = rows().map(|it| most_changed_requests(&load.name, it, changed, command));
+        let needs = rows().zip(shared).map(|(rows, it)| changed_needs(&load.name, rows, it));
         Some(ContrastPart {
             session: self.session.clone(),
             runs,
             pairs,
             arguments: load.arguments.clone(),
             breaks: breaks_by_cause(takes.map(|it| &*it.breaks), policies),
-            requests: rows()
-                .map(|it| most_changed_requests(&load.name, it, [&costs[0], &costs[1]], command))
-                .unwrap_or_default(),
-            needs: rows()
-                .zip(shared)
-                .map(|(rows, it)| changed_needs(&load.name, rows, it))
-                .unwrap_or_default(),
+            requests: requests.unwrap_or_default(),
+            needs: needs.unwrap_or_default(),
             facts: changed_fact_states(&takes[0].answers, &takes[1].answers),
             stages: changed_stages(policies),
             changed: changed_fields(policies),
@@ -302,9 +288,9 @@ fn changed_fields(policies: [&Policy; 2]) -> Vec<FieldChange> {
 /// Returns what an input says that affects what it does, by field.
 pub(super) fn to_field_values<T: Encode>(spec: &T) -> IndexMap<String, String> {
     let mut leaves = IndexMap::new();
-    if let Ok(serde_json::Value::Object(mut fields)) = to_json(spec) {
+    if let Ok(Value::Object(mut fields)) = to_json(spec) {
         fields.retain(|name, _| !SILENT.contains(&name.as_str()));
-        collect_leaves(&serde_json::Value::Object(fields), String::new(), &mut leaves);
+        collect_leaves(&Value::Object(fields), String::new(), &mut leaves);
     }
     leaves
 }
@@ -319,13 +305,13 @@ pub(super) fn differing_fields([base, candidate]: [IndexMap<String, String>; 2])
 }
 
 /// Collects the leaves of a tree; elements of a list go by name, if they have one.
-fn collect_leaves(value: &serde_json::Value, at: String, leaves: &mut IndexMap<String, String>) {
+fn collect_leaves(value: &Value, at: String, leaves: &mut IndexMap<String, String>) {
     let below = |step: &str| if at.is_empty() { step.to_owned() } else { format!("{at}.{step}") };
     match value {
-        serde_json::Value::Object(fields) => {
+        Value::Object(fields) => {
             fields.iter().for_each(|(name, inner)| collect_leaves(inner, below(name), leaves));
         }
-        serde_json::Value::Array(all) if all.iter().any(serde_json::Value::is_object) => {
+        Value::Array(all) if all.iter().any(Value::is_object) => {
             for (nth, inner) in all.iter().enumerate() {
                 let name = inner.get("name").and_then(|it| it.as_str());
                 // A name that is a sentence ends before the dot of the path.

@@ -4,9 +4,8 @@ use crate::prelude::*;
 
 use crate::catalog::kind_of_file;
 use crate::contrast::{differing_fields, to_field_values};
-use ctxsim_input::Source;
 use ctxsim_input::text::comments::with_comments;
-use ctxsim_input::text::source::{decode, encode};
+use ctxsim_input::text::source::decode;
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_report::contrast::{InputChange, InputFate};
 
@@ -20,7 +19,7 @@ pub fn input_text(
     kind: Option<InputKind>,
     name: &str,
     format: Option<Format>,
-) -> Result<String, Error> {
+) -> Result<String> {
     let path = Path::new(name);
     if kind.is_none() && path.is_file() {
         catalog.files_read().add_path(path);
@@ -34,7 +33,7 @@ pub fn input_text(
 }
 
 /// Returns the kind of the only input of a name.
-fn kind_of_only_input(catalog: &Catalog, name: &str) -> Result<InputKind, Error> {
+fn kind_of_only_input(catalog: &Catalog, name: &str) -> Result<InputKind> {
     let kinds: Vec<InputKind> =
         InputKind::ALL.into_iter().filter(|it| catalog.names(*it).any(|known| known == name)).collect();
     match kinds[..] {
@@ -51,7 +50,7 @@ fn kind_of_only_input(catalog: &Catalog, name: &str) -> Result<InputKind, Error>
 }
 
 /// Returns the text of an input of a kind in a format.
-fn convert_to_format(kind: InputKind, source: &Source, format: Format) -> Result<String, Error> {
+fn convert_to_format(kind: InputKind, source: &Source, format: Format) -> Result<String> {
     if source.format == format {
         return Ok(source.text.clone());
     }
@@ -67,7 +66,7 @@ fn convert_to_format(kind: InputKind, source: &Source, format: Format) -> Result
 ///
 /// # Errors
 /// There is no such policy, it or a base cannot be read, or the format cannot represent it.
-pub fn merged_policy_text(catalog: &Catalog, name: &str, format: Option<Format>) -> Result<String, Error> {
+pub fn merged_policy_text(catalog: &Catalog, name: &str, format: Option<Format>) -> Result<String> {
     let policy = catalog.policy(name)?;
     let format = format.or_else(|| Format::from_path(policy.origin.path())).unwrap_or(Format::Ron);
     let spec = PolicyFile { base: None, ..policy.spec };
@@ -81,7 +80,7 @@ fn recording_problem(origin: &Origin) -> Diagnostic {
     Diagnostic::at(Code("file-format"), "", message).in_file(origin.label()).help(help)
 }
 
-fn convert_input<T: Encode + Decode + PartialEq>(source: &Source, format: Format) -> Result<String, Error> {
+fn convert_input<T: Encode + Decode + PartialEq>(source: &Source, format: Format) -> Result<String> {
     let spec: T = source.decode()?;
     let bare = encode(&spec, format).map_err(|it| vec![source.locate(*it)])?;
     let is_same = |text: &String| decode::<T>(text, format).is_ok_and(|it| it == spec);

@@ -1,13 +1,13 @@
 //! Searches for a policy: the presets and a grammar of stages, chosen on one part of the sessions and tested on the other.
 //!
-//! The search over policies (`app/design/`): `DesignGrammar` (`assumptions/design.toml`) → `DesignCandidate` → `DesignPlays` (each session
+//! The search over policies (`app/design/`): `DesignGrammar` (`assumptions/design.toml`) → `Candidate` → `DesignPlays` (each session
 //! opened once) → `DesignSearch` (halving over sessions, then coordinates) → `Tuned` on the sessions held out.
 
 mod grammar;
 mod plays;
 mod search;
 
-pub use grammar::{DesignCandidate, DesignGrammar, DesignKind, DesignValues};
+pub use grammar::{Candidate, DesignGrammar, DesignKind, DesignValues};
 pub use plays::{DesignPlay, DesignPlays, DesignSession};
 pub use search::{DesignChoice, DesignScore, DesignSearch, DesignTerms};
 
@@ -15,11 +15,8 @@ use std::fmt::Write as _;
 
 use crate::prelude::*;
 
-use crate::Progress;
 use ctxsim_base::grid::prose::wrap;
-use ctxsim_engine::measure::Tally;
 use ctxsim_input::profile::calendar;
-use ctxsim_input::text::source::encode;
 use ctxsim_report::tune::design::{DESIGN_METHOD, DesignSearchResult, DesignTested, DesignedSearch};
 use ctxsim_report::tune::{SessionSplit, TunedSession};
 
@@ -45,7 +42,7 @@ pub fn design_policy(
     terms: DesignTerms,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<DesignResult, Error> {
+) -> Result<DesignResult> {
     let mut plays = DesignPlays::open(catalog, comparison, threads, &|_, _| {})?;
     let parts = SessionSplit::new(&plays.to_tuned_sessions(Vec::new()), terms.seed).part_indices();
     let found = DesignSearch::new(&mut plays, &parts[0], terms, progress).search()?;
@@ -56,11 +53,7 @@ pub fn design_policy(
     policies.extend(found.ranked.iter().filter(|it| it.is_preset()).cloned());
     let tested = DesignTested {
         names: policies.iter().map(|it| (plays.candidate_name(it), it.is_preset())).listed(),
-        stages: plays
-            .grammar
-            .stages_of(&found.chosen)
-            .map(|(kind, values)| kind.description(values))
-            .listed(),
+        stages: plays.grammar.stages_of(&found.chosen).map(|it| it.0.description(it.1)).listed(),
         front,
         best_preset,
         ceiling: plays.hindsight_and_bound_usd()?,
@@ -100,11 +93,7 @@ impl DesignPlays<'_> {
     }
 
     /// Puts the report of a choice together with its policy file.
-    fn design_result(
-        &self,
-        designed: DesignSearchResult,
-        chosen: &DesignCandidate,
-    ) -> Result<DesignResult, Error> {
+    fn design_result(&self, designed: DesignSearchResult, chosen: &Candidate) -> Result<DesignResult> {
         let about = match &designed.preset {
             Some(preset) => format!("The preset {preset}, which no policy that was tried is sure to beat."),
             None => format!("Found by a search: {}.", designed.name),
@@ -129,7 +118,7 @@ impl DesignResult {
     ///
     /// # Errors
     /// The format cannot hold it.
-    pub fn to_policy_text(&self, name: &str, format: Format) -> Result<String, Error> {
+    pub fn to_policy_text(&self, name: &str, format: Format) -> Result<String> {
         let file = PolicyFile { name: name.to_owned(), ..self.file.clone() };
         let written = encode(&file, format)?;
         let mark = if format == Format::Ron { "// " } else { "# " };

@@ -20,7 +20,6 @@ use crate::index::RecordingIndex;
 use crate::load;
 use crate::models::ModelProfiles;
 use crate::selection::{NewestCandidate, Selection};
-use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_engine::take::{LoadKind, Unread, World};
@@ -28,7 +27,6 @@ use ctxsim_input::policy::matches_any;
 use ctxsim_input::profile::cache::{Invalidates, Qualified};
 use ctxsim_input::scenario::{HiddenRequest, RecoveryMode};
 use ctxsim_input::{CacheRules, scenario};
-use ctxsim_report::distinct;
 use ctxsim_timeline::RecordedModel;
 use ctxsim_timeline::import::{Glance, Indexed};
 
@@ -58,13 +56,9 @@ pub struct ReadyLoad {
 
 impl ReadyLoad {
     /// Makes or reads what it plays.
-    pub(super) fn open_loads(
-        &self,
-        named_profiles: &[Profile],
-        models: &ModelProfiles,
-    ) -> Result<Vec<Load>, Error> {
+    pub(super) fn open_loads(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>> {
         let workloads = load::worlds_of_scenario(&self.loaded, &self.spec, &self.indexing.beside)?;
-        self.loads_of_known_models(workloads, named_profiles, models)
+        self.loads_of_known_models(workloads, named, models)
     }
 
     /// The same; a recording is read once, and each of its loads has itself under each of some assumptions about requests that no log
@@ -72,9 +66,9 @@ impl ReadyLoad {
     pub(super) fn open_loads_assuming(
         &self,
         side_requests: &[HiddenRequest],
-        named_profiles: &[Profile],
+        named: &[Profile],
         models: &ModelProfiles,
-    ) -> Result<Vec<Load>, Error> {
+    ) -> Result<Vec<Load>> {
         let assuming = |side_request: &HiddenRequest| {
             let mut spec = self.spec.clone();
             if let LoadSpec::Recorded { assume, .. } = &mut spec.load {
@@ -84,10 +78,9 @@ impl ReadyLoad {
         };
         let specs = side_requests.iter().map(assuming).listed();
         let mut under = load::worlds_under_specs(&self.loaded, &specs, &self.indexing.beside)?.into_iter();
-        let mut loads =
-            self.loads_of_known_models(under.next().unwrap_or_default(), named_profiles, models)?;
+        let mut loads = self.loads_of_known_models(under.next().unwrap_or_default(), named, models)?;
         for workloads in under {
-            let others = self.loads_of_known_models(workloads, named_profiles, models)?;
+            let others = self.loads_of_known_models(workloads, named, models)?;
             loads.iter_mut().zip(others).for_each(|(load, other)| load.under.push(other));
         }
         Ok(loads)
@@ -97,10 +90,10 @@ impl ReadyLoad {
     fn loads_of_known_models(
         &self,
         worlds: Vec<Arc<dyn World>>,
-        named_profiles: &[Profile],
+        named: &[Profile],
         models: &ModelProfiles,
-    ) -> Result<Vec<Load>, Error> {
-        let loads = self.to_loads(worlds, named_profiles, models)?;
+    ) -> Result<Vec<Load>> {
+        let loads = self.to_loads(worlds, named, models)?;
         let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
         match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {
             Some(model) => self.profile_of_model(model, models).map(|_| loads.clone()),
@@ -112,12 +105,12 @@ impl ReadyLoad {
     pub(super) fn to_loads(
         &self,
         worlds: Vec<Arc<dyn World>>,
-        named_profiles: &[Profile],
+        named: &[Profile],
         models: &ModelProfiles,
-    ) -> Result<Vec<Load>, Error> {
+    ) -> Result<Vec<Load>> {
         let has_several = worlds.len() > 1;
         let ready = |workload| {
-            let load = self.to_load(workload, named_profiles, models)?;
+            let load = self.to_load(workload, named, models)?;
             let is_told = !self.indexing.beside.is_empty();
             let session = if has_several || is_told {
                 format!(" --session {}", quoted(&load.name))
@@ -135,7 +128,7 @@ impl ReadyLoad {
     }
 
     /// Returns the profile of a model that the recording names.
-    fn profile_of_model<'m>(&self, model: &str, models: &'m ModelProfiles) -> Result<&'m Profile, Error> {
+    fn profile_of_model<'m>(&self, model: &str, models: &'m ModelProfiles) -> Result<&'m Profile> {
         models.profile_for_model(model).map_err(|it| it.in_file(self.loaded.origin.label()).into())
     }
 
@@ -152,7 +145,7 @@ impl ReadyLoad {
         &self,
         sessions: &[Glance],
         selection: &Selection,
-        named_profiles: &[Profile],
+        named: &[Profile],
         models: &ModelProfiles,
     ) -> Vec<NewestCandidate> {
         let candidate = |session: &Glance| {
@@ -162,8 +155,7 @@ impl ReadyLoad {
             let model = session.main_model();
             let own = model.filter(|_| self.under_own_model).map(|it| models.profile_for_model(&it.name));
             let own = own.transpose().ok()?;
-            let named =
-                if own.is_some() { Vec::new() } else { self.fitting_profiles(named_profiles).ok()? };
+            let named = if own.is_some() { Vec::new() } else { self.fitting_profiles(named).ok()? };
             let names = own.into_iter().chain(&named).map(|it| it.name.as_str());
             Some(selection.candidate_of_session(session.last_ms, model, names))
         };
@@ -192,11 +184,11 @@ impl ReadyLoad {
     }
 
     /// Returns the profiles that the scenario is made for, of those that are named.
-    fn fitting_profiles(&self, named_profiles: &[Profile]) -> Result<Vec<Profile>, Error> {
+    fn fitting_profiles(&self, named: &[Profile]) -> Result<Vec<Profile>> {
         let made_for = &self.spec.profiles;
         let fits = |it: &&Profile| made_for.is_empty() || matches_any(made_for, &it.name);
-        let fitting: Vec<Profile> = named_profiles.iter().filter(fits).cloned().listed();
-        if fitting.is_empty() && !named_profiles.is_empty() {
+        let fitting: Vec<Profile> = named.iter().filter(fits).cloned().listed();
+        if fitting.is_empty() && !named.is_empty() {
             let message = format!("`{}` only works with its own profiles", self.spec.name);
             let help = format!("use one of these with `--profile`: {}", made_for.join(", "));
             let problem = Diagnostic::at(Code("profile-unfit"), "profiles", message).help(help);
@@ -206,23 +198,14 @@ impl ReadyLoad {
     }
 
     /// Puts it together with one thing that it plays.
-    fn to_load(
-        &self,
-        world: Arc<dyn World>,
-        named_profiles: &[Profile],
-        models: &ModelProfiles,
-    ) -> Result<Load, Error> {
+    fn to_load(&self, world: Arc<dyn World>, named: &[Profile], models: &ModelProfiles) -> Result<Load> {
         let mut policies = self.policies.clone();
         if self.replays_once && !world.kind().reads_any() {
             policies.truncate(1);
         } else {
             let unread = |policy: &Arc<Policy>| {
-                Some(unread_policy_problem(
-                    &world.kind().reads(policy).err()?,
-                    world.kind(),
-                    &[&policy.name],
-                    &[world.name()],
-                ))
+                let unread = world.kind().reads(policy).err()?;
+                Some(unread_policy_problem(&unread, world.kind(), &[&policy.name], &[world.name()]))
             };
             let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).listed();
             if !problems.is_empty() {
@@ -251,7 +234,7 @@ impl ReadyLoad {
                 Err(_) if timeline.is_none() => Vec::new(),
                 Err(error) => return Err(error),
             },
-            None => self.fitting_profiles(named_profiles)?,
+            None => self.fitting_profiles(named)?,
         };
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);
@@ -305,7 +288,7 @@ impl Plan {
         &self,
         entry: &ReadyLoad,
         is_log_folder_project: impl Fn(&Load) -> bool,
-    ) -> Result<Vec<Load>, Error> {
+    ) -> Result<Vec<Load>> {
         let mut loads = self.open(entry)?;
         for load in &mut loads {
             let session =
@@ -352,11 +335,8 @@ pub(super) fn unread_policy_problem(
         listed(&fields)
     );
     let scenarios = distinct(unread.0.iter().map(|it| it.scenario()));
-    let scenarios: Vec<String> = scenarios.iter().map(|it| format!("`{it}`")).listed();
-    let help = format!(
-        "name a scenario such as {}, or for this one a policy such as `{policy}`",
-        scenarios.join(" or ")
-    );
+    let scenarios = scenarios.iter().map(|it| format!("`{it}`")).listed().join(" or ");
+    let help = format!("name a scenario such as {scenarios}, or for this one a policy such as `{policy}`");
     Diagnostic::at(Code("policy-unread"), "", message).help(help)
 }
 
@@ -370,7 +350,7 @@ pub(super) fn first_scenario_of_memories(entries: &[ReadyLoad]) -> Option<&str> 
 ///
 /// # Errors
 /// Some are played by a memory runner, and others are not.
-pub(super) fn check_same_work(load: &Load, policy_indices: &[usize]) -> Result<(), Error> {
+pub(super) fn check_same_work(load: &Load, policy_indices: &[usize]) -> Result<()> {
     let policies = policy_indices.iter().filter_map(|it| load.policies.get(*it));
     let (written, others): (Vec<_>, Vec<_>) = policies.partition(|it| load.is_written_by(it));
     let (Some(written), Some(other)) = (written.first(), others.first()) else { return Ok(()) };

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 
-use super::Plan;
 use ctxsim_engine::memory::export::{Banks, Export, Index, SCHEMA};
 
 impl Plan {
@@ -11,19 +10,10 @@ impl Plan {
     /// # Errors
     /// The plan's first scenario cannot be opened or has no such conversation, or its first policy has no
     /// memory.
-    pub fn export_memory(
-        &self,
-        length: u64,
-        trial: u64,
-        overrides: &[String],
-    ) -> Result<Export, Vec<Diagnostic>> {
-        let refuse = |code, message: String, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
+    pub fn export_memory(&self, length: u64, trial: u64, overrides: &[String]) -> Checked<Export> {
+        let refuse = |code, message: &str, help: &str| vec![Diagnostic::at(code, "", message).help(help)];
         let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
-            return Err(refuse(
-                Code("list-empty"),
-                "there is nothing to export".to_owned(),
-                "name a scenario",
-            ));
+            return Err(refuse(Code("list-empty"), "there is nothing to export", "name a scenario"));
         };
         let loads = self.open(entry).map_err(|error| match error {
             Error::Invalid(problems) => problems,
@@ -33,7 +23,7 @@ impl Plan {
         let Some(policy) = load.policies.first() else { return Err(Vec::new()) };
         if policy.fact_memory().is_none() {
             let message = format!("{} has no memory beside its prompt", policy.name);
-            return Err(refuse(Code("store-none"), message, "name a policy with a `memory`"));
+            return Err(refuse(Code("store-none"), &message, "name a policy with a `memory`"));
         }
         let policies = vec![Arc::clone(policy)];
         let one = Load { policies, profiles: vec![profile.clone()], ..load.clone() };

@@ -3,9 +3,8 @@
 use crate::prelude::*;
 
 use ctxsim_base::diag::Problems;
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::quantity::Decimal;
-use ctxsim_input::text::set::{self, Override, SetTarget};
+use ctxsim_input::text::set::{self, SetTarget};
 use ctxsim_report::sweep::json::POINTS_MAX;
 use ctxsim_report::tune::VariedPath;
 
@@ -32,7 +31,7 @@ impl OverrideGrid {
     ///
     /// # Errors
     /// Every axis that cannot be parsed, a path that is varied twice, or too many points.
-    pub fn parse(texts: &[String]) -> Result<Self, Vec<Diagnostic>> {
+    pub fn parse(texts: &[String]) -> Checked<Self> {
         let mut problems = Problems::default();
         let mut grid = Self::default();
         for text in texts {
@@ -71,8 +70,7 @@ impl OverrideGrid {
             rest /= axis.values.len();
         }
         set.reverse();
-        let is_of_policy =
-            |text: &String| Override::parse(text).is_ok_and(|it| it.target == SetTarget::Policy);
+        let is_of_policy = |it: &String| Override::parse(it).is_ok_and(|it| it.target == SetTarget::Policy);
         let (of_policy, of_load) = set.into_iter().partition(is_of_policy);
         GridPoint { index, of_load, of_policy }
     }

@@ -1,7 +1,7 @@
 //! The guards of a suite: resolves their names and metrics.
 
 use crate::prelude::*;
-use ctxsim_base::diag::{Place, Problems, near_or};
+use ctxsim_base::diag::{Problems, near_or};
 use ctxsim_input::suite::{Figure, Guard};
 use ctxsim_report::guard::NamedGuard;
 use ctxsim_report::{ALL, places};
@@ -73,8 +73,7 @@ impl SuiteNames<'_> {
                 _ => &suite.profiles,
             };
             let is_sum = kind == InputKind::Scenario && name == ALL;
-            let own: Vec<String> =
-                own.iter().flat_map(|it| catalog.expand_pattern_in_file(origin, kind, it)).listed();
+            let own = own.iter().flat_map(|it| catalog.expand_pattern_in_file(origin, kind, it)).listed();
             let path = catalog.resolve_name_in_file(origin, kind, name);
             if is_sum || own.contains(name) || is_file_among(catalog, kind, &own, &path) {
                 continue;
@@ -117,10 +116,8 @@ impl SuiteNames<'_> {
         if guard.fired.is_empty() {
             return;
         }
-        let own = suite
-            .policies
-            .iter()
-            .flat_map(|it| catalog.expand_pattern_in_file(origin, InputKind::Policy, it));
+        let named = |it: &String| catalog.expand_pattern_in_file(origin, InputKind::Policy, it);
+        let own = suite.policies.iter().flat_map(named);
         let mut own = own.filter_map(|it| Some((catalog.policy(&it).ok()?, it)));
         let path = catalog.resolve_name_in_file(origin, InputKind::Policy, &guard.policy);
         let is_it = |(policy, name): &(Loaded<PolicyFile>, String)| {
@@ -247,10 +244,8 @@ impl GuardTargets<'_> {
         name_of: impl Fn(&T) -> &String,
         wanted: &str,
     ) -> Option<usize> {
-        let path = self
-            .suite
-            .map_or(wanted.to_owned(), |it| self.catalog.resolve_name_in_file(&it.origin, kind, wanted));
-        let origin = self.catalog.find_origin(kind, &path).ok();
+        let path = self.suite.map(|it| self.catalog.resolve_name_in_file(&it.origin, kind, wanted));
+        let origin = self.catalog.find_origin(kind, path.as_deref().unwrap_or(wanted)).ok();
         let by_file = origin.and_then(|origin| loaded.iter().position(|it| it.origin.is_same_input(&origin)));
         by_file.or_else(|| loaded.iter().position(|it| name_of(&it.spec) == wanted))
     }

@@ -8,10 +8,9 @@
 
 use crate::prelude::*;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::BufRead;
 
-use ctxsim_engine::take::in_order;
 use ctxsim_input::scenario::Assume;
 use ctxsim_timeline::import::{Among, BySession, Indexed, import_from, index, neighbours};
 

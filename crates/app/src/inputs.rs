@@ -2,18 +2,14 @@
 
 use crate::prelude::*;
 
-use crate::guards::ResolvedGuards;
 use crate::models::{ModelProfiles, ProfileOfModels};
 use crate::named::{InputNames, NamedScenario, dedup_and_name_inputs, dedup_and_name_scenarios};
 use crate::overrides::{NamedPolicies, OverrideUse, read_overrides};
 use crate::parts::tickets::HeldTicket;
 use crate::selection::Selection;
-use crate::watch::ProblemsFound;
-use crate::{ReadyLoad, assembled, check, contrast, entry, guards, load, made, overrides};
-use ctxsim_base::diag::Place;
+use crate::{assembled, check, contrast, entry, guards, load, made, overrides};
 use ctxsim_input::policy::Size;
-use ctxsim_input::suite::Guard;
-use ctxsim_input::text::set::{Override, SetTarget};
+use ctxsim_input::text::set::SetTarget;
 use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{CacheRules, Suite, scenario};
 use ctxsim_report::as_logged::AS_RECORDED;
@@ -56,10 +52,8 @@ impl GivenInputs {
         let is_whole_suite = [&policies, &scenarios, &profiles].iter().all(|it| it.by.is_some());
         let mut read = catalog.policy_reader();
         let policies = policies.load_inputs(catalog, found, |name| read.read_policy(name));
-        let policies = overrides::repeat_last_policy(
-            dedup_and_name_inputs(policies, |it| &mut it.name),
-            comparison.variants.len(),
-        );
+        let policies = dedup_and_name_inputs(policies, |it| &mut it.name);
+        let policies = overrides::repeat_last_policy(policies, comparison.variants.len());
         let (scenarios, skipped) = if comparison.tickets.is_empty() {
             dedup_and_name_scenarios(scenarios.load_scenarios(catalog, found), comparison.alone)
         } else {
@@ -73,9 +67,8 @@ impl GivenInputs {
         let profiles = if profiles.names.is_empty() && is_recorded_alone {
             Vec::new()
         } else {
-            dedup_and_name_inputs(profiles.load_inputs(catalog, found, |name| catalog.profile(name)), |it| {
-                &mut it.name
-            })
+            let loaded = profiles.load_inputs(catalog, found, |name| catalog.profile(name));
+            dedup_and_name_inputs(loaded, |it| &mut it.name)
         };
         // What a suite notes is true of its own scenarios under its own profiles.
         let is_own = |given: &[String], own: &[String]| given.iter().all(|it| own.contains(it));
@@ -94,7 +87,7 @@ impl Plan {
     ///
     /// # Errors
     /// Every problem of every file and of every override.
-    pub fn new(catalog: &Catalog, comparison: &Comparison) -> Result<Self, Error> {
+    pub fn new(catalog: &Catalog, comparison: &Comparison) -> Result<Self> {
         let mut found = ProblemsFound::default();
         let suite = read_suite(catalog, comparison)?;
         let given = GivenInputs::read(catalog, comparison, suite.as_ref(), &mut found);
@@ -107,7 +100,7 @@ impl Plan {
         let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
         let is_complete = found.is_empty();
         let variants = overrides::parse_variants(&comparison.variants, &mut found);
-        found.problems.extend(check::refused_program_problems(&policies, comparison));
+        found.problems.extend(check::program_problems(&policies, comparison));
         let play_twice = comparison.play_twice;
         let named = &loaded_profiles;
         let mut work =
@@ -121,22 +114,22 @@ impl Plan {
             work.check_declared_params(suite, suite_params);
         }
         let checked = work.ready_suite(suite.as_ref());
-        let mut scenarios =
-            work.ready_scenarios(&loaded_scenarios, comparison.seed, comparison.trials, suite_params);
-        for entry in &mut scenarios {
-            entry.under_own_model = under_own_models;
-            entry.is_searched |= comparison.skips_unusable;
-            entry.among = ctxsim_base::grid::shell::quoted_all(&comparison.scenarios);
-            entry.replays_once = comparison.policies.is_empty();
-        }
+        let scenarios = work.ready_scenarios(&loaded_scenarios, comparison, suite_params, under_own_models);
         work.check_unread_params();
         work.move_problems_to_overrides();
         work.check_applied_overrides();
         work.check_trials_used(&scenarios, comparison.trials);
         // Guards of a suite that nobody named are not what the run is about.
         let own = checked.as_ref().filter(|_| comparison.suite.is_some()).map_or(&[][..], |it| &it.guards);
-        let guards =
-            work.resolve_guards(own, suite.as_ref(), &loaded_scenarios, &loaded_profiles, under_own_models);
+        let targets = guards::GuardTargets {
+            catalog,
+            suite: suite.as_ref(),
+            policies: &work.policies,
+            scenarios: &loaded_scenarios.iter().map(|it| it.loaded.clone()).listed(),
+            profiles: &loaded_profiles,
+            is_open: under_own_models,
+        };
+        let guards = targets.resolve_guards(own);
         if let Some(suite) = suite.as_ref().filter(|_| is_whole_suite && work.found.is_empty()) {
             work.found.problems.extend(suite.locate_problems(guards.about_nothing));
         }
@@ -176,7 +169,7 @@ fn is_recording(scenario: &NamedScenario) -> bool {
 }
 
 /// Reads the suite, where one is named or needed.
-fn read_suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<SuiteFile>>, Error> {
+fn read_suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<SuiteFile>>> {
     let is_needed =
         comparison.policies.is_empty() || comparison.scenarios.is_empty() || comparison.profiles.is_empty();
     match &comparison.suite {
@@ -244,10 +237,8 @@ impl InputCheck<'_> {
                 continue;
             };
             used.setting = used.setting.of_profile(&name);
-            specs
-                .iter_mut()
-                .filter(|it| it.name == name)
-                .for_each(|it| used.apply_to(std::slice::from_mut(it), passes));
+            let own = specs.iter_mut().filter(|it| it.name == name);
+            own.for_each(|it| used.apply_to(std::slice::from_mut(it), passes));
         }
         let (specs, set) = specs.split_at(named.len());
         let mut profiles = Vec::with_capacity(specs.len());
@@ -275,63 +266,35 @@ impl InputCheck<'_> {
             }
             None => {
                 for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::BreakEven) {
-                    used.note_refusal(
-                        "this run has no suite with `break_even`",
-                        "name one with `--suite`, such as \
-                        `--suite sensitivity`",
-                    );
+                    let help = "name one with `--suite`, such as `--suite sensitivity`";
+                    used.note_refusal("this run has no suite with `break_even`", help);
                 }
             }
         }
         let (loaded, file) = (loaded?, file?);
         let checked = Suite::new(&file).map_err(|it| self.found.problems.extend(loaded.locate_problems(it)));
         if self.is_complete {
-            self.found.problems.extend(loaded.locate_problems(guards::check_suite_guards(
-                self.catalog,
-                &loaded.origin,
-                &file,
-            )));
+            let problems = guards::check_suite_guards(self.catalog, &loaded.origin, &file);
+            self.found.problems.extend(loaded.locate_problems(problems));
         }
         checked.ok()
-    }
-
-    /// Finds the runs that the guards of a suite are about.
-    fn resolve_guards(
-        &self,
-        guards: &[Guard],
-        suite: Option<&Loaded<SuiteFile>>,
-        scenarios: &[NamedScenario],
-        profiles: &[Loaded<ProfileFile>],
-        has_unknown_profiles: bool,
-    ) -> ResolvedGuards {
-        let (catalog, policies) = (self.catalog, &self.policies);
-        let scenarios: Vec<_> = scenarios.iter().map(|it| it.loaded.clone()).listed();
-        let runs = guards::GuardTargets {
-            catalog,
-            suite,
-            policies,
-            scenarios: &scenarios,
-            profiles,
-            is_open: has_unknown_profiles,
-        };
-        runs.resolve_guards(guards)
     }
 
     /// Makes the scenarios, each with its policies.
     fn ready_scenarios(
         &mut self,
         scenarios: &[NamedScenario],
-        seed: Option<u64>,
-        trials: Option<u64>,
+        comparison: &Comparison,
         suite_params: &IndexMap<String, Size>,
+        under_own_model: bool,
     ) -> Vec<ReadyLoad> {
         let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).listed();
         self.apply_overrides(SetTarget::Scenario, &mut specs, |_| true);
         let mut groups: Vec<PolicyGroup> = Vec::new();
         let mut entries = Vec::with_capacity(specs.len());
         for (spec, NamedScenario { loaded, is_searched, indexing }) in specs.iter_mut().zip(scenarios) {
-            spec.seed = seed.unwrap_or(spec.seed);
-            if let Some(trials) = trials {
+            spec.seed = comparison.seed.unwrap_or(spec.seed);
+            if let Some(trials) = comparison.trials {
                 match &mut spec.load {
                     scenario::LoadSpec::Conversation(load) => load.trials = trials,
                     scenario::LoadSpec::Aging(load) => load.trials = trials,
@@ -346,16 +309,16 @@ impl InputCheck<'_> {
                     name: spec.name.clone(),
                     seed: spec.seed,
                     policies,
-                    among: String::new(),
-                    is_searched: *is_searched,
+                    among: ctxsim_base::grid::shell::quoted_all(&comparison.scenarios),
+                    is_searched: *is_searched || comparison.skips_unusable,
                     indexing: indexing.clone(),
-                    under_own_model: false,
-                    replays_once: false,
+                    under_own_model,
+                    replays_once: comparison.policies.is_empty(),
                     loaded: loaded.clone(),
                     spec: spec.clone(),
                 }),
                 Err(mut error) => {
-                    if let (Some(_), Error::Invalid(problems)) = (trials, &mut error) {
+                    if let (Some(_), Error::Invalid(problems)) = (comparison.trials, &mut error) {
                         problems.iter_mut().for_each(move_to_trials_option);
                     }
                     self.found.add_error(error);
@@ -383,7 +346,7 @@ impl InputCheck<'_> {
         if let Some(group) = groups.iter().find(|it| it.specs == specs) {
             return group.models.clone();
         }
-        let as_written = specs.clone();
+        let written = specs.clone();
         let policies = NamedPolicies { catalog: self.catalog, loaded: &self.policies };
         for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::Policy) {
             let applied = policies.apply_override(&used.setting, &mut specs);
@@ -409,11 +372,7 @@ impl InputCheck<'_> {
                 Err(problems) => self.found.problems.extend(loaded.locate_problems(problems)),
             }
         }
-        groups.push(PolicyGroup {
-            params: scenario_params.clone(),
-            specs: as_written,
-            models: models.clone(),
-        });
+        groups.push(PolicyGroup { params: scenario_params.clone(), specs: written, models: models.clone() });
         models
     }
 
@@ -435,11 +394,8 @@ impl InputCheck<'_> {
             return;
         }
         let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
-        self.found.problems.extend(by.locate_problems(overrides::undeclared_param_problems(
-            given,
-            &policies,
-            self.catalog,
-        )));
+        let problems = overrides::undeclared_param_problems(given, &policies, self.catalog);
+        self.found.problems.extend(by.locate_problems(problems));
     }
 
     /// Reports unused parameters of policies, unless another problem may be the reason.

@@ -10,12 +10,9 @@ use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_base::quantity::{Tokens, UNLIMITED};
 use ctxsim_base::rng::{Seed, Stream};
 use ctxsim_engine::laws::{LawBreach, breaches};
-use ctxsim_engine::take::in_order;
-use ctxsim_input::policy::Law;
-use ctxsim_input::policy::{Kind, Preserve};
+use ctxsim_input::policy::{Kind, Law, Preserve};
 use ctxsim_input::scenario::{Amount, Assume, ResultSizes, ScriptedCall, StableItem, TurnSpec};
-use ctxsim_input::text::source::encode;
-use ctxsim_input::{CacheRules, Limits, Scenario};
+use ctxsim_input::{CacheRules, Scenario};
 use ctxsim_timeline::load;
 
 /// The prompt limit under a profile that has none, in tokens.
@@ -191,7 +188,7 @@ struct LawTrial<'p> {
 
 impl LawTrial<'_> {
     /// Returns the breaches of some laws in a session.
-    fn find_breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>, Error> {
+    fn find_breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>> {
         breaches(timeline, self.policy, &self.limits, self.rules, laws).map_err(|what| {
             let message = format!("`{}` failed in a random session: {what}", self.policy.name);
             let help = "make the policy answer every request, then check its laws again";
@@ -200,7 +197,7 @@ impl LawTrial<'_> {
     }
 
     /// Returns the breach of a law in a session, if there is one and the session is one.
-    fn find_breach(&self, turns: &[TurnSpec], law: Law) -> Result<Option<LawBreach>, Error> {
+    fn find_breach(&self, turns: &[TurnSpec], law: Law) -> Result<Option<LawBreach>> {
         let Some(timeline) = timeline_of_turns(turns) else { return Ok(None) };
         Ok(self.find_breaches(&timeline, &[law])?.into_iter().next())
     }
@@ -211,7 +208,7 @@ impl LawKit {
     ///
     /// # Errors
     /// A policy that is code failed.
-    pub fn check_policies(&self, plan: &Plan) -> Result<LawReport, Error> {
+    pub fn check_policies(&self, plan: &Plan) -> Result<LawReport> {
         let (Some(entry), Some(profile)) = (plan.scenarios.first(), plan.profiles.first()) else {
             return Ok(LawReport { seed: self.seed, prompt_limit: LIMIT, policies: Vec::new() });
         };
@@ -229,7 +226,7 @@ impl LawKit {
     }
 
     /// Holds one policy against the laws.
-    fn check_policy(&self, trial: &LawTrial<'_>, argument: Option<&String>) -> Result<PolicyLaws, Error> {
+    fn check_policy(&self, trial: &LawTrial<'_>, argument: Option<&String>) -> Result<PolicyLaws> {
         let is_program = trial.policy.process.is_some();
         let (usual, exempt, shrinks) = if is_program {
             (PROGRAM_SESSIONS, EXEMPT_PROGRAM_SESSIONS, PROGRAM_SHRINKS)
@@ -263,7 +260,7 @@ impl LawKit {
                 (None, true) => (LawState::NeedlesslyExempt, None),
                 (Some(_), true) => (LawState::Exempt, None),
                 (Some(turns), false) => {
-                    let smallest = shrink_counterexample(trial, law, turns, shrinks)?;
+                    let smallest = shrink(trial, law, turns, shrinks)?;
                     (LawState::Broken, Some(smallest))
                 }
             };
@@ -284,11 +281,7 @@ fn timeline_of_turns(turns: &[TurnSpec]) -> Option<Timeline> {
 }
 
 /// Returns a counterexample as a scenario file.
-fn to_counterexample(
-    policy: &str,
-    turns: &[TurnSpec],
-    breach: LawBreach,
-) -> Result<LawCounterexample, Error> {
+fn to_counterexample(policy: &str, turns: &[TurnSpec], breach: LawBreach) -> Result<LawCounterexample> {
     let LawBreach { law, turn, request, what } = breach;
     let name = format!("{}.{}", policy.replace(['/', '\\', '.', ':', ' '], "-"), law.name());
     let about = format!("Breaks `{}` under {policy} at request {request}: {what}.", law.name());
@@ -340,16 +333,8 @@ fn draw_turn(draws: &mut Stream, usual_result_tokens: Tokens, prompt_limit: Toke
         preserve: Some(draw_one_of(draws, &PRESERVES)),
         recover: Default::default(),
     });
-    let calls = calls.collect();
-    TurnSpec {
-        user_tokens,
-        answer_tokens,
-        gap_ms,
-        calls,
-        times: 1,
-        rounds: Amount::Fixed(1),
-        ..TurnSpec::default()
-    }
+    let (calls, rounds) = (calls.collect(), Amount::Fixed(1));
+    TurnSpec { user_tokens, answer_tokens, gap_ms, calls, times: 1, rounds, ..TurnSpec::default() }
 }
 
 fn draw_one_of<T: Copy>(draws: &mut Stream, choices: &[T]) -> T {
@@ -368,12 +353,7 @@ fn scenario_of_turns(name: &str, about: &str, turns: &[TurnSpec]) -> ScenarioFil
 }
 
 /// Makes a counterexample as small as so many tries allow.
-fn shrink_counterexample(
-    trial: &LawTrial<'_>,
-    law: Law,
-    turns: &[TurnSpec],
-    mut tries: u32,
-) -> Result<LawCounterexample, Error> {
+fn shrink(trial: &LawTrial<'_>, law: Law, turns: &[TurnSpec], mut tries: u32) -> Result<LawCounterexample> {
     let mut best = (turns.to_vec(), trial.find_breach(turns, law)?);
     'smaller: while tries > 0 {
         for candidate in smaller_sessions(&best.0) {

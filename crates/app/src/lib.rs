@@ -39,10 +39,9 @@ mod written_loads;
 use crate::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use assembled::assemble_report;
-use ctxsim_input::Limits;
+use assembled::{GatheredResults, LoadResults, assemble_report};
 use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_input::suite::{Figure, Habits, Reference};
 use ctxsim_report::explains::ExplainCommands;
@@ -52,11 +51,9 @@ use ctxsim_report::{Report, verdict};
 use session::session_report;
 
 pub use assembled::notes_on_load;
-use assembled::{GatheredResults, LoadResults};
 pub use assumed::replace_assumed_numbers;
-pub use convert::input_change;
-pub use convert::{input_text, merged_policy_text};
-use ctxsim_engine::take::{Progress, Sinks, Take, Taken, in_order, in_turn, with_threads};
+pub use convert::{input_change, input_text, merged_policy_text};
+use ctxsim_engine::take::{Sinks, Take, Taken, in_turn};
 pub use entry::ReadyLoad;
 pub use index::find_twins_in_memory;
 pub use load::{check_is_recording, read_recording, redact_recording, timeline_with_losses};
@@ -72,10 +69,8 @@ pub use recordings::{CompactionPolicies, read_selected_recordings};
 pub use screen::{first_screen, first_screen_and_advice};
 use selection::{Exclusion, Selection};
 pub use sweep::{SweptLoad, SweptRun, describe_sweep, sweep_points};
-pub use watch::PlanWatch;
-use watch::PlanWatcher;
-use watch::ProblemsFound;
-pub use watch::as_unstoppable_watch;
+pub use watch::{PlanWatch, as_unstoppable_watch};
+use watch::{PlanWatcher, ProblemsFound};
 
 /// What to run; a list that is empty is the suite's, and `*` in a name stands for anything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -183,7 +178,7 @@ impl Plan {
     ///
     /// # Errors
     /// Every problem of its recording, or no profile stands for its model.
-    pub fn open(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
+    pub fn open(&self, entry: &ReadyLoad) -> Result<Vec<Load>> {
         entry.open_loads(&self.profiles, &self.models)
     }
 
@@ -192,7 +187,7 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says of any scenario.
-    pub fn n_simulations(&self) -> Result<usize, Error> {
+    pub fn n_simulations(&self) -> Result<usize> {
         let n_all = self.map_loads(None, &|_, _| {}, |load, _| load.simulations().n_distinct())?;
         Ok(n_all.into_iter().sum())
     }
@@ -207,7 +202,7 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<Vec<T>, Error> {
+    ) -> Result<Vec<T>> {
         self.map_loads_with_skipped(threads, progress, map_load).map(|it| it.0)
     }
 
@@ -220,15 +215,10 @@ impl Plan {
         threads: Option<usize>,
         watch: PlanWatch<'_>,
         map_load: impl Fn(&Load) -> T + Sync,
-    ) -> Result<Vec<T>, Error> {
-        let all = self.map_loads_watched(
-            threads,
-            &PlanWatcher::new(watch),
-            |entry| self.open(entry),
-            |load, _| map_load(load),
-            |it| it,
-        );
-        all.map(|it| it.0)
+    ) -> Result<Vec<T>> {
+        let open = |entry: &ReadyLoad| self.open(entry);
+        let one = |load: &Load, _: Progress<'_>| map_load(load);
+        self.map_loads_watched(threads, &PlanWatcher::new(watch), open, one, |it| it).map(|it| it.0)
     }
 
     /// The same, with what was left out.
@@ -240,7 +230,7 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+    ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
         self.map_loads_opened_by(threads, progress, |entry| self.open(entry), map_load)
     }
 
@@ -254,7 +244,7 @@ impl Plan {
         threads: Option<usize>,
         progress: Progress<'_>,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+    ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
         let open = |entry: &ReadyLoad| entry.open_loads_assuming(side_requests, &self.profiles, &self.models);
         self.map_loads_opened_by(threads, progress, open, map_load)
     }
@@ -264,16 +254,11 @@ impl Plan {
         &self,
         threads: Option<usize>,
         progress: Progress<'_>,
-        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>> + Sync,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
-    ) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
-        self.map_loads_watched(
-            threads,
-            &PlanWatcher::new(&as_unstoppable_watch(progress)),
-            open,
-            map_load,
-            |it| it,
-        )
+    ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
+        let watch = as_unstoppable_watch(progress);
+        self.map_loads_watched(threads, &PlanWatcher::new(&watch), open, map_load, |it| it)
     }
 
     /// The same, watched by somebody who may stop it.
@@ -282,10 +267,10 @@ impl Plan {
         &self,
         threads: Option<usize>,
         watch: &PlanWatcher<'_>,
-        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>> + Sync,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
         mut settle: impl FnMut(T) -> U + Send,
-    ) -> Result<(Vec<U>, Vec<SkippedFile>), Error> {
+    ) -> Result<(Vec<U>, Vec<SkippedFile>)> {
         let n_all = self.scenarios.len();
         let (n_done, n_recorded) = (AtomicUsize::new(0), AtomicUsize::new(0));
         // What a single scenario does is shown in its own steps.
@@ -308,7 +293,7 @@ impl Plan {
                 }
                 part
             };
-            in_turn(n_all, played, |part: Result<Vec<Result<T, SkippedFile>>, Error>| {
+            in_turn(n_all, played, |part: Result<Vec<Result<T, SkippedFile>>>| {
                 part.map(|all| all.into_iter().map(|it| it.map(&mut settle)).listed())
             })
         });
@@ -337,11 +322,11 @@ impl Plan {
     fn map_loads_of_scenario<T: Send>(
         &self,
         entry: &ReadyLoad,
-        open: &impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error>,
+        open: &impl Fn(&ReadyLoad) -> Result<Vec<Load>>,
         exclusions: Option<&Vec<Exclusion>>,
         watch: &PlanWatcher<'_>,
         map_load: impl Fn(&Load) -> T + Sync,
-    ) -> Result<Vec<Result<T, SkippedFile>>, Error> {
+    ) -> Result<Vec<Result<T, SkippedFile>>> {
         let skipped = |reason| index::skipped_session(&entry.loaded.origin.label(), reason);
         // What takes no part need not be read again.
         if let Some(reasons) = exclusions.and_then(|it| it.iter().cloned().collect::<Option<Vec<_>>>())
@@ -371,7 +356,7 @@ impl Plan {
     fn find_exclusions(
         &self,
         watch: &PlanWatcher<'_>,
-        open: &(impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync),
+        open: &(impl Fn(&ReadyLoad) -> Result<Vec<Load>> + Sync),
     ) -> Option<Vec<Vec<Exclusion>>> {
         if !self.selection.is_set() {
             return None;
@@ -395,9 +380,9 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says, of all scenarios.
-    pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report, Error> {
-        self.report_and_map_takes(threads, &as_unstoppable_watch(progress), |_| false, |_, _| ())
-            .map(|it| it.0)
+    pub fn report(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Report> {
+        let watch = as_unstoppable_watch(progress);
+        self.report_and_map_takes(threads, &watch, |_| false, |_, _| ()).map(|it| it.0)
     }
 
     /// The same, with something made of the takes of each load, which have rows where they are wanted; what is told how much is done may
@@ -411,16 +396,14 @@ impl Plan {
         watch: PlanWatch<'_>,
         wants_rows: impl Fn(&Load) -> bool + Sync,
         map_takes: impl Fn(&Load, &[Take]) -> T + Sync,
-    ) -> Result<(Report, Vec<T>), Error> {
+    ) -> Result<(Report, Vec<T>)> {
         let open = |entry: &ReadyLoad| self.open(entry);
         let one = |load: &Load, progress: Progress<'_>| {
             let taken = self.play_load(load, wants_rows(load), progress);
             let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
             let made = map_takes(load, &taken.takes);
-            (
-                LoadResults::from_runs(load, taken.into_runs(), session),
-                (contrast::explain_arguments(load), made),
-            )
+            let results = LoadResults::from_runs(load, taken.into_runs(), session);
+            (results, (contrast::explain_arguments(load), made))
         };
         let (loads, skipped) =
             self.map_loads_watched(threads, &PlanWatcher::new(watch), open, one, |it| it)?;

@@ -20,10 +20,7 @@ pub(super) const RECORDED: &str = "load.recorded.path";
 ///
 /// # Errors
 /// Every problem of the scenario.
-pub(super) fn check_scenario(
-    scenario: &Loaded<ScenarioFile>,
-    spec: &ScenarioFile,
-) -> Result<Scenario, Error> {
+pub(super) fn check_scenario(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<Scenario> {
     let checked = Scenario::new(spec).map_err(|problems| scenario.locate_problems(problems))?;
     let unknown = ctxsim_worlds::check(&spec.load);
     if unknown.is_empty() { Ok(checked) } else { Err(scenario.locate_problems(unknown).into()) }
@@ -33,14 +30,10 @@ pub(super) fn check_scenario(
 ///
 /// # Errors
 /// Every problem of the scenario.
-pub(super) fn check_scenario_and_files(
-    scenario: &Loaded<ScenarioFile>,
-    spec: &ScenarioFile,
-) -> Result<(), Error> {
+pub(super) fn check_scenario_and_files(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<()> {
     check_scenario(scenario, spec)?;
-    files_beside(&spec.load)
-        .iter()
-        .try_for_each(|(path, field)| origin_of_named_file(scenario, path, field).map(drop))
+    let files = files_beside(&spec.load);
+    files.iter().try_for_each(|(path, field)| origin_of_named_file(scenario, path, field).map(drop))
 }
 
 /// Returns the files that a load names beside its scenario, with the fields that do.
@@ -64,7 +57,7 @@ pub(super) fn worlds_of_scenario(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
     neighbours: &BySession,
-) -> Result<Vec<Arc<dyn World>>, Error> {
+) -> Result<Vec<Arc<dyn World>>> {
     Ok(worlds_under_specs(scenario, std::slice::from_ref(spec), neighbours)?.pop().unwrap_or_default())
 }
 
@@ -76,7 +69,7 @@ pub(super) fn worlds_under_specs(
     scenario: &Loaded<ScenarioFile>,
     specs: &[ScenarioFile],
     neighbours: &BySession,
-) -> Result<Vec<Vec<Arc<dyn World>>>, Error> {
+) -> Result<Vec<Vec<Arc<dyn World>>>> {
     let Some(first) = specs.first() else { return Ok(Vec::new()) };
     let path = match &first.load {
         LoadSpec::Recorded { path, .. } if scenario.origin.built_timeline().is_none() => path,
@@ -117,7 +110,7 @@ fn worlds_without_recording(
     scenario: &Loaded<ScenarioFile>,
     spec: &ScenarioFile,
     neighbours: &BySession,
-) -> Result<Vec<Arc<dyn World>>, Error> {
+) -> Result<Vec<Arc<dyn World>>> {
     let checked = check_scenario(scenario, spec)?;
     if let Some(timeline) = scenario.origin.built_timeline() {
         if spec.load != scenario.spec.load {
@@ -138,12 +131,12 @@ fn worlds_without_recording(
     let named = files_beside(&spec.load);
     let origins = named.iter().map(|(path, field)| origin_of_named_file(scenario, path, field));
     let beside: Vec<Origin> = origins.collect::<Result<_, _>>()?;
-    let file = |file: &Origin| -> Result<NamedFile, Error> {
+    let file = |file: &Origin| -> Result<NamedFile> {
         let origin = file.clone();
         let again = Box::new(move || origin.read_text().ok().map(Cow::into_owned));
         Ok(NamedFile { reader: file.open_reader()?, again })
     };
-    let mut files = beside.iter().map(file).collect::<Result<Vec<_>, Error>>()?;
+    let mut files = beside.iter().map(file).collect::<Result<Vec<_>>>()?;
     if let Some(made) = ctxsim_worlds::make(&checked, &mut files) {
         return made.map_err(|problems| match beside.as_slice() {
             [origin] => error_in_file(problems, origin),
@@ -157,9 +150,8 @@ fn worlds_without_recording(
 /// Adds the place in a scenario's own file to the problems that are its own, and not its recording's.
 fn with_scenario_place(scenario: &Loaded<ScenarioFile>, error: Error) -> Error {
     match error {
-        Error::Invalid(problems) => {
-            let (own, others): (Vec<_>, Vec<_>) =
-                problems.into_iter().partition(|it| it.place.file.is_empty());
+        Error::Invalid(all) => {
+            let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.place.file.is_empty());
             Error::Invalid(scenario.locate_problems(own).into_iter().chain(others).listed())
         }
         error => error,
@@ -167,15 +159,12 @@ fn with_scenario_place(scenario: &Loaded<ScenarioFile>, error: Error) -> Error {
 }
 
 /// Glances at the sessions of a scenario's recording, if it has one that can be read.
-pub(super) fn glance_at_recording(
-    scenario: &Loaded<ScenarioFile>,
-    spec: &ScenarioFile,
-) -> Option<Vec<Glance>> {
+pub(super) fn glance_at_recording(loaded: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Option<Vec<Glance>> {
     let LoadSpec::Recorded { path, .. } = &spec.load else { return None };
-    if scenario.origin.built_timeline().is_some() {
+    if loaded.origin.built_timeline().is_some() {
         return None;
     }
-    let origin = origin_of_named_file(scenario, path, RECORDED).ok()?;
+    let origin = origin_of_named_file(loaded, path, RECORDED).ok()?;
     import::glances(origin.open_reader().ok()?.as_mut()).ok()
 }
 
@@ -190,10 +179,7 @@ pub fn timeline_with_losses(session: Imported, scenario: &str) -> Timeline {
 }
 
 /// Adds the file to the problems of reading a recording.
-pub(super) fn with_recording_place<T>(
-    origin: &Origin,
-    read: io::Result<Result<T, Vec<Diagnostic>>>,
-) -> Result<T, Error> {
+pub(super) fn with_recording_place<T>(origin: &Origin, read: io::Result<Checked<T>>) -> Result<T> {
     let read = read.map_err(|source| Error::Read { path: origin.path().to_owned(), source })?;
     Ok(read.map_err(|problems| {
         let is_of_log = |it: &Diagnostic| it.place.field.is_empty() || it.place.line_column.is_some();
@@ -205,16 +191,12 @@ pub(super) fn with_recording_place<T>(
 ///
 /// # Errors
 /// There is no such file or scenario, it has no recording, or every problem of it.
-pub fn read_recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>, Error> {
-    read_recording_with_neighbours(catalog, name, &BySession::default())
+pub fn read_recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>> {
+    read_beside(catalog, name, &BySession::default())
 }
 
 /// The same, with what other sessions tell of these.
-pub(super) fn read_recording_with_neighbours(
-    catalog: &Catalog,
-    name: &str,
-    neighbours: &BySession,
-) -> Result<Vec<Imported>, Error> {
+pub(super) fn read_beside(catalog: &Catalog, name: &str, neighbours: &BySession) -> Result<Vec<Imported>> {
     map_recording(catalog, name, |origin, spec, assume| {
         let mut reader = origin.open_reader()?;
         let assumed = std::slice::from_ref(assume);
@@ -227,7 +209,7 @@ pub(super) fn read_recording_with_neighbours(
 ///
 /// # Errors
 /// As [`read_recording`].
-pub fn redact_recording(catalog: &Catalog, name: &str) -> Result<String, Error> {
+pub fn redact_recording(catalog: &Catalog, name: &str) -> Result<String> {
     let tools = tool_patterns_of_policies(catalog);
     let models = ModelProfiles::new(ModelProfiles::read_all(&catalog.shipped_inputs()));
     let public_name = |it: &str| models.public_model_name(it);
@@ -243,22 +225,19 @@ pub fn redact_recording(catalog: &Catalog, name: &str) -> Result<String, Error> 
 fn tool_patterns_of_policies(catalog: &Catalog) -> Vec<String> {
     let policies = catalog.names(InputKind::Policy).filter_map(|it| catalog.policy(it).ok());
     let mut tools = Vec::new();
-    policies
-        .filter_map(|it| to_json(&it.spec).ok())
-        .for_each(|it| collect_tool_patterns(&it, false, &mut tools));
+    let specs = policies.filter_map(|it| to_json(&it.spec).ok());
+    specs.for_each(|it| collect_tool_patterns(&it, false, &mut tools));
     tools.sort_unstable();
     tools.dedup();
     tools
 }
 
 /// Collects the texts in all lists of tools in a policy.
-fn collect_tool_patterns(value: &serde_json::Value, is_in_tool_list: bool, tools: &mut Vec<String>) {
+fn collect_tool_patterns(value: &Value, is_in_tool_list: bool, tools: &mut Vec<String>) {
     match value {
-        serde_json::Value::String(text) if is_in_tool_list => tools.push(text.clone()),
-        serde_json::Value::Array(list) => {
-            list.iter().for_each(|it| collect_tool_patterns(it, is_in_tool_list, tools))
-        }
-        serde_json::Value::Object(fields) => {
+        Value::String(text) if is_in_tool_list => tools.push(text.clone()),
+        Value::Array(list) => list.iter().for_each(|it| collect_tool_patterns(it, is_in_tool_list, tools)),
+        Value::Object(fields) => {
             for (name, member) in fields {
                 collect_tool_patterns(member, matches!(name.as_str(), "tools" | "except_tools"), tools);
             }
@@ -271,8 +250,8 @@ fn collect_tool_patterns(value: &serde_json::Value, is_in_tool_list: bool, tools
 fn map_recording<T>(
     catalog: &Catalog,
     name: &str,
-    make: impl FnOnce(&Origin, &ScenarioFile, &Assume) -> Result<T, Error>,
-) -> Result<T, Error> {
+    make: impl FnOnce(&Origin, &ScenarioFile, &Assume) -> Result<T>,
+) -> Result<T> {
     let scenario = catalog.scenario(name)?;
     let LoadSpec::Recorded { path, assume } = &scenario.spec.load else {
         return Err(not_recorded_error(&scenario));
@@ -285,7 +264,7 @@ fn map_recording<T>(
 ///
 /// # Errors
 /// There is no such file or scenario, or it holds no recording.
-pub fn check_is_recording(catalog: &Catalog, name: &str) -> Result<(), Error> {
+pub fn check_is_recording(catalog: &Catalog, name: &str) -> Result<()> {
     let scenario = catalog.scenario(name)?;
     if matches!(scenario.spec.load, LoadSpec::Recorded { .. }) {
         Ok(())
@@ -306,19 +285,15 @@ fn not_recorded_error(scenario: &Loaded<ScenarioFile>) -> Error {
 ///
 /// # Errors
 /// There is nothing beside the scenario.
-pub(super) fn origin_of_named_file(
-    scenario: &Loaded<ScenarioFile>,
-    path: &str,
-    field: &str,
-) -> Result<Origin, Error> {
+pub(super) fn origin_of_named_file(loaded: &Loaded<ScenarioFile>, path: &str, field: &str) -> Result<Origin> {
     let is_there = |origin: &Origin| match origin {
         // A recording that was named itself is looked for where it is read.
-        Origin::File(path) => scenario.source.is_none() || path.is_file(),
+        Origin::File(path) => loaded.source.is_none() || path.is_file(),
         _ => true,
     };
-    match scenario.origin.file_beside(path).filter(is_there) {
+    match loaded.origin.file_beside(path).filter(is_there) {
         Some(origin) => Ok(origin),
-        None => Err(scenario.locate_problems(vec![missing_file_problem(path, field)]).into()),
+        None => Err(loaded.locate_problems(vec![missing_file_problem(path, field)]).into()),
     }
 }
 

@@ -4,8 +4,6 @@ use crate::prelude::*;
 use std::iter;
 
 use super::parts::digest_of_bytes;
-use super::{Plan, ReadyLoad};
-use ctxsim_input::Source;
 use ctxsim_report::made::{InputDigest, MadeWith};
 
 /// Returns the digests of a plan's files but its scenarios, each with its bases.

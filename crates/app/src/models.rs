@@ -1,13 +1,8 @@
 //! The profile of a model named in a recording.
 
 use crate::prelude::*;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
-use serde::Deserialize;
-
-use ctxsim_input::Limits;
-use ctxsim_input::policy::wildcard;
-use ctxsim_input::text::source::{Format, decode_table};
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::billed::BilledFacts;
 use ctxsim_report::billed::session::{BilledSession, CheaperChoice, ModelPrices, model_line_name};

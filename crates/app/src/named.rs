@@ -3,14 +3,11 @@
 use crate::prelude::*;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::PathBuf;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::catalog::FoundScenarios;
-use crate::index;
-use crate::index::RecordingIndex;
-use crate::watch::ProblemsFound;
+use crate::index::{self, RecordingIndex};
 
 /// The names of one kind, and the suite that gives them.
 pub(super) struct InputNames<'a> {
@@ -25,7 +22,7 @@ impl InputNames<'_> {
         self,
         catalog: &Catalog,
         found: &mut ProblemsFound,
-        mut read: impl FnMut(&str) -> Result<Loaded<T>, Error>,
+        mut read: impl FnMut(&str) -> Result<Loaded<T>>,
     ) -> Vec<Loaded<T>> {
         let named = |name: &str| {
             let names = match self.by {
@@ -54,8 +51,7 @@ impl InputNames<'_> {
             Ok(found.into_iter().map(|it| (it.name, it.is_searched)).listed())
         };
         let loaded = self.load_each_once(catalog, found, search, |name, _| catalog.scenario(name));
-        let scenarios =
-            loaded.into_iter().map(|(loaded, is_searched)| NamedScenario::new(loaded, is_searched));
+        let scenarios = loaded.into_iter().map(|(own, is_searched)| NamedScenario::new(own, is_searched));
         (scenarios.listed(), skipped)
     }
 
@@ -63,8 +59,8 @@ impl InputNames<'_> {
         &self,
         catalog: &Catalog,
         found: &mut ProblemsFound,
-        mut expand: impl FnMut(&str) -> Result<Vec<(String, I)>, Error>,
-        mut read: impl FnMut(&str, &I) -> Result<Loaded<T>, Error>,
+        mut expand: impl FnMut(&str) -> Result<Vec<(String, I)>>,
+        mut read: impl FnMut(&str, &I) -> Result<Loaded<T>>,
     ) -> Vec<(Loaded<T>, I)> {
         let mut loaded = Vec::with_capacity(self.names.len());
         let mut seen = IndexSet::new();
@@ -91,11 +87,8 @@ impl InputNames<'_> {
                     (Ok(it), _) => loaded.push((it, how)),
                     (Err(Error::UnknownName { .. }), Some(suite)) => {
                         let field = format!("{}.{index}", self.kind.folder_name());
-                        found.problems.extend(
-                            suite.locate_problems(vec![
-                                catalog.unknown_name_problem(self.kind, &field, &name),
-                            ]),
-                        );
+                        let unknown = catalog.unknown_name_problem(self.kind, &field, &name);
+                        found.problems.extend(suite.locate_problems(vec![unknown]));
                     }
                     (Err(error), _) => found.add_error(error),
                 }
@@ -133,8 +126,7 @@ pub(super) fn dedup_and_name_inputs<T: PartialEq>(
             kept.push(one);
         }
     }
-    let choices: Vec<NameChoices> =
-        kept.iter_mut().map(|it| name_choices(&it.origin, name_of(&mut it.spec))).listed();
+    let choices = kept.iter_mut().map(|it| name_choices(&it.origin, name_of(&mut it.spec))).listed();
     for (one, chosen) in kept.iter_mut().zip(shortest_unique_names(&choices)) {
         *name_of(&mut one.spec) = chosen;
     }
@@ -336,9 +328,7 @@ mod tests {
     use super::*;
 
     fn named(paths: &[&str]) -> Vec<String> {
-        shortest_unique_names(
-            &paths.iter().map(|it| NameChoices::of_recording(Path::new(it))).collect::<Vec<_>>(),
-        )
+        shortest_unique_names(&paths.iter().map(|it| NameChoices::of_recording(Path::new(it))).listed())
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 
-use ctxsim_base::diag::nearest;
 use ctxsim_timeline::import::csv_records;
 
 /// The columns that have a name of their own.
@@ -38,7 +37,7 @@ impl OutcomeTable {
     ///
     /// # Errors
     /// Every problem of it, each with its line and column.
-    pub fn read(file: &str, text: &str) -> Result<Self, Error> {
+    pub fn read(file: &str, text: &str) -> Result<Self> {
         let mut records = csv_records(text);
         let header: Vec<String> = records.next().map(|it| it.1).unwrap_or_default();
         let names = header.iter().map(|it| it.trim().to_lowercase()).listed();
@@ -50,9 +49,8 @@ impl OutcomeTable {
             let missing = if columns[0].is_none() { SESSION } else { OUTCOME };
             let near = nearest(missing, names.iter().map(String::as_str));
             let help = near.map_or_else(|| HELP.to_owned(), |it| format!("rename the column `{it}`; {HELP}"));
-            return Err(
-                vec![table_problem(file, (1, 1), format!("no column is called `{missing}`"), &help)].into()
-            );
+            let message = format!("no column is called `{missing}`");
+            return Err(vec![table_problem(file, (1, 1), message, &help)].into());
         };
         let group = place_of(GROUP);
         let mut table = Self {
@@ -71,21 +69,12 @@ impl OutcomeTable {
             }
             match (cell(session), parse_outcome(cell(outcome))) {
                 ("", _) => {
-                    problems.push(table_problem(
-                        file,
-                        place(session),
-                        "a line without a session".to_owned(),
-                        HELP,
-                    ));
+                    problems.push(table_problem(file, place(session), "a line without a session", HELP));
                 }
                 (_, None) => {
                     let message = format!("`{}` is not an outcome", cell(outcome));
-                    problems.push(table_problem(
-                        file,
-                        place(outcome),
-                        message,
-                        "write a number, `true` or `false`",
-                    ));
+                    let help = "write a number, `true` or `false`";
+                    problems.push(table_problem(file, place(outcome), message, help));
                 }
                 (name, Some(value)) => table.lines.push(OutcomeLine {
                     place: place(session),
@@ -102,10 +91,7 @@ impl OutcomeTable {
     ///
     /// # Errors
     /// Sessions that are misspelt, named twice, or whose short name several have.
-    pub(crate) fn join_with_sessions(
-        &self,
-        sessions: &[&str],
-    ) -> Result<(Vec<Option<&OutcomeLine>>, usize), Error> {
+    pub(crate) fn join_with_sessions(&self, sessions: &[&str]) -> Result<(Vec<Option<&OutcomeLine>>, usize)> {
         let mut by_name: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for (nth, name) in sessions.iter().enumerate() {
             let mut names = vec![*name, last_part_of_name(name), name_without_extension(name)];
@@ -179,9 +165,9 @@ fn column_of(line: &str, cells: &[String], cell_index: usize) -> usize {
     line.char_indices().take_while(|it| it.0 < place).count() + 1
 }
 
-fn table_problem(file: &str, place: (usize, usize), message: String, help: &str) -> Diagnostic {
+fn table_problem(file: &str, at: (usize, usize), message: impl Into<String>, help: &str) -> Diagnostic {
     let mut problem = problem_in(file, Code("outcomes-broken"), message).help(help);
-    problem.place.line_column = Some(place);
+    problem.place.line_column = Some(at);
     problem
 }
 

@@ -1,15 +1,17 @@
 //! Overrides of a run and parameters of its policies: which there are, where each applies, and what became of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::prelude::*;
 
 use crate::named::NamedScenario;
-use crate::watch::ProblemsFound;
-use ctxsim_base::diag::{near_or, nearest};
-use ctxsim_input::policy::{Size, wildcard};
-use ctxsim_input::text::set::{Override, SetTarget};
+use ctxsim_base::diag::near_or;
+use ctxsim_input::policy::Size;
+use ctxsim_input::text::set::SetTarget;
 use ctxsim_input::text::{Decode, Encode};
+
+/// Whether an override could be applied.
+pub(super) type Applied = Result<(), Box<Diagnostic>>;
 
 /// An override with what became of it.
 pub(super) struct OverrideUse {
@@ -29,7 +31,7 @@ impl OverrideUse {
     }
 
     /// Notes what became of it; a parameter of several policies must be said of one, wherever it is set.
-    pub(super) fn note_result(&mut self, applied: Result<(), Box<Diagnostic>>) {
+    pub(super) fn note_result(&mut self, applied: Applied) {
         match applied {
             Ok(()) => self.is_applied = true,
             Err(problem) => {
@@ -96,9 +98,8 @@ pub(super) fn all_override_paths(
         }
     }
     let numbers = scenarios.iter().flat_map(|it| ctxsim_worlds::numbers(&it.loaded.spec.load));
-    let scenarios =
-        scenarios.iter().flat_map(|it| Override::paths(SetTarget::Scenario, None, &it.loaded.spec));
-    known.extend(scenarios.chain(numbers));
+    let own = scenarios.iter().flat_map(|it| Override::paths(SetTarget::Scenario, None, &it.loaded.spec));
+    known.extend(own.chain(numbers));
     for profile in profiles {
         known.extend(Override::paths(SetTarget::Profile, None, &profile.spec));
         known.extend(Override::paths(SetTarget::Profile, Some(&profile.spec.name), &profile.spec));
@@ -124,11 +125,7 @@ impl NamedPolicies<'_> {
     ///
     /// # Errors
     /// It applies to none, several policies have the parameter and none is named, or the value is invalid.
-    pub(super) fn apply_override(
-        &self,
-        setting: &Override,
-        specs: &mut [PolicyFile],
-    ) -> Result<(), Box<Diagnostic>> {
+    pub(super) fn apply_override(&self, setting: &Override, specs: &mut [PolicyFile]) -> Applied {
         let name = setting.policy(|it| !self.indices_of_named(it).is_empty());
         let (mine, setting) = match name {
             Some(name) => (self.indices_of_named(name), &setting.of_policy(name)),
@@ -163,12 +160,8 @@ impl NamedPolicies<'_> {
         let origin = self.catalog.find_origin(InputKind::Policy, name).ok();
         let is_file =
             |it: &Loaded<PolicyFile>| origin.as_ref().is_some_and(|origin| it.origin.is_same_input(origin));
-        let by_file = all().find(|(_, it)| is_file(it));
-        by_file
-            .or_else(|| all().find(|(_, it)| it.spec.name == name))
-            .map(|(index, _)| index)
-            .into_iter()
-            .listed()
+        let found = all().find(|(_, it)| is_file(it)).or_else(|| all().find(|(_, it)| it.spec.name == name));
+        found.map(|(index, _)| index).into_iter().listed()
     }
 
     fn unknown_policy_problem(&self, setting: &Override, name: &str) -> Box<Diagnostic> {
@@ -183,11 +176,7 @@ impl NamedPolicies<'_> {
 }
 
 /// Applies an override to some of the policies.
-fn apply_to_policies(
-    setting: &Override,
-    specs: &mut [PolicyFile],
-    indices: &[usize],
-) -> Result<(), Box<Diagnostic>> {
+fn apply_to_policies(setting: &Override, specs: &mut [PolicyFile], indices: &[usize]) -> Applied {
     let mut own: Vec<PolicyFile> = indices.iter().map(|it| specs[*it].clone()).listed();
     setting.apply(&mut own, |it| Policy::new(it).is_ok())?;
     for (index, spec) in indices.iter().zip(own) {
@@ -250,13 +239,10 @@ fn join_in_backticks<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Puts so many copies in the place of the last policy.
-pub(super) fn repeat_last_policy(
-    mut policies: Vec<Loaded<PolicyFile>>,
-    n_copies: usize,
-) -> Vec<Loaded<PolicyFile>> {
+pub(super) fn repeat_last_policy(mut policies: Vec<Loaded<PolicyFile>>, n: usize) -> Vec<Loaded<PolicyFile>> {
     // A policy that is varied against itself stands there once.
-    let last = if policies.len() > 1 && n_copies > 0 { policies.pop() } else { policies.last().cloned() };
-    policies.extend(last.into_iter().flat_map(|last| (0..n_copies).map(move |_| last.clone())));
+    let last = if policies.len() > 1 && n > 0 { policies.pop() } else { policies.last().cloned() };
+    policies.extend(last.into_iter().flat_map(|last| (0..n).map(move |_| last.clone())));
     policies
 }
 
@@ -275,7 +261,7 @@ pub(super) fn apply_variants(
     loaded: &[Loaded<PolicyFile>],
     variants: &[Vec<Override>],
     specs: &mut [PolicyFile],
-) -> Result<(), Box<Diagnostic>> {
+) -> Applied {
     let first = specs.len().saturating_sub(variants.len());
     for (nth, settings) in (first..).zip(variants) {
         let one = NamedPolicies { catalog, loaded: &loaded[nth..=nth] };

@@ -19,18 +19,15 @@
 pub mod tickets;
 
 use crate::prelude::*;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::BufRead;
-use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::assembled::{GatheredResults, LoadResults, assemble_report};
 use crate::session::session_report;
-use crate::watch::{PlanWatcher, ProblemsFound};
-use crate::{Load, PlanWatch, ReadyLoad, load, selection};
-use ctxsim_engine::take::{in_order, with_threads};
+use crate::watch::PlanWatcher;
+use crate::{PlanWatch, load, selection};
 use ctxsim_report::part::{Excluded, JobKind, JobPart, LoadResult, PartHead, RunPart, VERSION};
 use ctxsim_report::{Report, SessionReport};
 
@@ -54,7 +51,7 @@ impl PlanShard {
 }
 
 /// What a load of a job came to.
-type MadePart<H> = Result<Vec<<H as JobKind>::Load>, Error>;
+type MadePart<H> = Result<Vec<<H as JobKind>::Load>>;
 
 /// What is done with the parts of a job while they are made.
 pub struct PartsRequest<'a, H: JobKind = PartHead> {
@@ -69,7 +66,7 @@ pub struct PartsRequest<'a, H: JobKind = PartHead> {
     /// Tells whether the part of a place in the plan is there already.
     pub is_made: &'a (dyn Fn(usize) -> bool + Sync),
     /// Takes each part, from the threads that make them and in no order.
-    pub hand_over: &'a (dyn Fn(JobPart<H>) -> Result<(), Error> + Sync),
+    pub hand_over: &'a (dyn Fn(JobPart<H>) -> Result<()> + Sync),
 }
 
 impl Plan {
@@ -77,7 +74,7 @@ impl Plan {
     ///
     /// # Errors
     /// What of it does not fold, and what to do instead.
-    pub fn check_has_parts(&self) -> Result<(), Error> {
+    pub fn check_has_parts(&self) -> Result<()> {
         let mut problems = Vec::new();
         if !self.guards.is_empty() {
             let message = "the suite has guards, which look at single runs".to_owned();
@@ -95,7 +92,7 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
-    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<(), Error> {
+    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<()> {
         self.check_has_parts()?;
         let open = |it: &ReadyLoad| self.open(it);
         self.make_parts_with(watch, request, open, |load| self.play_part(load).map(|it| vec![it]))
@@ -106,9 +103,9 @@ impl Plan {
         &self,
         watch: PlanWatch<'_>,
         request: &PartsRequest<'_, H>,
-        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>, Error> + Sync,
-        make_load_parts: impl Fn(&Load) -> Result<Vec<H::Load>, Error> + Sync,
-    ) -> Result<(), Error>
+        open: impl Fn(&ReadyLoad) -> Result<Vec<Load>> + Sync,
+        make_load_parts: impl Fn(&Load) -> Result<Vec<H::Load>> + Sync,
+    ) -> Result<()>
     where
         H::Load: Send,
     {
@@ -125,13 +122,8 @@ impl Plan {
                     return Ok(());
                 }
                 let (nth, entry) = (mine[at], &self.scenarios[mine[at]]);
-                let made = self.map_loads_of_scenario(
-                    entry,
-                    &open,
-                    chosen.as_ref().map(|it| &it[nth]),
-                    &watch,
-                    &make_load_parts,
-                );
+                let chosen = chosen.as_ref().map(|it| &it[nth]);
+                let made = self.map_loads_of_scenario(entry, &open, chosen, &watch, &make_load_parts);
                 let made = match made {
                     Err(error @ (Error::Invalid(_) | Error::Read { .. }))
                         if H::TELLS_SKIPPED && self.scenarios.len() > 1 =>
@@ -166,7 +158,7 @@ impl Plan {
         threads: Option<usize>,
         watch: PlanWatch<'_>,
         min_evidence: f64,
-    ) -> Result<Report, Error> {
+    ) -> Result<Report> {
         let folding = Mutex::new((PartFold::default(), BTreeMap::new()));
         let take = |part: RunPart| {
             let (folding, waiting) = &mut *folding.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,7 +178,7 @@ impl Plan {
     }
 
     /// Plays a load.
-    fn play_part(&self, load: &Load) -> Result<LoadResult, Error> {
+    fn play_part(&self, load: &Load) -> Result<LoadResult> {
         let taken = self.play_load(load, false, &|_, _| {});
         let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
         let runs = taken.into_runs();
@@ -202,7 +194,7 @@ impl Plan {
         nth: usize,
         made: Vec<Result<MadePart<H>, SkippedFile>>,
         request: &PartsRequest<'_, H>,
-    ) -> Result<JobPart<H>, Error> {
+    ) -> Result<JobPart<H>> {
         let (mut loads, mut skipped) = (Vec::new(), Vec::new());
         // What was left out of the plan is told once.
         if nth == 0 {
@@ -240,10 +232,7 @@ fn no_parts_problem(name: &str) -> Diagnostic {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn fold_parts(
-    part_numbers: &[usize],
-    read: impl Fn(usize) -> Result<RunPart, Error>,
-) -> Result<Report, Error> {
+pub fn fold_parts(part_numbers: &[usize], read: impl Fn(usize) -> Result<RunPart>) -> Result<Report> {
     let mut folding = PartFold::default();
     for number in part_numbers {
         folding.add_part(read(*number)?);
@@ -279,7 +268,7 @@ impl PartFold {
         }
     }
 
-    fn into_report(self) -> Result<Report, Error> {
+    fn into_report(self) -> Result<Report> {
         let Self { head, gathered, .. } = self;
         let Some(head) = head.filter(|it| !gathered.has_nothing_to_report(it.is_selected)) else {
             return Err(selection::none_left_error(&gathered.skipped));
@@ -310,10 +299,8 @@ impl Plan {
         for (entry, content) in self.scenarios.iter().zip(contents) {
             let own = policies
                 .filter(|it| it.0.iter().zip(&entry.policies).all(|(one, other)| Arc::ptr_eq(one, other)));
-            let (_, own) =
-                *policies.insert(own.unwrap_or_else(|| {
-                    (&entry.policies, xxh3_64(format!("{:?}", entry.policies).as_bytes()))
-                }));
+            let digest = || xxh3_64(format!("{:?}", entry.policies).as_bytes());
+            let (_, own) = *policies.insert(own.unwrap_or_else(|| (&entry.policies, digest())));
             // Writing to a text cannot fail.
             let _ =
                 writeln!(text, "{} {content:016x} {own:016x} {}", entry.name, entry.describe_for_digest());

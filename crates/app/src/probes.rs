@@ -17,7 +17,7 @@ pub fn fit_memory(
     [policy, scenario]: [&str; 2],
     file: &str,
     table_text: &str,
-) -> Result<FittedMemory, Error> {
+) -> Result<FittedMemory> {
     let answers = probes::read(file, table_text)?;
     let loaded = catalog.policy(policy)?;
     let checked = check::check_policy(catalog, &loaded.spec, &loaded.origin)

@@ -7,10 +7,8 @@ use super::advise::{
     CostedLog, SeenLog, SettingPolicies, SettingValues, UNSET, costs_under_settings, no_recording_error,
     read_seen_logs,
 };
-use super::{Comparison, Progress};
 use crate::outcomes::OutcomeTable;
 use crate::selection::parse_day_ms;
-use ctxsim_base::grid::numbers::{counted, listed};
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_input::profile::calendar;
@@ -18,7 +16,6 @@ use ctxsim_report::advise::saved::{BillsBySize, SCHEMA, SCHEMA_BEFORE, SavingsFo
 use ctxsim_report::outcomes::{OutcomeReport, SessionOutcome};
 use ctxsim_report::part::SumRoom;
 use ctxsim_report::realised::{ComparedSessions, LaterSession, Realised};
-use ctxsim_timeline::import::user_of;
 
 /// The groups of sessions without the change, and with it.
 const BEFORE: &str = "without the change";
@@ -42,7 +39,7 @@ pub struct RealisedRequest {
 ///
 /// # Errors
 /// The text is none, or of another schema.
-pub fn parse_forecast(file: &str, text: &str) -> Result<SavingsForecast, Error> {
+pub fn parse_forecast(file: &str, text: &str) -> Result<SavingsForecast> {
     let broken = |message: String, place: Option<(usize, usize)>| {
         let mut problem = problem_in(file, Code("forecast-broken"), message);
         problem.place.line_column = place;
@@ -89,7 +86,7 @@ pub fn check_forecast(
     (saved, asked): (&SavingsForecast, &RealisedRequest),
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Realised, Error> {
+) -> Result<Realised> {
     let agent = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
     let since_ms = asked.changed.as_deref().map(|day| parse_day_ms("--changed", day)).transpose()?;
     let all = measure_sessions(catalog, comparison, saved, agent, threads, progress)?;
@@ -131,7 +128,7 @@ fn compare_outcomes(
     earlier: &[SizedSession],
     later: &[SizedSession],
     counted: &CountedSessions,
-) -> Result<Option<OutcomeReport>, Error> {
+) -> Result<Option<OutcomeReport>> {
     let all = earlier.iter().chain(later).listed();
     let groups = earlier.iter().map(|_| Some(BEFORE)).chain(counted.has_change.iter().copied()).listed();
     let Some(table) = table else {
@@ -160,11 +157,8 @@ fn group_outcomes(
     named_groups: &[&str],
 ) -> OutcomeReport {
     let group = |nth: usize| {
-        named_groups
-            .get(nth)
-            .copied()
-            .filter(|it| !it.is_empty())
-            .or(groups[nth].filter(|_| named_groups.is_empty()))
+        let named = named_groups.get(nth).copied().filter(|it| !it.is_empty());
+        named.or(groups[nth].filter(|_| named_groups.is_empty()))
     };
     let grouped = |(nth, value): (usize, &Option<f64>)| {
         Some(SessionOutcome { group: group(nth)?.to_owned(), value: (*value)? })
@@ -185,7 +179,7 @@ fn may_be_of_agent(agent: Option<&Agent>, seen: &SeenLog) -> bool {
 }
 
 /// Checks that each person who is named has later sessions.
-fn check_people_known(named: &[String], later: &[SizedSession]) -> Result<(), Error> {
+fn check_people_known(named: &[String], later: &[SizedSession]) -> Result<()> {
     let people: IndexSet<&str> =
         later.iter().map(|it| person_or_project(&it.seen)).filter(|it| !it.is_empty()).collect();
     let is_known = |name: &String| people.iter().any(|it| is_person_named(std::slice::from_ref(name), it));
@@ -255,7 +249,7 @@ fn measure_sessions(
     agent: Option<&'static Agent>,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<SizedSession>, Error> {
+) -> Result<Vec<SizedSession>> {
     let (Some(agent), true) = (agent, saved.is_sized_by_cost()) else {
         let plain = |seen: SeenLog| SizedSession {
             size: Some(seen.requests as f64),
@@ -272,16 +266,8 @@ fn measure_sessions(
     let mut after = before.clone();
     after.extend(values(&saved.set));
     let states = [before, after];
-    let play = |comparison: &Comparison| {
-        costs_under_settings(
-            catalog,
-            comparison,
-            SettingPolicies { catalog, agent },
-            &states,
-            threads,
-            progress,
-        )
-    };
+    let policies = SettingPolicies { catalog, agent };
+    let play = |it: &Comparison| costs_under_settings(catalog, it, policies, &states, threads, progress);
     let mut played = play(comparison)?;
     let moves_compactions = forecast_settings(saved, Some(agent))
         .iter()
@@ -340,16 +326,11 @@ struct CountedSessions {
 }
 
 impl CountedSessions {
-    fn new(
-        saved: &SavingsForecast,
-        agent: Option<&Agent>,
-        unchanged: &[String],
-        all: &[SizedSession],
-    ) -> Self {
+    fn new(saved: &SavingsForecast, agent: Option<&Agent>, people: &[String], all: &[SizedSession]) -> Self {
         let set = forecast_settings(saved, agent);
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
         let has = all.iter().map(|it| find_change_in_log(&set, &saved.before, &it.seen)).listed();
-        let still = UnchangedPeople::new(all, &has, unchanged);
+        let still = UnchangedPeople::new(all, &has, people);
         let mut counted = Self {
             later: Vec::new(),
             left_out: IndexMap::new(),
@@ -500,15 +481,12 @@ impl UnchangedPeople {
         }
         let is_still = |name: &str, n: [usize; 3]| !name.is_empty() && n[0] > 0 && n[1] == 0;
         let has_changed = shown.iter().any(|it| !is_still(it.0, *it.1) && it.1[1] + it.1[2] > 0);
-        let found: IndexSet<String> = match named.is_empty() {
-            true => shown
-                .into_iter()
-                .filter(|it| has_changed && is_still(it.0, it.1))
-                .map(|it| it.0.to_owned())
-                .collect(),
-            false => shown.into_keys().filter(|it| is_person_named(named, it)).map(str::to_owned).collect(),
+        let is_found = |name: &str, n: [usize; 3]| match named.is_empty() {
+            true => has_changed && is_still(name, n),
+            false => is_person_named(named, name),
         };
-        Self { names: found.into_iter().listed(), named: named.to_vec() }
+        let names = shown.into_iter().filter(|it| is_found(it.0, it.1)).map(|it| it.0.to_owned()).listed();
+        Self { names, named: named.to_vec() }
     }
 
     /// Returns whether a session counts as one without the change, or why it does not count.

@@ -17,9 +17,8 @@
 use crate::prelude::*;
 
 use crate::catalog::{FoundScenarios, ScenarioHit};
-use crate::index;
-use crate::index::RecordingIndex;
-use crate::load::read_recording_with_neighbours;
+use crate::index::{self, RecordingIndex};
+use crate::load::read_beside;
 use crate::models::ModelProfiles;
 use crate::selection::{NewestCandidate, Selection, none_left_error};
 use ctxsim_engine::calibrate::compaction::compacting;
@@ -34,7 +33,7 @@ use ctxsim_timeline::import::Imported;
 pub fn read_selected_recordings(
     catalog: &Catalog,
     comparison: &Comparison,
-) -> Result<(Vec<FileContents>, Vec<SkippedFile>), Error> {
+) -> Result<(Vec<FileContents>, Vec<SkippedFile>)> {
     let selection = Selection::new(comparison)?;
     let models = ModelProfiles::new(ModelProfiles::read_all(catalog));
     let candidate = |timeline: &Timeline| {
@@ -57,7 +56,7 @@ pub fn read_selected_recordings(
         origin,
     ) in all.into_iter().zip(indexed).zip(&recordings)
     {
-        match read_recording_with_neighbours(catalog, &name, &beside) {
+        match read_beside(catalog, &name, &beside) {
             Ok(sessions) => {
                 let judged = |session: &Imported| match twins.get(&session.session) {
                     Some(reason) => NewestCandidate::Refused(reason.clone()),
@@ -98,7 +97,7 @@ impl CompactionPolicies {
     ///
     /// # Errors
     /// A policy of that name is broken.
-    pub fn read(catalog: &Catalog) -> Result<Self, Error> {
+    pub fn read(catalog: &Catalog) -> Result<Self> {
         let mut all = IndexMap::new();
         for (format, name) in &Forecast::declared().compacts_as {
             all.extend(compacting(&catalog.policy(name)?.spec).map(|it| (format.clone(), it)));

@@ -1,18 +1,16 @@
 //! The first screen on recorded sessions: each is opened once, for its bill and for everything that is tried of its agent.
 
+use crate::ListPrices;
 use crate::advise::agents::Agent;
 use crate::advise::{self, AdviceRequest, no_recording_error};
 use crate::prelude::*;
 use crate::session::calibrate_bill;
-use crate::{ListPrices, Progress};
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_engine::ledger::Rows;
 use ctxsim_report::BillCheck;
 use ctxsim_report::advise::Advice;
 use ctxsim_report::lever::Lever;
 use ctxsim_report::screen::{FirstScreen, SessionFacts};
 use ctxsim_report::verdict::MIN_EVIDENCE;
-use ctxsim_timeline::import::user_of;
 
 /// Reads sessions and says what they were billed, where that goes, and what can be done about it.
 ///
@@ -23,7 +21,7 @@ pub fn first_screen(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<FirstScreen, Error> {
+) -> Result<FirstScreen> {
     let asked = AdviceRequest { min_evidence: MIN_EVIDENCE, ..AdviceRequest::default() };
     first_screen_and_advice(catalog, comparison, &asked, threads, progress).map(|it| it.0)
 }
@@ -38,7 +36,7 @@ pub fn first_screen_and_advice(
     request: &AdviceRequest,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(FirstScreen, Advice), Error> {
+) -> Result<(FirstScreen, Advice)> {
     let prices = ListPrices::read(catalog);
     let facts = |load: &Load, as_recorded: &Policy| session_facts(load, as_recorded, None, &prices);
     let (advice, all) = advise::advise_and_collect(catalog, comparison, request, threads, progress, facts)?;
@@ -81,9 +79,8 @@ pub(super) fn session_facts(
     let check = profile.filter(|_| load.is_under_own_model);
     let check = check.and_then(|it| BillCheck::new(&calibrate_bill(load, timeline, as_recorded, rows, it)));
     let model = timeline.main_model().map_or("", |it| it.name.as_str());
-    let agent = Agent::all_by_file_name()
-        .ok()
-        .and_then(|all| all.values().find(|it| it.matches_log(recorded.format, model)));
+    let agents = Agent::all_by_file_name().ok();
+    let agent = agents.and_then(|all| all.values().find(|it| it.matches_log(recorded.format, model)));
     Some(SessionFacts {
         agent: agent.map_or_else(|| recorded.format.to_owned(), |it| it.name.clone()),
         has_settings: agent.is_some(),

@@ -1,15 +1,10 @@
 //! Selects recorded sessions by time, number, model, user and project.
 
 use super::index::TWIN;
-use super::{Comparison, Load};
 use crate::prelude::*;
-use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::quantity::or_unlimited;
-use ctxsim_input::policy::wildcard;
 use ctxsim_input::profile::calendar;
 use ctxsim_timeline::RecordedModel;
-use ctxsim_timeline::import::user_of;
 
 /// A selection of recorded sessions; other scenarios always take part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,9 +86,8 @@ impl Selection {
             && first >= end
         {
             let message = format!("`{since}` is after `--until {until}`, so no session is left");
-            return Err(Box::new(
-                problem_in("--since", Code("since-day"), message).help("swap the two days"),
-            ));
+            let problem = problem_in("--since", Code("since-day"), message).help("swap the two days");
+            return Err(Box::new(problem));
         }
         let whose = OwnerFilter::new(comparison);
         Ok(Self { since, until, limit: comparison.limit, model: comparison.model.clone(), whose })

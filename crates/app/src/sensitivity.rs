@@ -1,13 +1,13 @@
 //! A plan priced under many profiles: each distinct pair of cache rules and limits is simulated once.
 
+use super::as_unstoppable_watch;
 use super::entry::check_same_work;
 use super::watch::PlanWatcher;
-use super::{Plan, ReadyLoad, as_unstoppable_watch};
 use crate::prelude::*;
 use ctxsim_base::quantity::saturated;
 use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{CellSum, ProfileShare, Sensitivity, SensitivityGrid};
-use ctxsim_engine::take::{FailedRun, FailedRuns, Progress, Sinks};
+use ctxsim_engine::take::{FailedRun, Sinks};
 use ctxsim_input::profile::Counting;
 use ctxsim_report::ALL;
 
@@ -67,15 +67,15 @@ impl Plan {
         &self,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Result<Sensitivity, Error> {
+    ) -> Result<Sensitivity> {
         let open = |entry: &ReadyLoad| self.open(&ReadyLoad { under_own_model: false, ..entry.clone() });
         let one = |load: &Load, it: Progress<'_>| play_and_price(load, self.policies.len(), it);
         let mut sum = PricedSum::default();
-        let settle = |it: Result<PricedLoad, Error>| it.map(|it| sum.add_load(it));
+        let settle = |it: Result<PricedLoad>| it.map(|it| sum.add_load(it));
         let watch = as_unstoppable_watch(progress);
         let (loads, skipped) =
             self.map_loads_watched(threads, &PlanWatcher::new(&watch), open, one, settle)?;
-        let each = loads.into_iter().collect::<Result<Vec<_>, Error>>()?;
+        let each = loads.into_iter().collect::<Result<Vec<_>>>()?;
         if !sum.failed.is_empty() {
             return Err(Error::Run(Box::new(FailedRuns(sum.failed))));
         }
@@ -105,7 +105,7 @@ impl Plan {
 }
 
 /// Plays it as `run` does, and tells what is paid at each rate.
-fn play_and_price(load: &Load, n_policies: usize, progress: Progress<'_>) -> Result<PricedLoad, Error> {
+fn play_and_price(load: &Load, n_policies: usize, progress: Progress<'_>) -> Result<PricedLoad> {
     check_same_work(load, &(0..load.policies.len()).listed())?;
     if load.policies.len() < n_policies {
         let message = format!("{} is a block trace, which no policy changes", load.name);

@@ -1,17 +1,14 @@
 //! A recorded session in a report, and how well its bill is reproduced.
 
 use crate::prelude::*;
-use ctxsim_engine::calibrate::Calibration;
-use ctxsim_engine::calibrate::Pauses;
+use ctxsim_engine::calibrate::{Calibration, Pauses};
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Rows;
-use ctxsim_input::Limits;
 use ctxsim_report::filled::FilledPrompts;
 use ctxsim_report::{BillAsLogged, BillCheck, NewerVersion, SessionReport, SharedFront};
 use ctxsim_timeline::RecordedMark;
 
 use super::models::ModelProfiles;
-use ctxsim_base::grid::numbers::{counted, thousands};
 use ctxsim_engine::take::CountedLoad;
 use ctxsim_input::profile::{Counting, TtlClass};
 
@@ -27,6 +24,7 @@ pub(super) fn session_report(
     let requests = timeline.spine.steps.len() as u64;
     let profile = load.profiles.first().filter(|_| load.is_under_own_model);
     let compared = profile.map(|it| calibrate_bill(load, timeline, as_recorded, rows, it));
+    let as_listed = |it: &str| models.profile_for_model(it).ok();
     Some(SessionReport {
         name: load.name.clone(),
         format: timeline.recorded.as_ref().map_or("", |it| it.format),
@@ -39,8 +37,7 @@ pub(super) fn session_report(
         requests_estimated: requests.saturating_sub(n_billed),
         requests_of_others: timeline.models.iter().map(|it| it.requests).sum::<u64>()
             - timeline.main_model().map_or(0, |it| it.requests),
-        as_logged: profile
-            .and_then(|_| BillAsLogged::from_timeline(timeline, &|it| models.profile_for_model(it).ok())),
+        as_logged: profile.and_then(|_| BillAsLogged::from_timeline(timeline, &as_listed)),
         bill: compared.as_ref().and_then(BillCheck::new),
         first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
         filled: profile.and_then(|it| FilledPrompts::from_timeline(timeline, it)),
@@ -81,9 +78,8 @@ pub(super) fn note_on_token_counts(load: &Load) -> Option<String> {
         list_first_few(&counted.listed())
     };
     let mut factors: Vec<&CountedLoad> = Vec::new();
-    for counted in
-        (0..load.profiles.len()).filter_map(|it| load.counted_under(it)).filter(|it| it.to.is_some())
-    {
+    let counts = (0..load.profiles.len()).filter_map(|it| load.counted_under(it));
+    for counted in counts.filter(|it| it.to.is_some()) {
         if !factors.iter().any(|known| known.to == counted.to) {
             factors.push(counted);
         }

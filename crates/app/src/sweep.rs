@@ -7,11 +7,9 @@ use crate::prelude::*;
 use super::assembled::describe_changes;
 use super::entry::check_same_work;
 use super::grid::{GridPoint, OverrideGrid};
-use super::{Comparison, Load, Plan, Progress, ReadyLoad};
-use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
-use ctxsim_engine::measure::{Label, Remembered, Statistic, Tally};
-use ctxsim_engine::take::{FailedRuns, Number, Run, in_order, in_order_telling, with_threads};
+use ctxsim_engine::measure::{Label, Remembered, Statistic};
+use ctxsim_engine::take::{Number, Run, in_order_telling};
 use ctxsim_report::sampled::Sampled;
 use ctxsim_report::sweep::{Objective, PointGuard, PointNumbers, SweepHead, SweepPoint};
 
@@ -82,7 +80,7 @@ pub fn sweep_points(
     point_indices: &[usize],
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<SweepPoint>, Error> {
+) -> Result<Vec<SweepPoint>> {
     let mut groups: IndexMap<Vec<String>, Vec<GridPoint>> = IndexMap::new();
     for index in point_indices {
         let point = grid.point_at(*index);
@@ -90,7 +88,7 @@ pub fn sweep_points(
     }
     let groups: Vec<Vec<GridPoint>> = groups.into_values().listed();
     let n_done = AtomicUsize::new(0);
-    let one = |group: &[GridPoint]| -> Result<Vec<SweepPoint>, Error> {
+    let one = |group: &[GridPoint]| -> Result<Vec<SweepPoint>> {
         let of_load = group.first().map(|it| it.of_load.clone()).unwrap_or_default();
         let set = comparison.set.iter().cloned().chain(of_load).listed();
         let variants = group.iter().map(|it| it.of_policy.clone()).listed();
@@ -117,24 +115,20 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::open`], for all scenarios.
-    pub fn sweep_loads(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Result<Vec<SweptLoad>, Error> {
+    pub fn sweep_loads(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>> {
         let open = |it: &ReadyLoad| self.open_for_sweeps(it);
         let (of_loads, _) = self.map_loads_opened_by(threads, progress, open, play_for_sweep)?;
-        Ok(of_loads.into_iter().collect::<Result<Vec<_>, Error>>()?.concat())
+        Ok(of_loads.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// Opens a scenario; those who look at sessions by project mean their working folders.
-    pub(super) fn open_for_sweeps(&self, entry: &ReadyLoad) -> Result<Vec<Load>, Error> {
+    pub(super) fn open_for_sweeps(&self, entry: &ReadyLoad) -> Result<Vec<Load>> {
         self.open_with_projects(entry, |_| true)
     }
 }
 
 /// Plays it under all policies, profile by profile.
-pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<SweptLoad>, Error> {
+pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<SweptLoad>> {
     check_same_work(load, &(0..load.policies.len()).listed())?;
     // Some policies after others, so that not all are compiled at once.
     let parts: Vec<_> = load.policies.chunks(TOGETHER).listed();

@@ -2,15 +2,13 @@
 
 mod axes;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::parts::PartsRequest;
 use super::sweep::play_for_sweep;
-use super::{Comparison, Plan, PlanWatch, Progress, ReadyLoad, SweptLoad, SweptRun, entry, selection};
+use super::{PlanWatch, SweptLoad, SweptRun, entry, selection};
 use crate::prelude::*;
-use ctxsim_input::text::set::Override;
-use ctxsim_input::text::source::encode;
 use ctxsim_report::part::{JobKind, JobPart};
 use ctxsim_report::sweep::PointNumbers;
 use ctxsim_report::tune::{TriedVariants, Tuned, TunedSession, variant_name};
@@ -71,7 +69,7 @@ impl<'a> Tuning<'a> {
         tried: TriedVariants,
         min_evidence: f64,
         seed: u64,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let comparison = Comparison { variants: tried.points.clone(), ..comparison.clone() };
         let plan = Plan::new(catalog, &comparison)?;
         let names = [plan.policies[0].clone(), plan.policies.last().cloned().unwrap_or_default()];
@@ -85,7 +83,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// Every problem of the sessions.
-    pub fn tune(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Tuned, Error> {
+    pub fn tune(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Tuned> {
         let TunedSessions { sessions, .. } = self.play_sessions(threads, progress)?;
         Ok(self.head.clone().choose_and_test(&sessions))
     }
@@ -94,13 +92,9 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// Every problem of the sessions.
-    pub fn play_sessions(
-        &self,
-        threads: Option<usize>,
-        progress: Progress<'_>,
-    ) -> Result<TunedSessions, Error> {
+    pub fn play_sessions(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<TunedSessions> {
         let mut sessions = Vec::new();
-        let mut take = |plan: &Plan, seed: Option<u64>| -> Result<(), Error> {
+        let mut take = |plan: &Plan, seed: Option<u64>| -> Result<()> {
             let loads = plan.sweep_loads(threads, progress)?;
             sessions.extend(loads.into_iter().filter_map(|it| self.head.to_tuned_session(it, seed)));
             Ok(())
@@ -128,7 +122,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// What is tried cannot be written.
-    pub fn job_digest(&self) -> Result<String, Error> {
+    pub fn job_digest(&self) -> Result<String> {
         let head = serde_json::to_string(&self.head);
         let head = head.map_err(|it| Diagnostic::at(Code("unwritable"), "", it.to_string()))?;
         Ok(format!("{}-{:016x}", self.plan.job_digest(self.head.min_evidence), xxh3_64(head.as_bytes())))
@@ -143,7 +137,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// It is of memories.
-    pub fn check_has_parts(&self) -> Result<(), Error> {
+    pub fn check_has_parts(&self) -> Result<()> {
         let Some(name) = entry::first_scenario_of_memories(&self.plan.scenarios) else { return Ok(()) };
         let message = format!("{name} is of memories, which are simulated over drawn sessions");
         let help = "leave `--parts` out, or name recorded sessions";
@@ -154,11 +148,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// What [`Tuning::check_has_parts`], a session or taking a part says.
-    pub fn make_parts(
-        &self,
-        watch: PlanWatch<'_>,
-        request: &PartsRequest<'_, TuneHead>,
-    ) -> Result<(), Error> {
+    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_, TuneHead>) -> Result<()> {
         self.check_has_parts()?;
         let open = |it: &ReadyLoad| self.plan.open_for_sweeps(it);
         self.plan.make_parts_with(watch, request, open, |load| {
@@ -172,12 +162,9 @@ impl<'a> Tuning<'a> {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn fold_parts(
-    part_numbers: &[usize],
-    read: impl Fn(usize) -> Result<JobPart<TuneHead>, Error>,
-) -> Result<Tuned, Error> {
+pub fn fold_parts(numbers: &[usize], read: impl Fn(usize) -> Result<JobPart<TuneHead>>) -> Result<Tuned> {
     let (mut head, mut sessions, mut skipped) = (None, Vec::new(), Vec::new());
-    for number in part_numbers {
+    for number in numbers {
         let part = read(*number)?;
         head.get_or_insert(part.head);
         sessions.extend(part.loads);
@@ -211,14 +198,8 @@ impl TuneHead {
         let mut tallies = load.runs.into_iter().map(|it| it.tally);
         let base = tallies.next()?;
         let project = seed.map_or(load.project, |it| format!("seed {it}"));
-        Some(TunedSession {
-            project,
-            last_ms: load.last_ms,
-            base,
-            variants: tallies.listed(),
-            remembered,
-            numbers,
-        })
+        let variants = tallies.listed();
+        Some(TunedSession { project, last_ms: load.last_ms, base, variants, remembered, numbers })
     }
 
     /// Chooses on one part of the sessions and tests the choice on the other.
@@ -241,7 +222,7 @@ pub fn tuned_policy_text(
     name: &str,
     tuned: &Tuned,
     format: Format,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<String>> {
     if !tuned.is_recommended {
         return Ok(None);
     }

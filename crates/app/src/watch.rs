@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::prelude::*;
-use ctxsim_engine::take::Progress;
 
 /// What is told, from any thread, while a plan runs, how much is done, of how much; `Break` stops the runs.
 pub type PlanWatch<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
@@ -32,7 +31,7 @@ impl<'a> PlanWatcher<'a> {
     }
 
     /// Returns an error if it was stopped.
-    pub(super) fn check_not_stopped(&self) -> Result<(), Error> {
+    pub(super) fn check_not_stopped(&self) -> Result<()> {
         if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
     }
 }
@@ -69,7 +68,7 @@ impl ProblemsFound {
     }
 
     /// Stops when anything is wrong.
-    pub(super) fn fail_if_any(&mut self) -> Result<(), Error> {
+    pub(super) fn fail_if_any(&mut self) -> Result<()> {
         if self.problems.is_empty() && self.others.len() < 2 {
             return self.others.pop().map_or(Ok(()), Err);
         }

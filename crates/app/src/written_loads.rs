@@ -1,6 +1,5 @@
 //! What is wrong by construction with a scenario that is written by hand: it would run, and say something else than what was meant.
 
-use super::{Comparison, Plan};
 use crate::prelude::*;
 use ctxsim_timeline::Spine;
 
@@ -18,7 +17,7 @@ const EVERYTHING: f64 = 0.999_999;
 ///
 /// # Errors
 /// The scenario cannot be read or played.
-pub(super) fn lint_written_scenario(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>, Error> {
+pub(super) fn lint_written_scenario(catalog: &Catalog, name: &str) -> Result<Vec<Diagnostic>> {
     let scenario = catalog.scenario(name)?;
     if !matches!(scenario.spec.load, LoadSpec::Turns(_) | LoadSpec::Sessions(_) | LoadSpec::Generate(_)) {
         return Ok(Vec::new());

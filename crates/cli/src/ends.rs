@@ -1,10 +1,8 @@
 //! Stops child programs and removes temporary files when the command is interrupted, and when a defect makes it panic.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
-use std::io;
 use std::sync::{Mutex, Once, PoisonError};
-use std::{panic, process};
+use std::{io, panic, process};
 
 use ctxsim_engine::own::process::end_all;
 

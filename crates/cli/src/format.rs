@@ -5,13 +5,8 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 
-use clap::Arg;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ctxsim_timeline::row::{self, Rows};
-
-use crate::output::{self, OutputArgs, PageArgs, WrittenByRemark};
-use crate::what::whole_number_parser;
-use ctxsim_base::grid::tint::Terminal;
 
 /// An output format, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +76,7 @@ impl FormatArg {
     ///
     /// # Errors
     /// Text for people that is not UTF-8; none of ours is.
-    pub(super) fn neutralise_control_codes(self, text: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+    pub(super) fn neutralise_control_codes(self, text: &[u8]) -> Result<Cow<'_, [u8]>> {
         if ![Self::TABLE, Self::MARKDOWN, Self::GITHUB].contains(&self) {
             return Ok(Cow::Borrowed(text));
         }
@@ -94,13 +89,13 @@ impl FormatArg {
         row::FORMATS.iter().map(|it| Self(it.name))
     }
 
-    /// Returns how its files say that ctxsim wrote them.
-    pub(super) fn written_by_remark(self) -> WrittenByRemark {
-        self.known_format().map_or(WrittenByRemark::None, |it| it.remark)
+    /// Adds to a text, as its files do, that ctxsim wrote it.
+    pub(super) fn add_remark(self, text: impl AsRef<[u8]>) -> Vec<u8> {
+        self.known_format().map_or(WrittenByRemark::None, |it| it.remark).add_to_text(text)
     }
 
     /// Writes rows in it; a format in which lists of things are told in words gets other rows.
-    pub(super) fn encode_rows(self, rows: impl FnOnce(bool) -> Vec<Rows>) -> Result<Vec<u8>, Error> {
+    pub(super) fn encode_rows(self, rows: impl FnOnce(bool) -> Vec<Rows>) -> Result<Vec<u8>> {
         let format = self.row_format().unwrap_or(row::FORMATS[0]);
         (format.write)(&rows(format.is_flat)).map_err(unwritable_error)
     }
@@ -125,9 +120,8 @@ impl FormatArg {
 
     /// Returns its usual extension; empty if it has none.
     fn usual_extension(self) -> String {
-        self.known_format()
-            .and_then(|it| it.extensions.first().map(|usual| format!(".{usual}")))
-            .unwrap_or_default()
+        let usual = self.known_format().and_then(|it| it.extensions.first());
+        usual.map_or_else(String::new, |it| format!(".{it}"))
     }
 }
 
@@ -153,11 +147,7 @@ impl Formats<'_> {
     ///
     /// # Errors
     /// The format is unknown, or the output cannot be written.
-    pub(super) fn choose_format(
-        &self,
-        asked: Option<FormatArg>,
-        output: &OutputArgs,
-    ) -> Result<FormatArg, Error> {
+    pub(super) fn choose_format(&self, asked: Option<FormatArg>, output: &OutputArgs) -> Result<FormatArg> {
         let output = output.file();
         let usual = self.known.first().copied().unwrap_or(FormatArg::TABLE);
         let format = match (asked, output) {
@@ -172,14 +162,14 @@ impl Formats<'_> {
                 Some(_) => format!("use one of these instead of `{}`", format.name()),
                 None => format!("name a file that ends in {}", self.join_with_or(FormatArg::usual_extension)),
             };
-            return Err(error_without_place(Code("output-format"), message, help));
+            return Err(Error::refused(Code("output-format"), message, help));
         }
         output.map_or(Ok(()), output::check_writable)?;
         Ok(format)
     }
 
     /// Returns the format of a file's extension, or `None` without one.
-    fn format_of_extension(&self, path: &Path) -> Result<Option<FormatArg>, Error> {
+    fn format_of_extension(&self, path: &Path) -> Result<Option<FormatArg>> {
         let Some(found) = path.extension() else { return Ok(None) };
         let found = found.to_string_lossy();
         match all_formats().find(|it| it.extensions.iter().any(|known| found.eq_ignore_ascii_case(known))) {
@@ -188,7 +178,7 @@ impl Formats<'_> {
                 let message = format!("`.{found}` is not the extension of an output format");
                 let help =
                     format!("use {}, or add `--format`", self.join_with_or(FormatArg::usual_extension));
-                Err(error_at_place(Code("output-extension"), path, message, help))
+                Err(error_at(Code("output-extension"), path, message, help))
             }
         }
     }
@@ -224,7 +214,7 @@ impl ShownArgs {
     ///
     /// # Errors
     /// As [`Formats::choose_format`].
-    pub(super) fn choose_format(&self, formats: &Formats<'_>) -> Result<FormatArg, Error> {
+    pub(super) fn choose_format(&self, formats: &Formats<'_>) -> Result<FormatArg> {
         formats.choose_format(self.format, &self.output)
     }
 
@@ -261,16 +251,12 @@ pub(super) struct PagedArgs {
 
 impl PagedArgs {
     /// Checks before any work that both may be written.
-    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<(), Error> {
+    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
         self.check_writable_beside(None, inputs)
     }
 
     /// Checks before any work that both may be written, and that neither is written to a further file.
-    pub(super) fn check_writable_beside(
-        &self,
-        further: Option<&Path>,
-        inputs: &InputFiles,
-    ) -> Result<(), Error> {
+    pub(super) fn check_writable_beside(&self, further: Option<&Path>, inputs: &InputFiles) -> Result<()> {
         self.shown.output.check_writable(inputs)?;
         let beside = further.into_iter().chain(self.shown.output.file());
         self.page.check_writable(inputs, self.shown.output.force(), beside)
@@ -282,8 +268,8 @@ impl PagedArgs {
         inputs: &InputFiles,
         format: FormatArg,
         page: impl Fn() -> Result<String, E>,
-        text: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<(), Error> {
+        text: impl FnOnce() -> Result<T>,
+    ) -> Result<()> {
         let is_page = format == FormatArg::HTML;
         let text = if is_page { page().map_err(unwritable_error)?.into() } else { text()?.into() };
         self.page.write_if_asked(inputs, self.shown.output.force(), page)?;
@@ -296,7 +282,7 @@ impl PagedArgs {
         inputs: &InputFiles,
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
         page: impl FnOnce() -> Result<String, E>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         self.page.write_if_asked(inputs, self.shown.output.force(), page)?;
         self.shown.output.write_streamed_json(inputs, write)
     }
@@ -323,12 +309,8 @@ impl WidthArgs {
     #[expect(clippy::disallowed_methods, reason = "how wide a table is drawn on a screen is no result")]
     fn asked_or_screen_width(self, file: Option<&Path>) -> Option<usize> {
         let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|it| *it > 0);
-        let asked = self.width.map(usize::from);
-        asked.or_else(|| {
-            file.is_none()
-                .then(|| output::stdout_terminal_size().map(|it| it[0]).or_else(of_environment))
-                .flatten()
-        })
+        let of_screen = || output::stdout_terminal_size().map(|it| it[0]).or_else(of_environment);
+        self.width.map(usize::from).or_else(|| if file.is_none() { of_screen() } else { None })
     }
 }
 

@@ -4,7 +4,6 @@
 mod repository;
 
 use crate::prelude::*;
-use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io;
 use std::io::Read as _;
@@ -14,7 +13,6 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use crate::ends;
 use crate::project::GIT;
 use ctxsim_app::catalog::{Loaded, Origin, REVISION_MARK, Revision};
 use ctxsim_input::SuiteFile;
@@ -53,7 +51,7 @@ impl RevArgs {
     ///
     /// # Errors
     /// The suite names a policy of a revision, and may not.
-    pub(super) fn allowed_policy_names(self, suite: &Loaded<SuiteFile>) -> Result<&[String], Error> {
+    pub(super) fn allowed_policy_names(self, suite: &Loaded<SuiteFile>) -> Result<&[String]> {
         let names = &suite.spec.policies;
         let problems = names.iter().enumerate().filter(|it| it.1.starts_with(MARK) && !self.allow_rev);
         let problems: Vec<Diagnostic> = problems
@@ -92,7 +90,7 @@ pub(super) fn read_policy_revisions<'n>(
     catalog: &Catalog,
     policy_names: impl IntoIterator<Item = &'n String>,
     may_start_programs: bool,
-) -> Result<RevisionCatalog, Error> {
+) -> Result<RevisionCatalog> {
     let with = read_existing_policy_revisions(catalog, policy_names, may_start_programs)?;
     if with.lacking.is_empty() {
         return Ok(with);
@@ -109,7 +107,7 @@ pub(super) fn read_existing_policy_revisions<'n>(
     catalog: &Catalog,
     policy_names: impl IntoIterator<Item = &'n String>,
     may_start_programs: bool,
-) -> Result<RevisionCatalog, Error> {
+) -> Result<RevisionCatalog> {
     let mut repositories: BTreeMap<PathBuf, Arc<Repository>> = BTreeMap::new();
     let mut known: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
     let mut checked_out: BTreeMap<(String, PathBuf), Arc<Revision>> = BTreeMap::new();
@@ -146,8 +144,8 @@ pub(super) fn read_existing_policy_revisions<'n>(
 fn get_or_try_insert<K: Ord + Clone, T>(
     known: &mut BTreeMap<K, Arc<T>>,
     key: &K,
-    make: impl FnOnce() -> Result<T, Error>,
-) -> Result<Arc<T>, Error> {
+    make: impl FnOnce() -> Result<T>,
+) -> Result<Arc<T>> {
     if let Some(known) = known.get(key) {
         return Ok(Arc::clone(known));
     }
@@ -159,28 +157,23 @@ fn get_or_try_insert<K: Ord + Clone, T>(
 impl RevisionCatalog {
     /// Checks a whole revision out into a temporary folder, since programs use any file; index and working tree stay
     /// as they are.
-    fn check_out_revision(
-        &mut self,
-        repository: &Repository,
-        tree: &Revision,
-        folder: &Path,
-    ) -> Result<Revision, Error> {
-        let commit = repository.commit_id_of(tree.name())?;
-        let checkout = Checkout::check_out_commit(repository, tree.name(), &commit)?;
-        let checked_out = tree.with_checkout(checkout.path_in_checkout(&repository.path_from_top(folder)?));
+    fn check_out_revision(&mut self, repo: &Repository, tree: &Revision, folder: &Path) -> Result<Revision> {
+        let commit = repo.commit_id_of(tree.name())?;
+        let checkout = Checkout::check_out_commit(repo, tree.name(), &commit)?;
+        let checked_out = tree.with_checkout(checkout.path_in_checkout(&repo.path_from_top(folder)?));
         self.checkouts.push(checkout);
         Ok(checked_out)
     }
 }
 
 /// Returns a policy's folder, and its path below it.
-fn policy_folder_and_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf), Error> {
+fn policy_folder_and_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf)> {
     let file = match catalog.find_origin(InputKind::Policy, policy)? {
         Origin::File(path) => path,
         Origin::Bundled(_) | Origin::Stream(_) | Origin::Revision(..) | Origin::Built(_) => {
             let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
             let help = "name a policy file in your repository, or a bundled policy without `rev:`";
-            return Err(error_without_place(Code("revision-bundled"), message, help));
+            return Err(Error::refused(Code("revision-bundled"), message, help));
         }
     };
     let below = file.ancestors().skip(1).find(|it| it.ends_with(InputKind::Policy.folder_name()));
@@ -193,13 +186,13 @@ fn policy_folder_and_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, P
 ///
 /// # Errors
 /// Git fails, or the revision has no such file.
-pub(super) fn read_file_at_revision(revision: &str, path: &Path) -> Result<String, Error> {
+pub(super) fn read_file_at_revision(revision: &str, path: &Path) -> Result<String> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let name = Path::new(path.file_name().unwrap_or_default());
     let text = read_inputs_at_revision(revision, folder)?.text(name).map(str::to_owned);
     text.ok_or_else(|| {
         let message = format!("`{revision}` does not contain `{}`", path.display());
-        error_without_place(Code("revision-policy"), message, "name a revision that has the file")
+        Error::refused(Code("revision-policy"), message, "name a revision that has the file")
     })
 }
 
@@ -207,16 +200,12 @@ pub(super) fn read_file_at_revision(revision: &str, path: &Path) -> Result<Strin
 ///
 /// # Errors
 /// Git fails.
-pub(super) fn read_inputs_at_revision(revision: &str, folder: &Path) -> Result<Revision, Error> {
+pub(super) fn read_inputs_at_revision(revision: &str, folder: &Path) -> Result<Revision> {
     read_inputs_in_repository(&Repository::find_around(folder)?, revision, folder)
 }
 
 /// Reads the input files below a folder in a revision.
-fn read_inputs_in_repository(
-    repository: &Repository,
-    revision: &str,
-    folder: &Path,
-) -> Result<Revision, Error> {
+fn read_inputs_in_repository(repository: &Repository, revision: &str, folder: &Path) -> Result<Revision> {
     let below = repository.path_from_top(folder)?;
     let commit = repository.commit_id_of(revision)?;
     let blobs = repository.list_blobs(revision, &commit, &below)?;
@@ -228,7 +217,7 @@ fn read_inputs_in_repository(
         if read.is_err() || text.len() as u64 > TEXT_MAX {
             let message =
                 format!("`{}` in git is not UTF-8 of at most {} MiB", blob.path.display(), TEXT_MAX >> 20);
-            return Err(error_without_place(Code("git-failed"), message, "save the policy as UTF-8"));
+            return Err(Error::refused(Code("git-failed"), message, "save the policy as UTF-8"));
         }
         files.insert(blob.path.strip_prefix(&below).unwrap_or(&blob.path).to_owned(), text);
         Ok(())
@@ -244,7 +233,7 @@ impl Checkout {
     ///
     /// # Errors
     /// The commit is not complete, or the disk is full.
-    fn check_out_commit(repository: &Repository, revision: &str, commit: &str) -> Result<Self, Error> {
+    fn check_out_commit(repository: &Repository, revision: &str, commit: &str) -> Result<Self> {
         let blobs = repository.list_blobs(revision, commit, Path::new(""))?;
         let made = ends::create_temporary(tempfile::tempdir, TempDir::path);
         let folder =

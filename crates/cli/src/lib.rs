@@ -14,8 +14,6 @@ mod verbs;
 mod what;
 
 use crate::prelude::*;
-use std::ffi::OsString;
-use std::process::ExitCode;
 
 use ctxsim_app::catalog::Bundle;
 
@@ -67,19 +65,14 @@ fn report_unreadable_inputs(command: &Command, error: &Error) -> ExitCode {
     report_error(&catalog, error)
 }
 
-/// Makes an error of a problem that is in no file.
-fn error_without_place(code: Code, message: impl Into<String>, help: impl Into<String>) -> Error {
-    Error::refused(code, message, help)
+/// Makes an error of arguments that do not go together.
+fn usage_error(message: impl Into<String>, help: impl Into<String>) -> Error {
+    Error::refused(Code("usage"), message, help)
 }
 
 /// Makes an error of a problem with a file, a folder or an option.
-fn error_at_place(
-    code: Code,
-    place: impl AsRef<Path>,
-    message: impl Into<String>,
-    help: impl Into<String>,
-) -> Error {
-    Diagnostic::at(code, "", message).help(help).in_file(place.as_ref().display().to_string()).into()
+fn error_at(code: Code, at: impl AsRef<Path>, message: impl Into<String>, help: impl Into<String>) -> Error {
+    Diagnostic::at(code, "", message).help(help).in_file(at.as_ref().display().to_string()).into()
 }
 
 /// Draws what is wrong and returns the exit code for it.

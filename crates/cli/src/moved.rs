@@ -1,11 +1,8 @@
 //! Which verbs are in sight, in groups of what a person wants; and the flags with which one of these does what has options of its own.
 
-use std::ffi::OsString;
-use std::fmt::Write as _;
-
 use crate::prelude::*;
 use clap::builder::Resettable::Reset;
-use clap::{Arg, ArgAction, Command, CommandFactory as _, Id};
+use clap::{ArgAction, Command, CommandFactory as _, Id};
 
 use crate::verbs::Cli;
 

@@ -9,15 +9,12 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use annotate_snippets::{Group, Renderer};
-use clap::ValueEnum;
 use ctxsim_app::catalog::is_same_file;
 use ctxsim_base::foreign::{self, in_one_line, runner};
-use ctxsim_base::grid::tint::{Terminal, printed_painted};
+use ctxsim_base::grid::tint::printed_painted;
 use ctxsim_timeline::row::json::json_text;
 use serde::Serialize;
 use terminal_size::{terminal_size, terminal_size_of};
-
-use crate::ends;
 
 pub(super) use file::{
     OverwriteRules, Replaceable, WrittenByRemark, check_no_link, check_writable, file_begins_with,
@@ -65,7 +62,7 @@ impl PageArgs {
         inputs: &InputFiles,
         force: ForceArgs,
         beside: impl IntoIterator<Item = &'p Path>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         check_distinct_outputs(beside.into_iter().chain(self.html.as_deref()))?;
         let Some(path) = &self.html else { return Ok(()) };
         check_writable(path)?;
@@ -78,14 +75,10 @@ impl PageArgs {
         inputs: &InputFiles,
         force: ForceArgs,
         page: impl FnOnce() -> Result<String, E>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let Some(path) = &self.html else { return Ok(()) };
         let text = page().map_err(unwritable_error)?;
-        write_text_file(
-            path,
-            FormatArg::HTML.written_by_remark().add_to_text(&text),
-            force.overwrite_rules(inputs),
-        )
+        write_text_file(path, FormatArg::HTML.add_remark(&text), force.overwrite_rules(inputs))
     }
 }
 
@@ -108,7 +101,7 @@ impl OutputArgs {
     }
 
     /// Checks before any work that the file may be written, and replaces nothing that must be kept.
-    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<(), Error> {
+    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
         self.file().map_or(Ok(()), |it| self.force.overwrite_rules(inputs).check_may_write(it, None))
     }
 
@@ -118,14 +111,10 @@ impl OutputArgs {
         inputs: &InputFiles,
         format: FormatArg,
         text: impl AsRef<[u8]>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let text = format.neutralise_control_codes(text.as_ref())?;
         match self.file() {
-            Some(path) => write_text_file(
-                path,
-                format.written_by_remark().add_to_text(&text),
-                self.force.overwrite_rules(inputs),
-            ),
+            Some(path) => write_text_file(path, format.add_remark(&text), self.force.overwrite_rules(inputs)),
             None => print_encoded(&text),
         }
     }
@@ -135,17 +124,15 @@ impl OutputArgs {
         &self,
         inputs: &InputFiles,
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         match self.file() {
-            Some(path) => {
-                file::write_streamed_file(path, self.force.overwrite_rules(inputs), |to| Ok(write(to)?))
-            }
+            Some(path) => file::write_streamed(path, self.force.overwrite_rules(inputs), |to| Ok(write(to)?)),
             None => print_streamed(|to| Ok(write(to)?)),
         }
     }
 
     /// Writes an input file, which is the user's from now on, or shows it.
-    pub(super) fn write_input_file(&self, inputs: &InputFiles, text: &str) -> Result<(), Error> {
+    pub(super) fn write_input_file(&self, inputs: &InputFiles, text: &str) -> Result<()> {
         match self.file() {
             Some(path) => write_text_file(path, text, self.force.overwrite_rules(inputs)),
             None => print_encoded(runner::disarmed(&foreign::in_lines(text)).as_bytes()),
@@ -154,20 +141,13 @@ impl OutputArgs {
 }
 
 /// Marks the files that names lead to as inputs, before they are read; wrong names are reported where they are.
-pub(super) fn mark_names_as_inputs<'n>(
-    catalog: &Catalog,
-    kind: InputKind,
-    names: impl IntoIterator<Item = &'n String>,
-) {
-    for name in names {
+pub(super) fn mark_inputs<'n>(catalog: &Catalog, kind: InputKind, all: impl IntoIterator<Item = &'n String>) {
+    for name in all {
         let found: Vec<String> = match kind {
-            InputKind::Scenario => catalog
-                .search_scenarios(name)
-                .unwrap_or_default()
-                .found
-                .into_iter()
-                .map(|it| it.name)
-                .listed(),
+            InputKind::Scenario => {
+                let hits = catalog.search_scenarios(name).unwrap_or_default().found;
+                hits.into_iter().map(|it| it.name).listed()
+            }
             _ => catalog.expand_pattern(kind, name),
         };
         found.iter().for_each(|it| drop(catalog.find_origin(kind, it)));
@@ -175,10 +155,7 @@ pub(super) fn mark_names_as_inputs<'n>(
 }
 
 /// Writes several files, or none: not if one of them must be kept, and not if one cannot be written.
-pub(super) fn write_all_or_none(
-    files: &[(PathBuf, impl AsRef<[u8]>)],
-    kept: OverwriteRules<'_>,
-) -> Result<(), Error> {
+pub(super) fn write_together(files: &[(PathBuf, impl AsRef<[u8]>)], kept: OverwriteRules<'_>) -> Result<()> {
     files.iter().try_for_each(|(path, text)| kept.check_may_write(path, Some(text.as_ref())))?;
     let begun = RemovedUnlessKept::new(files.iter().map(|it| it.0.as_path()));
     let mut staged = Vec::with_capacity(files.len());
@@ -224,7 +201,7 @@ impl Drop for RemovedUnlessKept {
 ///
 /// # Errors
 /// Two are.
-fn check_distinct_outputs<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
+fn check_distinct_outputs<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     let mut places: Vec<PathBuf> = Vec::new();
     // To a device or a pipe, one result after the other is written.
     let is_file = |path: &&Path| fs::metadata(path).map_or(true, |it| it.is_file());
@@ -237,12 +214,7 @@ fn check_distinct_outputs<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Re
         }
         if places.iter().any(|it| *it == place || is_same_file(it, &place)) {
             let message = "two results would be written to this file";
-            return Err(error_at_place(
-                Code("output-twice"),
-                path,
-                message,
-                "name another file for one of them",
-            ));
+            return Err(error_at(Code("output-twice"), path, message, "name another file for one of them"));
         }
         places.push(place);
     }
@@ -250,7 +222,7 @@ fn check_distinct_outputs<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> Re
 }
 
 /// Prints text for people.
-pub(super) fn print_text(text: &str) -> Result<(), Error> {
+pub(super) fn print_text(text: &str) -> Result<()> {
     print_encoded(neutralise_control_codes(text).as_bytes())
 }
 
@@ -260,12 +232,12 @@ pub(super) fn neutralise_control_codes(text: &str) -> Cow<'_, str> {
 }
 
 /// Prints what a writer made for programs, which has neutralised everything; a closed pipe is not an error.
-pub(super) fn print_encoded(text: &[u8]) -> Result<(), Error> {
+pub(super) fn print_encoded(text: &[u8]) -> Result<()> {
     print_streamed(|to| to.write_all(text))
 }
 
 /// The same of what is made as it is printed.
-fn print_streamed(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<(), Error> {
+fn print_streamed(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -292,7 +264,7 @@ impl DrawnProblem {
 }
 
 /// Tells a line on standard error, in which no code is obeyed.
-pub(super) fn print_line_to_stderr(line: impl fmt::Display) {
+pub(super) fn print_note(line: impl fmt::Display) {
     tell_as_it_is(&format!("{}\n", foreign::printed(&line.to_string())));
 }
 
@@ -328,7 +300,7 @@ pub(super) fn is_all_stderr_written() -> bool {
 }
 
 /// Returns a result as JSON.
-pub(super) fn to_json_text(result: &impl Serialize) -> Result<String, Error> {
+pub(super) fn to_json_text(result: &impl Serialize) -> Result<String> {
     json_text(result).map_err(unwritable_error)
 }
 

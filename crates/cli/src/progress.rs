@@ -4,7 +4,6 @@ use std::io::IsTerminal as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_engine::take::Progress;
 
 use crate::prelude::*;

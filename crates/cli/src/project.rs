@@ -1,7 +1,7 @@
 //! The project that a command runs in: which files are its own, and which paths lead on through one of its links.
 
 use crate::prelude::*;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{self, Component};
 use std::sync::OnceLock;
 
@@ -50,12 +50,8 @@ impl Project {
     /// or beside a named input.
     pub(super) fn may_show_file(&self, path: &Path) -> bool {
         let Ok(real) = fs::canonicalize(path) else { return false };
-        self.owns_file(path)
-            || self
-                .arguments
-                .iter()
-                .filter_map(|it| self.path_shown_by_argument(it))
-                .any(|it| real.starts_with(it))
+        let mut shown = self.arguments.iter().filter_map(|it| self.path_shown_by_argument(it));
+        self.owns_file(path) || shown.any(|it| real.starts_with(it))
     }
 
     /// Returns what an argument opens to the user: a folder, that of an input, or a file; nothing that a link of the project leads to.

@@ -3,13 +3,11 @@
 use crate::prelude::*;
 use std::ops::Range;
 
-use crate::output::{self, DrawnProblem};
+use crate::output::DrawnProblem;
 use crate::project::Project;
 use annotate_snippets::{AnnotationKind, Level, Origin, Snippet};
 use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::{Foreign, in_lines, in_one_line, printed};
-use ctxsim_base::grid::numbers::thousands;
-use ctxsim_base::grid::shell::quoted;
 
 /// The most problems that are drawn; the others are counted.
 const DRAWN_MAX: usize = 100;
@@ -28,7 +26,7 @@ pub(super) fn print_error(catalog: &Catalog, error: &Error) {
     let problems = error.problems();
     self::print_problems(catalog, &problems);
     if problems.len() > 1 {
-        output::print_line_to_stderr(format_args!(
+        output::print_note(format_args!(
             "\n{} problems; nothing was run or written",
             thousands(problems.len() as u64)
         ));
@@ -50,10 +48,7 @@ fn print_problems_at_level(catalog: &Catalog, problems: &[Diagnostic], level: &L
     let shown = problems.iter().take(DRAWN_MAX);
     output::print_problems_to_stderr(&shown.map(|it| draw_diagnostic(catalog, it, level)).listed());
     if problems.len() > DRAWN_MAX {
-        output::print_line_to_stderr(format_args!(
-            "\n… and {} more",
-            thousands((problems.len() - DRAWN_MAX) as u64)
-        ));
+        output::print_note(format_args!("\n… and {} more", thousands((problems.len() - DRAWN_MAX) as u64)));
     }
 }
 
@@ -80,11 +75,8 @@ fn draw_diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -
     let place = &problem.place;
     let text = place.span.as_ref().and_then(|_| catalog.text_of_file(&place.file));
     let (path, field) = (Foreign(&place.file).to_string(), in_one_line(&place.field));
-    let mut group = level
-        .clone()
-        .primary_title(printed(&problem.message))
-        .id(problem.code.name())
-        .elements([] as [Origin<'_>; 0]);
+    let title = level.clone().primary_title(printed(&problem.message)).id(problem.code.name());
+    let mut group = title.elements([] as [Origin<'_>; 0]);
     match (&text, &place.span) {
         (Some(text), Some(span)) if text.get(span.clone()).is_some() => {
             let shown = ShownLine::from_span(text, span);

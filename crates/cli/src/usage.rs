@@ -1,12 +1,10 @@
 //! What is wrong with a command line, in the same form as what is wrong with an input.
 
 use crate::prelude::*;
-use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser as _};
+use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser as _};
 use ctxsim_app::catalog::kind_of_file;
 use ctxsim_base::diag::nearest;
 
@@ -61,16 +59,12 @@ fn move_options_behind_verb(mut args: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Inserts a command before arguments that begin without one: `screen` if they are recorded sessions and what it has options for, else `run`.
-fn insert_missing_verb(
-    mut args: Vec<OsString>,
-    command: &Command,
-    catalog: Option<&Catalog>,
-) -> Vec<OsString> {
+fn insert_missing_verb(mut args: Vec<OsString>, root: &Command, catalog: Option<&Catalog>) -> Vec<OsString> {
     let Some(first) = args.get(1).map(|it| it.to_string_lossy().into_owned()) else {
         args.push(OsString::from("run"));
         return args;
     };
-    let is_verb = command.find_subcommand(&first).is_some();
+    let is_verb = root.find_subcommand(&first).is_some();
     let is_own = matches!(first.as_str(), "-h" | "--help" | "-V" | "--version" | "help");
     let is_known = || catalog.is_some_and(|it| it.names(InputKind::Scenario).any(|name| name == first));
     let is_input = first.starts_with('-')
@@ -134,7 +128,7 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
             // What is not a value of `--format` may be an option, such as `--html`.
             let of_value = value.map(|it| format!("--{it}")).filter(|it| find_option(command, it).is_some());
             let help = of_value.as_deref().map(did_you_mean).or(near);
-            let help = help.or_else(|| help_on_unexpected_word(word, words, command, catalog));
+            let help = help.or_else(|| word_help(word, words, command, catalog));
             (format!("unexpected argument `{word}`"), help)
         }
         ErrorKind::InvalidValue => {
@@ -191,12 +185,7 @@ fn did_you_mean(known: &str) -> String {
 }
 
 /// Returns help for an unexpected word that is not an option.
-fn help_on_unexpected_word(
-    wrong: &str,
-    words: &[String],
-    command: &Command,
-    catalog: Option<&Catalog>,
-) -> Option<String> {
+fn word_help(wrong: &str, words: &[String], command: &Command, catalog: Option<&Catalog>) -> Option<String> {
     if wrong.starts_with("--") {
         return None;
     }

@@ -20,8 +20,6 @@ mod store;
 pub(super) mod sweep;
 mod tune;
 
-use std::process::ExitCode;
-
 use crate::prelude::*;
 use clap::{Parser, Subcommand};
 
@@ -151,7 +149,7 @@ impl Command {
     }
 
     /// Does what was asked; returns the exit code, which says whether all that was checked holds.
-    pub(super) fn run(self, catalog: &Catalog) -> Result<ExitCode, Error> {
+    pub(super) fn run(self, catalog: &Catalog) -> Result<ExitCode> {
         match self {
             Self::Run(args) => {
                 let holds = run::run_comparison(catalog, &args)?;

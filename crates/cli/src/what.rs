@@ -4,10 +4,8 @@
 
 use crate::prelude::*;
 
-use clap::Arg;
 use ctxsim_report::verdict::MIN_EVIDENCE;
 
-use crate::{ends, git};
 use ctxsim_base::grid::shell::quoted_all;
 use ctxsim_base::quantity::saturated;
 use ctxsim_report::NextCommands;
@@ -36,14 +34,9 @@ pub(super) struct LoadArgs {
 impl LoadArgs {
     /// Returns the comparison of policies that an option named; sessions behind options that take several values are
     /// sessions, too.
-    pub(super) fn comparison(
-        &self,
-        catalog: &Catalog,
-        option_name: &str,
-        policies: &[String],
-    ) -> Result<Comparison, Error> {
+    pub(super) fn comparison(&self, catalog: &Catalog, option: &str, names: &[String]) -> Result<Comparison> {
         let profiles = &self.under.profiles;
-        let policies = NamesAndSessions::new(catalog, InputKind::Policy, option_name, policies)?;
+        let policies = NamesAndSessions::new(catalog, InputKind::Policy, option, names)?;
         let profiles = NamesAndSessions::new(catalog, InputKind::Profile, "--profile", profiles)?;
         let named = self.paths.iter().chain(&self.scenarios).cloned();
         Ok(self.process.add_permissions_to(Comparison {
@@ -303,7 +296,7 @@ struct NamesAndSessions {
 
 impl NamesAndSessions {
     /// Tells the values that mean sessions from those of a kind of input.
-    fn new(catalog: &Catalog, kind: InputKind, option: &str, given: &[String]) -> Result<Self, Error> {
+    fn new(catalog: &Catalog, kind: InputKind, option: &str, given: &[String]) -> Result<Self> {
         let (mut kept, mut sessions) = (Vec::new(), Vec::new());
         for word in given {
             if word == ALL && catalog.find_origin(kind, word).is_err() {
@@ -320,7 +313,7 @@ impl NamesAndSessions {
             let noun = kind.noun();
             let message = format!("`{option}` needs a {noun}, but `{word}` means sessions");
             let help = format!("name a {noun} first, as in `{option} NAME {word}`");
-            return Err(error_without_place(Code("usage"), message, help));
+            return Err(usage_error(message, help));
         }
         Ok(Self { kept, sessions })
     }

@@ -1,6 +1,6 @@
 //! A search over policies gives the same file on any number of threads, and on a made-up load one that costs less than every preset.
 
-use ctxsim::app::design::{DesignCandidate, DesignPlays, DesignSearch, DesignTerms};
+use ctxsim::app::design::{Candidate, DesignPlays, DesignSearch, DesignTerms};
 
 use crate::support::*;
 
@@ -33,11 +33,10 @@ fn on_a_made_up_load_a_search_finds_a_policy_that_costs_less_than_every_preset_a
 
     // The best that is known is found from four of ten seeds (`examples/design_rates`); it has to be of the grammar.
     assert!(loads::LOADS.iter().all(|it| plays.grammar.parse_candidate(it.best).is_some()));
-    let presets: Vec<DesignCandidate> =
-        (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
-    let all: Vec<DesignCandidate> = presets.iter().chain([&found.chosen]).cloned().collect();
-    plays.play_missing(&all, &other, &|_, _| {}).unwrap();
-    let cost = |it: &DesignCandidate| 1.0 + plays.score_on_sessions(it, &other, FLOOR).change;
+    let presets: Vec<Candidate> = (0..plays.presets.len()).map(|it| plays.preset_candidate(it)).collect();
+    let all: Vec<Candidate> = presets.iter().chain([&found.chosen]).cloned().collect();
+    plays.play_new(&all, &other, &|_, _| {}).unwrap();
+    let cost = |it: &Candidate| 1.0 + plays.score_on(it, &other, FLOOR).change;
     assert!(
         presets.iter().all(|it| cost(it) > cost(&found.chosen)),
         "{}",

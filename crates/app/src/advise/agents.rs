@@ -3,12 +3,11 @@
 use std::sync::OnceLock;
 
 use crate::prelude::*;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use ctxsim_base::grid::numbers::{percent, thousands};
+use ctxsim_base::grid::numbers::percent;
 use ctxsim_input::policy::{Apply, Lanes};
-use ctxsim_input::text::source::{Format, decode, decode_table};
+use ctxsim_input::text::source::decode;
 
 /// The files, with their paths.
 const FILES: &[(&str, &str)] = ctxsim_assumptions::SETTINGS;
@@ -202,8 +201,8 @@ impl Agent {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn all_by_file_name() -> Result<&'static IndexMap<String, Self>, Vec<Diagnostic>> {
-        static READ: OnceLock<Result<IndexMap<String, Agent>, Vec<Diagnostic>>> = OnceLock::new();
+    pub fn all_by_file_name() -> Checked<&'static IndexMap<String, Self>> {
+        static READ: OnceLock<Checked<IndexMap<String, Agent>>> = OnceLock::new();
         let read = || {
             let named =
                 |path: &str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml").to_owned();
@@ -223,7 +222,7 @@ impl AgentSetting {
     ///
     /// # Errors
     /// The template or the policy is broken.
-    pub fn policy_for_value(&self, value: &str) -> Result<PolicyFile, Vec<Diagnostic>> {
+    pub fn policy_for_value(&self, value: &str) -> Checked<PolicyFile> {
         decode_policy_body(&fill_template(&self.plays, value)?)
     }
 
@@ -231,7 +230,7 @@ impl AgentSetting {
     ///
     /// # Errors
     /// The template or the policy is broken.
-    pub(super) fn default_policy(&self) -> Result<PolicyFile, Vec<Diagnostic>> {
+    pub(super) fn default_policy(&self) -> Checked<PolicyFile> {
         let mut part = self.policy_for_value(self.values.first().map_or("", String::as_str))?;
         part.params.clear();
         Ok(part)
@@ -264,18 +263,18 @@ impl MaintainerWish {
     ///
     /// # Errors
     /// The policy is broken.
-    pub fn policy_file(&self) -> Result<PolicyFile, Vec<Diagnostic>> {
+    pub fn policy_file(&self) -> Checked<PolicyFile> {
         decode_policy_body(&self.plays)
     }
 }
 
 /// Reads the inside of a policy file.
-fn decode_policy_body(body: &str) -> Result<PolicyFile, Vec<Diagnostic>> {
+fn decode_policy_body(body: &str) -> Checked<PolicyFile> {
     decode(&format!("(name: \"\", about: \"\", {body})"), Format::Ron)
 }
 
 /// Fills a value in; one that is a number is one.
-fn fill_template(template: &str, value: &str) -> Result<String, Vec<Diagnostic>> {
+fn fill_template(template: &str, value: &str) -> Checked<String> {
     let number = value.parse::<u64>().map(Value::from).ok();
     let values = Map::from_iter([("value".to_owned(), number.unwrap_or_else(|| Value::from(value)))]);
     let filled = Apply { at: String::new(), write: template.to_owned() }.filled(values);

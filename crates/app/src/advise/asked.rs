@@ -4,35 +4,25 @@ use crate::advise::agents::{Agent, SettingPair};
 use crate::advise::play::PlayedSession;
 use crate::prelude::*;
 use crate::selection::{OwnerFilter, not_a_day_problem, parse_day_ms};
-use ctxsim_base::diag::nearest;
-use ctxsim_base::grid::numbers::{counted, listed, listed_code};
+use ctxsim_base::grid::numbers::listed_code;
 use ctxsim_base::rng::Seed;
-use ctxsim_input::profile::calendar;
-use ctxsim_input::profile::calendar::DAY_MS;
+use ctxsim_input::profile::calendar::{self, DAY_MS};
 use ctxsim_report::advise::AgentAdvice;
 use ctxsim_report::advise::saved::TrialDay;
 use ctxsim_report::decide::SESSIONS_MIN;
-use ctxsim_report::distinct;
 use ctxsim_report::lever::{GroupSaving, Lever, Word};
-use ctxsim_timeline::import::user_of;
 
 /// Reads which settings and values are asked of an agent, together one choice; nothing where it has none of these settings and another agent has.
 ///
 /// # Errors
 /// A text without `=`, a setting that no agent has, a value that the setting does not take, or a setting that is named twice.
-pub(super) fn parse_setting_pairs(
-    agent: &'static Agent,
-    texts: &[String],
-) -> Result<Vec<SettingPair>, Vec<Diagnostic>> {
+pub(super) fn parse_setting_pairs(agent: &'static Agent, texts: &[String]) -> Checked<Vec<SettingPair>> {
     let mut all: Vec<SettingPair> = Vec::new();
     let mut problems = Vec::new();
     for text in texts {
         let Some((key, value)) = text.split_once('=') else {
-            problems.push(try_option_problem(
-                text,
-                "a setting and its value are expected".to_owned(),
-                key_value_help(agent),
-            ));
+            let message = "a setting and its value are expected";
+            problems.push(try_option_problem(text, message, key_value_help(agent)));
             continue;
         };
         let Some(setting) = agent.setting(key.trim()) else {
@@ -44,7 +34,7 @@ pub(super) fn parse_setting_pairs(
         };
         if all.iter().any(|pair| pair.setting.key == setting.key) {
             let message = format!("`{}` is given twice", setting.key);
-            problems.push(try_option_problem(text, message, "give one value for each setting".to_owned()));
+            problems.push(try_option_problem(text, message, "give one value for each setting"));
             continue;
         }
         match setting.check_value(value.trim()) {
@@ -80,11 +70,7 @@ pub(super) fn other_agents_setting_problems(agents: &[String], texts: &[String])
     let whose: Vec<String> = known.into_iter().filter(has).map(|it| it.name.clone()).listed();
     let whose = if whose.is_empty() { "different agents".to_owned() } else { listed(&whose) };
     let message = format!("these are sessions of {}, and this is a setting of {whose}", listed(agents));
-    vec![try_option_problem(
-        &texts.join(" "),
-        message,
-        "name sessions of the agent that has the setting".to_owned(),
-    )]
+    vec![try_option_problem(&texts.join(" "), message, "name sessions of the agent that has the setting")]
 }
 
 fn is_setting_of_other_agent(agent: &Agent, key: &str) -> bool {
@@ -112,7 +98,7 @@ fn unknown_setting_problem(agent: &Agent, text: &str, key: &str) -> Diagnostic {
     try_option_problem(text, message, help)
 }
 
-fn try_option_problem(text: &str, message: String, help: String) -> Diagnostic {
+fn try_option_problem(text: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     let mut problem = Diagnostic::at(Code("setting-value"), text, message).help(help);
     "--try".clone_into(&mut problem.place.file);
     problem
@@ -134,15 +120,12 @@ impl TrialRequest {
     ///
     /// # Errors
     /// The first day is not a date, or no session tells one.
-    pub(super) fn schedule_days(
-        &self,
-        newest_session_ms: Option<i64>,
-    ) -> Result<Vec<TrialDay>, Vec<Diagnostic>> {
+    pub(super) fn schedule_days(&self, newest_ms: Option<i64>) -> Checked<Vec<TrialDay>> {
         const WEEK: u64 = 7;
         let untold = || vec![not_a_day_problem("--from", "no session tells a day to begin on".to_owned())];
         let first_ms = match &self.from {
             Some(day) => parse_day_ms("--from", day).map_err(|problem| vec![*problem])?,
-            None => newest_session_ms.ok_or_else(untold)? + DAY_MS,
+            None => newest_ms.ok_or_else(untold)? + DAY_MS,
         };
         let stream = Seed(self.seed).stream("trial days", 0);
         let whole = self.days / (2 * WEEK) * 2 * WEEK;
@@ -202,11 +185,7 @@ pub(super) fn no_session_of_owner_error(all: &[PlayedSession], owner: &OwnerFilt
 }
 
 /// Narrows advice by everybody's sessions to one who has few: the words stay, and the dollars become those of the one.
-pub(super) fn narrow_advice_to_owner(
-    mut advice: AgentAdvice,
-    owner: &OwnerFilter,
-    n_own_sessions: usize,
-) -> AgentAdvice {
+pub(super) fn narrow_to_owner(mut advice: AgentAdvice, owner: &OwnerFilter, n_own: usize) -> AgentAdvice {
     let own = |lever: &Lever| {
         let groups = if owner.project.is_some() { &lever.projects } else { &lever.people };
         let takes = |saving: &&GroupSaving| {
@@ -228,7 +207,7 @@ pub(super) fn narrow_advice_to_owner(
     advice.notes.push(format!(
         "Words, and what the logs bill, are of all {}, as there are only {} of the one asked for. Dollars a month are for that one, shrunk toward the others'.",
         counted(advice.sessions, "session"),
-        counted(n_own_sessions, "session")
+        counted(n_own, "session")
     ));
     advice.lifetimes.clear();
     advice.month.usd = advice.levers.iter().find_map(|it| Some(own(it)?.month_usd));

@@ -5,12 +5,10 @@
 use std::ops::Range;
 
 use crate::prelude::*;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingsForm};
 use super::stated::{FileSettings, JsonKeyPlace, leading_blanks, locate_json_key, offset_of_part};
-use ctxsim_input::text::source::{Format, decode_table};
 use ctxsim_report::advise::saved::{FormerValue, SavingsForecast};
 
 /// A settings file with some values changed.
@@ -36,7 +34,7 @@ struct FileText<'f> {
 ///
 /// # Errors
 /// The file cannot be read, a setting belongs elsewhere or does not take its value, or the change cannot be made without touching the rest.
-pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile, Error> {
+pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile> {
     let agent = agent_of_forecast(saved, file)?;
     let said = FileSettings::read(agent, file, text)?;
     let (mut now, mut former, mut notes) = (FileText::new(agent, file, text), Vec::new(), Vec::new());
@@ -44,11 +42,7 @@ pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result
         let Some(setting) = agent.setting(key) else { continue };
         if setting.form != now.form {
             let message = format!("`{key}` is not a setting of this file; it belongs into {}", setting.at);
-            return Err(setting_error(
-                file,
-                message,
-                "change it by hand, as `ctxsim advise` writes it".to_owned(),
-            ));
+            return Err(setting_error(file, message, "change it by hand, as `ctxsim advise` writes it"));
         }
         let value = format_setting_value(setting, value);
         let change = now.set_value(key, &value)?;
@@ -71,15 +65,15 @@ pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result
 ///
 /// # Errors
 /// Nothing was applied, the forecast names what is not such a setting or not such a value, or the file no longer says what was written.
-pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile, Error> {
+pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile> {
     let agent = agent_of_forecast(saved, file)?;
     let mut now = FileText::new(agent, file, text);
     let mut problems = Vec::new();
     if saved.former.is_empty() {
         problems.push(setting_problem(
             file,
-            "this forecast was not applied to a settings file, so there is nothing to undo".to_owned(),
-            "use a forecast that `--apply --save FILE` wrote".to_owned(),
+            "this forecast was not applied to a settings file, so there is nothing to undo",
+            "use a forecast that `--apply --save FILE` wrote",
         ));
     }
     for change in &saved.former {
@@ -88,7 +82,7 @@ pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<
             Some(setting) => change.before.iter().find_map(|it| refused_value_message(setting, it)),
             None => Some(format!("`{}` is not a setting of {} in such a file", change.key, agent.name)),
         };
-        problems.extend(message.map(|it| setting_problem(file, it, FOREIGN.to_owned())));
+        problems.extend(message.map(|it| setting_problem(file, it, FOREIGN)));
     }
     if !problems.is_empty() {
         return Err(problems.into());
@@ -98,23 +92,15 @@ pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<
         if !found.as_ref().is_some_and(|own| is_same_value(own, &change.written)) {
             let has = found.map_or_else(|| "is not there".to_owned(), |own| format!("is `{own}`"));
             let message = format!("`{}` {has}, but `{}` was applied", change.key, change.written);
-            return Err(setting_error(
-                file,
-                message,
-                "somebody has changed it since: change it by hand".to_owned(),
-            ));
+            return Err(setting_error(file, message, "somebody has changed it since: change it by hand"));
         }
         match &change.before {
             Some(before) => drop(now.set_value(&change.key, before)?),
             None => now.remove_key(&change.key, &change.made)?,
         }
     }
-    Ok(ChangedFile {
-        diff: changed_lines(text, &now.text),
-        text: now.text,
-        former: Vec::new(),
-        notes: Vec::new(),
-    })
+    let diff = changed_lines(text, &now.text);
+    Ok(ChangedFile { diff, text: now.text, former: Vec::new(), notes: Vec::new() })
 }
 
 /// What to do with a forecast that `--apply` cannot have written.
@@ -138,10 +124,10 @@ fn refused_value_message(setting: &AgentSetting, value: &str) -> Option<String> 
     (!is_sound).then(|| format!("`{value}` is not a value of `{}`", setting.key))
 }
 
-fn agent_of_forecast(saved: &SavingsForecast, file: &str) -> Result<&'static Agent, Error> {
+fn agent_of_forecast(saved: &SavingsForecast, file: &str) -> Result<&'static Agent> {
     let found = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
     found.ok_or_else(|| {
-        setting_error(file, format!("no settings of an agent `{}` are known", saved.agent), String::new())
+        setting_error(file, format!("no settings of an agent `{}` are known", saved.agent), "")
     })
 }
 
@@ -213,7 +199,7 @@ impl<'f> FileText<'f> {
     }
 
     /// Writes a value; returns what stood there.
-    fn set_value(&mut self, key: &str, value: &str) -> Result<FormerValue, Error> {
+    fn set_value(&mut self, key: &str, value: &str) -> Result<FormerValue> {
         let mut former =
             FormerValue { key: key.to_owned(), written: value.to_owned(), before: None, made: String::new() };
         let text = match (self.find_value(key), self.form) {
@@ -253,7 +239,7 @@ impl<'f> FileText<'f> {
     }
 
     /// Takes a key out, with what was made for it.
-    fn remove_key(&mut self, key: &str, created_key: &str) -> Result<(), Error> {
+    fn remove_key(&mut self, key: &str, created_key: &str) -> Result<()> {
         let text = match self.form {
             SettingsForm::Json => {
                 let without = without_member(&self.text, key).ok_or_else(|| self.unsafe_change_error(key))?;
@@ -282,12 +268,7 @@ impl<'f> FileText<'f> {
     }
 
     /// Takes a changed text over, if nothing but the key changed in it.
-    fn accept_change(
-        &mut self,
-        key: &str,
-        new_text: String,
-        expected_value: Option<&str>,
-    ) -> Result<(), Error> {
+    fn accept_change(&mut self, key: &str, new_text: String, expected_value: Option<&str>) -> Result<()> {
         let is_sound = match self.form {
             SettingsForm::Env => true,
             form => {
@@ -310,7 +291,7 @@ impl<'f> FileText<'f> {
 
     fn unsafe_change_error(&self, key: &str) -> Error {
         let message = format!("`{key}` cannot be changed here without touching the rest of the file");
-        setting_error(self.file, message, "change it by hand, as `ctxsim advise` writes it".to_owned())
+        setting_error(self.file, message, "change it by hand, as `ctxsim advise` writes it")
     }
 }
 
@@ -400,11 +381,12 @@ fn changed_lines(before: &str, after: &str) -> [Vec<String>; 2] {
     [old, new].map(|it| it[head..it.len() - tail].iter().map(|it| (*it).to_owned()).listed())
 }
 
-fn setting_error(file: &str, message: String, help: String) -> Error {
+fn setting_error(file: &str, message: impl Into<String>, help: impl Into<String>) -> Error {
     vec![setting_problem(file, message, help)].into()
 }
 
-fn setting_problem(file: &str, message: String, help: String) -> Diagnostic {
+fn setting_problem(file: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     let problem = problem_in(file, Code("setting-value"), message);
+    let help = help.into();
     if help.is_empty() { problem } else { problem.help(help) }
 }

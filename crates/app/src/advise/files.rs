@@ -1,7 +1,7 @@
 //! Settings as text to paste.
 
 use crate::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::agents::{AgentSetting, SettingsForm};
 use ctxsim_report::advise::Paste;
@@ -17,9 +17,9 @@ pub fn pastes_by_place(chosen: &[SettingToPaste<'_>]) -> Vec<Paste> {
         at: at.to_owned(),
         project: chosen
             .iter()
-            .map(|it| it.0.project.clone())
-            .collect::<Option<Vec<_>>>()
-            .and_then(|it| it.into_iter().next()),
+            .all(|it| it.0.project.is_some())
+            .then(|| chosen[0].0.project.clone())
+            .flatten(),
         text: settings_text(&chosen),
     };
     places.into_iter().map(paste).listed()

@@ -6,11 +6,9 @@ use std::cmp::Ordering;
 use crate::advise::agents::{Agent, AgentSetting, MaintainerWish, ShownBy, is_older_version};
 use crate::advise::play::SeenLog;
 use crate::advise::stated::FileSettings;
-use ctxsim_base::grid::numbers::{counted, thousands};
-use ctxsim_base::order::InOrder as _;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
-use ctxsim_input::text::source::{Format, decode, encode};
+use ctxsim_input::text::source::decode;
 use ctxsim_report::advise::{SettingInForce, SettingSource, UntriedSetting};
 use ctxsim_report::as_logged::AS_RECORDED;
 
@@ -49,10 +47,7 @@ impl SettingsInForce<'_> {
 
     /// Returns the values in force of some settings, if all of them are known and later sessions can be played with them: lifetimes change no
     /// prompt, and a compaction that an earlier window avoids is undone. What was cut out of a result cannot be put back.
-    pub(super) fn playable_values<'k>(
-        &self,
-        keys: impl Iterator<Item = &'k String>,
-    ) -> Option<SettingValues> {
+    pub(super) fn values_of<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Option<SettingValues> {
         let known = |key: &String| {
             let setting = self.agent.setting(key)?;
             let value = match setting.shown_by? {
@@ -67,8 +62,7 @@ impl SettingsInForce<'_> {
 
     /// Returns the oldest and the newest version.
     pub(super) fn oldest_and_newest_version(&self) -> Option<[String; 2]> {
-        let mut all: Vec<&String> =
-            self.seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).listed();
+        let mut all = self.seen.iter().map(|it| &it.version).filter(|it| !it.is_empty()).listed();
         all.order_by(|one, other| match (is_older_version(one, other), is_older_version(other, one)) {
             (true, _) => Ordering::Less,
             (_, true) => Ordering::Greater,
@@ -163,26 +157,22 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(crate) fn policy_for_values(
-        self,
-        values: &SettingValues,
-        is_of_sub_agent: bool,
-    ) -> Result<Arc<Policy>, Error> {
+    pub(crate) fn policy_for_values(self, values: &SettingValues, is_sub_agent: bool) -> Result<Arc<Policy>> {
         let settings = values.iter().filter_map(|it| Some((self.agent.setting(it.0)?, it.1)));
-        let own = settings.filter(|it| it.0.lane.include(is_of_sub_agent));
+        let own = settings.filter(|it| it.0.lane.include(is_sub_agent));
         let part = |(setting, value): (&AgentSetting, &String)| match value == UNSET {
             true => setting.default_policy(),
             false => setting.policy_for_value(value),
         };
         let mut parts = own.map(part).collect::<Result<Vec<_>, _>>()?;
         if self.has_prompt_edits(&parts)? {
-            parts.extend(self.compaction_trigger_part(values, is_of_sub_agent)?);
+            parts.extend(self.trigger_part(values, is_sub_agent)?);
         }
         self.merge_parts(parts)
     }
 
     /// Returns whether parts edit prompts, so that the harness compacts them elsewhere.
-    fn has_prompt_edits(self, parts: &[PolicyFile]) -> Result<bool, Error> {
+    fn has_prompt_edits(self, parts: &[PolicyFile]) -> Result<bool> {
         for part in parts {
             let base = part.base.as_ref().map(|it| self.catalog.policy(it)).transpose()?;
             if !part.stages.is_empty() || base.is_some_and(|it| !it.spec.stages.is_empty()) {
@@ -197,14 +187,9 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// The setting's policy is broken.
-    fn compaction_trigger_part(
-        self,
-        values: &SettingValues,
-        is_of_sub_agent: bool,
-    ) -> Result<Option<PolicyFile>, Error> {
+    fn trigger_part(self, values: &SettingValues, is_sub_agent: bool) -> Result<Option<PolicyFile>> {
         let trigger = self.agent.settings.iter().find(|setting| {
-            setting.lane.include(is_of_sub_agent)
-                && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
+            setting.lane.include(is_sub_agent) && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
         });
         let Some(setting) = trigger.filter(|it| !values.contains_key(&it.key)) else { return Ok(None) };
         let Some(value) = setting.values.first() else { return Ok(None) };
@@ -224,12 +209,12 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// Its policy is broken, or its base is unknown.
-    pub(super) fn policy_for_wish(self, wish: &MaintainerWish) -> Result<Arc<Policy>, Error> {
+    pub(super) fn policy_for_wish(self, wish: &MaintainerWish) -> Result<Arc<Policy>> {
         self.merge_parts(vec![wish.policy_file()?])
     }
 
     /// Puts parts together; of none, everything is as recorded.
-    fn merge_parts(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>, Error> {
+    fn merge_parts(self, parts: Vec<PolicyFile>) -> Result<Arc<Policy>> {
         if parts.is_empty() {
             return Ok(Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?));
         }
@@ -266,7 +251,7 @@ fn add_part(whole: &mut PolicyFile, part: PolicyFile) {
 }
 
 /// Gives parameters and stages names of their own, so that parts with the same ones stay apart.
-fn with_unique_names(part: &PolicyFile, nth: usize) -> Result<PolicyFile, Error> {
+fn with_unique_names(part: &PolicyFile, nth: usize) -> Result<PolicyFile> {
     let mut part = PolicyFile { apply: None, settable: None, allows: IndexMap::new(), ..part.clone() };
     // What a setting takes the place of is read by nothing any more.
     let read = part.params_read().map(|it| it.iter().map(|it| (*it).to_owned()).listed());

@@ -6,14 +6,12 @@ use crate::advise::play::PlayedSession;
 use crate::advise::verdicts::{AgentMonth, AgentSessions, PlacedChoice, Verdicts};
 use crate::advise::{AdviceRequest, play};
 use crate::prelude::*;
-use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later, sum_of_pairs};
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::advise::{AgentAdvice, LifetimeComparison};
 use ctxsim_report::billed::{self, AttributedBill};
-use ctxsim_timeline::import::user_of;
 
 /// Sessions of agents, each played once.
 pub struct PlayedFolder<'c> {
@@ -45,7 +43,7 @@ impl<'c> PlayedFolder<'c> {
         catalog: &'c Catalog,
         comparison: &Comparison,
         request: &'c AdviceRequest,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let menus = SettingMenus::new(catalog, request)?;
         let plan = play::plan_as_recorded(catalog, comparison)?;
         let (all, _) = play::play_sessions(&plan, &menus, None, &|_, _| {}, |_, session| session)?;
@@ -72,11 +70,10 @@ impl<'c> PlayedFolder<'c> {
     pub fn advised_choice(
         &self,
         agent: &str,
-        session_indices: &[usize],
+        sessions: &[usize],
         min_evidence: f64,
     ) -> Option<(TriedChoice, f64)> {
-        let (played, menu) =
-            (self.sessions_at(agent, session_indices), self.menus.menu_for_agent(agent).ok()?);
+        let (played, menu) = (self.sessions_at(agent, sessions), self.menus.menu_for_agent(agent).ok()?);
         let calendar = Calendar::default();
         let month = AgentMonth::new(&calendar, &played);
         let sessions = AgentSessions { menu, month, played: &played, min_evidence };
@@ -86,16 +83,11 @@ impl<'c> PlayedFolder<'c> {
     }
 
     /// Returns the choice that saves most on some sessions and keeps the floor, if one saves.
-    pub fn best_choice(
-        &self,
-        agent: &str,
-        session_indices: &[usize],
-        min_evidence: f64,
-    ) -> Option<TriedChoice> {
+    pub fn best_choice(&self, agent: &str, sessions: &[usize], min_evidence: f64) -> Option<TriedChoice> {
         let mut best: Option<(f64, TriedChoice)> = None;
         for choice in &self.menus.menu_for_agent(agent).ok()?.choices {
             let choice = TriedChoice(choice.clone());
-            let (saved, kept) = self.saving_and_evidence_shares(agent, session_indices, &choice);
+            let (saved, kept) = self.saving_and_evidence_shares(agent, sessions, &choice);
             let is_best = best.as_ref().is_none_or(|(most, _)| saved >= *most);
             if saved > 0.0 && kept.is_none_or(|kept| kept >= min_evidence) && is_best {
                 best = Some((saved, choice));
@@ -108,10 +100,10 @@ impl<'c> PlayedFolder<'c> {
     pub fn saving_and_evidence_shares(
         &self,
         agent: &str,
-        session_indices: &[usize],
+        sessions: &[usize],
         choice: &TriedChoice,
     ) -> (f64, Option<f64>) {
-        let played = self.sessions_at(agent, session_indices);
+        let played = self.sessions_at(agent, sessions);
         let cost = |session: &&PlayedSession| {
             (
                 session.tally_under(&choice.0).costs.total().unwrap_or_default(),

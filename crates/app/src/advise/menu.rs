@@ -1,14 +1,13 @@
 //! What is tried of an agent: every value of every setting, and every combination of those that combine. It is fixed before any result.
 
 use crate::prelude::*;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use super::agents::{Agent, MaintainerWish, SettingPair};
-use super::asked;
 use super::in_force::{SettingPolicies, SettingValues};
 use super::play::SeenLog;
 use super::stated::FileSettings;
-use super::{AdviceRequest, unknown_agent_problems};
+use super::{AdviceRequest, asked, unknown_agent_problems};
 use crate::ListPrices;
 use ctxsim_input::policy::PolicyFamily;
 
@@ -32,12 +31,7 @@ pub(super) struct SettingMenu<'c> {
 
 impl<'c> SettingMenu<'c> {
     /// Lays out the menu beside what a settings file says.
-    fn new(
-        catalog: &'c Catalog,
-        agent: &'static Agent,
-        file: FileSettings,
-        requested_pairs: &[SettingPair],
-    ) -> Self {
+    fn new(catalog: &'c Catalog, agent: &'static Agent, file: FileSettings, asked: &[SettingPair]) -> Self {
         let (mut pairs, mut choices) = (Vec::new(), vec![MenuChoice::new()]);
         for setting in &agent.settings {
             let is_in_force = |it: &&String| file.values.get(&setting.key) == Some(*it);
@@ -53,13 +47,13 @@ impl<'c> SettingMenu<'c> {
         }
         let alone = (0..pairs.len()).map(|it| vec![it]).filter(|it| !choices.contains(it)).listed();
         choices.extend(alone);
-        let own = |asked: &SettingPair| {
-            pairs.iter().position(|pair| pair == asked).unwrap_or_else(|| {
-                pairs.push(asked.clone());
+        let own = |one: &SettingPair| {
+            pairs.iter().position(|pair| pair == one).unwrap_or_else(|| {
+                pairs.push(one.clone());
                 pairs.len() - 1
             })
         };
-        let asked: MenuChoice = requested_pairs.iter().map(own).collect();
+        let asked: MenuChoice = asked.iter().map(own).collect();
         let mut menu = Self {
             agent,
             file,
@@ -72,8 +66,7 @@ impl<'c> SettingMenu<'c> {
         };
         menu.asked = menu.with_needed_pairs(asked).filter(|it| !it.is_empty());
         choices.extend(menu.asked.clone());
-        let mut whole: Vec<MenuChoice> =
-            choices.into_iter().filter_map(|it| menu.with_needed_pairs(it)).listed();
+        let mut whole = choices.into_iter().filter_map(|it| menu.with_needed_pairs(it)).listed();
         whole.retain(|it| !it.is_empty());
         whole.sort();
         whole.dedup();
@@ -103,20 +96,16 @@ impl<'c> SettingMenu<'c> {
     }
 
     /// Returns the pairs of a choice that concern sessions of a kind.
-    pub(super) fn pairs_in_lane(&self, choice: &[usize], is_of_sub_agent: bool) -> MenuChoice {
-        choice.iter().copied().filter(|it| self.pairs[*it].setting.lane.include(is_of_sub_agent)).listed()
+    pub(super) fn pairs_in_lane(&self, choice: &[usize], is_sub_agent: bool) -> MenuChoice {
+        choice.iter().copied().filter(|it| self.pairs[*it].setting.lane.include(is_sub_agent)).listed()
     }
 
     /// Returns the policy that plays a choice.
     ///
     /// # Errors
     /// A setting's policy is broken, or its base is unknown.
-    pub(super) fn policy_for_choice(
-        &self,
-        choice: &[usize],
-        is_of_sub_agent: bool,
-    ) -> Result<Arc<Policy>, Error> {
-        let key = (is_of_sub_agent, choice.to_vec());
+    pub(super) fn policy_for_choice(&self, choice: &[usize], is_sub_agent: bool) -> Result<Arc<Policy>> {
+        let key = (is_sub_agent, choice.to_vec());
         let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = made().get(&key) {
             return Ok(Arc::clone(found));
@@ -124,7 +113,7 @@ impl<'c> SettingMenu<'c> {
         let mut state = self.file.values.clone();
         let pairs = choice.iter().map(|it| &self.pairs[*it]);
         state.extend(pairs.map(|it| (it.setting.key.clone(), it.value.clone())));
-        let policy = self.policies.policy_for_values(&state, is_of_sub_agent)?;
+        let policy = self.policies.policy_for_values(&state, is_sub_agent)?;
         made().insert(key, Arc::clone(&policy));
         Ok(policy)
     }
@@ -160,9 +149,9 @@ impl<'c> SettingMenu<'c> {
     pub(super) fn policy_for_wish(
         &self,
         wish: &MaintainerWish,
-        is_of_sub_agent: bool,
-    ) -> Result<Option<Arc<Policy>>, Error> {
-        wish.lane.include(is_of_sub_agent).then(|| self.policies.policy_for_wish(wish)).transpose()
+        is_sub_agent: bool,
+    ) -> Result<Option<Arc<Policy>>> {
+        wish.lane.include(is_sub_agent).then(|| self.policies.policy_for_wish(wish)).transpose()
     }
 
     /// Returns whether a choice is the one that was asked for.
@@ -195,7 +184,7 @@ impl<'c> SettingMenus<'c> {
     ///
     /// # Errors
     /// A file of settings is broken, or no agent has the name that is asked for.
-    pub(super) fn new(catalog: &'c Catalog, request: &'c AdviceRequest) -> Result<Self, Error> {
+    pub(super) fn new(catalog: &'c Catalog, request: &'c AdviceRequest) -> Result<Self> {
         let known = Agent::all_by_file_name()?;
         let named = |name: &String| known.get(name).ok_or_else(|| unknown_agent_problems(name, known));
         let named = request.agent.as_ref().map(named).transpose()?;
@@ -221,7 +210,7 @@ impl<'c> SettingMenus<'c> {
     ///
     /// # Errors
     /// The settings file that was given cannot be used.
-    pub(super) fn menu_for_log(&self, seen: &SeenLog) -> Result<Option<&SettingMenu<'c>>, Error> {
+    pub(super) fn menu_for_log(&self, seen: &SeenLog) -> Result<Option<&SettingMenu<'c>>> {
         let Some(agent) = self.agent_of_log(seen) else { return Ok(None) };
         self.menu_for_agent(&agent.name).map(Some)
     }
@@ -230,7 +219,7 @@ impl<'c> SettingMenus<'c> {
     ///
     /// # Errors
     /// The settings file that was given cannot be used, or no agent has the name.
-    pub(super) fn menu_for_agent(&self, name: &str) -> Result<&SettingMenu<'c>, Error> {
+    pub(super) fn menu_for_agent(&self, name: &str) -> Result<&SettingMenu<'c>> {
         let found = self.agents.iter().find(|(agent, _)| agent.name == name);
         let Some((agent, menu)) = found else { return Err(Error::from(Vec::new())) };
         let make = || {

@@ -4,14 +4,12 @@ use crate::prelude::*;
 
 use super::in_force::{SettingPolicies, SettingValues};
 use super::menu::{MenuChoice, SettingMenu, SettingMenus};
-use crate::Progress;
 use crate::entry::ReadyLoad;
 use ctxsim_base::quantity::Tokens;
 use ctxsim_engine::ledger::TokenUse;
-use ctxsim_engine::measure::Tally;
 use ctxsim_engine::measure::missed::rewrites_not_foreseen;
 use ctxsim_engine::price::{Bill, Costs};
-use ctxsim_engine::take::{FailedRuns, Run};
+use ctxsim_engine::take::Run;
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::as_logged::AS_RECORDED;
@@ -141,19 +139,18 @@ pub(super) fn play_sessions<T: Send>(
     threads: Option<usize>,
     progress: Progress<'_>,
     map_session: impl Fn(&Load, PlayedSession) -> T + Sync,
-) -> Result<(Vec<T>, Vec<SkippedFile>), Error> {
+) -> Result<(Vec<T>, Vec<SkippedFile>)> {
     let has_folders = |load: &Load| {
         let agent = seen_log(load).and_then(|seen| menus.agent_of_log(&seen));
         agent.is_some_and(|agent| agent.has_folders)
     };
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, has_folders);
-    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<T>, Error> {
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<T>> {
         let Some(mut seen) = seen_log(load) else { return Ok(None) };
         let timeline = load.timeline();
         seen.as_logged = timeline.and_then(|it| menus.prices.bill_as_logged(it));
-        let billed = load_as_billed(load);
-        let play =
-            SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
+        let own = load_as_billed(load);
+        let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
         let menu = menus.menu_for_log(&seen)?;
         let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetime_setting());
         let by_bills =
@@ -185,21 +182,20 @@ struct SessionPlay<'a> {
 
 impl SessionPlay<'_> {
     /// Plays policies, in order.
-    fn run_policies(&self, policies: Vec<Arc<Policy>>) -> Result<Vec<Run>, Error> {
+    fn run_policies(&self, policies: Vec<Arc<Policy>>) -> Result<Vec<Run>> {
         let runs = Load { policies, ..self.load.clone() }.runs(self.progress);
         FailedRuns::none_of(runs.iter())?;
         Ok(runs)
     }
 
     /// Plays what is in force, each pair alone, what only maintainers can change, and then the choices of pairs that do something in it.
-    fn play_session(&self, menu: Option<&SettingMenu<'_>>, seen: SeenLog) -> Result<PlayedSession, Error> {
+    fn play_session(&self, menu: Option<&SettingMenu<'_>>, seen: SeenLog) -> Result<PlayedSession> {
         let Some(menu) = menu else {
             let recorded = self.run_policies(self.load.policies.iter().take(1).cloned().listed())?.remove(0);
             return Ok(PlayedSession::new(seen, recorded.tally));
         };
         let alone = (0..menu.pairs.len()).filter(|pair| menu.pairs[*pair].setting.needs.is_empty());
-        let alone =
-            alone.map(|pair| menu.pairs_in_lane(&[pair], self.of_agent)).filter(|own| !own.is_empty());
+        let alone = alone.map(|it| menu.pairs_in_lane(&[it], self.of_agent)).filter(|own| !own.is_empty());
         let alone: Vec<MenuChoice> = alone.listed();
         let mut policies = vec![menu.policy_for_choice(&[], self.of_agent)?];
         for choice in &alone {
@@ -217,15 +213,11 @@ impl SessionPlay<'_> {
         }
         let base = &session.base;
         session.runs.retain(|_, run| run.costs != base.costs || run.sums != base.sums);
-        self.with_choices_played(menu, session)
+        self.play_choices(menu, session)
     }
 
     /// Plays the choices of pairs that do something in it, by what each pair does alone.
-    fn with_choices_played(
-        &self,
-        menu: &SettingMenu<'_>,
-        mut session: PlayedSession,
-    ) -> Result<PlayedSession, Error> {
+    fn play_choices(&self, menu: &SettingMenu<'_>, mut session: PlayedSession) -> Result<PlayedSession> {
         // What needs something else is not played alone, so it may act.
         let acts = |pair: usize| {
             session.runs.contains_key(&vec![pair]) || !menu.pairs[pair].setting.needs.is_empty()
@@ -255,7 +247,7 @@ pub(crate) fn read_seen_logs(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<SeenLog>, Error> {
+) -> Result<Vec<SeenLog>> {
     let plan = plan_as_recorded(catalog, comparison)?;
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, |_| false);
     let all = plan.map_loads_opened_by(threads, progress, open, |load, _| seen_log(load))?.0;
@@ -279,18 +271,14 @@ pub(crate) fn costs_under_settings(
     settings: &[SettingValues; 2],
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<CostedLog>, Error> {
+) -> Result<Vec<CostedLog>> {
     let plan = plan_as_recorded(catalog, comparison)?;
-    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<CostedLog>, Error> {
+    let one = |load: &Load, progress: Progress<'_>| -> Result<Option<CostedLog>> {
         let Some(seen) = seen_log(load) else { return Ok(None) };
-        let billed = load_as_billed(load);
-        let play =
-            SessionPlay { load: billed.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
-        let made = settings
-            .iter()
-            .map(|it| policies.policy_for_values(it, seen.is_of_agent))
-            .collect::<Result<_, _>>()?;
-        let runs = play.run_policies(made)?;
+        let own = load_as_billed(load);
+        let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
+        let made = settings.iter().map(|it| policies.policy_for_values(it, seen.is_of_agent));
+        let runs = play.run_policies(made.collect::<Result<_, _>>()?)?;
         Ok(Some(CostedLog { seen, costs: [runs[0].tally.costs, runs[1].tally.costs] }))
     };
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, |_| policies.agent.has_folders);
@@ -302,7 +290,7 @@ pub(crate) fn costs_under_settings(
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub(super) fn plan_as_recorded(catalog: &Catalog, comparison: &Comparison) -> Result<Plan, Error> {
+pub(super) fn plan_as_recorded(catalog: &Catalog, comparison: &Comparison) -> Result<Plan> {
     Plan::new(catalog, &Comparison { policies: vec![AS_RECORDED.to_owned()], ..comparison.clone() })
 }
 
@@ -333,10 +321,8 @@ pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
 
 /// Returns the prompts of the last requests before the harness's compactions, as billed.
 fn compaction_prompt_tokens(recorded: &Recorded) -> Vec<Tokens> {
-    let usage = recorded
-        .before_compactions
-        .iter()
-        .filter_map(|it| recorded.usage.get(*it as usize).copied().flatten());
+    let usage = |request: &u32| recorded.usage.get(*request as usize).copied().flatten();
+    let usage = recorded.before_compactions.iter().filter_map(usage);
     usage.map(|it| it.prompt + it.output).filter(|it| *it > 0).listed()
 }
 

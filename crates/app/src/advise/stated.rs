@@ -3,15 +3,11 @@
 use std::ops::Range;
 
 use crate::prelude::*;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::agents::{Agent, AgentSetting, SettingVariable, SettingsForm};
 use super::in_force::SettingValues;
-use ctxsim_base::diag::Place;
-use ctxsim_base::grid::numbers::listed;
 use ctxsim_base::quantity::Decimal;
-use ctxsim_input::Source;
 use ctxsim_input::text::source::line_column;
 
 /// The member of a file in which it sets variables of the environment.
@@ -47,7 +43,7 @@ impl FileSettings {
     ///
     /// # Errors
     /// The text is not of the form of the agent's places, or it has values that cannot be used, all of them at once.
-    pub fn read(agent: &Agent, file: &str, text: &str) -> Result<Self, Error> {
+    pub fn read(agent: &Agent, file: &str, text: &str) -> Result<Self> {
         let read = SettingsText::new(agent, file, text)?;
         let mut all = Self::default();
         let mut problems = Vec::new();
@@ -72,10 +68,8 @@ impl FileSettings {
                 "{file} sets nothing of {name} that is simulated here, so the logs and the agent's defaults decide."
             ));
         }
-        all.notes.extend(
-            read.list_untried_keys(agent)
-                .map(|it| format!("{file} also sets {it}, which is not simulated here.")),
-        );
+        let untried = read.list_untried_keys(agent);
+        all.notes.extend(untried.map(|it| format!("{file} also sets {it}, which is not simulated here.")));
         Ok(all)
     }
 
@@ -88,7 +82,7 @@ impl FileSettings {
 }
 
 impl<'t> SettingsText<'t> {
-    fn new(agent: &Agent, file: &str, text: &'t str) -> Result<Self, Error> {
+    fn new(agent: &Agent, file: &str, text: &'t str) -> Result<Self> {
         let has = |form: SettingsForm| agent.settings.iter().any(|it| it.form == form);
         let is_blank = text.trim().is_empty();
         let is_json_alone = agent.settings.iter().all(|it| it.form == SettingsForm::Json) && !is_blank;
@@ -281,11 +275,8 @@ fn invalid_json_error(file: &str, error: &serde_json::Error) -> Error {
     let mut problem =
         problem_in(file, Code("settings-syntax"), format!("this is not a JSON object: {error}"));
     problem.place.line_column = Some((error.line().max(1), error.column().max(1)));
-    vec![
-        problem
-            .help("give the agent's own settings file; JSON has no comments and no comma before a bracket"),
-    ]
-    .into()
+    let help = "give the agent's own settings file; JSON has no comments and no comma before a bracket";
+    vec![problem.help(help)].into()
 }
 
 /// Says that a value cannot be used.

@@ -12,10 +12,8 @@ use ctxsim_input::policy::Lanes;
 use ctxsim_report::advise::saved::{EarlierBills, SCHEMA, SavingsForecast};
 use ctxsim_report::advise::{MonthCost, WishEffect};
 use ctxsim_report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_pasted_lever};
-use ctxsim_report::distinct;
 use ctxsim_report::known_task as task;
 use ctxsim_report::lever::{KnownBy, Lever, SETTINGS, TurnsBreakEven, Word};
-use ctxsim_timeline::import::user_of;
 
 /// The sessions of an agent, ready to be judged.
 pub(super) struct AgentSessions<'a> {
@@ -224,7 +222,7 @@ impl AgentSessions<'_> {
 
     /// Returns the settings in force that a choice changes, where later sessions can be played with them.
     fn values_before_choice(&self, choice: &MenuChoice, in_force: &SettingsInForce<'_>) -> SettingValues {
-        in_force.playable_values(self.menu.values_of_choice(choice).keys()).unwrap_or_default()
+        in_force.values_of(self.menu.values_of_choice(choice).keys()).unwrap_or_default()
     }
 
     /// Returns what sessions were billed, and what a choice does to them.

@@ -1,10 +1,9 @@
 //! The files that inputs are read from: none of them may be written to.
 
 use crate::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use super::Origin;
 use ctxsim_input::text::source::read_stream;
@@ -49,7 +48,7 @@ impl InputFiles {
     }
 
     /// Reads a device or a pipe, when it is first named.
-    pub(super) fn read_stream_once(&self, path: &Path) -> Result<Arc<PipedBytes>, Error> {
+    pub(super) fn read_stream_once(&self, path: &Path) -> Result<Arc<PipedBytes>> {
         let mut state = self.lock_state();
         if let Some(known) = state.streams.get(path) {
             return Ok(Arc::clone(known));

@@ -6,8 +6,6 @@ use std::io::Read;
 
 use super::{Catalog, InputKind, Origin, origin};
 use crate::models::SERVICE_MARK;
-use ctxsim_base::diag::Place;
-use ctxsim_input::Source;
 use ctxsim_input::policy::Law;
 use ctxsim_input::text::Decode;
 
@@ -84,7 +82,7 @@ impl PolicyReader<'_> {
     ///
     /// # Errors
     /// The name is unknown, a file cannot be read or decoded, or the bases are circular.
-    pub fn read_policy(&mut self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
+    pub fn read_policy(&mut self, name: &str) -> Result<Loaded<PolicyFile>> {
         let catalog = self.catalog;
         let origin = catalog.find_origin(InputKind::Policy, name)?;
         let (source, spec) = self.read_file(&origin)?;
@@ -133,7 +131,7 @@ impl PolicyReader<'_> {
     }
 
     /// Reads one file, and keeps it: a base has many variants.
-    fn read_base(&mut self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
+    fn read_base(&mut self, origin: &Origin) -> Result<(Source, PolicyFile)> {
         if let Some((_, source, spec)) = self.bases.iter().find(|(it, ..)| it == origin) {
             return Ok((source.clone(), spec.clone()));
         }
@@ -143,7 +141,7 @@ impl PolicyReader<'_> {
     }
 
     /// Reads one file.
-    fn read_file(&self, origin: &Origin) -> Result<(Source, PolicyFile), Error> {
+    fn read_file(&self, origin: &Origin) -> Result<(Source, PolicyFile)> {
         let (source, mut spec) =
             self.catalog.read_named_file(InputKind::Policy, origin, |it: &PolicyFile| &it.name)?;
         if let Some(process) = &mut spec.process {
@@ -166,7 +164,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The name is unknown, a file cannot be read or decoded, or the bases are circular.
-    pub fn policy(&self, name: &str) -> Result<Loaded<PolicyFile>, Error> {
+    pub fn policy(&self, name: &str) -> Result<Loaded<PolicyFile>> {
         self.policy_reader().read_policy(name)
     }
 
@@ -174,7 +172,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
-    pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioFile>, Error> {
+    pub fn scenario(&self, name: &str) -> Result<Loaded<ScenarioFile>> {
         let origin = self.find_origin(InputKind::Scenario, name)?;
         if origin.built_timeline().is_some() {
             let name = name.to_owned();
@@ -211,7 +209,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
-    pub fn profile(&self, name: &str) -> Result<Loaded<ProfileFile>, Error> {
+    pub fn profile(&self, name: &str) -> Result<Loaded<ProfileFile>> {
         let is_name = |it: &str| self.entries.contains_key(&(InputKind::Profile, it.to_owned()));
         let parts = name.rsplit_once(SERVICE_MARK).filter(|it| !is_name(name) && is_name(it.0));
         let (name, service) = parts.map_or((name, None), |it| (it.0, Some(it.1)));
@@ -238,7 +236,7 @@ impl Catalog {
     ///
     /// # Errors
     /// The name is unknown, or the file cannot be read or decoded.
-    pub fn suite(&self, name: &str) -> Result<Loaded<SuiteFile>, Error> {
+    pub fn suite(&self, name: &str) -> Result<Loaded<SuiteFile>> {
         let origin = self.find_origin(InputKind::Suite, name)?;
         let (source, spec) = self.read_named_file(InputKind::Suite, &origin, |it: &SuiteFile| &it.name)?;
         Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
@@ -271,7 +269,7 @@ impl Catalog {
         kind: InputKind,
         origin: &Origin,
         name_of: impl Fn(&T) -> &String,
-    ) -> Result<(Source, T), Error> {
+    ) -> Result<(Source, T)> {
         if let Some(problem) = origin::recording_instead_problem(kind, origin) {
             return Err(problem.into());
         }
@@ -306,7 +304,7 @@ impl Catalog {
 }
 
 /// Reads one file as an input of a kind.
-fn decode_input<T: Decode + Clone + 'static>(kind: InputKind, origin: &Origin) -> Result<(Source, T), Error> {
+fn decode_input<T: Decode + Clone + 'static>(kind: InputKind, origin: &Origin) -> Result<(Source, T)> {
     let source = origin.read_source()?;
     if let Some(spec) = origin.built_value::<T>() {
         return Ok((source, spec.clone()));

@@ -3,14 +3,11 @@
 use crate::prelude::*;
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _};
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use crate::catalog::{BUNDLED_MARK, PipedBytes, is_same_file, name_below_folder};
 use ctxsim_input::policy::OwnCode;
-use ctxsim_input::text::source::{self, Source, read_text};
+use ctxsim_input::text::source::{self, read_text};
 use ctxsim_timeline::import;
 
 /// What the name of an input in memory begins with in diagnostics.
@@ -119,7 +116,7 @@ impl Origin {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn read_text(&self) -> Result<Cow<'static, str>, Error> {
+    pub fn read_text(&self) -> Result<Cow<'static, str>> {
         match self {
             Self::Bundled(it) => Ok(Cow::Borrowed(it.text())),
             Self::File(path) => read_text(path).map(Cow::Owned),
@@ -138,7 +135,7 @@ impl Origin {
     ///
     /// # Errors
     /// The file cannot be opened.
-    pub fn open_reader(&self) -> Result<Box<dyn BufRead>, Error> {
+    pub fn open_reader(&self) -> Result<Box<dyn BufRead>> {
         match self {
             Self::Bundled(it) => Ok(Box::new(it.text().as_bytes())),
             Self::File(path) => open_with_log(path),
@@ -178,7 +175,7 @@ impl Origin {
     }
 
     /// Reads the file as an input with a format.
-    pub(super) fn read_source(&self) -> Result<Source, Error> {
+    pub(super) fn read_source(&self) -> Result<Source> {
         match self {
             Self::Built(it) if it.held_text().is_none() => Ok(Source::new(self.label(), Format::Ron, "")),
             Self::Bundled(_) | Self::Stream(_) | Self::Revision(..) | Self::Built(_) => {
@@ -206,7 +203,7 @@ pub(super) fn normalize_path(path: &Path) -> String {
 }
 
 /// Opens a file. A database comes with the log of what was written last, which may lie beside it: neither is locked or changed.
-fn open_with_log(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+fn open_with_log(path: &Path) -> Result<Box<dyn BufRead>> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let mut reader = source::open(path)?;
     let mut log = path.as_os_str().to_owned();
@@ -239,7 +236,7 @@ fn missing_file_error(path: &Path) -> Error {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn kind_of_file(path: &Path) -> Result<InputKind, Error> {
+pub fn kind_of_file(path: &Path) -> Result<InputKind> {
     if Format::from_path(path).is_none() {
         return Ok(InputKind::Scenario);
     }
@@ -443,8 +440,8 @@ impl BundledFile {
     /// Returns what the file was read as, or reads it: it never changes, and a small plan would take most of its time for such files.
     pub(crate) fn read_once<T: Clone + Send + Sync + 'static>(
         self,
-        read: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
         static KNOWN: Mutex<BTreeMap<Reading, Arc<dyn Any + Send + Sync>>> = Mutex::new(BTreeMap::new());
         let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         // Two bundles may have different files at one path, so the path is not enough.

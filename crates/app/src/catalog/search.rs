@@ -2,14 +2,11 @@
 
 use crate::prelude::*;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::{fs, io};
 
 use super::origin::other_kind_problem;
 use super::{Catalog, InputKind, Origin};
 use ctxsim_base::foreign::is_name;
-use ctxsim_input::Source;
-use ctxsim_input::policy::wildcard;
 use ctxsim_input::text::source::fields;
 
 /// The extensions of recordings; other files of a folder are ignored.
@@ -44,7 +41,7 @@ impl Catalog {
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn search_scenarios(&self, argument: &str) -> Result<FoundScenarios, Error> {
+    pub fn search_scenarios(&self, argument: &str) -> Result<FoundScenarios> {
         let named = |name: &str| ScenarioHit { name: name.to_owned(), is_searched: false };
         let all = |found: Vec<ScenarioHit>| Ok(FoundScenarios { found, left_out: Vec::new() });
         if self.entries.contains_key(&(InputKind::Scenario, argument.to_owned())) {
@@ -94,7 +91,7 @@ impl Catalog {
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn search_scenarios_in_file(&self, file: &Origin, argument: &str) -> Result<FoundScenarios, Error> {
+    pub fn search_scenarios_in_file(&self, file: &Origin, argument: &str) -> Result<FoundScenarios> {
         if let Some(path) = self.path_beside_file(file, InputKind::Scenario, argument) {
             return self.search_scenarios(&path);
         }
@@ -123,7 +120,7 @@ impl Catalog {
     ///
     /// # Errors
     /// It means both, or a folder cannot be read.
-    pub fn means_sessions(&self, kind: InputKind, argument: &str) -> Result<bool, Error> {
+    pub fn means_sessions(&self, kind: InputKind, argument: &str) -> Result<bool> {
         // An option means its own kind wherever a name or a pattern is one of that kind; `**` is one of paths alone.
         let is_known = self.entries.contains_key(&(kind, argument.to_owned()));
         let is_of_names = is_pattern(argument) && !argument.contains("**");
@@ -135,10 +132,8 @@ impl Catalog {
             true => {
                 let mut search = FolderSearch::new(may_be_sessions);
                 let matched = paths_matching(&path.to_string_lossy());
-                matched
-                    .iter()
-                    .filter(|it| it.is_dir() || may_be_sessions(it))
-                    .for_each(|it| search.add_below(it.clone(), 0));
+                let below = matched.iter().filter(|it| it.is_dir() || may_be_sessions(it));
+                below.for_each(|it| search.add_below(it.clone(), 0));
                 let inputs = matched.into_iter().filter(|it| is_non_scenario_input(it));
                 [search.files, inputs.listed()].concat()
             }
@@ -206,7 +201,7 @@ fn expand_home(argument: &str) -> PathBuf {
 }
 
 /// Returns the matching files below a folder, sorted by path; circular links are not followed.
-pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
     let mut search = FolderSearch::new(is_wanted);
     search.search_root(folder)?;
     Ok(search.files)
@@ -241,7 +236,7 @@ impl FolderSearch {
     }
 
     /// Searches a folder that was named by itself.
-    fn search_root(&mut self, folder: &Path) -> Result<(), Error> {
+    fn search_root(&mut self, folder: &Path) -> Result<()> {
         list_folder(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
         self.add_below(folder.to_owned(), 0);
         Ok(())

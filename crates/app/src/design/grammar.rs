@@ -3,11 +3,9 @@
 use std::sync::OnceLock;
 
 use crate::prelude::*;
-use serde::Deserialize;
 
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::rng::Draw;
-use ctxsim_input::text::source::{Format, decode, decode_table};
+use ctxsim_input::text::source::decode;
 
 /// The kinds of stages that a designed policy may have.
 #[derive(Clone, Debug, Deserialize)]
@@ -47,14 +45,14 @@ pub type DesignValues = Vec<usize>;
 
 /// A policy that is tried: a preset, stages of the grammar, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DesignCandidate {
+pub struct Candidate {
     /// The preset that it begins with, by its place among them.
     pub preset: Option<usize>,
     /// Of each kind of the grammar its values, or nothing.
     pub stages: Vec<Option<DesignValues>>,
 }
 
-impl DesignCandidate {
+impl Candidate {
     /// Returns whether it is a preset as it is.
     pub fn is_preset(&self) -> bool {
         self.preset.is_some() && self.n_stages() == 0
@@ -78,19 +76,19 @@ impl DesignGrammar {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn read() -> Result<&'static Self, Vec<Diagnostic>> {
-        static READ: OnceLock<Result<DesignGrammar, Vec<Diagnostic>>> = OnceLock::new();
+    pub fn read() -> Checked<&'static Self> {
+        static READ: OnceLock<Checked<DesignGrammar>> = OnceLock::new();
         let read = || decode_table(ctxsim_assumptions::DESIGN, Format::Toml);
         READ.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 
     /// Returns the policy without any stage.
-    pub fn empty_candidate(&self) -> DesignCandidate {
-        DesignCandidate { preset: None, stages: vec![None; self.kinds.len()] }
+    pub fn empty_candidate(&self) -> Candidate {
+        Candidate { preset: None, stages: vec![None; self.kinds.len()] }
     }
 
     /// Returns stages by the names and values of their kinds, as in `trim size=2000 form=offload`; `None` if the grammar has no such.
-    pub fn parse_candidate(&self, stages: &[&str]) -> Option<DesignCandidate> {
+    pub fn parse_candidate(&self, stages: &[&str]) -> Option<Candidate> {
         let mut all = self.empty_candidate();
         for text in stages {
             let (name, values) = text.split_once(' ')?;
@@ -110,7 +108,7 @@ impl DesignGrammar {
     ///
     /// # Errors
     /// The grammar has a broken kind.
-    pub fn policy_file(&self, candidate: &DesignCandidate) -> Result<PolicyFile, Vec<Diagnostic>> {
+    pub fn policy_file(&self, candidate: &Candidate) -> Checked<PolicyFile> {
         let mut whole = PolicyFile::named("");
         for (kind, values) in self.stages_of(candidate) {
             let part = kind.policy_part(values)?;
@@ -123,13 +121,13 @@ impl DesignGrammar {
     /// Returns the kinds of a policy with their values.
     pub fn stages_of<'g>(
         &'g self,
-        candidate: &'g DesignCandidate,
+        candidate: &'g Candidate,
     ) -> impl Iterator<Item = (&'g DesignKind, &'g DesignValues)> {
         self.kinds.iter().zip(&candidate.stages).filter_map(|(kind, values)| Some((kind, values.as_ref()?)))
     }
 
     /// Draws a policy of one kind to as many as it may have.
-    pub fn draw_candidate(&self, draw: &mut Draw) -> DesignCandidate {
+    pub fn draw_candidate(&self, draw: &mut Draw) -> Candidate {
         let mut all = self.empty_candidate();
         let n = draw.next_between(1, self.kinds_max as u64) as usize;
         let mut left: Vec<usize> = (0..self.kinds.len()).listed();
@@ -153,10 +151,10 @@ impl DesignGrammar {
     /// Returns the policies that differ from one in a coordinate.
     pub(super) fn neighbours_in_coordinate(
         &self,
-        candidate: &DesignCandidate,
+        candidate: &Candidate,
         kind_index: usize,
         number_index: Option<usize>,
-    ) -> Vec<DesignCandidate> {
+    ) -> Vec<Candidate> {
         let kind = &self.kinds[kind_index];
         match (&candidate.stages[kind_index], number_index) {
             (Some(_), None) => vec![candidate.with_stage(kind_index, None)],
@@ -174,7 +172,7 @@ impl DesignGrammar {
     }
 
     /// Returns the policies that have another kind of stage in the place of one, kind by kind.
-    pub(super) fn with_one_stage_swapped(&self, candidate: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
+    pub(super) fn with_one_stage_swapped(&self, candidate: &Candidate) -> Vec<Vec<Candidate>> {
         let (own, others): (Vec<usize>, Vec<usize>) =
             (0..self.kinds.len()).partition(|nth| candidate.stages[*nth].is_some());
         let mut all = Vec::new();
@@ -189,7 +187,7 @@ impl DesignGrammar {
     }
 
     /// Returns the policies that differ from one in two numbers of a stage that it has or could have, pair by pair.
-    pub(super) fn with_two_numbers_changed(&self, candidate: &DesignCandidate) -> Vec<Vec<DesignCandidate>> {
+    pub(super) fn with_two_numbers_changed(&self, candidate: &Candidate) -> Vec<Vec<Candidate>> {
         let has_room = candidate.n_stages() < self.kinds_max;
         let mut all = Vec::new();
         for (nth, kind) in self.kinds.iter().enumerate() {
@@ -210,12 +208,12 @@ impl DesignGrammar {
 
 impl DesignKind {
     /// Returns its part of a policy file.
-    fn policy_part(&self, values: &DesignValues) -> Result<PolicyFile, Vec<Diagnostic>> {
+    fn policy_part(&self, values: &DesignValues) -> Checked<PolicyFile> {
         let means = |number: &str, value: &str| {
             let meant = self.means.get(number).and_then(|it| it.get(value));
             meant.map_or(value, String::as_str).to_owned()
         };
-        let inside = self.fill_template(&self.plays, values, means);
+        let inside = self.fill_text(&self.plays, values, means);
         decode(&format!("(name: \"\", about: \"\", {inside})"), Format::Ron)
     }
 
@@ -226,7 +224,7 @@ impl DesignKind {
 
     /// Says what it does with some values.
     pub fn description(&self, values: &DesignValues) -> String {
-        self.fill_template(&self.says, values, |_, value| {
+        self.fill_text(&self.says, values, |_, value| {
             value.parse().map_or_else(|_| value.to_owned(), thousands)
         })
     }
@@ -259,12 +257,7 @@ impl DesignKind {
     }
 
     /// Fills values in.
-    fn fill_template(
-        &self,
-        text: &str,
-        values: &DesignValues,
-        means: impl Fn(&str, &str) -> String,
-    ) -> String {
+    fn fill_text(&self, text: &str, values: &DesignValues, means: impl Fn(&str, &str) -> String) -> String {
         let mut text = text.to_owned();
         for ((number, choices), at) in self.values.iter().zip(values) {
             text = text.replace(&format!("{{{{ {number} }}}}"), &means(number, &choices[*at]));

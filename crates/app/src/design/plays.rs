@@ -2,12 +2,10 @@
 
 use crate::prelude::*;
 
-use super::grammar::{DesignCandidate, DesignGrammar};
+use super::grammar::{Candidate, DesignGrammar};
 use crate::sweep::TOGETHER;
-use crate::{Load, Progress, ReadyLoad};
 use ctxsim_engine::ledger::Outcome;
-use ctxsim_engine::measure::Tally;
-use ctxsim_engine::take::{FailedRun, Run, in_order, in_order_telling, with_threads};
+use ctxsim_engine::take::{FailedRun, Run, in_order_telling};
 use ctxsim_input::policy::Builtin;
 
 /// What goes before the name of a stage that is added to a bundled policy.
@@ -43,7 +41,7 @@ pub struct DesignPlays<'c> {
     pub presets: Vec<String>,
     pub sessions: Vec<DesignSession>,
     threads: Option<usize>,
-    played: IndexMap<DesignCandidate, Vec<Option<DesignPlay>>>,
+    played: IndexMap<Candidate, Vec<Option<DesignPlay>>>,
 }
 
 impl<'c> DesignPlays<'c> {
@@ -56,7 +54,7 @@ impl<'c> DesignPlays<'c> {
         comparison: &Comparison,
         threads: Option<usize>,
         progress: Progress<'_>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let presets = preset_names(catalog)?;
         let base = comparison.policies.first().cloned().unwrap_or_default();
         let policies = std::iter::once(base).chain(presets.iter().cloned()).listed();
@@ -72,12 +70,12 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Returns a preset as it is.
-    pub fn preset_candidate(&self, nth: usize) -> DesignCandidate {
-        DesignCandidate { preset: Some(nth), ..self.grammar.empty_candidate() }
+    pub fn preset_candidate(&self, nth: usize) -> Candidate {
+        Candidate { preset: Some(nth), ..self.grammar.empty_candidate() }
     }
 
     /// Returns what a policy came to on a session; `None` where it was not played, or cannot be.
-    pub fn play_of(&self, candidate: &DesignCandidate, session: usize) -> Option<&DesignPlay> {
+    pub fn play_of(&self, candidate: &Candidate, session: usize) -> Option<&DesignPlay> {
         self.played.get(candidate)?.get(session)?.as_ref()
     }
 
@@ -85,27 +83,22 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn play_missing(
-        &mut self,
-        candidates: &[DesignCandidate],
-        sessions: &[usize],
-        progress: Progress<'_>,
-    ) -> Result<(), Error> {
+    pub fn play_new(&mut self, all: &[Candidate], sessions: &[usize], progress: Progress<'_>) -> Result<()> {
         let n = self.sessions.len();
-        let mut jobs: Vec<(usize, Vec<DesignCandidate>)> = Vec::new();
+        let mut jobs: Vec<(usize, Vec<Candidate>)> = Vec::new();
         for session in sessions {
-            let is_new = |it: &&DesignCandidate| self.play_of(it, *session).is_none();
-            let new: Vec<DesignCandidate> = candidates.iter().filter(is_new).cloned().listed();
+            let is_new = |it: &&Candidate| self.play_of(it, *session).is_none();
+            let new: Vec<Candidate> = all.iter().filter(is_new).cloned().listed();
             jobs.extend(new.chunks(TOGETHER).map(|it| (*session, it.to_vec())));
         }
         let done = with_threads(self.threads, || {
             in_order_telling(jobs.len(), progress, |nth| {
-                let (session, candidates) = &jobs[nth];
-                self.play_on_session(*session, candidates)
+                let (session, own) = &jobs[nth];
+                self.play_on_session(*session, own)
             })
         });
-        for ((session, candidates), plays) in jobs.into_iter().zip(done) {
-            for (candidate, play) in candidates.into_iter().zip(plays?) {
+        for ((session, own), plays) in jobs.into_iter().zip(done) {
+            for (candidate, play) in own.into_iter().zip(plays?) {
                 self.played.entry(candidate).or_insert_with(|| vec![None; n])[session] = Some(play);
             }
         }
@@ -113,11 +106,7 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Plays policies on a session.
-    fn play_on_session(
-        &self,
-        session: usize,
-        candidates: &[DesignCandidate],
-    ) -> Result<Vec<DesignPlay>, Error> {
+    fn play_on_session(&self, session: usize, candidates: &[Candidate]) -> Result<Vec<DesignPlay>> {
         let made =
             candidates.iter().map(|it| self.policy_on_session(it, session)).collect::<Result<Vec<_>, _>>()?;
         let own = &self.sessions[session];
@@ -128,11 +117,7 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Returns the policy of a candidate on a session; `None` where stages and preset do not fit together.
-    fn policy_on_session(
-        &self,
-        candidate: &DesignCandidate,
-        session: usize,
-    ) -> Result<Option<Arc<Policy>>, Error> {
+    fn policy_on_session(&self, candidate: &Candidate, session: usize) -> Result<Option<Arc<Policy>>> {
         if candidate.n_stages() == 0 {
             let nth = candidate.preset.map_or(0, |it| it + 1);
             return Ok(self.sessions[session].load.policies.get(nth).cloned());
@@ -150,7 +135,7 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn policy_file(&self, candidate: &DesignCandidate, name: &str) -> Result<PolicyFile, Error> {
+    pub fn policy_file(&self, candidate: &Candidate, name: &str) -> Result<PolicyFile> {
         let mut file = self.grammar.policy_file(candidate)?;
         name.clone_into(&mut file.name);
         file.base = candidate.preset.map(|it| self.presets[it].clone());
@@ -162,10 +147,9 @@ impl<'c> DesignPlays<'c> {
     }
 
     /// Names a candidate by its preset and its stages.
-    pub fn candidate_name(&self, candidate: &DesignCandidate) -> String {
+    pub fn candidate_name(&self, candidate: &Candidate) -> String {
         let stages = self.grammar.stages_of(candidate).map(|(kind, values)| kind.short_name(values));
-        let parts: Vec<String> =
-            candidate.preset.iter().map(|it| self.presets[*it].clone()).chain(stages).listed();
+        let parts = candidate.preset.iter().map(|it| self.presets[*it].clone()).chain(stages).listed();
         if parts.is_empty() { self.base.clone() } else { parts.join(" + ") }
     }
 
@@ -174,15 +158,14 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn play_and_tally(&self, candidates: &[DesignCandidate]) -> Result<Vec<Vec<Tally>>, Error> {
-        let tally = |nth: usize| -> Result<Vec<Tally>, Error> {
+    pub fn play_and_tally(&self, candidates: &[Candidate]) -> Result<Vec<Vec<Tally>>> {
+        let tally = |nth: usize| -> Result<Vec<Tally>> {
             let session = &self.sessions[nth];
             let base = session.base_policy();
             let mut policies = base.clone();
             for candidate in candidates {
-                policies.extend(
-                    self.policy_on_session(candidate, nth)?.map_or_else(|| base.clone(), |it| vec![it]),
-                );
+                let own = self.policy_on_session(candidate, nth)?;
+                policies.extend(own.map_or_else(|| base.clone(), |it| vec![it]));
             }
             let sum = |mut sum: Tally, more: Tally| {
                 sum.add(&more);
@@ -198,7 +181,7 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// There is no such policy.
-    pub fn hindsight_and_bound_usd(&self) -> Result<Vec<[Option<f64>; 2]>, Error> {
+    pub fn hindsight_and_bound_usd(&self) -> Result<Vec<[Option<f64>; 2]>> {
         let code = Policy::new(&self.catalog.policy("hindsight")?.spec).map(Arc::new)?;
         let ceiling = |nth: usize| {
             let runs = self.sessions[nth].run_policies(vec![Arc::clone(&code)]).concat();
@@ -211,7 +194,7 @@ impl<'c> DesignPlays<'c> {
 
 impl DesignSession {
     /// Takes a load and plays its base.
-    fn new(load: &Load) -> Result<Self, Error> {
+    fn new(load: &Load) -> Result<Self> {
         let Some(timeline) = load.timeline() else {
             let message = format!("{} is not a session of an agent", load.name);
             let help = "name recorded sessions, or scenarios of turns";
@@ -265,7 +248,7 @@ impl DesignSession {
 }
 
 /// Returns the names of the policies that a session can be played under as they are: none has a memory, and none knows the future.
-fn preset_names(catalog: &Catalog) -> Result<Vec<String>, Error> {
+fn preset_names(catalog: &Catalog) -> Result<Vec<String>> {
     let mut all = Vec::new();
     let mut read = catalog.policy_reader();
     for name in catalog.names(InputKind::Policy) {

@@ -7,10 +7,8 @@ use std::cmp::Ordering;
 
 use crate::prelude::*;
 
-use super::grammar::DesignCandidate;
+use super::grammar::Candidate;
 use super::plays::DesignPlays;
-use crate::Progress;
-use ctxsim_base::order::InOrder as _;
 use ctxsim_base::rng::Seed;
 use ctxsim_engine::measure::assumed::AssumedReach;
 use ctxsim_engine::measure::floor::Floor;
@@ -63,13 +61,13 @@ pub struct DesignScore {
 /// What a search found.
 #[derive(Clone, Debug)]
 pub struct DesignChoice {
-    pub chosen: DesignCandidate,
+    pub chosen: Candidate,
     /// The cheapest preset by the same rule, by its place.
     pub preset: Option<usize>,
     /// The policies that were played on every session that was chosen on, the best first.
-    pub ranked: Vec<DesignCandidate>,
+    pub ranked: Vec<Candidate>,
     /// Those that no other beats in both cost and evidence there, the cheapest first.
-    pub front: Vec<DesignCandidate>,
+    pub front: Vec<Candidate>,
     pub plays: usize,
     pub policies: usize,
     /// Whether the budget ended the search.
@@ -82,7 +80,7 @@ pub struct DesignSearch<'p, 'c> {
     terms: DesignTerms,
     /// The sessions that are chosen on, in a drawn order.
     order: Vec<usize>,
-    seen: IndexSet<(DesignCandidate, usize)>,
+    seen: IndexSet<(Candidate, usize)>,
     is_cut: bool,
     progress: Progress<'p>,
 }
@@ -107,7 +105,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn search(mut self) -> Result<DesignChoice, Error> {
+    pub fn search(mut self) -> Result<DesignChoice> {
         let presets = (0..self.plays.presets.len()).map(|it| self.plays.preset_candidate(it)).listed();
         let drawn = self.draw_candidates(presets.len());
         let n = self.n_affordable_sessions(presets.len() + drawn.len());
@@ -127,7 +125,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
             ends.push(self.improve_in_pairs(best, n)?);
         }
         let n_presets = if n == all { presets.len() } else { STARTS };
-        let mut finals: Vec<DesignCandidate> = presets.iter().take(n_presets).chain(&ends).cloned().listed();
+        let mut finals: Vec<Candidate> = presets.iter().take(n_presets).chain(&ends).cloned().listed();
         finals.dedup();
         self.play_all(&finals, all)?;
         let ranked = self.rank_best_first(finals, all);
@@ -135,28 +133,17 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         let chosen = self.choose_candidate(&ranked, preset);
         let front = self.cost_evidence_front(&chosen);
         let policies = self.seen.iter().map(|it| &it.0).collect::<IndexSet<_>>().len();
-        Ok(DesignChoice {
-            chosen,
-            preset,
-            ranked,
-            front,
-            plays: self.seen.len(),
-            policies,
-            is_cut: self.is_cut,
-        })
+        let (plays, is_cut) = (self.seen.len(), self.is_cut);
+        Ok(DesignChoice { chosen, preset, ranked, front, plays, policies, is_cut })
     }
 
     /// Returns the policies that no other beats in both cost and evidence on all sessions that are chosen on, and the choice among them.
-    fn cost_evidence_front(&self, chosen: &DesignCandidate) -> Vec<DesignCandidate> {
+    fn cost_evidence_front(&self, chosen: &Candidate) -> Vec<Candidate> {
         let all = self.order.len();
-        let whole =
-            |it: &&DesignCandidate| self.order.iter().all(|nth| self.plays.play_of(it, *nth).is_some());
-        let tried: IndexSet<&DesignCandidate> = self.seen.iter().map(|it| &it.0).filter(whole).collect();
-        let mut scored = tried
-            .into_iter()
-            .map(|it| self.score_candidate(it.clone(), all))
-            .filter(|it| it.score.class < 2)
-            .listed();
+        let whole = |it: &&Candidate| self.order.iter().all(|nth| self.plays.play_of(it, *nth).is_some());
+        let tried: IndexSet<&Candidate> = self.seen.iter().map(|it| &it.0).filter(whole).collect();
+        let scored = tried.into_iter().map(|it| self.score_candidate(it.clone(), all));
+        let mut scored = scored.filter(|it| it.score.class < 2).listed();
         scored.order_by(|one, other| {
             one.score.change.total_cmp(&other.score.change).then(one.candidate.cmp(&other.candidate))
         });
@@ -172,7 +159,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Draws policies of the grammar.
-    fn draw_candidates(&self, n_draws: usize) -> Vec<DesignCandidate> {
+    fn draw_candidates(&self, n_draws: usize) -> Vec<Candidate> {
         let stream = Seed(self.terms.seed).stream(PURPOSES[1], 0);
         let drawn = (0..n_draws as u64).map(|it| self.plays.grammar.draw_candidate(&mut stream.nth(it, 0)));
         drawn.collect::<IndexSet<_>>().into_iter().listed()
@@ -185,11 +172,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Keeps the better half of policies on twice as many sessions, until they have been tried on as many as asked.
-    fn halve_successively(
-        &mut self,
-        mut all: Vec<DesignCandidate>,
-        n_sessions: usize,
-    ) -> Result<Vec<DesignCandidate>, Error> {
+    fn halve_successively(&mut self, mut all: Vec<Candidate>, n_sessions: usize) -> Result<Vec<Candidate>> {
         // As many rungs as it takes to try them all on few sessions: none where all can be tried on all of them.
         let mut rung = n_sessions;
         while rung > RUNG_MIN && rung * all.len() > self.terms.budget / 4 {
@@ -207,11 +190,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Changes one number after the other to its best value, and adds and removes stages, until nothing saves any more.
-    fn descend_by_coordinates(
-        &mut self,
-        start: DesignCandidate,
-        n_sessions: usize,
-    ) -> Result<DesignCandidate, Error> {
+    fn descend_by_coordinates(&mut self, start: Candidate, n_sessions: usize) -> Result<Candidate> {
         self.play_all(std::slice::from_ref(&start), n_sessions)?;
         let mut best = self.score_candidate(start, n_sessions);
         loop {
@@ -227,9 +206,8 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                     let other = self.score_candidate(candidate, n_sessions);
                     // A stage that changes nothing goes.
                     let fewer = other.candidate.n_stages().cmp(&best.candidate.n_stages());
-                    if other.score.cmp_better_first(&best.score, self.terms.min_evidence).then(fewer)
-                        == Ordering::Less
-                    {
+                    let order = other.score.cmp_better_first(&best.score, self.terms.min_evidence);
+                    if order.then(fewer) == Ordering::Less {
                         best = other;
                     }
                 }
@@ -242,19 +220,11 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 
     /// Puts one kind of stage in the place of another, and changes two numbers of a stage at once, as far as the budget goes; then one number
     /// after the other again.
-    fn improve_in_pairs(
-        &mut self,
-        start: DesignCandidate,
-        n_sessions: usize,
-    ) -> Result<DesignCandidate, Error> {
+    fn improve_in_pairs(&mut self, start: Candidate, n_sessions: usize) -> Result<Candidate> {
         let mut best = self.score_candidate(start.clone(), n_sessions);
-        for near in self
-            .plays
-            .grammar
-            .with_one_stage_swapped(&start)
-            .into_iter()
-            .chain(self.plays.grammar.with_two_numbers_changed(&start))
-        {
+        let grammar = self.plays.grammar;
+        let tried = grammar.with_one_stage_swapped(&start).into_iter();
+        for near in tried.chain(grammar.with_two_numbers_changed(&start)) {
             if !self.can_afford(near.len().div_ceil(PAIR_RUNG), n_sessions) {
                 self.is_cut = true;
                 return Ok(best.candidate);
@@ -274,11 +244,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Returns the few of many policies that are the best on a part of the sessions, tried on all of them.
-    fn most_promising(
-        &mut self,
-        all: Vec<DesignCandidate>,
-        n_sessions: usize,
-    ) -> Result<Vec<DesignCandidate>, Error> {
+    fn most_promising(&mut self, all: Vec<Candidate>, n_sessions: usize) -> Result<Vec<Candidate>> {
         let rung = n_sessions.div_ceil(PAIR_RUNG).max(RUNG_MIN).min(n_sessions);
         self.play_all(&all, rung)?;
         let mut best = self.rank_best_first(all, rung);
@@ -293,8 +259,8 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Plays policies on the first of the sessions.
-    fn play_all(&mut self, candidates: &[DesignCandidate], n_sessions: usize) -> Result<(), Error> {
-        self.plays.play_missing(candidates, &self.order[..n_sessions], &|_, _| {})?;
+    fn play_all(&mut self, candidates: &[Candidate], n_sessions: usize) -> Result<()> {
+        self.plays.play_new(candidates, &self.order[..n_sessions], &|_, _| {})?;
         let pairs =
             candidates.iter().flat_map(|it| self.order[..n_sessions].iter().map(|nth| (it.clone(), *nth)));
         self.seen.extend(pairs);
@@ -303,24 +269,23 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Puts policies in order, the best first.
-    fn rank_best_first(&self, candidates: Vec<DesignCandidate>, n_sessions: usize) -> Vec<DesignCandidate> {
+    fn rank_best_first(&self, candidates: Vec<Candidate>, n_sessions: usize) -> Vec<Candidate> {
         let mut scored = candidates.into_iter().map(|it| self.score_candidate(it, n_sessions)).listed();
         scored.order_by(|one, other| one.score.cmp_better_first(&other.score, self.terms.min_evidence));
         scored.into_iter().map(|it| it.candidate).listed()
     }
 
     /// Judges a policy on the first of the sessions.
-    fn score_candidate(&self, candidate: DesignCandidate, n_sessions: usize) -> Scored {
-        let score =
-            self.plays.score_on_sessions(&candidate, &self.order[..n_sessions], self.terms.min_evidence);
+    fn score_candidate(&self, candidate: Candidate, n_sessions: usize) -> Scored {
+        let score = self.plays.score_on(&candidate, &self.order[..n_sessions], self.terms.min_evidence);
         Scored { score, candidate }
     }
 
     /// Returns the cheapest policy that is likely to keep the floor and to cost less than the preset that would be chosen; else that preset.
-    fn choose_candidate(&self, ranked: &[DesignCandidate], preset: Option<usize>) -> DesignCandidate {
-        let yardstick = DesignCandidate { preset, ..self.plays.grammar.empty_candidate() };
+    fn choose_candidate(&self, ranked: &[Candidate], preset: Option<usize>) -> Candidate {
+        let yardstick = Candidate { preset, ..self.plays.grammar.empty_candidate() };
         let all = &self.order;
-        let sure = |candidate: &&DesignCandidate| {
+        let sure = |candidate: &&Candidate| {
             let change = self.plays.cost_change_interval(candidate, &yardstick, all);
             let likely =
                 |[low, high]: [f64; 2]| low.midpoint(high) + self.plays.grammar.caution * (high - low) / 2.0;
@@ -334,7 +299,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 /// A candidate, and its score on the sessions that it was tried on.
 struct Scored {
     score: DesignScore,
-    candidate: DesignCandidate,
+    candidate: Candidate,
 }
 
 impl DesignScore {
@@ -350,12 +315,7 @@ impl DesignScore {
 
 impl DesignPlays<'_> {
     /// Judges a policy on some sessions, on which it was played.
-    pub fn score_on_sessions(
-        &self,
-        candidate: &DesignCandidate,
-        sessions: &[usize],
-        min_evidence: f64,
-    ) -> DesignScore {
+    pub fn score_on(&self, candidate: &Candidate, sessions: &[usize], min_evidence: f64) -> DesignScore {
         let plays = || {
             sessions
                 .iter()
@@ -366,12 +326,9 @@ impl DesignPlays<'_> {
             return DesignScore { class: 2, change: 0.0, kept: None, kept_low: None };
         };
         let kept = plays().map(|it| it.1.kept);
-        let samples: Vec<RatioSample<'_>> = sessions
-            .iter()
-            .zip(kept)
-            .filter(|it| it.1[1] > 0.0)
-            .map(|(nth, kept)| self.to_ratio_sample(*nth, (kept[0], kept[1])))
-            .listed();
+        let needing = sessions.iter().zip(kept).filter(|it| it.1[1] > 0.0);
+        let sample = |(nth, kept): (&usize, [f64; 2])| self.to_ratio_sample(*nth, (kept[0], kept[1]));
+        let samples = needing.map(sample).listed();
         let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
         let share = (needed > 0.0).then(|| met / needed);
         let interval = ratio_interval_for_later(&samples, AssumedReach::default());
@@ -386,12 +343,12 @@ impl DesignPlays<'_> {
     /// Returns the interval, for later sessions, of what a policy costs more than another.
     pub fn cost_change_interval(
         &self,
-        candidate: &DesignCandidate,
-        base: &DesignCandidate,
+        own: &Candidate,
+        base: &Candidate,
         sessions: &[usize],
     ) -> Option<[f64; 2]> {
         let pair = |nth: &usize| {
-            let [own, other] = [candidate, base].map(|it| self.play_of(it, *nth).and_then(|it| it.usd));
+            let [own, other] = [own, base].map(|it| self.play_of(it, *nth).and_then(|it| it.usd));
             Some(self.to_ratio_sample(*nth, (own?, other?)))
         };
         let samples = sessions.iter().map(pair).collect::<Option<Vec<_>>>()?;

@@ -1,17 +1,14 @@
 //! Jobs for machines without a folder in common: who has seen all recordings gives each a ticket, with which anybody makes its part.
 
 use crate::prelude::*;
-use std::sync::{Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{PartsRequest, PlanShard, digest_of_bytes};
 use crate::PlanWatch;
 use crate::catalog::{FoundScenarios, PipedBytes, scenario_of_recording};
-use crate::index::RecordingIndex;
-use crate::index::Twins;
+use crate::index::{RecordingIndex, Twins};
 use crate::named::{NamedScenario, dedup_and_name_scenarios};
-use ctxsim_base::order::InOrder as _;
 use ctxsim_report::part::{Excluded, PartHead, RunPart, VERSION};
 use ctxsim_timeline::import::BySession;
 
@@ -93,7 +90,7 @@ pub fn new_job(
     comparison: &Comparison,
     recordings: &[GivenRecording],
     min_evidence: f64,
-) -> Result<(Job, Vec<HeldTicket>), Error> {
+) -> Result<(Job, Vec<HeldTicket>)> {
     let (mut scenarios, mut skipped) = (Vec::new(), Vec::new());
     let mut add = |origin: Origin, is_searched| {
         scenarios.push(NamedScenario::new(scenario_of_recording(origin), is_searched));
@@ -158,7 +155,7 @@ pub fn make_parts(
     tickets: Vec<HeldTicket>,
     watch: PlanWatch<'_>,
     threads: Option<usize>,
-) -> Result<Vec<RunPart>, Error> {
+) -> Result<Vec<RunPart>> {
     if job.version != VERSION {
         let message = format!("the job was made by ctxsim {}, and this is {VERSION}", job.version);
         let help = "install one version on all machines";
@@ -198,7 +195,7 @@ pub fn make_parts(
 }
 
 /// Plans recordings with tickets.
-fn plan_tickets(catalog: &Catalog, comparison: &Comparison, tickets: Vec<HeldTicket>) -> Result<Plan, Error> {
+fn plan_tickets(catalog: &Catalog, comparison: &Comparison, tickets: Vec<HeldTicket>) -> Result<Plan> {
     let scenarios = tickets.iter().map(|it| it.ticket.path.clone()).listed();
     Plan::new(catalog, &Comparison { scenarios, tickets, ..comparison.clone() })
 }

@@ -3,18 +3,16 @@
 use crate::prelude::*;
 
 use crate::grid::OverrideGrid;
-use crate::{Load, Progress};
 use ctxsim_base::quantity::{Decimal, Tokens};
 use ctxsim_engine::projection::test::{Known, Num};
 use ctxsim_input::policy::{SearchUse, Size};
-use ctxsim_report::distinct;
 use ctxsim_report::tune::{FixedParam, TriedVariants, VariedPath};
 
 /// Takes the points of a grid.
 ///
 /// # Errors
 /// The grid varies scenarios or profiles.
-pub fn tried_from_grid(grid: &OverrideGrid) -> Result<TriedVariants, Error> {
+pub fn tried_from_grid(grid: &OverrideGrid) -> Result<TriedVariants> {
     let mut points = Vec::new();
     for point in (0..grid.len()).map(|it| grid.point_at(it)) {
         if !point.of_load.is_empty() {
@@ -36,7 +34,7 @@ pub fn tried_by_default(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<TriedVariants, Error> {
+) -> Result<TriedVariants> {
     let policy = comparison.policies.last().map_or("", String::as_str);
     let spec = catalog.policy(policy)?.spec;
     let standings = spec.standings();
@@ -52,8 +50,7 @@ pub fn tried_by_default(
         4 => Fineness::Coarse,
         _ => Fineness::Medium,
     };
-    let varied: Vec<VariedPath> =
-        candidates.iter().filter_map(|it| it.values_to_try(&seen, fineness)).listed();
+    let varied = candidates.iter().filter_map(|it| it.values_to_try(&seen, fineness)).listed();
     let is_together = varied.len() <= 4;
     // The policy as it is, then each value: beside every point before it, or alone.
     let mut points = vec![Vec::new()];
@@ -118,7 +115,7 @@ fn observe_sessions(
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<(SeenSessions, IndexMap<String, Size>), Error> {
+) -> Result<(SeenSessions, IndexMap<String, Size>)> {
     let plan = Plan::new(catalog, comparison)?;
     let of_loads = plan.map_loads(threads, progress, |load, progress| {
         let base = load.policies.first().cloned().into_iter().listed();

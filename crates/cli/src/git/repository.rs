@@ -4,12 +4,11 @@
 //! or text converter. Its configuration is that of the repository, which no checkout can write, below settings that keep each of these off.
 
 use crate::prelude::*;
-use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::path::Component;
 use std::process::{ChildStdin, Command, Output, Stdio};
-use std::thread;
+use std::{env, thread};
 
 use crate::project::work_tree_top;
 
@@ -77,8 +76,8 @@ pub(super) enum BlobKind {
 }
 
 /// A problem with git itself.
-fn git_failed_error(message: impl Into<String>, help: &str) -> Error {
-    error_without_place(Code("git-failed"), message, help)
+fn git_error(message: impl Into<String>, help: &str) -> Error {
+    Error::refused(Code("git-failed"), message, help)
 }
 
 impl Repository {
@@ -87,7 +86,7 @@ impl Repository {
     ///
     /// # Errors
     /// There is none, git is missing or too old, or does not trust whose the repository is.
-    pub(super) fn find_around(folder: &Path) -> Result<Self, Error> {
+    pub(super) fn find_around(folder: &Path) -> Result<Self> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real =
             |it: &Path| fs::canonicalize(it).map_err(|source| Error::Read { path: it.to_owned(), source });
@@ -95,10 +94,7 @@ impl Repository {
         let top = work_tree_top(&here).filter(|it| folder.starts_with(it)).or_else(|| work_tree_top(&folder));
         let Some(top) = top.map(without_windows_prefix) else {
             let message = format!("{} is not in a git repository", folder.display());
-            return Err(git_failed_error(
-                message,
-                "`rev:` reads policies of a git repository: run this in one",
-            ));
+            return Err(git_error(message, "`rev:` reads policies of a git repository: run this in one"));
         };
         let git = find_git_outside(&top)?;
         let mut found = Self { directory: PathBuf::new(), git, top };
@@ -109,7 +105,7 @@ impl Repository {
         let output = run_command(command)?;
         if !output.status.success() {
             let help = "`git status` in that folder says more; ctxsim reads the repository at the top of the work tree";
-            return Err(git_failed_error(format!("git failed: {}", first_error_line(&output.stderr)), help));
+            return Err(git_error(format!("git failed: {}", first_error_line(&output.stderr)), help));
         }
         found.directory = path_from_bytes(output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout))?;
         Ok(found)
@@ -119,7 +115,7 @@ impl Repository {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(super) fn path_from_top(&self, folder: &Path) -> Result<PathBuf, Error> {
+    pub(super) fn path_from_top(&self, folder: &Path) -> Result<PathBuf> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real =
             fs::canonicalize(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
@@ -131,30 +127,25 @@ impl Repository {
     ///
     /// # Errors
     /// There is no such revision.
-    pub(super) fn commit_id_of(&self, revision: &str) -> Result<String, Error> {
+    pub(super) fn commit_id_of(&self, revision: &str) -> Result<String> {
         let mut command = self.git_command_on_repository();
         // Nothing that begins with a dash is an option behind this.
-        command.args([
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            &format!("{revision}^{{commit}}"),
-        ]);
+        let commit = format!("{revision}^{{commit}}");
+        command.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]);
         let output = run_command(command)?;
         let id = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
         if output.status.success() && id.bytes().all(|it| it.is_ascii_hexdigit()) && !id.is_empty() {
             return Ok(id);
         }
         let help = "check that the revision exists; in a shallow clone, fetch it first, as in `git fetch origin main`";
-        Err(git_failed_error(format!("git knows no revision `{revision}`"), help))
+        Err(git_error(format!("git knows no revision `{revision}`"), help))
     }
 
     /// Returns the files of a commit below a folder, from the top of the work tree on.
     ///
     /// # Errors
     /// The commit is not complete.
-    pub(super) fn list_blobs(&self, revision: &str, commit: &str, below: &Path) -> Result<Vec<Blob>, Error> {
+    pub(super) fn list_blobs(&self, revision: &str, commit: &str, below: &Path) -> Result<Vec<Blob>> {
         let mut command = self.git_command_on_repository();
         command.args(["ls-tree", "-r", "-z", "--full-tree", commit, "--"]);
         if !below.as_os_str().is_empty() {
@@ -175,8 +166,8 @@ impl Repository {
         &self,
         revision: &str,
         blobs: impl IntoIterator<Item = &'b Blob>,
-        mut take: impl FnMut(&Blob, &mut dyn Read) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut take: impl FnMut(&Blob, &mut dyn Read) -> Result<()>,
+    ) -> Result<()> {
         let blobs: Vec<&Blob> = blobs.into_iter().listed();
         if blobs.is_empty() {
             return Ok(());
@@ -198,7 +189,7 @@ impl Repository {
     }
 
     /// Refuses a git that would do what a checkout says.
-    fn check_git_version(&self) -> Result<(), Error> {
+    fn check_git_version(&self) -> Result<()> {
         let mut command = self.git_command();
         // No settings of the work tree are read for this.
         command.current_dir(self.top.ancestors().last().unwrap_or(&self.top)).arg("version");
@@ -213,11 +204,11 @@ impl Repository {
             [Some(major), Some(minor)] => {
                 let message = format!("git {major}.{minor} may start programs that a checkout names");
                 let help = format!("install git {oldest}.{oldest_minor} or later, which can be kept from it");
-                Err(error_without_place(Code("git-too-old"), message, help))
+                Err(Error::refused(Code("git-too-old"), message, help))
             }
             _ => {
                 let help = format!("install git {oldest}.{oldest_minor} or later");
-                Err(error_without_place(Code("git-too-old"), "git does not say its version", help))
+                Err(Error::refused(Code("git-too-old"), "git does not say its version", help))
             }
         }
     }
@@ -257,7 +248,7 @@ fn without_windows_prefix(real: &Path) -> PathBuf {
 }
 
 /// Returns git as `PATH` names it; folders of the project and relative ones, which a checkout may fill, do not count.
-fn find_git_outside(work_tree: &Path) -> Result<PathBuf, Error> {
+fn find_git_outside(work_tree: &Path) -> Result<PathBuf> {
     let name = format!("git{}", env::consts::EXE_SUFFIX);
     let path = env::var_os("PATH").unwrap_or_default();
     let is_users = |folder: &PathBuf| {
@@ -267,16 +258,16 @@ fn find_git_outside(work_tree: &Path) -> Result<PathBuf, Error> {
     };
     let mut found = env::split_paths(&path).filter(is_users).map(|it| it.join(&name));
     let help = "install git; folders of the project on PATH do not count";
-    found.find(|it| it.is_file()).ok_or_else(|| git_failed_error("there is no git on PATH", help))
+    found.find(|it| it.is_file()).ok_or_else(|| git_error("there is no git on PATH", help))
 }
 
 /// Runs git to its end.
-fn run_command(mut command: Command) -> Result<Output, Error> {
+fn run_command(mut command: Command) -> Result<Output> {
     command.output().map_err(|it| git_not_started_error(&it))
 }
 
 /// Asks for objects, beside whoever reads the answers: git answers before it has read all.
-fn send_object_ids(mut stdin: ChildStdin, ids: String) -> Result<(), Error> {
+fn send_object_ids(mut stdin: ChildStdin, ids: String) -> Result<()> {
     let writes = thread::Builder::new().spawn(move || stdin.write_all(ids.as_bytes()));
     writes.map(|_| ()).map_err(unreadable_answer_error)
 }
@@ -286,8 +277,8 @@ fn hand_out_blob_contents(
     stdout: &mut impl BufRead,
     revision: &str,
     blobs: &[&Blob],
-    take: &mut impl FnMut(&Blob, &mut dyn Read) -> Result<(), Error>,
-) -> Result<(), Error> {
+    take: &mut impl FnMut(&Blob, &mut dyn Read) -> Result<()>,
+) -> Result<()> {
     for blob in blobs {
         let mut head = String::new();
         stdout.read_line(&mut head).map_err(unreadable_answer_error)?;
@@ -304,11 +295,11 @@ fn hand_out_blob_contents(
 }
 
 fn unreadable_answer_error(error: io::Error) -> Error {
-    git_failed_error(format!("git's answer cannot be read: {error}"), "try again")
+    git_error(format!("git's answer cannot be read: {error}"), "try again")
 }
 
 fn git_not_started_error(error: &io::Error) -> Error {
-    git_failed_error(format!("cannot start git: {error}"), "install git")
+    git_error(format!("cannot start git: {error}"), "install git")
 }
 
 /// Says that objects are missing, as in a partial clone.
@@ -316,7 +307,7 @@ fn incomplete_clone_error(revision: &str, what: &str) -> Error {
     let message = format!("this clone has only a part of `{revision}`: {what}");
     let help =
         "fetch the rest first: `git fetch --refetch --no-filter origin`; ctxsim itself fetches nothing";
-    error_without_place(Code("git-incomplete"), message, help)
+    Error::refused(Code("git-incomplete"), message, help)
 }
 
 /// Returns the first line that git says.
@@ -327,7 +318,7 @@ fn first_error_line(stderr: &[u8]) -> String {
 }
 
 /// Reads a line of a listing; submodules are in repositories of their own.
-fn parse_tree_line(line: &[u8]) -> Result<Option<Blob>, Error> {
+fn parse_tree_line(line: &[u8]) -> Result<Option<Blob>> {
     let Some(tab) = line.iter().position(|it| *it == b'\t') else { return Ok(None) };
     let head = String::from_utf8_lossy(&line[..tab]);
     let mut words = head.split(' ');
@@ -342,13 +333,13 @@ fn parse_tree_line(line: &[u8]) -> Result<Option<Blob>, Error> {
 }
 
 /// Returns a path that git prints.
-fn path_from_bytes(bytes: &[u8]) -> Result<PathBuf, Error> {
+fn path_from_bytes(bytes: &[u8]) -> Result<PathBuf> {
     #[cfg(unix)]
     return Ok(PathBuf::from(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes)));
     #[cfg(not(unix))]
     std::str::from_utf8(bytes)
         .map(PathBuf::from)
-        .map_err(|_| git_failed_error("a path in git is not valid UTF-8", "rename the file"))
+        .map_err(|_| git_error("a path in git is not valid UTF-8", "rename the file"))
 }
 
 /// Returns a path as git has it in its trees.

@@ -2,12 +2,10 @@
 
 use crate::prelude::*;
 use std::fs::{File, OpenOptions, Permissions};
-use std::io;
-use std::io::{BufWriter, ErrorKind, Read as _, Write};
+use std::io::{self, BufWriter, ErrorKind, Read as _, Write};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::ends;
 use crate::project::Project;
 
 /// Where the system itself has links to devices and pipes.
@@ -17,7 +15,7 @@ const SYSTEM: [&str; 2] = ["/dev", "/proc"];
 ///
 /// # Errors
 /// Its folder does not exist, it is a folder, it may not be written, or its path leads through a link.
-pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
+pub(crate) fn check_writable(path: &Path) -> Result<()> {
     check_no_link(path)?;
     let checked = path_target_at(path).and_then(|place| match place {
         PathTarget::Other | PathTarget::File(_) => Ok(()),
@@ -30,11 +28,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// As [`check_no_link`] and [`OverwriteRules::check_may_write`], or the disk is full.
-pub(crate) fn write_text_file(
-    path: &Path,
-    text: impl AsRef<[u8]>,
-    kept: OverwriteRules<'_>,
-) -> Result<(), Error> {
+pub(crate) fn write_text_file(path: &Path, text: impl AsRef<[u8]>, kept: OverwriteRules<'_>) -> Result<()> {
     let text = text.as_ref();
     kept.check_may_write(path, Some(text))?;
     write_atomically(path, |to| to.write_all(text))
@@ -44,17 +38,17 @@ pub(crate) fn write_text_file(
 ///
 /// # Errors
 /// As [`write`], or it cannot be made.
-pub(crate) fn write_streamed_file(
+pub(crate) fn write_streamed(
     path: &Path,
     kept: OverwriteRules<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Error> {
+) -> Result<()> {
     kept.check_may_write(path, None)?;
     write_atomically(path, write)
 }
 
 /// Writes to whatever is at a path.
-fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     stage_file(path, write)?.map_or(Ok(()), StagedFile::move_into_place)
 }
 
@@ -65,7 +59,7 @@ fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
 pub(super) fn stage_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<Option<StagedFile>, Error> {
+) -> Result<Option<StagedFile>> {
     let written = path_target_at(path).and_then(|place| match place {
         PathTarget::Other => write_to_device(path, write).map(|()| None),
         PathTarget::File(permissions) => StagedFile::new(path, Some(permissions), write).map(Some),
@@ -105,7 +99,7 @@ impl StagedFile {
     ///
     /// # Errors
     /// It cannot be renamed.
-    pub(super) fn move_into_place(self) -> Result<(), Error> {
+    pub(super) fn move_into_place(self) -> Result<()> {
         let (path, temporary) = (self.path, self.temporary.to_path_buf());
         let landed = self.temporary.persist(&path).map_err(|it| write_error(&path, it.error.kind().into()));
         ends::keep_on_interrupt(&temporary);
@@ -117,7 +111,7 @@ impl StagedFile {
 ///
 /// # Errors
 /// Its path leads through a link, or it cannot be opened.
-pub(crate) fn open_to_append(path: &Path) -> Result<File, Error> {
+pub(crate) fn open_to_append(path: &Path) -> Result<File> {
     check_no_link(path)?;
     OpenOptions::new().create(true).append(true).open(path).map_err(|source| write_error(path, source))
 }
@@ -126,7 +120,7 @@ pub(crate) fn open_to_append(path: &Path) -> Result<File, Error> {
 ///
 /// # Errors
 /// As [`append`].
-pub(crate) fn truncate_file(path: &Path, bytes: u64) -> Result<(), Error> {
+pub(crate) fn truncate_file(path: &Path, bytes: u64) -> Result<()> {
     open_to_append(path)?.set_len(bytes).map_err(|source| write_error(path, source))
 }
 
@@ -134,7 +128,7 @@ pub(crate) fn truncate_file(path: &Path, bytes: u64) -> Result<(), Error> {
 ///
 /// # Errors
 /// Its path leads through a link, or it may not be removed.
-pub(crate) fn remove_own_file(path: &Path) -> Result<(), Error> {
+pub(crate) fn remove_own_file(path: &Path) -> Result<()> {
     check_no_link(path)?;
     match fs::remove_file(path) {
         Err(source) if source.kind() != ErrorKind::NotFound => Err(write_error(path, source)),
@@ -146,7 +140,7 @@ pub(crate) fn remove_own_file(path: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// Its path leads through a link, or it cannot be made.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     if let Some(link) = Project::of_working_folder().first_project_link_on(folder) {
         return Err(link_error(folder, &link));
     }
@@ -158,10 +152,9 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// It is one, or does.
-pub(crate) fn check_no_link(path: &Path) -> Result<(), Error> {
-    let link = Project::of_working_folder()
-        .first_project_link_on(path)
-        .or_else(|| path.is_symlink().then(|| path.to_owned()));
+pub(crate) fn check_no_link(path: &Path) -> Result<()> {
+    let above = Project::of_working_folder().first_project_link_on(path);
+    let link = above.or_else(|| path.is_symlink().then(|| path.to_owned()));
     link.filter(|_| !is_system_device(path)).map_or(Ok(()), |link| Err(link_error(path, &link)))
 }
 
@@ -175,7 +168,7 @@ fn link_error(path: &Path, link: &Path) -> Error {
         Ok(to) => format!("name what it leads to, `{}`, or remove the link", to.display()),
         Err(_) => "name what it leads to, or remove the link".to_owned(),
     };
-    error_at_place(Code("output-link"), path, message, help)
+    error_at(Code("output-link"), path, message, help)
 }
 
 /// Returns whether a path is a link of the system's own to a device or a pipe, such as `/dev/stderr`.
@@ -293,10 +286,10 @@ impl OverwriteRules<'_> {
     ///
     /// # Errors
     /// The path leads through a link, to an input, or to a file that ctxsim did not write.
-    pub(crate) fn check_may_write(self, path: &Path, text: Option<&[u8]>) -> Result<(), Error> {
+    pub(crate) fn check_may_write(self, path: &Path, text: Option<&[u8]>) -> Result<()> {
         if fs::metadata(path).is_ok_and(|it| it.is_file()) && self.inputs.contains_path(path) {
             let message = "this file is one of the inputs";
-            return Err(error_at_place(Code("output-input"), path, message, "name another file"));
+            return Err(error_at(Code("output-input"), path, message, "name another file"));
         }
         check_no_link(path)?;
         // Devices and pipes keep nothing, and may have no end.
@@ -315,12 +308,7 @@ impl OverwriteRules<'_> {
                 "name another file, or add `--force` to replace this one"
             }
         };
-        Err(error_at_place(
-            Code("output-exists"),
-            path,
-            "this file exists, and ctxsim did not write it",
-            help,
-        ))
+        Err(error_at(Code("output-exists"), path, "this file exists, and ctxsim did not write it", help))
     }
 }
 
@@ -377,9 +365,9 @@ pub(crate) enum WrittenByRemark {
 }
 
 impl WrittenByRemark {
-    /// Returns how an input file says it.
-    pub(crate) fn for_input_format(format: Format) -> Self {
-        Self::Comment(if format == Format::Ron { "// " } else { "# " }, "")
+    /// Adds the remark to the text of an input file.
+    pub(crate) fn add_to_input(format: Format, text: impl AsRef<[u8]>) -> Vec<u8> {
+        Self::Comment(if format == Format::Ron { "// " } else { "# " }, "").add_to_text(text)
     }
 
     /// Adds the remark to a text.

@@ -4,16 +4,11 @@ use crate::prelude::*;
 
 use clap::ArgGroup;
 
-use crate::output::{OverwriteRules, Replaceable, WrittenByRemark};
 use crate::progress::READS_AND_SIMULATES;
-use crate::what::{DrawArgs, RecordedArgs};
-use crate::what::{EvidenceArgs, whole_number_parser};
 use ctxsim_app::advise::agents::Agent;
 use ctxsim_app::advise::edit::{ChangedFile, apply_forecast as edited, undo_forecast};
 use ctxsim_app::advise::{AdviceRequest, TrialRequest, advise as advised};
 use ctxsim_app::parse_forecast;
-use ctxsim_base::grid::numbers::listed;
-use ctxsim_base::grid::shell::quoted;
 use ctxsim_report::advise::saved::SavingsForecast;
 use ctxsim_report::advise::{Advice, advice_markdown, draw_advice, render_advice_page};
 
@@ -96,7 +91,7 @@ pub(crate) struct AdviseArgs {
 }
 
 /// Advises, writes, and saves the forecast.
-pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result<(), Error> {
+pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result<()> {
     if let (Some(from), Some(settings)) = (&args.undo, &args.settings) {
         return undo_applied_forecast(catalog, from, settings, args.dry_run);
     }
@@ -147,19 +142,19 @@ pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result
         files if found.agents.len() > 1 => Err(several_agents_error(&found, &files)?),
         files => {
             let takes = "it takes a “do” or a `--try KEY=VALUE`, on sessions of one agent with known prices";
-            output::print_line_to_stderr(format_args!("Nothing was written to {files}: {takes}."));
+            output::print_note(format_args!("Nothing was written to {files}: {takes}."));
             Ok(())
         }
     }
 }
 
 /// Says that what several agents have in force is not one file, nor one forecast.
-fn several_agents_error(found: &Advice, files: &str) -> Result<Error, Error> {
+fn several_agents_error(found: &Advice, files: &str) -> Result<Error> {
     let names = found.agents.iter().map(|it| it.agent.clone()).listed();
     let own = Agent::all_by_file_name()?.iter().filter(|it| names.contains(&it.1.name));
     let options = own.map(|it| format!("`--agent {}`", it.0)).listed().join(" or ");
     let message = format!("nothing was written to {files}: these are sessions of {}", listed(&names));
-    Ok(error_without_place(Code("usage"), message, format!("a forecast is of one agent: add {options}")))
+    Ok(usage_error(message, format!("a forecast is of one agent: add {options}")))
 }
 
 /// Shows what changes in a settings file, saves a forecast, and applies it, as far as each is asked for. The forecast is saved before it is
@@ -169,21 +164,21 @@ fn save_and_apply(
     change: Option<(&Path, &str)>,
     save_path: Option<&Path>,
     kept: OverwriteRules<'_>,
-    is_dry_run: bool,
-) -> Result<(), Error> {
+    dry_run: bool,
+) -> Result<()> {
     let place = |path: &Path| path.display().to_string();
     let changed = change.map(|(path, text)| edited(&saved, &place(path), text)).transpose()?;
     if let (Some((path, _)), Some(changed)) = (change, &changed) {
         print_settings_change(path, changed)?;
         saved.former.clone_from(&changed.former);
     }
-    if is_dry_run {
+    if dry_run {
         return Ok(());
     }
     if let Some(path) = save_path {
         let text = output::to_json_text(&saved)?;
         output::write_text_file(path, WrittenByRemark::None.add_to_text(&text), kept)?;
-        output::print_line_to_stderr(match saved.n_later_sessions_needed() {
+        output::print_note(match saved.n_later_sessions_needed() {
             Some(n) => format!("About {n} later sessions would tell whether the forecast comes true (`ctxsim realised`)."),
             None => "Later bills cannot tell whether the forecast comes true: the earlier ones vary too much. A trial by days (`--trial`) might.".to_owned(),
         });
@@ -192,7 +187,7 @@ fn save_and_apply(
         write_settings_if_unchanged(path, text, changed)?;
         let [file, settings] =
             [save_path.map(place), Some(place(path))].map(|it| quoted(&it.unwrap_or_default()));
-        output::print_line_to_stderr(match save_path {
+        output::print_note(match save_path {
             Some(_) => format!("To take it back: ctxsim advise --undo {file} --settings {settings}"),
             None => "Give `--save FILE`, too, to be able to take it back with `--undo FILE`.".to_owned(),
         });
@@ -201,16 +196,16 @@ fn save_and_apply(
 }
 
 /// Reads a settings file.
-fn read_settings(path: &Path) -> Result<String, Error> {
+fn read_settings(path: &Path) -> Result<String> {
     if !path.exists() {
         let help = "check the path; an agent that has no settings yet needs the file first: `{}` if they are JSON, empty if TOML";
-        return Err(error_at_place(Code("file"), path, "there is no such settings file", help));
+        return Err(error_at(Code("file"), path, "there is no such settings file", help));
     }
     read_text(path)
 }
 
 /// Writes a change that was shown, if the file is still as it was read.
-fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &ChangedFile) -> Result<(), Error> {
+fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &ChangedFile) -> Result<()> {
     if changed.text == text_as_read {
         return Ok(());
     }
@@ -222,7 +217,7 @@ fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &Change
     };
     if text != text_as_read.as_bytes() {
         let message = "somebody else has changed this file in the meantime, so it was left as it is";
-        return Err(error_at_place(Code("output-exists"), path, message, "run the command again"));
+        return Err(error_at(Code("output-exists"), path, message, "run the command again"));
     }
     let kept = OverwriteRules { inputs: &InputFiles::default(), replaced: Replaceable::All };
     output::write_text_file(path, format!("{mark}{}", changed.text), kept)
@@ -232,44 +227,29 @@ fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &Change
 ///
 /// # Errors
 /// Nobody could be shown it.
-fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<(), Error> {
+fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<()> {
     let [old, new] = &changed.diff;
-    if old.is_empty() && new.is_empty() {
-        output::print_line_to_stderr(format_args!(
-            "{}: it says so already, so nothing is written",
-            path.display()
-        ));
-    } else {
-        output::print_line_to_stderr(format_args!("{}:", path.display()));
-    }
+    let is_same = old.is_empty() && new.is_empty();
+    let said = if is_same { " it says so already, so nothing is written" } else { "" };
+    output::print_note(format_args!("{}:{said}", path.display()));
     for (sign, lines) in [('-', old), ('+', new)] {
-        lines.iter().for_each(|it| output::print_line_to_stderr(format_args!("{sign} {it}")));
+        lines.iter().for_each(|it| output::print_note(format_args!("{sign} {it}")));
     }
-    changed.notes.iter().for_each(output::print_line_to_stderr);
+    changed.notes.iter().for_each(output::print_note);
     if output::is_all_stderr_written() {
         return Ok(());
     }
     let message = "the change could not be shown on standard error, so nothing was written";
-    Err(error_at_place(
-        Code("output-exists"),
-        path,
-        message,
-        "run the command where standard error can be written",
-    ))
+    Err(error_at(Code("output-exists"), path, message, "run the command where standard error can be written"))
 }
 
 /// Takes back what was applied by a forecast, or shows alone what that changes.
-fn undo_applied_forecast(
-    catalog: &Catalog,
-    forecast_file: &Path,
-    settings_file: &Path,
-    is_dry_run: bool,
-) -> Result<(), Error> {
-    output::check_writable(settings_file)?;
-    let saved = parse_forecast(&forecast_file.display().to_string(), &read_text(forecast_file)?)?;
-    catalog.files_read().add_path(forecast_file);
-    let text = read_settings(settings_file)?;
-    let changed = undo_forecast(&saved, &settings_file.display().to_string(), &text)?;
-    print_settings_change(settings_file, &changed)?;
-    if is_dry_run { Ok(()) } else { write_settings_if_unchanged(settings_file, &text, &changed) }
+fn undo_applied_forecast(catalog: &Catalog, forecast: &Path, settings: &Path, dry_run: bool) -> Result<()> {
+    output::check_writable(settings)?;
+    let saved = parse_forecast(&forecast.display().to_string(), &read_text(forecast)?)?;
+    catalog.files_read().add_path(forecast);
+    let text = read_settings(settings)?;
+    let changed = undo_forecast(&saved, &settings.display().to_string(), &text)?;
+    print_settings_change(settings, &changed)?;
+    if dry_run { Ok(()) } else { write_settings_if_unchanged(settings, &text, &changed) }
 }

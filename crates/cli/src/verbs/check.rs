@@ -7,20 +7,16 @@ mod ratchet;
 mod snapshots;
 
 use crate::prelude::*;
-use std::process::ExitCode;
-
-use indexmap::IndexMap;
 
 use ctxsim_engine::take::FailedRuns;
-use ctxsim_report::Report;
 use ctxsim_report::checkup::{self, ADOPTED_BY, CheckUp, NewerPrices, github, junit, page, sarif};
 use ctxsim_report::made::{MadeWith, VERSION};
+use ctxsim_report::{Report, SkippedFile};
 
 use crate::git::RevArgs;
 use crate::verbs::compare::own_input_names;
 use crate::what::parse_share;
-use crate::what::{ProcessArgs, ThreadsArgs};
-use crate::{BAD_INPUT, GUARD_FAILED, git, render};
+use crate::{BAD_INPUT, GUARD_FAILED};
 use assumed::AssumedLines;
 
 /// Shown below the options.
@@ -140,7 +136,7 @@ impl CheckArgs {
     }
 
     /// Returns the inputs as `--at` and `--prices` say.
-    fn catalog_with_old_inputs(&self, catalog: &Catalog) -> Result<Catalog, Error> {
+    fn catalog_with_old_inputs(&self, catalog: &Catalog) -> Result<Catalog> {
         let mut inputs = catalog.clone();
         if self.prices.is_some() {
             inputs = inputs.with_prices_of_day(self.prices.clone());
@@ -148,40 +144,29 @@ impl CheckArgs {
         for given in &self.at {
             let Some((revision, path)) = given.split_once(':') else {
                 let message = format!("`{given}` is not REV:PATH");
-                return Err(error_without_place(Code("usage"), message, "write a revision and a path"));
+                return Err(usage_error(message, "write a revision and a path"));
             };
-            inputs = inputs.with_text_in_place_of(
-                Path::new(path),
-                git::read_file_at_revision(revision, Path::new(path))?,
-            );
+            let text = git::read_file_at_revision(revision, Path::new(path))?;
+            inputs = inputs.with_text_in_place_of(Path::new(path), text);
         }
         Ok(inputs)
     }
 
     /// Accepts the numbers of a suite in the default folder.
     fn for_blessing(name: &str) -> Self {
-        Self {
-            suites: vec![name.to_owned()],
-            snapshots: PathBuf::from("snapshots"),
-            bless: true,
-            ..Self::default()
-        }
+        Self { suites: vec![name.into()], snapshots: "snapshots".into(), bless: true, ..Self::default() }
     }
 }
 
 /// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
-pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<CheckUp, Error> {
+pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<CheckUp> {
     let args = CheckArgs::for_blessing(suite);
-    compare_with_accepted(
-        args.accepted_folder(catalog.files_read(), true),
-        None,
-        suite,
-        run_suite(catalog, suite, &args)?,
-    )
+    let ran = run_suite(catalog, suite, &args)?;
+    compare_with_accepted(args.accepted_folder(catalog.files_read(), true), None, suite, ran)
 }
 
 /// Checks before any work that nothing of others stands where a suite's numbers are accepted.
-pub(crate) fn check_snapshots_replaceable(suite: &str) -> Result<(), Error> {
+pub(crate) fn check_snapshots_replaceable(suite: &str) -> Result<()> {
     snapshots::check_replaceable(&CheckArgs::for_blessing(suite).snapshots, suite)
 }
 
@@ -191,17 +176,12 @@ fn compare_with_accepted(
     ratchet: Option<f64>,
     name: &str,
     ran: SuiteRun,
-) -> Result<CheckUp, Error> {
+) -> Result<CheckUp> {
     let SuiteRun { file, report, made, newer, assumed, mut notes } = ran;
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
     let mut verdicts = report.guard_verdicts.clone();
     if let Some(tolerance) = ratchet {
-        verdicts.extend(ratchet::compare_with_best_values(
-            accepted,
-            &suite,
-            &report.guard_verdicts,
-            tolerance,
-        )?);
+        verdicts.extend(ratchet::compare_with_best(accepted, &suite, &report.guard_verdicts, tolerance)?);
     }
     // Where the best values are accepted, a suite without snapshots gets none.
     let takes_part = ratchet.is_none() || snapshots::has_snapshots(accepted.root, &suite)?;
@@ -215,7 +195,7 @@ fn compare_with_accepted(
 }
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
-pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode> {
     if args.laws.laws {
         return laws::check_laws(catalog, args);
     }
@@ -224,10 +204,10 @@ pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCo
     let catalog = &args.catalog_with_old_inputs(catalog)?;
     let suites = suites_to_check(catalog, args)?;
     // Nothing is written before everything has run.
-    let ran: Vec<Result<SuiteRun, Error>> = suites.iter().map(|it| run_suite(catalog, it, args)).listed();
+    let ran: Vec<Result<SuiteRun>> = suites.iter().map(|it| run_suite(catalog, it, args)).listed();
     args.shown.check_writable(catalog.files_read())?;
     let all = compare_all_with_accepted(catalog, args, &suites, ran);
-    write_check_results(&args.shown, catalog.files_read(), format, &all)?;
+    write_results(&args.shown, catalog.files_read(), format, &all)?;
     let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();
     Ok(if !errors.is_empty() {
         render::print_problems(catalog, &errors);
@@ -244,12 +224,12 @@ fn compare_all_with_accepted(
     catalog: &Catalog,
     args: &CheckArgs,
     suites: &[String],
-    ran: Vec<Result<SuiteRun, Error>>,
+    ran: Vec<Result<SuiteRun>>,
 ) -> Vec<CheckUp> {
     // A suite that cannot be run keeps all numbers from being accepted.
     let bless = args.bless && ran.iter().all(Result::is_ok);
     let accepted = args.accepted_folder(catalog.files_read(), bless);
-    let held = |(name, ran): (&String, Result<SuiteRun, Error>)| {
+    let held = |(name, ran): (&String, Result<SuiteRun>)| {
         let explained = |mut up: CheckUp| {
             if let Some(revision) = &args.explain {
                 explained::explain_moved_numbers(args, revision, name, &mut up);
@@ -279,7 +259,7 @@ pub fn check_suites_silently(
     snapshots: &Path,
     allow_process: bool,
     threads: Option<usize>,
-) -> Result<Vec<CheckUp>, Error> {
+) -> Result<Vec<CheckUp>> {
     let args = CheckArgs {
         suites,
         snapshots: snapshots.to_owned(),
@@ -294,29 +274,17 @@ pub fn check_suites_silently(
 }
 
 /// Writes the result of a check that could not begin, because no input could be read.
-pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result<(), Error> {
+pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let inputs = InputFiles::default();
     inputs.add_path(Path::new(CONFIG));
-    write_check_results(
-        &args.shown,
-        &inputs,
-        format,
-        &[CheckUp::with_check_errors(
-            CONFIG.to_owned(),
-            CONFIG.to_owned(),
-            render::redact_foreign_files(error.problems()),
-        )],
-    )
+    let problems = render::redact_foreign_files(error.problems());
+    let failed = CheckUp::with_check_errors(CONFIG.to_owned(), CONFIG.to_owned(), problems);
+    write_results(&args.shown, &inputs, format, &[failed])
 }
 
 /// Writes results.
-fn write_check_results(
-    shown: &PagedArgs,
-    inputs: &InputFiles,
-    format: FormatArg,
-    all: &[CheckUp],
-) -> Result<(), Error> {
+fn write_results(shown: &PagedArgs, inputs: &InputFiles, format: FormatArg, all: &[CheckUp]) -> Result<()> {
     let text = || match format {
         FormatArg::JSON => checkup::check_ups_json(all).map_err(unwritable_error),
         FormatArg::JUNIT => junit::check_ups_junit_xml(all).map_err(unwritable_error),
@@ -332,20 +300,20 @@ fn write_check_results(
 }
 
 /// Returns the named suites, or those in the user's folders.
-fn suites_to_check(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>, Error> {
+fn suites_to_check(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>> {
     if !args.suites.is_empty() {
         return Ok(args.suites.iter().flat_map(|it| catalog.expand_pattern(InputKind::Suite, it)).listed());
     }
     let own = own_input_names(catalog, InputKind::Suite);
     if own.is_empty() {
         let help = "name one with `--suite`, or run `ctxsim init` to create one";
-        return Err(error_without_place(Code("usage"), "your folders contain no suites", help));
+        return Err(usage_error("your folders contain no suites", help));
     }
     Ok(own)
 }
 
 /// Runs a suite. A scenario that cannot be run is an error.
-fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun, Error> {
+fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun> {
     let suite = catalog.suite(name)?;
     let named = args.rev.allowed_policy_names(&suite)?;
     let catalog = git::read_policy_revisions(catalog, named, args.process.allow_process)?;
@@ -388,12 +356,8 @@ fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun
 
 /// Returns the profiles whose prices are held at an earlier day: that of the configuration, else that of the snapshots, because a price list of a
 /// later day moves nothing by itself.
-fn find_pinned_prices(
-    fixed_day: Option<&String>,
-    newest: &Plan,
-    args: &CheckArgs,
-) -> Vec<snapshots::PinnedPrices> {
-    let days = match fixed_day {
+fn find_pinned_prices(day: Option<&String>, newest: &Plan, args: &CheckArgs) -> Vec<snapshots::PinnedPrices> {
+    let days = match day {
         Some(day) => Some(snapshots::PriceDays::same_for_all(day, &newest.profiles)),
         None => {
             let suite = newest.suite.clone().unwrap_or_default();
@@ -404,17 +368,13 @@ fn find_pinned_prices(
 }
 
 /// Reports scenarios that were not run.
-fn check_all_scenarios_ran(report: &Report) -> Result<(), Error> {
-    let problems: Vec<Diagnostic> = report
-        .skipped
-        .iter()
-        .filter(|it| !NO_SESSION.contains(&it.reason.as_str()))
-        .map(|skipped| {
-            let problem =
-                Diagnostic::at(Code("scenario-not-run"), "", &skipped.reason).in_file(&skipped.file);
-            problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
-        })
-        .listed();
+fn check_all_scenarios_ran(report: &Report) -> Result<()> {
+    let missing = report.skipped.iter().filter(|it| !NO_SESSION.contains(&it.reason.as_str()));
+    let problem = |it: &SkippedFile| {
+        let problem = Diagnostic::at(Code("scenario-not-run"), "", &it.reason).in_file(&it.file);
+        problem.help("`check` needs every session: fix the file, or remove it from the suite's scenarios")
+    };
+    let problems = missing.map(problem).listed();
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 

@@ -1,16 +1,12 @@
 //! `ctxsim compare`: what changes from one policy to another, and why.
 
 use crate::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexSet;
 
-use crate::git;
 use crate::git::RevisionCatalog;
-use crate::what::{LoadArgs, SelectArgs, SuiteArgs};
 use ctxsim_app::catalog::Origin;
 use ctxsim_app::input_change;
-use ctxsim_base::grid::numbers;
 use ctxsim_report::contrast::{
     ComparisonContext, Contrast, InputFate, contrasts_json, contrasts_review_markdown,
     contrasts_summary_markdown, draw_contrasts, render_contrasts_page,
@@ -74,12 +70,12 @@ struct ComparedGroup {
 const LOADS_NAMED: usize = 4;
 
 /// Compares and writes.
-pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<(), Error> {
+pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let comparison =
         args.select.add_selection_to(args.what.comparison(catalog, "--candidate", &args.candidates)?);
     let comparison = Comparison { suite: args.suite.suite.clone(), ..comparison };
-    let pairs = pair_base_with_candidates(catalog, &args.base, &comparison.policies)?;
+    let pairs = pair_with_base(catalog, &args.base, &comparison.policies)?;
     let found =
         git::read_existing_policy_revisions(catalog, pairs.iter().flatten(), comparison.allow_process)?;
     let (pairs, new) = split_off_new_candidates(pairs, &found, args)?;
@@ -88,10 +84,10 @@ pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<
     if pairs.is_empty() {
         args.shown.check_writable(catalog.files_read())?;
     } else if !beside.new.is_empty() {
-        output::print_line_to_stderr(format_args!("not compared: {}", beside.describe_new_policies()));
+        output::print_note(format_args!("not compared: {}", beside.describe_new_policies()));
     }
     let mut contrasts = Vec::new();
-    let groups = if pairs.is_empty() { Vec::new() } else { group_by_loads(&found, comparison, pairs)? };
+    let groups = if pairs.is_empty() { Vec::new() } else { group_pairs(&found, comparison, pairs)? };
     for ComparedGroup { comparison, pairs, loads } in groups {
         contrasts.extend(compare_pairs(&found, args, comparison, &pairs, &mut beside)?);
         beside.loads.extend(loads);
@@ -102,12 +98,8 @@ pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<
         FormatArg::GITHUB => Ok(contrasts_summary_markdown(&contrasts, &beside).into()),
         _ => Ok(draw_contrasts(&contrasts, &beside, args.details, args.shown.shown.terminal())),
     };
-    args.shown.write_text_and_page(
-        catalog.files_read(),
-        format,
-        || render_contrasts_page(&contrasts, &beside),
-        text,
-    )
+    let page = || render_contrasts_page(&contrasts, &beside);
+    args.shown.write_text_and_page(catalog.files_read(), format, page, text)
 }
 
 /// Compares the pairs of a suite.
@@ -117,7 +109,7 @@ fn compare_pairs(
     comparison: Comparison,
     pairs: &[ComparedPair],
     beside: &mut ComparisonContext,
-) -> Result<Vec<Contrast>, Error> {
+) -> Result<Vec<Contrast>> {
     let mut names: IndexSet<String> = IndexSet::new();
     let mut place = |name: &String| names.insert_full(name.clone()).0;
     let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).listed();
@@ -131,21 +123,17 @@ fn compare_pairs(
 }
 
 /// Returns base and candidate names; if only a revision is named, every policy file of the user.
-fn pair_base_with_candidates(
-    catalog: &Catalog,
-    base: &str,
-    candidates: &[String],
-) -> Result<Vec<ComparedPair>, Error> {
+fn pair_with_base(catalog: &Catalog, base: &str, candidates: &[String]) -> Result<Vec<ComparedPair>> {
     let mut candidates = candidates.to_vec();
     if candidates.is_empty() {
         if !base.starts_with(git::MARK) {
             let help = "name the policy to compare with the base";
-            return Err(error_without_place(Code("usage"), "`--candidate` is missing", help));
+            return Err(usage_error("`--candidate` is missing", help));
         }
         candidates = own_input_names(catalog, InputKind::Policy);
         if candidates.is_empty() && !has_policies_at_base(catalog, base)? {
             let help = "name one with `--candidate`, or list your folders in `ctxsim.toml`";
-            return Err(error_without_place(Code("usage"), "your folders contain no policies", help));
+            return Err(usage_error("your folders contain no policies", help));
         }
     }
     Ok(candidates.into_iter().map(|it| [git::policy_name_at_revision(base, &it), it]).listed())
@@ -157,7 +145,7 @@ fn split_off_new_candidates(
     pairs: Vec<ComparedPair>,
     found: &RevisionCatalog,
     args: &CompareArgs,
-) -> Result<(Vec<ComparedPair>, Vec<String>), Error> {
+) -> Result<(Vec<ComparedPair>, Vec<String>)> {
     if !args.candidates.is_empty() && !found.lacking.is_empty() {
         return Err(found.lacking.iter().map(|it| it.1.clone()).listed().into());
     }
@@ -168,7 +156,7 @@ fn split_off_new_candidates(
 
 /// Returns the pairs whose policies differ in more than their name. The files of a program may differ, so programs
 /// are always compared.
-fn keep_differing_pairs(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPair>, Error> {
+fn keep_differing_pairs(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedPair>> {
     let mut read = catalog.policy_reader();
     let mut kept = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -182,11 +170,7 @@ fn keep_differing_pairs(catalog: &Catalog, pairs: Vec<ComparedPair>) -> Result<V
 
 /// Groups pairs by what supplies the loads that the arguments omit: the user's suites that list the candidate, else the user's scenarios and
 /// sessions, else the default suite.
-fn group_by_loads(
-    catalog: &Catalog,
-    asked: Comparison,
-    pairs: Vec<ComparedPair>,
-) -> Result<Vec<ComparedGroup>, Error> {
+fn group_pairs(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedPair>) -> Result<Vec<ComparedGroup>> {
     if asked.suite.is_some() || !asked.scenarios.is_empty() {
         return Ok(vec![ComparedGroup { comparison: asked, pairs, loads: None }]);
     }
@@ -200,8 +184,7 @@ fn group_by_loads(
                 &catalog.resolve_name_in_file(&suite.origin, InputKind::Policy, policy),
             )
         });
-        let listed: Vec<Origin> =
-            listed.filter_map(|it| catalog.find_origin(InputKind::Policy, &it).ok()).listed();
+        let listed = listed.filter_map(|it| catalog.find_origin(InputKind::Policy, &it).ok()).listed();
         let is_listed = |pair: &ComparedPair| {
             catalog
                 .find_origin(InputKind::Policy, &pair[1])
@@ -236,7 +219,7 @@ fn group_on_own_loads(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedP
     let mut named = scenarios.iter().take(LOADS_NAMED).cloned().listed();
     let n_more = scenarios.len() - named.len();
     named.extend((n_more > 0).then(|| format!("{n_more} more")));
-    let loads = Some(format!("On the scenarios and sessions of your folders: {}.", numbers::listed(&named)));
+    let loads = Some(format!("On the scenarios and sessions of your folders: {}.", listed(&named)));
     let mut comparison = Comparison { scenarios, ..asked };
     if comparison.profiles.is_empty() {
         comparison.profiles = own_input_names(catalog, InputKind::Profile);
@@ -252,17 +235,17 @@ pub(super) fn own_input_names(catalog: &Catalog, kind: InputKind) -> Vec<String>
 }
 
 /// Returns what changed since the revision that a base names; nothing if it names none.
-fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext, Error> {
+fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext> {
     let Some(revision) = revision_of(base) else { return Ok(ComparisonContext::default()) };
     let (mut changed, mut unknown) = (Vec::new(), Vec::new());
     for folder in catalog.user_folders() {
         for kind in InputKind::ALL {
             // That the revision exists is known of the policies; a folder need not lie in their repository.
-            let Ok(before) = input_texts_at_revision(revision, folder, kind) else {
+            let Ok(before) = texts_at_revision(revision, folder, kind) else {
                 unknown.push(folder.display().to_string());
                 break;
             };
-            let now = current_input_texts(catalog, folder, kind)?;
+            let now = current_texts(catalog, folder, kind)?;
             let paths: BTreeSet<&PathBuf> = before.keys().chain(now.keys()).collect();
             for path in paths {
                 let texts = [before.get(path), now.get(path)].map(|it| it.map(String::as_str));
@@ -274,19 +257,14 @@ fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext
             }
         }
     }
-    Ok(ComparisonContext {
-        revision: Some(revision.to_owned()),
-        changed,
-        unknown,
-        ..ComparisonContext::default()
-    })
+    Ok(ComparisonContext { revision: Some(revision.to_owned()), changed, unknown, ..Default::default() })
 }
 
 /// Returns whether the user's folders had policies in the revision that a base names.
-fn has_policies_at_base(catalog: &Catalog, base: &str) -> Result<bool, Error> {
+fn has_policies_at_base(catalog: &Catalog, base: &str) -> Result<bool> {
     let Some(revision) = revision_of(base) else { return Ok(false) };
     for folder in catalog.user_folders() {
-        if !input_texts_at_revision(revision, folder, InputKind::Policy)?.is_empty() {
+        if !texts_at_revision(revision, folder, InputKind::Policy)?.is_empty() {
             return Ok(true);
         }
     }
@@ -300,11 +278,7 @@ fn revision_of(base: &str) -> Option<&str> {
 }
 
 /// Returns the files of a kind as a revision has them, by path below the kind's folder.
-fn input_texts_at_revision(
-    revision: &str,
-    folder: &Path,
-    kind: InputKind,
-) -> Result<BTreeMap<PathBuf, String>, Error> {
+fn texts_at_revision(revision: &str, folder: &Path, kind: InputKind) -> Result<BTreeMap<PathBuf, String>> {
     // A folder whose last file is gone is no longer there.
     let own = folder.join(kind.folder_name());
     let is_there = own.is_dir();
@@ -317,11 +291,7 @@ fn input_texts_at_revision(
 }
 
 /// Returns the files of a kind as they are now.
-fn current_input_texts(
-    catalog: &Catalog,
-    folder: &Path,
-    kind: InputKind,
-) -> Result<BTreeMap<PathBuf, String>, Error> {
+fn current_texts(catalog: &Catalog, folder: &Path, kind: InputKind) -> Result<BTreeMap<PathBuf, String>> {
     let own = folder.join(kind.folder_name());
     let mut found = BTreeMap::new();
     for (_, origin) in catalog.names_and_origins(kind) {

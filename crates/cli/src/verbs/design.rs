@@ -5,11 +5,7 @@ use crate::prelude::*;
 use ctxsim_app::design::{DesignTerms, design_policy};
 use ctxsim_report::tune::design::terminal_text;
 
-use crate::format::WidthArgs;
-use crate::output::{self, WrittenByRemark};
-use crate::verbs::sweep::{mark_comparison_inputs, policy_file_format, print_json_or_text};
-use crate::what::LoadArgs;
-use crate::what::{EvidenceArgs, whole_number_parser};
+use crate::verbs::sweep::{mark_comparison_inputs, policy_file_format, print_answer};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -59,7 +55,7 @@ pub(crate) struct DesignArgs {
 }
 
 /// Searches, prints, and writes the best policy.
-pub(super) fn print_design(catalog: &Catalog, args: &DesignArgs) -> Result<(), Error> {
+pub(super) fn print_design(catalog: &Catalog, args: &DesignArgs) -> Result<()> {
     let format = policy_file_format(args.output.as_deref())?;
     let asked = args.what.comparison(catalog, "--base", std::slice::from_ref(&args.base))?;
     let terms = DesignTerms {
@@ -77,14 +73,9 @@ pub(super) fn print_design(catalog: &Catalog, args: &DesignArgs) -> Result<(), E
     let found = run_with_progress(SIMULATES, |it| design_policy(catalog, &comparison, terms, threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        let text = found.to_policy_text(&name, format)?;
-        output::write_text_file(
-            path,
-            WrittenByRemark::for_input_format(format).add_to_text(&text),
-            args.force.overwrite_rules(catalog.files_read()),
-        )?;
+        let text = WrittenByRemark::add_to_input(format, found.to_policy_text(&name, format)?);
+        output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
     }
-    print_json_or_text(&found.designed, args.json, || {
-        terminal_text(&found.designed, args.wide.stdout_terminal())
-    })
+    let on = args.wide.stdout_terminal();
+    print_answer(&found.designed, args.json, || terminal_text(&found.designed, on))
 }

@@ -6,9 +6,6 @@ use ctxsim_engine::take::{Cell, Load};
 use ctxsim_report::explain::{explanation_json, render_prompt_text, table};
 use ctxsim_report::rows::RowContext;
 
-use crate::format::ShownArgs;
-use crate::git;
-use crate::what::whole_number_parser;
 use crate::what::{ConversationArgs, SessionArgs};
 use ctxsim_base::quantity::saturated;
 
@@ -53,7 +50,7 @@ impl ExplainArgs {
 }
 
 /// Explains one request and writes the result.
-pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<(), Error> {
+pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<()> {
     let format = args.shown.choose_format(&FORMATS)?;
     let comparison = args.one.comparison(&args.policy, args.named_sessions());
     let catalog = &git::read_policy_revisions(catalog, &comparison.policies, comparison.allow_process)?;
@@ -96,7 +93,7 @@ pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<(
 }
 
 /// Opens the requested session of a plan: the only one, or the one named.
-pub(super) fn open_session(plan: &Plan, given: &[String], session_name: Option<&str>) -> Result<Load, Error> {
+pub(super) fn open_session(plan: &Plan, given: &[String], session_name: Option<&str>) -> Result<Load> {
     let mut loads = Vec::new();
     for entry in &plan.scenarios {
         loads.extend(plan.open(entry)?);
@@ -132,5 +129,5 @@ fn list_first_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// Refuses what cannot be chosen.
 pub(super) fn explain_error(message: String, help: &str) -> Error {
-    error_without_place(Code("explain-what"), message, help)
+    Error::refused(Code("explain-what"), message, help)
 }

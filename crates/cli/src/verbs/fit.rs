@@ -3,13 +3,10 @@
 use crate::prelude::*;
 
 use ctxsim_app::fit_memory as fitted;
-use ctxsim_base::grid::tint::Terminal;
-use ctxsim_base::grid::{Grid, Of, numbers, terminal};
+use ctxsim_base::grid::{Grid, Of, terminal};
 use ctxsim_worlds::aging::probes::{Estimate, FittedMemory};
 
-use crate::format::WidthArgs;
-use crate::output::{self, WrittenByRemark};
-use crate::verbs::sweep::print_json_or_text;
+use crate::verbs::sweep::print_answer;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -49,7 +46,7 @@ pub(crate) struct FitArgs {
 }
 
 /// Fits, prints, and writes the model.
-pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<(), Error> {
+pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<()> {
     args.output.as_deref().map_or(Ok(()), output::check_writable)?;
     let file = args.table.display().to_string();
     let found = fitted(catalog, [&args.policy, &args.scenario], &file, &read_text(&args.table)?)?;
@@ -58,14 +55,10 @@ pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<(), Error>
             "Fitted to {} answers about {} facts, {file}, under {}.",
             found.n_answers, found.n_facts, args.policy
         );
-        let text = found.model(&about);
-        output::write_text_file(
-            path,
-            WrittenByRemark::for_input_format(Format::Toml).add_to_text(&text),
-            args.force.overwrite_rules(catalog.files_read()),
-        )?;
+        let text = WrittenByRemark::add_to_input(Format::Toml, found.model(&about));
+        output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
     }
-    print_json_or_text(&found, args.json, || draw_estimates_table(&found, args.wide.stdout_terminal()))
+    print_answer(&found, args.json, || draw_estimates_table(&found, args.wide.stdout_terminal()))
 }
 
 /// Returns the numbers as a table.
@@ -83,7 +76,7 @@ fn draw_estimates_table(found: &FittedMemory, on: Terminal) -> String {
         "{}\n{}\n\n{} about {}; `alike`: answers about one fact count as if there were so many times fewer.\n",
         grid.title,
         terminal::draw_with_note(&grid, on),
-        numbers::counted(found.n_answers, "answer"),
-        numbers::counted(found.n_facts, "fact")
+        counted(found.n_answers, "answer"),
+        counted(found.n_facts, "fact")
     )
 }

@@ -2,27 +2,23 @@
 
 use crate::prelude::*;
 
-use clap::ValueEnum;
 use ctxsim_app::{CompactionPolicies, ListPrices};
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
 use ctxsim_engine::take::{Load, Progress};
 use ctxsim_input::scenario::HiddenRequest;
-use ctxsim_report::BillAsLogged;
-use ctxsim_report::SkippedFile;
 use ctxsim_report::as_logged::sum_bills;
 use ctxsim_report::bill_by::{BillKey, Currency, GroupedBill, describe_export_difference};
 use ctxsim_report::calibration::Calibrations;
 use ctxsim_report::carried::PromptFill;
 use ctxsim_report::fixed::FixedPartBySender;
 use ctxsim_report::recording::{self, FileContents};
+use ctxsim_report::{BillAsLogged, SkippedFile};
 use ctxsim_timeline::import::{ProviderExport, provider_export};
 use ctxsim_timeline::row::Rows;
 
-use crate::format::ShownArgs;
 use crate::progress::READS;
-use crate::what::{RecordedArgs, with_fallback_profile};
+use crate::what::with_fallback_profile;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -116,14 +112,14 @@ impl ByArg {
 }
 
 /// Shows what recordings contain, or how well their bills are predicted.
-pub(super) fn show_recordings(catalog: &Catalog, args: &ImportArgs) -> Result<(), Error> {
+pub(super) fn show_recordings(catalog: &Catalog, args: &ImportArgs) -> Result<()> {
     let format = args.shown.choose_format(match args.by {
         Some(_) => &FORMATS,
         None if args.fixed => &FIXED_FORMATS,
         None => &DOCUMENTS,
     })?;
     let as_json = format == FormatArg::JSON;
-    output::mark_names_as_inputs(catalog, InputKind::Scenario, &args.sessions.paths);
+    output::mark_inputs(catalog, InputKind::Scenario, &args.sessions.paths);
     args.shown.output.check_writable(catalog.files_read())?;
     let text = if args.report {
         describe_bill_predictions(catalog, args, as_json)?.into_bytes()
@@ -132,23 +128,14 @@ pub(super) fn show_recordings(catalog: &Catalog, args: &ImportArgs) -> Result<()
     } else {
         let (files, skipped) = ctxsim_app::read_selected_recordings(catalog, &comparison_as_recorded(args))?;
         print_skipped_counts(&skipped);
+        let width = args.shown.table_width();
         if let Some(by) = args.by {
             let bills = files.iter().flat_map(FileContents::session_bills);
             let bill = GroupedBill::new(bills, by.bill_key(), args.currency.clone());
-            encode_in_format(
-                format,
-                || bill.draw_table(args.shown.table_width()),
-                || bill.to_json(),
-                || bill.to_rows(),
-            )?
+            encode_in_format(format, || bill.draw_table(width), || bill.to_json(), || bill.to_rows())?
         } else if args.fixed {
             let by = FixedPartBySender::new(files.iter().flat_map(FileContents::fixed_prompt_parts));
-            encode_in_format(
-                format,
-                || by.draw_table(args.shown.table_width()),
-                || by.to_json(),
-                || by.to_rows(),
-            )?
+            encode_in_format(format, || by.draw_table(width), || by.to_json(), || by.to_rows())?
         } else {
             describe_recordings(catalog, args, &files, as_json)?.into_bytes()
         }
@@ -162,7 +149,7 @@ fn describe_recordings(
     args: &ImportArgs,
     files: &[FileContents],
     as_json: bool,
-) -> Result<String, Error> {
+) -> Result<String> {
     let bills = files.iter().flat_map(FileContents::session_bills);
     let against = args
         .against
@@ -170,7 +157,7 @@ fn describe_recordings(
         .map(|it| Ok::<_, Error>(describe_export_difference(&read_provider_export(catalog, it)?, bills)));
     let against = against.transpose()?;
     if as_json {
-        against.iter().for_each(|it| output::print_line_to_stderr(format_args!("{}", it.trim_end())));
+        against.iter().for_each(|it| output::print_note(format_args!("{}", it.trim_end())));
         recording::recordings_json(files).map_err(unwritable_error)
     } else {
         Ok(against.unwrap_or_default() + &recording::recordings_text(files, args.details))
@@ -178,13 +165,13 @@ fn describe_recordings(
 }
 
 /// Reads a provider's own export.
-fn read_provider_export(catalog: &Catalog, path: &Path) -> Result<ProviderExport, Error> {
+fn read_provider_export(catalog: &Catalog, path: &Path) -> Result<ProviderExport> {
     catalog.files_read().add_path(path);
     let text = read_text(path)?;
     provider_export(&text).ok_or_else(|| {
         let message = "not a provider's export of usage or costs";
         let help = "give what the usage or cost interface of OpenAI or Anthropic returns, or a table from its console";
-        error_at_place(Code("recording-unknown"), path, message, help)
+        error_at(Code("recording-unknown"), path, message, help)
     })
 }
 
@@ -194,7 +181,7 @@ fn encode_in_format(
     table: impl FnOnce() -> String,
     json: impl FnOnce() -> Result<String, serde_json::Error>,
     rows: impl FnOnce() -> Rows,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Vec<u8>> {
     match format {
         FormatArg::TABLE => Ok(table().into_bytes()),
         FormatArg::JSON => json().map(String::into_bytes).map_err(unwritable_error),
@@ -203,13 +190,11 @@ fn encode_in_format(
 }
 
 /// Compares recorded bills with the cache rules' predictions, keeping everything as the harness did.
-fn describe_bill_predictions(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+fn describe_bill_predictions(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String> {
     for given in &args.sessions.paths {
         let found = catalog.search_scenarios(given)?.found;
-        found
-            .iter()
-            .filter(|it| !it.is_searched)
-            .try_for_each(|it| ctxsim_app::check_is_recording(catalog, &it.name))?;
+        let mut named = found.iter().filter(|it| !it.is_searched);
+        named.try_for_each(|it| ctxsim_app::check_is_recording(catalog, &it.name))?;
     }
     let (sessions, skipped) = calibrate_sessions(catalog, args)?;
     let logged = sum_bills(sessions.iter().filter_map(|it| it.as_logged.as_ref()));
@@ -226,7 +211,7 @@ fn describe_bill_predictions(catalog: &Catalog, args: &ImportArgs, as_json: bool
 }
 
 /// Returns what fills the prompts of recordings, and what carrying it costs.
-fn describe_prompt_fill(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String, Error> {
+fn describe_prompt_fill(catalog: &Catalog, args: &ImportArgs, as_json: bool) -> Result<String> {
     let plan = Plan::new(catalog, &comparison_as_recorded(args))?;
     let (sessions, skipped) = run_with_progress(READS, |progress| {
         plan.map_loads_with_skipped(None, progress, |load, _| {
@@ -255,7 +240,7 @@ fn comparison_as_recorded(args: &ImportArgs) -> Comparison {
 /// Returns how many files and sessions are skipped, by reason.
 fn print_skipped_counts(skipped: &[SkippedFile]) {
     if !skipped.is_empty() {
-        output::print_line_to_stderr(format_args!(
+        output::print_note(format_args!(
             "{} skipped: {}",
             thousands(skipped.len() as u64),
             SkippedFile::counts_by_reason(skipped)
@@ -277,10 +262,7 @@ struct Calibrated {
 }
 
 /// Compares under each assumption about unrecorded requests; no limit stops a session that took place.
-fn calibrate_sessions(
-    catalog: &Catalog,
-    args: &ImportArgs,
-) -> Result<(Vec<Calibrated>, Vec<SkippedFile>), Error> {
+fn calibrate_sessions(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>, Vec<SkippedFile>)> {
     let prices = ListPrices::read(catalog);
     let plan = Plan::new(catalog, &comparison_as_recorded(args))?.without_limits().with_unusable_skipped();
     let compacting = CompactionPolicies::read(catalog)?;

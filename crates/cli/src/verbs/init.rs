@@ -4,13 +4,10 @@ use crate::prelude::*;
 use std::path::Component;
 
 use clap::Subcommand;
-use ctxsim_base::grid::numbers::counted;
-use ctxsim_base::grid::shell::quoted;
 use ctxsim_report::guard::GuardVerdict;
 use ctxsim_report::made::VERSION;
-use serde_json::Value;
 
-use crate::output::{self, OverwriteRules, RemovedUnlessKept, Replaceable};
+use crate::output::RemovedUnlessKept;
 use crate::verbs::check;
 
 /// The files to write, with their texts.
@@ -61,7 +58,7 @@ struct PolicyArgs {
 }
 
 /// Writes files that do not exist yet.
-pub(super) fn write_starter_files(catalog: &Catalog, args: &InitArgs) -> Result<(), Error> {
+pub(super) fn write_starter_files(catalog: &Catalog, args: &InitArgs) -> Result<()> {
     match &args.command {
         Some(InitCommand::Policy(of)) => write_policy_file(catalog, of),
         None => write_repository_files(catalog, args.sessions.as_deref()),
@@ -69,7 +66,7 @@ pub(super) fn write_starter_files(catalog: &Catalog, args: &InitArgs) -> Result<
 }
 
 /// Writes a policy based on another, listing the parameters it may change.
-fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> {
+fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<()> {
     let base = catalog.policy(&args.from)?;
     let name = policy_name_of_path(&args.path);
     let params: Vec<String> = base.spec.params.keys().map(|it| it.escape_debug().to_string()).listed();
@@ -93,11 +90,11 @@ fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<(), Error> 
         None => {
             let message = "a policy is written as RON or TOML, by the file's extension";
             let help = format!("name it `{}`", args.path.with_extension("ron").display());
-            return Err(error_at_place(Code("output-extension"), &args.path, message, help));
+            return Err(error_at(Code("output-extension"), &args.path, message, help));
         }
     };
     refuse_existing(&[&args.path])?;
-    output::write_all_or_none(
+    output::write_together(
         &[(args.path.clone(), text)],
         ForceArgs::default().overwrite_rules(&InputFiles::default()),
     )?;
@@ -120,7 +117,7 @@ fn quoted_in_toml(text: &str) -> String {
 }
 
 /// Writes the files a repository needs for its first check.
-fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<(), Error> {
+fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<()> {
     let (scenario, evidence, prompt) = match sessions {
         Some(folder) => (folder.display().to_string(), "0.5", "\"0.9 window\""),
         None => ("example".to_owned(), "0.8", "60_000"),
@@ -144,7 +141,7 @@ fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<
     if is_configured && (catalog.user_folders().is_empty() || !is_below) {
         let help = format!("put `{FOLDER}` first in its `folders`, so that what is written there is found");
         let message = "its first folder of inputs is not below this one";
-        return Err(error_at_place(Code("init-exists"), CONFIG.0, message, help));
+        return Err(error_at(Code("init-exists"), CONFIG.0, message, help));
     }
     let suite_at = folder.join(SUITE.0);
     let mut files: Vec<(PathBuf, String)> = Vec::new();
@@ -165,7 +162,7 @@ fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<
     check::check_snapshots_replaceable("mine")?;
     // What cannot be written or checked must leave nothing behind.
     let begun = RemovedUnlessKept::new(paths.into_iter().chain([Path::new("snapshots/mine")]));
-    output::write_all_or_none(&files, ForceArgs::default().overwrite_rules(&InputFiles::default()))?;
+    output::write_together(&files, ForceArgs::default().overwrite_rules(&InputFiles::default()))?;
     let mut checked = check::bless_suite(&catalog.reopen_in(Path::new(""))?, "mine")?;
     let unmet = checked.verdicts.iter().filter(|it| !it.holds).cloned().listed();
     if !unmet.is_empty() {
@@ -197,12 +194,8 @@ fn comment_out_unmet_guards(suite_text: &str, unmet: &[GuardVerdict]) -> String 
         let name = |it: &&GuardVerdict| part.starts_with(&format!("name = {}", quoted_in_toml(&it.guard)));
         match unmet.iter().find(name) {
             Some(verdict) => {
-                let lines = part.lines().map(|it| format!("# {it}\n"));
-                text += &format!(
-                    "\n# Today: {}.\n# [[guards]]\n{}",
-                    verdict.finding(),
-                    lines.collect::<String>()
-                );
+                let lines: String = part.lines().map(|it| format!("# {it}\n")).collect();
+                text += &format!("\n# Today: {}.\n# [[guards]]\n{lines}", verdict.finding());
             }
             None => text += &format!("{GUARD}{part}"),
         }
@@ -211,7 +204,7 @@ fn comment_out_unmet_guards(suite_text: &str, unmet: &[GuardVerdict]) -> String 
 }
 
 /// Refuses to overwrite files.
-fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<(), Error> {
+fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<()> {
     let there = paths.iter().map(|it| it.as_ref()).filter(|path| path.symlink_metadata().is_ok());
     let mut problems = Vec::new();
     for path in there {

@@ -2,14 +2,11 @@
 
 use crate::prelude::*;
 
-use clap::ValueEnum;
 use clap_mangen::Man;
 
-use crate::output::OutputArgs;
-use crate::{ends, moved, render};
+use crate::moved;
 use ctxsim_app::catalog::{input_files, kind_of_file};
 use ctxsim_app::check;
-use ctxsim_base::grid::numbers;
 use ctxsim_input::text::schema;
 
 /// The arguments of `validate`.
@@ -100,7 +97,7 @@ Examples:
   ctxsim show --schema policy                                  the JSON Schema of policy files";
 
 /// Prints an input's file or the same in the other language, a policy merged with its bases, sessions without their words, or a schema.
-pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<(), Error> {
+pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<()> {
     if let Some(kind) = args.schema {
         return write_schemas(kind, &args.output);
     }
@@ -128,7 +125,7 @@ pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<(), Erro
         None => ctxsim_app::merged_policy_text(catalog, name, format)?,
         Some(kind) => {
             let message = format!("only policies have bases: `--merged` does not apply to a {}", kind.noun());
-            return Err(error_without_place(Code("usage"), message, "remove `--merged`"));
+            return Err(usage_error(message, "remove `--merged`"));
         }
     };
     // The file is the user's from now on: the next one does not replace it without a word.
@@ -151,17 +148,17 @@ fn wrong_extension_error(path: &Path, format: Format) -> Error {
         Format::Toml => ("TOML", "toml"),
     };
     let help = format!("name it `{}`", path.with_extension(extension).display());
-    error_at_place(Code("output-extension"), path, format!("a {name} file ends in `.{extension}`"), help)
+    error_at(Code("output-extension"), path, format!("a {name} file ends in `.{extension}`"), help)
 }
 
 /// Checks inputs and reports every problem in all of them.
-pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<(), Error> {
+pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<()> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let (mut n_checked, mut n_programs) = (0_usize, 0_usize);
     if args.allow_process {
         ends::install_interrupt_handler();
     }
-    let mut take = |result: Result<CheckedInput, Error>| {
+    let mut take = |result: Result<CheckedInput>| {
         n_checked += 1;
         match result {
             Ok(CheckedInput { n_programs_not_run: not_run, warnings: more }) => {
@@ -185,13 +182,11 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
         } else if path.is_dir() {
             match input_files(path) {
                 Ok(files) if files.is_empty() => take(Err(folder_without_inputs_error(path))),
-                Ok(files) => {
-                    files.iter().for_each(|it| take(check_input_file(catalog, it, args.allow_process)))
-                }
+                Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it, args.allow_process))),
                 Err(error) => take(Err(error)),
             }
         } else {
-            take(check_input_file(catalog, path, args.allow_process));
+            take(check_file(catalog, path, args.allow_process));
         }
     }
     if args.strict {
@@ -209,7 +204,7 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
     };
     let valid = match warnings.len() {
         0 => valid,
-        n => format!("{valid}, with {}", numbers::counted(n, "warning")),
+        n => format!("{valid}, with {}", counted(n, "warning")),
     };
     output::print_text(&match n_programs {
         0 => format!("{valid}\n"),
@@ -221,47 +216,42 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
 /// Reports a folder without inputs.
 fn folder_without_inputs_error(folder: &Path) -> Error {
     let help = "inputs end in `.ron` or `.toml`; name recordings one by one";
-    error_at_place(Code("folder-empty"), folder, "the folder contains no inputs", help)
+    error_at(Code("folder-empty"), folder, "the folder contains no inputs", help)
 }
 
 /// Checks what a catalog names, of all inputs or of those below a folder.
 fn check_inputs_of_catalog(
     catalog: &Catalog,
     folder: Option<&Path>,
-    may_start_programs: bool,
-    take: &mut impl FnMut(Result<CheckedInput, Error>),
+    may_start: bool,
+    take: &mut impl FnMut(Result<CheckedInput>),
 ) {
     for kind in InputKind::ALL {
         for name in catalog.names(kind) {
             let is_in =
                 |folder| catalog.find_origin(kind, name).is_ok_and(|it| it.path().starts_with(folder));
             if folder.is_none_or(is_in) {
-                take(check_named_input(catalog, kind, name, may_start_programs));
+                take(check_input(catalog, kind, name, may_start));
             }
         }
     }
 }
 
 /// Checks one file.
-fn check_input_file(catalog: &Catalog, path: &Path, may_start_programs: bool) -> Result<CheckedInput, Error> {
+fn check_file(catalog: &Catalog, path: &Path, may_start: bool) -> Result<CheckedInput> {
     let kind = kind_of_file(path)?;
-    check_named_input(catalog, kind, &path.to_string_lossy(), may_start_programs)
+    check_input(catalog, kind, &path.to_string_lossy(), may_start)
 }
 
 /// Checks one input, and what its program does where it may start.
-fn check_named_input(
-    catalog: &Catalog,
-    kind: InputKind,
-    name: &str,
-    may_start_programs: bool,
-) -> Result<CheckedInput, Error> {
+fn check_input(catalog: &Catalog, kind: InputKind, name: &str, may_start: bool) -> Result<CheckedInput> {
     check::check_input(catalog, kind, name)?;
-    if may_start_programs {
+    if may_start {
         check::try_out_input(catalog, kind, name)?;
     }
     let has_program = kind == InputKind::Policy && catalog.policy(name)?.spec.process.is_some();
     Ok(CheckedInput {
-        n_programs_not_run: usize::from(has_program && !may_start_programs),
+        n_programs_not_run: usize::from(has_program && !may_start),
         warnings: check::lint_input(catalog, kind, name)?,
     })
 }
@@ -273,10 +263,10 @@ struct CheckedInput {
 }
 
 /// Prints the schema of one kind of file, or writes it to a folder, or those of all kinds.
-pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> Result<(), Error> {
+pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> Result<()> {
     if kind.is_none() && output.file().is_none() {
         let help = "name a kind of file, or a folder for all of them";
-        return Err(error_without_place(Code("usage"), "missing: `<KIND>`", help));
+        return Err(usage_error("missing: `<KIND>`", help));
     }
     output.file().map_or(Ok(()), output::make_folder)?;
     let (inputs, mut files) = (InputFiles::default(), Vec::new());
@@ -294,26 +284,22 @@ pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> 
             None => output::print_encoded(text.as_bytes())?,
         }
     }
-    output::write_all_or_none(&files, output.force().overwrite_rules(&inputs))
+    output::write_together(&files, output.force().overwrite_rules(&inputs))
 }
 
 /// Prints the manual page, or writes one per command.
-pub(super) fn write_manual(args: &ManArgs) -> Result<(), Error> {
+pub(super) fn write_manual(args: &ManArgs) -> Result<()> {
     let Some(folder) = &args.output else {
         return output::print_encoded(render_manual_page(Man::new(command_for_manual()))?.as_bytes());
     };
     output::make_folder(folder)?;
     let (inputs, mut files) = (InputFiles::default(), Vec::new());
     add_manual_pages(folder, command_for_manual(), &mut files)?;
-    output::write_all_or_none(&files, args.force.overwrite_rules(&inputs))
+    output::write_together(&files, args.force.overwrite_rules(&inputs))
 }
 
 /// Adds the pages of a command and its subcommands; the hidden ones have the options of flags.
-fn add_manual_pages(
-    folder: &Path,
-    command: clap::Command,
-    files: &mut Vec<(PathBuf, String)>,
-) -> Result<(), Error> {
+fn add_manual_pages(folder: &Path, command: clap::Command, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
     for inner in command.get_subcommands() {
         add_manual_pages(folder, inner.clone(), files)?;
     }
@@ -323,7 +309,7 @@ fn add_manual_pages(
     Ok(())
 }
 
-fn render_manual_page(man: Man) -> Result<String, Error> {
+fn render_manual_page(man: Man) -> Result<String> {
     let mut page = Vec::new();
     let failed = |source| Error::Write { path: "the manual page".into(), source };
     man.render(&mut page).map_err(failed)?;
@@ -331,7 +317,7 @@ fn render_manual_page(man: Man) -> Result<String, Error> {
 }
 
 /// Prints a completion script.
-pub(super) fn print_completions(args: &CompletionsArgs) -> Result<(), Error> {
+pub(super) fn print_completions(args: &CompletionsArgs) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut moved::command_for_completions(), "ctxsim", &mut script);
     output::print_encoded(&script)

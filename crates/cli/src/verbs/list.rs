@@ -3,15 +3,10 @@
 use crate::prelude::*;
 use ctxsim_app::catalog::PolicyReader;
 use ctxsim_base::diag::nearest;
-use ctxsim_base::grid::numbers::thousands;
 use ctxsim_base::grid::terminal::draw;
-use ctxsim_base::grid::tint::{Terminal, Tint};
+use ctxsim_base::grid::tint::Tint;
 use ctxsim_base::grid::{CellKind, Grid};
 use ctxsim_timeline::import;
-use indexmap::IndexMap;
-
-use crate::format::WidthArgs;
-use clap::ValueEnum;
 
 /// The arguments of `list`.
 #[derive(Debug, Args)]
@@ -45,7 +40,7 @@ pub(crate) enum KindArg {
 const MARKS: &str = "How a policy is known: [S] its source was read, [D] official documentation, [R] reverse-engineered, [2] other people's accounts, [G] general knowledge, [PR] proposed, [measured] in recorded sessions.";
 
 /// Prints the catalogue, or its entries of a kind or with a text.
-pub(super) fn print_catalog(catalog: &Catalog, args: &ListArgs) -> Result<(), Error> {
+pub(super) fn print_catalog(catalog: &Catalog, args: &ListArgs) -> Result<()> {
     let on = args.wide.stdout_terminal();
     let kinds = match args.kind {
         None => InputKind::ALL.to_vec(),
@@ -155,23 +150,17 @@ fn folder_of_name(name: &str) -> &str {
 }
 
 /// Prints what is known of the formats of recorded sessions whose name or description contains a text.
-fn print_log_formats(filter: &str, terminal: Terminal) -> Result<(), Error> {
+fn print_log_formats(filter: &str, terminal: Terminal) -> Result<()> {
     let wanted = filter.to_lowercase();
     let has = |format: &&&import::LogFormat| {
-        let said = [format.name, format.looks_like, format.place, format.reads, format.omits]
-            .join(" ")
-            .to_lowercase();
-        said.contains(&wanted)
+        let said = [format.name, format.looks_like, format.place, format.reads, format.omits];
+        said.join(" ").to_lowercase().contains(&wanted)
     };
     let all = import::formats();
     let found: Vec<_> = all.iter().filter(has).listed();
     if found.is_empty() {
         let message = format!("no format has `{filter}` in its description");
-        return Err(error_without_place(
-            Code("nothing-listed"),
-            message,
-            "remove `--filter` to list everything",
-        ));
+        return Err(Error::refused(Code("nothing-listed"), message, "remove `--filter` to list everything"));
     }
     let mut text = String::new();
     let head = format!("formats ({}): logs of agents that can be read", found.len());

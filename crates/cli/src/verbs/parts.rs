@@ -1,7 +1,7 @@
 //! `--parts` and `ctxsim run --merge`: the parts of a job in a folder, made by any number of processes, and their fold.
 
 use crate::prelude::*;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use ctxsim_app::parts::{PartsRequest, PlanShard};
 use ctxsim_app::{PlanWatch, as_unstoppable_watch};
-use ctxsim_base::grid::numbers;
 use ctxsim_report::part::{JobKind, JobPart, PartHead, PartSet};
 use ctxsim_timeline::import::{LINE_BYTES_MAX, read_line};
 
@@ -47,8 +46,8 @@ impl PartsArgs {
         &self,
         folder: &Path,
         job: &PartJob<'_, H>,
-        play: impl FnOnce(PlanWatch<'_>, &PartsRequest<'_, H>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        play: impl FnOnce(PlanWatch<'_>, &PartsRequest<'_, H>) -> Result<()>,
+    ) -> Result<()> {
         let shard = self.shard.unwrap_or(PlanShard::WHOLE);
         let &PartJob { digest, head, names, threads } = job;
         let store = PartFolder::open::<H>(folder, digest, names, shard)?;
@@ -81,7 +80,7 @@ struct PartFolder {
 
 impl PartFolder {
     /// Looks at what is there; parts of another job are refused.
-    fn open<H: JobKind>(folder: &Path, job: &str, names: &[&str], shard: PlanShard) -> Result<Self, Error> {
+    fn open<H: JobKind>(folder: &Path, job: &str, names: &[&str], shard: PlanShard) -> Result<Self> {
         output::make_folder(folder)?;
         let mut made = vec![false; names.len()];
         let own = folder.join(format!("part-{}-of-{}.jsonl", shard.part, shard.of));
@@ -94,10 +93,8 @@ impl PartFolder {
                 if part.job != job {
                     let message = format!("this folder has parts of job {}, and this is job {job}", part.job);
                     let help = "name another folder: sessions, policies, profiles or options are others";
-                    return Err(error_in_file(
-                        &path,
-                        Diagnostic::at(Code("part-job"), "", message).help(help),
-                    ));
+                    let problem = Diagnostic::at(Code("part-job"), "", message).help(help);
+                    return Err(error_in_file(&path, problem));
                 }
                 if let Some(place) = made.get_mut(part.nth) {
                     *place = true;
@@ -118,7 +115,7 @@ impl PartFolder {
     }
 
     /// Writes a part.
-    fn write_part<H: JobKind>(&self, part: &JobPart<H>) -> Result<(), Error> {
+    fn write_part<H: JobKind>(&self, part: &JobPart<H>) -> Result<()> {
         let line = part.to_json_line().map_err(unwritable_error)?;
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
@@ -140,7 +137,7 @@ impl PartFolder {
 }
 
 /// Returns the schema of the parts in folders or files; `None` if they are something else, such as shards of a sweep.
-pub(crate) fn schema_named_in(paths: &[PathBuf]) -> Result<Option<String>, Error> {
+pub(crate) fn schema_named_in(paths: &[PathBuf]) -> Result<Option<String>> {
     let mut all = Vec::new();
     for path in paths {
         all.extend(if path.is_dir() { part_files_in(path)? } else { vec![path.clone()] });
@@ -169,13 +166,13 @@ const LINES_MAX: usize = 10_000_000;
 const PROBLEMS_MAX: usize = 64;
 
 /// What reads a part by its number.
-pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<JobPart<H>, Error>;
+pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<JobPart<H>>;
 
 /// Folds all parts of folders and files, which are read in the order of their plan.
 pub(crate) fn fold_part_files<H: JobKind, R>(
     paths: &[PathBuf],
-    fold: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R, Error>,
-) -> Result<R, Error> {
+    fold: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R>,
+) -> Result<R> {
     let mut all: Vec<PartLines> = Vec::new();
     for path in paths {
         let found = if path.is_dir() { part_files_in(path)? } else { vec![path.clone()] };
@@ -213,7 +210,7 @@ pub(crate) fn fold_part_files<H: JobKind, R>(
 }
 
 /// Returns the files of parts in a folder, in order.
-fn part_files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+fn part_files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let unread = |source| Error::Read { path: folder.to_owned(), source };
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(unread)? {
@@ -246,7 +243,7 @@ struct PartLines {
 
 impl PartLines {
     /// Finds the lines of a file.
-    fn index_lines(path: &Path) -> Result<Self, Error> {
+    fn index_lines(path: &Path) -> Result<Self> {
         let unread = |source| Error::Read { path: path.to_owned(), source };
         let mut reader = BufReader::new(File::open(path).map_err(unread)?);
         let (mut places, mut cut, mut at, mut line) = (Vec::new(), None, 0, Vec::new());
@@ -271,8 +268,7 @@ impl PartLines {
                 cut = Some(place);
             }
             if places.len() > LINES_MAX {
-                let message =
-                    format!("this file has more than {} lines", numbers::thousands(LINES_MAX as u64));
+                let message = format!("this file has more than {} lines", thousands(LINES_MAX as u64));
                 let problem = Diagnostic::at(Code("part-broken"), "", message);
                 return Err(error_in_file(path, problem.help("name files that ctxsim wrote with `--parts`")));
             }
@@ -281,7 +277,7 @@ impl PartLines {
     }
 
     /// Returns a line.
-    fn read_line_at(&self, place: LinePlace) -> Result<String, Error> {
+    fn read_line_at(&self, place: LinePlace) -> Result<String> {
         let mut bytes = vec![0; place.bytes];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file.seek(SeekFrom::Start(place.at)).and_then(|_| file.read_exact(&mut bytes));
@@ -290,12 +286,12 @@ impl PartLines {
     }
 
     /// Returns a part.
-    fn read_part_at<H: JobKind>(&self, place: LinePlace) -> Result<JobPart<H>, Error> {
+    fn read_part_at<H: JobKind>(&self, place: LinePlace) -> Result<JobPart<H>> {
         JobPart::from_json_line(&self.read_line_at(place)?).map_err(|it| self.error_at_line(place, *it))
     }
 
     /// Takes away what a stopped process has not written to its end.
-    fn cut_unfinished_line(&self) -> Result<(), Error> {
+    fn cut_unfinished_line(&self) -> Result<()> {
         self.cut.map_or(Ok(()), |cut| output::truncate_file(&self.path, cut.at))
     }
 

@@ -1,20 +1,16 @@
 //! `ctxsim prices`: price lists as profiles, and what newer ones change.
 
 use crate::prelude::*;
-use std::fmt::Write as _;
 
 use clap::Subcommand;
 use ctxsim_app::ListPrices;
 use ctxsim_app::catalog::price_list_files;
-use ctxsim_base::grid::numbers::{NONE, counted};
+use ctxsim_base::grid::numbers::NONE;
 use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
-use ctxsim_input::pricelist::update::{PriceUpdate, updates};
+use ctxsim_input::pricelist::update::updates;
 use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
 use ctxsim_input::profile::calendar;
-use indexmap::IndexMap;
 use indexmap::map::Entry as Slot;
-
-use crate::output::{self, OverwriteRules, WrittenByRemark};
 
 /// Shown below the options.
 const EXAMPLES: &str = "\
@@ -84,7 +80,7 @@ pub(crate) struct UpdatePricesArgs {
 }
 
 /// Runs a command on price lists.
-pub(super) fn run_prices_command(command: &PricesCommand, catalog: &Catalog) -> Result<(), Error> {
+pub(super) fn run_prices_command(command: &PricesCommand, catalog: &Catalog) -> Result<()> {
     match command {
         PricesCommand::Import(args) => import_price_lists(args),
         PricesCommand::Update(args) => update_profile_prices(args, catalog),
@@ -92,7 +88,7 @@ pub(super) fn run_prices_command(command: &PricesCommand, catalog: &Catalog) -> 
 }
 
 /// Imports price lists as profiles; if two lists yield the same profile, the first one is kept.
-fn import_price_lists(args: &PriceImportArgs) -> Result<(), Error> {
+fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
     check_day(&args.as_of)?;
     let inputs = InputFiles::default();
     let lists = read_price_lists(&args.paths, &inputs)?;
@@ -119,26 +115,29 @@ fn import_price_lists(args: &PriceImportArgs) -> Result<(), Error> {
             }
         }
         let n_placed = profiles.len() - n_before;
-        text += &price_list_summary(found.list, n_placed, &unplaced, &lacks, args.details);
+        text += &summarise(found.list, n_placed, &unplaced, &lacks, args.details);
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
         return Err(no_profiles_error(first_unplaced));
     }
     match &args.output {
-        Some(folder) => write_profiles(folder, profiles.values(), args.force.overwrite_rules(&inputs))?,
+        Some(folder) => {
+            let all = profiles.values().map(|it| (&it.name, &it.text));
+            write_profiles(folder, all, args.force.overwrite_rules(&inputs))?;
+        }
         None => text.push_str("Nothing was written: add `--output DIR` to write the profiles.\n"),
     }
     output::print_text(&text)
 }
 
 /// Checks that a text is a date.
-fn check_day(text: &str) -> Result<(), Error> {
+fn check_day(text: &str) -> Result<()> {
     if calendar::parse_day(text).is_some() {
         return Ok(());
     }
     let message = format!("`{text}` is not a date (YYYY-MM-DD)");
-    Err(error_at_place(Code("date-format"), "--as-of", message, "write it like \"2026-10-07\""))
+    Err(error_at(Code("date-format"), "--as-of", message, "write it like \"2026-10-07\""))
 }
 
 /// How many profiles of a list lack something, by what they lack.
@@ -156,13 +155,7 @@ impl LackCounts {
 }
 
 /// Counts the profiles of a price list and, by reason, the entries without one.
-fn price_list_summary(
-    list: &str,
-    n_made: usize,
-    unplaced: &[Unplaced],
-    lacks: &LackCounts,
-    details: bool,
-) -> String {
+fn summarise(list: &str, n_made: usize, unplaced: &[Unplaced], lacks: &LackCounts, details: bool) -> String {
     let mut text = String::new();
     let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
     for one in unplaced {
@@ -198,7 +191,7 @@ fn no_profiles_error(first: Option<Unplaced>) -> Error {
         Some(it) => format!("the first entry, `{}`, was left out: {} [{}]", it.name, it.reason, it.code),
         None => "name a price list that contains models".to_owned(),
     };
-    error_without_place(Code("price-list-empty"), "no entry in these lists yields a profile", help)
+    Error::refused(Code("price-list-empty"), "no entry in these lists yields a profile", help)
 }
 
 /// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
@@ -209,19 +202,19 @@ fn path_below_profiles(folder: &Path) -> String {
     at.map(|at| parts[at + 1..].join("/")).unwrap_or_default()
 }
 
-/// Writes profiles below a folder.
+/// Writes profiles, by their names, below a folder.
 fn write_profiles<'p>(
     folder: &Path,
-    profiles: impl Iterator<Item = &'p PlacedProfile>,
+    profiles: impl Iterator<Item = (&'p String, &'p String)>,
     kept: OverwriteRules<'_>,
-) -> Result<(), Error> {
-    let remark = WrittenByRemark::for_input_format(Format::Toml);
-    let files = profiles.map(|it| (folder.join(format!("{}.toml", it.name)), remark.add_to_text(&it.text)));
-    output::write_all_or_none(&files.listed(), kept)
+) -> Result<()> {
+    let text = |text: &String| WrittenByRemark::add_to_input(Format::Toml, text);
+    let files = profiles.map(|(name, own)| (folder.join(format!("{name}.toml")), text(own)));
+    output::write_together(&files.listed(), kept)
 }
 
 /// Prints what lists change in the profiles, and writes those that change.
-fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(), Error> {
+fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<()> {
     check_day(&args.as_of)?;
     let inputs = InputFiles::default();
     let lists = read_price_lists(&args.paths, &inputs)?;
@@ -242,12 +235,8 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
     let _ = writeln!(text, "{changes} of {profiles} in these lists would change, in USD per million tokens.");
     match &args.output {
         Some(folder) => {
-            let remark = WrittenByRemark::for_input_format(Format::Toml);
-            let dated = changed.iter().filter_map(|it| Some((it, it.text.as_ref()?)));
-            let file = |(profile, text): (&PriceUpdate, &String)| {
-                (folder.join(format!("{}.toml", profile.name)), remark.add_to_text(text))
-            };
-            output::write_all_or_none(&dated.map(file).listed(), args.force.overwrite_rules(&inputs))?;
+            let dated = changed.iter().filter_map(|it| Some((&it.name, it.text.as_ref()?)));
+            write_profiles(folder, dated, args.force.overwrite_rules(&inputs))?;
         }
         None => text.push_str("Nothing was written: add `--output DIR` to write the changed profiles.\n"),
     }
@@ -255,14 +244,14 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
 }
 
 /// Reads the lists in files and folders.
-fn read_price_lists(paths: &[PathBuf], inputs: &InputFiles) -> Result<Vec<ListContents>, Error> {
+fn read_price_lists(paths: &[PathBuf], inputs: &InputFiles) -> Result<Vec<ListContents>> {
     let mut files = Vec::new();
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
         if inner.is_empty() {
             let (message, help) =
                 ("the folder contains no price lists", "price lists end in `.json` or `.toml`");
-            return Err(error_at_place(Code("folder-empty"), path, message, help));
+            return Err(error_at(Code("folder-empty"), path, message, help));
         }
         for path in inner {
             inputs.add_path(&path);

@@ -6,7 +6,6 @@ use ctxsim_app::{OutcomeTable, RealisedRequest, check_forecast, parse_forecast};
 use ctxsim_report::realised::{html_page, markdown, terminal_text};
 
 use crate::progress::READS_AND_SIMULATES;
-use crate::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -57,10 +56,10 @@ pub(crate) struct RealisedArgs {
 }
 
 /// Compares and writes.
-pub(super) fn compare_with_forecast(catalog: &Catalog, args: &RealisedArgs) -> Result<(), Error> {
+pub(super) fn compare_with_forecast(catalog: &Catalog, args: &RealisedArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     // A table by hand may be wrong: that is said before any session is read.
-    let outcomes = args.outcomes.as_ref().map(|path| -> Result<OutcomeTable, Error> {
+    let outcomes = args.outcomes.as_ref().map(|path| -> Result<OutcomeTable> {
         catalog.files_read().add_path(path);
         OutcomeTable::read(&path.display().to_string(), &read_text(path)?)
     });

@@ -3,10 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::prelude::*;
-use clap::{Arg, ValueEnum};
 use ctxsim_app::advise::is_log_of_known_agent;
 use ctxsim_app::as_unstoppable_watch;
-use ctxsim_base::grid::tint::Terminal;
 use ctxsim_base::order::InOrder as _;
 use ctxsim_engine::measure::missed::all_misses;
 use ctxsim_engine::take::{Cell, Load, RowsOf, Take};
@@ -19,11 +17,10 @@ use ctxsim_report::sections::columns::TableColumn;
 use ctxsim_report::tracer::Tracer;
 use ctxsim_report::{NextCommands, Report, SessionReport, html, json, rows, run_blocks, runs};
 use ctxsim_timeline::row::Rows;
-use serde_json::Value;
 
-use crate::git::{self, RevArgs, RevisionCatalog};
+use crate::git::{RevArgs, RevisionCatalog};
 use crate::verbs::parts::{PartJob, PartsArgs};
-use crate::what::{EvidenceArgs, LoadArgs, PoliciesArgs, SelectArgs, SuiteArgs, next_command_on as next_of};
+use crate::what::next_command_on as next_of;
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
@@ -123,7 +120,7 @@ pub(crate) fn offer_comparison_formats(subject: &'static str) -> impl FnOnce(Arg
 }
 
 /// Runs and writes; returns whether every guard of the suite held.
-pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool, Error> {
+pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool> {
     let format = choose_format(args)?;
     let columns = parse_columns(args, format)?;
     let (catalog, plan) = plan_run(catalog, args)?;
@@ -138,7 +135,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool, 
     // The prompts of a single load are drawn on a terminal, too.
     let is_one = format == FormatArg::TABLE && plan.scenarios.len() == 1;
     let tracer = Tracer::new(is_drawn || is_one);
-    let reported = || -> Result<(Report, Traces), Error> {
+    let reported = || -> Result<(Report, Traces)> {
         let (mut report, traces) = run_with_progress(SIMULATES, |progress| {
             let (wants, trace) = (
                 |load: &Load| tracer.admit_load(load),
@@ -160,7 +157,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool, 
             holds &= all_ran_or_print_failures(&report);
             for verdict in report.guard_verdicts.iter().filter(|it| !it.holds) {
                 holds = false;
-                output::print_line_to_stderr(format_args!("guard failed: {verdict}"));
+                output::print_note(format_args!("guard failed: {verdict}"));
             }
             if format == FormatArg::GITHUB {
                 marks = github::guard_annotation_commands(&report.guard_verdicts);
@@ -174,7 +171,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool, 
             if args.shown.page.is_asked() {
                 reported()?;
             }
-            let (text, has_all) = encode_plan_rows(&plan, args, rows, format)?;
+            let (text, has_all) = encode_rows(&plan, args, rows, format)?;
             holds = has_all;
             text
         }
@@ -185,12 +182,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool, 
 }
 
 /// Returns rows, and whether no run failed.
-fn encode_plan_rows(
-    plan: &Plan,
-    args: &RunArgs,
-    rows: RowsArg,
-    format: FormatArg,
-) -> Result<(Vec<u8>, bool), Error> {
+fn encode_rows(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg) -> Result<(Vec<u8>, bool)> {
     let kind = match rows {
         RowsArg::Requests | RowsArg::Needs => return encode_ledger_rows(plan, args, format),
         RowsArg::Runs | RowsArg::Cards => {
@@ -209,15 +201,12 @@ fn encode_plan_rows(
 }
 
 /// Returns the plan of a run, and the catalog that it was made with.
-pub(crate) fn plan_run(catalog: &Catalog, args: &RunArgs) -> Result<(RevisionCatalog, Plan), Error> {
+pub(crate) fn plan_run(catalog: &Catalog, args: &RunArgs) -> Result<(RevisionCatalog, Plan)> {
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
     let comparison =
         args.select.add_selection_to(Comparison { suite: args.suite.suite.clone(), ..comparison });
-    let with = git::read_policy_revisions(
-        catalog,
-        &policy_names_of_run(catalog, &comparison, args.rev)?,
-        comparison.allow_process,
-    )?;
+    let named = policy_names_of_run(catalog, &comparison, args.rev)?;
+    let with = git::read_policy_revisions(catalog, &named, comparison.allow_process)?;
     let plan = Plan::new(&with, &comparison)?;
     Ok((with, plan))
 }
@@ -228,7 +217,7 @@ fn write_parts_or_totals(
     args: &RunArgs,
     format: FormatArg,
     catalog: &Catalog,
-) -> Result<Option<bool>, Error> {
+) -> Result<Option<bool>> {
     let (threads, min_evidence) = (args.what.threads(), args.evidence.min_evidence);
     if let Some(folder) = args.parts.folder() {
         plan.check_has_parts()?;
@@ -253,7 +242,7 @@ fn write_parts_or_totals(
 /// Tells which runs failed; returns whether none did.
 pub(crate) fn all_ran_or_print_failures(report: &Report) -> bool {
     for failed in &report.failures {
-        output::print_line_to_stderr(format_args!("run failed: {failed}"));
+        output::print_note(format_args!("run failed: {failed}"));
     }
     report.failures.is_empty()
 }
@@ -266,20 +255,16 @@ pub(crate) struct TotalsView<'a> {
 
 impl TotalsView<'_> {
     /// Checks before any work that they may be written.
-    pub(crate) fn check_writable(&self, inputs: &InputFiles) -> Result<(), Error> {
+    pub(crate) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
             let help = "use `--format table`, `--format json` or `--format html`";
-            return Err(error_without_place(
-                Code("usage"),
-                "totals are written as tables, as JSON or as a page",
-                help,
-            ));
+            return Err(usage_error("totals are written as tables, as JSON or as a page", help));
         }
         self.to.check_writable(inputs)
     }
 
     /// Writes the totals of a report.
-    pub(crate) fn write_totals(&self, report: &Report, inputs: &InputFiles) -> Result<(), Error> {
+    pub(crate) fn write_totals(&self, report: &Report, inputs: &InputFiles) -> Result<()> {
         let page = || html::html_page(report, Detail::Groups, &Traces::default());
         let on = self.to.shown.terminal();
         let text = || match self.format {
@@ -304,11 +289,7 @@ fn advise_command(args: &RunArgs, sessions: &[SessionReport]) -> Option<NextComm
 }
 
 /// Returns the policies of a run, from its arguments or its suite.
-fn policy_names_of_run(
-    catalog: &Catalog,
-    comparison: &Comparison,
-    rev: RevArgs,
-) -> Result<Vec<String>, Error> {
+fn policy_names_of_run(catalog: &Catalog, comparison: &Comparison, rev: RevArgs) -> Result<Vec<String>> {
     // A suite supplies only what was omitted.
     let suite = comparison.suite.as_ref().filter(|_| comparison.policies.is_empty());
     let Some(suite) = suite else { return Ok(comparison.policies.clone()) };
@@ -316,7 +297,7 @@ fn policy_names_of_run(
 }
 
 /// Returns the format: as requested, by the output's extension, or the default.
-fn choose_format(args: &RunArgs) -> Result<FormatArg, Error> {
+fn choose_format(args: &RunArgs) -> Result<FormatArg> {
     let (subject, known) = match (args.rows, &args.chart) {
         (_, Some(_)) => ("a chart".to_owned(), vec![FormatArg::SVG]),
         (RowsArg::Runs, None) => ("a comparison".to_owned(), comparison_formats()),
@@ -354,7 +335,7 @@ pub(crate) fn encode_report(
     traces: &Traces,
     &ReportView { on, detail, chart }: &ReportView<'_>,
     format: FormatArg,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Vec<u8>> {
     let text = match format {
         FormatArg::TABLE => run_blocks::report_text(report, RunLayout { on, detail, traces: &traces.runs }),
         FormatArg::MARKDOWN => run_blocks::report_markdown(report, detail).into(),
@@ -370,31 +351,31 @@ pub(crate) fn encode_report(
 }
 
 /// Writes what only session streams have.
-fn encode_session_rows(all: &[Value], format: FormatArg) -> Result<Vec<u8>, Error> {
+fn encode_session_rows(all: &[Value], format: FormatArg) -> Result<Vec<u8>> {
     if all.is_empty() {
         let message = "no scenario in this run has a stream of sessions";
-        return Err(error_without_place(Code("rows-sessions"), message, "name a scenario with `load.aging`"));
+        return Err(Error::refused(Code("rows-sessions"), message, "name a scenario with `load.aging`"));
     }
     format.encode_rows(|_| vec![Rows::serialised(all)])
 }
 
 /// Returns the columns that are asked for, which only tables have.
-fn parse_columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>, Error> {
+fn parse_columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>> {
     if args.rows != RowsArg::Runs && args.details && !args.shown.page.is_asked() {
         let help = "remove `--details`: rows have everything";
-        return Err(error_without_place(Code("usage"), "`--details` shows more of tables and pages", help));
+        return Err(usage_error("`--details` shows more of tables and pages", help));
     }
     let Some(asked) = &args.columns else { return Ok(Vec::new()) };
     let of_tables = [FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::GITHUB];
     if args.rows != RowsArg::Runs || !of_tables.contains(&format) {
         let help = "use `--format table`, `markdown`, `html` or `github`; other formats have every number";
-        return Err(error_without_place(Code("usage"), "`--columns` chooses the columns of tables", help));
+        return Err(usage_error("`--columns` chooses the columns of tables", help));
     }
     Ok(TableColumn::parse_list(asked)?)
 }
 
 /// Returns the rows of all runs, and whether none of them failed.
-fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool), Error> {
+fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool)> {
     let n_failed = AtomicUsize::new(0);
     let of_loads = run_with_progress(SIMULATES, |told| {
         plan.map_loads(args.what.threads(), told, |load, progress| {
@@ -412,10 +393,7 @@ fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<
                 if let Some(fault) = &ledger.fault {
                     n_failed.fetch_add(1, Ordering::Relaxed);
                     let profile = load.run_name(cell).profile;
-                    output::print_line_to_stderr(format_args!(
-                        "run failed: {profile} on {}: {fault}",
-                        load.name
-                    ));
+                    output::print_note(format_args!("run failed: {profile} on {}: {fault}", load.name));
                     continue;
                 }
                 all.push(match args.rows {
@@ -433,13 +411,13 @@ fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<
             Ok(all)
         })
     })?;
-    let of_loads: Result<Vec<Vec<Rows>>, Error> = of_loads.into_iter().collect();
+    let of_loads: Result<Vec<Vec<Rows>>> = of_loads.into_iter().collect();
     let rows = of_loads?.into_iter().flatten().listed();
     Ok((format.encode_rows(|_| rows)?, n_failed.into_inner() == 0))
 }
 
 /// Returns rows that only some worlds have, or a problem where no load has any.
-fn encode_world_rows(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsOf) -> Result<Vec<u8>, Error> {
+fn encode_world_rows(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsOf) -> Result<Vec<u8>> {
     let of_loads = run_with_progress(SIMULATES, |told| {
         plan.map_loads(args.what.threads(), told, |load, progress| load.rows_of(kind, progress))
     })?;
@@ -459,20 +437,20 @@ fn encode_world_rows(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsO
                     one whose `memory` has a `service`",
             ),
         };
-        return Err(error_without_place(code, message, help));
+        return Err(Error::refused(code, message, help));
     }
     format.encode_rows(|_| all)
 }
 
 /// Refuses rows that a load does not have, or has once per trial.
-fn check_load_has_rows(load: &Load, rows: RowsArg) -> Result<(), Error> {
+fn check_load_has_rows(load: &Load, rows: RowsArg) -> Result<()> {
     if let Some(problem) = load.world.without_rows(rows == RowsArg::Needs) {
         return Err(problem.into());
     }
     if load.is_sampled && load.trials > 1 {
         let message = format!("{} has {} trials, so its request rows are ambiguous", load.name, load.trials);
         let help = "use `--rows trials` for one row per trial, or add `--trials 1`";
-        return Err(error_without_place(Code("rows-several-trials"), message, help));
+        return Err(Error::refused(Code("rows-several-trials"), message, help));
     }
     Ok(())
 }

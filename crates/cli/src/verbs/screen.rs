@@ -5,7 +5,6 @@ use ctxsim_app::first_screen;
 use ctxsim_report::screen::{html_page, markdown, terminal_text};
 
 use crate::progress::READS_AND_SIMULATES;
-use crate::what::{RecordedArgs, ThreadsArgs};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -48,7 +47,7 @@ impl ScreenArgs {
 }
 
 /// Reads the sessions and writes the screen.
-pub(super) fn write_first_screen(catalog: &Catalog, args: &ScreenArgs) -> Result<(), Error> {
+pub(super) fn write_first_screen(catalog: &Catalog, args: &ScreenArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     args.shown.check_writable(catalog.files_read())?;
     let (comparison, threads) = (args.sessions.comparison(), args.threads.n_threads());

@@ -1,13 +1,9 @@
 //! `ctxsim sensitivity`: what a set of policies costs under many price lists.
 
 use crate::prelude::*;
-use clap::ValueEnum;
 use ctxsim_engine::measure::sensitivity::Sort;
 use ctxsim_report::sensitivity::page::html_page;
 use ctxsim_report::sensitivity::{markdown, sensitivity_rows, terminal_text, write_json_document};
-
-use crate::what::whole_number_parser;
-use crate::what::{LoadArgs, PoliciesArgs, SuiteArgs};
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -81,7 +77,7 @@ impl From<SortArg> for Sort {
 const DEFAULT_SUITE: &str = "sensitivity";
 
 /// Runs and writes.
-pub(super) fn write_sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<(), Error> {
+pub(super) fn write_sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
     let suite = args.suite.suite.clone().unwrap_or_else(|| DEFAULT_SUITE.to_owned());

@@ -1,15 +1,12 @@
 //! `ctxsim run --store`: what a memory holds after a conversation, as files in a folder, and back.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use clap::Subcommand;
 use ctxsim_app::catalog::Origin;
 use ctxsim_engine::memory::export::{Export, INDEX_FILE, Index};
 
-use crate::output::{self, OverwriteRules, Replaceable};
-use crate::what::{ConversationArgs, ProcessArgs};
+use crate::what::ConversationArgs;
 
 /// The arguments of `run --store`.
 #[derive(Debug, Args)]
@@ -74,7 +71,7 @@ pub(crate) struct StoreReadArgs {
 }
 
 /// Writes or checks an export.
-pub(super) fn run_store_command(catalog: &Catalog, command: &StoreCommand) -> Result<(), Error> {
+pub(super) fn run_store_command(catalog: &Catalog, command: &StoreCommand) -> Result<()> {
     match command {
         StoreCommand::Write(args) => write_export(catalog, args),
         StoreCommand::Read(args) => verify_export(catalog, args),
@@ -82,7 +79,7 @@ pub(super) fn run_store_command(catalog: &Catalog, command: &StoreCommand) -> Re
 }
 
 /// Plays a conversation and writes the memory's final contents.
-fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
+fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<()> {
     let named = [&args.policy, &args.scenario, &args.profile];
     let plan = plan_memory_run(catalog, args.process, named, args.seed, &args.set)?;
     let ConversationArgs { length, trial } = args.conversation;
@@ -113,13 +110,13 @@ fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<(), Error> {
     others.iter().try_for_each(|(path, text)| kept.check_may_write(path, Some(text.as_bytes())))?;
     let stale = export.stale(&earlier).into_iter().filter(is_bank);
     stale.map(|it| args.output.join(it)).try_for_each(|it| output::remove_own_file(&it))?;
-    output::write_all_or_none(&replaced, OverwriteRules { replaced: Replaceable::All, ..kept })?;
-    output::write_all_or_none(&others, kept)?;
+    output::write_together(&replaced, OverwriteRules { replaced: Replaceable::All, ..kept })?;
+    output::write_together(&others, kept)?;
     output::print_text(&format!("{} to {}\n", export_summary(&export), args.output.display()))
 }
 
 /// Reads an export, replays its conversation and reports the first difference.
-fn verify_export(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
+fn verify_export(catalog: &Catalog, args: &StoreReadArgs) -> Result<()> {
     let place = |error: Error| match error {
         Error::Invalid(problems) => {
             let below = |problem: Diagnostic| {
@@ -142,7 +139,7 @@ fn verify_export(catalog: &Catalog, args: &StoreReadArgs) -> Result<(), Error> {
     after_run.index = Index { written: after_run.index.written, ..export.index.clone() };
     if let Some(difference) = first_difference(&export, &after_run) {
         let help = "run `ctxsim run --store write` again, or restore the files as they were written";
-        return Err(error_at_place(Code("store-differs"), &args.folder, difference, help));
+        return Err(error_at(Code("store-differs"), &args.folder, difference, help));
     }
     let mut text = String::new();
     for (bank, facts) in &export.banks {
@@ -164,7 +161,7 @@ fn plan_memory_run(
     [policy, scenario, profile]: [&String; 3],
     seed: Option<u64>,
     overrides: &[String],
-) -> Result<Plan, Error> {
+) -> Result<Plan> {
     let [policies, scenarios, profiles] = [policy, scenario, profile].map(|it| vec![it.clone()]);
     let set = overrides.to_vec();
     let comparison = Comparison { policies, scenarios, profiles, seed, set, ..Comparison::default() };

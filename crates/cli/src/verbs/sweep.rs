@@ -11,11 +11,8 @@ use ctxsim_report::sweep::{Objective, PointGuard, Sweep, html_page, json, termin
 use ctxsim_report::tune::Tuned;
 use serde::Serialize;
 
-use crate::git;
-use crate::verbs::parts;
-use crate::verbs::parts::parse_shard;
+use crate::verbs::parts::{self, parse_shard};
 use crate::verbs::run::TotalsView;
-use crate::what::{LoadArgs, SuiteArgs};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -87,35 +84,31 @@ pub(crate) struct GridArgs {
 
 impl GridArgs {
     /// Returns the comparison: the base, then the varied policy.
-    pub(crate) fn comparison(&self, catalog: &Catalog) -> Result<Comparison, Error> {
+    pub(crate) fn comparison(&self, catalog: &Catalog) -> Result<Comparison> {
         let policies = vec![self.base.clone(), self.policy.clone()];
         Ok(Comparison { policies, ..self.what.comparison(catalog, "--policy", &[])? })
     }
 
     /// Returns the grid; a path that begins with the policy's name applies to that policy.
-    pub(crate) fn grid(&self) -> Result<OverrideGrid, Error> {
+    pub(crate) fn grid(&self) -> Result<OverrideGrid> {
         let parsed = OverrideGrid::parse(&self.vary);
         Ok(parsed.map_err(|all| all.into_iter().map(|it| it.in_file("--vary")).listed())?)
     }
 }
 
 /// Returns the format of a policy file that may be written, if one is asked for.
-pub(crate) fn policy_file_format(output: Option<&Path>) -> Result<Option<Format>, Error> {
+pub(crate) fn policy_file_format(output: Option<&Path>) -> Result<Option<Format>> {
     let Some(path) = output else { return Ok(None) };
     let (message, help) = ("a policy file ends in `.ron` or `.toml`", "rename the output");
-    let format = Format::from_path(path)
-        .ok_or_else(|| error_at_place(Code("output-extension"), path, message, help))?;
+    let format =
+        Format::from_path(path).ok_or_else(|| error_at(Code("output-extension"), path, message, help))?;
     output::check_writable(path)?;
     Ok(Some(format))
 }
 
 /// Prints what a search found, as JSON or as text.
-pub(crate) fn print_json_or_text(
-    found: &impl Serialize,
-    is_json: bool,
-    text: impl FnOnce() -> String,
-) -> Result<(), Error> {
-    if is_json {
+pub(crate) fn print_answer(found: &impl Serialize, json: bool, text: impl FnOnce() -> String) -> Result<()> {
+    if json {
         output::print_encoded(output::to_json_text(found)?.as_bytes())
     } else {
         output::print_text(&text())
@@ -124,9 +117,9 @@ pub(crate) fn print_json_or_text(
 
 /// Marks the files that a comparison names as inputs, before they are read.
 pub(crate) fn mark_comparison_inputs(catalog: &Catalog, named: &Comparison) {
-    output::mark_names_as_inputs(catalog, InputKind::Policy, &named.policies);
-    output::mark_names_as_inputs(catalog, InputKind::Scenario, &named.scenarios);
-    output::mark_names_as_inputs(catalog, InputKind::Profile, &named.profiles);
+    output::mark_inputs(catalog, InputKind::Policy, &named.policies);
+    output::mark_inputs(catalog, InputKind::Scenario, &named.scenarios);
+    output::mark_inputs(catalog, InputKind::Profile, &named.profiles);
 }
 
 /// How a sweep is shown.
@@ -168,7 +161,7 @@ fn parse_guard(text: &str) -> Result<PointGuard, String> {
 }
 
 /// Runs a sweep, or a part of it, and writes it.
-pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error> {
+pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<()> {
     let formats = if args.shard.is_some() { SHARD_FORMATS } else { FORMATS };
     let format = args.shown.to.shown.choose_format(&formats)?;
     let grid = args.grid.grid()?;
@@ -196,7 +189,7 @@ pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<(), Error
 }
 
 /// Merges shards and writes what a single machine would have written.
-pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<(), Error> {
+pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<()> {
     let to = &args.shown.to;
     let format = to.shown.choose_format(&FORMATS)?;
     let inputs = InputFiles::default();
@@ -205,10 +198,8 @@ pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<(), Error> {
     if schema.as_deref() == Some(PartHead::SCHEMA) {
         let put = TotalsView { to, format };
         put.check_writable(&inputs)?;
-        return put.write_totals(
-            &parts::fold_part_files(&args.files, |order, read| fold_parts(order, read))?,
-            &inputs,
-        );
+        let folded = parts::fold_part_files(&args.files, |order, read| fold_parts(order, read))?;
+        return put.write_totals(&folded, &inputs);
     }
     to.check_writable(&inputs)?;
     if schema.as_deref() == Some(TuneHead::SCHEMA) {
@@ -216,17 +207,12 @@ pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<(), Error> {
         return write_tuned(&found, format, &args.shown, &inputs);
     }
     let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path)?));
-    let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_, Error>>()?;
+    let files: Vec<(String, String)> = args.files.iter().map(read).collect::<Result<_>>()?;
     write_sweep(&json::merge_shards(&files)?, format, &args.shown, &inputs)
 }
 
 /// Writes what a search came to.
-fn write_tuned(
-    tuned: &Tuned,
-    format: FormatArg,
-    shown: &FrontArgs,
-    inputs: &InputFiles,
-) -> Result<(), Error> {
+fn write_tuned(tuned: &Tuned, format: FormatArg, shown: &FrontArgs, inputs: &InputFiles) -> Result<()> {
     let text = || match format {
         FormatArg::JSON => output::to_json_text(tuned),
         FormatArg::TABLE => {
@@ -234,23 +220,14 @@ fn write_tuned(
         }
         _ => {
             let help = "use `--format table`, `--format json` or `--format html`";
-            Err(error_without_place(
-                Code("usage"),
-                "a search is written as a table, as JSON or as a page",
-                help,
-            ))
+            Err(usage_error("a search is written as a table, as JSON or as a page", help))
         }
     };
     shown.to.write_text_and_page(inputs, format, || ctxsim_report::tune::html_page(tuned), text)
 }
 
 /// Writes a whole sweep.
-fn write_sweep(
-    sweep: &Sweep,
-    format: FormatArg,
-    shown: &FrontArgs,
-    inputs: &InputFiles,
-) -> Result<(), Error> {
+fn write_sweep(sweep: &Sweep, format: FormatArg, shown: &FrontArgs, inputs: &InputFiles) -> Result<()> {
     let text = || match format {
         FormatArg::JSON => json::sweep_json(sweep).map_err(unwritable_error),
         FormatArg::SVG => match sweep.frontier_chart() {
@@ -258,7 +235,7 @@ fn write_sweep(
             None => {
                 let message = "cost and evidence are unknown at these points";
                 let help = "name scenarios that declare evidence needs";
-                Err(error_without_place(Code("chart-missing"), message, help))
+                Err(Error::refused(Code("chart-missing"), message, help))
             }
         },
         _ => Ok(terminal_text(sweep, shown.details, shown.to.shown.terminal())),

@@ -7,14 +7,11 @@ use ctxsim_app::tune::{Tuning, tried_by_default, tried_from_grid, tuned_policy_t
 use ctxsim_report::sweep::Objective;
 use ctxsim_report::tune::{TriedVariants, TuneGoal, html_page, terminal_text};
 
-use crate::format::WidthArgs;
-use crate::output::{self, PageArgs, WrittenByRemark};
 use crate::progress::READS;
 use crate::verbs::parts::{PartJob, PartsArgs};
 use crate::verbs::sweep::{
-    GridArgs, GuardArgs, mark_comparison_inputs, parse_objective, policy_file_format, print_json_or_text,
+    GridArgs, GuardArgs, mark_comparison_inputs, parse_objective, policy_file_format, print_answer,
 };
-use crate::what::EvidenceArgs;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -79,7 +76,7 @@ pub(crate) struct TuneArgs {
 }
 
 /// Tunes, prints, and writes the recommended policy.
-pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<(), Error> {
+pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
     let format = policy_file_format(args.output.as_deref())?;
     let asked = args.grid.comparison(catalog)?;
     let (seed, threads) = (asked.seed.unwrap_or(0), args.grid.what.threads());
@@ -98,11 +95,7 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<(), Erro
     let goal = TuneGoal { objectives: args.objectives.clone(), guards: args.guards.guards.clone() };
     if !goal.has_objectives() && !goal.guards.is_empty() {
         let help = "add `--objective`, such as `--objective cost`";
-        return Err(error_without_place(
-            Code("usage"),
-            "`--guard` bounds what `--objective` looks for",
-            help,
-        ));
+        return Err(usage_error("`--guard` bounds what `--objective` looks for", help));
     }
     let tried = TriedVariants { goal, ..tried };
     let tuning = Tuning::new(catalog, &comparison, tried, args.evidence.min_evidence, seed)?;
@@ -117,18 +110,15 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<(), Erro
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         match tuned_policy_text(catalog, &args.grid.policy, &name, &tuned, format)? {
             Some(text) => {
-                output::write_text_file(
-                    path,
-                    WrittenByRemark::for_input_format(format).add_to_text(&text),
-                    args.force.overwrite_rules(catalog.files_read()),
-                )?;
+                let text = WrittenByRemark::add_to_input(format, text);
+                output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
             }
-            None => output::print_line_to_stderr(format_args!(
+            None => output::print_note(format_args!(
                 "Nothing was written to `{}`: no variant is recommended.",
                 path.display()
             )),
         }
     }
     args.page.write_if_asked(catalog.files_read(), args.force, || html_page(&tuned))?;
-    print_json_or_text(&tuned, args.json, || terminal_text(&tuned, args.details, args.wide.stdout_terminal()))
+    print_answer(&tuned, args.json, || terminal_text(&tuned, args.details, args.wide.stdout_terminal()))
 }

@@ -1,17 +1,12 @@
 //! The assumed numbers that a suite's snapshots rest on, on disk: one a line, so that a changed one is one changed line.
 
 use crate::prelude::*;
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::ErrorKind;
 
 use ctxsim_input::text::source::decode_table;
 use ctxsim_report::made::InputDigest;
-use indexmap::IndexMap;
-use serde_json::Value;
 
 use super::snapshots::snapshot_folder;
-use crate::output::{self, OverwriteRules, Replaceable};
 
 /// The file of a suite.
 const FILE: &str = "assumed.toml";
@@ -32,7 +27,7 @@ pub(super) fn digest_of_assumed(numbers: &AssumedLines) -> String {
 ///
 /// # Errors
 /// It cannot be read.
-pub(super) fn read_assumed(root: &Path, suite: &str) -> Result<Option<AssumedLines>, Error> {
+pub(super) fn read_assumed(root: &Path, suite: &str) -> Result<Option<AssumedLines>> {
     let path = assumed_file_path(root, suite);
     // What a link leads to is not shown either.
     output::check_no_link(&path)?;
@@ -51,18 +46,13 @@ pub(super) fn read_assumed(root: &Path, suite: &str) -> Result<Option<AssumedLin
 ///
 /// # Errors
 /// The file is something else, or cannot be written.
-pub(super) fn write_assumed(
-    root: &Path,
-    suite: &str,
-    inputs: &InputFiles,
-    numbers: &AssumedLines,
-) -> Result<(), Error> {
+pub(super) fn write_assumed(root: &Path, suite: &str, inputs: &InputFiles, now: &AssumedLines) -> Result<()> {
     let mut text = HEAD.to_owned();
-    for (name, number) in sorted_by_name(numbers) {
+    for (name, number) in sorted_by_name(now) {
         let _ = writeln!(text, "{name:?} = {number}");
     }
     let kept = OverwriteRules { inputs, replaced: Replaceable::Beginning(HEAD) };
-    output::write_all_or_none(&[(assumed_file_path(root, suite), text)], kept)
+    output::write_together(&[(assumed_file_path(root, suite), text)], kept)
 }
 
 /// Returns numbers by name, in the order of the names.

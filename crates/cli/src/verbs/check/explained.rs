@@ -1,16 +1,13 @@
 //! What moved the numbers of snapshots: ctxsim itself, started once for each input that is not as it was, with that one alone as it was.
 
 use crate::prelude::*;
-use std::collections::BTreeSet;
 use std::env;
-use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
 use ctxsim_report::checkup::causes::{OldInput, OldNumbers, OldPlay, OldPlays};
 use ctxsim_report::checkup::{CheckUp, SnapshotCheck};
 use ctxsim_report::made::VERSION;
 use ctxsim_report::shot;
-use serde_json::Value;
 
 use super::CheckArgs;
 use super::assumed::{self, AssumedLines};
@@ -73,7 +70,7 @@ impl OldState {
             moved.iter().filter_map(|it| Some((*it, snapshots::read_snapshot(Path::new(&it.file))?)));
         let headers: Vec<(&SnapshotCheck, (SnapshotHeader, String))> = headers.listed();
         for (snapshot, (header, table)) in &headers {
-            changes.add_changed_files(up, snapshot, header, table);
+            changes.add_changed(up, snapshot, header, table);
         }
         match assumed::read_assumed(&args.snapshots, &up.suite) {
             Ok(Some(old)) => {
@@ -100,13 +97,7 @@ impl OldState {
     }
 
     /// Adds the files and the day of the prices that a snapshot was made with and that are others now.
-    fn add_changed_files(
-        &mut self,
-        up: &CheckUp,
-        snapshot: &SnapshotCheck,
-        header: &SnapshotHeader,
-        table: &str,
-    ) {
+    fn add_changed(&mut self, up: &CheckUp, snapshot: &SnapshotCheck, header: &SnapshotHeader, table: &str) {
         let [scenario, profile] = &snapshot.of;
         if let Some(old) = header.ctxsim_version().filter(|it| *it != VERSION) {
             self.version = Some(format!("ctxsim {old} → {VERSION}"));
@@ -202,17 +193,11 @@ impl SuiteReplay<'_> {
     }
 
     /// Checks that a file was as it was when the snapshots were written.
-    fn check_file_digest(
-        &self,
-        suite_result: &Value,
-        kind: &str,
-        name: &str,
-        old_digest: &str,
-    ) -> Result<(), String> {
+    fn check_file_digest(&self, suite: &Value, kind: &str, name: &str, old: &str) -> Result<(), String> {
         let input = self.up.made.find_input(kind, name).map_or(name, |it| it.name.as_str());
-        let found = suite_result["made"]["inputs"][kind][input].as_str().unwrap_or_default();
-        let n_digits = DIGITS.min(old_digest.len());
-        if found.get(..n_digits) == old_digest.get(..n_digits) {
+        let found = suite["made"]["inputs"][kind][input].as_str().unwrap_or_default();
+        let n_digits = DIGITS.min(old.len());
+        if found.get(..n_digits) == old.get(..n_digits) {
             return Ok(());
         }
         Err(format!(

@@ -1,17 +1,12 @@
 //! `ctxsim check --laws`: whether policies keep the laws of context policies on random sessions.
 
 use crate::prelude::*;
-use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use ctxsim_app::laws::{LawKit, LawReport, PolicyLaws};
-use ctxsim_base::grid::shell::quoted;
 use serde::Serialize;
 
 use super::CheckArgs;
 use crate::GUARD_FAILED;
-use crate::output::{self, WrittenByRemark};
-use crate::what::whole_number_parser;
 
 /// The scenario that a plan needs and no law is tried on.
 const SCENARIO: &str = "duckagent/fix_test_loop";
@@ -55,7 +50,7 @@ struct LawDocument<'r> {
 }
 
 /// Holds policies against the laws, writes a scenario file for each breach, and returns the exit code.
-pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode, Error> {
+pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let wanted = &args.laws;
     let profile = wanted.profile.clone().unwrap_or_else(|| PROFILE.to_owned());
@@ -71,14 +66,10 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
     let report = kit.check_policies(&plan)?;
     let folder = wanted.counterexamples.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
     let path = |name: &str| folder.join(format!("{name}.toml"));
-    let files = report
-        .broken_laws()
-        .map(|(.., it)| {
-            (path(&it.name), WrittenByRemark::for_input_format(Format::Toml).add_to_text(&it.scenario))
-        })
-        .listed();
+    let text = |scenario: &String| WrittenByRemark::add_to_input(Format::Toml, scenario);
+    let files = report.broken_laws().map(|(.., it)| (path(&it.name), text(&it.scenario))).listed();
     let kept = args.shown.shown.output.force().overwrite_rules(catalog.files_read());
-    output::write_all_or_none(&files, kept)?;
+    output::write_together(&files, kept)?;
     let text = if format == FormatArg::JSON {
         output::to_json_text(&LawDocument { schema: "ctxsim.laws/1", report: &report })?
     } else {

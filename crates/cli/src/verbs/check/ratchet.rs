@@ -7,18 +7,17 @@ use ctxsim_report::guard::{GuardVerdict, RATCHET_HEAD, Ratchet};
 
 use super::AcceptedFolder;
 use super::snapshots::snapshot_folder;
-use crate::output::{self, OverwriteRules, Replaceable};
 
 /// The file of a suite.
 const FILE: &str = "ratchet.toml";
 
 /// Holds numbers against the best ones that are kept, and keeps the better ones; where today's are accepted, they are the best.
-pub(super) fn compare_with_best_values(
+pub(super) fn compare_with_best(
     AcceptedFolder { root, inputs, bless, .. }: AcceptedFolder<'_>,
     suite: &str,
     verdicts: &[GuardVerdict],
     tolerance: f64,
-) -> Result<Vec<GuardVerdict>, Error> {
+) -> Result<Vec<GuardVerdict>> {
     let path = snapshot_folder(root, suite).join(FILE);
     // What a link leads to is not shown either.
     output::check_no_link(&path)?;
@@ -29,17 +28,17 @@ pub(super) fn compare_with_best_values(
     let keeps = bless || std::env::var_os("CI").is_none();
     if before.is_empty() && !keeps && !held.is_empty() {
         let help = "run `ctxsim check --ratchet` without `CI`, and commit the file";
-        return Err(error_at_place(Code("ratchet-missing"), &path, "no best values are kept yet", help));
+        return Err(error_at(Code("ratchet-missing"), &path, "no best values are kept yet", help));
     }
     if ratchet != before && keeps {
         let text = ratchet.to_toml()?;
         let kept = OverwriteRules { inputs, replaced: Replaceable::Beginning(RATCHET_HEAD) };
-        output::write_all_or_none(&[(path, text)], kept)?;
+        output::write_together(&[(path, text)], kept)?;
     }
     Ok(held)
 }
 
-fn read_ratchet(path: &Path) -> Result<Ratchet, Error> {
+fn read_ratchet(path: &Path) -> Result<Ratchet> {
     match fs::read_to_string(path) {
         Ok(text) => Ratchet::from_toml(&text).map_err(|problems| {
             problems.into_iter().map(|it| it.in_file(path.display().to_string())).listed().into()

@@ -1,7 +1,6 @@
 //! Snapshots on disk, in insta's format: read, compared, accepted.
 
 use crate::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
 use ctxsim_input::Profile;
@@ -12,7 +11,7 @@ use ctxsim_report::shot::{self, SnapshotTable};
 
 use super::AcceptedFolder;
 use super::assumed::{self, AssumedLines};
-use crate::output::{self, OverwriteRules, Replaceable, file_begins_with};
+use crate::output::file_begins_with;
 
 /// The line that separates a snapshot's header from its content.
 const RULE: &str = "---\n";
@@ -176,7 +175,7 @@ pub(super) fn read_price_days(root: &Path, suite: &str) -> Option<PriceDays> {
 }
 
 /// Checks that every file which is called as a snapshot of a suite is one of ctxsim's.
-pub(super) fn check_replaceable(root: &Path, suite: &str) -> Result<(), Error> {
+pub(super) fn check_replaceable(root: &Path, suite: &str) -> Result<()> {
     let inputs = InputFiles::default();
     find_snapshots(&snapshot_folder(root, suite))?
         .iter()
@@ -184,7 +183,7 @@ pub(super) fn check_replaceable(root: &Path, suite: &str) -> Result<(), Error> {
 }
 
 /// Returns whether a suite has snapshots.
-pub(super) fn has_snapshots(root: &Path, suite: &str) -> Result<bool, Error> {
+pub(super) fn has_snapshots(root: &Path, suite: &str) -> Result<bool> {
     find_snapshots(&snapshot_folder(root, suite)).map(|it| !it.is_empty())
 }
 
@@ -214,7 +213,7 @@ pub(super) fn compare_or_accept_snapshots(
     report: &Report,
     made: &MadeWith,
     numbers: &AssumedLines,
-) -> Result<Vec<SnapshotCheck>, Error> {
+) -> Result<Vec<SnapshotCheck>> {
     let AcceptedFolder { root, inputs, bless, reviews } = accepted_in;
     let folder = snapshot_folder(root, suite);
     if !bless && !has_snapshots(root, suite)? {
@@ -237,12 +236,11 @@ pub(super) fn compare_or_accept_snapshots(
         known.insert(path);
     }
     // All of them are accepted, or none is.
-    output::write_all_or_none(&files, snapshot_overwrite_rules(inputs))?;
+    output::write_together(&files, snapshot_overwrite_rules(inputs))?;
     files.iter().try_for_each(|it| remove_pending_snapshot(&it.0.with_extension(EXTENSIONS[1])))?;
-    for path in find_snapshots(&folder)?
-        .into_iter()
-        .filter(|it| !known.contains(it) && file_begins_with(it, BEGINNING))
-    {
+    let mut others = find_snapshots(&folder)?;
+    others.retain(|it| !known.contains(it) && file_begins_with(it, BEGINNING));
+    for path in others {
         if bless {
             output::remove_own_file(&path)?;
         } else {
@@ -259,7 +257,7 @@ pub(super) fn compare_or_accept_snapshots(
 }
 
 /// Compares a table with its snapshot; changed numbers are written beside it for review.
-fn compare_with_snapshot(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<SnapshotCheck, Error> {
+fn compare_with_snapshot(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<SnapshotCheck> {
     let path = at.path;
     // What a link leads to is not shown either.
     output::check_no_link(path)?;
@@ -291,23 +289,18 @@ fn compare_with_snapshot(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result
 }
 
 /// Writes a snapshot for review, except in CI.
-fn write_for_review(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<(), Error> {
+fn write_for_review(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<()> {
     if !at.reviews || std::env::var_os("CI").is_some() {
         return Ok(());
     }
-    output::write_all_or_none(
-        &[(at.path.to_owned(), snapshot_text(at, shot))],
-        snapshot_overwrite_rules(at.inputs),
-    )
+    let files = [(at.path.to_owned(), snapshot_text(at, shot))];
+    output::write_together(&files, snapshot_overwrite_rules(at.inputs))
 }
 
 /// Returns a snapshot as a file.
-fn snapshot_text(
-    SnapshotTarget { suite, made, assumed, .. }: SnapshotTarget<'_>,
-    shot: &SnapshotTable,
-) -> String {
-    let made = SnapshotHeader::new(made, assumed, shot).description_line();
-    format!("{BEGINNING}{made}\nexpression: {suite}\n{RULE}{}", shot.text)
+fn snapshot_text(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> String {
+    let made = SnapshotHeader::new(at.made, at.assumed, shot).description_line();
+    format!("{BEGINNING}{made}\nexpression: {}\n{RULE}{}", at.suite, shot.text)
 }
 
 /// A snapshot is written over another snapshot or nothing.
@@ -316,7 +309,7 @@ fn snapshot_overwrite_rules(inputs: &InputFiles) -> OverwriteRules<'_> {
 }
 
 /// Removes a snapshot that waits for review; anything else stays.
-fn remove_pending_snapshot(pending: &Path) -> Result<(), Error> {
+fn remove_pending_snapshot(pending: &Path) -> Result<()> {
     if file_begins_with(pending, BEGINNING) { output::remove_own_file(pending) } else { Ok(()) }
 }
 
@@ -327,7 +320,7 @@ fn without_header(text: &str) -> &str {
 }
 
 /// Returns the snapshots below a folder.
-fn find_snapshots(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
+fn find_snapshots(folder: &Path) -> Result<BTreeSet<PathBuf>> {
     let failed = |source| Error::Read { path: folder.to_owned(), source };
     let mut found = BTreeSet::new();
     if !folder.is_dir() {
