@@ -97,7 +97,7 @@ impl BillFootnotes {
 
     /// Says it in a sentence each, after a space.
     pub(super) fn describe_briefly(&self, format_amount: &dyn Fn(f64) -> String) -> String {
-        let agents = self.estimate_sub_agents().map_or_else(String::new, |estimated| {
+        let agents = or_nothing(self.estimate_sub_agents(), |estimated| {
             let priced = estimated.sub_agents > estimated.without_price;
             let about = if priced {
                 format!("about {} for ", format_amount(estimated.input_usd))

@@ -207,7 +207,7 @@ impl GroupedBill {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> serde_json::Result<String> {
         json_text(&group! {
             "schema": "ctxsim.bill/1",
             "by": self.key.heading(),
@@ -272,8 +272,7 @@ pub fn describe_export_difference<'b>(
     let days: BTreeSet<i64> = export.days.keys().copied().collect();
     let mut logged = BillAsLogged::default();
     sessions.for_each(|it| it.add_days_to_bill(&days, &mut logged));
-    let date =
-        |day: Option<&i64>| day.map_or_else(String::new, |it| calendar::date_text(it.saturating_mul(DAY_MS)));
+    let date = |day: Option<&i64>| or_nothing(day, |it| calendar::date_text(it.saturating_mul(DAY_MS)));
     let (first, last) = (date(days.first()), date(days.last()));
     let of_days = if first == last { first } else { format!("{first} to {last}") };
     let charged = export.days.values().filter_map(|day| Some(day.charged?.0)).reduce(u128::saturating_add);

@@ -111,7 +111,7 @@ impl Calibrations<'_> {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> serde_json::Result<String> {
         let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
         all.extend(self.as_logged.map(|bill| ("as_logged".into(), Value::serialised(bill))));
         all.push(("as_recorded".into(), sessions_json(self.as_recorded)));

@@ -247,10 +247,7 @@ fn item_subject(timeline: &Timeline, item: &CarriedItem) -> String {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn prompt_fills_json(
-    sessions: &[PromptFill],
-    skipped: &[SkippedFile],
-) -> Result<String, serde_json::Error> {
+pub fn prompt_fills_json(sessions: &[PromptFill], skipped: &[SkippedFile]) -> serde_json::Result<String> {
     let (by_tool, skipped, sessions) = (
         sum_shares_by_tool(all_tool_shares(sessions)),
         Value::serialised(skipped),

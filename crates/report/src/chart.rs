@@ -38,29 +38,13 @@ pub struct ChartKind {
 
 /// The kinds, in display order.
 pub const KINDS: [ChartKind; 7] = [
-    ChartKind {
-        name: "frontier",
-        needs: frontier::NEEDS,
-        all: |it| box_pictures(frontier::frontiers_of_report(it)),
-    },
-    ChartKind { name: "cost", needs: stacked::NEEDS, all: |it| box_pictures(stacked::cost_charts(it)) },
-    ChartKind {
-        name: "waiting",
-        needs: stacked::NEEDS_WAITING,
-        all: |it| box_pictures(stacked::waiting_charts(it)),
-    },
-    ChartKind {
-        name: "requests",
-        needs: requests::NEEDS,
-        all: |it| box_pictures(requests::request_charts(it)),
-    },
-    ChartKind { name: "depth", needs: curves::NEEDS, all: |it| box_pictures(curves::curves_by_depth(it)) },
-    ChartKind { name: "length", needs: curves::NEEDS, all: |it| box_pictures(curves::curves_by_length(it)) },
-    ChartKind {
-        name: "aging",
-        needs: curves::NEEDS_SESSIONS,
-        all: |it| box_pictures(curves::curves_by_session(it)),
-    },
+    ChartKind { name: "frontier", needs: frontier::NEEDS, all: |it| boxed(frontier::frontier_charts(it)) },
+    ChartKind { name: "cost", needs: stacked::NEEDS, all: |it| boxed(stacked::cost_charts(it)) },
+    ChartKind { name: "waiting", needs: stacked::NEEDS_TIMES, all: |it| boxed(stacked::waiting_charts(it)) },
+    ChartKind { name: "requests", needs: requests::NEEDS, all: |it| boxed(requests::request_charts(it)) },
+    ChartKind { name: "depth", needs: curves::NEEDS, all: |it| boxed(curves::curves_by_depth(it)) },
+    ChartKind { name: "length", needs: curves::NEEDS, all: |it| boxed(curves::curves_by_length(it)) },
+    ChartKind { name: "aging", needs: curves::NEEDS_AGING, all: |it| boxed(curves::curves_by_session(it)) },
 ];
 
 /// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.
@@ -221,7 +205,7 @@ pub(super) fn chart_css() -> Result<String, template::Error> {
     template::render_template("scene.css", include_str!("chart/scene.css"), style)
 }
 
-fn box_pictures<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
+fn boxed<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
     pictures.into_iter().map(|it| Box::new(it) as Box<dyn Picture>).listed()
 }
 

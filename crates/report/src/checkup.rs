@@ -188,7 +188,7 @@ impl Moved {
         let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
         let change =
             self.difference_in_points().map(format_percentage_points).or_else(|| self.relative.map(signed));
-        let change = change.map_or_else(String::new, |it| format!(" ({it})"));
+        let change = or_nothing(change, |it| format!(" ({it})"));
         format!(
             "{}, {}: {old} → {new}{change}{}",
             self.policy,
@@ -353,7 +353,7 @@ pub const SCHEMA: &str = "ctxsim.check/1";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn check_ups_json(all: &[CheckUp]) -> Result<String, serde_json::Error> {
+pub fn check_ups_json(all: &[CheckUp]) -> serde_json::Result<String> {
     json_text(
         &group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": all.iter().map(suite_json).listed() },
     )

@@ -284,10 +284,7 @@ impl ContrastNumber {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn contrasts_json(
-    contrasts: &[Contrast],
-    beside: &ComparisonContext,
-) -> Result<String, serde_json::Error> {
+pub fn contrasts_json(contrasts: &[Contrast], beside: &ComparisonContext) -> serde_json::Result<String> {
     let one = |it: &Contrast| group! { "verdict": it.verdict_sentence() }.and(Value::serialised(it));
     json_text(&group! {
         "schema": SCHEMA,

@@ -33,7 +33,7 @@ pub fn explanation_json(
     explanation: &Explanation,
     context: RowContext<'_>,
     has_texts: bool,
-) -> Result<String, serde_json::Error> {
+) -> serde_json::Result<String> {
     let (policy, bill) = (context.policy, &explanation.bill);
     let cost = |cost: Option<Cost>| Value::serialised(&cost.map(|it| it.0));
     let items =

@@ -247,7 +247,7 @@ impl<'f> FixedPartBySender<'f> {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> serde_json::Result<String> {
         let basis = Value::serialised(&self.calendar.basis);
         let usd = |it: Cost| Value::serialised(&it.usd());
         json_text(&group! {

@@ -122,7 +122,7 @@ impl SearchResultCharts<'_> {
     /// Draws by how much the cost of each candidate differs from the base's.
     fn cost_changes_chart(&self) -> Option<PageChart> {
         let line = |shown: &Candidate| {
-            let mark = shown.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
+            let mark = or_nothing(shown.mark, |mark| format!(" ({mark})"));
             let name = shown.name.clone() + &mark;
             let line = ForestLine::of_cost_change(
                 name,

@@ -58,7 +58,7 @@ pub const BASE: &str = "base";
 pub const ADVISED: &str = "advised";
 
 /// Returns a chart for each table with two such policies at least, and for each load on which something is remembered.
-pub fn frontiers_of_report(source: &ChartData<'_>) -> Vec<Frontier> {
+pub fn frontier_charts(source: &ChartData<'_>) -> Vec<Frontier> {
     let verdicts = source.report.verdicts();
     let of_section = source.sections.iter().map(|section| {
         let verdict = verdicts.iter().find(|it| it.load == section.load && it.profile == section.profile);
@@ -161,21 +161,17 @@ impl PlacedPoint<'_> {
         let mark = match self.is_coloured {
             _ if point.policy.looks_ahead => legend::policy_ring(nth, *at),
             true => legend::policy_point(nth, *at, 5.5),
-            false => VectorPath::filled_with(policy_shape_path(0, *at, 2.5), ink),
+            false => SvgPath::filled(policy_shape_path(0, *at, 2.5), ink),
         };
         let lines = self.reach.iter().filter(|[from, to]| from != to);
         let mut marks: Vec<DrawnMark> =
-            lines.map(|it| VectorPath::stroked_with(line_path(*it), ink, 1.5).into()).listed();
+            lines.map(|it| SvgPath::stroked(line_path(*it), ink, 1.5).into()).listed();
         if point.mark.is_some() {
-            marks.push(VectorPath::stroked_with(policy_shape_path(0, *at, 9.5), ink::TEXT, 1.5).into());
+            marks.push(SvgPath::stroked(policy_shape_path(0, *at, 9.5), ink::TEXT, 1.5).into());
         }
         marks.push(mark.into());
         let numbered = format!("#{nth} {}", point.policy.label);
-        scene.add_spot_with_keys(
-            point.policy.table_row_keys().into_iter().chain([numbered]).listed(),
-            label,
-            marks,
-        );
+        scene.add_link(point.policy.table_row_keys().into_iter().chain([numbered]).listed(), label, marks);
     }
 }
 
@@ -220,7 +216,7 @@ impl Frontier {
         if !self.is_numbered || point.mark == Some(BASE) {
             return point.name_with_mark();
         }
-        let mark = point.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
+        let mark = or_nothing(point.mark, |mark| format!(" ({mark})"));
         format!("#{}{mark}", point.policy.nth)
     }
 
@@ -251,9 +247,8 @@ impl Frontier {
             corners.push(at);
         }
         corners.extend(corners.last().map(|it| [right, it[1]]));
-        scene.add_mark(
-            VectorPath::stroked_with(line_path(corners.clone()), ink::FAINT, 1.5)
-                .with_dash(Some("5 4".to_owned())),
+        scene.add(
+            SvgPath::stroked(line_path(corners.clone()), ink::FAINT, 1.5).with_dash(Some("5 4".to_owned())),
         );
         corners
     }
@@ -374,7 +369,7 @@ impl Picture for Frontier {
         let across = Axis::for_points(low, high, [left, right], 5.0);
         let up = Axis::for_points(lowest, highest, [bottom, top], 5.0);
         let begins = up.ticks.first().filter(|it| **it > 0.0);
-        let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
+        let begins = or_nothing(begins, |it| format!(" (axis from {:.0}%)", it * 100.0));
         across
             .draw_below_frame(&mut scene, [top, bottom], "cost in US dollars", |it| across.format_number(it));
         let written = |share: f64| format!("{:.0}%", share * 100.0);

@@ -1,6 +1,6 @@
 //! What policies are called in charts, and which place among all of them gives them their colour.
 
-use super::scene::{max_text_width, shorten_middle};
+use super::scene::{shorten_middle, text_width};
 use crate::RunBrief;
 use crate::names::names_without_folders;
 use crate::prelude::*;
@@ -32,9 +32,8 @@ pub(super) fn shorten_names(names: &[String], max_width: f64) -> Vec<String> {
                 format!("{head}{}{tail}", kept.trim_start().trim_end_matches(between))
             };
             // Of what all have, as much stays as fits.
-            let fits = |before, after| {
-                parts.iter().all(|it| max_text_width(&without(it, before, after)) <= max_width)
-            };
+            let fits =
+                |before, after| parts.iter().all(|it| text_width(&without(it, before, after)) <= max_width);
             while before > 0 && fits(before - 1, after) {
                 before -= 1;
             }
@@ -48,7 +47,7 @@ pub(super) fn shorten_names(names: &[String], max_width: f64) -> Vec<String> {
     }
     for at in indices_sharing_label(names, &labels).concat() {
         let number = format!("{}: ", at + 1);
-        labels[at] = format!("{number}{}", shorten_middle(&names[at], max_width - max_text_width(&number)));
+        labels[at] = format!("{number}{}", shorten_middle(&names[at], max_width - text_width(&number)));
     }
     labels
 }

@@ -348,7 +348,7 @@ impl RequestBars {
         let panels = self.drawn_panels().filter(has_whole).listed();
         let usd = |it: &&Panel| super::format_signed_usd(it.trace.whole_usd, self.usd_decimals());
         let words = panels.iter().map(|it| format!("{} in no single request: ", usd(it))).listed();
-        let widest = words.iter().map(|words| max_text_width(words)).fold(0.0, f64::max);
+        let widest = words.iter().map(|words| text_width(words)).fold(0.0, f64::max);
         let names = panels.iter().map(|it| it.policy.label.clone()).listed();
         let names = shorten_names(&names, PLAIN * (WIDTH - 8.0) - widest);
         // A policy a line: no line is cut.
@@ -366,7 +366,7 @@ impl Picture for RequestBars {
     fn describe_key_numbers(&self) -> String {
         let said = self.drawn_panels().map(|panel| {
             let (label, breaks) = (&panel.policy.label, panel.describe_cache_breaks());
-            let cost = self.describe_cost(panel).map_or_else(String::new, |it| format!("{it}, "));
+            let cost = or_nothing(self.describe_cost(panel), |it| format!("{it}, "));
             let (n, longest) =
                 (counted(panel.trace.sent.len(), "request"), numbers::short(panel.longest_prompt_tokens()));
             format!("{label}: {cost}{n}, longest prompt {longest} tokens, {breaks}")
@@ -404,19 +404,19 @@ impl Picture for RequestBars {
         let top = legend::draw_legend(&mut scene, parts.chain(broke)) + 12.0;
         let pitch = LINE * 2.0 + PROMPTS + GAP + BARS + 18.0;
         let costs = self.drawn_panels().map(|it| self.describe_cost(it).unwrap_or_default()).listed();
-        let widest = costs.iter().map(|cost| max_text_width(cost)).fold(0.0, f64::max);
+        let widest = costs.iter().map(|cost| text_width(cost)).fold(0.0, f64::max);
         let names = self.drawn_panels().map(|it| it.policy.label.clone()).listed();
         let names = shorten_names(&names, WIDTH - 44.0 - widest);
         for ((nth, panel), (name, cost)) in self.drawn_panels().enumerate().zip(names.into_iter().zip(costs))
         {
             let y = top + pitch * nth as f64;
-            scene.add_mark(legend::policy_point(panel.policy.nth, [9.0, y + 7.5], 4.5));
-            scene.add_mark(SceneText::new(20.0, y + 12.0, name).in_bold());
-            scene.add_mark(SceneText::new(RIGHT, y + 12.0, cost).with_anchor(Anchor::End).in_bold());
+            scene.add(legend::policy_point(panel.policy.nth, [9.0, y + 7.5], 4.5));
+            scene.add(SceneText::new(20.0, y + 12.0, name).in_bold());
+            scene.add(SceneText::new(RIGHT, y + 12.0, cost).with_anchor(Anchor::End).in_bold());
             let longest = numbers::short(panel.longest_prompt_tokens());
             let words = format!("prompt up to {longest}; {}", panel.describe_cache_breaks());
             let words = shorten_end(&words, PLAIN * (WIDTH - 36.0));
-            scene.add_mark(SceneText::new(20.0, y + 12.0 + LINE, words).with_faint_ink());
+            scene.add(SceneText::new(20.0, y + 12.0 + LINE, words).faint());
             frame.draw_panel(panel, &mut scene, y + 2.0 * LINE + 6.0);
         }
         let bottom = top + pitch * self.drawn.len() as f64 - 12.0;
@@ -425,7 +425,7 @@ impl Picture for RequestBars {
         frame.across.draw_below_frame(&mut scene, [bottom; 2], &name, |it| frame.across.format_number(it));
         let mut foot = bottom + 52.0;
         for more in self.describe_left_out() {
-            scene.add_mark(SceneText::new(4.0, foot, more).with_faint_ink());
+            scene.add(SceneText::new(4.0, foot, more).faint());
             foot += LINE;
         }
         scene.height = foot + 10.0;
@@ -499,10 +499,8 @@ impl RequestFrame {
         let foot = top + PROMPTS + GAP + BARS;
         let bars = Axis::up_to_exactly(self.highest[0], [foot, foot - BARS], 3.0);
         let mut tick = |y: f64, written: String| {
-            scene.add_mark(VectorPath::stroked_with(line_path([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
-            scene.add_mark(
-                SceneText::new(LEFT - 6.0, y + 4.0, written).with_anchor(Anchor::End).with_faint_ink(),
-            );
+            scene.add(SvgPath::stroked(line_path([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
+            scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).with_anchor(Anchor::End).faint());
         };
         let short = |tokens: f64| numbers::short(tokens as u64).replace(".0", "");
         [0.0, self.highest[1]]
@@ -515,14 +513,14 @@ impl RequestFrame {
             );
         }
         let line = steps_path(&self.panel_steps(panel, |it| it.prompt_tokens() as f64), &prompts, None);
-        scene.add_mark(VectorPath::stroked_with(line, ink::TEXT, 1.2));
+        scene.add(SvgPath::stroked(line, ink::TEXT, 1.2));
         for part in (0..PARTS.len()).rev().filter(|it| self.has[*it]) {
             let d = steps_path(
                 &self.panel_steps(panel, |it| self.sum_of_first_parts(it, part + 1)),
                 &bars,
                 Some(foot),
             );
-            scene.add_mark(VectorPath::filled_with(d, ink::part_ink(part)));
+            scene.add(SvgPath::filled(d, ink::part_ink(part)));
         }
         self.mark_broken_prefixes(panel, scene, foot - BARS - 6.0);
     }
@@ -540,7 +538,7 @@ impl RequestFrame {
         let (told, rest) = broken.split_at(broken.len().min(MOST_STOPS));
         let marks: String = rest.iter().map(|(nth, _)| legend::broken_prefix_path([at(*nth), y])).collect();
         if !marks.is_empty() {
-            scene.add_mark(VectorPath::filled_with(marks, ink::TEXT));
+            scene.add(SvgPath::filled(marks, ink::TEXT));
         }
         for (nth, less) in told {
             let bar = &sent[*nth];
@@ -551,7 +549,7 @@ impl RequestFrame {
             let label =
                 format!("request {}: {why}; {less} cached tokens not read, prompt {prompt}{usd}", nth + 1);
             let mark: DrawnMark =
-                VectorPath::filled_with(legend::broken_prefix_path([at(*nth), y]), ink::TEXT).into();
+                SvgPath::filled(legend::broken_prefix_path([at(*nth), y]), ink::TEXT).into();
             scene.add_spot(label, true, vec![mark]);
         }
     }
@@ -562,21 +560,21 @@ fn steps_path(steps: &[[f64; 3]], up: &Axis, foot: Option<f64>) -> String {
     let mut d = String::new();
     let close = |d: &mut String| {
         if let Some(foot) = foot.filter(|_| !d.is_empty()) {
-            d.push_str(&format!("V{}Z", round_to_tenth(foot)));
+            d.push_str(&format!("V{}Z", to_tenth(foot)));
         }
     };
     let mut pen = [f64::NAN; 2];
     let mut run = 0.0;
     for &[from, to, height] in steps {
-        let y = round_to_tenth(up.position_of(height));
+        let y = to_tenth(up.position_of(height));
         if pen[0] != from {
             d.push_str(&if run > 0.0 { format!("h{run}") } else { String::new() });
             close(&mut d);
-            let up = foot.map_or_else(|| format!(" {y}"), |it| format!(" {}V{y}", round_to_tenth(it)));
+            let up = foot.map_or_else(|| format!(" {y}"), |it| format!(" {}V{y}", to_tenth(it)));
             d.push_str(&format!("M{from}{up}"));
             run = 0.0;
         } else if pen[1] != y {
-            d.push_str(&format!("h{run}v{}", round_to_tenth(y - pen[1])));
+            d.push_str(&format!("h{run}v{}", to_tenth(y - pen[1])));
             run = 0.0;
         }
         run += to - from;

@@ -65,24 +65,23 @@ impl Picture for Winners {
             won.map(|(it, n)| (Swatch::Colour(ink::policy_ink(it.nth)), format!("{} ({n})", it.label)));
         let top = legend::draw_legend(&mut scene, entries) + 8.0;
         let providers = self.lists_by_provider();
-        let left =
-            providers.iter().map(|it| max_text_width(it.0)).fold(0.0, f64::max).min(WIDTH / 3.0) + 10.0;
+        let left = providers.iter().map(|it| text_width(it.0)).fold(0.0, f64::max).min(WIDTH / 3.0) + 10.0;
         let in_row = ((WIDTH - left) / PITCH).floor().max(1.0) as usize;
         let names = shorten_names(&providers.iter().map(|it| it.0.to_owned()).listed(), left - 8.0);
         let mut y = top;
         for ((_, lists), provider) in providers.into_iter().zip(names) {
             let name = SceneText::new(left - 8.0, y + 12.0, provider);
-            scene.add_mark(name.with_anchor(Anchor::End).with_faint_ink());
+            scene.add(name.with_anchor(Anchor::End).faint());
             for (nth, list) in lists.iter().enumerate() {
                 let x = left + PITCH * (nth % in_row) as f64;
                 let y = y + PITCH * (nth / in_row) as f64;
                 let change = list.change.map_or(NONE.to_owned(), signed);
                 let label = format!("{}: {} ({change})", list.name, list.policy.label);
-                let square = rectangle_path([x, y], [x + SQUARE, y + SQUARE]);
+                let square = box_path([x, y], [x + SQUARE, y + SQUARE]);
                 scene.add_spot(
                     label,
                     false,
-                    vec![VectorPath::filled_with(square, ink::policy_ink(list.policy.nth)).into()],
+                    vec![SvgPath::filled(square, ink::policy_ink(list.policy.nth)).into()],
                 );
             }
             y += PITCH * lists.len().div_ceil(in_row) as f64 + 3.0;

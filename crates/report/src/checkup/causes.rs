@@ -88,7 +88,7 @@ impl OldPlays {
         let is_whole = |it: &MovedCause| it.with_old == *old;
         let together = value(&self.together);
         if together != *old {
-            let version = self.version.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
+            let version = or_nothing(self.version.as_ref(), |it| format!(" ({it})"));
             let is_known = self.unplayed.is_empty() && self.alone.iter().all(|it| it.numbers.is_ok());
             let cause = if is_known {
                 CODE.to_owned() + &version

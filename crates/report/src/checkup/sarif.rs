@@ -19,7 +19,7 @@ const NOTE: &str = "note";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn check_ups_sarif(all: &[CheckUp]) -> Result<String, serde_json::Error> {
+pub fn check_ups_sarif(all: &[CheckUp]) -> serde_json::Result<String> {
     let mut rules: IndexMap<String, &str> = IndexMap::new();
     let mut results = Vec::new();
     for it in all {

@@ -130,7 +130,7 @@ impl Contrast {
         let answer = match cost {
             None => "The costs cannot be compared.".to_owned(),
             Some(it) => {
-                let change = it.delta.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
+                let change = or_nothing(it.delta.relative, |it| format!(" ({})", signed(it)));
                 let (name, doubts) = (&self.candidate, self.trust.doubts_clause());
                 match it.delta.standing {
                     Standing::Better => format!("{name} is cheaper{change}{doubts}."),
@@ -411,9 +411,9 @@ fn describe_request_change(request: &RequestChange, decimals: usize) -> String {
         [0, 1].map(|side| or_none(request.rows[side], |_| fixed(request.usd[side], decimals)));
     let difference = format_signed_usd(request.usd_difference(), decimals);
     let command = request.commands[1].as_ref().or(request.commands[0].as_ref());
-    let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
+    let command = or_nothing(command, |it| format!(": `{it}`"));
     let (turn, step) = (request.turn.saturating_add(1), request.step.saturating_add(1));
-    let beside = request.pair.beside().map_or_else(String::new, |it| format!(" ({it})"));
+    let beside = or_nothing(request.pair.beside(), |it| format!(" ({it})"));
     format!(
         "{}, turn {turn}, step {step}{beside}: {base} → {candidate} USD ({difference}){command}",
         request.scenario
