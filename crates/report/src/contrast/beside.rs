@@ -70,10 +70,12 @@ impl ComparisonContext {
         let titles: Vec<String> = self.changed.iter().map(InputChange::kind_and_name).listed();
         match (self.new.is_empty(), titles.is_empty()) {
             (true, true) => "The candidate is the same as the base: nothing changes.".to_owned(),
-            (true, false) => format!(
-                "Nothing to compare with `{revision}`: no policy that both have changed. This changed: {}.",
-                listed(&titles)
-            ),
+            (true, false) => {
+                let changed = listed(&titles);
+                format!(
+                    "Nothing to compare with `{revision}`: no policy that both have changed. This changed: {changed}."
+                )
+            }
             (false, _) => format!("{}: there is nothing to compare.", self.describe_new_policies()),
         }
     }
@@ -85,9 +87,8 @@ impl ComparisonContext {
 
     /// Says in a line each what changed beside the policies.
     pub fn changed_input_lines(&self) -> Vec<String> {
-        let unknown =
-            self.unknown.iter().map(|it| format!("{it}: git does not have it, so what changed is unknown"));
-        self.changed.iter().map(InputChange::describe).chain(unknown).listed()
+        let unknown = |folder: &String| format!("{folder}: git does not have it, so what changed is unknown");
+        self.changed.iter().map(InputChange::describe).chain(self.unknown.iter().map(unknown)).listed()
     }
 
     /// Returns the heading of these lines.
