@@ -306,7 +306,7 @@ fn a_name_beside_a_point_is_nearer_to_it_than_to_any_other() {
         let label = PolicyLabel::new(&format!("policy_{nth}"), nth as usize);
         FrontierPoint::new(label, 5.0 + 4.0 * reach * turn.cos(), 0.5 + 0.5 * reach * turn.sin())
     };
-    let frontier = Frontier::new("a spiral".to_owned(), KEPT, (0..14).map(point).collect(), Vec::new());
+    let frontier = Frontier::new("a spiral".to_owned(), KEPT, (0..14).map(point).map(Ok));
     let text = draw_chart("frontier", &frontier).to_svg_file().unwrap();
     let document = xml(&text);
     let middle = |paths: &[Node<'_, '_>]| {

@@ -125,21 +125,18 @@ impl CurveLines {
         let is_banded = self.lines.len() <= MOST_BANDS;
         for (at, place, number) in known {
             let bounds = number.ci95.filter(|_| is_banded && !line_of.is_beside).map(|[low, high]| {
-                let d = line_path([
-                    [at[0], up.position_of(low.max(0.0))],
-                    [at[0], up.position_of(high.min(1.0))],
-                ]);
-                SvgPath::stroked(d, ink::policy_ink(nth), 5.0).with_opacity(0.3).into()
+                let bounds = [low.max(0.0), high.min(1.0)].map(|it| [at[0], up.position_of(it)]);
+                SvgPath::stroked(line_path(bounds), ink::policy_ink(nth), 5.0).with_opacity(0.3).into()
             });
-            let label =
-                format!("{}, {}: {}", line_of.name, self.places[place], format_statistic(Some(&number)));
+            let (name, written) = (&line_of.name, format_statistic(Some(&number)));
+            let label = format!("{name}, {}: {written}", self.places[place]);
             let dot = if line_of.is_beside {
                 SvgPath::filled(policy_shape_path(0, at, 2.0), ink::policy_ink(nth))
             } else {
                 legend::policy_point(nth, at, 3.5)
             };
-            let marks = bounds.into_iter().chain([dot.into()]);
-            scene.add_link(vec![line_of.policy.name.clone(), line_of.name.clone()], label, marks.listed());
+            let marks = bounds.into_iter().chain([dot.into()]).listed();
+            scene.add_link(vec![line_of.policy.name.clone(), name.clone()], label, marks);
         }
     }
 
@@ -159,11 +156,8 @@ impl CurveLines {
             last = at;
             // A line that ends before the last place has its name beside it, and nothing that leads there.
             if it.numbers.last().is_some_and(Option::is_some) {
-                scene.add(SvgPath::stroked(
-                    line_path([[x + 2.0, y], [x + 9.0, at]]),
-                    ink::policy_ink(it.policy.nth),
-                    1.0,
-                ));
+                let lead = line_path([[x + 2.0, y], [x + 9.0, at]]);
+                scene.add(SvgPath::stroked(lead, ink::policy_ink(it.policy.nth), 1.0));
             }
             scene.add(legend::policy_point(it.policy.nth, [x + 14.0, at], 3.5));
             scene.add(SceneText::new(x + 21.0, at + 4.5, name));
@@ -229,10 +223,8 @@ impl Picture for CurveLines {
     fn numbers_grid(&self) -> Grid {
         let columns = ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
         let rows = self.lines.iter().map(|curve| {
-            [curve.name.clone()]
-                .into_iter()
-                .chain(curve.numbers.iter().map(|it| format_statistic(it.as_ref())))
-                .listed()
+            let numbers = curve.numbers.iter().map(|it| format_statistic(it.as_ref()));
+            [curve.name.clone()].into_iter().chain(numbers).listed()
         });
         Grid::new("", 1, &columns, rows)
     }

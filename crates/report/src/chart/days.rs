@@ -60,8 +60,8 @@ impl Picture for BillByDay {
 
     fn numbers_grid(&self) -> Grid {
         let shown = self.parts_in_use();
-        let columns =
-            ["day"].into_iter().chain(shown.iter().map(|it| self.parts[*it])).chain(["USD"]).listed();
+        let parts = shown.iter().map(|it| self.parts[*it]);
+        let columns = ["day"].into_iter().chain(parts).chain(["USD"]).listed();
         let rows = self.days.iter().rev().map(|(day, parts)| {
             let amounts = shown.iter().map(|it| parts[*it]).chain([Self::sum_parts_usd(parts)]);
             std::iter::once(format_day(*day)).chain(amounts.map(|it| fixed(it, 2))).listed()

@@ -74,10 +74,10 @@ impl ForestLine {
     }
 
     fn describe(&self) -> String {
-        let named =
-            |ends| format!(" ({})", self.interval_over.interval_text(&format!("{}%", interval(ends))));
-        let ends = or_nothing(self.interval, named);
-        let says = if self.says.is_empty() { String::new() } else { format!(", {}", self.says) };
+        let ends = or_nothing(self.interval, |ends| {
+            format!(" ({})", self.interval_over.interval_text(&format!("{}%", interval(ends))))
+        });
+        let says = text_if(!self.says.is_empty(), || format!(", {}", self.says));
         format!("{}: {}{ends}{says}", self.name, self.format_change())
     }
 }
@@ -114,9 +114,8 @@ impl Picture for ForestPlot {
             let ends = or_none(change.interval, |it| format!("{}%", interval(it)));
             vec![change.name.clone(), change.format_change(), ends, change.says.clone()]
         });
-        let interval =
-            self.lines.first().map_or_else(Sampled::default, |it| it.interval_over).interval_heading();
-        Grid::new("", 1, &[self.of, "change", interval, ""], rows)
+        let over = self.lines.first().map(|it| it.interval_over).unwrap_or_default();
+        Grid::new("", 1, &[self.of, "change", over.interval_heading(), ""], rows)
     }
 
     fn draw_scene(&self) -> Scene {
@@ -159,9 +158,8 @@ impl Picture for ForestPlot {
             let mut marks: Vec<DrawnMark> = Vec::new();
             if let Some(ends) = it.interval {
                 let [from, to] = ends.map(place);
-                marks.push(
-                    SvgPath::stroked(line_path([[from, middle], [to, middle]]), it.tone_ink(), 2.5).into(),
-                );
+                let reach = line_path([[from, middle], [to, middle]]);
+                marks.push(SvgPath::stroked(reach, it.tone_ink(), 2.5).into());
                 // What goes on beyond the edge says so.
                 if ends[1] > EDGE {
                     marks.push(SvgPath::filled(arrow_path([to, middle]), it.tone_ink()).into());

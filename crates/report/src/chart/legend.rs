@@ -2,9 +2,7 @@
 
 use super::ink::{self, Ink};
 use super::names::shorten_names;
-use super::scene::{
-    Anchor, DrawnMark, LINE, Scene, SceneText, SvgPath, WIDTH, box_path, policy_shape_path, text_width,
-};
+use super::scene::{Anchor, LINE, Scene, SceneText, SvgPath, WIDTH, box_path, policy_shape_path, text_width};
 
 /// How wide what is before a name is.
 const SAMPLE: f64 = 24.0;
@@ -29,16 +27,15 @@ pub(super) enum Swatch {
 
 impl Swatch {
     /// Draws it around a point.
-    fn draw_marks(self, x: f64, y: f64) -> Vec<DrawnMark> {
+    fn draw_mark(self, x: f64, y: f64) -> SvgPath {
         let square = box_path([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]);
-        let path = match self {
+        match self {
             Self::Shape(nth) => policy_point(nth, [x, y], 5.0),
             Self::Ring(nth) => policy_ring(nth, [x, y]),
             Self::Broken => SvgPath::filled(broken_prefix_path([x, y]), ink::TEXT),
             Self::Colour(ink) => SvgPath::filled(square, ink),
             Self::Hollow => SvgPath::filled(square, ink::PAPER).with_outline(ink::FAINT, 1.5),
-        };
-        vec![path.into()]
+        }
     }
 }
 
@@ -59,8 +56,8 @@ pub(super) fn broken_prefix_path(at: [f64; 2]) -> String {
 
 /// Returns the line of a policy, dashed where its colour has been used before.
 pub(super) fn policy_line(nth: usize, path_data: String) -> SvgPath {
-    let dash =
-        DASH.checked_div(nth / ink::POLICIES.len()).map(|it| format!("{} {}", it.max(2), it.clamp(2, 5)));
+    let length = DASH.checked_div(nth / ink::POLICIES.len());
+    let dash = length.map(|it| format!("{} {}", it.max(2), it.clamp(2, 5)));
     SvgPath::stroked(path_data, ink::policy_ink(nth), 2.0).with_dash(dash)
 }
 
@@ -82,7 +79,7 @@ pub(super) fn draw_legend_from(
         if x > 4.0 && x + needed > WIDTH - 4.0 {
             (x, y) = (4.0, y + LINE);
         }
-        scene.marks.extend(sample.draw_marks(x + 9.0, y - 4.5));
+        scene.add(sample.draw_mark(x + 9.0, y - 4.5));
         scene.add(SceneText::new(x + SAMPLE, y, name));
         x += needed + GAP;
     }
@@ -129,8 +126,8 @@ pub(super) fn draw_name_beside(
         let text = SceneText::new(x, y, name).with_anchor(anchor);
         let area = text.bounding_box();
         let is_inside = [0, 1].iter().all(|at| area[*at] >= frame[*at] && area[at + 2] <= frame[at + 2]);
-        let is_nearest =
-            others.iter().all(|other| distance_to_area(*other, area) > distance_to_area(own, area));
+        let distance = distance_to_area(own, area);
+        let is_nearest = others.iter().all(|other| distance_to_area(*other, area) > distance);
         if is_inside && is_nearest && !taken.iter().any(|it| do_areas_overlap(*it, area)) {
             scene.add(text);
             return Some(area);

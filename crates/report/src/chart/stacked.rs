@@ -204,12 +204,8 @@ impl Picture for StackedBars {
             let largest = (0..parts.len()).max_by(|one, other| amounts[*one].total_cmp(&amounts[*other]));
             let share = largest.filter(|_| bar.total > 0.0);
             let share = share.map(|it| format!(", {} of it {}", percent(amounts[it] / bar.total), parts[it]));
-            format!(
-                "{} {}{}",
-                bar.label_with_stop(),
-                self.format_with_unit(bar.total),
-                share.unwrap_or_default()
-            )
+            let (label, total) = (bar.label_with_stop(), self.format_with_unit(bar.total));
+            format!("{label} {total}{}", share.unwrap_or_default())
         });
         let left_out = text_if_any(self.left_out.len(), |_| {
             format!(" {}: {}.", self.of.unknown, self.left_out.join(", "))
@@ -244,14 +240,12 @@ impl Picture for StackedBars {
         let pitch = LINE + BAR + 10.0;
         let bottom = top + pitch * bars.len() as f64 + 2.0;
         across.draw_below_frame(&mut scene, [top, bottom], self.of.axis, |it| across.format_number(it));
-        let widest = bars.iter().map(|bar| text_width(&self.format_with_unit(bar.total))).fold(0.0, f64::max);
-        let names = shorten_names(
-            &bars.iter().map(|bar| bar.label_with_stop()).listed(),
-            right - left - widest - 24.0,
-        );
-        for ((nth, bar), name) in bars.into_iter().enumerate().zip(names) {
+        let totals = bars.iter().map(|bar| self.format_with_unit(bar.total)).listed();
+        let widest = totals.iter().map(|total| text_width(total)).fold(0.0, f64::max);
+        let names = bars.iter().map(|bar| bar.label_with_stop()).listed();
+        let names = shorten_names(&names, right - left - widest - 24.0);
+        for ((nth, bar), (name, total)) in bars.into_iter().enumerate().zip(names.into_iter().zip(totals)) {
             let y = top + pitch * nth as f64 + LINE + 2.0;
-            let total = self.format_with_unit(bar.total);
             // Lines of the axis do not run through words.
             scene.add(SvgPath::filled(box_path([left, y - LINE], [right + 1.0, y - 2.0]), ink::PAPER));
             scene.add(legend::policy_point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
