@@ -34,8 +34,8 @@ pub(super) fn shorten_names(names: &[String], max_width: f64) -> Vec<String> {
                 format!("{head}{}{tail}", kept.trim_start().trim_end_matches(between))
             };
             // Of what all have, as much stays as fits.
-            let fits =
-                |before, after| parts.iter().all(|it| text_width(&without(it, before, after)) <= max_width);
+            let width = |name: &Vec<&str>, before, after| text_width(&without(name, before, after));
+            let fits = |before, after| parts.iter().all(|it| width(it, before, after) <= max_width);
             while before > 0 && fits(before - 1, after) {
                 before -= 1;
             }
