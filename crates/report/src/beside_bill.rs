@@ -107,14 +107,14 @@ impl BillFootnotes {
     /// Says it in sentences, with amounts as the bill has them.
     pub(super) fn describe(&self, format_amount: &dyn Fn(f64) -> String) -> String {
         let agents = or_nothing(self.estimate_sub_agents(), |it| it.describe(format_amount));
-        agents
-            + &text_if_any(self.plans.len(), |n| {
-                let plans = listed_code(&self.plans.iter().map(|it| in_one_line(it).into_owned()).listed());
-                let named = if n == 1 { "a plan" } else { "plans" };
-                format!(
-                    " The logs name {named} ({plans}): dollars are list prices, not what a subscription costs."
-                )
-            })
+        let plans = text_if_any(self.plans.len(), |n| {
+            let plans = listed_code(&self.plans.iter().map(|it| in_one_line(it).into_owned()).listed());
+            let named = if n == 1 { "a plan" } else { "plans" };
+            format!(
+                " The logs name {named} ({plans}): dollars are list prices, not what a subscription costs."
+            )
+        });
+        agents + &plans
     }
 }
 

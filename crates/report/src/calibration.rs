@@ -353,7 +353,7 @@ fn draw_outcome_table(sessions: &[Calibration]) -> Option<String> {
     (!grid.rows.is_empty()).then(|| format!("{title}\n\n{}\n", draw_whole(&grid)))
 }
 
-/// The most frequent_reasons and sessions that are shown together.
+/// The most reasons and sessions that are shown together.
 const ROWS_SHOWN: usize = 14;
 /// The most sessions that are shown.
 const SESSIONS_SHOWN: usize = 8;
@@ -379,7 +379,7 @@ fn draw_assumptions_table(all: &[(&str, Calibration)]) -> String {
         + "USD are those of input; by request and in sum: by how much it is predicted otherwise. A session's first request is not counted.\n"
 }
 
-/// Returns why predictions differ, the most frequent frequent_reasons first.
+/// Returns why predictions differ, the most frequent reasons first.
 fn draw_frequent_reasons(all: &Calibration, n_shown: usize) -> String {
     let exact = |it: &(ReadClass, &str, usize)| it.0 != ReadClass::Exact;
     let mut frequent_reasons = all.reasons().into_iter().filter(exact).listed();

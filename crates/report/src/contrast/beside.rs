@@ -70,12 +70,10 @@ impl ComparisonContext {
         let titles: Vec<String> = self.changed.iter().map(InputChange::kind_and_name).listed();
         match (self.new.is_empty(), titles.is_empty()) {
             (true, true) => "The candidate is the same as the base: nothing changes.".to_owned(),
-            (true, false) => {
-                let changed = listed(&titles);
-                format!(
-                    "Nothing to compare with `{revision}`: no policy that both have changed. This changed: {changed}."
-                )
-            }
+            (true, false) => format!(
+                "Nothing to compare with `{revision}`: no policy that both have changed. This changed: {}.",
+                listed(&titles)
+            ),
             (false, _) => format!("{}: there is nothing to compare.", self.describe_new_policies()),
         }
     }
