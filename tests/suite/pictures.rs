@@ -103,7 +103,7 @@ fn elements<'a, 'i>(document: &'a Document<'i>, name: &'static str) -> impl Iter
 
 #[test]
 fn cost_against_evidence_is_that_of_the_tables() {
-    assert_shown("frontier", &frontier::frontiers_of_report(&Ran::small().source()));
+    assert_shown("frontier", &frontier::frontier_charts(&Ran::small().source()));
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn a_name_beside_a_point_is_nearer_to_it_than_to_any_other() {
         let label = PolicyLabel::new(&format!("policy_{nth}"), nth as usize);
         FrontierPoint::new(label, 5.0 + 4.0 * reach * turn.cos(), 0.5 + 0.5 * reach * turn.sin())
     };
-    let frontier = Frontier::new("a spiral".to_owned(), KEPT, (0..14).map(point).collect(), Vec::new());
+    let frontier = Frontier::new("a spiral".to_owned(), KEPT, (0..14).map(point).map(Ok));
     let text = draw_chart("frontier", &frontier).to_svg_file().unwrap();
     let document = xml(&text);
     let middle = |paths: &[Node<'_, '_>]| {
@@ -415,7 +415,7 @@ fn shares_of_facts_found_are_those_of_the_tables() {
 fn a_policy_has_one_colour_in_all_charts() {
     let ran = Ran::recorded(2);
     let source = ran.source();
-    let of_frontier = frontier::frontiers_of_report(&source).remove(0).points.into_iter().map(|it| it.policy);
+    let of_frontier = frontier::frontier_charts(&source).remove(0).points.into_iter().map(|it| it.policy);
     let of_cost = stacked::cost_charts(&source).remove(0).bars.into_iter().map(|it| it.policy);
     let of_requests = requests::request_charts(&source).remove(0).panels.into_iter().map(|it| it.policy);
     let policies: Vec<_> = of_frontier.collect();

@@ -220,7 +220,7 @@ impl Advice {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> serde_json::Result<String> {
         json_text(self)
     }
 }

@@ -249,11 +249,8 @@ impl BillAsLogged {
         let left_out = text_if_any(self.n_requests_without_price(), |n| {
             format!(" ({} without a price left out)", counted(n as usize, "request"))
         });
-        let beside = self.beside.describe_briefly(&format_usd);
-        format!(
-            "As logged: {} at list prices for {n}{left_out}{more_words}.{beside}",
-            format_usd(self.total().usd())
-        )
+        let (total, beside) = (format_usd(self.total().usd()), self.beside.describe_briefly(&format_usd));
+        format!("As logged: {total} at list prices for {n}{left_out}{more_words}.{beside}")
     }
 
     /// Says it in a currency.
@@ -272,17 +269,16 @@ impl BillAsLogged {
             let beside = self.beside.describe(&usd);
             return format!("As logged: nothing that has a price, but {without_price}.{beside}");
         }
-        let Bill { uncached, read, write, output, .. } = self.bill;
-        let [all, uncached, read, write, output] =
-            [self.total(), uncached, read, write, output].map(|it| usd(it.usd()));
-        let n = counted(self.requests as usize, "request");
-        let mut text = format!(
-            "As logged: {all} at list prices for {n} (uncached input {uncached}, cache reads {read}, cache writes {write}, output as logged {output})."
-        );
-        if !without_price.is_empty() {
-            text += &format!(" Without a price, and not in it: {without_price}.");
-        }
-        text + &self.beside.describe(&usd)
+        let (bill, n) = (&self.bill, counted(self.requests as usize, "request"));
+        let amounts = [self.total(), bill.uncached, bill.read, bill.write, bill.output];
+        let [all, uncached, read, write, output] = amounts.map(|it| usd(it.usd()));
+        let left_out = text_if(!without_price.is_empty(), || {
+            format!(" Without a price, and not in it: {without_price}.")
+        });
+        format!(
+            "As logged: {all} at list prices for {n} (uncached input {uncached}, cache reads {read}, cache writes {write}, output as logged {output}).{left_out}{}",
+            self.beside.describe(&usd)
+        )
     }
 }
 
@@ -324,33 +320,21 @@ impl Report {
     pub(super) fn describe_bill_briefly(&self) -> Option<String> {
         let Some(logged) = self.total_bill_as_logged() else { return self.explain_missing_bill() };
         let simulated = self.reconciliation_terms(&logged).map(|terms| {
-            let untold = if terms.output > 0.0 {
-                format!(", {} of it for output that the logs do not tell", format_usd(terms.output / 100.0))
-            } else {
-                String::new()
-            };
-            format!("; simulated as it was: {}{untold}", format_usd(terms.total / 100.0))
+            let [total, output] = [terms.total, terms.output].map(|cents| format_usd(cents / 100.0));
+            let untold = text_if(terms.output > 0.0, || {
+                format!(", {output} of it for output that the logs do not tell")
+            });
+            format!("; simulated as it was: {total}{untold}")
         });
         Some(logged.describe_briefly(&simulated.unwrap_or_default()))
-    }
-
-    /// Returns the costs of each session simulated once as it was; nothing where one was not.
-    fn costs_as_recorded(&self) -> Option<Vec<&Costs>> {
-        let all_costs = |session: &SessionReport| {
-            let mut own =
-                self.runs.iter().filter(|run| run.policy == AS_RECORDED && run.scenario == session.name);
-            own.next().filter(|_| own.next().is_none()).map(|run| &run.tally.costs)
-        };
-        self.sessions.iter().map(all_costs).collect()
     }
 
     /// Says why the bill that logs have is not shown.
     fn explain_missing_bill(&self) -> Option<String> {
         let has_bill = |it: &&SessionReport| it.requests > it.requests_estimated;
-        let with_bill = self.sessions.iter().filter(has_bill).listed();
-        let why = if with_bill.is_empty() {
-            return None;
-        } else if with_bill.iter().any(|it| it.is_under_own_model) {
+        let mut with_bill = self.sessions.iter().filter(has_bill).peekable();
+        with_bill.peek()?;
+        let why = if with_bill.any(|it| it.is_under_own_model) {
             "totals do not hold it"
         } else {
             "profiles are not chosen by the models of the logs"
@@ -362,16 +346,13 @@ impl Report {
     fn describe_reconciliation(&self, logged: &BillAsLogged) -> Option<String> {
         let SimulatedTerms { total, logged, output, compactions, rest } =
             self.reconciliation_terms(logged)?;
+        const REST: &str = "for the rest: other requests that they do not tell, branches that were left, and caches that did otherwise";
         let terms = [
             (output, "estimated for output that the logs do not tell"),
             (compactions, "estimated for compaction requests that they do not tell"),
-            (
-                rest,
-                "for the rest: other requests that they do not tell, branches that were left, and caches that did otherwise",
-            ),
+            (rest, REST),
         ];
-        let terms = terms.iter().filter(|it| it.0 != 0.0);
-        let told = terms.map(|(cents, what)| {
+        let told = terms.iter().filter(|it| it.0 != 0.0).map(|(cents, what)| {
             format!(" {} {} {what}", if *cents < 0.0 { '−' } else { '+' }, format_usd(cents.abs() / 100.0))
         });
         let [total, logged] = [total, logged].map(|it| format_usd(it / 100.0));
@@ -380,7 +361,13 @@ impl Report {
 
     /// Returns what is between the bill and the simulated cost, in cents that add up.
     fn reconciliation_terms(&self, logged: &BillAsLogged) -> Option<SimulatedTerms> {
-        let costs = self.costs_as_recorded()?;
+        // Each session is simulated once as it was.
+        let recorded = self.runs.iter().filter(|run| run.policy == AS_RECORDED);
+        let costs_of = |session: &SessionReport| {
+            let mut own = recorded.clone().filter(|run| run.scenario == session.name);
+            own.next().filter(|_| own.next().is_none()).map(|run| &run.tally.costs)
+        };
+        let costs: Vec<&Costs> = self.sessions.iter().map(costs_of).collect::<Option<_>>()?;
         let total: f64 = costs.iter().map(|it| it.total()).sum::<Option<f64>>()?;
         let output = costs.iter().map(|it| it.main.output.usd()).sum::<f64>() - logged.own_output.usd();
         let compactions = costs.iter().map(|it| it.compaction.usd()).sum::<f64>() - logged.summaries.usd();

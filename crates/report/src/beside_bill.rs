@@ -54,12 +54,9 @@ impl BillFootnotes {
         let totalled = recorded.agents.iter().map(|agents| {
             let model = if agents.model.is_empty() { last_model } else { &agents.model };
             let prices = profile_of(model).map(|it| it.prices.on(timeline.began_ms.unwrap_or(0)));
-            Totalled {
-                name: agents.agent.clone(),
-                agents: agents.agents,
-                has_model: !agents.model.is_empty(),
-                usd: prices.and_then(|prices| input_usd(agents, prices)),
-            }
+            let (name, has_model) = (agents.agent.clone(), !agents.model.is_empty());
+            let usd = prices.and_then(|prices| input_usd(agents, prices));
+            Totalled { name, agents: agents.agents, has_model, usd }
         });
         Self {
             plans: Some(recorded.plan.clone()).filter(|it| !it.is_empty()).into_iter().collect(),
@@ -97,17 +94,11 @@ impl BillFootnotes {
 
     /// Says it in a sentence each, after a space.
     pub(super) fn describe_briefly(&self, format_amount: &dyn Fn(f64) -> String) -> String {
-        let agents = self.estimate_sub_agents().map_or_else(String::new, |estimated| {
-            let priced = estimated.sub_agents > estimated.without_price;
-            let about = if priced {
-                format!("about {} for ", format_amount(estimated.input_usd))
-            } else {
-                String::new()
-            };
-            format!(
-                " Not in it: {about}{} of which the logs hold only totals.",
-                format_sub_agent_count(estimated.sub_agents)
-            )
+        let agents = or_nothing(self.estimate_sub_agents(), |estimated| {
+            let is_priced = estimated.sub_agents > estimated.without_price;
+            let about = text_if(is_priced, || format!("about {} for ", format_amount(estimated.input_usd)));
+            let n = counted(estimated.sub_agents as usize, "sub-agent");
+            format!(" Not in it: {about}{n} of which the logs hold only totals.")
         });
         let plan = " The logs name a plan, which is not billed at list prices.";
         agents + if self.plans.is_empty() { "" } else { plan }
@@ -115,41 +106,31 @@ impl BillFootnotes {
 
     /// Says it in sentences, with amounts as the bill has them.
     pub(super) fn describe(&self, format_amount: &dyn Fn(f64) -> String) -> String {
-        let mut text = self.estimate_sub_agents().map_or_else(String::new, |it| it.describe(format_amount));
-        if !self.plans.is_empty() {
-            let plans = self.plans.iter().map(|it| in_one_line(it).into_owned()).listed();
-            let (named, plans) = (if plans.len() == 1 { "a plan" } else { "plans" }, listed_code(&plans));
-            text += &format!(
+        let agents = or_nothing(self.estimate_sub_agents(), |it| it.describe(format_amount));
+        let plans = text_if_any(self.plans.len(), |n| {
+            let plans = listed_code(&self.plans.iter().map(|it| in_one_line(it).into_owned()).listed());
+            let named = if n == 1 { "a plan" } else { "plans" };
+            format!(
                 " The logs name {named} ({plans}): dollars are list prices, not what a subscription costs."
-            );
-        }
-        text
+            )
+        });
+        agents + &plans
     }
-}
-
-fn format_sub_agent_count(n: u64) -> String {
-    counted(n as usize, "sub-agent")
 }
 
 impl EstimatedAgents {
     fn describe(&self, format_amount: &dyn Fn(f64) -> String) -> String {
-        let priced = self.sub_agents - self.without_price;
-        let n = format_sub_agent_count(self.sub_agents);
         let [usd, low, high] = [self.input_usd, self.input_usd_low, self.input_usd_high].map(format_amount);
-        let mut text = match priced {
-            0 => format!(" Not in it: {n} of which the logs hold only totals"),
-            _ => format!(
-                " Estimated, and not in it: {usd} ({low} to {high}) for the input of {n} of which the logs hold only totals"
-            ),
+        let lead = match self.sub_agents - self.without_price {
+            0 => " Not in it: ".to_owned(),
+            _ => format!(" Estimated, and not in it: {usd} ({low} to {high}) for the input of "),
         };
-        if self.without_model > 0 {
-            let n = self.without_model;
-            text += &format!("; {n} at the prices of the session's model, as the logs name no other");
-        }
-        if self.without_price > 0 {
-            text += &format!("; {} without a price", self.without_price);
-        }
-        text + "."
+        let n = counted(self.sub_agents as usize, "sub-agent");
+        let without_model = text_if_any(self.without_model, |n| {
+            format!("; {n} at the prices of the session's model, as the logs name no other")
+        });
+        let without_price = text_if_any(self.without_price, |n| format!("; {n} without a price"));
+        format!("{lead}{n} of which the logs hold only totals{without_model}{without_price}.")
     }
 }
 
@@ -204,10 +185,9 @@ impl Currency {
 
     /// Says whose rate it is.
     pub(super) fn describe_rate(&self) -> String {
+        let (code, rate) = (&self.code, plain(self.rate));
         format!(
-            "Amounts are in {code}, at {rate} {code} for a US dollar: that rate is yours, and no part of the bill.",
-            code = self.code,
-            rate = plain(self.rate)
+            "Amounts are in {code}, at {rate} {code} for a US dollar: that rate is yours, and no part of the bill."
         )
     }
 }

@@ -103,12 +103,6 @@ impl SessionBill {
         bill
     }
 
-    /// Adds what was billed on some days, since 1970.
-    pub fn add_days_to_bill(&self, days: &BTreeSet<i64>, bill: &mut BillAsLogged) {
-        let on_days = self.parts.iter().filter(|it| it.0.1.is_some_and(|day| days.contains(&day)));
-        on_days.for_each(|it| *bill += it.1);
-    }
-
     /// Takes whose it is from the index of its log, which knows the working folder in every format.
     pub(super) fn set_owner_from_index(&mut self, indexed: &Indexed) {
         if !indexed.project.is_empty() {
@@ -120,18 +114,16 @@ impl SessionBill {
     /// Returns the group of a part; empty if no log tells it.
     fn group_name<'b>(&'b self, by: BillKey, model: &'b str, day: Option<i64>) -> Cow<'b, str> {
         let date = |day: i64| calendar::date_text(day.saturating_mul(DAY_MS));
-        let told = |day: Option<i64>, written: &dyn Fn(i64) -> String| {
-            Cow::Owned(day.map_or_else(String::new, written))
-        };
+        let told = |written: &dyn Fn(i64) -> String| Cow::Owned(or_nothing(day, written));
         match by {
             BillKey::Model => Cow::Borrowed(model),
             BillKey::Lane => Cow::Borrowed(if self.is_of_agent { "sub-agents" } else { "main" }),
             BillKey::Project => Cow::Borrowed(&self.project),
             BillKey::User => Cow::Borrowed(&self.user),
             BillKey::Version => Cow::Borrowed(&self.version),
-            BillKey::Day => told(day, &date),
-            BillKey::Week => told(day, &|it| date(it - (it + DAYS_SINCE_MONDAY).rem_euclid(7))),
-            BillKey::Month => told(day, &|it| date(it).chars().take("YYYY-MM".len()).collect()),
+            BillKey::Day => told(&date),
+            BillKey::Week => told(&|it| date(it - (it + DAYS_SINCE_MONDAY).rem_euclid(7))),
+            BillKey::Month => told(&|it| date(it).chars().take("YYYY-MM".len()).collect()),
         }
     }
 }
@@ -177,13 +169,11 @@ impl GroupedBill {
     /// Returns the groups as rows: dollars are the nearest floats of exact amounts.
     fn row_values(&self) -> Vec<Value> {
         let row = |(name, bill): &(String, BillAsLogged)| {
+            let (usd, n_unpriced) = (bill.total().usd(), bill.n_requests_without_price());
             let row = group! { "by": self.key.heading(), "group": name.clone(), "requests": bill.requests }
                 .and(bill.tokens_by_part())
                 .and(bill.usd_by_part())
-                .and(group! {
-                    "total_usd": bill.total().usd(),
-                    "requests_without_price": bill.n_requests_without_price(),
-                });
+                .and(group! { "total_usd": usd, "requests_without_price": n_unpriced });
             self.total_in_currency(bill).into_iter().fold(row, Value::and)
         };
         self.groups.iter().map(row).listed()
@@ -192,10 +182,9 @@ impl GroupedBill {
     /// Returns the user's currency, his rate, and a total in it.
     fn total_in_currency(&self, bill: &BillAsLogged) -> Option<Value> {
         let currency = self.currency.as_ref()?;
+        let (code, rate) = (currency.code().to_owned(), currency.rate_per_usd());
         let total = currency.convert_usd(bill.total().usd());
-        Some(
-            group! { "currency": currency.code().to_owned(), "rate": currency.rate_per_usd(), "total": total },
-        )
+        Some(group! { "currency": code, "rate": rate, "total": total })
     }
 
     /// Returns the groups as rows.
@@ -207,7 +196,7 @@ impl GroupedBill {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> serde_json::Result<String> {
         json_text(&group! {
             "schema": "ctxsim.bill/1",
             "by": self.key.heading(),
@@ -219,6 +208,8 @@ impl GroupedBill {
 
     /// Returns the bill in a sentence, and a table of its groups.
     pub fn draw_table(&self, width: usize) -> String {
+        const UNPRICED: &str =
+            "Requests without a price are counted in their own column only, and their tokens in none.";
         type Group = (String, BillAsLogged);
         let tokens = |of: fn(&BillAsLogged) -> Tokens| move |it: &Group| thousands(of(&it.1));
         let (uncached, read) = (tokens(|it| it.tokens.uncached), tokens(|it| it.tokens.read));
@@ -253,9 +244,7 @@ impl GroupedBill {
                 "Each amount is rounded from its exact sum, so that the cents of a column may differ from its total. A write whose lifetime the \
                  log does not tell stands under 5 min.",
             ),
-            has_unpriced.then_some(
-                "Requests without a price are counted in their own column only, and their tokens in none.",
-            ),
+            has_unpriced.then_some(UNPRICED),
         ];
         wrap_all(notes.into_iter().flatten(), "", Some(width), &mut text);
         text.truncate(text.trim_end().len());
@@ -271,9 +260,12 @@ pub fn describe_export_difference<'b>(
 ) -> String {
     let days: BTreeSet<i64> = export.days.keys().copied().collect();
     let mut logged = BillAsLogged::default();
-    sessions.for_each(|it| it.add_days_to_bill(&days, &mut logged));
-    let date =
-        |day: Option<&i64>| day.map_or_else(String::new, |it| calendar::date_text(it.saturating_mul(DAY_MS)));
+    for ((_, day), part) in sessions.flat_map(|it| &it.parts) {
+        if day.is_some_and(|it| days.contains(&it)) {
+            logged += part;
+        }
+    }
+    let date = |day: Option<&i64>| or_nothing(day, |it| calendar::date_text(it.saturating_mul(DAY_MS)));
     let (first, last) = (date(days.first()), date(days.last()));
     let of_days = if first == last { first } else { format!("{first} to {last}") };
     let charged = export.days.values().filter_map(|day| Some(day.charged?.0)).reduce(u128::saturating_add);
@@ -285,11 +277,10 @@ pub fn describe_export_difference<'b>(
     });
     if let Some(charged) = charged {
         let (theirs, ours) = (Cost(charged).usd(), logged.total().usd());
-        let change = if theirs > 0.0 {
-            format!(" ({}%)", format_signed_percent((ours / theirs - 1.0) * 100.0))
-        } else {
-            String::new()
-        };
+        let percents = (ours / theirs - 1.0) * 100.0;
+        let change = text_if(theirs > 0.0, || {
+            format!(" ({}{}%)", if percents < 0.0 { "−" } else { "+" }, fixed(percents.abs(), 1))
+        });
         let [theirs, ours] = [theirs, ours].map(|usd| fixed(usd, 2));
         return format!(
             "The provider's export says ${theirs} for these days ({of_days}), the logs ${ours} at list prices{change}{unpriced}.{left_out}\n"
@@ -299,20 +290,11 @@ pub fn describe_export_difference<'b>(
     for tokens in export.days.values().filter_map(|it| it.tokens) {
         theirs = std::array::from_fn(|it| theirs[it].saturating_add(tokens[it]));
     }
-    let use_of_all = std::iter::once(logged.tokens).chain(logged.unpriced.values().map(|it| it.tokens));
-    let ours = use_of_all.fold([0_u64; 4], |sum, tokens| {
-        let more =
-            [tokens.uncached, tokens.read, tokens.write[0].saturating_add(tokens.write[1]), tokens.output];
-        std::array::from_fn(|at| sum[at].saturating_add(more[at]))
-    });
+    let unpriced = logged.unpriced.values().map(|it| it.tokens);
+    let all = unpriced.fold(logged.tokens, |sum, more| sum.zip(more, Tokens::saturating_add));
+    let ours = [all.uncached, all.read, all.write[0].saturating_add(all.write[1]), all.output];
     let [theirs, ours] = [theirs, ours].map(format_token_parts);
     format!("The provider's export says {theirs} for these days ({of_days}), the logs {ours}.{left_out}\n")
-}
-
-/// Writes a change with its sign.
-fn format_signed_percent(percent: f64) -> String {
-    let sign = if percent < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", fixed(percent.abs(), 1))
 }
 
 fn format_token_parts([uncached, read, written, output]: [u64; 4]) -> String {

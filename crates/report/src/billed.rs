@@ -31,7 +31,7 @@ use crate::lever::{GroupSaving, KnownBy, Lever};
 use crate::prelude::*;
 use ctxsim_base::quantity::Amount;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
-use session::BilledSession;
+use session::{BilledSession, RequestBill};
 
 /// All of them, each behind the word by which documents name it.
 static LEVERS: [(&str, &dyn BilledLever); 20] = [
@@ -167,12 +167,9 @@ pub fn advise_by_bills(sessions: &[AttributedBill<'_>], month: MonthCost, min_ev
         let changed = rows.iter().map(|row| effect(row.cost_in_session(nth, session.facts.usd))).listed();
         effects.push((effect(assumed_cost(session.facts.usd, [0.0; 2])), changed));
     }
+    let with_effects = sessions.iter().zip(&effects);
     let family = TriedFamily {
-        sessions: sessions
-            .iter()
-            .zip(&effects)
-            .map(|(it, (base, changed))| it.to_family_session(base, changed))
-            .listed(),
+        sessions: with_effects.map(|(it, (base, changed))| it.to_family_session(base, changed)).listed(),
         levers: rows.iter().map(BilledRow::lever_with_own_setting).listed(),
         floor: min_evidence,
     };
@@ -180,20 +177,14 @@ pub fn advise_by_bills(sessions: &[AttributedBill<'_>], month: MonthCost, min_ev
     for (nth, (row, judged)) in rows.iter().zip(family.judge_levers()).enumerate() {
         if judged.word.is_some() {
             let mut lever = row.lever_with_judgement(judged, billed).with_month_usd(month.usd);
-            lever.people = row.savings_by_group(&lever, family.group_sessions(nth, |session| session.person));
-            lever.projects =
-                row.savings_by_group(&lever, family.group_sessions(nth, |session| session.project));
+            lever.people = row.savings_by_group(&lever, family.group_sessions(nth, |it| it.person));
+            lever.projects = row.savings_by_group(&lever, family.group_sessions(nth, |it| it.project));
             levers.push(lever);
         }
     }
     levers.order_by(|one, other| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
-    AgentAdvice {
-        sessions: sessions.len(),
-        month,
-        levers,
-        untold: unmeasurable_levers(sessions),
-        ..AgentAdvice::default()
-    }
+    let untold = unmeasurable_levers(sessions);
+    AgentAdvice { sessions: sessions.len(), month, levers, untold, ..AgentAdvice::default() }
 }
 
 /// Returns a cost that what is assumed moves so far.
@@ -291,18 +282,20 @@ impl BilledRow {
         let Some(only) = &self.only else {
             let mut groups = savings_of_groups(&sessions);
             if self.never_costs_more() {
-                groups
-                    .iter_mut()
-                    .for_each(|group| group.saved_interval[0] = group.saved_interval[0].max(0.0));
+                for group in &mut groups {
+                    group.saved_interval[0] = group.saved_interval[0].max(0.0);
+                }
             }
             return groups;
         };
         let own = sessions.iter().filter(|session| session.group == only).listed();
         let known = lever.saved_month.zip(lever.saved_interval).filter(|_| !own.is_empty());
+        let (group, sessions) = (only.clone(), own.len());
+        let month_usd = own.iter().map(|session| session.month_usd).sum();
         let saving = |(saved_month, saved_interval)| GroupSaving {
-            group: only.clone(),
-            sessions: own.len(),
-            month_usd: own.iter().map(|session| session.month_usd).sum(),
+            group,
+            sessions,
+            month_usd,
             saved_month,
             saved_interval,
             own_share: 1.0,

@@ -22,8 +22,12 @@ fn read_and_written_tokens(calibration: &Calibration) -> [[Tokens; 2]; 2] {
     let sum = |tokens: fn(&BillPair) -> Tokens| calibration.pairs.iter().map(tokens).sum();
     [
         [sum(|it| it.predicted.read), sum(|pair| pair.billed.cache_read)],
-        [sum(|it| it.predicted.write[0] + it.predicted.write[1]), sum(|pair| pair.billed.cache_write)],
+        [sum(written_tokens), sum(|pair| pair.billed.cache_write)],
     ]
+}
+
+fn written_tokens(pair: &BillPair) -> Tokens {
+    pair.predicted.write[0] + pair.predicted.write[1]
 }
 
 fn class_name(class: ReadClass) -> &'static str {
@@ -111,7 +115,7 @@ impl Calibrations<'_> {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> serde_json::Result<String> {
         let mut all: Fields = vec![("schema".into(), "ctxsim.calibration/1".into())];
         all.extend(self.as_logged.map(|bill| ("as_logged".into(), Value::serialised(bill))));
         all.push(("as_recorded".into(), sessions_json(self.as_recorded)));
@@ -125,9 +129,8 @@ impl Calibrations<'_> {
     /// Returns the report as text, at most 100 columns wide except for long reasons: in full if that is asked for or has few lines.
     pub fn to_text(&self, is_detailed: bool) -> String {
         let mut head = describe_assumed_profiles(self.as_recorded);
-        for line in
-            self.as_logged.map(BillAsLogged::describe).into_iter().chain(outcome_lines(self.as_recorded))
-        {
+        let billed = self.as_logged.map(BillAsLogged::describe).into_iter();
+        for line in billed.chain(outcome_lines(self.as_recorded)) {
             wrap(&line, "", Some(WIDTH), &mut head);
             head.push('\n');
         }
@@ -143,18 +146,13 @@ impl Calibrations<'_> {
             ("inferred side requests", self.with_inferred),
         ];
         for (what, sessions) in more {
-            let is_same =
-                sessions.iter().zip(self.as_recorded).all(|(it, recorded)| it.pairs == recorded.pairs);
-            let told =
-                if is_same { "The same as recorded.\n".to_owned() } else { draw_session_tables(sessions) };
-            text += &format!("\nWith {what}\n\n{told}");
+            let is_same = sessions.iter().zip(self.as_recorded).all(|(it, own)| it.pairs == own.pairs);
+            text += &format!("\nWith {what}\n\n");
+            text +=
+                &if is_same { "The same as recorded.\n".to_owned() } else { draw_session_tables(sessions) };
         }
-        for part in compactions::draw_compactions(self.as_recorded)
-            .into_iter()
-            .chain(draw_outcome_table(self.as_recorded))
-        {
-            text += &format!("\n{part}");
-        }
+        let parts = [compactions::draw_compactions(self.as_recorded), draw_outcome_table(self.as_recorded)];
+        parts.into_iter().flatten().for_each(|part| text += &format!("\n{part}"));
         text
     }
 
@@ -167,16 +165,11 @@ impl Calibrations<'_> {
         ];
         let (sessions, recorded) = (self.as_recorded, &all[0].1);
         let n_sessions = if sessions.len() > 1 { sessions.len().min(SESSIONS_SHOWN) } else { 0 };
-        let mut text =
-            draw_assumptions_table(&all) + &draw_frequent_reasons(recorded, ROWS_SHOWN - n_sessions);
-        if n_sessions > 0 {
-            text += &draw_furthest_sessions(sessions);
-        }
-        for part in
-            unforeseen::unforeseen_table_text(recorded).into_iter().chain(draw_first_requests_table(recorded))
-        {
-            text += &format!("\n{part}");
-        }
+        let mut text = draw_assumptions_table(&all);
+        text += &draw_frequent_reasons(recorded, ROWS_SHOWN - n_sessions);
+        text += &text_if(n_sessions > 0, || draw_furthest_sessions(sessions));
+        let parts = [unforeseen::unforeseen_table_text(recorded), draw_first_requests_table(recorded)];
+        parts.into_iter().flatten().for_each(|part| text += &format!("\n{part}"));
         text + REST
     }
 }
@@ -209,15 +202,15 @@ fn draw_session_tables(sessions: &[Calibration]) -> String {
     if all.pairs.is_empty() {
         return "Nothing to compare: only first requests of sessions have a bill of their own.\n".to_owned();
     }
-    let mut parts =
-        vec![draw_class_counts(sessions, &all), draw_totals_table(&all), draw_reasons_table(&all)];
-    parts.extend(
-        unforeseen::unforeseen_table_text(&all)
-            .into_iter()
-            .chain(draw_first_requests_table(&all))
-            .chain(draw_differing_requests(sessions)),
-    );
-    parts.join("\n")
+    let parts = [
+        Some(draw_class_counts(sessions, &all)),
+        Some(draw_totals_table(&all)),
+        Some(draw_reasons_table(&all)),
+        unforeseen::unforeseen_table_text(&all),
+        draw_first_requests_table(&all),
+        draw_differing_requests(sessions),
+    ];
+    parts.into_iter().flatten().listed().join("\n")
 }
 
 /// Returns how many first requests were expected to read what other sessions had left, and how many did.
@@ -236,10 +229,8 @@ fn draw_first_requests_table(all: &Calibration) -> Option<String> {
     ];
     let head = ["first requests of sessions", "number", "predicted to read", "read"];
     let FirstRequests { predicted_read_tokens, billed_read_tokens, predicted_usd, billed_usd, .. } = *first;
-    let (gross, sum) = (
-        format_gross_error(first.gross_error_usd, billed_usd),
-        format_relative_error(predicted_usd, billed_usd),
-    );
+    let gross = format_gross_error(first.gross_error_usd, billed_usd);
+    let sum = format_relative_error(predicted_usd, billed_usd);
     let sums = format!(
         "Their reads: {predicted_read_tokens:.0} tokens predicted, {billed_read_tokens} billed. Their input: {predicted_usd:.4} USD predicted, {billed_usd:.4} billed: off by {gross} by request, and {sum} in sum.\n"
     );
@@ -249,45 +240,35 @@ fn draw_first_requests_table(all: &Calibration) -> Option<String> {
 /// Returns the number of requests in each class, by session.
 fn draw_class_counts(sessions: &[Calibration], all: &Calibration) -> String {
     let head = ["session", "requests", "exact", "within", "exceeded", "missed", "read error"];
-    let mut rows = Vec::new();
-    let several = (sessions.len() > 1).then_some(all);
-    for calibration in sessions.iter().chain(several) {
-        let [exact, within, exceeded, missed] = CLASSES.map(|it| calibration.count(it).to_string());
+    let row = |calibration: &Calibration| {
+        let counts = CLASSES.map(|it| calibration.count(it).to_string());
         let error = format!("{:.2}%", calibration.token_error() * 100.0);
-        let n = calibration.pairs.len().to_string();
-        rows.push([calibration.name.clone(), n, exact, within, exceeded, missed, error]);
-    }
-    let [exact, within, exceeded, missed] = CLASSES.map(|class| format_class_share(all, class));
-    let none = String::new;
-    rows.push([none(), none(), exact, within, exceeded, missed, none()]);
+        let name_and_n = [calibration.name.clone(), calibration.pairs.len().to_string()];
+        [&name_and_n[..], &counts, &[error]].concat()
+    };
+    let mut rows = sessions.iter().chain((sessions.len() > 1).then_some(all)).map(row).listed();
+    let shares = CLASSES.map(|class| format_class_share(all, class));
+    rows.push([&[String::new(), String::new()][..], &shares, &[String::new()]].concat());
     draw_whole(&Grid::new("", 1, &head, rows))
 }
 
 /// Returns the predicted and billed totals.
 fn draw_totals_table(calibration: &Calibration) -> String {
     let [read, written] = read_and_written_tokens(calibration);
-    let row = |name: &str, shown: [String; 2], [predicted, billed, gross]: [f64; 3]| {
-        let [own, bill] = shown;
-        [
-            name.to_owned(),
-            own,
-            bill,
-            format_gross_error(gross, billed),
-            format_relative_error(predicted, billed),
-        ]
+    let row = |name: &str, [own, bill]: [String; 2], [predicted, billed, gross]: [f64; 3]| {
+        let gross = format_gross_error(gross, billed);
+        [name.to_owned(), own, bill, gross, format_relative_error(predicted, billed)]
     };
     let tokens = |name: &str, [predicted, billed]: [Tokens; 2], gross: fn(&BillPair) -> Tokens| {
         let gross: Tokens = calibration.pairs.iter().map(gross).sum();
         let shown = [predicted, billed].map(|it| it.to_string());
         row(name, shown, [predicted, billed, gross].map(|it| it as f64))
     };
-    let usd =
-        [calibration.predicted_cost, calibration.billed_cost, calibration.gross_error].map(|it| it.usd());
+    let Calibration { predicted_cost, billed_cost, gross_error, .. } = calibration;
+    let usd = [predicted_cost, billed_cost, gross_error].map(|it| it.usd());
     let rows = [
         tokens("read", read, |it| it.predicted.read.abs_diff(it.billed.cache_read)),
-        tokens("written", written, |pair| {
-            (pair.predicted.write[0] + pair.predicted.write[1]).abs_diff(pair.billed.cache_write)
-        }),
+        tokens("written", written, |it| written_tokens(it).abs_diff(it.billed.cache_write)),
         row("input USD", [usd[0], usd[1]].map(|it| format!("{it:.4}")), usd),
     ];
     let head = ["", "predicted", "billed", "by request", "in sum"];
@@ -336,20 +317,14 @@ fn draw_differing_requests(sessions: &[Calibration]) -> Option<String> {
     let far: Vec<_> = differing_requests(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
     let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
     let row = |(session, pair): &(&Calibration, &BillPair)| {
-        [
-            session.name.clone(),
-            pair.step.to_string(),
-            class_name(pair.class).to_owned(),
-            pair.predicted.read.to_string(),
-            pair.billed.cache_read.to_string(),
-        ]
+        let (step, class) = (pair.step.to_string(), class_name(pair.class).to_owned());
+        let tokens = [pair.predicted.read, pair.billed.cache_read].map(|it| it.to_string());
+        [&[session.name.clone(), step, class][..], &tokens].concat()
     };
-    let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row));
-    let mut text = draw_whole(&grid.with(CellKind::Text, &[2]));
-    if far.len() > LISTED_MAX {
-        text += &format!("{} more: --format json lists all\n", far.len() - LISTED_MAX);
-    }
-    (!far.is_empty()).then_some(text)
+    let grid = Grid::new("", 1, &head, far.iter().take(LISTED_MAX).map(row)).with(CellKind::Text, &[2]);
+    let more =
+        text_if_any(far.len().saturating_sub(LISTED_MAX), |n| format!("{n} more: --format json lists all\n"));
+    (!far.is_empty()).then(|| draw_whole(&grid) + &more)
 }
 
 /// Returns a line for each outcome that logs tell: how many sessions have it.
@@ -374,11 +349,11 @@ fn draw_outcome_table(sessions: &[Calibration]) -> Option<String> {
     };
     let rows = sessions.iter().filter_map(row).listed();
     let grid = Grid::new("", 1, &["session", "outcome", "value"], rows).with(CellKind::Text, &[1]);
-    (!grid.rows.is_empty())
-        .then(|| format!("What became of the tasks, by the logs\n\n{}\n", draw_whole(&grid)))
+    let title = "What became of the tasks, by the logs";
+    (!grid.rows.is_empty()).then(|| format!("{title}\n\n{}\n", draw_whole(&grid)))
 }
 
-/// The most frequent_reasons and sessions that are shown together.
+/// The most reasons and sessions that are shown together.
 const ROWS_SHOWN: usize = 14;
 /// The most sessions that are shown.
 const SESSIONS_SHOWN: usize = 8;
@@ -388,7 +363,6 @@ const REST: &str = "\n`--details` shows every session under each assumption, req
 
 /// Returns a row for each assumption.
 fn draw_assumptions_table(all: &[(&str, Calibration)]) -> String {
-    let usd = |it: &Calibration| [it.predicted_cost, it.billed_cost, it.gross_error].map(|it| it.usd());
     let columns: [Of<'_, (&str, Calibration)>; 10] = [
         ("all sessions", &|it| it.0.to_owned()),
         ("requests", &|it| thousands(it.1.pairs.len() as u64)),
@@ -397,37 +371,33 @@ fn draw_assumptions_table(all: &[(&str, Calibration)]) -> String {
         ("exceeded", &|it| format_class_share(&it.1, ReadClass::Exceeded)),
         ("missed", &|it| format_class_share(&it.1, ReadClass::Missed)),
         ("read error", &|it| format!("{:.2}%", it.1.token_error() * 100.0)),
-        ("billed USD", &|it| fixed(usd(&it.1)[1], 2)),
-        ("by request", &|it| format_gross_error(usd(&it.1)[2], usd(&it.1)[1])),
-        ("in sum", &|it| format_relative_error(usd(&it.1)[0], usd(&it.1)[1])),
+        ("billed USD", &|it| fixed(it.1.billed_cost.usd(), 2)),
+        ("by request", &|it| format_gross_error(it.1.gross_error.usd(), it.1.billed_cost.usd())),
+        ("in sum", &|it| format_relative_error(it.1.predicted_cost.usd(), it.1.billed_cost.usd())),
     ];
     draw_whole(&Grid::from_columns("", 1, all, &columns))
         + "USD are those of input; by request and in sum: by how much it is predicted otherwise. A session's first request is not counted.\n"
 }
 
-/// Returns why predictions differ, the most frequent frequent_reasons first.
+/// Returns why predictions differ, the most frequent reasons first.
 fn draw_frequent_reasons(all: &Calibration, n_shown: usize) -> String {
     let exact = |it: &(ReadClass, &str, usize)| it.0 != ReadClass::Exact;
     let mut frequent_reasons = all.reasons().into_iter().filter(exact).listed();
     frequent_reasons.order_by_key(|it| Reverse(it.2));
-    let more = frequent_reasons.len().saturating_sub(n_shown);
-    let row = |found: &(ReadClass, &str, usize)| {
-        [thousands(found.2 as u64), class_name(found.0).to_owned(), found.1.to_owned()]
-    };
-    let rows = frequent_reasons.iter().take(n_shown).map(row);
-    let grid = Grid::new("", 0, &["requests", "class", "why"], rows);
-    let mut text = format!("\n{}", draw_whole(&grid.with(CellKind::Text, &[1, 2])));
-    if more > 0 {
-        text += &format!("… and {}\n", counted(more, "other reason"));
-    }
-    text
+    let rows = frequent_reasons.iter().take(n_shown).map(|(class, reason, n)| {
+        [thousands(*n as u64), class_name(*class).to_owned(), (*reason).to_owned()]
+    });
+    let grid = Grid::new("", 0, &["requests", "class", "why"], rows).with(CellKind::Text, &[1, 2]);
+    let more = text_if_any(frequent_reasons.len().saturating_sub(n_shown), |n| {
+        format!("… and {}\n", counted(n, "other reason"))
+    });
+    format!("\n{}{more}", draw_whole(&grid))
 }
 
 /// Returns the sessions whose input is predicted furthest from what was billed.
 fn draw_furthest_sessions(sessions: &[Calibration]) -> String {
     let mut rows = sessions.iter().listed();
     rows.order_by_key(|it| Reverse(it.gross_error));
-    let more = rows.len().saturating_sub(SESSIONS_SHOWN);
     rows.truncate(SESSIONS_SHOWN);
     let count = |class: usize| move |it: &&Calibration| thousands(it.count(CLASSES[class]) as u64);
     let [exact, within, exceeded, missed] = [count(0), count(1), count(2), count(3)];
@@ -441,9 +411,8 @@ fn draw_furthest_sessions(sessions: &[Calibration]) -> String {
         ("read error", &|it| format!("{:.2}%", it.token_error() * 100.0)),
         ("USD off by request", &|it| fixed(it.gross_error.usd(), 2)),
     ];
-    let mut text = format!("\n{}", draw_whole(&Grid::from_columns("", 1, &rows, &columns)));
-    if more > 0 {
-        text += &format!("… and {}, which are nearer\n", counted(more, "other session"));
-    }
-    text
+    let more = text_if_any(sessions.len() - rows.len(), |n| {
+        format!("… and {}, which are nearer\n", counted(n, "other session"))
+    });
+    format!("\n{}{more}", draw_whole(&Grid::from_columns("", 1, &rows, &columns)))
 }

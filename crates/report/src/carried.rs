@@ -111,8 +111,7 @@ impl FilledKind {
         kinds.sort_by_key(|_, by_prompt| std::cmp::Reverse(by_prompt.iter().sum::<Tokens>()));
         if kinds.len() > MOST_KINDS + 1 {
             let rest = kinds.split_off(MOST_KINDS);
-            let in_prompt =
-                |nth| rest.values().filter_map(|by_prompt: &Vec<Tokens>| by_prompt.get(nth)).sum();
+            let in_prompt = |nth| rest.values().filter_map(|all: &Vec<Tokens>| all.get(nth)).sum();
             kinds.insert(format!("{} others", rest.len()), (0..n_prompts).map(in_prompt).listed());
         }
         let kind = |(what, by_prompt): (String, Vec<Tokens>)| Self {
@@ -247,28 +246,21 @@ fn item_subject(timeline: &Timeline, item: &CarriedItem) -> String {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn prompt_fills_json(
-    sessions: &[PromptFill],
-    skipped: &[SkippedFile],
-) -> Result<String, serde_json::Error> {
-    let (by_tool, skipped, sessions) = (
-        sum_shares_by_tool(all_tool_shares(sessions)),
-        Value::serialised(skipped),
-        Value::serialised(sessions),
-    );
-    json_text(
-        &group! { "schema": "ctxsim.carried/1", "by_tool": Value::serialised(&by_tool), "skipped": skipped, "sessions": sessions },
-    )
+pub fn prompt_fills_json(sessions: &[PromptFill], skipped: &[SkippedFile]) -> serde_json::Result<String> {
+    json_text(&group! {
+        "schema": "ctxsim.carried/1",
+        "by_tool": Value::serialised(&sum_shares_by_tool(all_tool_shares(sessions))),
+        "skipped": Value::serialised(skipped),
+        "sessions": Value::serialised(sessions),
+    })
 }
 
 /// Adds up the tools of all sessions, the most expensive first.
 pub(super) fn sum_shares_by_tool(shares: impl Iterator<Item = CarriedShare>) -> Vec<CarriedShare> {
     let mut all: IndexMap<String, CarriedShare> = IndexMap::new();
     for share in shares {
-        let what = share.what.clone();
-        all.entry(what.clone())
-            .or_insert_with(|| CarriedShare { what, ..CarriedShare::default() })
-            .add(&share);
+        let none = || CarriedShare { what: share.what.clone(), ..CarriedShare::default() };
+        all.entry(share.what.clone()).or_insert_with(none).add(&share);
     }
     let mut all: Vec<CarriedShare> = all.into_values().listed();
     all.order_by(|one, other| other.total_usd().total_cmp(&one.total_usd()));
@@ -283,9 +275,13 @@ fn all_tool_shares(sessions: &[PromptFill]) -> impl Iterator<Item = CarriedShare
 /// Returns sessions for people: all of them by tool, then the most expensive items.
 pub fn draw_prompt_fills(sessions: &[PromptFill], skipped: &[SkippedFile], width: Option<usize>) -> String {
     let mut text = String::new();
+    let n = thousands(sessions.len() as u64);
     let title = match sessions {
         [only] => format!("{} · {}", only.session, only.profile),
-        all => format!("{} sessions, {}", thousands(all.len() as u64), describe_prices(all)),
+        [first, more @ ..] if more.iter().all(|it| it.profile == first.profile) => {
+            format!("{n} sessions, at the prices of {}", first.profile)
+        }
+        _ => format!("{n} sessions, each at its own model's prices"),
     };
     let skipped = text_if_any(skipped.len(), |n| {
         format!("; {} skipped: {}", thousands(n as u64), SkippedFile::counts_by_reason(skipped))
@@ -298,23 +294,14 @@ pub fn draw_prompt_fills(sessions: &[PromptFill], skipped: &[SkippedFile], width
     rows.order_by(|one, other| other.1.carried_usd.total_cmp(&one.1.carried_usd));
     rows.truncate(SHOWN);
     let items = draw_dearest_items(&rows, sessions.len() > 1, width);
-    text += &format!("Most expensive items to carry\n{}\n", items.text);
-    text.push('\n');
+    text += &format!("Most expensive items to carry\n{}\n\n", items.text);
     wrap_all(NOTES, "Note: ", width, &mut text);
     wrap_all(hidden_note(by_tool.hidden.into_iter().chain(items.hidden)), "Note: ", width, &mut text);
     text
 }
 
-/// Describes the prices used.
-fn describe_prices(sessions: &[PromptFill]) -> String {
-    match sessions.first().filter(|first| sessions.iter().all(|it| it.profile == first.profile)) {
-        Some(first) => format!("at the prices of {}", first.profile),
-        None => "each at its own model's prices".to_owned(),
-    }
-}
-
 fn draw_shares_table(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
-    let all: f64 = shares.iter().map(|it| it.entered_usd + it.carried_usd).sum();
+    let all: f64 = shares.iter().map(CarriedShare::total_usd).sum();
     let decimals = numbers::decimals(all);
     let part = |it: f64| percent(if all > 0.0 { it / all } else { 0.0 });
     let unneeded = |it: &CarriedShare| Some(it.never_needed_tokens? as f64 / it.tokens.max(1) as f64);
@@ -325,20 +312,16 @@ fn draw_shares_table(shares: &[CarriedShare], width: Option<usize>) -> DrawnTabl
         ("mean resent", &|it| fixed(it.resent as f64 / it.items.max(1) as f64, 1)),
         ("entering USD", &|it| fixed(it.entered_usd, decimals)),
         ("carrying USD", &|it| fixed(it.carried_usd, decimals)),
-        ("% of input", &|it| part(it.entered_usd + it.carried_usd)),
+        ("% of input", &|it| part(it.total_usd())),
         ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
-    let total = (shares.len() > 1).then(|| sum_shares(shares));
-    let rows: Vec<&CarriedShare> = shares.iter().chain(&total).listed();
+    let mut total = CarriedShare { what: TOTAL.to_owned(), ..CarriedShare::default() };
+    shares.iter().for_each(|it| total.add(it));
+    // Needs exist only for tool results, so a share of all tokens would mean nothing.
+    total.never_needed_tokens = None;
+    let rows = shares.iter().chain((shares.len() > 1).then_some(&total)).listed();
     let grid = Grid::from_columns("", 1, &rows, &columns);
     draw(&grid.leaving(&["entering USD", "items", "mean resent"]), width)
-}
-
-/// Adds up all rows. Needs exist only for tool results, so a share of all tokens would mean nothing.
-fn sum_shares(shares: &[CarriedShare]) -> CarriedShare {
-    let mut all = CarriedShare { what: TOTAL.to_owned(), ..CarriedShare::default() };
-    shares.iter().for_each(|it| all.add(it));
-    CarriedShare { never_needed_tokens: None, ..all }
 }
 
 fn draw_dearest_items(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> DrawnTable {

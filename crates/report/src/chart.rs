@@ -38,29 +38,13 @@ pub struct ChartKind {
 
 /// The kinds, in display order.
 pub const KINDS: [ChartKind; 7] = [
-    ChartKind {
-        name: "frontier",
-        needs: frontier::NEEDS,
-        all: |it| box_pictures(frontier::frontiers_of_report(it)),
-    },
-    ChartKind { name: "cost", needs: stacked::NEEDS, all: |it| box_pictures(stacked::cost_charts(it)) },
-    ChartKind {
-        name: "waiting",
-        needs: stacked::NEEDS_WAITING,
-        all: |it| box_pictures(stacked::waiting_charts(it)),
-    },
-    ChartKind {
-        name: "requests",
-        needs: requests::NEEDS,
-        all: |it| box_pictures(requests::request_charts(it)),
-    },
-    ChartKind { name: "depth", needs: curves::NEEDS, all: |it| box_pictures(curves::curves_by_depth(it)) },
-    ChartKind { name: "length", needs: curves::NEEDS, all: |it| box_pictures(curves::curves_by_length(it)) },
-    ChartKind {
-        name: "aging",
-        needs: curves::NEEDS_SESSIONS,
-        all: |it| box_pictures(curves::curves_by_session(it)),
-    },
+    ChartKind { name: "frontier", needs: frontier::NEEDS, all: |it| boxed(frontier::frontier_charts(it)) },
+    ChartKind { name: "cost", needs: stacked::NEEDS, all: |it| boxed(stacked::cost_charts(it)) },
+    ChartKind { name: "waiting", needs: stacked::NEEDS_TIMES, all: |it| boxed(stacked::waiting_charts(it)) },
+    ChartKind { name: "requests", needs: requests::NEEDS, all: |it| boxed(requests::request_charts(it)) },
+    ChartKind { name: "depth", needs: curves::NEEDS, all: |it| boxed(curves::curves_by_depth(it)) },
+    ChartKind { name: "length", needs: curves::NEEDS, all: |it| boxed(curves::curves_by_length(it)) },
+    ChartKind { name: "aging", needs: curves::NEEDS_AGING, all: |it| boxed(curves::curves_by_session(it)) },
 ];
 
 /// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.
@@ -155,11 +139,13 @@ impl<'r> ChartData<'r> {
 
     /// Returns the charts that have data. The first of a kind has the kind's name; the others are numbered.
     pub fn draw_charts(&self) -> Vec<PageChart> {
-        let pictures = KINDS
-            .iter()
-            .flat_map(|kind| (kind.all)(self).into_iter().enumerate().map(|(nth, it)| (kind.name, nth, it)));
-        let name = |kind: &str, nth| if nth == 0 { kind.to_owned() } else { format!("{kind}-{}", nth + 1) };
-        pictures.map(|(kind, nth, it)| draw_chart(&name(kind, nth), &*it)).listed()
+        let name = |kind: &str, nth| if nth == 1 { kind.to_owned() } else { format!("{kind}-{nth}") };
+        let mut charts = Vec::new();
+        for kind in &KINDS {
+            let pictures = (kind.all)(self).into_iter().zip(1..);
+            charts.extend(pictures.map(|(it, nth)| draw_chart(&name(kind.name, nth), &*it)));
+        }
+        charts
     }
 }
 
@@ -221,7 +207,7 @@ pub(super) fn chart_css() -> Result<String, template::Error> {
     template::render_template("scene.css", include_str!("chart/scene.css"), style)
 }
 
-fn box_pictures<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
+fn boxed<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
     pictures.into_iter().map(|it| Box::new(it) as Box<dyn Picture>).listed()
 }
 
@@ -250,20 +236,17 @@ fn missing_chart_error(asked: Option<&str>, figures: &[PageChart], left_out: Opt
         (Some(it), _) => format!("this run has no chart `{asked}`: it needs {}", it.needs),
         (None, _) => format!("unknown chart `{asked}`"),
     };
-    let names: Vec<String> = if figures.is_empty() {
-        KINDS.iter().map(|it| format!("`{}` ({})", it.name, it.needs)).listed()
-    } else {
-        figures.iter().map(|it| format!("`{}`", it.name)).listed()
-    };
-    let what =
-        if figures.is_empty() { "available charts and their requirements" } else { "charts of this run" };
+    let mut what = "charts of this run";
+    let mut names = figures.iter().map(|it| format!("`{}`", it.name)).listed();
+    if names.is_empty() {
+        what = "available charts and their requirements";
+        names = KINDS.iter().map(|it| format!("`{}` ({})", it.name, it.needs)).listed();
+    }
     Diagnostic::at(Code("chart-missing"), "", message).help(format!("{what}: {}", names.join(", ")))
 }
 
 /// Returns whether a text is empty or the number of a further chart.
 fn is_chart_number_suffix(text: &str) -> bool {
-    text.is_empty()
-        || text
-            .strip_prefix('-')
-            .is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+    text.is_empty() || text.strip_prefix('-').is_some_and(is_number)
 }

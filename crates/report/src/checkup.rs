@@ -186,15 +186,11 @@ impl Moved {
     /// Says what moved.
     pub fn describe(&self) -> String {
         let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
-        let change =
-            self.difference_in_points().map(format_percentage_points).or_else(|| self.relative.map(signed));
-        let change = change.map_or_else(String::new, |it| format!(" ({it})"));
-        format!(
-            "{}, {}: {old} → {new}{change}{}",
-            self.policy,
-            self.column,
-            causes::describe_values_without(&self.by)
-        )
+        let points = self.difference_in_points().map(format_percentage_points);
+        let change = points.or_else(|| self.relative.map(signed));
+        let change = or_nothing(change, |it| format!(" ({it})"));
+        let (Self { policy, column, by, .. }, whole) = (self, format!("{old} → {new}{change}"));
+        format!("{policy}, {column}: {whole}{}", causes::describe_values_without(by))
     }
 }
 
@@ -228,9 +224,9 @@ impl CheckUp {
 
     /// Returns whether every guard holds and no number changed.
     pub fn is_passing(&self) -> bool {
-        let holds =
-            self.verdicts.iter().all(|it| it.holds) && self.snapshots.iter().all(SnapshotCheck::is_passing);
-        holds && self.errors.is_empty()
+        self.errors.is_empty()
+            && self.verdicts.iter().all(|it| it.holds)
+            && self.snapshots.iter().all(SnapshotCheck::is_passing)
     }
 
     /// Says how many guards hold and how many snapshots are unchanged.
@@ -253,25 +249,19 @@ impl CheckUp {
 
     /// What there is to say, failures first.
     fn to_blocks(&self) -> Vec<Block> {
-        let part = |holds, words, more| Block::Part(CheckedBlock { holds, words, more });
-        let heading =
-            CheckedBlock { holds: self.is_passing(), words: self.describe_result(), more: Vec::new() };
-        let mut blocks = vec![Block::Checked(heading)];
+        let checked = |holds, words, more| CheckedBlock { holds, words, more };
+        let part = |holds, words, more| Block::Part(checked(holds, words, more));
+        let mut blocks = vec![Block::Checked(checked(self.is_passing(), self.describe_result(), Vec::new()))];
         for error in &self.errors {
-            blocks.push(part(
-                false,
-                error_place_text(error),
-                message_with_help(error).lines().map(str::to_owned).listed(),
-            ));
+            let lines = message_with_help(error).lines().map(str::to_owned).listed();
+            blocks.push(part(false, error_place_text(error), lines));
         }
         let failed = self.verdicts.iter().filter(|it| !it.holds);
         blocks.extend(failed.map(|it| part(false, it.to_string(), vec![it.guard_place_text()])));
         let (same, moved): (Vec<_>, Vec<_>) = self.snapshots.iter().partition(|it| it.is_passing());
-        blocks.extend(
-            moved
-                .iter()
-                .map(|it| part(false, format!("{}: {}", it.file, it.describe()), it.difference_lines())),
-        );
+        for it in &moved {
+            blocks.push(part(false, format!("{}: {}", it.file, it.describe()), it.difference_lines()));
+        }
         let held = self.verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
         let same = (!same.is_empty()).then(|| counted(same.len(), "snapshot"));
         let passed = held.chain(same).map(|words| part(true, words, Vec::new())).listed();
@@ -279,12 +269,15 @@ impl CheckUp {
         if !moved.is_empty() {
             blocks.push(Block::paragraph("Run `ctxsim check --bless` to accept these numbers."));
         }
-        let notes = self.notes.iter().map(|note| format!("{note}."));
-        blocks.push(Block::Notes(
-            notes.chain(self.newer.iter().flat_map(NewerPrices::describe_in_lines)).listed(),
-        ));
+        blocks.push(Block::Notes(self.note_lines()));
         blocks.push(Block::Made(format!("With {}.", self.made.summary_line())));
         blocks
+    }
+
+    /// Returns what else there is to say, in a sentence each, and whether there are newer prices.
+    fn note_lines(&self) -> Vec<String> {
+        let notes = self.notes.iter().map(|note| format!("{note}."));
+        notes.chain(self.newer.iter().flat_map(NewerPrices::describe_in_lines)).listed()
     }
 }
 
@@ -353,8 +346,7 @@ pub const SCHEMA: &str = "ctxsim.check/1";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn check_ups_json(all: &[CheckUp]) -> Result<String, serde_json::Error> {
-    json_text(
-        &group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": all.iter().map(suite_json).listed() },
-    )
+pub fn check_ups_json(all: &[CheckUp]) -> serde_json::Result<String> {
+    let suites = all.iter().map(suite_json).listed();
+    json_text(&group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": suites })
 }

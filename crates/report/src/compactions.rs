@@ -91,9 +91,7 @@ pub(super) fn draw_compactions(sessions: &[Calibration]) -> Option<String> {
     );
     let mut parts = vec![intro, draw_compactions_table(sessions)];
     parts.extend(explain_missing_cells(sessions));
-    if model.events > 0 {
-        parts.push(draw_scores_table(&all));
-    }
+    parts.extend((model.events > 0).then(|| draw_scores_table(&all)));
     parts.push(format!("{}\n", describe_reliability(model)));
     Some(parts.join("\n"))
 }
@@ -102,18 +100,17 @@ pub(super) fn draw_compactions(sessions: &[Calibration]) -> Option<String> {
 fn draw_compactions_table(sessions: &[Calibration]) -> String {
     let all = all_compactions(sessions).listed();
     let tokens = |it: Option<Tokens>| or_none(it, thousands);
-    let of_files =
-        |after: &Aftermath, words: String| if after.files.is_empty() { NONE.to_owned() } else { words };
-    let scored =
-        |after: &Aftermath, n: usize| if after.is_scored() { n.to_string() } else { NONE.to_owned() };
+    let or_dash = |is_known: bool, words: String| if is_known { words } else { NONE.to_owned() };
+    let scored = |after: &Aftermath, n: usize| or_dash(after.is_scored(), n.to_string());
     let read_again = |(_, after): &(&str, &Aftermath)| {
         let [predicted, ..] = after.predicted(ReadOutcome::Read);
-        of_files(after, format!("{predicted:.1} → {}", scored(after, after.actual(ReadOutcome::Read))))
+        let read = scored(after, after.actual(ReadOutcome::Read));
+        or_dash(!after.files.is_empty(), format!("{predicted:.1} → {read}"))
     };
     let searched = |after: &Aftermath| after.actual(ReadOutcome::Fetched) - after.actual(ReadOutcome::Read);
     let usd = |(_, after): &(&str, &Aftermath)| {
-        let [predicted, actual] = [after.predicted_usd, after.actual_usd].map(|it| fixed_or_none(it, 3));
-        of_files(after, format!("{predicted} → {actual}"))
+        let both = [after.predicted_usd, after.actual_usd].map(|it| fixed_or_none(it, 3));
+        or_dash(!after.files.is_empty(), both.join(" → "))
     };
     let columns: [Of<'_, (&str, &Aftermath)>; 8] = [
         ("session", &|it| it.0.to_owned()),
@@ -131,8 +128,8 @@ fn draw_compactions_table(sessions: &[Calibration]) -> String {
 /// Returns why some cells hold a dash.
 fn explain_missing_cells(sessions: &[Calibration]) -> Option<String> {
     let note = |(session, after): (&str, &Aftermath)| {
-        let reasons =
-            explain_not_scored(after).into_iter().chain(explain_unknown_numbers(after)).listed().join("; ");
+        let reasons = [explain_not_scored(after), explain_unknown_numbers(after)];
+        let reasons = reasons.into_iter().flatten().listed().join("; ");
         (!reasons.is_empty()).then(|| format!("{session}, step {}: {reasons}\n", after.step))
     };
     let notes: String = all_compactions(sessions).filter_map(note).collect();
@@ -192,7 +189,7 @@ fn describe_reliability(model: &ForecastScores) -> String {
         return "No compaction could be scored, so this does not test the model.".to_owned();
     }
     let compactions = if n == 1 { "1 compaction".to_owned() } else { format!("{n} compactions") };
-    let (low, high) = model.ratios_by_chance();
+    let (n_files, (low, high)) = (model.chances, model.ratios_by_chance());
     let is_enough = low >= GOOD_RATIO[0] && high.is_some_and(|it| it <= GOOD_RATIO[1]);
     let proves = match (is_enough, n) {
         (true, _) => "can test the total, but not the individual files",
@@ -201,8 +198,7 @@ fn describe_reliability(model: &ForecastScores) -> String {
     };
     let high = high.map_or_else(|| "any number".to_owned(), |it| format!("{it:.2}"));
     format!(
-        "{compactions} with {} files {proves}: even if every probability is right,\nchance alone gives a predicted / \
-         actual ratio from {low:.2} to {high} in 95% of cases.",
-        model.chances
+        "{compactions} with {n_files} files {proves}: even if every probability is right,\nchance alone gives a predicted / \
+         actual ratio from {low:.2} to {high} in 95% of cases."
     )
 }

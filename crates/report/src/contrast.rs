@@ -133,18 +133,12 @@ pub struct Contrast {
 fn traces_of_dearest_load(parts: &[ContrastPart]) -> Vec<RunRequests> {
     let usd = |it: &ContrastPart| it.traces.first().and_then(|it| it.usd).unwrap_or_default();
     let traced = parts.iter().filter(|it| it.traces.len() == 2);
-    let Some(part) = traced.reduce(|one, it| if usd(it) > usd(one) { it } else { one }) else {
-        return Vec::new();
-    };
-    let n = parts.len();
-    let named = |trace: &RunRequests| match n {
-        1 => trace.clone(),
-        _ => RunRequests {
-            scenario: format!("{}, the most expensive of {n},", trace.scenario),
-            ..trace.clone()
-        },
-    };
-    part.traces.iter().map(named).listed()
+    let dearest = traced.reduce(|one, it| if usd(it) > usd(one) { it } else { one });
+    let mut traces = dearest.map_or_else(Vec::new, |it| it.traces.clone());
+    for trace in traces.iter_mut().filter(|_| parts.len() > 1) {
+        trace.scenario += &format!(", the most expensive of {},", parts.len());
+    }
+    traces
 }
 
 impl Contrast {
@@ -154,12 +148,11 @@ impl Contrast {
         let [base, candidate] = [0, 1].map(|it| first.runs[it].policy.clone());
         let is_same_work = |[base, candidate]: &[Tally; 2]| base.outcome.did_as_much_as(&candidate.outcome);
         let n_all: usize = parts.iter().map(|it| it.pairs.len()).sum();
-        let kept: Vec<[Tally; 2]> =
-            parts.iter().flat_map(|it| &it.pairs).filter(|it| is_same_work(it)).cloned().listed();
-        let samples: Vec<RatioSample<'_>> =
-            parts.iter().flat_map(|it| cost_samples(it, is_same_work)).listed();
+        let kept = parts.iter().flat_map(|it| &it.pairs).filter(|it| is_same_work(it)).cloned().listed();
+        let samples = parts.iter().flat_map(|it| cost_samples(it, is_same_work)).listed();
         let pairs = Pairs::new(&kept);
-        let reach = pairs.sums().map(|[base, own]| own.assumed_reach(base)).unwrap_or_default();
+        let sums = pairs.sums();
+        let reach = sums.map(|[base, own]| own.assumed_reach(base)).unwrap_or_default();
         let cost_interval = ratio_interval_for_later(&samples, reach);
         let mut notes = describe_stops(parts);
         if kept.len() < n_all && !kept.is_empty() {
@@ -167,10 +160,9 @@ impl Contrast {
             notes.push(format!("{n} of {n_all} pairs are excluded: one of the policies stopped earlier."));
         }
         // What is left out of the sums explains nothing of them; of several trials, rows are those of the first.
-        let counted: Vec<&ContrastPart> =
-            parts.iter().filter(|it| it.pairs.iter().any(is_same_work)).listed();
-        let with_rows: Vec<&ContrastPart> =
-            counted.iter().copied().filter(|it| it.pairs.first().is_some_and(is_same_work)).listed();
+        let counted = parts.iter().filter(|it| it.pairs.iter().any(is_same_work)).listed();
+        let mut with_rows = counted.clone();
+        with_rows.retain(|it| it.pairs.first().is_some_and(is_same_work));
         let mut breaks: IndexMap<String, [BrokenPrefixes; 2]> = IndexMap::new();
         for (who, both) in with_rows.iter().flat_map(|it| &it.breaks) {
             let sums = breaks.entry(who.clone()).or_default();
@@ -204,13 +196,12 @@ impl Contrast {
             are_trials: scenarios.len() == 1 && n_all > 1,
             changed: first.changed.clone(),
             numbers: compare_numbers(&pairs, &counted, cost_interval),
-            cost_change_assumed: pairs
-                .sums()
+            cost_change_assumed: sums
                 .filter(|_| reach.is_some())
                 .and_then(|it| assumed_change_interval(it, reach)),
-            cost_change_bound: pairs.sums().and_then(|[base, own]| own.assumed_bound(base)),
+            cost_change_bound: sums.and_then(|[base, own]| own.assumed_bound(base)),
             gone_at_extra_turns: break_even_turns(&kept, cost_interval),
-            split: pairs.sums().map(|[base, it]| split_cost([&base.costs, &it.costs])).unwrap_or_default(),
+            split: sums.map(|[base, it]| split_cost([&base.costs, &it.costs])).unwrap_or_default(),
             breaks,
             requests,
             needs_changed,
@@ -242,10 +233,14 @@ impl ContrastNumber {
     fn compare_metric(metric: &'static Metric, pairs: &Pairs) -> Option<Self> {
         let delta = pairs.delta(metric.better_direction(), |it| metric.value_in(it))?;
         let is_silent = delta.base.abs() < NOTHING && delta.candidate.abs() < NOTHING;
-        let place = format!("totals.{}", metric.name);
-        let heading = metric.column_heading().to_owned();
-        let (better, is_share) = (metric.better_direction(), metric.is_share());
-        (!is_silent).then_some(Self { place, heading, better, delta, metric: Some(metric), is_share })
+        (!is_silent).then(|| Self {
+            place: format!("totals.{}", metric.name),
+            heading: metric.column_heading().to_owned(),
+            better: metric.better_direction(),
+            delta,
+            metric: Some(metric),
+            is_share: metric.is_share(),
+        })
     }
 
     /// Compares what memories hold, trial by trial on the same draws.
@@ -254,13 +249,11 @@ impl ContrastNumber {
         let Remembered { place, heading, better, is_share, number } = candidate;
         let interval = both.difference.and_then(|it| it.ci95);
         // Means of other trials each do not say which is better.
-        let is_whole = base.number.n >= both.n_trials && number.n >= both.n_trials;
+        let (n_base, n, n_all) = (base.number.n, number.n, both.n_trials);
+        let is_whole = n_base >= n_all && n >= n_all;
         let better = if is_whole { better } else { Better::Neither };
-        let heading = if is_whole {
-            heading.to_owned()
-        } else {
-            format!("{heading} ({} and {} of {} trials have one)", base.number.n, number.n, both.n_trials)
-        };
+        let few = text_if(!is_whole, || format!(" ({n_base} and {n} of {n_all} trials have one)"));
+        let heading = heading.to_owned() + &few;
         let delta = Delta::new([base.number.mean, number.mean], interval, better);
         Self { place, heading, better, delta, metric: None, is_share }
     }
@@ -273,21 +266,13 @@ impl ContrastNumber {
             None => fixed(number, 1),
         }
     }
-
-    /// Returns whether it is a share, which differs by percentage points.
-    pub fn is_share(&self) -> bool {
-        self.is_share
-    }
 }
 
 /// Returns comparisons as one JSON document.
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn contrasts_json(
-    contrasts: &[Contrast],
-    beside: &ComparisonContext,
-) -> Result<String, serde_json::Error> {
+pub fn contrasts_json(contrasts: &[Contrast], beside: &ComparisonContext) -> serde_json::Result<String> {
     let one = |it: &Contrast| group! { "verdict": it.verdict_sentence() }.and(Value::serialised(it));
     json_text(&group! {
         "schema": SCHEMA,
@@ -333,30 +318,21 @@ fn compare_numbers(
     parts: &[&ContrastPart],
     cost_interval: Option<[f64; 2]>,
 ) -> Vec<ContrastNumber> {
-    let with_interval = |number: ContrastNumber| {
+    let metrics = metric::compared_metrics().into_iter();
+    let mut numbers = metrics.filter_map(|it| ContrastNumber::compare_metric(it, pairs)).listed();
+    for number in numbers.iter_mut().filter(|it| it.place == format!("totals.{}", metric::COST)) {
         let interval = cost_interval.map(|ends| ends.map(|end| end * number.delta.base));
-        let delta = Delta::new([number.delta.base, number.delta.candidate], interval, number.better);
-        if number.place == format!("totals.{}", metric::COST) {
-            ContrastNumber { delta, ..number }
-        } else {
-            number
-        }
-    };
-    let known =
-        metric::compared_metrics().into_iter().filter_map(|it| ContrastNumber::compare_metric(it, pairs));
-    let mut numbers = known.map(with_interval).listed();
+        number.delta = Delta::new([number.delta.base, number.delta.candidate], interval, number.better);
+    }
     let both = remembered::compare_remembered_numbers(parts.iter().map(|it| &it.runs));
     let at = 1.min(numbers.len());
     numbers.splice(at..at, both.into_iter().map(ContrastNumber::from_remembered));
     numbers
 }
 
-/// Returns a part of the cost.
-type CostOf = fn(&Costs) -> f64;
-
 /// Returns the cost by what it pays for.
 fn split_cost(costs: [&Costs; 2]) -> Vec<CostPart> {
-    let parts: [(&str, CostOf); 13] = [
+    let parts: [(&str, fn(&Costs) -> f64); 13] = [
         ("cache reads", |it| it.main.read.usd()),
         ("cache writes", |it| it.main.write.usd()),
         ("uncached input", |it| it.main.uncached.usd()),
@@ -400,23 +376,21 @@ fn sum_stage_change(changed: &ChangedStage, parts: &[&ContrastPart]) -> StageCha
     let is_known = runs.iter().all(|it| !it.tally.outcome.firings.is_empty());
     // What acted under one profile is not idle because it did not under another.
     let idle = changed.places[1].filter(|_| is_known && acted[1] == Some(0));
+    let idle = idle.and_then(|place| StageActivity::from_runs(runs).describe_idle_stage(place));
     StageChange {
         name: changed.name.clone(),
         fired: [0, 1].map(|side| sum(side, |it| it.fired)),
         acted,
-        idle: idle
-            .and_then(|place| StageActivity::from_runs(runs.iter().copied()).describe_idle_stage(place)),
+        idle,
     }
 }
 
 /// Says where a policy stopped at a limit.
 fn describe_stops(parts: &[ContrastPart]) -> Vec<String> {
     let stops = parts.iter().flat_map(|it| &it.runs).filter_map(|run| {
-        let failure = run.tally.outcome.failure?;
-        Some(format!(
-            "{} stopped at turn {} of {} in {} (limit).",
-            run.policy, failure.turn, run.tally.outcome.turns_requested, run.scenario
-        ))
+        let (policy, scenario, n_turns) = (&run.policy, &run.scenario, run.tally.outcome.turns_requested);
+        let turn = run.tally.outcome.failure?.turn;
+        Some(format!("{policy} stopped at turn {turn} of {n_turns} in {scenario} (limit)."))
     });
     stops.take(SHOWN).listed()
 }

@@ -59,9 +59,9 @@ pub(super) fn changes_by_session_grids(source: &ChartData<'_>) -> Vec<Grid> {
                 changes.entry(&run.policy).or_default().extend(relative_cost_change(run, group[0]));
             }
         }
-        let changes = changes
-            .into_iter()
-            .map(|(policy, changes)| PolicyChanges { policy: source.names.label_of(policy).label, changes });
+        let label = |policy: &str| source.names.label_of(policy).label;
+        let changes = changes.into_iter();
+        let changes = changes.map(|(name, changes)| PolicyChanges { policy: label(name), changes });
         let base = source.names.label_of(&runs[0].policy).label;
         let title = format!("Change in cost by recorded session under {profile}, against {base}");
         grids.extend(change_spread_grid(title, "sessions", changes.listed()));
@@ -76,18 +76,6 @@ fn relative_cost_change(run: &Run, first: &Run) -> Option<f64> {
     (is_same_work && before > 0.0).then(|| cost / before - 1.0)
 }
 
-/// What an assumption moves: a policy's change in cost at either end of the assumption's interval, all others as declared.
-struct MovedChange {
-    about: &'static str,
-    ends: [f64; 2],
-}
-
-impl MovedChange {
-    fn interval_width(&self) -> f64 {
-        (self.ends[1] - self.ends[0]).abs()
-    }
-}
-
 /// Returns a table of what each assumption alone moves of the changes in cost, of the largest effect first.
 pub(super) fn changes_by_assumption_grid(source: &ChartData<'_>, section: &Section) -> Option<Grid> {
     let (first, others) = section.lines.split_first()?;
@@ -97,14 +85,15 @@ pub(super) fn changes_by_assumption_grid(source: &ChartData<'_>, section: &Secti
         if base.usd <= 0.0 {
             continue;
         }
-        // The first policy lives under the same assumption.
-        let moved = Assumed::ALL.map(|it| MovedChange { about: it.about(), ends: own.change_at(&base, it) });
-        let mut moved = moved.into_iter().filter(|it| it.interval_width() >= NOTHING).listed();
-        moved.order_by(|one, other| other.interval_width().total_cmp(&one.interval_width()));
-        for MovedChange { about, ends } in moved {
-            let [low, high] = ends.map(signed);
+        // The change at either end of an assumption's interval; the first policy lives under the same assumption.
+        let ends = |assumed: Assumed| own.change_at(&base, assumed);
+        let width = |assumed: &Assumed| (ends(*assumed)[1] - ends(*assumed)[0]).abs();
+        let mut moving = Assumed::ALL.into_iter().filter(|it| width(it) >= NOTHING).listed();
+        moving.order_by(|one, other| width(other).total_cmp(&width(one)));
+        for assumed in moving {
+            let [low, high] = ends(assumed).map(signed);
             let policy = source.names.label_of(&line.policy).label;
-            rows.push(vec![policy, about.to_owned(), low, signed(own.change_from(&base)), high]);
+            rows.push(vec![policy, assumed.about().to_owned(), low, signed(own.change_from(&base)), high]);
         }
     }
     let title = format!("Effect of each assumption on the change in cost: {}", section.subject_and_profile());

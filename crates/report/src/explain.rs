@@ -33,11 +33,10 @@ pub fn explanation_json(
     explanation: &Explanation,
     context: RowContext<'_>,
     has_texts: bool,
-) -> Result<String, serde_json::Error> {
+) -> serde_json::Result<String> {
     let (policy, bill) = (context.policy, &explanation.bill);
     let cost = |cost: Option<Cost>| Value::serialised(&cost.map(|it| it.0));
-    let items =
-        explanation.items.iter().map(|it| item_json(it, item_changes_json(&it.causes, context), has_texts));
+    let item = |it: &StandingItem| item_json(it, item_changes_json(&it.causes, context), has_texts);
     let head = group! {
         "schema": "ctxsim.explanation/1",
         "policy": policy.name.clone(),
@@ -71,15 +70,14 @@ pub fn explanation_json(
         0 => head,
         tokens => head.and(group! { "tokens_unread": tokens }),
     };
-    json_text(&head.and(group! { "items": items.listed() }))
+    json_text(&head.and(group! { "items": explanation.items.iter().map(item).listed() }))
 }
 
 /// Returns what the cache did, its marks, and each entry with what happened to it.
 fn cache_json(explanation: &Explanation, rules: &CacheRules) -> Value {
     let finding = explanation.finding.as_ref();
-    let entry = |it: &EntryFound| {
-        Value::serialised(it).and(group! { "says": words::describe_cache_entry(it, rules) })
-    };
+    let says = |it: &EntryFound| group! { "says": words::describe_cache_entry(it, rules) };
+    let entry = |it: &EntryFound| Value::serialised(it).and(says(it));
     group! {
         "says": words::describe_cache_use(explanation, rules),
         "marks": Value::serialised(finding.map_or(&[][..], |it| &it.marks)),

@@ -42,17 +42,14 @@ impl FigureLine {
         };
         let at = |run: Option<&Run>| RunNumbers::new(run?, None).number_at(&figure.metric);
         let own = run(&figure.policy, &figure.scenario);
-        let other = |policy: Option<&String>, scenario: Option<&String>| {
-            let policy = policy.unwrap_or(&figure.policy);
-            at(run(policy, scenario.unwrap_or(&figure.scenario)))
-        };
         let is_less = figure.minus.is_some() || figure.minus_scenario.is_some();
         let ours = match (is_less, &figure.over) {
             (true, _) => {
-                let less = other(figure.minus.as_ref(), figure.minus_scenario.as_ref());
+                let policy = figure.minus.as_ref().unwrap_or(&figure.policy);
+                let less = at(run(policy, figure.minus_scenario.as_ref().unwrap_or(&figure.scenario)));
                 at(own).zip(less).map(|(own, less)| own - less)
             }
-            (_, Some(over)) => at(own).zip(other(Some(over), None)).map(|(own, over)| own / over),
+            (_, Some(over)) => at(own).zip(at(run(over, &figure.scenario))).map(|(own, over)| own / over),
             _ => at(own),
         };
         let is_alone = !is_less && figure.over.is_none();
@@ -80,9 +77,9 @@ impl FigureLine {
 fn statistic_of_mean(run: &Run, place: &str) -> Option<Statistic> {
     let findings = run.findings.as_ref()?;
     let stem = place.strip_suffix(".mean")?;
-    let mut names =
-        findings.kind().columns.iter().filter_map(|it| stem.strip_prefix(it.name)?.strip_prefix('.'));
-    findings.number(names.next()?)
+    let mut columns = findings.kind().columns.iter();
+    let name = columns.find_map(|it| stem.strip_prefix(it.name)?.strip_prefix('.'))?;
+    findings.number(name)
 }
 
 impl Report {

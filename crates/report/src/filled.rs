@@ -105,12 +105,10 @@ impl Report {
     /// Says what a memory file costs, if sessions were billed.
     pub fn memory_file_cost_line(&self) -> Option<String> {
         let month = self.billed_sessions()?;
-        let front: f64 = month.weighted_sum(|it| it.front_usd);
-        let (n, usd) = (thousands(MEMORY_TOKENS), format_usd(front));
-        let month = if month.is_scaled_to_month() { " a month" } else { "" };
-        Some(format!(
-            "Each {n} tokens at the front of the prompts, such as those of a memory file, cost {usd}{month}."
-        ))
+        let (n, usd) = (thousands(MEMORY_TOKENS), format_usd(month.weighted_sum(|it| it.front_usd)));
+        let of = if month.is_scaled_to_month() { " a month" } else { "" };
+        let front = format!("Each {n} tokens at the front of the prompts, such as those of a memory file,");
+        Some(format!("{front} cost {usd}{of}."))
     }
 
     /// Says what a memory file costs, and how to look into the dearest miss, where this is the first report on its sessions.
@@ -142,11 +140,6 @@ impl BilledSessions<'_> {
         self.calendar.basis != Basis::AllSessions
     }
 
-    /// Returns the second of two headings where dollars are those of a month.
-    fn choose_heading(&self, [plain, scaled]: [&'static str; 2]) -> &'static str {
-        if self.is_scaled_to_month() { scaled } else { plain }
-    }
-
     /// Returns what is sent, the dearest first, with the rest in one.
     fn prompt_contents_grid(&self) -> Grid {
         let weighed = self.weighted_sessions();
@@ -161,9 +154,10 @@ impl BilledSessions<'_> {
         }
         let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
         let decimals = usd_decimals_up_to(total);
+        let usd = if self.is_scaled_to_month() { "USD a month" } else { "USD" };
         let columns: [Of<'_, (String, f64)>; 4] = [
             ("what", &|it| it.0.clone()),
-            (self.choose_heading(["USD", "USD a month"]), &|it| fixed(it.1, decimals)),
+            (usd, &|it| fixed(it.1, decimals)),
             ("% of input", &|it| percent(it.1 / total.max(f64::MIN_POSITIVE))),
             ("", &|it| "█".repeat((it.1 / largest * BAR).round() as usize)),
         ];
@@ -188,7 +182,7 @@ impl BilledSessions<'_> {
                 sum.tokens += miss.tokens as f64 * weight;
                 sum.usd += miss.usd * weight;
                 if miss.usd > sum.dearest.1.usd {
-                    sum.dearest = (session, *miss);
+                    sum.dearest = dearest;
                 }
             }
         }
@@ -197,18 +191,19 @@ impl BilledSessions<'_> {
     }
 
     fn misses_grid(&self) -> Option<Grid> {
-        let (rows, is_scaled) = (self.misses_by_cause(), self.is_scaled_to_month());
+        let rows = self.misses_by_cause();
         let input: f64 = self.weighted_sum(|it| it.by_tool.iter().map(CarriedShare::total_usd).sum());
-        let decimals = usd_decimals_up_to(input);
+        let (decimals, of_requests) = (usd_decimals_up_to(input), self.is_scaled_to_month().into());
+        let [requests, tokens, usd] = if self.is_scaled_to_month() {
+            ["requests a month", "tokens a month", "USD a month"]
+        } else {
+            ["requests", "tokens", "USD"]
+        };
         let columns: [Of<'_, MissSum<'_>>; 6] = [
             ("what missed the cache", &|it| it.cause.about().to_owned()),
-            (self.choose_heading(["requests", "requests a month"]), &|it| {
-                fixed(it.requests, is_scaled.into())
-            }),
-            (self.choose_heading(["tokens", "tokens a month"]), &|it| {
-                numbers::short(it.tokens.round() as u64)
-            }),
-            (self.choose_heading(["USD", "USD a month"]), &|it| fixed(it.usd, decimals)),
+            (requests, &|it| fixed(it.requests, of_requests)),
+            (tokens, &|it| numbers::short(it.tokens.round() as u64)),
+            (usd, &|it| fixed(it.usd, decimals)),
             ("% of input", &|it| percent(it.usd / input.max(f64::MIN_POSITIVE))),
             ("most expensive", &|it| format!("{}, request {}", it.dearest.0.name, it.dearest.1.request)),
         ];

@@ -14,9 +14,10 @@ const NAMES_SHOWN: usize = 3;
 /// Returns how often the trigger of each stage held when it was considered, and how often it edited anything; nothing if no policy acts.
 pub(super) fn stages_json(run: &Run) -> Vec<Value> {
     let stages = run.stages.iter().zip(&run.tally.outcome.firings);
-    stages
-        .map(|(it, firing)| group! { "stage": it.name.clone(), "fired": firing.fired, "acted": firing.acted })
-        .listed()
+    let value = |(stage, firing): (&StageFacts, &Firing)| {
+        group! { "stage": stage.name.clone(), "fired": firing.fired, "acted": firing.acted }
+    };
+    stages.map(value).listed()
 }
 
 /// Returns the same as one cell of a table.
@@ -70,8 +71,8 @@ impl StageActivity {
         if firings.is_empty() {
             return;
         }
-        let watched =
-            run.stages.iter().zip(firings).map(|(facts, firing)| StageFirings::new(facts, *firing, run));
+        let stages = run.stages.iter().zip(firings);
+        let watched = stages.map(|(facts, firing)| StageFirings::new(facts, *firing, run));
         let n = run.stages.len().min(firings.len());
         self.n = Some(self.n.map_or(n, |it| it.min(n)));
         match self.by_profile.get_mut(&run.profile) {
@@ -111,10 +112,8 @@ impl StageActivity {
 impl StageFirings {
     fn new(facts: &StageFacts, firing: Firing, run: &Run) -> Self {
         let longest = run.tally.sums.main.prompt_max;
-        let falls_short = |threshold: &Threshold| {
-            threshold.is_of_body
-                || longest < threshold.tokens
-                || (longest == threshold.tokens && !threshold.is_inclusive)
+        let falls_short = |it: &Threshold| {
+            it.is_of_body || longest < it.tokens || (longest == it.tokens && !it.is_inclusive)
         };
         let is_swayed = run.tally.outcome.is_swayed;
         let threshold = facts.threshold.filter(falls_short);
@@ -131,18 +130,19 @@ impl StageFirings {
         self.firing.acted += more.firing.acted;
         self.has_trigger |= more.has_trigger;
         // Of equal ones the last counts.
-        let is_nearer =
-            |(own, more): &(NearestMiss, NearestMiss)| more.share_reached() >= own.share_reached();
-        let both = self.nearest.zip(more.nearest);
-        self.nearest = both.map(|it| if is_nearer(&it) { it.1 } else { it.0 });
+        self.nearest = self
+            .nearest
+            .zip(more.nearest)
+            .map(|(own, more)| if more.share_reached() >= own.share_reached() { more } else { own });
     }
 
     /// Explains why it never fired, from the run that came closest to its condition.
     fn explain_never_fired(&self) -> String {
-        if !self.has_trigger {
-            return "its moment never came".to_owned();
+        match self.nearest {
+            _ if !self.has_trigger => "its moment never came".to_owned(),
+            Some(nearest) => nearest.explain_not_met(),
+            None => "its condition never held".to_owned(),
         }
-        self.nearest.map_or_else(|| "its condition never held".to_owned(), NearestMiss::explain_not_met)
     }
 }
 
@@ -179,8 +179,8 @@ impl Report {
                 told.entry(why).or_default().push(format!("`{stage}`"));
             }
             let n_told: usize = told.values().map(Vec::len).sum();
-            let sentences =
-                told.into_iter().map(|(why, stages)| format!("{} {why}", listed(&stages))).listed();
+            let sentence = |(why, stages): (String, Vec<String>)| format!("{} {why}", listed(&stages));
+            let sentences = told.into_iter().map(sentence).listed();
             let is_whole = sum.stages.n == Some(n_told);
             let lead = if is_whole { format!("{policy} changed nothing") } else { policy.to_owned() };
             (n_told > 0).then(|| format!("{lead}: {}.", sentences.join(". ")))
@@ -220,14 +220,16 @@ pub(super) fn explain_cost_change(
         if stages.is_empty() {
             return Some("it has no stages".to_owned());
         }
-        let why =
-            stages.describe_idle_stages().map(|(stage, why)| format!("`{stage}` {why}")).listed().join("; ");
+        let idle = stages.describe_idle_stages().map(|(stage, why)| format!("`{stage}` {why}"));
+        let why = idle.listed().join("; ");
         return (!why.is_empty()).then_some(why);
     }
     let parts = parts?;
     // What moved then is due to its layout or its memory.
-    let lead =
-        if acted == 0 { "no stage acted".to_owned() } else { format!("acted {}", format_times(acted)) };
+    let lead = match acted {
+        0 => "no stage acted".to_owned(),
+        n => format!("acted {}", format_times(n)),
+    };
     let shown = parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed();
     let said = if shown.is_empty() { "no part of the bill changed".to_owned() } else { listed(&shown) };
     Some(format!("{lead}: {said}"))

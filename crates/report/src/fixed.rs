@@ -58,17 +58,15 @@ impl SessionFixed {
     /// Follows the fixed part of a session through its billed prompts; `None` if its requests have no bills of their own.
     pub fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
         timeline.recorded.as_ref().filter(|it| !it.is_spread && it.usage.iter().any(Option::is_some))?;
-        let mut session = Self {
-            span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
-            ..Self::default()
-        };
+        let span_ms = timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]);
+        let mut session = Self { span_ms, ..Self::default() };
         let mut by_step: BTreeMap<usize, Vec<FixedPiece>> = BTreeMap::new();
         each_fixed(timeline, |step, usage, pieces| {
             if by_step.is_empty() {
                 session.first_prompt = usage.prompt;
-                pieces
-                    .iter()
-                    .for_each(|(part, [from, to])| *session.first.entry(*part).or_default() += to - from);
+                for (part, [from, to]) in pieces {
+                    *session.first.entry(*part).or_default() += to - from;
+                }
             }
             by_step.insert(step as usize, pieces.to_vec());
         });
@@ -191,12 +189,9 @@ impl<'f> FixedPartBySender<'f> {
                 all.by_sender.entry((sender, *part)).or_default().add_session(*first, bill, weight);
                 all.parts.entry(*part).or_default().add_session(*first, bill, weight);
             }
-            all.senders.entry(sender).or_default().add_session(
-                session.first_fixed_tokens(),
-                session.total_fixed_bill(),
-                weight,
-            );
-            all.total.add_session(session.first_fixed_tokens(), session.total_fixed_bill(), weight);
+            let (first, bill) = (session.first_fixed_tokens(), session.total_fixed_bill());
+            all.senders.entry(sender).or_default().add_session(first, bill, weight);
+            all.total.add_session(first, bill, weight);
             all.messages += session.messages;
             all.output += session.output;
             all.n_agents += usize::from(by.is_of_agent);
@@ -212,8 +207,7 @@ impl<'f> FixedPartBySender<'f> {
     fn row_values(&self) -> Vec<Value> {
         let row = |(((user, project, is_of_agent), part), sum): (&(Sender<'_>, FixedPart), &PartSum)| {
             let [min, median, max] = sum.min_median_max_tokens();
-            let (TokenUse { read, write: [short, long], uncached, .. }, bill) =
-                (sum.bill.tokens, sum.bill.bill);
+            let PartBill { tokens: TokenUse { read, write: [short, long], uncached, .. }, bill } = sum.bill;
             group! {
                 "user": name_or_not_told(user).to_owned(),
                 "project": name_or_not_told(project).to_owned(),
@@ -247,7 +241,7 @@ impl<'f> FixedPartBySender<'f> {
     ///
     /// # Errors
     /// A value that JSON cannot hold.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> serde_json::Result<String> {
         let basis = Value::serialised(&self.calendar.basis);
         let usd = |it: Cost| Value::serialised(&it.usd());
         json_text(&group! {
@@ -268,26 +262,20 @@ impl<'f> FixedPartBySender<'f> {
         let usd = |it: f64| format!("${it:.2}");
         let Bill { read, write, uncached, .. } = self.total.bill.bill;
         let fixed = self.total.bill.total();
-        let month = if self.is_scaled_to_month() {
+        let month = text_if(self.is_scaled_to_month(), || {
             format!(" That is {} a month ({}).", usd(self.total.month_usd), self.calendar.words())
-        } else {
-            String::new()
-        };
+        });
         let (messages, output) = (self.messages.total(), self.output);
         // In cents that add up: the last part takes what rounding leaves.
         let cents = |it: Cost| (it.usd() * 100.0).round();
         let rest = cents(self.logged.total()) - cents(fixed) - cents(messages) - cents(output);
-        let rest = if rest == 0.0 {
-            String::new()
-        } else {
-            format!(
-                " + {} for summaries, left branches and requests without bills of their own",
-                usd(rest / 100.0)
-            )
-        };
+        let rest = text_if_any(rest, |cents| {
+            let usd = usd(cents / 100.0);
+            format!(" + {usd} for summaries, left branches and requests without bills of their own")
+        });
         let n = counted(self.total.first.len(), "session");
-        let [write, read, uncached, all] =
-            [write, read, uncached, self.logged.total()].map(|it| usd(it.usd()));
+        let amounts = [write, read, uncached, self.logged.total()];
+        let [write, read, uncached, all] = amounts.map(|it| usd(it.usd()));
         let [fixed, messages, output] = [fixed, messages, output].map(|it| usd(it.usd()));
         format!(
             "The fixed part of the prompts cost {fixed} in {n}: {write} to write to the cache, {read} to read from it, {uncached} uncached.{month} {all} as logged = {fixed} \
@@ -310,12 +298,9 @@ impl<'f> FixedPartBySender<'f> {
         text += "\n\n";
         text += &draw_with_note(&self.by_part_grid(), Some(width));
         text += "\n\n";
-        let without = (self.n_without > 0).then(|| {
-            format!(
-                "Left out, because their requests have no bills of their own: {}.",
-                counted(self.n_without, "session")
-            )
-        });
+        let n_without = counted(self.n_without, "session");
+        let without = (self.n_without > 0)
+            .then(|| format!("Left out, because their requests have no bills of their own: {n_without}."));
         let notes = [
             Some(
                 "The fixed part is what stands before the first message: the first billed prompt less the messages in it, whose sizes are estimated \
@@ -349,19 +334,10 @@ impl<'f> FixedPartBySender<'f> {
             let numbers = [n, median, min, max, write, read, uncached, all, share];
             names.iter().cloned().chain(numbers).chain(month).listed()
         };
-        const NUMBERS: [&str; 9] = [
-            "sessions",
-            "median tokens",
-            "from",
-            "to",
-            "written USD",
-            "read USD",
-            "uncached USD",
-            "USD",
-            "% of input",
-        ];
+        let sizes = ["sessions", "median tokens", "from", "to"];
+        let amounts = ["written USD", "read USD", "uncached USD", "USD", "% of input"];
         let month = self.is_scaled_to_month().then_some("USD a month");
-        let headings = names.iter().copied().chain(NUMBERS).chain(month).listed();
+        let headings = names.iter().copied().chain(sizes).chain(amounts).chain(month).listed();
         let grid = Grid::new("", names.len(), &headings, rows.iter().map(row));
         grid.leaving(&["uncached USD", "from", "to", "written USD", "read USD"])
     }
@@ -370,9 +346,8 @@ impl<'f> FixedPartBySender<'f> {
         let mut rows = Vec::new();
         for ((user, project, is_of_agent), sum) in senders {
             // A project stands below its user's home.
-            let name = if project.starts_with(user) { project } else { user };
-            let names =
-                [in_one_line(name_or_not_told(name)).into_owned(), lane_name(*is_of_agent).to_owned()];
+            let name = name_or_not_told(if project.starts_with(user) { project } else { user });
+            let names = [in_one_line(name).into_owned(), lane_name(*is_of_agent).to_owned()];
             rows.push((names, sum.clone()));
         }
         if !rest.is_empty() {

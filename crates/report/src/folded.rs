@@ -88,8 +88,8 @@ impl FoldedRuns {
 
     /// Returns the sums over scenarios, by profile, then by policy; a policy that failed on one of them has none.
     pub fn sums_over_scenarios(&self, failures: &[FailedRun]) -> Vec<Run> {
-        let has_failed =
-            |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
+        let is_of = |run: &Run, no: &FailedRun| no.policy == run.policy && no.profile == run.profile;
+        let has_failed = |run: &Run| failures.iter().any(|no| is_of(run, no));
         let by_profile = self.profiles.iter().filter_map(|it| self.policy_sums(&GroupKey::All, Some(it)));
         let runs = by_profile.flat_map(|it| it.iter().map(|(_, sum)| &sum.run));
         runs.filter(|it| !has_failed(it)).map(|sum| Run { scenario: ALL.to_owned(), ..sum.clone() }).listed()

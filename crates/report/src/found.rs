@@ -110,26 +110,20 @@ impl SearchResultCharts<'_> {
         for (nth, shown) in std::iter::once(&base).chain(&self.candidates).enumerate() {
             let (Some(usd), Some(kept)) = (shown.usd, shown.kept) else { continue };
             let point = frontier::FrontierPoint::new(PolicyLabel::new(&shown.name, nth), usd, kept);
-            let usd_interval =
-                shown.interval.zip(self.base_usd).map(|(ends, usd)| ends.map(|end| usd * (1.0 + end)));
-            points.push(frontier::FrontierPoint { usd_interval, mark: shown.mark, ..point });
+            let both = shown.interval.zip(self.base_usd);
+            let usd_interval = both.map(|(ends, usd)| ends.map(|end| usd * (1.0 + end)));
+            points.push(Ok(frontier::FrontierPoint { usd_interval, mark: shown.mark, ..point }));
         }
-        let frontier =
-            Frontier::new(self.subject.clone(), frontier::KEPT, points, Vec::new()).with_numbered_points();
+        let frontier = Frontier::new(self.subject.clone(), frontier::KEPT, points).with_numbered_points();
         (frontier.points.len() > 1).then(|| draw_chart("frontier", &frontier))
     }
 
     /// Draws by how much the cost of each candidate differs from the base's.
     fn cost_changes_chart(&self) -> Option<PageChart> {
         let line = |shown: &Candidate| {
-            let mark = shown.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
-            let name = shown.name.clone() + &mark;
-            let line = ForestLine::of_cost_change(
-                name,
-                shown.change?,
-                shown.interval,
-                evidence_kept_text(shown.kept),
-            );
+            let name = shown.name.clone() + &or_nothing(shown.mark, |mark| format!(" ({mark})"));
+            let kept = evidence_kept_text(shown.kept);
+            let line = ForestLine::of_cost_change(name, shown.change?, shown.interval, kept);
             Some(ForestLine { interval_over: shown.interval_over, ..line })
         };
         let forest = ForestPlot {

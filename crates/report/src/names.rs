@@ -28,6 +28,16 @@ pub(super) fn text_if_any<N: Copy + Default + PartialEq>(n: N, words: impl FnOnc
     if n == N::default() { String::new() } else { words(n) }
 }
 
+/// Says something where a condition holds; else nothing.
+pub(super) fn text_if(holds: bool, words: impl FnOnce() -> String) -> String {
+    if holds { words() } else { String::new() }
+}
+
+/// Writes what is known; nothing where it is not.
+pub(super) fn or_nothing<T>(known: Option<T>, written: impl FnOnce(T) -> String) -> String {
+    known.map(written).unwrap_or_default()
+}
+
 /// Returns an amount of US dollars; small ones with more digits.
 pub(super) fn format_usd(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };

@@ -71,20 +71,14 @@ pub struct RateDrift {
 
 impl RateDrift {
     /// Finds it in earlier sessions whose bills are measured by their kind, or together.
-    fn estimate_from(
-        sessions: &[EarlierSession],
-        kinds: &[SessionKind],
-        pooled: Option<&BillsBySize>,
-    ) -> Option<Self> {
+    fn new(sessions: &[EarlierSession], kinds: &[SessionKind], pooled: Option<BillsBySize>) -> Option<Self> {
         let sample = |session: &EarlierSession| {
             let own = || kinds.iter().find(|kind| kind.name == session.kind).map(|it| it.bills);
-            let rate = pooled.copied().or_else(own)?.usd_per_size_unit();
-            Some((session.billed_usd?, rate * session.size?, session.at_ms))
+            let rate = pooled.or_else(own)?.usd_per_size_unit();
+            let pair = (session.billed_usd?, rate * session.size?);
+            Some(RatioSample { pair, project: "", at_ms: session.at_ms })
         };
-        let known: Vec<_> = sessions.iter().filter_map(sample).collect();
-        let sample =
-            |it: &(f64, f64, Option<i64>)| RatioSample { pair: (it.0, it.1), project: "", at_ms: it.2 };
-        let samples: Vec<RatioSample<'_>> = known.iter().map(sample).collect();
+        let samples = sessions.iter().filter_map(sample).listed();
         let unit = unit_of_blocks(&samples)?;
         let limits = ratio_limits(&samples, AssumedReach::default());
         let found = limits.iter().find(|it| it.over == unit)?;
@@ -99,8 +93,8 @@ impl RateDrift {
 
     /// Returns how many blocks some times are of.
     pub(crate) fn count_blocks(&self, times_ms: impl Iterator<Item = i64>) -> usize {
-        let samples: Vec<RatioSample<'_>> =
-            times_ms.map(|it| RatioSample { pair: (1.0, 1.0), project: "", at_ms: Some(it) }).collect();
+        let sample = |at_ms| RatioSample { pair: (1.0, 1.0), project: "", at_ms: Some(at_ms) };
+        let samples = times_ms.map(sample).listed();
         let units = [Over::Months, Over::Weeks, Over::Days];
         units.into_iter().find(|it| it.one() == self.per).map_or(1, |it| sample_blocks(it, &samples).len())
     }
@@ -174,10 +168,9 @@ impl BillsBySize {
     pub fn rate_variance(&self) -> f64 {
         let n = self.sessions as f64;
         if n < 2.0 {
-            self.usd_per_size_unit().powi(2)
-        } else {
-            self.residual * n / (n - 1.0) / self.size.powi(2)
+            return self.usd_per_size_unit().powi(2);
         }
+        self.residual * n / (n - 1.0) / self.size.powi(2)
     }
 }
 
@@ -205,12 +198,8 @@ impl SavingsForecast {
     }
 
     fn count_sessions_needed(&self, is_trial: bool) -> Option<u64> {
-        n_sessions_to_detect_change(
-            &pooled_bills_or_by_kind(self.pooled, &self.kinds),
-            self.change,
-            self.drift.as_ref(),
-            is_trial,
-        )
+        let bills = pooled_bills_or_by_kind(self.pooled, &self.kinds);
+        n_sessions_to_detect_change(&bills, self.change, self.drift.as_ref(), is_trial)
     }
 }
 
@@ -245,17 +234,13 @@ impl EarlierBills {
         let bills = || sessions.iter().filter_map(|it| it.size.zip(it.billed_usd)).collect::<Vec<_>>();
         let kinds = SessionKind::sum_by_kind(sessions);
         let pooled = is_sized_by_cost.then(|| BillsBySize::new(&bills()));
-        Self { drift: RateDrift::estimate_from(sessions, &kinds, pooled.as_ref()), kinds, pooled }
+        Self { drift: RateDrift::new(sessions, &kinds, pooled), kinds, pooled }
     }
 
     /// Returns after about how many later sessions a change can be told; none if no number would do.
     pub fn n_later_sessions_needed(&self, change: f64) -> Option<u64> {
-        n_sessions_to_detect_change(
-            &pooled_bills_or_by_kind(self.pooled, &self.kinds),
-            change,
-            self.drift.as_ref(),
-            false,
-        )
+        let bills = pooled_bills_or_by_kind(self.pooled, &self.kinds);
+        n_sessions_to_detect_change(&bills, change, self.drift.as_ref(), false)
     }
 }
 
@@ -265,8 +250,9 @@ impl SessionKind {
         let mut by_kind: IndexMap<&str, Vec<&EarlierSession>> = IndexMap::new();
         sessions.iter().for_each(|it| by_kind.entry(&it.kind).or_default().push(it));
         let kind = |(name, members): (&str, Vec<&EarlierSession>)| {
-            let sum =
-                |of: fn(&EarlierSession) -> Option<f64>| members.iter().filter_map(|it| of(it)).sum::<f64>();
+            let sum = |usd: fn(&EarlierSession) -> Option<f64>| -> f64 {
+                members.iter().copied().filter_map(usd).sum()
+            };
             let bills: Vec<(f64, f64)> = members.iter().filter_map(|it| it.size.zip(it.billed_usd)).collect();
             let change = sum(|it| it.changed_usd) / sum(|it| it.usd) - 1.0;
             Self { name: name.to_owned(), bills: BillsBySize::new(&bills), change }

@@ -25,11 +25,8 @@ impl GroupKind {
         }
     }
 
-    fn table_title(self) -> &'static str {
-        match self {
-            Self::People => "What each saves by person, in dollars a month",
-            Self::Projects => "What each saves by project, in dollars a month",
-        }
+    fn name(self) -> &'static str {
+        if self == Self::People { "person" } else { "project" }
     }
 }
 
@@ -38,8 +35,8 @@ pub(super) const STAR: &str = "* Mostly by the sessions of the others, as there 
 
 /// Returns what each of the best levers saves the dearest groups; `None` where there are no two of them.
 pub(super) fn group_savings_grid(advice: &AgentAdvice, group_kind: GroupKind) -> Option<Grid> {
-    let levers =
-        advice.best_levers().into_iter().filter(|lever| !group_kind.group_savings(lever).is_empty()).listed();
+    let mut levers = advice.best_levers();
+    levers.retain(|lever| !group_kind.group_savings(lever).is_empty());
     let mut groups: Vec<&GroupSaving> = Vec::new();
     for saving in levers.iter().flat_map(|lever| group_kind.group_savings(lever)) {
         if !groups.iter().any(|known| known.group == saving.group) {
@@ -63,13 +60,13 @@ pub(super) fn group_savings_grid(advice: &AgentAdvice, group_kind: GroupKind) ->
     let rows = std::iter::once(spent.listed()).chain(levers.iter().map(row)).listed();
     let names = groups.iter().map(|it| last_folder_name(&it.group)).listed();
     let is_shared = |name: &String| names.iter().filter(|it| *it == name).count() > 1;
-    let names = groups.iter().zip(&names).map(|(saving, name)| match is_shared(name) {
-        true => format!("{}/{name}", self::last_folder_name(user_of(&saving.group))),
-        false => name.clone(),
-    });
-    let names = names.listed();
-    let headings = std::iter::once("what").chain(names.iter().map(String::as_str)).listed();
-    Some(Grid::new(group_kind.table_title(), 0, &headings, rows).with(CellKind::Text, &[0]))
+    let mut headings = vec!["what".to_owned()];
+    for (saving, name) in groups.iter().zip(&names) {
+        let user = text_if(is_shared(name), || last_folder_name(user_of(&saving.group)) + "/");
+        headings.push(user + name);
+    }
+    let title = format!("What each saves by {}, in dollars a month", group_kind.name());
+    Some(Grid::new(title, 0, &headings, rows).with(CellKind::Text, &[0]))
 }
 
 fn format_month_saving(saving: &GroupSaving) -> String {
@@ -99,7 +96,7 @@ fn lever_saving_row(agent: &str, lever: &Lever, whose: Option<(&'static str, &Gr
         "word": lever.word_text(),
         "known_by": lever.known_by.text(),
         "by": by.unwrap_or("all"),
-        "group": group.map_or_else(String::new, |it| it.group.clone()),
+        "group": or_nothing(group, |it| it.group.clone()),
         "sessions": group.map(|it| it.sessions),
         "usd_a_month": group.map(|it| it.month_usd).or(lever.month_usd),
         "saved_usd_a_month": group.map(|it| it.saved_month).or(lever.saved_month),

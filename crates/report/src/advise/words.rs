@@ -2,9 +2,7 @@
 
 use super::saved::TrialDay;
 use super::whom::{self, GroupKind};
-use super::{
-    Advice, AgentAdvice, Basis, LifetimeComparison, Paste, SettingInForce, SettingSource, WishEffect,
-};
+use super::*;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::{PageChart, draw_chart};
@@ -24,8 +22,7 @@ const WHYS: usize = 3;
 /// Returns advice for a terminal.
 pub fn draw_advice(advice: &Advice, is_detailed: bool, terminal: impl Into<Terminal>) -> String {
     let terminal = terminal.into();
-    let draw =
-        |terminal, n_levers| draw_blocks(&advice_blocks(advice, is_detailed, n_levers), "\n", terminal);
+    let draw = |terminal, n| draw_blocks(&advice_blocks(advice, is_detailed, n), "\n", terminal);
     if is_detailed { draw(terminal, usize::MAX) } else { terminal.fitted(ROWS_LEAST..=LEVERS, draw) }
 }
 
@@ -36,23 +33,19 @@ pub fn advice_markdown(advice: &Advice, is_detailed: bool) -> Markdown {
 
 /// Lays advice out, with so many settings of each agent; a reason stands for each fourth of them.
 fn advice_blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<Block> {
-    let mut blocks: Vec<Block> =
-        advice.agents.iter().flat_map(|it| agent_advice_blocks(it, is_detailed, n_levers)).listed();
+    let agents = advice.agents.iter();
+    let mut blocks = agents.flat_map(|it| agent_advice_blocks(it, is_detailed, n_levers)).listed();
     for (format, n) in &advice.unknown {
         blocks.push(Block::paragraph(format!(
             "No settings are known for {} of the format {format}, which several agents write. Name the agent with `--agent`.",
             counted(*n, "session")
         )));
     }
-    blocks.extend(
-        advice.by_bills.iter().filter(|it| !it.best_levers().is_empty()).flat_map(billed_lever_blocks),
-    );
+    blocks.extend(advice.by_bills.iter().flat_map(billed_lever_blocks));
     if !advice.skipped.is_empty() {
         let n = thousands(advice.skipped.len() as u64);
-        blocks.push(Block::paragraph(format!(
-            "{n} skipped: {}.",
-            SkippedFile::counts_by_reason(&advice.skipped)
-        )));
+        let reasons = SkippedFile::counts_by_reason(&advice.skipped);
+        blocks.push(Block::paragraph(format!("{n} skipped: {reasons}.")));
     }
     blocks.push(Block::Aside(
         "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.".to_owned(),
@@ -74,33 +67,24 @@ fn agent_advice_blocks(advice: &AgentAdvice, is_detailed: bool, n_levers: usize)
         blocks.push(Block::Table(if is_detailed {
             levers_grid("What you can do", &best, false)
         } else {
-            let shown =
-                indices_of_top_levers(best.iter().copied(), n_levers).into_iter().map(|nth| best[nth]);
-            brief_levers_grid(
-                "What you can do, and what that saves a month",
-                shown.map(|it| (it.title.clone(), it)),
-            )
-            .leaving_out(best.len().saturating_sub(n_levers), ADVISE_DETAILS)
+            let shown = indices_of_top_levers(best.iter().copied(), n_levers).into_iter();
+            let shown = shown.map(|nth| (best[nth].title.clone(), best[nth]));
+            brief_levers_grid("What you can do, and what that saves a month", shown)
+                .leaving_out(best.len().saturating_sub(n_levers), ADVISE_DETAILS)
         }));
         blocks.extend(best.into_iter().filter_map(explain_lever_verdict).take(n_whys).map(Block::Aside));
     }
-    if is_detailed {
-        blocks.extend(background_blocks(advice));
-    } else {
-        blocks.extend(details_hint_block(advice));
-    }
+    blocks.extend(if is_detailed { background_blocks(advice) } else { vec![details_hint_block(advice)] });
     blocks
 }
 
 /// Lays out what stands behind the advice: whom it concerns, what is set now, and what else was tried or was not.
 fn background_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let whom = [GroupKind::People, GroupKind::Projects]
-        .into_iter()
-        .filter_map(|of| whom::group_savings_grid(advice, of))
-        .listed();
-    if !whom.is_empty() {
-        blocks.extend(whom.into_iter().map(Block::Table));
+    for group_kind in [GroupKind::People, GroupKind::Projects] {
+        blocks.extend(whom::group_savings_grid(advice, group_kind).map(Block::Table));
+    }
+    if !blocks.is_empty() {
         blocks.push(Block::paragraph(whom::STAR));
     }
     blocks.push(Block::Table(settings_in_force_grid(advice)));
@@ -109,22 +93,18 @@ fn background_blocks(advice: &AgentAdvice) -> Vec<Block> {
         blocks.extend(advice.lifetimes.iter().map(|it| Block::paragraph(describe_cheaper_lifetime(it))));
     }
     if n_levers_left_out(advice) > 0 {
-        blocks.push(Block::Table(levers_grid(
-            "Everything that was tried",
-            &advice.levers.iter().listed(),
-            true,
-        )));
+        let all = advice.levers.iter().listed();
+        blocks.push(Block::Table(levers_grid("Everything that was tried", &all, true)));
     }
     blocks.extend(advice.wishes.iter().map(|wish| Block::paragraph(describe_wish(advice, wish))));
     blocks.extend(saving_break_even_blocks(&advice.levers));
-    let not_tried =
-        advice.left_out.iter().map(|it| format!("Not tried: {}. {}.", it.key, capitalise(&it.reason)));
-    blocks.extend(not_tried.map(Block::Text));
+    for it in &advice.left_out {
+        blocks.push(Block::Text(format!("Not tried: {}. {}.", it.key, capitalise(&it.reason))));
+    }
     if !advice.untold.is_empty() {
-        let untold =
-            advice.untold.iter().map(|it| format!("{} ({})", it.name.replace('_', " "), it.reason)).listed();
-        blocks
-            .push(Block::paragraph(format!("Left out, because the logs do not tell: {}.", listed(&untold))));
+        let name_and_reason = |it: &UntoldLever| format!("{} ({})", it.name.replace('_', " "), it.reason);
+        let untold = listed(&advice.untold.iter().map(name_and_reason).listed());
+        blocks.push(Block::paragraph(format!("Left out, because the logs do not tell: {untold}.")));
     }
     blocks
 }
@@ -136,68 +116,54 @@ fn n_levers_left_out(advice: &AgentAdvice) -> usize {
 }
 
 /// Says what only details show.
-fn details_hint_block(advice: &AgentAdvice) -> Option<Block> {
-    let more = match n_levers_left_out(advice) {
-        0 => None,
-        n => Some(format!("{n} more of {} settings and combinations that were tried", advice.tried)),
-    };
-    let people =
-        advice.levers.iter().any(|it| it.people.len() > 1).then(|| "what each person would save".to_owned());
-    let lifetimes = (!advice.lifetimes.is_empty()).then(|| "5 minutes against 1 hour".to_owned());
-    let left_out = (!advice.left_out.is_empty()).then(|| "what was not tried".to_owned());
-    let current = Some("what is set now".to_owned());
-    let all = [more, people, current, lifetimes, left_out].into_iter().flatten().listed();
-    Some(Block::Aside(format!("More with --details: {}.", listed(&all))))
+fn details_hint_block(advice: &AgentAdvice) -> Block {
+    let n = n_levers_left_out(advice);
+    let parts = [
+        (n > 0, format!("{n} more of {} settings and combinations that were tried", advice.tried)),
+        (advice.levers.iter().any(|it| it.people.len() > 1), "what each person would save".to_owned()),
+        (true, "what is set now".to_owned()),
+        (!advice.lifetimes.is_empty(), "5 minutes against 1 hour".to_owned()),
+        (!advice.left_out.is_empty(), "what was not tried".to_owned()),
+    ];
+    let shown = parts.into_iter().filter(|it| it.0).map(|it| it.1).listed();
+    Block::Aside(format!("More with --details: {}.", listed(&shown)))
 }
 
 /// Lays out what bills tell where no settings are known.
 fn billed_lever_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let best = advice.best_levers();
+    if best.is_empty() {
+        return Vec::new();
+    }
     let title = format!("What the bills of {} tell ({})", advice.agent, counted(advice.sessions, "session"));
     let table = Block::Table(levers_grid(&title, &best, false));
     std::iter::once(table).chain(best.into_iter().filter_map(explain_lever_verdict).map(Block::Text)).listed()
 }
 
-fn describe_sessions(advice: &AgentAdvice) -> String {
+/// Says what there is, and what it costs.
+fn describe_sessions_and_cost(advice: &AgentAdvice) -> String {
     let versions = match &advice.versions {
         Some([first, last]) if first == last => format!(" {first}"),
         Some([first, last]) => format!(" {first} to {last}"),
         None => String::new(),
     };
-    let agents = if advice.sub_agents > 0 {
-        format!(", {} of them sub-agents'", advice.sub_agents)
-    } else {
-        String::new()
-    };
-    let projects = if advice.projects > 0 {
-        format!(" in {}", counted(advice.projects, "project"))
-    } else {
-        String::new()
-    };
+    let agents = text_if_any(advice.sub_agents, |n| format!(", {n} of them sub-agents'"));
+    let projects = text_if_any(advice.projects, |n| format!(" in {}", counted(n, "project")));
     let (sessions, requests) = (counted(advice.sessions, "session"), thousands(advice.requests));
-    format!("{}{versions}: {sessions}{agents}, {requests} requests{projects}", advice.agent)
-}
-
-/// Says what there is, and what it costs.
-fn describe_sessions_and_cost(advice: &AgentAdvice) -> String {
-    format!("{}. {}", describe_sessions(advice), describe_current_cost(advice))
-}
-
-fn describe_current_cost(advice: &AgentAdvice) -> String {
-    let kept = advice.evidence_kept.map_or_else(String::new, |kept| {
+    let kept = or_nothing(advice.evidence_kept, |kept| {
         format!("; prompts hold {} of what the agent later needs", percent(kept))
     });
-    match advice.month.usd {
+    let cost = match advice.month.usd {
         Some(usd) => {
             let scaled = if advice.month.basis == Basis::AllSessions { "" } else { " a month" };
-            format!(
-                "What you have costs {}{scaled} ({}){kept}.",
-                format_usd(usd),
-                advice.month.describe_basis()
-            )
+            format!("{}{scaled} ({})", format_usd(usd), advice.month.describe_basis())
         }
-        None => format!("What you have costs an unknown amount, because a model has no price{kept}."),
-    }
+        None => "an unknown amount, because a model has no price".to_owned(),
+    };
+    format!(
+        "{}{versions}: {sessions}{agents}, {requests} requests{projects}. What you have costs {cost}{kept}.",
+        advice.agent
+    )
 }
 
 /// Says what to change and what to paste, or that nothing is sure enough.
@@ -207,17 +173,13 @@ fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
         let why = if advice.levers.is_empty() {
             format!("Nothing to change: none of {tried} does anything in these sessions.")
         } else {
-            let what = if advice.asked_advice_and_lever().is_some() {
-                "Nothing else to paste"
-            } else {
-                "Nothing to paste"
-            };
-            format!("{what}: none of {tried} is certain enough to be called “do”.")
+            let or_else = if advice.asked_advice_and_lever().is_some() { " else" } else { "" };
+            format!("Nothing{or_else} to paste: none of {tried} is certain enough to be called “do”.")
         };
         return vec![Block::Answer(why)];
     };
-    let mut blocks =
-        vec![Block::Answer(format!("Do this: {}.", best.title)), Block::Text(describe_expected_saving(best))];
+    let mut blocks = vec![Block::Answer(format!("Do this: {}.", best.title))];
+    blocks.push(Block::Text(describe_expected_saving(best)));
     blocks.extend(paste_blocks(best, &advice.paste));
     blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
     blocks.extend(describe_unpasted_levers(advice, best).map(Block::Aside));
@@ -227,9 +189,9 @@ fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
 /// Says what the user asked for comes to.
 fn asked_advice_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let Some((asked, lever)) = advice.asked_advice_and_lever() else { return Vec::new() };
-    let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
-    let mut blocks =
-        vec![Block::Head(format!("{}{word}", lever.title)), Block::paragraph(describe_asked_lever(lever))];
+    let word = or_nothing(lever.word, |it| format!(" ({})", it.text()));
+    let mut blocks = vec![Block::Head(format!("{}{word}", lever.title))];
+    blocks.push(Block::paragraph(describe_asked_lever(lever)));
     blocks.extend(paste_blocks(lever, &asked.paste));
     blocks.extend(asked.heed.iter().map(|it| Block::paragraph(it.clone())));
     if !asked.trial.is_empty() {
@@ -239,9 +201,8 @@ fn asked_advice_blocks(advice: &AgentAdvice) -> Vec<Block> {
             counted(asked.trial.len(), "day")
         )));
         let row = |it: &TrialDay| vec![it.day.clone(), if it.is_on { "on" } else { "off" }.to_owned()];
-        blocks.push(Block::Table(
-            Grid::new("", 1, &["day", "setting"], asked.trial.iter().map(row)).with(CellKind::Text, &[1]),
-        ));
+        let grid = Grid::new("", 1, &["day", "setting"], asked.trial.iter().map(row));
+        blocks.push(Block::Table(grid.with(CellKind::Text, &[1])));
     }
     blocks
 }
@@ -251,8 +212,7 @@ fn describe_asked_lever(lever: &Lever) -> String {
     if lever.word.is_none() {
         return "It changes nothing in these sessions.".to_owned();
     }
-    let after = describe_sessions_needed(lever);
-    format!("{} Why: {}.{after}", describe_expected_saving(lever), lever.why)
+    format!("{} Why: {}.{}", describe_expected_saving(lever), lever.why, describe_sessions_needed(lever))
 }
 
 /// Says what else a lever does, and what to paste for it.
@@ -262,8 +222,7 @@ fn paste_blocks(lever: &Lever, all: &[Paste]) -> Vec<Block> {
         blocks.push(Block::paragraph(format!("It also does this: {}", lever.effects.join(" "))));
     }
     for paste in all {
-        let project =
-            paste.project.as_ref().map_or_else(String::new, |it| format!(" (of one project: {it})"));
+        let project = or_nothing(paste.project.as_ref(), |it| format!(" (of one project: {it})"));
         blocks.push(Block::paragraph(format!("Put this into {}{project}:", paste.at)));
         blocks.push(Block::Code(paste.text.clone()));
     }
@@ -277,10 +236,10 @@ pub(crate) fn describe_expected_saving(lever: &Lever) -> String {
     };
     let (is_dearer, saved) = (saved < 0.0, format_usd_cents(saved.abs()));
     let percents = or_none(lever.expected, signed);
-    let ends =
-        lever.saved_interval.map_or_else(String::new, |it| format!(", 95% interval {}", dollar_range(it)));
-    let kept = describe_evidence_kept(lever)
-        .map_or_else(String::new, |it| format!(" Prompts still hold {it} of what the agent later needs."));
+    let ends = or_nothing(lever.saved_interval, |it| format!(", 95% interval {}", dollar_range(it)));
+    let kept = or_nothing(describe_evidence_kept(lever), |it| {
+        format!(" Prompts still hold {it} of what the agent later needs.")
+    });
     let does = if is_dearer { format!("cost {saved} more") } else { format!("save {saved}") };
     format!("It should {does} a month ({percents} of what you spend{ends}).{kept}")
 }
@@ -289,7 +248,7 @@ pub(crate) fn describe_expected_saving(lever: &Lever) -> String {
 pub(crate) fn describe_evidence_kept(lever: &Lever) -> Option<String> {
     let kept = lever.evidence_kept?;
     let low = lever.evidence_low.filter(|low| *low < kept - 5e-4);
-    let low = low.map_or_else(String::new, |it| format!(" (at least {})", percent(it)));
+    let low = or_nothing(low, |it| format!(" (at least {})", percent(it)));
     Some(format!("{}{low}", percent(kept)))
 }
 
@@ -300,11 +259,10 @@ pub(crate) fn dollar_range([low, high]: [f64; 2]) -> String {
 
 /// Names the other levers that are *do* but not pasted.
 fn describe_unpasted_levers(advice: &AgentAdvice, best: &Lever) -> Option<String> {
-    let is_left =
-        |other: &&&Lever| other.word == Some(Word::Do) && !other.set.iter().all(|own| best.set.contains(own));
-    let all = advice.best_levers();
-    let left: Vec<String> = all.iter().filter(is_left).map(|it| it.title.clone()).listed();
-    (!left.is_empty()).then(|| format!("Not in it, though they save alone, too: {}.", left.join("; ")))
+    let mut left = advice.best_levers();
+    left.retain(|it| it.word == Some(Word::Do) && !it.set.iter().all(|own| best.set.contains(own)));
+    let titles = left.iter().map(|it| it.title.as_str()).listed().join("; ");
+    (!left.is_empty()).then(|| format!("Not in it, though they save alone, too: {titles}."))
 }
 
 /// Says what the word of a lever rests on.
@@ -316,29 +274,25 @@ fn explain_lever_verdict(lever: &Lever) -> Option<String> {
 
 /// Says of a *try* how many later sessions would tell.
 fn describe_sessions_needed(lever: &Lever) -> String {
-    match (lever.word, lever.sessions_to_know) {
-        (Some(Word::Try), Some(n)) => {
-            format!(" The bills of about {} sessions with it would tell.", thousands(n))
-        }
-        (Some(Word::Try), None) => " Bills vary too much for later ones to tell it from chance.".to_owned(),
-        _ => String::new(),
+    match lever.sessions_to_know.map(thousands) {
+        _ if lever.word != Some(Word::Try) => String::new(),
+        Some(n) => format!(" The bills of about {n} sessions with it would tell."),
+        None => " Bills vary too much for later ones to tell it from chance.".to_owned(),
     }
 }
 
 /// Returns the places of so many levers in their order: if not all fit, those that say *do* stay first, and then those of which
 /// something is known.
 pub(crate) fn indices_of_top_levers<'l>(all: impl Iterator<Item = &'l Lever>, n_levers: usize) -> Vec<usize> {
-    let mut ranked: Vec<(u8, usize)> = all
-        .enumerate()
-        .map(|(nth, lever)| match lever.word {
-            Some(Word::Do) => (0, nth),
-            Some(Word::YourCall | Word::Try) => (1, nth),
-            _ => (2, nth),
-        })
-        .listed();
-    ranked.sort_unstable();
-    ranked.truncate(n_levers);
-    let mut places = ranked.into_iter().map(|it| it.1).listed();
+    let ranks = all.map(|lever| match lever.word {
+        Some(Word::Do) => 0,
+        Some(Word::YourCall | Word::Try) => 1,
+        _ => 2,
+    });
+    let ranks = ranks.listed();
+    let mut places = (0..ranks.len()).listed();
+    places.order_by_key(|nth| ranks[*nth]);
+    places.truncate(n_levers);
     places.sort_unstable();
     places
 }
@@ -346,9 +300,7 @@ pub(crate) fn indices_of_top_levers<'l>(all: impl Iterator<Item = &'l Lever>, n_
 /// Lays levers out in a line each, by the names that they are given.
 pub(crate) fn brief_levers_grid<'l>(title: &str, all: impl Iterator<Item = (String, &'l Lever)>) -> Grid {
     let row = |(name, lever): (String, &Lever)| {
-        let interval = lever
-            .saved_interval
-            .map(|[low, high]| format!("{} to {}", format_rough_usd(low), format_rough_usd(high)));
+        let interval = lever.saved_interval.map(|ends| ends.map(format_rough_usd).join(" to "));
         let mark = if lever.known_by == KnownBy::Simulated { "~" } else { "" };
         vec![
             lever.word_text().to_owned(),
@@ -368,9 +320,11 @@ pub(crate) fn brief_levers_grid<'l>(title: &str, all: impl Iterator<Item = (Stri
 /// Writes an amount that is not exact: cents of a few dollars only.
 pub(crate) fn format_rough_usd(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };
-    match usd.abs() {
-        it if it >= 9.995 => format!("{sign}${}", thousands(it.round() as u64)),
-        it => format!("{sign}${it:.2}"),
+    let size = usd.abs();
+    if size >= 9.995 {
+        format!("{sign}${}", thousands(size.round() as u64))
+    } else {
+        format!("{sign}${size:.2}")
     }
 }
 
@@ -403,9 +357,13 @@ fn settings_in_force_grid(advice: &AgentAdvice) -> Grid {
         (SettingSource::Default, _) => "the agent's default".to_owned(),
     };
     let row = |it: &SettingInForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
-    let headings = ["setting", "decides", "now", "says"];
-    Grid::new("What is set now", 1, &headings, advice.in_force.iter().map(row))
-        .with(CellKind::Text, &[1, 2, 3])
+    let grid = Grid::new(
+        "What is set now",
+        1,
+        &["setting", "decides", "now", "says"],
+        advice.in_force.iter().map(row),
+    );
+    grid.with(CellKind::Text, &[1, 2, 3])
 }
 
 fn lifetimes_grid(advice: &AgentAdvice) -> Grid {
@@ -438,13 +396,9 @@ fn describe_cheaper_lifetime(lifetimes: &LifetimeComparison) -> String {
 }
 
 fn describe_wish(advice: &AgentAdvice, wish: &WishEffect) -> String {
-    let kept =
-        wish.evidence_kept.map_or_else(String::new, |it| format!(", {} of what is needed kept", percent(it)));
-    let (change, reason) = (signed(wish.change), capitalise(&wish.reason));
-    format!(
-        "What only the maintainers of {} could change: {} ({change}{kept}). {reason}.",
-        advice.agent, wish.about
-    )
+    let kept = or_nothing(wish.evidence_kept, |it| format!(", {} of what is needed kept", percent(it)));
+    let (agent, change, reason) = (&advice.agent, signed(wish.change), capitalise(&wish.reason));
+    format!("What only the maintainers of {agent} could change: {} ({change}{kept}). {reason}.", wish.about)
 }
 
 /// Returns an amount of US dollars a month, to the cent.
@@ -493,16 +447,16 @@ fn describe_bill_interval([low, high]: [f64; 2]) -> String {
 /// What the template says.
 pub fn render_advice_page(advice: &Advice) -> Result<String, template::Error> {
     let is_several = advice.agents.len() > 1;
-    let answer =
-        |it: &AgentAdvice| Card { of: is_several.then(|| it.agent.clone()), ..recommendation_card(it) };
-    let figures = advice.agents.iter().zip(1..).filter_map(|(it, nth)| levers_forest_plot(it, nth));
-    let names = advice.agents.iter().map(|it| it.agent.as_str()).listed().join(", ");
+    let agents = &advice.agents;
+    let answer = |it: &AgentAdvice| recommendation_card(it, is_several.then(|| it.agent.clone()));
+    let figures = agents.iter().zip(1..).filter_map(|(it, nth)| levers_forest_plot(it, nth));
+    let names = agents.iter().map(|it| it.agent.as_str()).listed().join(", ");
     let whose = if names.is_empty() { "no known agent" } else { &names };
     let page = Page {
         command: "advise",
         title: format!("Settings of {whose}"),
-        about: advice.agents.iter().map(describe_sessions_and_cost).listed().join(" "),
-        answers: advice.agents.iter().filter_map(asked_card).chain(advice.agents.iter().map(answer)).listed(),
+        about: agents.iter().map(describe_sessions_and_cost).listed().join(" "),
+        answers: agents.iter().filter_map(asked_card).chain(agents.iter().map(answer)).listed(),
         rests_on: vec![RESTS_ON.to_owned()],
         parts: page_parts(figures.listed(), advice_blocks(advice, true, usize::MAX)),
     };
@@ -512,7 +466,7 @@ pub fn render_advice_page(advice: &Advice) -> Result<String, template::Error> {
 /// Says what the user asked for comes to.
 fn asked_card(advice: &AgentAdvice) -> Option<Card> {
     let (asked, lever) = advice.asked_advice_and_lever()?;
-    let word = lever.word.map_or_else(String::new, |it| format!(" ({})", it.text()));
+    let word = or_nothing(lever.word, |it| format!(" ({})", it.text()));
     Some(Card {
         number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), |it| format_usd_cents(-it)),
         what: format!("a month with what you asked for: {}{word}", lever.title),
@@ -523,10 +477,12 @@ fn asked_card(advice: &AgentAdvice) -> Option<Card> {
     })
 }
 
-fn recommendation_card(advice: &AgentAdvice) -> Card {
+/// Says what to do, or that nothing is sure enough; `of` names the agent where there are several.
+fn recommendation_card(advice: &AgentAdvice, of: Option<String>) -> Card {
     let Some(best) = advice.advised_lever() else {
         let n = format!("{} settings and combinations", advice.tried);
         return Card {
+            of,
             number: "Nothing to paste".to_owned(),
             what: format!("Of {n}, none is certain enough to be called “do”."),
             words: advice.best_levers().into_iter().filter_map(explain_lever_verdict).take(WHYS).listed(),
@@ -535,6 +491,7 @@ fn recommendation_card(advice: &AgentAdvice) -> Card {
     };
     let pasted = advice.paste.first().map(|it| format!("Put this into {}:", it.at));
     Card {
+        of,
         number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| format_usd_cents(-it)),
         what: format!("a month with this: {}", best.title),
         sure: best.saved_interval.map(describe_bill_interval),
@@ -549,19 +506,13 @@ fn recommendation_card(advice: &AgentAdvice) -> Card {
 fn levers_forest_plot(advice: &AgentAdvice, nth: usize) -> Option<PageChart> {
     let line = |lever: &Lever| {
         let saved = lever.saved_month.map(|it| format!("{} a month", format_usd_cents(-it)));
-        let word = lever.word.map_or_else(String::new, |it| format!("{}: ", it.text()));
-        Some(ForestLine::of_cost_change(
-            format!("{word}{}", lever.title),
-            lever.expected?,
-            lever.interval,
-            saved
-                .into_iter()
-                .chain(lever.evidence_kept.map(|it| evidence_kept_text(Some(it))))
-                .listed()
-                .join(", "),
-        ))
+        let kept = lever.evidence_kept.map(|it| evidence_kept_text(Some(it)));
+        let says = saved.into_iter().chain(kept).listed().join(", ");
+        let word = or_nothing(lever.word, |it| format!("{}: ", it.text()));
+        let name = format!("{word}{}", lever.title);
+        Some(ForestLine::of_cost_change(name, lever.expected?, lever.interval, says))
     };
-    let lines: Vec<ForestLine> = advice.best_levers().into_iter().filter_map(line).listed();
+    let lines = advice.best_levers().into_iter().filter_map(line).listed();
     let forest = ForestPlot {
         title: "What each setting saves".to_owned(),
         subject: advice.agent.clone(),

@@ -1,9 +1,6 @@
 //! Cache misses that a habit causes: what they cost beyond reads is what another habit saves.
 
-use super::session::BilledSession;
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 
 /// Misses of some causes.
 pub(super) struct AfterMisses {

@@ -3,10 +3,7 @@
 //! A new session begins where a turn does, with the front and as much as this session's first turn gathered, which it must gather again; what
 //! the rest of the history would have cost to read from there on is saved. What is forgotten with it is not judged.
 
-use super::session::BilledSession;
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 
 pub(super) struct FreshStartLever;
 
@@ -41,7 +38,7 @@ fn fresh_start_savings(session: &BilledSession<'_>, min_prompt_tokens: u64) -> V
     let mut told = BilledSaving { which: min_prompt_tokens.to_string(), ..BilledSaving::default() };
     let mut left_out = 0;
     for request in &session.requests {
-        let again_usd = request.write_usd_per_token() - request.read_usd_per_token();
+        let again_usd = request.write_price() - request.read_price();
         // A prompt that shrank in between has nothing more to leave out than it holds.
         left_out = left_out.min(request.prompt_tokens().saturating_sub(fresh));
         let prompt = request.prompt_tokens().saturating_sub(left_out);
@@ -52,8 +49,8 @@ fn fresh_start_savings(session: &BilledSession<'_>, min_prompt_tokens: u64) -> V
             told.saved -= fresh.min(prompt.saturating_sub(request.missed_tokens())) as f64 * again_usd;
         }
         let rest = left_out.min(request.prompt_tokens()) as f64;
-        told.saved +=
-            rest * request.read_usd_per_token() + request.missed_tokens().min(left_out) as f64 * again_usd;
+        let missed = request.missed_tokens().min(left_out) as f64;
+        told.saved += rest * request.read_price() + missed * again_usd;
     }
     told.into_list_if_met()
 }

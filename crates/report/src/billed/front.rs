@@ -1,9 +1,6 @@
 //! What sessions begin with, by person: system prompt, tools and memory files are paid with every request, and some people's are larger.
 
-use super::session::{BilledSession, RequestBill};
-use super::{AttributedBill, BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 
 pub(super) struct FrontLever;
 
@@ -29,11 +26,9 @@ impl BilledLever for FrontLever {
 
     /// Compares people who use the same model; where the sessions are one person's, his projects.
     fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
-        let people = rows_of_larger_prefixes(&sessions.iter().map(|session| session.person).listed(), told);
-        if people.is_empty() {
-            return rows_of_larger_prefixes(&sessions.iter().map(|session| session.project).listed(), told);
-        }
-        people
+        let people = rows_of_larger_prefixes(&sessions.iter().map(|it| it.person).listed(), told);
+        let projects = || rows_of_larger_prefixes(&sessions.iter().map(|it| it.project).listed(), told);
+        if people.is_empty() { projects() } else { people }
     }
 }
 
@@ -66,14 +61,15 @@ fn rows_of_larger_prefixes(groups: &[&str], told: &[&[BilledSaving]]) -> Vec<Bil
     let fronts = prefix_sizes_by_group(groups, told);
     let row = |front: &GroupPrefix<'_>| {
         let alike = fronts.iter().filter(|other| other.model == front.model);
-        let least = alike
-            .map(|other| other.median)
-            .min()
-            .filter(|least| front.median as f64 > LARGER * *least as f64)?;
+        let least = alike.map(|other| other.median).min()?;
+        if front.median as f64 <= LARGER * least as f64 {
+            return None;
+        }
         let excess = |(group, all): (&&str, &&[BilledSaving])| {
             let own = all.iter().filter(|told| *group == front.group && told.which == front.model);
-            own.map(|told| told.saved * told.size.saturating_sub(least) as f64 / told.size.max(1) as f64)
-                .sum()
+            let larger =
+                |told: &BilledSaving| told.size.saturating_sub(least) as f64 / told.size.max(1) as f64;
+            own.map(|told| told.saved * larger(told)).sum()
         };
         let name = in_one_line(last_folder_name(front.group));
         let [least, median] = [least, front.median].map(thousands);

@@ -1,9 +1,6 @@
 //! Images that stay in the history: what they cost in every later request, and what would be saved if all but the last few were taken out.
 
-use super::session::BilledSession;
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 use ctxsim_timeline::{Event, EventKind, ItemIx, StepIx};
 
 pub(super) struct ImagesLever;
@@ -43,10 +40,8 @@ impl BilledLever for ImagesLever {
             let first = held[0].before;
             let out: Tokens = held.drain(..BATCH).map(|image| image.tokens).sum();
             let rewritten = request.tokens.read.saturating_sub(first).saturating_sub(out);
-            let kept =
-                out as f64 * (request.read_usd_per_token() + carried.usd_per_token_after(request.step));
-            told.saved +=
-                kept - rewritten as f64 * (request.write_usd_per_token() - request.read_usd_per_token());
+            let kept = out as f64 * (request.read_price() + carried.price_after(request.step));
+            told.saved += kept - rewritten as f64 * (request.write_price() - request.read_price());
             told.times += BATCH as u64;
             told.size += out;
         }

@@ -1,9 +1,6 @@
 //! Texts that a harness adds to prompts on its own: what hooks say, files that changed on disk, reminders and lists, written once and read again.
 
-use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 use ctxsim_timeline::{InjectedText, Occasion};
 
 pub(super) struct InjectedLever;
@@ -23,12 +20,11 @@ impl BilledLever for InjectedLever {
         for (step, occasion) in occasions {
             let Occasion::Injected(what, characters) = occasion else { continue };
             // It is written with the request of its step.
-            let Some(write) = session.request_at_step(*step).map(RequestBill::write_usd_per_token) else {
-                continue;
-            };
+            let Some(request) = session.request_at_step(*step) else { continue };
+            let write = request.write_price();
             let tokens = f64::from(*characters) / per_token;
             let told = all.entry(*what).or_default();
-            told.saved += tokens * (write + carried.usd_per_token_after(*step));
+            told.saved += tokens * (write + carried.price_after(*step));
             told.times += 1;
             told.size += tokens as u64;
         }

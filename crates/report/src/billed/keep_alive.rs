@@ -3,10 +3,7 @@
 //! Nobody knows how long a pause will be, so the requests go on for some hours and are paid in every pause, also in the last one, that never
 //! ends.
 
-use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 
 pub(super) struct KeepAliveLever;
 
@@ -44,7 +41,7 @@ fn keep_alive_saving(requests: &[RequestBill<'_>], hours: u64) -> BilledSaving {
         let n_requests = pause.min(hours * HOUR_MS) / life;
         // The last of them keeps the entries for a lifetime more.
         let alive = (n_requests + 1).saturating_mul(life);
-        let cost = n_requests as f64 * before.prompt_tokens() as f64 * before.read_usd_per_token();
+        let cost = n_requests as f64 * before.prompt_tokens() as f64 * before.read_price();
         let kept = after.filter(|after| after.has_miss_of(&[MissCause::Paused]) && pause < alive);
         told.saved += kept.map_or(0.0, RequestBill::cache_miss_usd) - cost;
         told.times += u64::from(kept.is_some());

@@ -3,10 +3,7 @@
 //! Only what is sent again after the pause counts, not that later prompts are smaller. A summary is asked for where it pays, which the size of
 //! the prompt tells before the pause does.
 
-use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 use ctxsim_engine::measure::known_task::LeverTerms;
 
 pub(super) struct LeavingLever;
@@ -42,7 +39,7 @@ impl BilledLever for LeavingLever {
 /// Returns what a summary before a pause would have saved of the request after it: what was sent again, less the front and the summary in its
 /// place, and less the request that writes the summary.
 fn usd_saved_by_summary(paused: &RequestBill<'_>, front_tokens: f64, summary_tokens: f64) -> f64 {
-    let (missed, write_usd) = (paused.missed_tokens() as f64, paused.write_usd_per_token());
-    let before = missed * paused.read_usd_per_token() + summary_tokens * paused.output_usd_per_token();
+    let (missed, write_usd) = (paused.missed_tokens() as f64, paused.write_price());
+    let before = missed * paused.read_price() + summary_tokens * paused.output_price();
     missed * write_usd - (front_tokens + summary_tokens).min(missed) * write_usd - before
 }

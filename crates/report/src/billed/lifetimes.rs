@@ -1,9 +1,6 @@
 //! Lifetimes of cache entries where no setting of an agent is simulated: what all writes cost with the other one, and what pauses would change.
 
-use super::session::{BilledSession, RequestBill};
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 
 pub(super) struct LifetimesLever;
 
@@ -36,19 +33,18 @@ impl BilledLever for LifetimesLever {
 
 /// Returns what a request saves if everything is written for an hour: what it missed after up to an hour is read, and writes cost more.
 fn usd_saved_at_one_hour(request: &RequestBill<'_>) -> f64 {
-    let Some([short, long]) = request.short_and_long_write_usd() else { return 0.0 };
-    let is_read = request.has_miss_of(&[MissCause::Paused])
-        && request.pause_ms <= HOUR_MS
-        && !request.writes_long_lived();
-    let (again, missed) =
-        if is_read { (request.cache_miss_usd(), request.missed_tokens()) } else { (0.0, 0) };
+    let Some([short, long]) = request.write_prices() else { return 0.0 };
+    let is_short = request.pause_ms <= HOUR_MS && !request.writes_long_lived();
+    let is_read = is_short && request.has_miss_of(&[MissCause::Paused]);
+    let missed = if is_read { request.missed_tokens() } else { 0 };
+    let again = if is_read { request.cache_miss_usd() } else { 0.0 };
     again - request.tokens.write[0].saturating_sub(missed) as f64 * (long - short)
 }
 
 /// Returns what a request saves if everything is written for five minutes: writes cost less, and what it read after longer is written again.
 fn usd_saved_at_five_minutes(request: &RequestBill<'_>) -> f64 {
-    let Some([short, long]) = request.short_and_long_write_usd() else { return 0.0 };
+    let Some([short, long]) = request.write_prices() else { return 0.0 };
     let is_lost = request.writes_long_lived() && (FIVE_MINUTES_MS..=HOUR_MS).contains(&request.pause_ms);
     let lost = if is_lost { request.tokens.read } else { 0 };
-    request.tokens.write[1] as f64 * (long - short) - lost as f64 * (short - request.read_usd_per_token())
+    request.tokens.write[1] as f64 * (long - short) - lost as f64 * (short - request.read_price())
 }

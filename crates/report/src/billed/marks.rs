@@ -1,9 +1,6 @@
 //! Marks for the cache: sessions that were billed without any use of it under a provider that caches nothing without marks.
 
-use super::session::BilledSession;
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 use ctxsim_engine::ledger::TokenUse;
 
 pub(super) struct MarksLever;
@@ -19,13 +16,13 @@ impl BilledLever for MarksLever {
         for request in &session.requests {
             let prompt = request.prompt_tokens();
             let min = request.profile.cache.needs_marks().filter(|min| prompt >= *min);
-            let Some((min, [write, _])) = min.zip(request.short_and_long_write_usd()) else { continue };
+            let Some((min, [write, _])) = min.zip(request.write_prices()) else { continue };
             let lives = request.entry_life_ms().is_some_and(|life| request.pause_ms <= life);
             // What was sent before is at most what it has in common with that.
             let known = if lives && before >= min { before.min(prompt) } else { 0 };
-            let input = request.write_usd_per_token();
-            told.saved += known as f64 * (input - request.read_usd_per_token())
-                - (prompt - known) as f64 * (write - input);
+            let input = request.write_price();
+            let saved = known as f64 * (input - request.read_price());
+            told.saved += saved - (prompt - known) as f64 * (write - input);
             told.times += u64::from(known > 0);
             before = prompt;
         }

@@ -2,10 +2,8 @@
 //!
 //! The other model is of the next line down, as Sonnet is below Opus, or a cheaper one of the same line.
 
-use super::session::{BilledSession, CheaperChoice, model_line_name};
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::session::{CheaperChoice, model_line_name};
+use super::*;
 
 /// Other models for one lane.
 pub(super) struct OtherModel {
@@ -27,19 +25,18 @@ impl BilledLever for OtherModel {
         let mut cheaper: IndexMap<&str, Option<&Profile>> = IndexMap::new();
         for request in &session.requests {
             let name = request.profile.name.as_str();
-            let find = || session.find_cheaper_profile(request.profile, self.cheaper);
-            let down = cheaper.entry(name).or_insert_with(find);
-            let Some(down) = down.filter(|down| down.limits.prompt >= request.prompt_tokens()) else {
-                continue;
-            };
+            let find = || (session.cheaper)(request.profile, self.cheaper);
+            let Some(down) = *cheaper.entry(name).or_insert_with(find) else { continue };
             // Nobody can buy it at the prices of the past.
-            let Some(usd) = Bill::of_request(down.prices.at(0), &request.tokens).total() else { continue };
-            let which = format!(
-                "{} instead of {}",
-                name_without_provider(&down.name),
-                self.cheaper.replaced_models_name(name_without_provider(name))
-            );
-            let told = all.entry(which).or_default();
+            let usd = Bill::of_request(down.prices.at(0), &request.tokens).total();
+            let Some(usd) = usd.filter(|_| down.limits.prompt >= request.prompt_tokens()) else { continue };
+            let [own, other] = [name, &down.name].map(name_without_provider);
+            // Models of a line go together where another line takes their place.
+            let own = match self.cheaper {
+                CheaperChoice::NextLine => format!("{} models", model_line_name(own)),
+                CheaperChoice::SameLine => own.to_owned(),
+            };
+            let told = all.entry(format!("{other} instead of {own}")).or_default();
             told.saved += request.usd - usd.usd();
             told.times += 1;
         }
@@ -55,13 +52,6 @@ impl BilledLever for OtherModel {
             unjudged: Some("quality and other turns of another model are not judged".to_owned()),
             ..row.lever.clone()
         }
-    }
-}
-
-impl CheaperChoice {
-    /// Returns what a model is called beside the one that takes its place: models of a line go together where another line does.
-    fn replaced_models_name(self, name: &str) -> String {
-        if self == Self::NextLine { format!("{} models", model_line_name(name)) } else { name.to_owned() }
     }
 }
 

@@ -1,9 +1,6 @@
 //! Long outputs of tools: what the tokens beyond a cap cost when they came, and in every request that carried them on.
 
-use super::session::BilledSession;
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 use ctxsim_timeline::{ItemIx, Kind};
 
 pub(super) struct OutputsLever;
@@ -15,8 +12,8 @@ impl BilledLever for OutputsLever {
     fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let spine = &session.timeline.spine;
         let carried = session.carried_rates();
-        let needed: BTreeSet<ItemIx> =
-            session.timeline.needs.of_items().iter().map(|need| need.inferred.item).collect();
+        let needs = session.timeline.needs.of_items().iter();
+        let needed: BTreeSet<ItemIx> = needs.map(|need| need.inferred.item).collect();
         let mut all: IndexMap<&str, BilledSaving> = IndexMap::new();
         // What the last request brought was never sent.
         let n_sent = session.requests.len().saturating_sub(1);
@@ -29,10 +26,9 @@ impl BilledLever for OutputsLever {
                     continue;
                 }
                 // It comes with the next request, at the price of a write.
-                let each = request.write_usd_per_token()
-                    + carried.usd_per_token_after(request.step.saturating_add(1));
+                let later = carried.price_after(request.step.saturating_add(1));
                 let told = all.entry(tool).or_default();
-                told.saved += beyond as f64 * each;
+                told.saved += beyond as f64 * (request.write_price() + later);
                 told.times += 1;
                 told.size += u64::from(needed.contains(&nth));
             }

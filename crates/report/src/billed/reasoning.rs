@@ -1,9 +1,6 @@
 //! Reasoning of earlier turns that prompts carry on: what dropping it at each new turn saves, less what must be written again behind it.
 
-use super::session::BilledSession;
-use super::{BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 use ctxsim_timeline::{Item, Kind};
 
 pub(super) struct ReasoningLever;
@@ -23,14 +20,11 @@ impl BilledLever for ReasoningLever {
             let own = last.items.clone().map(|item| &spine.items[item as usize]);
             let Some(first) = own.clone().find(is_reasoning).map(|item| item.step_ix) else { continue };
             let Some(request) = session.request_at_step(next.steps.start) else { continue };
-            let dropped: Tokens = own.clone().filter(is_reasoning).map(|item| Tokens::from(item.raw)).sum();
-            let behind: Tokens =
-                own.filter(|item| item.step_ix >= first).map(|item| Tokens::from(item.raw)).sum();
-            let again = behind.saturating_sub(dropped) as f64
-                * (request.write_usd_per_token() - request.read_usd_per_token());
-            told.saved += dropped as f64
-                * (request.read_usd_per_token() + carried.usd_per_token_after(request.step))
-                - again;
+            let dropped: Tokens = own.clone().filter(is_reasoning).map(|it| Tokens::from(it.raw)).sum();
+            let behind: Tokens = own.filter(|it| it.step_ix >= first).map(|it| Tokens::from(it.raw)).sum();
+            let (read, write) = (request.read_price(), request.write_price());
+            let again = behind.saturating_sub(dropped) as f64 * (write - read);
+            told.saved += dropped as f64 * (read + carried.price_after(request.step)) - again;
             told.times += 1;
         }
         told.into_list_if_met()

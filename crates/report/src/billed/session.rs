@@ -42,7 +42,7 @@ pub struct BilledSession<'t> {
     pub(super) usd: f64,
     /// Whether its agent has a setting for the lifetime of cache entries, which is simulated.
     pub(super) has_lifetime_setting: bool,
-    cheaper: CheaperModel<'t>,
+    pub(super) cheaper: CheaperModel<'t>,
 }
 
 /// A request of the agent's own.
@@ -73,8 +73,8 @@ impl<'t> BilledSession<'t> {
     ) -> Option<Self> {
         timeline.recorded.as_ref().filter(|it| !it.is_spread)?;
         let misses = profile.map_or_else(Vec::new, |it| all_misses(timeline, it));
-        let mut session =
-            Self { timeline, requests: Vec::new(), usd: 0.0, has_lifetime_setting, cheaper: prices.cheaper };
+        let cheaper = prices.cheaper;
+        let mut session = Self { timeline, requests: Vec::new(), usd: 0.0, has_lifetime_setting, cheaper };
         let mut misses = misses.iter().peekable();
         let steps = &timeline.spine.steps;
         let mut begins = timeline.spine.turns.iter().map(|it| it.steps.start).peekable();
@@ -126,22 +126,13 @@ impl<'t> BilledSession<'t> {
         for request in &self.requests {
             let missed = request.missed_tokens();
             let known = (request.tokens.read + missed).max(1) as f64;
-            sum += request.read_usd_per_token()
-                + missed as f64 / known * (request.write_usd_per_token() - request.read_usd_per_token());
+            sum +=
+                request.read_price() + missed as f64 / known * (request.write_price() - request.read_price());
             sums.push(sum);
         }
         let steps = self.requests.iter().map(|request| request.step).listed();
         let ends = self.timeline.recorded.iter().flat_map(|recorded| recorded.summarised.to_vec()).listed();
         CarriedRates { sums, steps, ends }
-    }
-
-    /// Returns the profile of a cheaper model of the same provider.
-    pub(super) fn find_cheaper_profile(
-        &self,
-        profile: &Profile,
-        which: CheaperChoice,
-    ) -> Option<&'t Profile> {
-        (self.cheaper)(profile, which)
     }
 
     /// Returns the request of a step, if it was billed.
@@ -161,7 +152,7 @@ pub(super) struct CarriedRates {
 
 impl CarriedRates {
     /// Returns what a token that a step first sends costs in later requests, in US dollars, until the history is summed up.
-    pub(super) fn usd_per_token_after(&self, step: StepIx) -> f64 {
+    pub(super) fn price_after(&self, step: StepIx) -> f64 {
         let place = |step: StepIx| self.steps.partition_point(|it| *it < step);
         let end = self.ends.iter().find(|it| **it > step).map_or(self.steps.len(), |it| place(*it));
         let first = self.steps.partition_point(|it| *it <= step);
@@ -179,19 +170,19 @@ impl RequestBill<'_> {
     }
 
     /// Returns what reading a token from the cache costs, in US dollars.
-    pub(super) fn read_usd_per_token(&self) -> f64 {
+    pub(super) fn read_price(&self) -> f64 {
         self.rates().read().usd()
     }
 
     /// Returns what writing one costs, with the lifetime that the session writes with.
-    pub(super) fn write_usd_per_token(&self) -> f64 {
+    pub(super) fn write_price(&self) -> f64 {
         let rates = self.rates();
         let has_writes = self.tokens.write.iter().any(|it| *it > 0);
         let written = rates.write(self.class).filter(|_| has_writes || self.tokens.uncached == 0);
         written.unwrap_or(rates.input).usd()
     }
 
-    pub(super) fn output_usd_per_token(&self) -> f64 {
+    pub(super) fn output_price(&self) -> f64 {
         self.rates().output.map_or(0.0, |it| it.usd())
     }
 
@@ -203,7 +194,7 @@ impl RequestBill<'_> {
         let place = [self.tokens.read, self.tokens.read.saturating_add(self.missed_tokens())];
         let (part, bill) = Bill::of_part(self.list, &self.tokens, place);
         let paid = bill.write + bill.uncached;
-        paid.usd() - (part.write[0] + part.write[1] + part.uncached) as f64 * self.read_usd_per_token()
+        paid.usd() - (part.write[0] + part.write[1] + part.uncached) as f64 * self.read_price()
     }
 
     /// Returns how many tokens it should have read and did not.
@@ -226,7 +217,7 @@ impl RequestBill<'_> {
     }
 
     /// Returns its rates for writing with a short and a long lifetime.
-    pub(super) fn short_and_long_write_usd(&self) -> Option<[f64; 2]> {
+    pub(super) fn write_prices(&self) -> Option<[f64; 2]> {
         let rates = self.rates();
         rates.cache_write?;
         Some([rates.write(0)?.usd(), rates.write(1)?.usd()])

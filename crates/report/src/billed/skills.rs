@@ -1,9 +1,6 @@
 //! Skills and slash commands in mid-session: expanding one rewrites earlier messages, and what follows is sent again without the cache.
 
-use super::session::BilledSession;
-use super::{AttributedBill, BilledLever, BilledRow, BilledSaving, sum_rows_by_which};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 use ctxsim_timeline::{ItemIx, Kind, StepIx};
 
 pub(super) struct SkillsLever;
@@ -35,15 +32,15 @@ impl BilledLever for SkillsLever {
         kinds.order_by(|one, other| other.total_saved_usd().total_cmp(&one.total_saved_usd()));
         let total: f64 = kinds.iter().map(BilledRow::total_saved_usd).sum();
         let named = kinds.iter().filter(|kind| !kind.lever.of.is_empty()).listed();
-        let most =
-            named.first().filter(|kind| kind.total_saved_usd() >= MOST * total).map(|kind| &kind.lever.of);
+        let most = named.first().filter(|kind| kind.total_saved_usd() >= MOST * total);
+        let most = most.map(|kind| &kind.lever.of);
         let title = match most {
             Some(name) => format!("Call {name} early or in its own session"),
             None => "Call skills and commands early or in their own sessions".to_owned(),
         };
         let each = |kind: &&BilledRow| format!("{} {}", kind.lever.of, counted(kind.times as usize, "time"));
         let shown = named.iter().take(NAMED).map(each).listed().join(", ");
-        let shown = if shown.is_empty() { shown } else { format!(": {shown}") };
+        let shown = text_if(!shown.is_empty(), || format!(": {shown}"));
         let n_sessions = told.iter().filter(|own| !own.is_empty()).count();
         let times: u64 = kinds.iter().map(|kind| kind.times).sum();
         let (in_sessions, times) = (counted(n_sessions, "session"), counted(times as usize, "time"));

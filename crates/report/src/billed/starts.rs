@@ -1,9 +1,6 @@
 //! Sub-agents that begin alike: what each would save by reading what another had written shortly before.
 
-use super::session::{BilledSession, RequestBill};
-use super::{AttributedBill, BilledLever, BilledRow, BilledSaving};
-use crate::lever::Lever;
-use crate::prelude::*;
+use super::*;
 
 pub(super) struct StartsLever;
 

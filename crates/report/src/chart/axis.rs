@@ -67,19 +67,15 @@ impl Axis {
         scene: &mut Scene,
         [top, bottom]: [f64; 2],
         name: &str,
-        format_tick: impl Fn(f64) -> String,
+        write: impl Fn(f64) -> String,
     ) {
         for tick in &self.ticks {
             let x = self.position_of(*tick);
-            scene.add_mark(VectorPath::stroked_with(line_path([[x, top], [x, bottom]]), ink::GRID, 1.0));
-            scene.add_mark(
-                SceneText::new(x, bottom + 15.0, format_tick(*tick))
-                    .with_anchor(Anchor::Middle)
-                    .with_faint_ink(),
-            );
+            scene.add(SvgPath::stroked(line_path([[x, top], [x, bottom]]), ink::GRID, 1.0));
+            scene.add(SceneText::new(x, bottom + 15.0, write(*tick)).with_anchor(Anchor::Middle).faint());
         }
         let [start, end] = self.places;
-        scene.add_mark(SceneText::new((start + end) / 2.0, bottom + 33.0, name).with_anchor(Anchor::Middle));
+        scene.add(SceneText::new((start + end) / 2.0, bottom + 33.0, name).with_anchor(Anchor::Middle));
     }
 
     /// Draws it left of a frame, with lines through the frame and its name above.
@@ -88,18 +84,14 @@ impl Axis {
         scene: &mut Scene,
         [left, right]: [f64; 2],
         name: &str,
-        format_tick: impl Fn(f64) -> String,
+        write: impl Fn(f64) -> String,
     ) {
         for tick in &self.ticks {
             let y = self.position_of(*tick);
-            scene.add_mark(VectorPath::stroked_with(line_path([[left, y], [right, y]]), ink::GRID, 1.0));
-            scene.add_mark(
-                SceneText::new(left - 6.0, y + 4.0, format_tick(*tick))
-                    .with_anchor(Anchor::End)
-                    .with_faint_ink(),
-            );
+            scene.add(SvgPath::stroked(line_path([[left, y], [right, y]]), ink::GRID, 1.0));
+            scene.add(SceneText::new(left - 6.0, y + 4.0, write(*tick)).with_anchor(Anchor::End).faint());
         }
-        scene.add_mark(SceneText::new(4.0, self.places[1].min(self.places[0]) - 12.0, name));
+        scene.add(SceneText::new(4.0, self.places[1].min(self.places[0]) - 12.0, name));
     }
 }
 

@@ -7,7 +7,7 @@ use ctxsim_engine::take::{Curve, CurvePlaces, Curves};
 /// What a run must have for such a chart.
 pub(super) const NEEDS: &str = "a load that plants facts";
 /// What a run must have for a chart by session.
-pub(super) const NEEDS_SESSIONS: &str = "a load of many sessions";
+pub(super) const NEEDS_AGING: &str = "a load of many sessions";
 /// The least room for the name of a place.
 const LABEL: f64 = 26.0;
 /// How high the frame is.
@@ -116,41 +116,27 @@ impl CurveLines {
     }
 
     /// Draws a line with its points; where there are few lines, over the band of its bounds.
-    fn draw_line(
-        &self,
-        scene: &mut Scene,
-        line_of: &CurveLine,
-        x_of_place: impl Fn(usize) -> f64,
-        up: &Axis,
-    ) {
+    fn draw_line(&self, scene: &mut Scene, line_of: &CurveLine, place_x: impl Fn(usize) -> f64, up: &Axis) {
         let nth = line_of.policy.nth;
-        let known =
-            line_of.known_numbers().map(|(at, it)| ([x_of_place(at), up.position_of(it.mean)], at, it));
+        let known = line_of.known_numbers().map(|(at, it)| ([place_x(at), up.position_of(it.mean)], at, it));
         let known: Vec<([f64; 2], usize, Statistic)> = known.listed();
         let stroke = legend::policy_line(nth, line_path(known.iter().map(|it| it.0)));
-        scene.add_mark(if line_of.is_beside { stroke.with_dash(Some("2 4".to_owned())) } else { stroke });
+        scene.add(if line_of.is_beside { stroke.with_dash(Some("2 4".to_owned())) } else { stroke });
         let is_banded = self.lines.len() <= MOST_BANDS;
         for (at, place, number) in known {
             let bounds = number.ci95.filter(|_| is_banded && !line_of.is_beside).map(|[low, high]| {
-                let d = line_path([
-                    [at[0], up.position_of(low.max(0.0))],
-                    [at[0], up.position_of(high.min(1.0))],
-                ]);
-                VectorPath::stroked_with(d, ink::policy_ink(nth), 5.0).with_opacity(0.3).into()
+                let bounds = [low.max(0.0), high.min(1.0)].map(|it| [at[0], up.position_of(it)]);
+                SvgPath::stroked(line_path(bounds), ink::policy_ink(nth), 5.0).with_opacity(0.3).into()
             });
-            let label =
-                format!("{}, {}: {}", line_of.name, self.places[place], format_statistic(Some(&number)));
+            let (name, written) = (&line_of.name, format_statistic(Some(&number)));
+            let label = format!("{name}, {}: {written}", self.places[place]);
             let dot = if line_of.is_beside {
-                VectorPath::filled_with(policy_shape_path(0, at, 2.0), ink::policy_ink(nth))
+                SvgPath::filled(policy_shape_path(0, at, 2.0), ink::policy_ink(nth))
             } else {
                 legend::policy_point(nth, at, 3.5)
             };
-            let marks = bounds.into_iter().chain([dot.into()]);
-            scene.add_spot_with_keys(
-                vec![line_of.policy.name.clone(), line_of.name.clone()],
-                label,
-                marks.listed(),
-            );
+            let marks = bounds.into_iter().chain([dot.into()]).listed();
+            scene.add_link(vec![line_of.policy.name.clone(), name.clone()], label, marks);
         }
     }
 
@@ -170,14 +156,11 @@ impl CurveLines {
             last = at;
             // A line that ends before the last place has its name beside it, and nothing that leads there.
             if it.numbers.last().is_some_and(Option::is_some) {
-                scene.add_mark(VectorPath::stroked_with(
-                    line_path([[x + 2.0, y], [x + 9.0, at]]),
-                    ink::policy_ink(it.policy.nth),
-                    1.0,
-                ));
+                let lead = line_path([[x + 2.0, y], [x + 9.0, at]]);
+                scene.add(SvgPath::stroked(lead, ink::policy_ink(it.policy.nth), 1.0));
             }
-            scene.add_mark(legend::policy_point(it.policy.nth, [x + 14.0, at], 3.5));
-            scene.add_mark(SceneText::new(x + 21.0, at + 4.5, name));
+            scene.add(legend::policy_point(it.policy.nth, [x + 14.0, at], 3.5));
+            scene.add(SceneText::new(x + 21.0, at + 4.5, name));
         }
     }
 }
@@ -202,7 +185,7 @@ impl CurveLine {
 /// Parts words that do not fit at their last space.
 fn split_if_too_wide(words: &str, max_width: f64) -> Vec<&str> {
     match words.rsplit_once(' ') {
-        Some((head, tail)) if max_text_width(words) > max_width => vec![head, tail],
+        Some((head, tail)) if text_width(words) > max_width => vec![head, tail],
         _ => vec![words],
     }
 }
@@ -240,10 +223,8 @@ impl Picture for CurveLines {
     fn numbers_grid(&self) -> Grid {
         let columns = ["policy"].into_iter().chain(self.places.iter().map(String::as_str)).listed();
         let rows = self.lines.iter().map(|curve| {
-            [curve.name.clone()]
-                .into_iter()
-                .chain(curve.numbers.iter().map(|it| format_statistic(it.as_ref())))
-                .listed()
+            let numbers = curve.numbers.iter().map(|it| format_statistic(it.as_ref()));
+            [curve.name.clone()].into_iter().chain(numbers).listed()
         });
         Grid::new("", 1, &columns, rows)
     }
@@ -267,12 +248,12 @@ impl Picture for CurveLines {
             for (nth, part) in split_if_too_wide(name, pitch_of_names - 4.0).into_iter().enumerate() {
                 let y = bottom + 15.0 + LINE * nth as f64;
                 let name = SceneText::new(middle(at), y, shorten_middle(part, pitch_of_names - 4.0));
-                scene.add_mark(name.with_anchor(Anchor::Middle).with_faint_ink());
+                scene.add(name.with_anchor(Anchor::Middle).faint());
                 foot = y.max(foot);
             }
         }
         let across = SceneText::new(WIDTH / 2.0, foot + LINE, places);
-        scene.add_mark(across.with_anchor(Anchor::Middle));
+        scene.add(across.with_anchor(Anchor::Middle));
         for it in &self.lines {
             self.draw_line(&mut scene, it, middle, &up);
         }
@@ -280,7 +261,7 @@ impl Picture for CurveLines {
         let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |curve| {
             let words = curve.name.split_once(": ").map_or(curve.name.as_str(), |it| it.1);
             let words = shorten_end(&format!("dotted: {words}"), WIDTH - left);
-            scene.add_mark(SceneText::new(left, foot + 2.0 * LINE, words).with_faint_ink());
+            scene.add(SceneText::new(left, foot + 2.0 * LINE, words).faint());
             foot + LINE
         });
         scene.height = foot + LINE + 29.0;

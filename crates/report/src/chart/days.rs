@@ -53,15 +53,15 @@ impl Picture for BillByDay {
     fn describe_key_numbers(&self) -> String {
         let usd: f64 = self.days.values().map(|it| Self::sum_parts_usd(it)).sum();
         let most = |(day, usd)| format!("; most on {}: ${}", format_day(day), fixed(usd, 2));
-        let high = self.dearest_day().map_or_else(String::new, most);
+        let high = or_nothing(self.dearest_day(), most);
         let n = counted(self.days.len(), "day");
         format!("${} on {n} with requests{high}.", fixed(usd, 2))
     }
 
     fn numbers_grid(&self) -> Grid {
         let shown = self.parts_in_use();
-        let columns =
-            ["day"].into_iter().chain(shown.iter().map(|it| self.parts[*it])).chain(["USD"]).listed();
+        let parts = shown.iter().map(|it| self.parts[*it]);
+        let columns = ["day"].into_iter().chain(parts).chain(["USD"]).listed();
         let rows = self.days.iter().rev().map(|(day, parts)| {
             let amounts = shown.iter().map(|it| parts[*it]).chain([Self::sum_parts_usd(parts)]);
             std::iter::once(format_day(*day)).chain(amounts.map(|it| fixed(it, 2))).listed()
@@ -89,9 +89,9 @@ impl Picture for BillByDay {
             for part in &shown {
                 let [low, high] = [sum, sum + parts[*part]].map(|it| up.position_of(it));
                 sum += parts[*part];
-                if round_to_tenth(low) > round_to_tenth(high) {
-                    let bar = rectangle_path([from, high], [to.max(from + 0.5), low]);
-                    marks.push(VectorPath::filled_with(bar, ink::part_ink(*part)).into());
+                if to_tenth(low) > to_tenth(high) {
+                    let bar = box_path([from, high], [to.max(from + 0.5), low]);
+                    marks.push(SvgPath::filled(bar, ink::part_ink(*part)).into());
                 }
             }
             if is_told {
@@ -102,9 +102,7 @@ impl Picture for BillByDay {
         }
         let ends = [(left, Anchor::Start, first), (right, Anchor::End, last)];
         for (x, anchor, day) in ends.into_iter().take(if first == last { 1 } else { 2 }) {
-            scene.add_mark(
-                SceneText::new(x, bottom + 16.0, format_day(day)).with_anchor(anchor).with_faint_ink(),
-            );
+            scene.add(SceneText::new(x, bottom + 16.0, format_day(day)).with_anchor(anchor).faint());
         }
         scene.height = bottom + 40.0;
         scene

@@ -74,10 +74,10 @@ impl ForestLine {
     }
 
     fn describe(&self) -> String {
-        let named =
-            |ends| format!(" ({})", self.interval_over.interval_text(&format!("{}%", interval(ends))));
-        let ends = self.interval.map_or_else(String::new, named);
-        let says = if self.says.is_empty() { String::new() } else { format!(", {}", self.says) };
+        let ends = or_nothing(self.interval, |ends| {
+            format!(" ({})", self.interval_over.interval_text(&format!("{}%", interval(ends))))
+        });
+        let says = text_if(!self.says.is_empty(), || format!(", {}", self.says));
         format!("{}: {}{ends}{says}", self.name, self.format_change())
     }
 }
@@ -114,9 +114,8 @@ impl Picture for ForestPlot {
             let ends = or_none(change.interval, |it| format!("{}%", interval(it)));
             vec![change.name.clone(), change.format_change(), ends, change.says.clone()]
         });
-        let interval =
-            self.lines.first().map_or_else(Sampled::default, |it| it.interval_over).interval_heading();
-        Grid::new("", 1, &[self.of, "change", interval, ""], rows)
+        let over = self.lines.first().map(|it| it.interval_over).unwrap_or_default();
+        Grid::new("", 1, &[self.of, "change", over.interval_heading(), ""], rows)
     }
 
     fn draw_scene(&self) -> Scene {
@@ -126,9 +125,9 @@ impl Picture for ForestPlot {
         let across = Axis::new(low, high, [left, right], 5.0);
         // Where names and numbers do not fit beside each other, what else there is to say has its own line.
         let room = |it: &ForestLine| {
-            right - left - BOLD * max_text_width(&it.format_change()) - 10.0 - max_text_width(&it.says)
+            right - left - BOLD * text_width(&it.format_change()) - 10.0 - text_width(&it.says)
         };
-        let is_narrow = self.drawn_lines().iter().any(|it| max_text_width(&it.name) > room(it));
+        let is_narrow = self.drawn_lines().iter().any(|it| text_width(&it.name) > room(it));
         let has_says = self.drawn_lines().iter().any(|it| !it.says.is_empty());
         let says = if is_narrow && has_says { LINE - 2.0 } else { 0.0 };
         let pitch = LINE + says + BODY + 6.0;
@@ -136,47 +135,40 @@ impl Picture for ForestPlot {
         let name = shorten_end(&format!("change against {}", self.base), right - left);
         across.draw_below_frame(&mut scene, [top, bottom], &name, |it| signed(it).replace(".0%", "%"));
         let zero = across.position_of(0.0);
-        scene.add_mark(VectorPath::stroked_with(line_path([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
-        let end = |it: &ForestLine| right - BOLD * max_text_width(&it.format_change()) - 10.0;
+        scene.add(SvgPath::stroked(line_path([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
+        let end = |it: &ForestLine| right - BOLD * text_width(&it.format_change()) - 10.0;
         let shortest = self.drawn_lines().iter().map(|it| 0.9 * (end(it) - left)).fold(WIDTH, f64::min);
         let names = shorten_names(&self.drawn_lines().iter().map(|it| it.name.clone()).listed(), shortest);
         for ((nth, it), name) in self.drawn_lines().iter().enumerate().zip(names) {
             let y = top + pitch * nth as f64;
             // Lines of the axis do not run through words.
-            scene.add_mark(VectorPath::filled_with(
-                rectangle_path([0.0, y], [WIDTH, y + LINE + says]),
-                ink::PAPER,
-            ));
-            scene.add_mark(
-                SceneText::new(right, y + 14.0, it.format_change()).with_anchor(Anchor::End).in_bold(),
-            );
-            scene.add_mark(SceneText::new(left, y + 14.0, name));
+            scene.add(SvgPath::filled(box_path([0.0, y], [WIDTH, y + LINE + says]), ink::PAPER));
+            scene.add(SceneText::new(right, y + 14.0, it.format_change()).with_anchor(Anchor::End).in_bold());
+            scene.add(SceneText::new(left, y + 14.0, name));
             if !it.says.is_empty() {
                 let at = if is_narrow {
                     SceneText::new(left, y + 12.0 + LINE, shorten_end(&it.says, right - left))
                 } else {
                     SceneText::new(end(it), y + 14.0, it.says.clone()).with_anchor(Anchor::End)
                 };
-                scene.add_mark(at.with_faint_ink());
+                scene.add(at.faint());
             }
             let place = |change: f64| across.position_of(change.clamp(-1.0, EDGE));
             let middle = y + LINE + says + BODY / 2.0;
             let mut marks: Vec<DrawnMark> = Vec::new();
             if let Some(ends) = it.interval {
                 let [from, to] = ends.map(place);
-                marks.push(
-                    VectorPath::stroked_with(line_path([[from, middle], [to, middle]]), it.tone_ink(), 2.5)
-                        .into(),
-                );
+                let reach = line_path([[from, middle], [to, middle]]);
+                marks.push(SvgPath::stroked(reach, it.tone_ink(), 2.5).into());
                 // What goes on beyond the edge says so.
                 if ends[1] > EDGE {
-                    marks.push(VectorPath::filled_with(arrow_path([to, middle]), it.tone_ink()).into());
+                    marks.push(SvgPath::filled(arrow_path([to, middle]), it.tone_ink()).into());
                 }
             }
             let at = [place(it.change), middle];
             let mark = if it.change > EDGE { arrow_path(at) } else { policy_shape_path(0, at, 4.5) };
-            marks.push(VectorPath::filled_with(mark, it.tone_ink()).with_outline(ink::PAPER, 1.0).into());
-            scene.add_spot_with_keys(vec![it.name.clone()], it.describe(), marks);
+            marks.push(SvgPath::filled(mark, it.tone_ink()).with_outline(ink::PAPER, 1.0).into());
+            scene.add_link(vec![it.name.clone()], it.describe(), marks);
         }
         scene.height = bottom + 56.0;
         scene

@@ -58,7 +58,7 @@ pub const BASE: &str = "base";
 pub const ADVISED: &str = "advised";
 
 /// Returns a chart for each table with two such policies at least, and for each load on which something is remembered.
-pub fn frontiers_of_report(source: &ChartData<'_>) -> Vec<Frontier> {
+pub fn frontier_charts(source: &ChartData<'_>) -> Vec<Frontier> {
     let verdicts = source.report.verdicts();
     let of_section = source.sections.iter().map(|section| {
         let verdict = verdicts.iter().find(|it| it.load == section.load && it.profile == section.profile);
@@ -68,16 +68,12 @@ pub fn frontiers_of_report(source: &ChartData<'_>) -> Vec<Frontier> {
             let point = known.filter(|_| line.stopped.is_none()).map(|(usd, kept)| {
                 let is_best = best.is_some_and(|it| it.policy == line.policy);
                 let mark = if nth == 0 { Some(BASE) } else { is_best.then_some(ADVISED) };
-                let usd_interval = line.tally.cost_interval();
-                FrontierPoint {
-                    usd_interval,
-                    mark,
-                    ..FrontierPoint::new(source.names.label_of(&line.policy), usd, kept)
-                }
+                let point = FrontierPoint::new(source.names.label_of(&line.policy), usd, kept);
+                FrontierPoint { usd_interval: line.tally.cost_interval(), mark, ..point }
             });
             point.ok_or_else(|| line.policy.clone())
         });
-        Frontier::from_points_or_names(section.subject_and_profile(), KEPT, points)
+        Frontier::new(section.subject_and_profile(), KEPT, points)
     });
     of_section.chain(frontiers_of_findings(source)).filter(Frontier::is_worth_drawing).listed()
 }
@@ -88,9 +84,8 @@ pub const KEPT: &str = "needed evidence kept";
 /// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
 fn frontiers_of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
     let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).listed();
-    let groups =
-        runs.chunk_by(|one, other| one.is_beside(other)).map(<[_]>::to_vec).take(super::MOST_TABLES).listed();
-    groups.into_iter().map(|group| {
+    let groups = runs.chunk_by(|one, other| one.is_beside(other)).map(<[_]>::to_vec);
+    groups.take(super::MOST_TABLES).listed().into_iter().map(|group| {
         let known = |run: &Run| {
             let main = run.remembered().next().filter(|it| it.is_share)?;
             Some((run.tally.costs.total()?, main))
@@ -105,14 +100,13 @@ fn frontiers_of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = 
             point.ok_or_else(|| run.policy.clone())
         });
         let subject = group.first().map(|it| it.subject()).unwrap_or_default();
-        Frontier::from_points_or_names(subject, heading, points)
+        Frontier::new(subject, heading, points)
     })
 }
 
 /// Marks the points that no other beats.
 fn mark_efficient(points: &mut [FrontierPoint]) {
-    let real =
-        points.iter().filter(|it| !it.policy.looks_ahead).map(|point| (point.usd, point.kept)).listed();
+    let real = points.iter().filter(|it| !it.policy.looks_ahead).map(|it| (it.usd, it.kept)).listed();
     for point in points.iter_mut().filter(|it| !it.policy.looks_ahead) {
         point.is_efficient = !real.iter().any(|(usd, kept)| {
             *usd <= point.usd && *kept >= point.kept && (*usd < point.usd || *kept > point.kept)
@@ -134,7 +128,7 @@ impl FrontierPoint {
 
     /// Returns its name, with what it is to the reader.
     fn name_with_mark(&self) -> String {
-        self.mark.map_or_else(|| self.policy.label.clone(), |it| format!("{} ({it})", self.policy.label))
+        self.policy.label.clone() + &or_nothing(self.mark, |it| format!(" ({it})"))
     }
 
     /// Returns the ends of what it may cost, and of what it may keep.
@@ -161,51 +155,38 @@ impl PlacedPoint<'_> {
         let mark = match self.is_coloured {
             _ if point.policy.looks_ahead => legend::policy_ring(nth, *at),
             true => legend::policy_point(nth, *at, 5.5),
-            false => VectorPath::filled_with(policy_shape_path(0, *at, 2.5), ink),
+            false => SvgPath::filled(policy_shape_path(0, *at, 2.5), ink),
         };
-        let lines = self.reach.iter().filter(|[from, to]| from != to);
-        let mut marks: Vec<DrawnMark> =
-            lines.map(|it| VectorPath::stroked_with(line_path(*it), ink, 1.5).into()).listed();
+        let mut marks: Vec<DrawnMark> = Vec::new();
+        for line in self.reach.iter().filter(|[from, to]| from != to) {
+            marks.push(SvgPath::stroked(line_path(*line), ink, 1.5).into());
+        }
         if point.mark.is_some() {
-            marks.push(VectorPath::stroked_with(policy_shape_path(0, *at, 9.5), ink::TEXT, 1.5).into());
+            marks.push(SvgPath::stroked(policy_shape_path(0, *at, 9.5), ink::TEXT, 1.5).into());
         }
         marks.push(mark.into());
-        let numbered = format!("#{nth} {}", point.policy.label);
-        scene.add_spot_with_keys(
-            point.policy.table_row_keys().into_iter().chain([numbered]).listed(),
-            label,
-            marks,
-        );
+        let mut keys = point.policy.table_row_keys();
+        keys.push(format!("#{nth} {}", point.policy.label));
+        scene.add_link(keys, label, marks);
     }
 }
 
 impl Frontier {
-    /// Makes one of points, and of the names of policies that have none.
-    fn from_points_or_names(
-        subject: String,
-        kept: &'static str,
-        all: impl Iterator<Item = Result<FrontierPoint, String>>,
-    ) -> Self {
-        let (mut points, mut left_out) = (Vec::new(), Vec::new());
-        for it in all {
-            match it {
-                Ok(point) => points.push(point),
-                Err(name) => left_out.push(name),
-            }
-        }
-        Self::new(subject, kept, points, left_out)
-    }
-
-    /// Finds the points that no other beats.
+    /// Finds, of points and of the names of policies that have none, the points that no other beats.
     pub fn new(
         subject: String,
         kept: &'static str,
-        points: Vec<FrontierPoint>,
-        mut left_out: Vec<String>,
+        all: impl IntoIterator<Item = Result<FrontierPoint, String>>,
     ) -> Self {
-        let (mut points, unknown): (Vec<FrontierPoint>, Vec<FrontierPoint>) =
-            points.into_iter().partition(FrontierPoint::has_finite_numbers);
-        left_out.extend(unknown.into_iter().map(|it| it.policy.label));
+        let (mut points, mut left_out, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+        for point in all {
+            match point {
+                Ok(point) if point.has_finite_numbers() => points.push(point),
+                Ok(point) => unknown.push(point.policy.label),
+                Err(name) => left_out.push(name),
+            }
+        }
+        left_out.append(&mut unknown);
         mark_efficient(&mut points);
         Self { subject, kept, points, left_out, is_numbered: false }
     }
@@ -220,7 +201,7 @@ impl Frontier {
         if !self.is_numbered || point.mark == Some(BASE) {
             return point.name_with_mark();
         }
-        let mark = point.mark.map_or_else(String::new, |mark| format!(" ({mark})"));
+        let mark = or_nothing(point.mark, |mark| format!(" ({mark})"));
         format!("#{}{mark}", point.policy.nth)
     }
 
@@ -251,10 +232,8 @@ impl Frontier {
             corners.push(at);
         }
         corners.extend(corners.last().map(|it| [right, it[1]]));
-        scene.add_mark(
-            VectorPath::stroked_with(line_path(corners.clone()), ink::FAINT, 1.5)
-                .with_dash(Some("5 4".to_owned())),
-        );
+        let line = SvgPath::stroked(line_path(corners.clone()), ink::FAINT, 1.5);
+        scene.add(line.with_dash(Some("5 4".to_owned())));
         corners
     }
 
@@ -268,7 +247,7 @@ impl Frontier {
         frame: legend::Area,
     ) -> Vec<&'f FrontierPoint> {
         let is_near =
-            |one: [f64; 2], other: [f64; 2]| [0, 1].iter().all(|at| (one[*at] - other[*at]).abs() < NEAR);
+            |[x, y]: [f64; 2], other: [f64; 2]| (x - other[0]).abs() < NEAR && (y - other[1]).abs() < NEAR;
         let mut named: Vec<[f64; 2]> = Vec::new();
         let mut unnamed = Vec::new();
         let mut in_order: Vec<&PlacedPoint<'f>> = placed.iter().filter(|it| it.is_coloured).listed();
@@ -282,12 +261,9 @@ impl Frontier {
             }
             let others = placed.iter().map(|other| other.at).filter(|at| !is_near(*at, it.at)).listed();
             let more = text_if_any(placed.len() - others.len() - 1, |n_more| format!(" +{n_more}"));
-            let names = [name, short].map(|name| name + &more);
-            let mut beside =
-                names.iter().map(|name| draw_name_beside(scene, &taken, frame, &others, it.at, name));
-            let area = beside.find_map(|area| area);
-            drop(beside);
-            if let Some(area) = area {
+            let [name, short] = [name, short].map(|name| name + &more);
+            let mut draw = |name: &str| draw_name_beside(scene, &taken, frame, &others, it.at, name);
+            if let Some(area) = draw(&name).or_else(|| draw(&short)) {
                 taken.push(area);
                 named.push(it.at);
             } else {
@@ -311,15 +287,15 @@ impl Picture for Frontier {
             let usd = fixed(point.usd, decimals);
             format!("{} (${usd}, {} kept)", point.name_with_mark(), percent(point.kept))
         };
-        let (n, efficient) =
-            (self.points.len(), self.efficient_points_by_cost().iter().map(said).listed().join(", "));
-        let ahead = self.points.iter().find(|it| it.policy.looks_ahead);
-        let ahead = ahead.map(|it| format!(" {} knows later needs and is not compared.", said(&it)));
+        let efficient = self.efficient_points_by_cost().iter().map(said).listed().join(", ");
+        let ahead = or_nothing(self.points.iter().find(|it| it.policy.looks_ahead), |it| {
+            format!(" {} knows later needs and is not compared.", said(&it))
+        });
         let left_out = text_if_any(self.left_out.len(), |_| {
             let names = self.left_out.join(", ");
             format!(" Excluded because they stopped early or a number is unknown: {names}.")
         });
-        let ahead = ahead.unwrap_or_default();
+        let n = self.points.len();
         format!("{n} points; no other is cheaper and keeps as much as {efficient}.{ahead}{left_out}")
     }
 
@@ -327,19 +303,17 @@ impl Picture for Frontier {
         let decimals = self.usd_decimals();
         let mut points: Vec<&FrontierPoint> = self.points.iter().listed();
         points.order_by(|one, other| one.usd.total_cmp(&other.usd));
+        let usd = |usd: f64| fixed(usd, decimals);
         let rows = points.into_iter().map(|point| {
-            let reach = |ends: Option<[f64; 2]>, written: &dyn Fn(f64) -> String| {
-                or_none(ends, |it| it.map(written).join(" … "))
-            };
             let is_numbered = self.is_numbered && point.mark != Some(BASE);
-            let number = if is_numbered { format!("#{} ", point.policy.nth) } else { String::new() };
+            let number = text_if(is_numbered, || format!("#{} ", point.policy.nth));
             let cells = [
                 number + &point.policy.label,
-                fixed(point.usd, decimals),
+                usd(point.usd),
                 percent(point.kept),
                 if point.is_efficient { "yes" } else { "no" }.to_owned(),
-                reach(point.usd_interval, &|it| fixed(it, decimals)),
-                reach(point.kept_interval, &percent),
+                or_none(point.usd_interval, |ends| ends.map(usd).join(" … ")),
+                or_none(point.kept_interval, |ends| ends.map(percent).join(" … ")),
             ];
             Row { cells: cells.to_vec(), note: point.mark.map(str::to_owned) }
         });
@@ -373,26 +347,24 @@ impl Picture for Frontier {
         let highest = if most < 0.5 { most } else { 1.0 };
         let across = Axis::for_points(low, high, [left, right], 5.0);
         let up = Axis::for_points(lowest, highest, [bottom, top], 5.0);
-        let begins = up.ticks.first().filter(|it| **it > 0.0);
-        let begins = begins.map_or_else(String::new, |it| format!(" (axis from {:.0}%)", it * 100.0));
-        across
-            .draw_below_frame(&mut scene, [top, bottom], "cost in US dollars", |it| across.format_number(it));
         let written = |share: f64| format!("{:.0}%", share * 100.0);
+        let begins = up.ticks.first().filter(|it| **it > 0.0);
+        let begins = or_nothing(begins, |it| format!(" (axis from {})", written(*it)));
+        let usd = "cost in US dollars";
+        across.draw_below_frame(&mut scene, [top, bottom], usd, |it| across.format_number(it));
         up.draw_left_of_frame(&mut scene, [left, right], &format!("{}{begins}", self.kept), written);
         let corners = self.draw_frontier(&mut scene, &across, &up, right);
         let placed = self.points.iter().map(|point| {
             let [usd, kept] = ends(point);
             let at = [across.position_of(point.usd), up.position_of(point.kept)];
-            let reach = [
-                usd.map(|end| [across.position_of(end), at[1]]),
-                kept.map(|it| [at[0], up.position_of(it.clamp(0.0, 1.0))]),
-            ];
-            PlacedPoint { point, at, reach, is_coloured: is_coloured(point) }
+            let usd = usd.map(|end| [across.position_of(end), at[1]]);
+            let kept = kept.map(|end| [at[0], up.position_of(end.clamp(0.0, 1.0))]);
+            PlacedPoint { point, at, reach: [usd, kept], is_coloured: is_coloured(point) }
         });
         let placed: Vec<PlacedPoint<'_>> = placed.listed();
         // Names lie over no point, no interval and no part of the line.
-        let lines =
-            placed.iter().flat_map(|it| it.reach).chain(corners.windows(2).map(|ends| [ends[0], ends[1]]));
+        let parts = corners.windows(2).map(|ends| [ends[0], ends[1]]);
+        let lines = placed.iter().flat_map(|it| it.reach).chain(parts);
         let coloured = placed.iter().filter(|it| it.is_coloured);
         let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
         let taken = points.chain(lines.map(legend::area_around_line)).listed();
@@ -405,13 +377,10 @@ impl Picture for Frontier {
             kind(point.policy.nth)
         };
         let is_told = |it: &FrontierPoint| self.is_numbered && is_coloured(it) && it.mark != Some(BASE);
-        let numbered = self.points.iter().filter(|it| is_told(it));
-        let numbered =
-            numbered.map(|it| (sample(it), format!("{}: {}", self.drawn_name_of(it), it.policy.label)));
-        let unnamed = unnamed
-            .iter()
-            .filter(|_| is_few && !self.is_numbered)
-            .map(|it| (sample(it), it.name_with_mark()));
+        let number = |it: &FrontierPoint| format!("{}: {}", self.drawn_name_of(it), it.policy.label);
+        let numbered = self.points.iter().filter(|it| is_told(it)).map(|it| (sample(it), number(it)));
+        let unnamed = unnamed.iter().filter(|_| is_few && !self.is_numbered);
+        let unnamed = unnamed.map(|it| (sample(it), it.name_with_mark()));
         let entries = numbered.chain(unnamed).listed();
         let foot = legend::draw_legend_from(&mut scene, bottom + 56.0, entries);
         scene.height = foot + 20.0;
@@ -455,25 +424,18 @@ mod tests {
         });
         let mut points: Vec<FrontierPoint> = points.collect();
         points.iter_mut().for_each(|it| it.is_efficient = true);
-        let scene =
-            Frontier { subject: String::new(), kept: KEPT, points, left_out: Vec::new(), is_numbered: false }
-                .draw_scene();
+        let (subject, left_out) = (String::new(), Vec::new());
+        let scene = Frontier { subject, kept: KEPT, points, left_out, is_numbered: false }.draw_scene();
 
-        let areas: Vec<_> = scene
-            .marks
-            .iter()
-            .filter_map(|mark| match mark {
-                DrawnMark::Text(text) => Some(text.bounding_box()),
-                DrawnMark::Path(_) => None,
-            })
-            .collect();
+        let area = |mark: &DrawnMark| match mark {
+            DrawnMark::Text(text) => Some(text.bounding_box()),
+            DrawnMark::Path(_) => None,
+        };
+        let areas = scene.marks.iter().filter_map(area).listed();
         assert!(areas.len() > 12 + 5, "numbers of axes, and names beside points: {} in all", areas.len());
         for (nth, one) in areas.iter().enumerate() {
-            assert!(
-                areas[nth + 1..].iter().all(|it| !legend::do_areas_overlap(*one, *it)),
-                "{:?}",
-                scene.marks
-            );
+            let overlaps = |other: &legend::Area| legend::do_areas_overlap(*one, *other);
+            assert!(!areas[nth + 1..].iter().any(overlaps), "{:?}", scene.marks);
             assert!(one[0] >= 0.0 && one[2] <= WIDTH && one[3] <= scene.height, "{one:?}");
         }
     }

@@ -2,10 +2,7 @@
 
 use super::ink::{self, Ink};
 use super::names::shorten_names;
-use super::scene::{
-    Anchor, DrawnMark, LINE, Scene, SceneText, VectorPath, WIDTH, max_text_width, policy_shape_path,
-    rectangle_path,
-};
+use super::scene::{Anchor, LINE, Scene, SceneText, SvgPath, WIDTH, box_path, policy_shape_path, text_width};
 
 /// How wide what is before a name is.
 const SAMPLE: f64 = 24.0;
@@ -30,29 +27,26 @@ pub(super) enum Swatch {
 
 impl Swatch {
     /// Draws it around a point.
-    fn draw_marks(self, x: f64, y: f64) -> Vec<DrawnMark> {
-        let square = rectangle_path([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]);
-        let path = match self {
+    fn draw_mark(self, x: f64, y: f64) -> SvgPath {
+        let square = box_path([x - 6.0, y - 6.0], [x + 6.0, y + 6.0]);
+        match self {
             Self::Shape(nth) => policy_point(nth, [x, y], 5.0),
             Self::Ring(nth) => policy_ring(nth, [x, y]),
-            Self::Broken => VectorPath::filled_with(broken_prefix_path([x, y]), ink::TEXT),
-            Self::Colour(ink) => VectorPath::filled_with(square, ink),
-            Self::Hollow => VectorPath::filled_with(square, ink::PAPER).with_outline(ink::FAINT, 1.5),
-        };
-        vec![path.into()]
+            Self::Broken => SvgPath::filled(broken_prefix_path([x, y]), ink::TEXT),
+            Self::Colour(ink) => SvgPath::filled(square, ink),
+            Self::Hollow => SvgPath::filled(square, ink::PAPER).with_outline(ink::FAINT, 1.5),
+        }
     }
 }
 
 /// Returns the point of a policy.
-pub(super) fn policy_point(nth: usize, at: [f64; 2], reach: f64) -> VectorPath {
-    VectorPath::filled_with(policy_shape_path(nth, at, reach), ink::policy_ink(nth))
-        .with_outline(ink::PAPER, 1.0)
+pub(super) fn policy_point(nth: usize, at: [f64; 2], reach: f64) -> SvgPath {
+    SvgPath::filled(policy_shape_path(nth, at, reach), ink::policy_ink(nth)).with_outline(ink::PAPER, 1.0)
 }
 
 /// Returns the point of a policy that is not compared.
-pub(super) fn policy_ring(nth: usize, at: [f64; 2]) -> VectorPath {
-    VectorPath::filled_with(policy_shape_path(nth, at, 5.0), ink::PAPER)
-        .with_outline(ink::policy_ink(nth), 2.0)
+pub(super) fn policy_ring(nth: usize, at: [f64; 2]) -> SvgPath {
+    SvgPath::filled(policy_shape_path(nth, at, 5.0), ink::PAPER).with_outline(ink::policy_ink(nth), 2.0)
 }
 
 /// Returns the mark of a prefix that broke, above a place.
@@ -61,10 +55,10 @@ pub(super) fn broken_prefix_path(at: [f64; 2]) -> String {
 }
 
 /// Returns the line of a policy, dashed where its colour has been used before.
-pub(super) fn policy_line(nth: usize, path_data: String) -> VectorPath {
-    let dash =
-        DASH.checked_div(nth / ink::POLICIES.len()).map(|it| format!("{} {}", it.max(2), it.clamp(2, 5)));
-    VectorPath::stroked_with(path_data, ink::policy_ink(nth), 2.0).with_dash(dash)
+pub(super) fn policy_line(nth: usize, path_data: String) -> SvgPath {
+    let length = DASH.checked_div(nth / ink::POLICIES.len());
+    let dash = length.map(|it| format!("{} {}", it.max(2), it.clamp(2, 5)));
+    SvgPath::stroked(path_data, ink::policy_ink(nth), 2.0).with_dash(dash)
 }
 
 /// Draws names with samples from the top of a drawing on, line after line; returns where they end.
@@ -81,12 +75,12 @@ pub(super) fn draw_legend_from(
     let (samples, names): (Vec<Swatch>, Vec<String>) = entries.into_iter().unzip();
     let (mut x, mut y) = (4.0, top);
     for (sample, name) in samples.into_iter().zip(shorten_names(&names, WIDTH - SAMPLE - 8.0)) {
-        let needed = SAMPLE + max_text_width(&name);
+        let needed = SAMPLE + text_width(&name);
         if x > 4.0 && x + needed > WIDTH - 4.0 {
             (x, y) = (4.0, y + LINE);
         }
-        scene.marks.extend(sample.draw_marks(x + 9.0, y - 4.5));
-        scene.add_mark(SceneText::new(x + SAMPLE, y, name));
+        scene.add(sample.draw_mark(x + 9.0, y - 4.5));
+        scene.add(SceneText::new(x + SAMPLE, y, name));
         x += needed + GAP;
     }
     y + LINE / 2.0
@@ -132,10 +126,10 @@ pub(super) fn draw_name_beside(
         let text = SceneText::new(x, y, name).with_anchor(anchor);
         let area = text.bounding_box();
         let is_inside = [0, 1].iter().all(|at| area[*at] >= frame[*at] && area[at + 2] <= frame[at + 2]);
-        let is_nearest =
-            others.iter().all(|other| distance_to_area(*other, area) > distance_to_area(own, area));
+        let distance = distance_to_area(own, area);
+        let is_nearest = others.iter().all(|other| distance_to_area(*other, area) > distance);
         if is_inside && is_nearest && !taken.iter().any(|it| do_areas_overlap(*it, area)) {
-            scene.add_mark(text);
+            scene.add(text);
             return Some(area);
         }
     }
@@ -161,7 +155,7 @@ mod tests {
 
     #[test]
     fn policies_of_one_colour_have_other_shapes() {
-        let marks: Vec<VectorPath> = (0..35).map(|nth| policy_point(nth, [0.0, 0.0], 5.0)).collect();
+        let marks: Vec<SvgPath> = (0..35).map(|nth| policy_point(nth, [0.0, 0.0], 5.0)).collect();
 
         assert!(marks.iter().enumerate().all(|(nth, it)| !marks[..nth].contains(it)));
     }

@@ -1,6 +1,6 @@
 //! What policies are called in charts, and which place among all of them gives them their colour.
 
-use super::scene::{max_text_width, shorten_middle};
+use super::scene::{shorten_middle, text_width};
 use crate::RunBrief;
 use crate::names::names_without_folders;
 use crate::prelude::*;
@@ -20,21 +20,22 @@ pub(super) fn shorten_names(names: &[String], max_width: f64) -> Vec<String> {
         for group in groups {
             let parts = group.iter().map(|at| names[*at].split_inclusive(between).listed()).listed();
             let fewest = parts.iter().map(Vec::len).min().unwrap_or(0);
-            let is_same = |at: &dyn Fn(&[&str]) -> usize| {
-                parts.iter().all(|name| name[at(name)] == parts[0][at(&parts[0])])
+            let n_alike = |most: usize, at: fn(&[&str], usize) -> usize| {
+                let is_same = |nth: &usize| {
+                    parts.iter().all(|name| name[at(name, *nth)] == parts[0][at(&parts[0], *nth)])
+                };
+                (0..most).take_while(is_same).count()
             };
-            let mut before = (0..fewest).take_while(|nth| is_same(&|_| *nth)).count();
-            let mut after =
-                (0..fewest - before).take_while(|nth| is_same(&|name| name.len() - 1 - nth)).count();
+            let mut before = n_alike(fewest, |_, nth| nth);
+            let mut after = n_alike(fewest - before, |name, nth| name.len() - 1 - nth);
             let without = |name: &[&str], before: usize, after: usize| {
                 let [head, tail] = [before, after].map(|n_left_out| if n_left_out > 0 { "…" } else { "" });
                 let kept = name[before..name.len() - after].concat();
                 format!("{head}{}{tail}", kept.trim_start().trim_end_matches(between))
             };
             // Of what all have, as much stays as fits.
-            let fits = |before, after| {
-                parts.iter().all(|it| max_text_width(&without(it, before, after)) <= max_width)
-            };
+            let width = |name: &Vec<&str>, before, after| text_width(&without(name, before, after));
+            let fits = |before, after| parts.iter().all(|it| width(it, before, after) <= max_width);
             while before > 0 && fits(before - 1, after) {
                 before -= 1;
             }
@@ -48,7 +49,7 @@ pub(super) fn shorten_names(names: &[String], max_width: f64) -> Vec<String> {
     }
     for at in indices_sharing_label(names, &labels).concat() {
         let number = format!("{}: ", at + 1);
-        labels[at] = format!("{number}{}", shorten_middle(&names[at], max_width - max_text_width(&number)));
+        labels[at] = format!("{number}{}", shorten_middle(&names[at], max_width - text_width(&number)));
     }
     labels
 }

@@ -5,8 +5,8 @@ pub(super) use super::ink;
 pub(super) use super::legend::{self, Swatch};
 pub(super) use super::names::{PolicyLabel, PolicyLabels, shorten_names};
 pub(super) use super::scene::{
-    Anchor, DrawnMark, LINE, Scene, SceneText, VectorPath, WIDTH, line_path, max_text_width,
-    policy_shape_path, rectangle_path, round_to_tenth, shorten_end, shorten_middle,
+    Anchor, DrawnMark, LINE, Scene, SceneText, SvgPath, WIDTH, box_path, line_path, policy_shape_path,
+    shorten_end, shorten_middle, text_width, to_tenth,
 };
 pub(super) use super::{ChartData, Picture, choose_lines_to_draw};
 pub(super) use crate::prelude::*;

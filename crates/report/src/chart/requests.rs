@@ -113,8 +113,7 @@ impl RunRequests {
             let rows = take.rows.as_ref().filter(|it| it.fault.is_none())?;
             let costs = load.costs_by_request(take).unwrap_or_default();
             let policy = &load.policies[take.cell.policy];
-            let is_priced = costs.iter().all(|it| it.total().is_some()) && costs.len() == rows.requests.len();
-            let usd = is_priced.then(|| costs.iter().filter_map(|it| Some(it.total()?.usd())).sum());
+            let usd: Option<f64> = costs.iter().map(|it| Some(it.total()?.usd())).sum();
             let whole = |it: &RequestCost| (it.reaction + it.rest).usd();
             Some(Self {
                 policy: policy.name.clone(),
@@ -122,7 +121,7 @@ impl RunRequests {
                 profile: load.profiles[take.cell.profile].name.clone(),
                 sent: request_bars(policy, &rows.requests, &costs, &misses[take.cell.profile]),
                 n_summaries: rows.requests.iter().filter(|it| it.role != Role::Main).count(),
-                usd,
+                usd: usd.filter(|_| costs.len() == rows.requests.len()),
                 whole_usd: costs.last().map_or(0.0, whole),
                 filled: if take.cell.policy == 0 && take.cell.profile == 0 { filled() } else { Vec::new() },
             })
@@ -149,9 +148,8 @@ fn request_bars(
             beside += own + expected;
             continue;
         }
-        let bill = cost.bill;
-        let [read, write, uncached, output] =
-            [bill.read, bill.write, bill.uncached, bill.output].map(|it| it.usd());
+        let Bill { read, write, uncached, output, .. } = cost.bill;
+        let [read, write, uncached, output] = [read, write, uncached, output].map(|it| it.usd());
         all.push(RequestBar {
             id,
             tokens: [row.usage.read, row.usage.write.iter().sum(), row.usage.uncached, row.output],
@@ -184,8 +182,10 @@ fn why_prefix_broke(
     misses: &[Miss],
 ) -> Option<(String, Tokens)> {
     // Where writes are not billed, all of a prompt is cached.
-    let cached = before
-        .map_or(0, |it| if it.tokens[1] > 0 { it.tokens[0] + it.tokens[1] } else { it.prompt_tokens() });
+    let cached = before.map_or(0, |bar| match bar.tokens {
+        [_, 0, ..] => bar.prompt_tokens(),
+        [read, written, ..] => read + written,
+    });
     let less = cached.saturating_sub(row.usage.read);
     let recorded = || misses.iter().find(|it| it.step == row.step).map(|it| it.cause.about());
     let is_stage = row.change.by.is_some_and(|by| usize::from(by) < policy.stages.len());
@@ -209,15 +209,12 @@ pub fn request_charts_of_traces(
     names: &PolicyLabels,
     advised: &BTreeSet<String>,
 ) -> Vec<RequestBars> {
-    let mut charts: IndexMap<String, RequestBars> = IndexMap::new();
+    let mut charts: IndexMap<String, Vec<Panel>> = IndexMap::new();
     for trace in traces.iter().filter(|it| !it.sent.is_empty()) {
-        let subject = format!("{} under {}", trace.scenario, trace.profile);
-        let nothing =
-            RequestBars { subject: subject.clone(), panels: Vec::new(), drawn: Vec::new(), advised: None };
-        let chart = charts.entry(subject).or_insert(nothing);
-        chart.panels.push(Panel::new(names, trace.clone()));
+        let panel = Panel { policy: names.label_of(&trace.policy), trace: trace.clone() };
+        charts.entry(format!("{} under {}", trace.scenario, trace.profile)).or_default().push(panel);
     }
-    charts.into_values().map(|it| it.with_chosen_panels(advised)).listed()
+    charts.into_iter().map(|(subject, panels)| RequestBars::new(subject, panels, advised)).listed()
 }
 
 impl RequestBar {
@@ -227,10 +224,6 @@ impl RequestBar {
 }
 
 impl Panel {
-    fn new(names: &PolicyLabels, trace: RunRequests) -> Self {
-        Self { policy: names.label_of(&trace.policy), trace }
-    }
-
     fn longest_prompt_tokens(&self) -> Tokens {
         self.trace.sent.iter().map(RequestBar::prompt_tokens).max().unwrap_or(0)
     }
@@ -245,38 +238,31 @@ impl Panel {
     /// Says how often its cached prefix broke, and why.
     fn describe_cache_breaks(&self) -> String {
         let n_broken = self.trace.sent.iter().filter(|it| it.broke.is_some()).count();
-        let reasons = self.count_reasons(|it| Some(&it.broke.as_ref()?.0));
         let times = match n_broken {
             0 => return "cache never broken".to_owned(),
             1 => "once".to_owned(),
             n => format!("{n} times"),
         };
-        let reasons = match reasons.as_slice() {
-            [only] => only.trim_end_matches(&format!(" {n_broken}×")).to_owned(),
-            several => several.join(", "),
-        };
-        format!("cache broken {times}: {reasons}")
+        let reasons = self.count_reasons(|it| Some(&it.broke.as_ref()?.0)).join(", ");
+        // Of a single reason its number is said already.
+        format!("cache broken {times}: {}", reasons.trim_end_matches(&format!(" {n_broken}×")))
     }
 }
 
 impl RequestBars {
     /// Chooses what is drawn: the first policy, what is advised, and the next ones.
-    fn with_chosen_panels(mut self, advised: &BTreeSet<String>) -> Self {
-        let mut order: Vec<usize> = (0..self.panels.len()).listed();
-        let rank = |nth: &usize| {
-            let policy = &self.panels[*nth].policy;
-            match nth {
-                0 => 0,
-                _ if advised.contains(&policy.name) => 1,
-                _ => 2 + u8::from(policy.looks_ahead),
-            }
+    fn new(subject: String, panels: Vec<Panel>, advised: &BTreeSet<String>) -> Self {
+        let rank = |nth: &usize| match &panels[*nth].policy {
+            _ if *nth == 0 => 0,
+            policy if advised.contains(&policy.name) => 1,
+            policy => 2 + u8::from(policy.looks_ahead),
         };
-        order.order_by_key(rank);
-        self.advised = order.get(1).copied().filter(|it| rank(it) == 1);
-        order.truncate(MOST_PANELS);
-        order.order_by_key(|it| *it);
-        self.drawn = order;
-        self
+        let mut drawn = (0..panels.len()).listed();
+        drawn.order_by_key(rank);
+        let advised = drawn.get(1).copied().filter(|it| rank(it) == 1);
+        drawn.truncate(MOST_PANELS);
+        drawn.sort_unstable();
+        Self { subject, panels, drawn, advised }
     }
 
     fn drawn_panels(&self) -> impl Iterator<Item = &Panel> {
@@ -293,12 +279,12 @@ impl RequestBars {
                 *by_request.entry(bar.id).or_default() += sign * bar.usd.iter().sum::<f64>();
             }
         }
-        let mut sum = 0.0;
-        let differences = by_request.into_values().zip(1..).map(|(usd, number)| {
+        let (mut sum, mut differ) = (0.0, Vec::new());
+        for (usd, number) in by_request.into_values().zip(1..) {
             sum += usd;
-            RequestDifference { number, usd, sum }
-        });
-        let mut differ = differences.filter(|it| it.usd.abs() > NOTHING).listed();
+            differ.push(RequestDifference { number, usd, sum });
+        }
+        differ.retain(|it| it.usd.abs() > NOTHING);
         differ.order_by(|one, other| other.usd.abs().total_cmp(&one.usd.abs()));
         differ.truncate(MOST_DIFFERENCES);
         differ.order_by_key(|it| it.number);
@@ -348,7 +334,7 @@ impl RequestBars {
         let panels = self.drawn_panels().filter(has_whole).listed();
         let usd = |it: &&Panel| super::format_signed_usd(it.trace.whole_usd, self.usd_decimals());
         let words = panels.iter().map(|it| format!("{} in no single request: ", usd(it))).listed();
-        let widest = words.iter().map(|words| max_text_width(words)).fold(0.0, f64::max);
+        let widest = words.iter().map(|words| text_width(words)).fold(0.0, f64::max);
         let names = panels.iter().map(|it| it.policy.label.clone()).listed();
         let names = shorten_names(&names, PLAIN * (WIDTH - 8.0) - widest);
         // A policy a line: no line is cut.
@@ -366,9 +352,9 @@ impl Picture for RequestBars {
     fn describe_key_numbers(&self) -> String {
         let said = self.drawn_panels().map(|panel| {
             let (label, breaks) = (&panel.policy.label, panel.describe_cache_breaks());
-            let cost = self.describe_cost(panel).map_or_else(String::new, |it| format!("{it}, "));
-            let (n, longest) =
-                (counted(panel.trace.sent.len(), "request"), numbers::short(panel.longest_prompt_tokens()));
+            let cost = or_nothing(self.describe_cost(panel), |it| format!("{it}, "));
+            let longest = numbers::short(panel.longest_prompt_tokens());
+            let n = counted(panel.trace.sent.len(), "request");
             format!("{label}: {cost}{n}, longest prompt {longest} tokens, {breaks}")
         });
         format!("{}.", said.listed().join("; "))
@@ -404,19 +390,19 @@ impl Picture for RequestBars {
         let top = legend::draw_legend(&mut scene, parts.chain(broke)) + 12.0;
         let pitch = LINE * 2.0 + PROMPTS + GAP + BARS + 18.0;
         let costs = self.drawn_panels().map(|it| self.describe_cost(it).unwrap_or_default()).listed();
-        let widest = costs.iter().map(|cost| max_text_width(cost)).fold(0.0, f64::max);
+        let widest = costs.iter().map(|cost| text_width(cost)).fold(0.0, f64::max);
         let names = self.drawn_panels().map(|it| it.policy.label.clone()).listed();
         let names = shorten_names(&names, WIDTH - 44.0 - widest);
         for ((nth, panel), (name, cost)) in self.drawn_panels().enumerate().zip(names.into_iter().zip(costs))
         {
             let y = top + pitch * nth as f64;
-            scene.add_mark(legend::policy_point(panel.policy.nth, [9.0, y + 7.5], 4.5));
-            scene.add_mark(SceneText::new(20.0, y + 12.0, name).in_bold());
-            scene.add_mark(SceneText::new(RIGHT, y + 12.0, cost).with_anchor(Anchor::End).in_bold());
+            scene.add(legend::policy_point(panel.policy.nth, [9.0, y + 7.5], 4.5));
+            scene.add(SceneText::new(20.0, y + 12.0, name).in_bold());
+            scene.add(SceneText::new(RIGHT, y + 12.0, cost).with_anchor(Anchor::End).in_bold());
             let longest = numbers::short(panel.longest_prompt_tokens());
             let words = format!("prompt up to {longest}; {}", panel.describe_cache_breaks());
             let words = shorten_end(&words, PLAIN * (WIDTH - 36.0));
-            scene.add_mark(SceneText::new(20.0, y + 12.0 + LINE, words).with_faint_ink());
+            scene.add(SceneText::new(20.0, y + 12.0 + LINE, words).faint());
             frame.draw_panel(panel, &mut scene, y + 2.0 * LINE + 6.0);
         }
         let bottom = top + pitch * self.drawn.len() as f64 - 12.0;
@@ -425,7 +411,7 @@ impl Picture for RequestBars {
         frame.across.draw_below_frame(&mut scene, [bottom; 2], &name, |it| frame.across.format_number(it));
         let mut foot = bottom + 52.0;
         for more in self.describe_left_out() {
-            scene.add_mark(SceneText::new(4.0, foot, more).with_faint_ink());
+            scene.add(SceneText::new(4.0, foot, more).faint());
             foot += LINE;
         }
         scene.height = foot + 10.0;
@@ -460,10 +446,8 @@ impl RequestFrame {
         frame.has = [0, 1, 2, 3, 4, 5].map(|part| {
             sent().any(|bar| frame.sum_of_first_parts(bar, part + 1) > frame.sum_of_first_parts(bar, part))
         });
-        frame.highest = [
-            highest(&|bar| frame.sum_of_first_parts(bar, PARTS.len())),
-            highest(&|bar| bar.prompt_tokens() as f64),
-        ];
+        let bar = highest(&|bar| frame.sum_of_first_parts(bar, PARTS.len()));
+        frame.highest = [bar, highest(&|bar| bar.prompt_tokens() as f64)];
         frame
     }
 
@@ -482,9 +466,9 @@ impl RequestFrame {
         let mut steps: Vec<[f64; 3]> = Vec::new();
         for bar in &panel.trace.sent {
             let Some(place) = self.places.get(&bar.id) else { continue };
-            let [from, to] =
-                [*place, place + 1].map(|it| (self.across.position_of(it as f64) * 2.0).floor() / 2.0);
-            let to = to.max(from + 0.5);
+            let edge = |place: usize| (self.across.position_of(place as f64) * 2.0).floor() / 2.0;
+            let from = edge(*place);
+            let to = edge(place + 1).max(from + 0.5);
             match steps.last_mut() {
                 Some(last) if from < last[1] => last[2] = last[2].max(height(bar)),
                 _ => steps.push([from, to, height(bar)]),
@@ -499,30 +483,22 @@ impl RequestFrame {
         let foot = top + PROMPTS + GAP + BARS;
         let bars = Axis::up_to_exactly(self.highest[0], [foot, foot - BARS], 3.0);
         let mut tick = |y: f64, written: String| {
-            scene.add_mark(VectorPath::stroked_with(line_path([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
-            scene.add_mark(
-                SceneText::new(LEFT - 6.0, y + 4.0, written).with_anchor(Anchor::End).with_faint_ink(),
-            );
+            scene.add(SvgPath::stroked(line_path([[LEFT, y], [RIGHT, y]]), ink::GRID, 1.0));
+            scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).with_anchor(Anchor::End).faint());
         };
         let short = |tokens: f64| numbers::short(tokens as u64).replace(".0", "");
-        [0.0, self.highest[1]]
-            .into_iter()
-            .for_each(|tokens| tick(prompts.position_of(tokens), short(tokens)));
+        for tokens in [0.0, self.highest[1]] {
+            tick(prompts.position_of(tokens), short(tokens));
+        }
         for at in &bars.ticks {
-            tick(
-                bars.position_of(*at),
-                if self.is_priced { format!("${}", bars.format_number(*at)) } else { short(*at) },
-            );
+            let usd = || format!("${}", bars.format_number(*at));
+            tick(bars.position_of(*at), if self.is_priced { usd() } else { short(*at) });
         }
         let line = steps_path(&self.panel_steps(panel, |it| it.prompt_tokens() as f64), &prompts, None);
-        scene.add_mark(VectorPath::stroked_with(line, ink::TEXT, 1.2));
+        scene.add(SvgPath::stroked(line, ink::TEXT, 1.2));
         for part in (0..PARTS.len()).rev().filter(|it| self.has[*it]) {
-            let d = steps_path(
-                &self.panel_steps(panel, |it| self.sum_of_first_parts(it, part + 1)),
-                &bars,
-                Some(foot),
-            );
-            scene.add_mark(VectorPath::filled_with(d, ink::part_ink(part)));
+            let steps = self.panel_steps(panel, |it| self.sum_of_first_parts(it, part + 1));
+            scene.add(SvgPath::filled(steps_path(&steps, &bars, Some(foot)), ink::part_ink(part)));
         }
         self.mark_broken_prefixes(panel, scene, foot - BARS - 6.0);
     }
@@ -530,8 +506,8 @@ impl RequestFrame {
     /// Marks where the prefix broke, and says why where most was left unread.
     fn mark_broken_prefixes(&self, panel: &Panel, scene: &mut Scene, y: f64) {
         let sent = &panel.trace.sent;
-        let mut broken =
-            sent.iter().enumerate().filter_map(|(nth, it)| Some((nth, it.broke.as_ref()?.1))).listed();
+        let bars = sent.iter().enumerate();
+        let mut broken = bars.filter_map(|(nth, bar)| Some((nth, bar.broke.as_ref()?.1))).listed();
         broken.order_by_key(|it| std::cmp::Reverse(it.1));
         let at = |nth: usize| {
             let place = self.places.get(&sent[nth].id).copied().unwrap_or_default() as f64;
@@ -540,19 +516,17 @@ impl RequestFrame {
         let (told, rest) = broken.split_at(broken.len().min(MOST_STOPS));
         let marks: String = rest.iter().map(|(nth, _)| legend::broken_prefix_path([at(*nth), y])).collect();
         if !marks.is_empty() {
-            scene.add_mark(VectorPath::filled_with(marks, ink::TEXT));
+            scene.add(SvgPath::filled(marks, ink::TEXT));
         }
         for (nth, less) in told {
             let bar = &sent[*nth];
             let why = bar.broke.as_ref().map_or("", |it| &it.0);
             let [less, prompt] = [*less, bar.prompt_tokens()].map(thousands);
-            let usd =
-                if self.is_priced { format!(", ${}", fixed(bar.usd.iter().sum(), 2)) } else { String::new() };
-            let label =
-                format!("request {}: {why}; {less} cached tokens not read, prompt {prompt}{usd}", nth + 1);
-            let mark: DrawnMark =
-                VectorPath::filled_with(legend::broken_prefix_path([at(*nth), y]), ink::TEXT).into();
-            scene.add_spot(label, true, vec![mark]);
+            let usd = text_if(self.is_priced, || format!(", ${}", fixed(bar.usd.iter().sum(), 2)));
+            let n = nth + 1;
+            let label = format!("request {n}: {why}; {less} cached tokens not read, prompt {prompt}{usd}");
+            let mark = SvgPath::filled(legend::broken_prefix_path([at(*nth), y]), ink::TEXT);
+            scene.add_spot(label, true, vec![mark.into()]);
         }
     }
 }
@@ -562,27 +536,27 @@ fn steps_path(steps: &[[f64; 3]], up: &Axis, foot: Option<f64>) -> String {
     let mut d = String::new();
     let close = |d: &mut String| {
         if let Some(foot) = foot.filter(|_| !d.is_empty()) {
-            d.push_str(&format!("V{}Z", round_to_tenth(foot)));
+            d.push_str(&format!("V{}Z", to_tenth(foot)));
         }
     };
     let mut pen = [f64::NAN; 2];
     let mut run = 0.0;
     for &[from, to, height] in steps {
-        let y = round_to_tenth(up.position_of(height));
+        let y = to_tenth(up.position_of(height));
         if pen[0] != from {
-            d.push_str(&if run > 0.0 { format!("h{run}") } else { String::new() });
+            d.push_str(&text_if(run > 0.0, || format!("h{run}")));
             close(&mut d);
-            let up = foot.map_or_else(|| format!(" {y}"), |it| format!(" {}V{y}", round_to_tenth(it)));
+            let up = foot.map_or_else(|| format!(" {y}"), |it| format!(" {}V{y}", to_tenth(it)));
             d.push_str(&format!("M{from}{up}"));
             run = 0.0;
         } else if pen[1] != y {
-            d.push_str(&format!("h{run}v{}", round_to_tenth(y - pen[1])));
+            d.push_str(&format!("h{run}v{}", to_tenth(y - pen[1])));
             run = 0.0;
         }
         run += to - from;
         pen = [to, y];
     }
-    d.push_str(&if run > 0.0 { format!("h{run}") } else { String::new() });
+    d.push_str(&text_if(run > 0.0, || format!("h{run}")));
     close(&mut d);
     d
 }

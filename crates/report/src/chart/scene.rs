@@ -41,12 +41,12 @@ pub(super) struct Spot {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "is", rename_all = "lowercase")]
 pub(super) enum DrawnMark {
-    Path(VectorPath),
+    Path(SvgPath),
     Text(SceneText),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct VectorPath {
+pub(super) struct SvgPath {
     d: String,
     fill: Option<&'static str>,
     line: Option<&'static str>,
@@ -82,7 +82,7 @@ impl Scene {
         Self { width: WIDTH, height, marks: Vec::new(), spots: Vec::new() }
     }
 
-    pub(super) fn add_mark(&mut self, mark: impl Into<DrawnMark>) {
+    pub(super) fn add(&mut self, mark: impl Into<DrawnMark>) {
         self.marks.push(mark.into());
     }
 
@@ -93,7 +93,7 @@ impl Scene {
     }
 
     /// Adds a part that leads to a row of a table.
-    pub(super) fn add_spot_with_keys(&mut self, keys: Vec<String>, label: String, marks: Vec<DrawnMark>) {
+    pub(super) fn add_link(&mut self, keys: Vec<String>, label: String, marks: Vec<DrawnMark>) {
         self.add_spot(label, true, marks);
         if let Some(spot) = self.spots.last_mut() {
             spot.keys = keys;
@@ -101,14 +101,14 @@ impl Scene {
     }
 }
 
-impl VectorPath {
+impl SvgPath {
     /// Returns a filled path.
-    pub(super) fn filled_with(path_data: String, ink: Ink) -> Self {
+    pub(super) fn filled(path_data: String, ink: Ink) -> Self {
         Self { d: path_data, fill: Some(ink.light), ..Self::default() }
     }
 
     /// Returns a drawn path.
-    pub(super) fn stroked_with(path_data: String, ink: Ink, width: f64) -> Self {
+    pub(super) fn stroked(path_data: String, ink: Ink, width: f64) -> Self {
         Self { d: path_data, line: Some(ink.light), width, ..Self::default() }
     }
 
@@ -131,12 +131,12 @@ impl VectorPath {
 impl SceneText {
     pub(super) fn new(x: f64, y: f64, words: impl Into<String>) -> Self {
         let (anchor, fill) = (Anchor::Start, ink::TEXT.light);
-        Self { x: round_to_tenth(x), y: round_to_tenth(y), fill, anchor, is_bold: false, words: words.into() }
+        Self { x: to_tenth(x), y: to_tenth(y), fill, anchor, is_bold: false, words: words.into() }
     }
 
     /// Returns what it takes at most: left, top, right, bottom.
     pub(super) fn bounding_box(&self) -> [f64; 4] {
-        let wide = max_text_width(&self.words);
+        let wide = text_width(&self.words);
         let left = match self.anchor {
             Anchor::Start => self.x,
             Anchor::Middle => self.x - wide / 2.0,
@@ -149,7 +149,7 @@ impl SceneText {
         Self { anchor, ..self }
     }
 
-    pub(super) fn with_faint_ink(self) -> Self {
+    pub(super) fn faint(self) -> Self {
         Self { fill: ink::FAINT.light, ..self }
     }
 
@@ -158,8 +158,8 @@ impl SceneText {
     }
 }
 
-impl From<VectorPath> for DrawnMark {
-    fn from(path: VectorPath) -> Self {
+impl From<SvgPath> for DrawnMark {
+    fn from(path: SvgPath) -> Self {
         Self::Path(path)
     }
 }
@@ -171,7 +171,7 @@ impl From<SceneText> for DrawnMark {
 }
 
 /// Returns a place to a tenth of a unit: no eye sees more, and files stay small.
-pub(super) fn round_to_tenth(place: f64) -> f64 {
+pub(super) fn to_tenth(place: f64) -> f64 {
     // No minus before a zero.
     (place * 10.0).round() / 10.0 + 0.0
 }
@@ -180,14 +180,14 @@ pub(super) fn round_to_tenth(place: f64) -> f64 {
 pub(super) fn line_path(points: impl IntoIterator<Item = [f64; 2]>) -> String {
     let steps = points.into_iter().enumerate().map(|(nth, [x, y])| {
         let pen = if nth == 0 { 'M' } else { 'L' };
-        format!("{pen}{} {}", round_to_tenth(x), round_to_tenth(y))
+        format!("{pen}{} {}", to_tenth(x), to_tenth(y))
     });
     steps.collect()
 }
 
 /// Returns a box between two corners.
-pub(super) fn rectangle_path([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> String {
-    let [left, top, right, bottom] = [left, top, right, bottom].map(round_to_tenth);
+pub(super) fn box_path([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> String {
+    let [left, top, right, bottom] = [left, top, right, bottom].map(to_tenth);
     format!("M{left} {top}H{right}V{bottom}H{left}Z")
 }
 
@@ -198,8 +198,8 @@ pub(super) fn policy_shape_path(nth: usize, [x, y]: [f64; 2], reach: f64) -> Str
     };
     match nth % 5 {
         0 => {
-            let (reach, double) = (round_to_tenth(reach), round_to_tenth(2.0 * reach));
-            let (left, y) = (round_to_tenth(x - reach), round_to_tenth(y));
+            let (reach, double) = (to_tenth(reach), to_tenth(2.0 * reach));
+            let (left, y) = (to_tenth(x - reach), to_tenth(y));
             format!("M{left} {y}a{reach} {reach} 0 1 0 {double} 0a{reach} {reach} 0 1 0 -{double} 0Z")
         }
         1 => closed(&[[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]),
@@ -210,14 +210,14 @@ pub(super) fn policy_shape_path(nth: usize, [x, y]: [f64; 2], reach: f64) -> Str
 }
 
 /// Returns how wide words are at most.
-pub(super) fn max_text_width(words: &str) -> f64 {
+pub(super) fn text_width(words: &str) -> f64 {
     words.chars().count() as f64 * FONT * CHARACTER
 }
 
 /// Returns a name that fits into a width: what does not is left out of its middle.
 pub(super) fn shorten_middle(words: &str, max_width: f64) -> String {
     let n_chars = words.chars().count();
-    if max_text_width(words) <= max_width {
+    if text_width(words) <= max_width {
         return words.to_owned();
     }
     let room = (max_width / FONT / CHARACTER).max(3.0) as usize - 1;
@@ -227,7 +227,7 @@ pub(super) fn shorten_middle(words: &str, max_width: f64) -> String {
 
 /// Returns the beginning of a sentence or a list that fits into a width, up to the end of an item or a word: no two are joined.
 pub(super) fn shorten_end(words: &str, max_width: f64) -> String {
-    if max_text_width(words) <= max_width {
+    if text_width(words) <= max_width {
         return words.to_owned();
     }
     let room = (max_width / FONT / CHARACTER).max(3.0) as usize - 1;
@@ -246,6 +246,6 @@ mod tests {
         assert_eq!(shorten_middle("short", 100.0), "short");
         let cut = shorten_middle("a/very/long/name_of_a_policy", 100.0);
         assert!(cut.starts_with("a/very") && cut.contains('…') && cut.ends_with("licy"), "{cut}");
-        assert!(max_text_width(&cut) <= 100.0 && max_text_width(&shorten_middle("äöüß→ÄÖÜ", 20.0)) <= 40.0);
+        assert!(text_width(&cut) <= 100.0 && text_width(&shorten_middle("äöüß→ÄÖÜ", 20.0)) <= 40.0);
     }
 }

@@ -6,7 +6,7 @@ use ctxsim_engine::price::Costs;
 
 /// What a run needs for such charts.
 pub(super) const NEEDS: &str = "a policy whose cost is known";
-pub(super) const NEEDS_WAITING: &str = "a model whose requests were timed";
+pub(super) const NEEDS_TIMES: &str = "a model whose requests were timed";
 /// How high a bar is.
 const BAR: f64 = 18.0;
 /// The parts of a cost, in their order; the last two may be negative.
@@ -168,7 +168,7 @@ impl StackedBars {
         let net = bar.total.max(0.0);
         for (part, amount) in bar.amounts.iter().enumerate().filter(|(_, amount)| **amount > 0.0) {
             let [from, to] = [sum, sum + amount].map(|usd| across.position_of(usd.min(net)));
-            let path = VectorPath::filled_with(rectangle_path([from, y], [to, y + BAR]), ink::part_ink(part));
+            let path = SvgPath::filled(box_path([from, y], [to, y + BAR]), ink::part_ink(part));
             // A border would hide what is thin.
             marks.push(if to - from > 3.0 { path.with_outline(ink::PAPER, 1.0) } else { path }.into());
             sum += amount;
@@ -176,8 +176,8 @@ impl StackedBars {
         let mut left = sum;
         for (part, amount) in bar.amounts.iter().enumerate().filter(|(_, amount)| **amount < 0.0) {
             let [from, to] = [left + amount, left].map(|usd| across.position_of(usd.max(net)));
-            let hollow = rectangle_path([from + 0.8, y + 0.8], [to.max(from + 1.6) - 0.8, y + BAR - 0.8]);
-            marks.push(VectorPath::stroked_with(hollow, ink::part_ink(part), 1.5).into());
+            let hollow = box_path([from + 0.8, y + 0.8], [to.max(from + 1.6) - 0.8, y + BAR - 0.8]);
+            marks.push(SvgPath::stroked(hollow, ink::part_ink(part), 1.5).into());
             left += amount;
         }
         let interval = bar.interval.map(|ends| ends.map(|it| across.position_of(it)));
@@ -185,8 +185,8 @@ impl StackedBars {
             let middle = y + BAR / 2.0;
             let ends = [low, high].map(|x| line_path([[x, middle - 4.0], [x, middle + 4.0]])).concat();
             let reach = line_path([[low, middle], [high, middle]]) + &ends;
-            marks.push(VectorPath::stroked_with(reach.clone(), ink::PAPER, 3.5).into());
-            marks.push(VectorPath::stroked_with(reach, ink::TEXT, 1.5).into());
+            marks.push(SvgPath::stroked(reach.clone(), ink::PAPER, 3.5).into());
+            marks.push(SvgPath::stroked(reach, ink::TEXT, 1.5).into());
         }
         marks
     }
@@ -204,12 +204,8 @@ impl Picture for StackedBars {
             let largest = (0..parts.len()).max_by(|one, other| amounts[*one].total_cmp(&amounts[*other]));
             let share = largest.filter(|_| bar.total > 0.0);
             let share = share.map(|it| format!(", {} of it {}", percent(amounts[it] / bar.total), parts[it]));
-            format!(
-                "{} {}{}",
-                bar.label_with_stop(),
-                self.format_with_unit(bar.total),
-                share.unwrap_or_default()
-            )
+            let (label, total) = (bar.label_with_stop(), self.format_with_unit(bar.total));
+            format!("{label} {total}{}", share.unwrap_or_default())
         });
         let left_out = text_if_any(self.left_out.len(), |_| {
             format!(" {}: {}.", self.of.unknown, self.left_out.join(", "))
@@ -244,23 +240,17 @@ impl Picture for StackedBars {
         let pitch = LINE + BAR + 10.0;
         let bottom = top + pitch * bars.len() as f64 + 2.0;
         across.draw_below_frame(&mut scene, [top, bottom], self.of.axis, |it| across.format_number(it));
-        let widest =
-            bars.iter().map(|bar| max_text_width(&self.format_with_unit(bar.total))).fold(0.0, f64::max);
-        let names = shorten_names(
-            &bars.iter().map(|bar| bar.label_with_stop()).listed(),
-            right - left - widest - 24.0,
-        );
-        for ((nth, bar), name) in bars.into_iter().enumerate().zip(names) {
+        let totals = bars.iter().map(|bar| self.format_with_unit(bar.total)).listed();
+        let widest = totals.iter().map(|total| text_width(total)).fold(0.0, f64::max);
+        let names = bars.iter().map(|bar| bar.label_with_stop()).listed();
+        let names = shorten_names(&names, right - left - widest - 24.0);
+        for ((nth, bar), (name, total)) in bars.into_iter().enumerate().zip(names.into_iter().zip(totals)) {
             let y = top + pitch * nth as f64 + LINE + 2.0;
-            let total = self.format_with_unit(bar.total);
             // Lines of the axis do not run through words.
-            scene.add_mark(VectorPath::filled_with(
-                rectangle_path([left, y - LINE], [right + 1.0, y - 2.0]),
-                ink::PAPER,
-            ));
-            scene.add_mark(legend::policy_point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
-            scene.add_mark(SceneText::new(left + 14.0, y - 4.0, name));
-            scene.add_mark(SceneText::new(right, y - 4.0, total).with_anchor(Anchor::End).in_bold());
+            scene.add(SvgPath::filled(box_path([left, y - LINE], [right + 1.0, y - 2.0]), ink::PAPER));
+            scene.add(legend::policy_point(bar.policy.nth, [left + 4.0, y - 8.5], 4.5));
+            scene.add(SceneText::new(left + 14.0, y - 4.0, name));
+            scene.add(SceneText::new(right, y - 4.0, total).with_anchor(Anchor::End).in_bold());
             let amounts = bar.amounts.iter().copied().zip(self.of.parts.iter().copied());
             let mut parts: Vec<(f64, &str)> = amounts.filter(|it| it.0 != 0.0).listed();
             parts.order_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
@@ -268,10 +258,10 @@ impl Picture for StackedBars {
             let said = parts.iter().take(3);
             let said = said.map(|(amount, part)| format!("{part} {}", percent(amount / bar.total)));
             let label = format!("{}: {}", bar.label_with_stop(), said.listed().join(", "));
-            scene.add_spot_with_keys(bar.policy.table_row_keys(), label, Self::draw_bar(bar, &across, y));
+            scene.add_link(bar.policy.table_row_keys(), label, Self::draw_bar(bar, &across, y));
         }
         if let Some(more) = more {
-            scene.add_mark(SceneText::new(left, bottom + 52.0, more).with_faint_ink());
+            scene.add(SceneText::new(left, bottom + 52.0, more).faint());
         }
         scene.height = bottom + 62.0;
         scene

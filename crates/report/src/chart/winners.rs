@@ -48,8 +48,8 @@ impl Picture for Winners {
 
     fn describe_key_numbers(&self) -> String {
         let n = self.lists.len();
-        let said =
-            self.policies.iter().filter(|it| it.1 > 0).map(|it| format!("{} under {}", it.0.label, it.1));
+        let won = self.policies.iter().filter(|it| it.1 > 0);
+        let said = won.map(|(policy, n)| format!("{} under {n}", policy.label));
         format!("Of {n} price lists: {}.", said.listed().join(", "))
     }
 
@@ -61,29 +61,26 @@ impl Picture for Winners {
     fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let won = self.policies.iter().filter(|it| it.1 > 0);
-        let entries =
-            won.map(|(it, n)| (Swatch::Colour(ink::policy_ink(it.nth)), format!("{} ({n})", it.label)));
+        let colour = |policy: &PolicyLabel| Swatch::Colour(ink::policy_ink(policy.nth));
+        let entries = won.map(|(policy, n)| (colour(policy), format!("{} ({n})", policy.label)));
         let top = legend::draw_legend(&mut scene, entries) + 8.0;
         let providers = self.lists_by_provider();
-        let left =
-            providers.iter().map(|it| max_text_width(it.0)).fold(0.0, f64::max).min(WIDTH / 3.0) + 10.0;
+        let widest = providers.iter().map(|it| text_width(it.0)).fold(0.0, f64::max);
+        let left = widest.min(WIDTH / 3.0) + 10.0;
         let in_row = ((WIDTH - left) / PITCH).floor().max(1.0) as usize;
         let names = shorten_names(&providers.iter().map(|it| it.0.to_owned()).listed(), left - 8.0);
         let mut y = top;
         for ((_, lists), provider) in providers.into_iter().zip(names) {
             let name = SceneText::new(left - 8.0, y + 12.0, provider);
-            scene.add_mark(name.with_anchor(Anchor::End).with_faint_ink());
+            scene.add(name.with_anchor(Anchor::End).faint());
             for (nth, list) in lists.iter().enumerate() {
                 let x = left + PITCH * (nth % in_row) as f64;
                 let y = y + PITCH * (nth / in_row) as f64;
                 let change = list.change.map_or(NONE.to_owned(), signed);
                 let label = format!("{}: {} ({change})", list.name, list.policy.label);
-                let square = rectangle_path([x, y], [x + SQUARE, y + SQUARE]);
-                scene.add_spot(
-                    label,
-                    false,
-                    vec![VectorPath::filled_with(square, ink::policy_ink(list.policy.nth)).into()],
-                );
+                let square = box_path([x, y], [x + SQUARE, y + SQUARE]);
+                let mark = SvgPath::filled(square, ink::policy_ink(list.policy.nth));
+                scene.add_spot(label, false, vec![mark.into()]);
             }
             y += PITCH * lists.len().div_ceil(in_row) as f64 + 3.0;
         }

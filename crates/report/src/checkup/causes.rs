@@ -67,11 +67,11 @@ impl CheckUp {
                 }
             }
         }
-        let failed = plays.alone.iter().filter_map(|it| Some((&it.input, it.numbers.as_ref().err()?)));
-        self.notes.extend(
-            failed
-                .map(|(input, why)| format!("{} could not be simulated as it was: {why}", input.describe())),
-        );
+        for OldPlay { input, numbers } in &plays.alone {
+            let failed = numbers.as_ref().err();
+            let note = |why| format!("{} could not be simulated as it was: {why}", input.describe());
+            self.notes.extend(failed.map(note));
+        }
         self.notes.extend(plays.unplayed.iter().cloned());
     }
 }
@@ -83,19 +83,15 @@ impl OldPlays {
         let value = |numbers: &OldNumbers| numbers.get(place).cloned().unwrap_or_else(|| old.clone());
         let alone = self.alone.iter().filter_map(|it| Some((&it.input, value(it.numbers.as_ref().ok()?))));
         let moving = alone.filter(|(_, with_old)| with_old != new);
-        let mut causes =
-            moving.map(|(input, with_old)| MovedCause { cause: input.describe(), with_old }).listed();
+        let cause = |(input, with_old): (&OldInput, _)| MovedCause { cause: input.describe(), with_old };
+        let mut causes = moving.map(cause).listed();
         let is_whole = |it: &MovedCause| it.with_old == *old;
         let together = value(&self.together);
         if together != *old {
-            let version = self.version.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
+            let version = or_nothing(self.version.as_ref(), |it| format!(" ({it})"));
             let is_known = self.unplayed.is_empty() && self.alone.iter().all(|it| it.numbers.is_ok());
-            let cause = if is_known {
-                CODE.to_owned() + &version
-            } else {
-                format!("{CODE}{version} or what could not be simulated")
-            };
-            causes.push(MovedCause { cause, with_old: together });
+            let rest = if is_known { "" } else { " or what could not be simulated" };
+            causes.push(MovedCause { cause: format!("{CODE}{version}{rest}"), with_old: together });
         } else if !(causes.len() == 1 && causes.iter().all(is_whole)) {
             causes.push(MovedCause { cause: TOGETHER.to_owned(), with_old: None });
         }
@@ -110,10 +106,7 @@ pub(super) fn join_causes(causes: &[MovedCause]) -> String {
 
 /// Says what a number would be without some of several causes.
 pub(super) fn describe_values_without(causes: &[MovedCause]) -> String {
-    if causes.len() < 2 {
-        return String::new();
-    }
     let one = |it: &MovedCause| Some(format!("{} as it was: {}", it.cause, it.with_old.as_ref()?));
-    let all: Vec<String> = causes.iter().filter(|it| !it.cause.starts_with(CODE)).filter_map(one).listed();
-    if all.is_empty() { String::new() } else { format!(" [{}]", all.join("; ")) }
+    let all = causes.iter().filter(|it| !it.cause.starts_with(CODE)).filter_map(one).listed();
+    text_if(causes.len() > 1 && !all.is_empty(), || format!(" [{}]", all.join("; ")))
 }

@@ -28,12 +28,10 @@ pub fn annotation_commands(all: &[CheckUp]) -> String {
             text += &format!("{line}\n");
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.is_passing()) {
-            let place = match snapshot.state {
-                SnapshotState::Missing => Place { file: it.file.clone(), ..Place::default() },
-                _ => Place { file: snapshot.file.clone(), ..Place::default() },
-            };
-            let lines = [vec![snapshot.describe()], snapshot.difference_lines()].concat();
-            text += &format!("{}\n", error_command(&place, "Numbers changed", &lines.join("\n")));
+            let is_missing = snapshot.state == SnapshotState::Missing;
+            let file = if is_missing { &it.file } else { &snapshot.file };
+            let lines = [vec![snapshot.describe()], snapshot.difference_lines()].concat().join("\n");
+            text += &format!("{}\n", runner::error(file, None, "Numbers changed", &lines));
         }
     }
     text
@@ -43,12 +41,8 @@ pub fn annotation_commands(all: &[CheckUp]) -> String {
 pub fn guard_annotation_commands(verdicts: &[GuardVerdict]) -> String {
     let mut text = String::new();
     for verdict in verdicts.iter().filter(|it| !it.holds) {
-        let message = format!(
-            "{} ({}); guard at {}",
-            verdict.finding(),
-            verdict.describe_run(),
-            verdict.guard_place_text()
-        );
+        let (run, place) = (verdict.describe_run(), verdict.guard_place_text());
+        let message = format!("{} ({run}); guard at {place}", verdict.finding());
         text += &format!("{}\n", error_command(verdict.place_to_annotate(), &verdict.guard, &message));
     }
     text

@@ -44,12 +44,8 @@ fn count_failures(checkup: &CheckUp) -> usize {
 fn suite_test_cases(checkup: &CheckUp) -> Value {
     let checked = checkup.verdicts.iter().map(guard_case).chain(checkup.snapshots.iter().map(snapshot_case));
     let cases: Vec<Case> = checkup.errors.iter().map(error_case).chain(checked).listed();
-    let notes = checkup
-        .notes
-        .iter()
-        .cloned()
-        .chain(checkup.newer.iter().flat_map(NewerPrices::describe_in_lines))
-        .listed();
+    let newer = checkup.newer.iter().flat_map(NewerPrices::describe_in_lines);
+    let notes = checkup.notes.iter().cloned().chain(newer).listed();
     group! {
         "name": checkup.suite.clone(),
         "file": checkup.file.clone(),
@@ -75,19 +71,15 @@ fn error_case(error: &Diagnostic) -> Case {
 }
 
 fn guard_case(verdict: &GuardVerdict) -> Case {
-    let marked = super::format_place(verdict.place_to_annotate());
+    let (marked, place) = (super::format_place(verdict.place_to_annotate()), verdict.guard_place_text());
+    let (finding, run) = (verdict.finding(), verdict.describe_run());
     let [policy, scenario, profile] = &verdict.run;
     Case {
-        name: format!("{} ({})", verdict.title(), verdict.describe_run()),
+        name: format!("{} ({run})", verdict.title()),
         class: format!("{scenario}.{profile}.{policy}"),
-        failure: (!verdict.holds).then(|| verdict.finding()),
+        failure: (!verdict.holds).then(|| finding.clone()),
         r#type: "guard",
-        text: format!(
-            "{marked}: {} ({}); the guard is at {}",
-            verdict.finding(),
-            verdict.describe_run(),
-            verdict.guard_place_text()
-        ),
+        text: format!("{marked}: {finding} ({run}); the guard is at {place}"),
         ..Case::default()
     }
 }

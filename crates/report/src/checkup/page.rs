@@ -1,6 +1,6 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
-use super::{CheckUp, NewerPrices, SnapshotCheck, error_place_text, message_with_help};
+use super::{CheckUp, SnapshotCheck, error_place_text, message_with_help};
 use crate::blocks::Block;
 use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::{PageChart, draw_chart};
@@ -9,6 +9,7 @@ use crate::page::{Card, Page, Tone, page_parts};
 use crate::prelude::*;
 use crate::shot::Moved;
 use crate::template;
+use ctxsim_base::diag::Diagnostic;
 
 /// Returns the results of suites as a page.
 ///
@@ -18,12 +19,9 @@ pub fn render_check_ups_page(all: &[CheckUp]) -> Result<String, template::Error>
     let is_several = all.len() > 1;
     let answer = |it: &CheckUp| Card { of: is_several.then(|| it.suite.clone()), ..suite_result_card(it) };
     let figures = all.iter().zip(1..).filter_map(|(it, nth)| moved_numbers_plot(it, nth));
+    let error = |it: &Diagnostic| format!("{}: {}", error_place_text(it), message_with_help(it));
     let causes = all.iter().flat_map(|suite| {
-        let errors = suite
-            .errors
-            .iter()
-            .map(|it| format!("{}: {}", error_place_text(it), message_with_help(it)))
-            .listed();
+        let errors = suite.errors.iter().map(error).listed();
         Block::list_if_any(&format!("{} could not be checked", suite.suite), errors)
     });
     let page = Page {
@@ -39,11 +37,8 @@ pub fn render_check_ups_page(all: &[CheckUp]) -> Result<String, template::Error>
 
 /// Says what the results of a suite rest on: its file, what they were made with, and whether there are newer prices.
 fn suite_basis_lines(suite: &CheckUp) -> Vec<String> {
-    let mut lines =
-        vec![format!("{}: {}", suite.suite, suite.file), format!("With {}.", suite.made.summary_line())];
-    lines.extend(suite.notes.iter().map(|note| format!("{note}.")));
-    lines.extend(suite.newer.iter().flat_map(NewerPrices::describe_in_lines));
-    lines
+    let head = [format!("{}: {}", suite.suite, suite.file), format!("With {}.", suite.made.summary_line())];
+    head.into_iter().chain(suite.note_lines()).listed()
 }
 
 fn suite_result_card(suite: &CheckUp) -> Card {
@@ -69,11 +64,8 @@ fn moved_numbers_plot(suite: &CheckUp, nth: usize) -> Option<PageChart> {
     let line = |moved: &Moved| {
         let says = moved.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
         let name = format!("{}, {}", moved.policy, moved.column);
-        Some(ForestLine {
-            says,
-            tone: Tone::Plain,
-            ..ForestLine::of_cost_change(name, moved.relative?, None, String::new())
-        })
+        let line = ForestLine::of_cost_change(name, moved.relative?, None, says);
+        Some(ForestLine { tone: Tone::Plain, ..line })
     };
     let mut lines = suite.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).listed();
     lines.order_by(|one, other| other.change.abs().total_cmp(&one.change.abs()));
@@ -99,10 +91,9 @@ fn suite_grids(suite: &CheckUp) -> Vec<Grid> {
         ("at", &|it| it.guard_place_text()),
     ];
     let guards = Grid::from_columns(format!("Guards of {}", suite.suite), 5, &verdicts, &guards);
-    let snapshots: [Of<'_, SnapshotCheck>; 2] =
-        [("snapshot", &|it| it.file.clone()), ("state", &|it| it.describe())];
-    let snapshots =
-        Grid::from_columns(format!("Snapshots of {}", suite.suite), 2, &suite.snapshots, &snapshots);
+    let row = |it: &SnapshotCheck| [it.file.clone(), it.describe()];
+    let title = format!("Snapshots of {}", suite.suite);
+    let snapshots = Grid::new(title, 2, &["snapshot", "state"], suite.snapshots.iter().map(row));
     let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).listed();
     let value = |moved: &Moved, nth: usize| moved.values[nth].clone().unwrap_or_else(|| NONE.to_owned());
     let numbers: [Of<'_, &Moved>; 4] = [

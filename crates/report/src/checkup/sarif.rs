@@ -19,7 +19,7 @@ const NOTE: &str = "note";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn check_ups_sarif(all: &[CheckUp]) -> Result<String, serde_json::Error> {
+pub fn check_ups_sarif(all: &[CheckUp]) -> serde_json::Result<String> {
     let mut rules: IndexMap<String, &str> = IndexMap::new();
     let mut results = Vec::new();
     for it in all {
@@ -43,11 +43,10 @@ pub fn check_ups_sarif(all: &[CheckUp]) -> Result<String, serde_json::Error> {
             rules.insert(NEWER.to_owned(), "No newer prices wait to be accepted.");
             let place = Place { file: it.file.clone(), ..Place::default() };
             results.push(sarif_result("note", NEWER.to_owned(), newer.describe_with_guards(), &place));
-            let failed = newer
-                .failed_guards()
-                .map(|it| (format!("Under the newer prices: {it}"), it.place_to_annotate()));
-            results
-                .extend(failed.map(|(text, place)| sarif_result("warning", NEWER.to_owned(), text, place)));
+            for failed in newer.failed_guards() {
+                let text = format!("Under the newer prices: {failed}");
+                results.push(sarif_result("warning", NEWER.to_owned(), text, failed.place_to_annotate()));
+            }
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.is_passing()) {
             rules.insert(SNAPSHOT.to_owned(), "The numbers of a suite match its snapshots.");
@@ -56,21 +55,15 @@ pub fn check_ups_sarif(all: &[CheckUp]) -> Result<String, serde_json::Error> {
             results.push(sarif_error(SNAPSHOT.to_owned(), lines.join("\n"), &place));
         }
     }
-    let rule =
-        |(id, name): (String, &str)| group! { "id": id, "shortDescription": sarif_message(name.to_owned()) };
-    let driver = group! {
-        "name": "ctxsim",
-        "semanticVersion": VERSION,
-        "rules": rules.into_iter().map(rule).listed(),
-    };
+    let rules = rules.into_iter().map(|(id, name)| {
+        group! { "id": id, "shortDescription": sarif_message(name.to_owned()) }
+    });
+    let driver = group! { "name": "ctxsim", "semanticVersion": VERSION, "rules": rules.listed() };
     let made = |it: &CheckUp| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.to_value()) };
     let made = Value::Fields(all.iter().map(made).listed());
     let run = group! { "tool": group! { "driver": driver }, "results": results, "properties": made };
-    json_text(&group! {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": vec![run],
-    })
+    let schema = "https://json.schemastore.org/sarif-2.1.0.json";
+    json_text(&group! { "$schema": schema, "version": "2.1.0", "runs": vec![run] })
 }
 
 fn sarif_message(text: String) -> Value {
@@ -84,12 +77,8 @@ fn sarif_error(rule: String, text: String, place: &Place) -> Value {
 
 /// Returns what is said of a place, and how much it matters.
 fn sarif_result(level: &'static str, rule: String, text: String, place: &Place) -> Value {
-    group! {
-        "ruleId": rule,
-        "level": level,
-        "message": sarif_message(text),
-        "locations": vec![sarif_location(place)],
-    }
+    let (message, locations) = (sarif_message(text), vec![sarif_location(place)]);
+    group! { "ruleId": rule, "level": level, "message": message, "locations": locations }
 }
 
 fn sarif_location(place: &Place) -> Value {
@@ -97,9 +86,6 @@ fn sarif_location(place: &Place) -> Value {
     let uri = place.file.replace('\\', "/").replace(' ', "%20").trim_start_matches("./").to_owned();
     let file = group! { "artifactLocation": group! { "uri": uri } };
     let region = place.line_column.map(|(line, column)| group! { "startLine": line, "startColumn": column });
-    let physical = match region {
-        Some(region) => file.and(group! { "region": region }),
-        None => file,
-    };
+    let physical = region.map(|it| group! { "region": it }).into_iter().fold(file, Value::and);
     group! { "physicalLocation": physical }
 }

@@ -85,9 +85,8 @@ impl ComparisonContext {
 
     /// Says in a line each what changed beside the policies.
     pub fn changed_input_lines(&self) -> Vec<String> {
-        let unknown =
-            self.unknown.iter().map(|it| format!("{it}: git does not have it, so what changed is unknown"));
-        self.changed.iter().map(InputChange::describe).chain(unknown).listed()
+        let unknown = |folder: &String| format!("{folder}: git does not have it, so what changed is unknown");
+        self.changed.iter().map(InputChange::describe).chain(self.unknown.iter().map(unknown)).listed()
     }
 
     /// Returns the heading of these lines.

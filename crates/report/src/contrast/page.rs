@@ -32,6 +32,11 @@ pub fn render_contrasts_page(
         [only] => format!("{} against {}", only.candidate, only.base),
         all => counted(all.len(), "comparison"),
     };
+    let mut answers = contrasts.iter().map(answer).listed();
+    if answers.is_empty() {
+        let what = beside.explain_no_comparison();
+        answers.push(Card { number: title.clone(), what, ..Card::default() });
+    }
     let blocks = |contrast: &Contrast| {
         let table = Block::Table(Grid { title: contrast.describe_subject(), ..contrast.numbers_grid() });
         let subject = is_several.then(|| Block::Text(contrast.describe_subject()));
@@ -55,19 +60,8 @@ pub fn render_contrasts_page(
     let page = Page {
         command: "compare",
         title,
-        about: if is_several {
-            String::new()
-        } else {
-            contrasts.first().map(Contrast::describe_subject).unwrap_or_default()
-        },
-        answers: match contrasts {
-            [] => vec![Card {
-                number: "No comparison".to_owned(),
-                what: beside.explain_no_comparison(),
-                ..Card::default()
-            }],
-            all => all.iter().map(answer).listed(),
-        },
+        about: or_nothing(contrasts.first().filter(|_| !is_several), Contrast::describe_subject),
+        answers,
         rests_on: contrasts.iter().flat_map(contrast_basis_lines).chain([made]).listed(),
         parts,
     };
@@ -76,16 +70,14 @@ pub fn render_contrasts_page(
 
 fn contrast_card(contrast: &Contrast) -> Card {
     let cost = contrast.number_at(&format!("totals.{}", metric::COST));
-    let (number, what) = cost.map_or_else(
-        || ("No verdict".to_owned(), String::new()),
-        |cost| match cost.delta.relative {
-            Some(relative) => {
-                let usd = [cost.delta.candidate, cost.delta.base];
-                (cost_change_text_and_tone(relative, true).0, format!("{}, ", own_cost_instead_of_other(usd)))
-            }
-            None => ("Same".to_owned(), String::new()),
-        },
-    );
+    let change = cost.and_then(|it| it.delta.relative);
+    let number = match change {
+        Some(change) => cost_change_text_and_tone(change, true).0,
+        None => if cost.is_some() { "Same" } else { "No verdict" }.to_owned(),
+    };
+    let what = or_nothing(cost.filter(|_| change.is_some()), |cost| {
+        own_cost_instead_of_other([cost.delta.candidate, cost.delta.base]) + ", "
+    });
     let what = format!("{what}with {} instead of {}", contrast.candidate, contrast.base);
     let sure = cost.and_then(relative_interval).map(|ends| format!("95% interval {}%", interval(ends)));
     let tone = cost.map_or(Tone::Plain, |it| tone_of_standing(it.delta.standing));
@@ -94,22 +86,18 @@ fn contrast_card(contrast: &Contrast) -> Card {
 
 /// Says what a comparison rests on.
 fn contrast_basis_lines(contrast: &Contrast) -> Vec<String> {
-    let pairs = match contrast.are_trials {
-        true => counted(contrast.pairs, "paired trial"),
-        false => counted(contrast.pairs, "paired session"),
-    };
-    let assumed = contrast.cost_change_assumed.map(|[low, high]| {
-        format!("Over what is assumed, the cost differs by {} to {} (95%).", signed(low), signed(high))
-    });
+    let pairs = counted(contrast.pairs, if contrast.are_trials { "paired trial" } else { "paired session" });
     let joint = if contrast.profile == OWN { "," } else { " under" };
-    std::iter::once(format!("{pairs}{joint} {} (prices of {}).", contrast.profile, contrast.as_of))
-        .chain(assumed)
-        .listed()
+    let mut lines = vec![format!("{pairs}{joint} {} (prices of {}).", contrast.profile, contrast.as_of)];
+    lines.extend(contrast.cost_change_assumed.map(|ends| {
+        format!("Over what is assumed, the cost differs by {} (95%).", ends.map(signed).join(" to "))
+    }));
+    lines
 }
 
 /// Returns the interval of a change as shares of the base's number; of a share, that of the difference.
 fn relative_interval(number: &ContrastNumber) -> Option<[f64; 2]> {
-    let base = if number.is_share() { 1.0 } else { number.delta.base.abs() };
+    let base = if number.is_share { 1.0 } else { number.delta.base.abs() };
     number.delta.interval.filter(|_| base > 0.0).map(|ends| ends.map(|it| it / base))
 }
 
@@ -125,7 +113,8 @@ fn tone_of_standing(standing: Standing) -> Tone {
 fn contrast_forest_plot(contrast: &Contrast) -> ForestPlot {
     let decimals = contrast.usd_decimals();
     let line = |number: &ContrastNumber| {
-        let is_points = number.is_share();
+        let is_points = number.is_share;
+        let values = [number.delta.base, number.delta.candidate];
         let change = if is_points { Some(number.delta.difference) } else { number.delta.relative };
         Some(ForestLine {
             name: number.heading.clone(),
@@ -133,9 +122,7 @@ fn contrast_forest_plot(contrast: &Contrast) -> ForestPlot {
             interval: relative_interval(number),
             interval_over: Sampled::Sessions,
             is_points,
-            says: [number.delta.base, number.delta.candidate]
-                .map(|it| number.format_number(it, decimals))
-                .join(" → "),
+            says: values.map(|it| number.format_number(it, decimals)).join(" → "),
             tone: tone_of_standing(number.delta.standing),
         })
     };

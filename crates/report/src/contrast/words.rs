@@ -2,13 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{
-    BrokenPrefixes, ComparisonContext, Contrast, ContrastNumber, FactsChanged, FieldChange, RequestChange,
-    StageChange,
-};
+use super::*;
 use crate::blocks::{Block, ComparedBlock, ListBlock, blocks_to_markdown, draw_blocks};
-use crate::metric;
-use crate::prelude::*;
 use ctxsim_engine::measure::Standing;
 
 /// The headings of the numbers.
@@ -68,10 +63,8 @@ fn contrasts_blocks(contrasts: &[Contrast], beside: &ComparisonContext, shown: S
     if contrasts.is_empty() {
         blocks.push(Block::Answer(beside.explain_no_comparison()));
     }
-    blocks.extend(Block::list_if_any(
-        &format!("{}:", beside.changed_inputs_heading()),
-        beside.changed_input_lines(),
-    ));
+    let heading = beside.changed_inputs_heading() + ":";
+    blocks.extend(Block::list_if_any(&heading, beside.changed_input_lines()));
     blocks.push(Block::Made(format!("With {}.", beside.made.summary_line())));
     blocks
 }
@@ -79,15 +72,10 @@ fn contrasts_blocks(contrasts: &[Contrast], beside: &ComparisonContext, shown: S
 impl Contrast {
     /// Returns the policies, the load and the profile.
     pub fn describe_subject(&self) -> String {
-        let pairs = match (self.pairs, self.are_trials) {
-            (0 | 1, _) => String::new(),
-            (n, true) => format!(", {} paired trials", thousands(n as u64)),
-            (n, false) => format!(", {} paired sessions", thousands(n as u64)),
-        };
-        format!(
-            "{} against {} · {} · {} ({}){pairs}",
-            self.candidate, self.base, self.load, self.profile, self.as_of
-        )
+        let what = if self.are_trials { "paired trial" } else { "paired session" };
+        let pairs = text_if(self.pairs > 1, || format!(", {}", counted(self.pairs, what)));
+        let Self { base, candidate, load, profile, as_of, .. } = self;
+        format!("{candidate} against {base} · {load} · {profile} ({as_of}){pairs}")
     }
 
     /// Returns the numbers as a table; of a difference, the relative one is hidden first.
@@ -99,10 +87,9 @@ impl Contrast {
     }
 
     fn to_blocks(&self, shown: Shown) -> Vec<Block> {
-        let [answer, more] = self.verdict_parts();
-        let numbers =
-            ComparedBlock { subject: self.describe_subject(), answer, more, numbers: self.numbers_grid() };
-        let mut blocks = vec![Block::Compared(numbers)];
+        let ([answer, more], numbers) = (self.verdict_parts(), self.numbers_grid());
+        let compared = ComparedBlock { subject: self.describe_subject(), answer, more, numbers };
+        let mut blocks = vec![Block::Compared(compared)];
         let (causes, mut notes) = (self.cause_blocks(), self.notes.clone());
         let Shown::Brief(n) = shown else {
             let all = causes.into_iter().map(|cause| Block::List(ListBlock { most: None, ..cause })).listed();
@@ -130,18 +117,16 @@ impl Contrast {
         let answer = match cost {
             None => "The costs cannot be compared.".to_owned(),
             Some(it) => {
-                let change = it.delta.relative.map_or_else(String::new, |it| format!(" ({})", signed(it)));
+                let change = or_nothing(it.delta.relative, |it| format!(" ({})", signed(it)));
                 let (name, doubts) = (&self.candidate, self.trust.doubts_clause());
                 match it.delta.standing {
                     Standing::Better => format!("{name} is cheaper{change}{doubts}."),
                     Standing::Worse | Standing::Differs => format!("{name} costs more{change}{doubts}."),
                     Standing::Same => format!("{name} costs the same."),
-                    Standing::WithinNoise => {
-                        format!(
-                            "Whether {name} is cheaper is not known{change}: the 95% interval contains 0, so other \
-                                sessions may show the opposite{doubts}."
-                        )
-                    }
+                    Standing::WithinNoise => format!(
+                        "Whether {name} is cheaper is not known{change}: the 95% interval contains 0, so other \
+                            sessions may show the opposite{doubts}."
+                    ),
                 }
             }
         };
@@ -154,16 +139,14 @@ impl Contrast {
         {
             words += " The order depends on what is assumed.";
         }
-        if let Some(gone) =
-            self.gone_at_extra_turns.filter(|_| cost.is_some_and(|it| it.delta.standing == Standing::Better))
-        {
+        let is_cheaper = cost.is_some_and(|it| it.delta.standing == Standing::Better);
+        if let Some(gone) = self.gone_at_extra_turns.filter(|_| is_cheaper) {
             words += &format!(" The saving is {}.", gone.break_even_clause());
         }
         for (standing, verb) in [(Standing::Better, "Better"), (Standing::Worse, "Worse")] {
             let others = self.numbers.iter().filter(|it| it.delta.standing == standing);
             let others = others.filter(|it| cost.is_none_or(|cost| cost.place != it.place));
-            let named: Vec<String> =
-                others.map(|it| format!("{} ({})", it.heading, it.format_change())).listed();
+            let named = others.map(|it| format!("{} ({})", it.heading, it.format_change())).listed();
             if !named.is_empty() {
                 words += &format!(" {verb}: {}.", named.join(", "));
             }
@@ -175,11 +158,8 @@ impl Contrast {
             all => words += &format!(" The changed stages {} had no effect here.", listed(all)),
         }
         for stage in self.stages.iter().filter(|it| it.has_stopped_acting()) {
-            let fired = stage.fired[0].map(format_times).unwrap_or_default();
-            words += &format!(
-                " The changed stage `{}` no longer fires; in the base it fired {fired}.",
-                stage.name
-            );
+            let (name, fired) = (&stage.name, stage.fired[0].map(format_times).unwrap_or_default());
+            words += &format!(" The changed stage `{name}` no longer fires; in the base it fired {fired}.");
         }
         [answer, words]
     }
@@ -194,31 +174,26 @@ impl Contrast {
 
     /// Returns what causes the differences.
     pub(super) fn cause_blocks(&self) -> Vec<ListBlock> {
+        let changes = match self.changed.len() {
+            n if n > FIELDS_MAX => vec![format!("{n} fields: these are different policies")],
+            _ => describe_field_changes(&self.changed),
+        };
         let all = [
             ("Cost difference", self.cost_split_line().into_iter().listed()),
-            ("Changes in the policy", self.changed_field_lines()),
+            ("Changes in the policy", changes),
             ("Changed stages", self.stages.iter().map(describe_stage_change).listed()),
             ("Broken prefixes", self.breaks.iter().filter_map(describe_broken_prefixes).listed()),
             (REQUESTS, self.request_lines()),
             (NEEDS, self.need_lines()),
             ("Facts in a different state", self.fact_lines()),
         ];
-        // What each request and need is takes several lines.
-        let most = |heading: &str| Some(if [REQUESTS, NEEDS].contains(&heading) { 1 } else { 2 });
         let all = all.into_iter().filter(|(_, lines)| !lines.is_empty());
-        let cause = |(heading, lines): (&str, _)| ListBlock {
-            heading: heading.to_owned(),
-            lines,
-            most: most(heading),
+        let cause = |(heading, lines): (&str, _)| {
+            // What each request and need is takes several lines.
+            let most = Some(if [REQUESTS, NEEDS].contains(&heading) { 1 } else { 2 });
+            ListBlock { heading: heading.to_owned(), lines, most }
         };
         all.map(cause).listed()
-    }
-
-    fn changed_field_lines(&self) -> Vec<String> {
-        if self.changed.len() > FIELDS_MAX {
-            return vec![format!("{} fields: these are different policies", self.changed.len())];
-        }
-        describe_field_changes(&self.changed)
     }
 
     /// Splits the cost difference.
@@ -228,12 +203,12 @@ impl Contrast {
         let parts = self.split.iter().map(|it| (it.name, it.usd[1] - it.usd[0]));
         let seen = parts.filter(|it| fixed(it.1.abs(), decimals) != fixed(0.0, decimals));
         let parts = seen.map(|(name, usd)| format!("{name} {}", format_signed_usd(usd, decimals))).listed();
-        let bound = self.cost_change_bound.map(|it| it.map(signed));
-        let bound = bound.filter(|[low, high]| low != high).map_or_else(String::new, |[low, high]| {
-            format!("; {low} to {high} if every assumption erred the same way")
+        let bound = self.cost_change_bound.map(|it| it.map(signed)).filter(|[low, high]| low != high);
+        let bound = or_nothing(bound, |ends| {
+            format!("; {} if every assumption erred the same way", ends.join(" to "))
         });
-        (!parts.is_empty())
-            .then(|| format!("{} USD: {}{bound}", format_signed_usd(total, decimals), parts.join(", ")))
+        let total = format_signed_usd(total, decimals);
+        (!parts.is_empty()).then(|| format!("{total} USD: {}{bound}", parts.join(", ")))
     }
 
     fn request_lines(&self) -> Vec<String> {
@@ -251,13 +226,10 @@ impl Contrast {
             head += &format!("; these {} change most", self.needs.len());
         }
         let needs = self.needs.iter().map(|need| {
-            let [base, candidate] = need.met.map(percent);
-            let weight = numbers::expected(need.weight);
+            let NeedChange { scenario, what, .. } = need;
+            let (weight, met) = (numbers::expected(need.weight), need.met.map(percent).join(" → "));
             let turn = need.turn.saturating_add(1);
-            format!(
-                "{}, turn {turn}: {} of weight {weight}: met {base} → {candidate}",
-                need.scenario, need.what
-            )
+            format!("{scenario}, turn {turn}: {what} of weight {weight}: met {met}")
         });
         std::iter::once(head).chain(needs).listed()
     }
@@ -280,7 +252,7 @@ impl ContrastNumber {
             self.format_number(delta.base, decimals),
             self.format_number(delta.candidate, decimals),
             self.format_difference(delta.difference, decimals),
-            or_none(delta.relative.filter(|_| !self.is_share()), signed),
+            or_none(delta.relative.filter(|_| !self.is_share), signed),
             or_none(delta.interval, |ends| ends.map(|it| self.format_difference(it, decimals)).join(" … ")),
             standing_name(delta.standing).to_owned(),
         ]
@@ -288,21 +260,18 @@ impl ContrastNumber {
 
     /// Returns a difference as people read it.
     fn format_difference(&self, difference: f64, decimals: usize) -> String {
-        if self.is_share() {
+        if self.is_share {
             return format_percentage_points(difference);
         }
         let size = self.format_number(difference.abs(), decimals);
-        if size.chars().all(|it| matches!(it, '0' | '.')) {
-            size
-        } else {
-            format!("{}{size}", plus_or_minus(difference))
-        }
+        let is_nothing = size.chars().all(|it| matches!(it, '0' | '.'));
+        if is_nothing { size } else { format!("{}{size}", plus_or_minus(difference)) }
     }
 
     /// Returns its change in a few characters.
     fn format_change(&self) -> String {
         match self.delta.relative {
-            Some(relative) if !self.is_share() => signed(relative),
+            Some(relative) if !self.is_share => signed(relative),
             _ => self.format_difference(self.delta.difference, 6),
         }
     }
@@ -338,17 +307,12 @@ fn format_signed_usd(usd: f64, decimals: usize) -> String {
 /// Describes the first changed fields, and says how many more there are.
 pub(super) fn describe_field_changes(all: &[FieldChange]) -> Vec<String> {
     let more = all.len().saturating_sub(FIELDS_SHOWN);
-    all.iter()
-        .take(FIELDS_SHOWN)
-        .map(describe_field_change)
-        .chain((more > 0).then(|| format!("and {more} more")))
-        .listed()
-}
-
-fn describe_field_change(change: &FieldChange) -> String {
-    let [base, candidate] =
-        change.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), readable_value));
-    format!("`{}`: {base} → {candidate}", change.field)
+    let line = |change: &FieldChange| {
+        let says = change.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), readable_value));
+        format!("`{}`: {}", change.field, says.join(" → "))
+    };
+    let shown = all.iter().take(FIELDS_SHOWN).map(line);
+    shown.chain((more > 0).then(|| format!("and {more} more"))).listed()
 }
 
 /// Returns a value as people read it: of a long text with marks of its own, its beginning as it stands in the file.
@@ -376,46 +340,35 @@ fn format_times(n: u64) -> String {
 /// Describes a changed stage.
 fn describe_stage_change(changed: &StageChange) -> String {
     let name = &changed.name;
-    match (changed.fired, &changed.idle) {
-        ([base, Some(_)], Some(idle)) => {
-            let base = match base {
-                Some(0) => {
-                    "; the stage never fired in the base either, so this change has no effect here".to_owned()
-                }
-                Some(n) => format!("; in the base it fired {}", format_times(n)),
-                None => "; the base does not have it".to_owned(),
-            };
-            format!("`{name}` {idle}{base}")
-        }
-        ([None, Some(n)], None) => format!("`{name}` is new and fired {}", format_times(n)),
-        ([Some(n), None], _) => format!("`{name}` was removed; in the base it fired {}", format_times(n)),
-        ([Some(base), Some(n)], None) => {
-            format!("`{name}` fired {} (base: {})", format_times(n), format_times(base))
-        }
-        ([None, _], _) => format!("`{name}`"),
+    let [base, candidate] = changed.fired.map(|n| n.map(format_times));
+    match (base, candidate, &changed.idle) {
+        (_, Some(_), Some(idle)) if changed.fired[0] == Some(0) => format!(
+            "`{name}` {idle}; the stage never fired in the base either, so this change has no effect here"
+        ),
+        (Some(base), Some(_), Some(idle)) => format!("`{name}` {idle}; in the base it fired {base}"),
+        (None, Some(_), Some(idle)) => format!("`{name}` {idle}; the base does not have it"),
+        (None, Some(own), None) => format!("`{name}` is new and fired {own}"),
+        (Some(base), None, _) => format!("`{name}` was removed; in the base it fired {base}"),
+        (Some(base), Some(own), None) => format!("`{name}` fired {own} (base: {base})"),
+        (None, None, _) => format!("`{name}`"),
     }
 }
 
 /// Counts the prefixes broken by one author; `None` if both policies broke the same.
 fn describe_broken_prefixes((who, both): (&String, &[BrokenPrefixes; 2])) -> Option<String> {
-    let [base, candidate] = both;
-    let words = |it: &BrokenPrefixes| {
-        format!("{}, {} tokens", counted(it.times as usize, "break"), thousands(it.tokens))
-    };
-    (base != candidate).then(|| format!("{who}: {} (base: {})", words(candidate), words(base)))
+    let [base, candidate] =
+        both.map(|it| format!("{}, {} tokens", counted(it.times as usize, "break"), thousands(it.tokens)));
+    (both[0] != both[1]).then(|| format!("{who}: {candidate} (base: {base})"))
 }
 
 /// Describes a request's cost, and the command that explains it.
 fn describe_request_change(request: &RequestChange, decimals: usize) -> String {
-    let [base, candidate] =
-        [0, 1].map(|side| or_none(request.rows[side], |_| fixed(request.usd[side], decimals)));
+    let usd = |side: usize| or_none(request.rows[side], |_| fixed(request.usd[side], decimals));
+    let (scenario, costs) = (&request.scenario, [0, 1].map(usd).join(" → "));
     let difference = format_signed_usd(request.usd_difference(), decimals);
     let command = request.commands[1].as_ref().or(request.commands[0].as_ref());
-    let command = command.map_or_else(String::new, |it| format!(": `{it}`"));
+    let command = or_nothing(command, |it| format!(": `{it}`"));
     let (turn, step) = (request.turn.saturating_add(1), request.step.saturating_add(1));
-    let beside = request.pair.beside().map_or_else(String::new, |it| format!(" ({it})"));
-    format!(
-        "{}, turn {turn}, step {step}{beside}: {base} → {candidate} USD ({difference}){command}",
-        request.scenario
-    )
+    let beside = or_nothing(request.pair.beside(), |it| format!(" ({it})"));
+    format!("{scenario}, turn {turn}, step {step}{beside}: {costs} USD ({difference}){command}")
 }

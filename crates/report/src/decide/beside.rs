@@ -30,6 +30,6 @@ pub(crate) fn judge_compared_sessions(
         rows: compared.others.iter().listed(),
     });
     let lever = |set: &String| Lever { set: vec![set.clone()], ..Lever::default() };
-    TriedFamily { sessions: sessions.listed(), levers: sets.iter().map(lever).listed(), floor: min_evidence }
-        .judge_levers()
+    let levers = sets.iter().map(lever).listed();
+    TriedFamily { sessions: sessions.listed(), levers, floor: min_evidence }.judge_levers()
 }

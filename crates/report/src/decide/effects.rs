@@ -54,12 +54,8 @@ impl UncertainRatio {
         let (own, base) = sum_of_pairs(samples.iter().map(|sample| sample.pair));
         let ratio = own / base;
         let residual = |sample: &RatioSample<'_>| (sample.pair.0 - ratio * sample.pair.1) / base;
-        Self {
-            value: found.change,
-            error: found.error,
-            freedom: found.freedom,
-            residuals: samples.iter().map(residual).listed(),
-        }
+        let RatioError { change, error, freedom } = found;
+        Self { value: change, error, freedom, residuals: samples.iter().map(residual).listed() }
     }
 
     /// Returns how far it reaches for itself at 97.5%.
@@ -93,13 +89,10 @@ impl RowEffect {
             is_edited: own.clone().any(|effect| effect.is_edited),
             ..Self::default()
         };
-        let pairs =
-            own.zip(&family.sessions).map(|(effect, session)| CostPair::from_effects(effect, session.base));
-        match pairs.collect::<Option<Vec<CostPair>>>() {
-            Some(pairs) if pairs.iter().any(|pair| pair.base.usd > 0.0) => {
-                kept_only.with_costs(family, nth, &pairs)
-            }
-            _ => kept_only,
+        let pairs = own.zip(&family.sessions).map(|(own, session)| CostPair::from_effects(own, session.base));
+        match pairs.collect::<Option<Vec<_>>>().filter(|all| all.iter().any(|pair| pair.base.usd > 0.0)) {
+            Some(pairs) => kept_only.with_costs(family, nth, &pairs),
+            None => kept_only,
         }
     }
 
@@ -195,16 +188,15 @@ fn kept_evidence_share(family: &TriedFamily<'_>, nth: usize) -> Option<Uncertain
     let of_time = unit_of_blocks(&samples).map(|unit| [unit, Over::Weeks]);
     let over = of_time.into_iter().flatten().chain([Over::Sessions, Over::Projects]);
     let reach = |error: &RatioError| student(error.freedom) * error.error;
-    let worst = over
-        .filter_map(|unit| ratio_error(&samples, unit))
-        .chain(ratio_error(&by_person, Over::Projects))
-        .max_by(|one, other| reach(one).total_cmp(&reach(other)))?;
+    let errors = over.filter_map(|unit| ratio_error(&samples, unit));
+    let errors = errors.chain(ratio_error(&by_person, Over::Projects));
+    let worst = errors.max_by(|one, other| reach(one).total_cmp(&reach(other)))?;
     let mut kept = UncertainRatio::new(&samples, worst);
     kept.value += 1.0;
     // Sessions in which nothing is needed add nothing.
     let mut own = kept.residuals.into_iter();
-    let residual =
-        |session: &FamilySession<'_>| session.rows[nth].kept.and_then(|_| own.next()).unwrap_or(0.0);
-    kept.residuals = family.sessions.iter().map(residual).listed();
+    let is_known = family.sessions.iter().map(|session| session.rows[nth].kept.is_some());
+    let residual = |is_known: bool| if is_known { own.next().unwrap_or(0.0) } else { 0.0 };
+    kept.residuals = is_known.map(residual).listed();
     Some(kept)
 }

@@ -121,32 +121,23 @@ struct GroupEstimates {
 }
 
 impl GroupEstimates {
-    fn new(own: &[OwnChange<'_>], session_variance: f64, group_variance: f64, freedom: u64) -> Self {
+    fn new(own: &[OwnChange<'_>], of_session: f64, between: f64, freedom: u64) -> Self {
         /// No error is smaller: sessions that are all alike are not known to be so.
         const LEAST: f64 = 1e-9;
-        let weight =
-            |own: &OwnChange<'_>| 1.0 / ((own.change_variance(session_variance) + group_variance).max(LEAST));
+        let weight = |own: &OwnChange<'_>| 1.0 / (own.change_variance(of_session) + between).max(LEAST);
         let sum: f64 = own.iter().map(weight).sum();
         let mean = own.iter().map(|own| own.change * weight(own)).sum::<f64>() / sum;
         let freedom = [freedom, own.len() as u64 - 1];
-        Self {
-            mean,
-            mean_variance: 1.0 / sum,
-            between: group_variance,
-            of_session: session_variance,
-            freedom,
-        }
+        Self { mean, mean_variance: 1.0 / sum, between, of_session, freedom }
     }
 
     /// Returns what the lever is worth to a group.
     fn saving_of_group(&self, own: &OwnChange<'_>) -> GroupSaving {
         let variance = own.change_variance(self.of_session);
-        let own_share = if own.sessions >= SESSIONS_MIN {
-            1.0
-        } else if self.between > 0.0 {
-            self.between / (self.between + variance)
-        } else {
-            0.0
+        let own_share = match self.between {
+            _ if own.sessions >= SESSIONS_MIN => 1.0,
+            between if between > 0.0 => between / (between + variance),
+            _ => 0.0,
         };
         let rest = 1.0 - own_share;
         let change = own_share * own.change + rest * self.mean;
@@ -208,20 +199,15 @@ mod tests {
             let mut normal = || (0..12).map(|_| draw.next_unit()).sum::<f64>() - 6.0;
             let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
             let truths: Vec<f64> = names.iter().map(|_| 0.92 + 0.04 * normal()).collect();
-            let ratios: Vec<Vec<f64>> =
-                truths.iter().map(|it| (0..5).map(|_| it + 0.08 * normal()).collect()).collect();
-            let all: Vec<GroupedSession<'_>> =
-                names.iter().zip(&ratios).flat_map(|(name, it)| sessions(name, it)).collect();
-            let found = savings_of_groups(&all);
-            held += names
-                .iter()
-                .zip(&truths)
-                .filter(|(name, truth)| {
-                    let saving = found.iter().find(|it| it.group == **name).unwrap();
-                    let saved = (1.0 - **truth) * saving.month_usd;
-                    saving.saved_interval[0] <= saved && saved <= saving.saved_interval[1]
-                })
-                .count();
+            let mut all = Vec::new();
+            for (name, truth) in names.into_iter().zip(&truths) {
+                all.extend(sessions(name, &[(); 5].map(|()| truth + 0.08 * normal())));
+            }
+            for saving in savings_of_groups(&all) {
+                let truth = truths[names.iter().position(|name| *name == saving.group).unwrap()];
+                let saved = (1.0 - truth) * saving.month_usd;
+                held += usize::from(saving.saved_interval[0] <= saved && saved <= saving.saved_interval[1]);
+            }
         }
         let share = held as f64 / 1_600.0;
 

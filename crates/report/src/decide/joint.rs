@@ -128,9 +128,8 @@ impl JointDraws {
 
     /// Returns the statement that a row saves.
     fn test_of_saving(&self, row: &RowEffect) -> RowTest {
-        let (Some(cost), Some(error)) = (&row.cost, row.standard_error()) else {
-            return RowTest::never_true();
-        };
+        let both = row.cost.as_ref().zip(row.standard_error());
+        let Some((cost, error)) = both else { return RowTest::never_true() };
         let mut off = self.sampling_errors(cost);
         for (moved, drawn) in row.moved.iter().zip(&self.assumed).filter(|(moved, _)| **moved != [0.0; 2]) {
             let at = |drawn: f64| drawn.abs() / ENDS * moved[usize::from(drawn > 0.0)];
@@ -230,8 +229,8 @@ fn correct_step_down(all: &[RowTest]) -> Vec<CorrectedTest> {
     for nth in order.iter().rev() {
         least.iter_mut().zip(all[*nth].p_values_of_draws()).for_each(|(least, p)| *least = p.min(*least));
         found[*nth].p = least.iter().filter(|it| **it <= alone[*nth]).count() as f64 / DRAWS as f64;
-        levels[*nth] =
-            *least.clone().select_nth_unstable_by((LEVEL * DRAWS as f64) as usize, f64::total_cmp).1;
+        let place = (LEVEL * DRAWS as f64) as usize;
+        levels[*nth] = *least.clone().select_nth_unstable_by(place, f64::total_cmp).1;
     }
     let (mut most, mut stopped) = (0.0_f64, None);
     for nth in order {
@@ -240,8 +239,8 @@ fn correct_step_down(all: &[RowTest]) -> Vec<CorrectedTest> {
         if most > LEVEL {
             stopped.get_or_insert(levels[nth]);
         }
-        found[nth] =
-            CorrectedTest { p: most, reach: all[nth].error_quantile(stopped.unwrap_or(levels[nth])) };
+        let level = stopped.unwrap_or(levels[nth]);
+        found[nth] = CorrectedTest { p: most, reach: all[nth].error_quantile(level) };
     }
     found
 }
@@ -270,15 +269,10 @@ fn draw_normal(draw: &mut Draw) -> f64 {
 /// measured once more, the row that then looks best would be off by so much on average. Of a single row it is nothing, and the more rows
 /// are about as good, the more it is.
 fn expected_overestimate(effects: &[RowEffect], costs: &[RowTest]) -> f64 {
-    let mut rows: Vec<(f64, f64, &[f64])> = Vec::new();
-    for (row, statement) in effects.iter().zip(costs) {
-        if let (Some(cost), Some(error)) = (&row.cost, row.standard_error())
-            && !row.is_same
-            && statement.off.len() == DRAWS
-        {
-            rows.push((cost.value, error, &statement.off));
-        }
-    }
+    let drawn = effects.iter().zip(costs).filter(|(row, test)| !row.is_same && test.off.len() == DRAWS);
+    let known = |row: &RowEffect| Some((row.cost.as_ref()?.value, row.standard_error()?));
+    let rows = drawn.filter_map(|(row, test)| known(row).map(|(cost, error)| (cost, error, &test.off)));
+    let rows = rows.listed();
     let luck = |draw: usize| {
         let seen = rows.iter().map(|(found, error, off)| (found + error * off[draw], off[draw]));
         seen.min_by(|one, other| one.0.total_cmp(&other.0)).map_or(0.0, |(_, off)| -off)
@@ -303,10 +297,8 @@ mod tests {
         for freedom in [1, 3, 8, 9, 40] {
             let (mean, variance) = moments(&mut || draw_chi_squared_mean(freedom, &mut draw));
             let expected = 2.0 / freedom as f64;
-            assert!(
-                (mean - 1.0).abs() < 0.04 && (variance / expected - 1.0).abs() < 0.08,
-                "{freedom}: {mean}, {variance}"
-            );
+            let is_near = (mean - 1.0).abs() < 0.04 && (variance / expected - 1.0).abs() < 0.08;
+            assert!(is_near, "{freedom}: {mean}, {variance}");
         }
     }
 

@@ -62,16 +62,12 @@ impl<'a> JudgedRow<'a> {
             let word = (!is_same).then_some(Word::CannotTell);
             return Lever { word, why: why.to_owned(), ..lever };
         };
-        let (word, why) =
-            if *is_same { (None, "it changes nothing".to_owned()) } else { choose_word(self, &found) };
-        Lever {
-            word,
-            why,
-            change: Some(found.change),
-            interval: Some(found.interval),
-            expected: Some(found.expected),
-            ..lever
-        }
+        let (word, why) = match is_same {
+            true => (None, "it changes nothing".to_owned()),
+            false => choose_word(self, &found),
+        };
+        let [change, expected] = [found.change, found.expected].map(Some);
+        Lever { word, why, change, interval: Some(found.interval), expected, ..lever }
     }
 }
 
@@ -188,9 +184,8 @@ fn is_worth_a_try(row: &JudgedRow<'_>, found: &CostChange) -> bool {
     let floor = Floor(row.family.floor);
     let kept = row.effect().kept.as_ref().map(|kept| kept.value);
     let is_judged = row.lever().unjudged.is_none() && (kept.is_some() || !row.effect().is_edited);
-    is_judged
-        && floor.keeps(kept, row.effect().task)
-        && found.own_high <= LOSS_MOST * -found.change + ROUNDING
+    let loses_little = found.own_high <= LOSS_MOST * -found.change + ROUNDING;
+    is_judged && loses_little && floor.keeps(kept, row.effect().task)
 }
 
 /// Says which number would decide, and how often it has to be measured.

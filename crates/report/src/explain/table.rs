@@ -1,6 +1,6 @@
 //! An explained request for people: its cost, the cache, where the prefix broke, every item.
 
-use super::words;
+use super::words::{self, describe_editor, format_seconds, format_token_count};
 use crate::blocks::{Block, draw_blocks};
 use crate::prelude::*;
 use crate::rows::RowContext;
@@ -42,30 +42,26 @@ pub fn draw_explanation(explanation: &Explanation, context: RowContext<'_>, styl
 fn title_and_place(explanation: &Explanation, context: RowContext<'_>) -> [String; 2] {
     let RowContext { policy, scenario, profile, .. } = context;
     let (n, all) = (thousands(explanation.n as u64), thousands(explanation.of as u64));
-    let title =
-        format!("Request {n} of {all} · {} · {scenario} · {} ({})", policy.name, profile.name, profile.as_of);
+    let (name, as_of) = (&profile.name, &profile.as_of);
+    let title = format!("Request {n} of {all} · {} · {scenario} · {name} ({as_of})", policy.name);
     let who = match (explanation.row.role, explanation.asked_by) {
         (Role::Main, _) => "of the agent".to_owned(),
         (Role::KeepAlive, _) => "to keep the prompt in the cache".to_owned(),
         (Role::Summariser, None) => "of a summariser".to_owned(),
-        (Role::Summariser, Some(by)) => {
-            format!("of a summariser for {}", words::describe_editor(by, context.policy))
-        }
+        (Role::Summariser, Some(by)) => "of a summariser for ".to_owned() + &describe_editor(by, policy),
     };
     let n_visible = explanation.items.iter().filter(|it| it.now.tokens > 0).count();
     let beside = match (explanation.beside, explanation.unread) {
         (0, 0) => String::new(),
-        (0, n) => format!(", {} of which it does not read", words::format_token_count(n)),
-        (n, _) => format!(" plus {} that belong to no item", words::format_token_count(n)),
+        (0, n) => format!(", {} of which it does not read", format_token_count(n)),
+        (n, _) => format!(" plus {} that belong to no item", format_token_count(n)),
     };
     let (turn, step) = (explanation.row.turn_ix.saturating_add(1), explanation.row.step.saturating_add(1));
-    let at = words::format_seconds(u64::try_from(explanation.row.at_ms).unwrap_or(0));
-    let [prompt, output] = [explanation.row.prompt, explanation.row.output].map(words::format_token_count);
+    let at = format_seconds(u64::try_from(explanation.row.at_ms).unwrap_or(0));
+    let [prompt, output] = [explanation.row.prompt, explanation.row.output].map(format_token_count);
     let items = counted(n_visible, "item");
-    let place = format!(
-        "{who}, turn {turn}, step {step}, at {at}: {prompt} in {items}{beside}; answered with {output}"
-    );
-    [title, place]
+    let when = format!("turn {turn}, step {step}, at {at}");
+    [title, format!("{who}, {when}: {prompt} in {items}{beside}; answered with {output}")]
 }
 
 /// Returns what each part costs.
@@ -97,8 +93,8 @@ fn cost_parts_grid(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
 /// Says what the provider billed, and what of it was cached and not read.
 fn recorded_bill_lines(explanation: &Explanation) -> Vec<String> {
     let billed = explanation.recorded.map(|billed| {
-        let [read, written, uncached, output] =
-            [billed.cache_read, billed.cache_write, billed.uncached, billed.output].map(thousands);
+        let [read, written] = [billed.cache_read, billed.cache_write].map(thousands);
+        let [uncached, output] = [billed.uncached, billed.output].map(thousands);
         format!(
             "Billed by the provider: {read} read, {written} written, {uncached} uncached, {output} output."
         )
@@ -136,14 +132,10 @@ fn cache_lines(explanation: &Explanation, context: RowContext<'_>) -> Vec<String
     let Some(finding) = &explanation.finding else { return lines };
     for mark in &finding.marks {
         let why = match mark.too_short_for {
-            Some(min) => format!(": ignored, the minimum is {}", words::format_token_count(min)),
-            None => format!(", for {}", words::format_seconds(mark.life_ms)),
+            Some(min) => format!(": ignored, the minimum is {}", format_token_count(min)),
+            None => format!(", for {}", format_seconds(mark.life_ms)),
         };
-        lines.push(format!(
-            "breakpoint after item {}, {}{why}",
-            mark.slot,
-            words::format_token_count(mark.tokens)
-        ));
+        lines.push(format!("breakpoint after item {}, {}{why}", mark.slot, format_token_count(mark.tokens)));
     }
     let read = finding.entries.iter().position(|it| matches!(it.fate, Fate::Read(_)));
     let (told, rest) = finding.entries.split_at(read.map_or(finding.entries.len(), |it| it + 1));
@@ -164,8 +156,8 @@ fn stage_lines(explanation: &Explanation, policy: &Policy) -> Vec<String> {
         return vec![format!("No stage changed anything{since}.")];
     }
     let line = |done: &Done| {
-        let (by, items) = (words::describe_editor(done.by, policy), counted(done.n_items, "item"));
-        let (before, after) = (words::format_token_count(done.tokens[0]), thousands(done.tokens[1]));
+        let (by, items) = (describe_editor(done.by, policy), counted(done.n_items, "item"));
+        let (before, after) = (format_token_count(done.tokens[0]), thousands(done.tokens[1]));
         format!("{by}: {items}, {before} before and {after} after")
     };
     explanation.since.iter().map(line).listed()
@@ -174,24 +166,18 @@ fn stage_lines(explanation: &Explanation, policy: &Policy) -> Vec<String> {
 /// Says what was due, and how it was met.
 fn recovery_lines(explanation: &Explanation) -> Vec<String> {
     let need = |need: &NeedRow| {
+        let [weight, calls, failed] = [need.weight, need.calls, need.failed].map(numbers::expected);
         let unmet = match (need.calls > 0.0, need.failed > 0.0) {
-            (_, true) => {
-                format!("; {} expected failures, nothing to recover with", numbers::expected(need.failed))
-            }
-            (true, _) => {
-                let (calls, tokens) =
-                    (numbers::expected(need.calls), words::format_token_count(need.fetched));
-                format!("; {calls} expected calls for {tokens}")
-            }
+            (_, true) => format!("; {failed} expected failures, nothing to recover with"),
+            (true, _) => format!("; {calls} expected calls for {}", format_token_count(need.fetched)),
             _ => String::new(),
         };
-        let (level, weight, met) =
-            (words::serialized_name(need.level), numbers::expected(need.weight), percent(need.met));
+        let (level, met) = (words::serialized_name(need.level), percent(need.met));
         format!("{level} with weight {weight}: {met} met{unmet}")
     };
     let explored = explanation.explored.as_ref().map(|explored| {
         let calls = numbers::expected(explored.calls);
-        let tokens = words::format_token_count(explored.fetched.round() as u64);
+        let tokens = format_token_count(explored.fetched.round() as u64);
         format!("looked up anew because context was removed: {calls} expected calls for {tokens}")
     });
     explanation.needs.iter().map(need).chain(explored).listed()
@@ -217,13 +203,13 @@ fn item_blocks(explanation: &Explanation, policy: &Policy, lists_all: bool) -> V
         let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
         lines.extend(parts.map(|it| item_run_cells(it, broken, policy)));
     }
-    let grid =
-        Grid::new("Items", 1, &head, lines).with(CellKind::Name, &[2]).with(CellKind::Text, &[5, 6, 7]);
+    let grid = Grid::new("Items", 1, &head, lines).with(CellKind::Name, &[2]);
+    let grid = grid.with(CellKind::Text, &[5, 6, 7]).hued(Hue::Cache, &["", "cache"]);
     let since = explanation.prefix.as_ref().map(|it| format!("request {}", it.of));
     let since = since.unwrap_or_else(|| "the previous request".to_owned());
     let differs = if broken.is_some() { ", ≠ the first difference from it" } else { "" };
     let legend = format!("+ new since {since}{differs}");
-    vec![Block::Table(grid.hued(Hue::Cache, &["", "cache"])), Block::Text(legend)]
+    vec![Block::Table(grid), Block::Text(legend)]
 }
 
 /// Returns the line of items that stand alike.
@@ -250,8 +236,8 @@ fn item_run_cells(run: &[StandingItem], broken: Option<u32>, policy: &Policy) ->
 
 /// Returns what the cache did with an item.
 fn describe_item_cache(item: &StandingItem) -> String {
-    let parts =
-        [(item.cached.read, "read"), (item.cached.written, "written"), (item.cached.uncached, "uncached")];
+    let cached = &item.cached;
+    let parts = [(cached.read, "read"), (cached.written, "written"), (cached.uncached, "uncached")];
     let mut some = parts.into_iter().filter(|it| it.0 > 0);
     match (some.next(), some.next()) {
         (None, _) => String::new(),
@@ -264,5 +250,5 @@ fn describe_item_cache(item: &StandingItem) -> String {
 fn describe_last_change(item: &StandingItem, policy: &Policy) -> String {
     let Some(cause) = item.causes.last() else { return String::new() };
     let request = cause.request.map_or(String::new(), |it| format!(", request {it}"));
-    format!("{}{request}", words::describe_editor(cause.by, policy))
+    format!("{}{request}", describe_editor(cause.by, policy))
 }

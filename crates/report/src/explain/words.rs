@@ -69,8 +69,8 @@ pub(super) fn describe_change(cause: &EditCause, policy: &Policy) -> String {
 pub(super) fn describe_cache_entry(entry: &EntryFound, rules: &CacheRules) -> String {
     let place = entry.slot.map_or(String::new(), |slot| format!(" up to item {slot}"));
     let what = format!("{}{place}", format_token_count(entry.tokens));
-    let since =
-        if matches!(rules, CacheRules::ExplicitCache(it) if !it.renews) { "stored" } else { "last used" };
+    let is_kept = matches!(rules, CacheRules::ExplicitCache(it) if !it.renews);
+    let since = if is_kept { "stored" } else { "last used" };
     let age = entry.age_ms.map_or(String::new(), |it| format!(", {since} {} ago", format_seconds(it)));
     let life = entry.life_ms.map_or(String::new(), |it| format!(", lives {}", format_seconds(it)));
     let why = match entry.fate {
@@ -85,11 +85,12 @@ pub(super) fn describe_cache_entry(entry: &EntryFound, rules: &CacheRules) -> St
         Fate::NotReadable { in_ms } => {
             format!("not readable yet: the response of its writer begins {} later", format_seconds(in_ms))
         }
-        Fate::OutOfLookback { positions, looked_at } => format!(
-            "out of lookback: position {} back from the next breakpoint, and only {} are checked",
-            thousands(positions),
-            thousands(looked_at)
-        ),
+        Fate::OutOfLookback { positions, looked_at } => {
+            let [n, most] = [positions, looked_at].map(thousands);
+            format!(
+                "out of lookback: position {n} back from the next breakpoint, and only {most} are checked"
+            )
+        }
         Fate::NoBreakpoint => "not looked up: no counted breakpoint is at or behind it".to_owned(),
         Fate::TooShort { min_tokens } => {
             format!("too short: the minimum is {}", format_token_count(min_tokens))
@@ -105,7 +106,7 @@ pub(super) fn describe_cache_entry(entry: &EntryFound, rules: &CacheRules) -> St
 /// Returns how the cache rules cut prefixes to whole steps.
 fn describe_prefix_steps(rules: &CacheRules) -> String {
     let steps = rules.steps().filter(|it| it.step > 1);
-    steps.map_or_else(String::new, |steps| {
+    or_nothing(steps, |steps| {
         format!(", prefixes end in steps of {} from {} on", thousands(steps.step), thousands(steps.min))
     })
 }
@@ -145,16 +146,13 @@ fn explain_no_entry(explanation: &Explanation, rules: &CacheRules) -> String {
     let Some(prefix) = &explanation.prefix else { return "no request came before".to_owned() };
     if prefix.tokens < min {
         let ([tokens, min], n) = ([prefix.tokens, min].map(format_token_count), prefix.of);
-        return format!(
-            "request {n} left no entry because its prompt was too short: {tokens}, the minimum is {min}"
-        );
+        let why = "left no entry because its prompt was too short";
+        return format!("request {n} {why}: {tokens}, the minimum is {min}");
     }
     match &prefix.same {
         Same::Until { item, .. } => {
-            format!(
-                "the prompt differs from request {} at item {item}, and no entry ends before it",
-                prefix.of
-            )
+            let other = prefix.of;
+            format!("the prompt differs from request {other} at item {item}, and no entry ends before it")
         }
         Same::All => "no earlier request left an entry for this prompt".to_owned(),
     }
@@ -172,8 +170,8 @@ pub(super) fn describe_prefix(explanation: &Explanation, policy: &Policy) -> Str
     let new = text_if_any(new.len(), |n| {
         format!(" New since: {}, {}.", counted(n, "item"), format_token_count(n_new))
     });
-    let settings: String =
-        prefix.settings.iter().map(|it| format!(" {}", describe_setting_change(*it))).collect();
+    let settings = prefix.settings.iter().map(|it| format!(" {}", describe_setting_change(*it)));
+    let settings: String = settings.collect();
     match &prefix.same {
         Same::All => {
             let tokens = format_token_count(prefix.tokens);
@@ -181,10 +179,9 @@ pub(super) fn describe_prefix(explanation: &Explanation, policy: &Policy) -> Str
         }
         Same::Until { item, causes } => {
             let whose = explanation.items.iter().find(|it| it.item == *item);
-            let kind = whose.map_or(String::new(), |it| format!(" ({})", item_name(it)));
-            let cause = causes
-                .last()
-                .map_or(String::new(), |it| format!(" {}.", capitalise(&describe_change(it, policy))));
+            let kind = or_nothing(whose, |it| format!(" ({})", item_name(it)));
+            let change = |it: &EditCause| format!(" {}.", capitalise(&describe_change(it, policy)));
+            let cause = or_nothing(causes.last(), change);
             let (same, all) = (thousands(prefix.same_tokens), format_token_count(prefix.tokens));
             format!(
                 "Differs from request {} at item {item}{kind}: {same} of its {all} come before \
@@ -216,22 +213,13 @@ pub(super) fn item_name(item: &StandingItem) -> String {
 pub fn render_prompt_text(explanation: &Explanation) -> String {
     let mut text = String::new();
     for item in explanation.items.iter().filter(|it| it.now.tokens > 0) {
-        let (n, what, how, tokens) = (
-            item.item,
-            item_name(item),
-            describe_item_state(item),
-            format_token_count(item.now.tokens.into()),
-        );
-        text +=
-            &format!("──── {n} · {what} · {how} · {tokens}\n{}\n\n", item_text(item).trim_end_matches('\n'));
+        let (n, what, how) = (item.item, item_name(item), describe_item_state(item));
+        let (tokens, own) = (format_token_count(item.now.tokens.into()), item_text(item));
+        text += &format!("──── {n} · {what} · {how} · {tokens}\n{}\n\n", own.trim_end_matches('\n'));
     }
-    if explanation.beside > 0 {
-        text += &format!(
-            "──── {} beside the items, without known text\n",
-            format_token_count(explanation.beside)
-        );
-    }
-    text
+    text + &text_if_any(explanation.beside, |n| {
+        format!("──── {} beside the items, without known text\n", format_token_count(n))
+    })
 }
 
 /// Returns an item's text in the prompt, or what is known of it.
