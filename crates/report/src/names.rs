@@ -28,6 +28,23 @@ pub(super) fn text_if_any<N: Copy + Default + PartialEq>(n: N, words: impl FnOnc
     if n == N::default() { String::new() } else { words(n) }
 }
 
+/// Joins the first few of some texts, and says how many more there are.
+pub(super) fn first_few(texts: impl Iterator<Item = String>, most: usize) -> String {
+    let mut texts = texts.listed();
+    let more = text_if_any(texts.len().saturating_sub(most), |n| format!(" and {n} more"));
+    texts.truncate(most);
+    texts.join(", ") + &more
+}
+
+/// Returns the first few of some names, and behind them how many more there are.
+pub(super) fn names_and_more(names: impl Iterator<Item = String>, most: usize) -> Vec<String> {
+    let mut names = names.listed();
+    let n_more = names.len().saturating_sub(most);
+    names.truncate(most);
+    names.extend((n_more > 0).then(|| format!("{n_more} more")));
+    names
+}
+
 /// Returns an amount of US dollars; small ones with more digits.
 pub(super) fn format_usd(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };

@@ -102,11 +102,11 @@ impl ScreenWaiting {
     pub(super) fn new(sessions: &[SessionFacts], calendar: &Calendar) -> Self {
         let waited = |is_of_agent: bool| {
             let own = sessions.iter().filter(|it| it.is_of_agent == is_of_agent);
-            let days =
-                own.flat_map(|it| &it.waits.by_day).filter(|it| calendar.counts(*it.0)).map(|it| *it.1);
-            days.reduce(|sum, day| DayWait {
-                main: sum.main + day.main,
-                compaction: sum.compaction + day.compaction,
+            let days = own.flat_map(|it| &it.waits.by_day).filter(|it| calendar.counts(*it.0));
+            days.map(|it| *it.1).reduce(|mut sum, day| {
+                sum.main += day.main;
+                sum.compaction += day.compaction;
+                sum
             })
         };
         let scaled = |it: f64| it * calendar.ratio();
@@ -129,13 +129,9 @@ impl ScreenWaiting {
 
     /// Says which models have no data.
     fn models_without_timings(&self) -> Option<String> {
-        let all = &self.requests_without_data;
-        let named =
-            |(model, n): (&String, &u64)| format!("{} ({} requests)", in_one_line(model), thousands(*n));
-        let mut names = all.iter().take(NAMED).map(named).listed();
-        if all.len() > NAMED {
-            names.push(format!("{} more", all.len() - NAMED));
-        }
+        let models = self.requests_without_data.iter();
+        let models = models.map(|(model, n)| format!("{} ({} requests)", in_one_line(model), thousands(*n)));
+        let names = names_and_more(models, NAMED);
         (!names.is_empty()).then(|| listed(&names))
     }
 }
@@ -145,8 +141,10 @@ pub(super) fn waiting_sentence(screen: &FirstScreen) -> Option<String> {
     let waiting = &screen.waiting;
     let unknown = waiting.models_without_timings();
     let Some((minutes, [low, high])) = waiting.minutes.zip(waiting.interval) else {
-        return unknown
-            .map(|it| format!("How long you waited for answers is unknown: there are no timings of {it}."));
+        let models = unknown?;
+        return Some(format!(
+            "How long you waited for answers is unknown: there are no timings of {models}."
+        ));
     };
     let (unit, by) = if minutes >= HOURS_FROM { ("hours", 60.0) } else { ("minutes", 1.0) };
     let [said, low, high] = [minutes, low, high].map(|it| format_rounded(it / by));
