@@ -204,8 +204,7 @@ pub(super) fn reason_if_not_do(found: &Lever) -> Option<Reason> {
 
 /// Returns the word of a choice, and what it rests on. What saves on the sessions held out, and was not found to hold there by the rule of
 /// fitted numbers, can be tried.
-pub(super) fn word_and_sentence(found: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
-    let mut found = found;
+pub(super) fn word_and_sentence(mut found: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
     if let Some(reason) = reason.filter(|_| found.word == Some(Word::Do)) {
         (found.word, found.why) = (Some(Word::Try), reason.text.clone());
     }
