@@ -190,10 +190,8 @@ pub fn best_lever_of_each_setting(all: &[Lever], pasted: Option<usize>) -> Vec<&
     let pasted = pasted.and_then(|it| all.get(it));
     let mut best: Vec<&Lever> = Vec::new();
     // Of two that are *do*, the one that saves more at its lower end comes first.
-    let rank = |lever: &Lever| {
-        let high = lever.interval.filter(|_| lever.word == Some(Word::Do)).map_or(0.0, |[_, high]| high);
-        (lever.word, high)
-    };
+    let high = |it: &Lever| it.interval.filter(|_| it.word == Some(Word::Do)).map_or(0.0, |[_, high]| high);
+    let rank = |lever: &Lever| (lever.word, high(lever));
     let is_news = |lever: &&Lever| {
         let own = pasted.filter(|pasted| pasted.setting_keys().contains(&lever.setting_keys()[0]));
         own.is_none_or(|pasted| {
