@@ -179,7 +179,8 @@ impl GuardContext<'_> {
                     };
                     let holds = found.as_ref().is_ok_and(holds);
                     let bound = format!("{word} {}", bound_in_words(bound));
-                    let verdict = self.build_verdict(own, metric, found.map(|it| it.0), bound, holds);
+                    let open = self.open_verdict(own, found.map(|it| it.0));
+                    let verdict = GuardVerdict { bound, holds, ..open };
                     verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
                 }
                 GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
@@ -193,7 +194,7 @@ impl GuardContext<'_> {
                     let most = sign * share.number;
                     let mark = if most < 0.0 { '−' } else { '+' };
                     let bound = format!("{word} {mark}{}% against {over}", most.abs());
-                    let verdict = self.build_verdict(own, metric, found, bound, holds);
+                    let verdict = GuardVerdict { bound, holds, ..self.open_verdict(own, found) };
                     let verdict = GuardVerdict { is_better_higher: Some(is_lower), ..verdict };
                     verdicts.push(GuardVerdict { is_change: true, ..verdict });
                 }
@@ -221,30 +222,25 @@ impl GuardContext<'_> {
         let found = firing.map(|it| GuardedNumber { value: it.fired as f64, interval: None });
         let found = found.ok_or_else(|| "no policy acts on this load".to_owned());
         let holds = found.as_ref().is_ok_and(|it| it.value > 0.0);
-        self.build_verdict(own, &format!("stages.{stage}.fired"), found, "at least 1".to_owned(), holds)
+        let (metric, bound) = (format!("stages.{stage}.fired"), "at least 1".to_owned());
+        GuardVerdict { metric, bound, holds, ..self.open_verdict(own, found) }
     }
 
-    fn build_verdict(
-        &self,
-        own: &RunNumbers<'_>,
-        metric: &str,
-        found: Result<GuardedNumber, String>,
-        bound: String,
-        holds: bool,
-    ) -> GuardVerdict {
+    /// Returns what a verdict says beside its bound, and whether that holds.
+    fn open_verdict(&self, own: &RunNumbers<'_>, found: Result<GuardedNumber, String>) -> GuardVerdict {
         let Run { policy, scenario, profile, .. } = own.run;
         let surely = self.guard.guard.surely;
         GuardVerdict {
             guard: self.guard.guard.name.clone(),
             run: [policy, scenario, profile].map(String::clone),
-            metric: metric.to_owned(),
+            metric: self.guard.guard.metric.clone().unwrap_or_default(),
             over: self.guard.over.clone(),
             value: found.as_ref().ok().map(|it| it.value),
             interval: found.as_ref().ok().and_then(|it| it.interval).filter(|_| surely),
             is_change: false,
             is_better_higher: None,
-            bound,
-            holds,
+            bound: String::new(),
+            holds: false,
             reason: found.err(),
             place: self.guard.place.clone(),
             policy_place: self.guard.policy_place.clone(),

@@ -91,8 +91,8 @@ impl PolicySum {
         let at = format!("turn {} of {turns}", failure.turn);
         Some(match (self.n_runs, self.n_stopped) {
             (1, _) => format!("stopped at {at} (limit)"),
-            (n_runs, n_stopped) => {
-                format!("stopped in {n_stopped} of {n_runs} scenarios (limit), first in {scenario} at {at}")
+            (n, n_stopped) => {
+                format!("stopped in {n_stopped} of {n} scenarios (limit), first in {scenario} at {at}")
             }
         })
     }

@@ -65,9 +65,7 @@ mod tests {
     fn a_name_without_its_folder_stands_where_no_other_ends_so() {
         assert_eq!(names_without_folders(&["a/x", "b/x", "b/y", "z", "z"]), ["a/x", "b/x", "y", "z", "z"]);
         // A preset keeps the name of its agent.
-        assert_eq!(
-            names_without_folders(&["agents/codex/auto_compact", "identity"]),
-            ["codex/auto_compact", "identity"]
-        );
+        let presets = ["agents/codex/auto_compact", "identity"];
+        assert_eq!(names_without_folders(&presets), ["codex/auto_compact", "identity"]);
     }
 }

@@ -175,13 +175,12 @@ impl Report {
     pub fn note_on_unread_records(&self) -> Option<String> {
         let n = self.losses.n_unread_records();
         let logs = if self.sessions.len() == 1 { "this log" } else { "these logs" };
-        let one = ("record", "is", "it was a request");
-        let (records, is, were) = if n == 1 { one } else { ("records", "are", "they were requests") };
+        let (is, were) = if n == 1 { ("is", "it was a request") } else { ("are", "they were requests") };
+        let records = counted(n, "record");
         (n > 0).then(|| {
             format!(
-                "{} {records} of {logs} cannot be read and {is} left out: if {were}, all totals lack what was billed. `ctxsim import` shows \
-                 which.",
-                thousands(n as u64)
+                "{records} of {logs} cannot be read and {is} left out: if {were}, all totals lack what was billed. `ctxsim import` shows \
+                 which."
             )
         })
     }

@@ -205,7 +205,7 @@ impl Tuned {
         let judged = judged.unwrap_or_default();
         let n_projects = distinct_projects(&all).iter().filter(|it| !it.is_empty()).count();
         let is_turned = split.by == SplitBy::Time && n_projects >= PROJECTS_MIN;
-        let in_turn = is_turned.then(|| hold_out_projects(&all, n_variants, min_evidence));
+        let in_turn = is_turned.then(|| hold_out_each_project(&all, n_variants, min_evidence));
         let in_turn = in_turn.unwrap_or_default();
         let mut tuned = Self {
             base: base.to_owned(),
@@ -292,17 +292,17 @@ pub fn variant_on_all_sessions(sessions: &[TunedSession], nth: usize) -> TunePar
 }
 
 /// Puts the sessions of each project under what is chosen without it; where nothing is, under the base.
-fn hold_out_projects<'s>(
-    all: &[&'s TunedSession],
+fn hold_out_each_project<'s>(
+    sessions: &[&'s TunedSession],
     n_variants: usize,
     floor: f64,
 ) -> Vec<SessionUnderVariant<'s>> {
     let of_project = |project: &str| {
-        let (own, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.project == project);
+        let (own, others): (Vec<_>, Vec<_>) = sessions.iter().partition(|it| it.project == project);
         let nth = cheapest_keeping_variant(&others, n_variants, floor);
         own.into_iter().map(move |session| SessionUnderVariant { session, nth }).listed()
     };
-    distinct_projects(all).into_iter().flat_map(of_project).listed()
+    distinct_projects(sessions).into_iter().flat_map(of_project).listed()
 }
 
 /// Returns the variant that some sessions choose: the cheapest of those that cost less than the base and are certain to keep enough evidence.

@@ -175,15 +175,15 @@ const RESTS_ON: &str = "It is “as forecast” if the whole 95% interval is les
 /// # Errors
 /// What the template says.
 pub fn html_page(found: &Realised) -> Result<String, template::Error> {
-    let page = Page {
+    Page {
         command: "realised",
         title: format!("What became of {}", listed(&found.set)),
         about: format!("{}, {} later sessions.", found.agent, found.sessions),
         answers: vec![answer_card(found)],
         rests_on: vec![RESTS_ON.to_owned()],
         parts: page_parts(forest_chart(found).into_iter().listed(), text_blocks(found).into_iter().skip(1)),
-    };
-    page.into_html()
+    }
+    .into_html()
 }
 
 /// Draws what came about beside what was forecast.

@@ -135,11 +135,10 @@ fn agent_text(agent: &AgentRead, is_counted: bool) -> String {
 /// Says how well the bill is predicted.
 fn prediction_sentence(screen: &FirstScreen) -> Option<String> {
     let check = screen.predicted?;
-    Some(format!(
-        "Checked by predicting the bill: cache reads match to the token on {} of the requests; {}.",
-        percent(check.exact as f64 / check.requests.max(1) as f64),
-        prediction_error_text(check.predicted_usd, check.billed_usd)
-    ))
+    let exact = percent(check.exact as f64 / check.requests.max(1) as f64);
+    let reads = format!("cache reads match to the token on {exact} of the requests");
+    let error = prediction_error_text(check.predicted_usd, check.billed_usd);
+    Some(format!("Checked by predicting the bill: {reads}; {error}."))
 }
 
 /// Dollars to the same decimals, so that what adds up is seen to.
@@ -344,15 +343,15 @@ pub fn html_page(screen: &FirstScreen) -> Result<String, template::Error> {
     // What was read is what the page is about.
     let blocks = text_blocks(screen, screen.levers.len()).into_iter().skip(1).chain(closing_blocks(screen));
     let (number, what) = (format_cost(screen.month.usd), month_title(screen));
-    let page = Page {
+    Page {
         command: "screen",
         title: "What your sessions cost".to_owned(),
         about: sessions_read_sentence(screen),
         answers: vec![Card { number, what, ..Card::default() }],
         parts: page_parts(bill_by_day_chart(screen).into_iter().listed(), blocks),
         ..Page::default()
-    };
-    page.into_html()
+    }
+    .into_html()
 }
 
 /// What a part is called where there is little room.

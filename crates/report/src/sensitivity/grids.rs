@@ -261,9 +261,8 @@ pub(super) fn comparison_notes(comparison: &Sensitivity) -> Vec<String> {
     let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(is_unknown);
     let silent = comparison.grids.iter().filter(is_silent).map(|it| it.load.as_str()).listed().join(", ");
     if !silent.is_empty() {
-        notes.push(format!(
-            "{silent}: this scenario declares no evidence needs: do not judge it by cost alone."
-        ));
+        let none = "declares no evidence needs: do not judge it by cost alone";
+        notes.push(format!("{silent}: this scenario {none}."));
     }
     if let Some(OpenOrders { neighbours, open, unknown }) = comparison.open_orders() {
         let unknown = text_if_any(unknown, |n| {
@@ -312,37 +311,32 @@ fn savings_grid(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid 
     let remembered = grid.rows.iter().flat_map(|it| &it.cells).find_map(|it| it.remembered.as_ref());
     let is_priced = |row: &&PriceRow| !row.is_free() && row.cells.iter().any(|cell| cell.rank.is_some());
     let n_priced = grid.rows.iter().filter(is_priced).count();
-    let cells = |policy: usize| grid.rows.iter().filter_map(|row| row.cells.get(policy)).listed();
-    let share = |policy, number: fn(&PriceCell) -> Option<f64>| cells_range(&cells(policy), number, percent);
+    // The range of a number over all profiles; a single number if both ends look the same.
+    let range = |policy: &usize, number: fn(&PriceCell) -> Option<f64>, written: fn(f64) -> String| {
+        let numbers = || grid.rows.iter().filter_map(|row| number(row.cells.get(*policy)?));
+        match [numbers().reduce(f64::min), numbers().reduce(f64::max)].map(|it| or_none(it, written)) {
+            [least, most] if least == most => least,
+            [least, most] => format!("{}–{most}", least.trim_end_matches('%')),
+        }
+    };
     let tokens = |number: f64| numbers::short(number.round() as u64);
     let n_cheapest = |policy: usize| grid.rows.iter().filter(|row| row.cheapest() == Some(policy)).count();
     let columns: [Of<'_, usize>; 8] = [
         ("policy", &|policy| letters[*policy].clone()),
         ("cheapest under", &|policy| format!("{} of {n_priced}", n_cheapest(*policy))),
         ("Δ cost", &|policy| if *policy == 0 { NONE.to_owned() } else { median_change_text(grid, *policy) }),
-        (remembered.map_or("evidence kept", |it| it.heading), &|policy| share(*policy, PriceCell::kept)),
-        ("recovery tokens", &|policy| cells_range(&cells(*policy), PriceCell::recovery_tokens, tokens)),
-        ("results shown", &|policy| share(*policy, PriceCell::results_shown)),
-        ("of limit", &|policy| share(*policy, PriceCell::of_limit)),
+        (remembered.map_or("evidence kept", |it| it.heading), &|policy| {
+            range(policy, PriceCell::kept, percent)
+        }),
+        ("recovery tokens", &|policy| range(policy, PriceCell::recovery_tokens, tokens)),
+        ("results shown", &|policy| range(policy, PriceCell::results_shown, percent)),
+        ("of limit", &|policy| range(policy, PriceCell::of_limit, percent)),
         ("labels", &|policy| {
             if *policy == 0 { "baseline".to_owned() } else { label_counts_text(grid, *policy) }
         }),
     ];
     let policies = (0..letters.len()).listed();
     Grid::from_columns(grid_title(all, grid, "Savings and losses of each policy"), 1, &policies, &columns)
-}
-
-/// Writes the range of a number over all profiles; a single number if both ends look the same.
-fn cells_range(
-    cells: &[&PriceCell],
-    number: fn(&PriceCell) -> Option<f64>,
-    written: fn(f64) -> String,
-) -> String {
-    let numbers = || cells.iter().filter_map(|it| number(it));
-    match [numbers().reduce(f64::min), numbers().reduce(f64::max)].map(|it| or_none(it, written)) {
-        [least, most] if least == most => least,
-        [least, most] => format!("{}–{most}", least.trim_end_matches('%')),
-    }
 }
 
 /// Writes the median of the changes of cost against the first policy.

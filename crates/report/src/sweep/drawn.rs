@@ -33,7 +33,7 @@ pub fn terminal_text(sweep: &Sweep, shows_all: bool, terminal: impl Into<Termina
     counts.sort_by(|_, a, _, b| b.cmp(a));
     let counts = counts.iter().map(|(label, n)| format!("`{label}` {n}")).listed();
     let title = format!("{} varied against {}: {n_points}, {front}", head.policy, head.base);
-    let text = SearchResultText {
+    SearchResultText {
         answer,
         table: Grid { title, ..points_grid(sweep, &sweep.front) },
         has_base: true,
@@ -41,8 +41,8 @@ pub fn terminal_text(sweep: &Sweep, shows_all: bool, terminal: impl Into<Termina
         shows_all_by: "ctxsim sweep --details",
         notes: vec![format!("Labels against {}: {}.", head.base, counts.join(", "))],
         details: Vec::new(),
-    };
-    text.draw(shows_all, terminal.into())
+    }
+    .draw(shows_all, terminal.into())
 }
 
 /// Returns a sweep as a page.
@@ -65,7 +65,7 @@ pub fn html_page(sweep: &Sweep) -> Result<String, template::Error> {
     let rests_on = rests_on.filter(|it| !it.1.is_empty());
     let varied = head.vary.iter().map(|(path, values)| format!("{path}: {}", values.join(", "))).listed();
     let set = PagePiece::list("Set at every point", head.set.clone());
-    let page = Page {
+    Page {
         command: "sweep",
         title: format!("{} varied against {}", head.policy, head.base),
         about: format!("{}, {} on the front.", counted(sweep.points.len(), "point"), sweep.front.len()),
@@ -76,8 +76,8 @@ pub fn html_page(sweep: &Sweep) -> Result<String, template::Error> {
             PagePart::tables(vec![points]),
             PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
         ],
-    };
-    page.into_html()
+    }
+    .into_html()
 }
 
 /// Says what the knee is, or why there is none.

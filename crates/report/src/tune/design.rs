@@ -207,7 +207,7 @@ pub fn terminal_text(designed: &DesignSearchResult, terminal: impl Into<Terminal
     answer.extend(designed.part_sentences().map(Block::Text));
     answer.push(Block::Text(designed.beaten_presets_sentence()));
     answer.extend(designed.ceiling_sentence().map(Block::Text));
-    let text = SearchResultText {
+    SearchResultText {
         answer,
         table: front_grid(designed),
         has_base: false,
@@ -215,8 +215,8 @@ pub fn terminal_text(designed: &DesignSearchResult, terminal: impl Into<Terminal
         shows_all_by: "ctxsim tune --design --json",
         notes: vec![designed.search_sentence()],
         details: Vec::new(),
-    };
-    text.draw(false, terminal.into())
+    }
+    .draw(false, terminal.into())
 }
 
 /// Returns the front as a table.

@@ -32,7 +32,7 @@ pub fn terminal_text(tuned: &Tuned, shows_all: bool, terminal: impl Into<Termina
     };
     let (sessions, variants) = (counted(tuned.n_sessions(), "session"), counted(tuned.variants, "variant"));
     let title = format!("{} tuned against {} on {sessions}: {variants}", tuned.policy, tuned.base);
-    let text = SearchResultText {
+    SearchResultText {
         answer,
         table: Grid { title, ..table },
         has_base: true,
@@ -40,8 +40,8 @@ pub fn terminal_text(tuned: &Tuned, shows_all: bool, terminal: impl Into<Termina
         shows_all_by: "ctxsim tune --details",
         notes: tried_sentences(tuned),
         details: project_and_time_grids(tuned),
-    };
-    text.draw(shows_all, terminal.into())
+    }
+    .draw(shows_all, terminal.into())
 }
 
 /// Returns what was found as a page.
@@ -52,7 +52,7 @@ pub fn html_page(tuned: &Tuned) -> Result<String, template::Error> {
     let table = Grid { title: "Every variant, the best first".to_owned(), ..variants_grid(tuned) };
     let tables = std::iter::once(table).chain(project_and_time_grids(tuned));
     let (sessions, variants) = (counted(tuned.n_sessions(), "session"), counted(tuned.variants, "variant"));
-    let page = Page {
+    Page {
         command: "tune",
         title: format!("{} tuned against {}", tuned.policy, tuned.base),
         about: format!("{variants} on {sessions}."),
@@ -63,8 +63,8 @@ pub fn html_page(tuned: &Tuned) -> Result<String, template::Error> {
             PagePart::tables(tables.map(PagePiece::table).listed()),
             PagePart::causes(PagePiece::list("What was tried", tried_sentences(tuned))),
         ],
-    };
-    page.into_html()
+    }
+    .into_html()
 }
 
 /// Says whether to use the best variant.
@@ -180,10 +180,8 @@ fn tried_sentences(tuned: &Tuned) -> Vec<String> {
     }
     if !tuned.never_fired.is_empty() {
         let (stages, n) = (listed_code(&tuned.never_fired), thousands(tuned.prompt_tokens_max));
-        let base = &tuned.base;
-        lines.push(format!(
-            "{stages} never fired in any variant; the longest prompt under {base} has {n} tokens."
-        ));
+        let longest = format!("the longest prompt under {} has {n} tokens", tuned.base);
+        lines.push(format!("{stages} never fired in any variant; {longest}."));
     }
     lines
 }

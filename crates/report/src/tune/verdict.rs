@@ -58,10 +58,8 @@ impl Tuned {
     pub(super) fn why_nothing_chosen(&self, all_idle: bool) -> Option<Reason> {
         let (base, floor) = (&self.base, percent(self.min_evidence));
         if all_idle {
-            let longest = thousands(self.prompt_tokens_max);
-            let text = format!(
-                "no stage ever fired, so every variant is {base}; the longest prompt has {longest} tokens"
-            );
+            let longest = format!("the longest prompt has {} tokens", thousands(self.prompt_tokens_max));
+            let text = format!("no stage ever fired, so every variant is {base}; {longest}");
             return some_reason(WhyNot::NeverFires, text);
         }
         let points = || self.points.iter().filter_map(|it| Some((it, it.parts.first()?)));
