@@ -139,9 +139,7 @@ impl SessionContents {
     fn new(imported: &Imported, profile_of: ProfileOf<'_>) -> Self {
         let timeline = &imported.timeline;
         let recorded = timeline.recorded.clone().unwrap_or_default();
-        let billed: Vec<&Usage> = recorded.usage.iter().flatten().listed();
-        let sum =
-            |field: fn(&Usage) -> Tokens| billed.iter().map(|it| field(it)).reduce(Tokens::saturating_add);
+        let billed: Vec<Usage> = recorded.usage.iter().flatten().copied().listed();
         let total = |bills: &[Usage], field: fn(&Usage) -> Tokens| {
             bills.iter().map(field).reduce(Tokens::saturating_add)
         };
@@ -170,10 +168,10 @@ impl SessionContents {
             items: timeline.spine.items.len(),
             resets: resets.len(),
             prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
-            uncached_tokens: sum(|it| it.uncached),
-            cache_read_tokens: sum(|it| it.cache_read),
-            cache_write_tokens: sum(|it| it.cache_write),
-            output_tokens: sum(|it| it.output),
+            uncached_tokens: total(&billed, |it| it.uncached),
+            cache_read_tokens: total(&billed, |it| it.cache_read),
+            cache_write_tokens: total(&billed, |it| it.cache_write),
+            output_tokens: total(&billed, |it| it.output),
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
             as_logged: BillAsLogged::from_timeline(timeline, profile_of),
             by: SessionBill::from_timeline(timeline, profile_of),

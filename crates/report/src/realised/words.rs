@@ -33,9 +33,8 @@ fn text_blocks(found: &Realised) -> Vec<Block> {
         blocks.push(Block::paragraph(billed_sums_sentence(found)));
     }
     if found.is_by_cost && found.sessions > 0 && found.forecast.abs() < NOTHING {
-        blocks.push(Block::paragraph(
-            "As simulated, the change does next to nothing in these sessions, whatever it does in others.",
-        ));
+        let nothing = "As simulated, the change does next to nothing in these sessions";
+        blocks.push(Block::Text(format!("{nothing}, whatever it does in others.")));
     }
     blocks.extend(found.compared.iter().map(|it| Block::paragraph(compared_sessions_sentence(it))));
     blocks.extend(left_out_sentence(found).map(Block::Text));

@@ -233,12 +233,9 @@ mod tests {
     const MONTH_MS: i64 = 30 * DAY_MS;
 
     fn tally(usd: f64, met: f64) -> Tally {
-        let needs = NeedSums { weight: 1.0, met, ..NeedSums::default() };
-        Tally {
-            sums: Sums { needs, ..Sums::default() },
-            costs: Costs { reaction: Amount::of_usd(usd), ..Costs::default() },
-            ..Tally::empty()
-        }
+        let sums = Sums { needs: NeedSums { weight: 1.0, met, ..NeedSums::default() }, ..Sums::default() };
+        let costs = Costs { reaction: Amount::of_usd(usd), ..Costs::default() };
+        Tally { sums, costs, ..Tally::empty() }
     }
 
     /// Makes 48 sessions in eight months and twelve projects; each month has six of the projects.
