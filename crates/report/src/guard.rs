@@ -114,9 +114,8 @@ impl GuardContext<'_> {
         let Some(over) = &self.guard.over else {
             return Ok(GuardedNumber { value, interval: metric_interval(own, metric) });
         };
-        match metric_value_or_reason(self.matching_run_of(own, over)?, metric)
-            .map_err(|it| format!("{over}: {it}"))?
-        {
+        let other = metric_value_or_reason(self.matching_run_of(own, over)?, metric);
+        match other.map_err(|it| format!("{over}: {it}"))? {
             0.0 => Err(format!("{over} is 0 there, so there is no ratio")),
             divisor => Ok(GuardedNumber { value: value / divisor, interval: None }),
         }
@@ -131,42 +130,35 @@ impl GuardContext<'_> {
         if !own.run.tally.outcome.did_as_much_as(&other.run.tally.outcome) {
             return Err(format!("the run stopped earlier than {over}"));
         }
-        if base == 0.0 {
-            let none = GuardedNumber { value: 0.0, interval: None };
-            return if value == 0.0 {
-                Ok(none)
-            } else {
-                Err(format!("{over} is 0 there, so there is no share"))
-            };
+        if base == 0.0 && value == 0.0 {
+            return Ok(GuardedNumber { value: 0.0, interval: None });
         }
-        let interval =
-            if self.guard.guard.surely { self.increase_interval(own, other, metric) } else { None };
+        if base == 0.0 {
+            return Err(format!("{over} is 0 there, so there is no share"));
+        }
+        let surely = self.guard.guard.surely;
+        let interval = surely.then(|| self.increase_interval(own, other, metric)).flatten();
         Ok(GuardedNumber { value: value / base - 1.0, interval })
     }
 
     /// Returns the interval of an increase: for a sum of several scenarios that of tables, where it is the cost's, else over resampled
     /// scenarios; for a single one the bound over what is assumed.
-    fn increase_interval(
-        &self,
-        own: &RunNumbers<'_>,
-        other: &RunNumbers<'_>,
-        place: &str,
-    ) -> Option<[f64; 2]> {
+    fn increase_interval(&self, own: &RunNumbers<'_>, base: &RunNumbers<'_>, path: &str) -> Option<[f64; 2]> {
         if own.run.scenario != ALL {
-            return own.run.tally.assumed_bound(&other.run.tally).filter(|_| place == COST);
+            return own.run.tally.assumed_bound(&base.run.tally).filter(|_| path == COST);
         }
-        let metric = metric::at_place(place.strip_prefix(TOTALS)?)?;
+        let metric = metric::at_place(path.strip_prefix(TOTALS)?)?;
         let single = |it: &&RunNumbers<'_>| it.run.scenario != ALL && it.run.profile == own.run.profile;
         let singles = self.runs.iter().filter(single).filter(|it| it.run.policy == own.run.policy);
-        let pairs = singles.filter_map(|it| Some([self.matching_run_of(it, &other.run.policy).ok()?, it]));
-        if place == COST {
+        let pairs = singles.filter_map(|it| Some([self.matching_run_of(it, &base.run.policy).ok()?, it]));
+        if path == COST {
             let sample = |[base, own]: [&RunNumbers<'_>; 2]| {
                 let pair = own.run.tally.costs.total().zip(base.run.tally.costs.total());
                 let at_ms = self.ended_ms.get(own.run.scenario.as_str()).copied();
                 pair.map(|pair| RatioSample { pair, project: "", at_ms })
             };
             let samples = pairs.filter_map(sample).filter(|it| it.pair.1 > 0.0).listed();
-            return ratio_interval_for_later(&samples, own.run.tally.assumed_reach(&other.run.tally));
+            return ratio_interval_for_later(&samples, own.run.tally.assumed_reach(&base.run.tally));
         }
         let pairs: Vec<[Tally; 2]> = pairs.map(|it| it.map(|it| it.run.tally.clone())).listed();
         let delta = Pairs::new(&pairs).delta(Better::Neither, |it| metric.value_in(it))?;
@@ -187,7 +179,8 @@ impl GuardContext<'_> {
                     };
                     let holds = found.as_ref().is_ok_and(holds);
                     let bound = format!("{word} {}", bound_in_words(bound));
-                    let verdict = self.build_verdict(own, metric, found.map(|it| it.0), bound, holds);
+                    let open = self.open_verdict(own, found.map(|it| it.0));
+                    let verdict = GuardVerdict { bound, holds, ..open };
                     verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
                 }
                 GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
@@ -195,16 +188,15 @@ impl GuardContext<'_> {
                     let found = self.relative_increase(own, metric);
                     let (word, sign) = if is_lower { ("at least", -1.0) } else { ("at most", 1.0) };
                     // By how much it differs in the direction that is bounded.
-                    let holds =
-                        |number| sign * self.least_favourable_value(number, is_lower) <= share.share();
-                    let holds = found.as_ref().is_ok_and(holds);
+                    let differs = |number| sign * self.least_favourable_value(number, is_lower);
+                    let holds = found.as_ref().is_ok_and(|number| differs(number) <= share.share());
                     let over = self.guard.over.as_deref().unwrap_or_default();
                     let most = sign * share.number;
                     let mark = if most < 0.0 { '−' } else { '+' };
                     let bound = format!("{word} {mark}{}% against {over}", most.abs());
-                    let verdict = self.build_verdict(own, metric, found, bound, holds);
-                    let is_better_higher = Some(is_lower);
-                    verdicts.push(GuardVerdict { is_change: true, is_better_higher, ..verdict });
+                    let verdict = GuardVerdict { bound, holds, ..self.open_verdict(own, found) };
+                    let verdict = GuardVerdict { is_better_higher: Some(is_lower), ..verdict };
+                    verdicts.push(GuardVerdict { is_change: true, ..verdict });
                 }
                 GuardRule::Fired(stages) => {
                     verdicts.extend(stages.iter().map(|it| self.check_stage_fired(own, it)))
@@ -230,30 +222,25 @@ impl GuardContext<'_> {
         let found = firing.map(|it| GuardedNumber { value: it.fired as f64, interval: None });
         let found = found.ok_or_else(|| "no policy acts on this load".to_owned());
         let holds = found.as_ref().is_ok_and(|it| it.value > 0.0);
-        self.build_verdict(own, &format!("stages.{stage}.fired"), found, "at least 1".to_owned(), holds)
+        let (metric, bound) = (format!("stages.{stage}.fired"), "at least 1".to_owned());
+        GuardVerdict { metric, bound, holds, ..self.open_verdict(own, found) }
     }
 
-    fn build_verdict(
-        &self,
-        own: &RunNumbers<'_>,
-        metric: &str,
-        found: Result<GuardedNumber, String>,
-        bound: String,
-        holds: bool,
-    ) -> GuardVerdict {
+    /// Returns what a verdict says beside its bound, and whether that holds.
+    fn open_verdict(&self, own: &RunNumbers<'_>, found: Result<GuardedNumber, String>) -> GuardVerdict {
         let Run { policy, scenario, profile, .. } = own.run;
         let surely = self.guard.guard.surely;
         GuardVerdict {
             guard: self.guard.guard.name.clone(),
             run: [policy, scenario, profile].map(String::clone),
-            metric: metric.to_owned(),
+            metric: self.guard.guard.metric.clone().unwrap_or_default(),
             over: self.guard.over.clone(),
             value: found.as_ref().ok().map(|it| it.value),
             interval: found.as_ref().ok().and_then(|it| it.interval).filter(|_| surely),
             is_change: false,
             is_better_higher: None,
-            bound,
-            holds,
+            bound: String::new(),
+            holds: false,
             reason: found.err(),
             place: self.guard.place.clone(),
             policy_place: self.guard.policy_place.clone(),
@@ -288,11 +275,8 @@ fn bound_as_number(bound: GuardBound, run: &Run) -> Result<f64, String> {
 /// Checks a report against guards.
 pub fn check_guards(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict> {
     let is_summed = |it: &NamedGuard| it.scenarios.as_ref().is_some_and(|it| it.iter().any(|it| it == ALL));
-    let sums = if report.sums.is_empty() && guards.iter().any(is_summed) {
-        report.sums_over_scenarios()
-    } else {
-        Vec::new()
-    };
+    let is_missed = report.sums.is_empty() && guards.iter().any(is_summed);
+    let sums = if is_missed { report.sums_over_scenarios() } else { Vec::new() };
     let labelled = report.runs_with_labels().map(|(run, label)| RunNumbers::new(run, label));
     let runs: Vec<RunNumbers<'_>> = labelled.chain(sums.iter().map(|it| RunNumbers::new(it, None))).listed();
     let ended_ms = report.session_ends_ms();
@@ -378,10 +362,6 @@ impl GuardVerdict {
         let ends = self.interval.map_or_else(String::new, ends);
         format!("{}{ends} {is} {}", number(value), self.bound)
     }
-
-    fn is_on_run(&self, run: &Run) -> bool {
-        self.run == [&run.policy, &run.scenario, &run.profile].map(String::as_str)
-    }
 }
 
 /// Returns a number with four decimals, or with all if its bound would look the same.
@@ -393,7 +373,8 @@ fn format_value(value: f64, bound: &str) -> String {
 impl Report {
     /// Returns the verdicts on a run, or nothing if the report has none at all.
     pub(super) fn guard_verdicts_on(&self, run: &Run) -> Option<Vec<&GuardVerdict>> {
-        let of_run = || self.guard_verdicts.iter().filter(|it| it.is_on_run(run)).listed();
+        let run = [&run.policy, &run.scenario, &run.profile].map(String::as_str);
+        let of_run = || self.guard_verdicts.iter().filter(|it| it.run == run).listed();
         (!self.guard_verdicts.is_empty()).then(of_run)
     }
 
@@ -484,60 +465,39 @@ impl Ratchet {
     /// kept no longer.
     pub fn check_and_update(&mut self, verdicts: &[GuardVerdict], tolerance: f64) -> Vec<GuardVerdict> {
         let known = std::mem::take(&mut self.best);
+        let give = if tolerance > 0.0 { format!(" or {} worse", percent(tolerance)) } else { String::new() };
         let mut all = Vec::new();
-        for it in verdicts {
-            let kept = known.iter().find(|best| best.matches_guard_and_run(it));
-            let (Some(value), Some(rises)) = (it.value, it.is_better_higher) else {
+        for verdict in verdicts {
+            let GuardVerdict { guard, metric, run: [policy, scenario, profile], is_change, .. } = verdict;
+            let own = [guard, metric, policy, scenario, profile];
+            let kept = known.iter().find(|it| own == it.guard_metric_and_run());
+            let (Some(value), Some(rises)) = (verdict.value, verdict.is_better_higher) else {
                 // A run that came to no number fails its guard, and loosens nothing.
                 self.best.extend(kept.cloned());
                 continue;
             };
             let best = kept.map_or(value, |it| it.value);
-            all.push(ratchet_verdict(it, value, best, tolerance, rises));
+            let worse = if rises { best - value } else { value - best };
+            let allowed = if *is_change { tolerance } else { tolerance * best.abs() };
+            let shown = if *is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
+            all.push(GuardVerdict {
+                guard: format!("{} (ratchet)", verdict.title()),
+                bound: format!("as good as the best so far, {shown}{give}"),
+                holds: worse <= allowed,
+                interval: None,
+                ..verdict.clone()
+            });
             let better = if rises { best.max(value) } else { best.min(value) };
-            self.best.push(BestValue::new(it, better));
+            let [guard, metric, policy, scenario, profile] = own.map(String::clone);
+            self.best.push(BestValue { guard, metric, policy, scenario, profile, value: better });
         }
         all
     }
 }
 
 impl BestValue {
-    fn new(verdict: &GuardVerdict, value: f64) -> Self {
-        let [policy, scenario, profile] = verdict.run.clone();
-        Self {
-            guard: verdict.guard.clone(),
-            metric: verdict.metric.clone(),
-            policy,
-            scenario,
-            profile,
-            value,
-        }
-    }
-
-    fn matches_guard_and_run(&self, verdict: &GuardVerdict) -> bool {
-        let run = [&self.policy, &self.scenario, &self.profile];
-        self.guard == verdict.guard && self.metric == verdict.metric && verdict.run.iter().eq(run)
-    }
-}
-
-/// Returns whether a number is still as good as the best one.
-fn ratchet_verdict(
-    verdict: &GuardVerdict,
-    value: f64,
-    best: f64,
-    tolerance: f64,
-    rises: bool,
-) -> GuardVerdict {
-    let worse = if rises { best - value } else { value - best };
-    let allowed = if verdict.is_change { tolerance } else { tolerance * best.abs() };
-    let shown = if verdict.is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
-    let give = if tolerance > 0.0 { format!(" or {} worse", percent(tolerance)) } else { String::new() };
-    GuardVerdict {
-        guard: format!("{} (ratchet)", verdict.title()),
-        bound: format!("as good as the best so far, {shown}{give}"),
-        holds: worse <= allowed,
-        interval: None,
-        ..verdict.clone()
+    fn guard_metric_and_run(&self) -> [&String; 5] {
+        [&self.guard, &self.metric, &self.policy, &self.scenario, &self.profile]
     }
 }
 

@@ -19,10 +19,8 @@ pub fn published_task_effect(known: &KnownTask, family: PolicyFamily) -> Option<
     let ends = whole.iter().map(|it| it.points.value);
     let [low, high] = [ends.clone().reduce(f64::min)?, ends.reduce(f64::max)?];
     let (n, [low, high]) = (counted(whole.len(), "public comparison"), [low, high].map(format_signed_points));
-    let mut text = format!(
-        "In {n} of {} with keeping everything, {low} to {high} points of tasks solved",
-        family.about()
-    );
+    let (what, points) = (family.about(), format!("{low} to {high} points of tasks solved"));
+    let mut text = format!("In {n} of {what} with keeping everything, {points}");
     let mut pooled = known.pooled.iter().filter(|it| it.family == family && it.contrasts > 1).listed();
     pooled.sort_by_key(|it| std::cmp::Reverse(it.contrasts));
     for it in pooled {
@@ -48,15 +46,9 @@ fn worst_turns_multiple(known: &KnownTask) -> Option<f64> {
 
 /// Writes a number with its interval, signed.
 pub fn format_points_with_interval(number: TaskNumber) -> String {
-    match number.low.zip(number.high) {
-        Some((low, high)) => format!(
-            "{} ({} to {})",
-            format_signed_points(number.value),
-            format_signed_points(low),
-            format_signed_points(high)
-        ),
-        None => format_signed_points(number.value),
-    }
+    let value = format_signed_points(number.value);
+    let ends = number.low.map(format_signed_points).zip(number.high.map(format_signed_points));
+    ends.map_or_else(|| value.clone(), |(low, high)| format!("{value} ({low} to {high})"))
 }
 
 /// Writes points with their sign.
@@ -82,8 +74,8 @@ pub fn narrow_window_reason(window: u64, requests: &[u64]) -> Option<String> {
     let mut sorted = requests.to_vec();
     sorted.sort_unstable();
     let middle = *sorted.get(sorted.len() / 2)?;
-    let worst =
-        worst_turns_multiple(known).filter(|_| (window as f64) < known.window.share * middle as f64)?;
+    let is_narrow = (window as f64) < known.window.share * middle as f64;
+    let worst = worst_turns_multiple(known).filter(|_| is_narrow)?;
     let source = known.sources.first().map_or("", |it| it.1.title.as_str());
     let (n, most) = (counted(window as usize, "request"), fixed(worst, 1));
     Some(format!(

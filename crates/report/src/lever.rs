@@ -190,10 +190,8 @@ pub fn best_lever_of_each_setting(all: &[Lever], pasted: Option<usize>) -> Vec<&
     let pasted = pasted.and_then(|it| all.get(it));
     let mut best: Vec<&Lever> = Vec::new();
     // Of two that are *do*, the one that saves more at its lower end comes first.
-    let rank = |lever: &Lever| {
-        let high = lever.interval.filter(|_| lever.word == Some(Word::Do)).map_or(0.0, |[_, high]| high);
-        (lever.word, high)
-    };
+    let high = |it: &Lever| it.interval.filter(|_| it.word == Some(Word::Do)).map_or(0.0, |[_, high]| high);
+    let rank = |lever: &Lever| (lever.word, high(lever));
     let is_news = |lever: &&Lever| {
         let own = pasted.filter(|pasted| pasted.setting_keys().contains(&lever.setting_keys()[0]));
         own.is_none_or(|pasted| {
@@ -204,9 +202,8 @@ pub fn best_lever_of_each_setting(all: &[Lever], pasted: Option<usize>) -> Vec<&
     let is_seen = |it: &Lever| it.interval.is_some() && it.change.is_some_and(|it| it <= -SEEN);
     let is_told =
         |it: &&Lever| it.known_by == KnownBy::Simulated || it.word <= Some(Word::Try) || is_seen(it);
-    for lever in
-        all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted).filter(is_told).filter(is_news)
-    {
+    let alone = all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted);
+    for lever in alone.filter(is_told).filter(is_news) {
         match best.iter().position(|own| own.setting_keys() == lever.setting_keys()) {
             Some(nth) if rank(lever) < rank(best[nth]) => best[nth] = lever,
             Some(_) => {}
@@ -237,17 +234,14 @@ impl TurnsBreakEven {
 
     /// Returns it as the end of a sentence on a saving.
     pub fn break_even_clause(&self) -> String {
-        format!(
-            "gone if the agent needs {} more turns{}",
-            format_turns_percent(self.percent),
-            self.interval_in_brackets()
-        )
+        let (percent, ends) = (format_turns_percent(self.percent), self.interval_in_brackets());
+        format!("gone if the agent needs {percent} more turns{ends}")
     }
 
     /// Returns its interval in brackets; a saving that may be none bears nothing at its lower end.
     pub fn interval_in_brackets(&self) -> String {
-        let Some([low, high]) = self.interval else { return String::new() };
-        format!(" ({} to {})", format_turns_percent(low.max(0.0)), format_turns_percent(high.max(0.0)))
+        let ends = self.interval.map(|ends| ends.map(|it| format_turns_percent(it.max(0.0))));
+        ends.map_or_else(String::new, |[low, high]| format!(" ({low} to {high})"))
     }
 }
 

@@ -65,14 +65,11 @@ use std::sync::Arc;
 
 use ctxsim_base::diag::Code;
 use ctxsim_base::error::Error;
-use ctxsim_base::foreign;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::take::FailedRun;
 use ctxsim_input::suite::{Figure, Reference};
 use ctxsim_timeline::import::{LossReason, may_be_billed};
-
-use indexmap::map::Entry;
 
 use crate::prelude::*;
 
@@ -266,8 +263,7 @@ impl SkippedFile {
     fn first_file_names(all: &[&Self]) -> String {
         let names = all.iter().filter(|it| !it.is_not_asked);
         let names: IndexSet<&str> = names.map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
-        let first: Vec<_> = names.iter().take(Self::NAMED).map(|it| foreign::in_one_line(it)).listed();
-        let first = first.join(", ");
+        let first = names.iter().take(Self::NAMED).map(|it| in_one_line(it)).listed().join(", ");
         let more = if names.len() > Self::NAMED { ", …" } else { "" };
         text_if_any(names.len(), |_| format!(": {first}{more}"))
     }
@@ -370,18 +366,15 @@ fn sum_over_scenarios(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
     let failed = |it: &Run| failures.iter().any(|no| no.policy == it.policy && no.profile == it.profile);
     let mut by_profile: IndexMap<&str, IndexMap<&str, Run>> = IndexMap::new();
     for run in runs.iter().filter(|it| !failed(it)) {
-        match by_profile.entry(&run.profile).or_default().entry(&run.policy) {
-            Entry::Vacant(none) => {
-                none.insert(Run { scenario: ALL.to_owned(), findings: None, ..run.clone() });
-            }
-            Entry::Occupied(sum) => {
-                let sum = sum.into_mut();
-                sum.tally.add(&run.tally);
-                let sentences = &mut Arc::make_mut(&mut sum.assumed).sentences;
-                let new = run.assumed.sentences.iter().filter(|it| !sentences.contains(it)).cloned().listed();
-                sentences.extend(new);
-            }
-        }
+        let sums = by_profile.entry(&run.profile).or_default();
+        let Some(sum) = sums.get_mut(run.policy.as_str()) else {
+            sums.insert(&run.policy, Run { scenario: ALL.to_owned(), findings: None, ..run.clone() });
+            continue;
+        };
+        sum.tally.add(&run.tally);
+        let sentences = &mut Arc::make_mut(&mut sum.assumed).sentences;
+        let new = run.assumed.sentences.iter().filter(|it| !sentences.contains(it)).cloned().listed();
+        sentences.extend(new);
     }
     by_profile.into_values().flat_map(IndexMap::into_values).listed()
 }

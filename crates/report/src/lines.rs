@@ -60,13 +60,8 @@ impl PolicySums {
 
 impl PolicySum {
     fn new(run: &Run) -> Self {
-        let mut sum = Self {
-            run: run.clone(),
-            stages: StageActivity::default(),
-            n_runs: 0,
-            n_stopped: 0,
-            stopped: None,
-        };
+        let (run_of_all, stages) = (run.clone(), StageActivity::default());
+        let mut sum = Self { run: run_of_all, stages, n_runs: 0, n_stopped: 0, stopped: None };
         sum.note_run(run);
         sum
     }
@@ -96,8 +91,8 @@ impl PolicySum {
         let at = format!("turn {} of {turns}", failure.turn);
         Some(match (self.n_runs, self.n_stopped) {
             (1, _) => format!("stopped at {at} (limit)"),
-            (n_runs, n_stopped) => {
-                format!("stopped in {n_stopped} of {n_runs} scenarios (limit), first in {scenario} at {at}")
+            (n, n_stopped) => {
+                format!("stopped in {n_stopped} of {n} scenarios (limit), first in {scenario} at {at}")
             }
         })
     }
@@ -155,13 +150,8 @@ impl RunFigures {
 
 impl<'r> From<&'r Run> for RunBrief<'r> {
     fn from(run: &'r Run) -> Self {
-        Self {
-            policy: &run.policy,
-            scenario: &run.scenario,
-            profile: &run.profile,
-            as_of: &run.assumed.as_of,
-            figures: run.into(),
-        }
+        let Run { policy, scenario, profile, assumed, .. } = run;
+        Self { policy, scenario, profile, as_of: &assumed.as_of, figures: run.into() }
     }
 }
 

@@ -116,12 +116,10 @@ impl MadeWith {
 /// Returns the digest of several inputs.
 fn joint_digest<'i>(inputs: impl Iterator<Item = &'i InputDigest>) -> Option<String> {
     let all: Vec<&InputDigest> = inputs.listed();
+    let text = all.iter().flat_map(|it| [it.kind, it.name.as_str(), it.digest.as_str()]);
     match all.as_slice() {
         [] => None,
         [only] => Some(only.digest.clone()),
-        all => {
-            let text = all.iter().flat_map(|it| [it.kind, it.name.as_str(), it.digest.as_str()]);
-            Some(InputDigest::from_texts("", "", text).digest)
-        }
+        _ => Some(InputDigest::from_texts("", "", text).digest),
     }
 }

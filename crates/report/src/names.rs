@@ -38,6 +38,23 @@ pub(super) fn or_nothing<T>(known: Option<T>, written: impl FnOnce(T) -> String)
     known.map(written).unwrap_or_default()
 }
 
+/// Joins the first few of some texts, and says how many more there are.
+pub(super) fn first_few(texts: impl Iterator<Item = String>, most: usize) -> String {
+    let mut texts = texts.listed();
+    let more = text_if_any(texts.len().saturating_sub(most), |n| format!(" and {n} more"));
+    texts.truncate(most);
+    texts.join(", ") + &more
+}
+
+/// Returns the first few of some names, and behind them how many more there are.
+pub(super) fn names_and_more(names: impl Iterator<Item = String>, most: usize) -> Vec<String> {
+    let mut names = names.listed();
+    let n_more = names.len().saturating_sub(most);
+    names.truncate(most);
+    names.extend((n_more > 0).then(|| format!("{n_more} more")));
+    names
+}
+
 /// Returns an amount of US dollars; small ones with more digits.
 pub(super) fn format_usd(usd: f64) -> String {
     let sign = if usd < 0.0 { "−" } else { "" };
@@ -58,9 +75,7 @@ mod tests {
     fn a_name_without_its_folder_stands_where_no_other_ends_so() {
         assert_eq!(names_without_folders(&["a/x", "b/x", "b/y", "z", "z"]), ["a/x", "b/x", "y", "z", "z"]);
         // A preset keeps the name of its agent.
-        assert_eq!(
-            names_without_folders(&["agents/codex/auto_compact", "identity"]),
-            ["codex/auto_compact", "identity"]
-        );
+        let presets = ["agents/codex/auto_compact", "identity"];
+        assert_eq!(names_without_folders(&presets), ["codex/auto_compact", "identity"]);
     }
 }

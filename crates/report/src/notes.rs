@@ -40,12 +40,12 @@ impl Report {
     pub fn notes_on_failures(&self, baseline: &str) -> Vec<String> {
         let failed = self.failures.iter().filter(|it| it.policy == baseline);
         let scenarios = distinct(failed.map(|it| it.scenario.as_str())).join(", ");
-        let note = (!scenarios.is_empty()).then(|| {
-            format!(
-                "{baseline} is the baseline and failed on {scenarios}: differences there are against the next policy."
-            )
-        });
-        note.into_iter().listed()
+        if scenarios.is_empty() {
+            return Vec::new();
+        }
+        vec![format!(
+            "{baseline} is the baseline and failed on {scenarios}: differences there are against the next policy."
+        )]
     }
 
     /// Returns a sentence for each policy that sends the summarising model more than it takes.
@@ -53,11 +53,9 @@ impl Report {
         let mut worst: IndexMap<String, (Tokens, Tokens)> = IndexMap::new();
         // Under one profile, the same model writes all summaries of a policy.
         for profile in distinct(self.run_briefs().map(|it| it.profile)) {
-            let lines = self.policy_sums(Some(profile));
-            for (policy, sum) in lines.iter() {
-                let Some(limit) = sum.run.tally.summariser_limit else { continue };
+            for (policy, sum) in self.policy_sums(Some(profile)).iter() {
                 let longest = sum.run.tally.sums.summariser.prompt_max;
-                if longest > limit {
+                if let Some(limit) = sum.run.tally.summariser_limit.filter(|it| longest > *it) {
                     let told = worst.entry(policy.to_owned()).or_insert((longest, limit));
                     told.0 = told.0.max(longest);
                 }
@@ -80,11 +78,9 @@ impl Report {
             return None;
         }
         let unknown = self.run_briefs().filter(|it| it.figures.is_waiting_unknown);
-        let mut names = distinct(unknown.map(|it| format!("`{}`", it.profile)));
-        let more = names.split_off(names.len().min(PROFILES_NAMED));
-        names.extend((!more.is_empty()).then(|| format!("{} more", more.len())));
+        let names = distinct(unknown.map(|it| format!("`{}`", it.profile)));
         (!names.is_empty()).then(|| {
-            let names = listed(&names);
+            let names = listed(&names_and_more(names.into_iter(), PROFILES_NAMED));
             format!("Waiting is unknown under {names}: there are no timings of their models, and those of another model are not used.")
         })
     }
@@ -93,17 +89,15 @@ impl Report {
     /// of them and with none; empty if nothing was compacted.
     pub fn notes_on_compactions(&self) -> Vec<String> {
         let is_own = self.is_several_under_own_models();
-        let mut groups: IndexMap<Option<&str>, ResetRuns<'_>> = IndexMap::new();
+        let mut groups: IndexMap<Option<&str>, IndexSet<&str>> = IndexMap::new();
         for run in self.run_briefs().filter(|it| it.figures.has_resets) {
-            let profile = (!is_own).then_some(run.profile);
-            let group =
-                groups.entry(profile).or_insert_with(|| ResetRuns { profile, ..ResetRuns::default() });
-            group.sessions.insert(run.scenario);
+            groups.entry((!is_own).then_some(run.profile)).or_default().insert(run.scenario);
         }
         let n_more = groups.len().saturating_sub(PROFILES);
-        let more = (n_more > 0)
-            .then(|| format!("{n_more} more profiles have recorded compactions: see `--format json`."));
-        groups.values().take(PROFILES).map(|it| it.compaction_note(self)).chain(more).listed()
+        let more = format!("{n_more} more profiles have recorded compactions: see `--format json`.");
+        let more = Some(more).filter(|_| n_more > 0);
+        let notes = groups.iter().take(PROFILES).map(|it| self.compaction_note(*it.0, it.1.len()));
+        notes.chain(more).listed()
     }
 
     /// Returns how many requests of a scenario or, for a group, of all sessions are estimated.
@@ -126,37 +120,27 @@ impl Report {
         names.extend((n_more > 0).then(|| format!("and {} more", thousands(n_more as u64))));
         Some(format!("{}: {}.", all.estimate_clause(), names.join(", ")))
     }
-}
 
-/// The runs under one profile, or under any.
-#[derive(Default)]
-struct ResetRuns<'r> {
-    profile: Option<&'r str>,
-    /// The sessions that were compacted.
-    sessions: IndexSet<&'r str>,
-}
-
-impl ResetRuns<'_> {
-    /// Says what the policies avoid, and both bills.
-    fn compaction_note(&self, report: &Report) -> String {
-        let lines = report.policy_sums(self.profile);
-        let sums: Vec<(&str, &Tally)> = lines.iter().map(|(policy, it)| (policy, &it.run.tally)).listed();
+    /// Says what the policies avoid under a profile, or under any, and both bills; so many sessions were compacted.
+    fn compaction_note(&self, profile: Option<&str>, n_sessions: usize) -> String {
+        let lines = self.policy_sums(profile);
+        let mut sums = lines.iter().map(|(policy, it)| (policy, &it.run.tally)).listed();
         let n = sums.first().and_then(|it| it.1.resets).map_or(0, |resets| resets.recorded);
-        let head = match (n, self.sessions.len()) {
+        let head = match (n, n_sessions) {
             (1, _) => "1 recorded compaction".to_owned(),
             (n, 1) => format!("{n} recorded compactions in 1 session"),
             (n, sessions) => format!("{n} recorded compactions in {sessions} sessions"),
         };
-        let listed: Vec<String> =
-            sums.iter().take(POLICIES).map(|(policy, it)| compaction_bills_line(policy, it)).listed();
         let more = text_if_any(sums.len().saturating_sub(POLICIES), |n| {
             format!("; {n} more policies: see `--format json`")
         });
-        let under = self.profile.map_or_else(String::new, |it| format!(" under {it}"));
+        sums.truncate(POLICIES);
+        let bills =
+            sums.into_iter().map(|(policy, it)| compaction_bills_line(policy, it)).listed().join("; ");
+        let under = profile.map_or_else(String::new, |it| format!(" under {it}"));
         format!(
             "{head}{under}. A policy that stays below the trigger avoids it; otherwise the bill includes the \
-                request that wrote the summary. What each costs: {}{more}.",
-            listed.join("; ")
+                request that wrote the summary. What each costs: {bills}{more}."
         )
     }
 }
@@ -216,9 +200,8 @@ impl EstimatedRequests {
     }
 
     fn estimate_clause(self) -> String {
-        let (requests, all) = (thousands(self.requests), thousands(self.of));
-        let (have, their) =
-            if self.requests == 1 { ("has", "its size is") } else { ("have", "their sizes are") };
+        let (requests, all, is_one) = (thousands(self.requests), thousands(self.of), self.requests == 1);
+        let (have, their) = if is_one { ("has", "its size is") } else { ("have", "their sizes are") };
         format!("{requests} of {all} requests {have} no recorded usage, so {their} estimated from the text")
     }
 }

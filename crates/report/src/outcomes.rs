@@ -137,14 +137,8 @@ impl OutcomeReport {
                 Some([_, high]) if high < 0.0 => OutcomeWord::Lower,
                 _ => OutcomeWord::CannotTell,
             });
-            OutcomeGroup {
-                name: (*name).to_owned(),
-                sessions: values.len(),
-                mean: own.mean,
-                difference: base.map(|it| own.mean - it.mean),
-                interval,
-                word,
-            }
+            let (name, mean, difference) = ((*name).to_owned(), own.mean, base.map(|it| own.mean - it.mean));
+            OutcomeGroup { name, sessions: values.len(), mean, difference, interval, word }
         };
         let groups = by_group.iter().enumerate().map(group).listed();
         Self { outcome, source, is_share, groups, ..Self::default() }
@@ -156,12 +150,9 @@ impl OutcomeReport {
         others.sort_by_key(|it| it.word != Some(OutcomeWord::CannotTell));
         let mut said = others.into_iter().filter_map(|it| self.group_sentence(it)).listed();
         if said.is_empty() {
-            said.push(match self.groups.first() {
-                Some(only) => {
-                    format!("All sessions with an outcome are in one group ({}).", in_one_line(&only.name))
-                }
-                None => "No session has an outcome.".to_owned(),
-            });
+            let only = self.groups.first().map(|it| in_one_line(&it.name));
+            let one = only.map(|it| format!("All sessions with an outcome are in one group ({it})."));
+            said.push(one.unwrap_or_else(|| "No session has an outcome.".to_owned()));
         }
         let mut left = Vec::new();
         if self.sessions_without > 0 {
@@ -187,13 +178,11 @@ impl OutcomeReport {
         let compared = format!("{} against {}", in_one_line(&group.name), in_one_line(&base.name));
         let ends = group.interval.map(|ends| format!(" (95% interval {})", self.format_range(ends)));
         let so_far = format!("{}{}", self.format_number(difference, true), ends.unwrap_or_default());
+        let is_few = group.sessions.min(base.sessions) < SESSIONS_MIN;
+        let few = format!(", and it takes {SESSIONS_MIN} sessions in each group");
+        let few = if is_few { few.as_str() } else { "" };
         Some(match word {
-            OutcomeWord::CannotTell if group.sessions.min(base.sessions) < SESSIONS_MIN => {
-                format!(
-                    "Cannot tell: {compared}: {so_far}, and it takes {SESSIONS_MIN} sessions in each group."
-                )
-            }
-            OutcomeWord::CannotTell => format!("Cannot tell: {compared}: {so_far}."),
+            OutcomeWord::CannotTell => format!("Cannot tell: {compared}: {so_far}{few}."),
             word => format!("{} in {compared}: {so_far}.", capitalise(word.text())),
         })
     }
@@ -217,20 +206,15 @@ impl OutcomeReport {
     }
 
     fn groups_grid(&self) -> Grid {
-        let none = || "–".to_owned();
-        let row = |group: &OutcomeGroup| {
-            vec![
-                in_one_line(&group.name).into_owned(),
-                group.sessions.to_string(),
-                self.format_number(group.mean, false),
-                group.difference.map_or_else(none, |it| self.format_number(it, true)),
-                group.interval.map_or_else(none, |ends| self.format_range(ends)),
-                group.word.map_or_else(none, |it| it.text().to_owned()),
-            ]
-        };
-        let mean = if self.is_share { "share" } else { "mean" };
-        let headings = ["group", "sessions", mean, "difference", "95% interval", "word"];
-        Grid::new("", 1, &headings, self.groups.iter().map(row)).with(CellKind::Text, &[5])
+        let columns: [Of<'_, OutcomeGroup>; 6] = [
+            ("group", &|it| in_one_line(&it.name).into_owned()),
+            ("sessions", &|it| it.sessions.to_string()),
+            (if self.is_share { "share" } else { "mean" }, &|it| self.format_number(it.mean, false)),
+            ("difference", &|it| or_none(it.difference, |it| self.format_number(it, true))),
+            ("95% interval", &|it| or_none(it.interval, |ends| self.format_range(ends))),
+            ("word", &|it| or_none(it.word, |it| it.text().to_owned())),
+        ];
+        Grid::from_columns("", 1, &self.groups, &columns).with(CellKind::Text, &[5])
     }
 }
 
@@ -242,11 +226,7 @@ mod tests {
         let outcomes = |(group, values): &(&str, &[f64])| {
             values.iter().map(|it| SessionOutcome { group: (*group).to_owned(), value: *it }).listed()
         };
-        OutcomeReport::new(
-            "solved".to_owned(),
-            "a file".to_owned(),
-            &groups.iter().flat_map(outcomes).listed(),
-        )
+        OutcomeReport::new(String::new(), String::new(), &groups.iter().flat_map(outcomes).listed())
     }
 
     #[test]
@@ -279,10 +259,8 @@ mod tests {
         let two = report(&[("a", &low), ("b", &high)]);
         let three = report(&[("a", &low), ("b", &high), ("c", &low)]);
 
-        assert_eq!(
-            (two.is_share, two.groups[1].difference, two.groups[1].word),
-            (false, Some(15.0), Some(OutcomeWord::Higher))
-        );
+        let OutcomeGroup { difference, word, .. } = &two.groups[1];
+        assert_eq!((two.is_share, *difference, *word), (false, Some(15.0), Some(OutcomeWord::Higher)));
         let width = |it: &OutcomeReport| it.groups[1].interval.map(|[low, high]| high - low).unwrap();
         assert!(width(&three) > 1.1 * width(&two) && width(&three) < 1.3 * width(&two));
     }

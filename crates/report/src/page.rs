@@ -244,8 +244,7 @@ impl PagePiece {
 /// Lays the parts of a page out: pictures, the tables of blocks, and what else they say.
 pub(super) fn page_parts(figures: Vec<PageChart>, blocks: impl IntoIterator<Item = Block>) -> Vec<PagePart> {
     let pieces = blocks.into_iter().flat_map(PagePiece::from_block);
-    let (tables, said): (Vec<PagePiece>, Vec<PagePiece>) =
-        pieces.partition(|piece| matches!(piece, PagePiece::Table(_)));
+    let (tables, said) = pieces.partition(|piece| matches!(piece, PagePiece::Table(_)));
     vec![PagePart::picture(PagePiece::pictures(figures)), PagePart::tables(tables), PagePart::causes(said)]
 }
 
@@ -302,8 +301,8 @@ impl PagePicture {
         self.numbers.set_ids(format!("{}-numbers", self.figure.name));
         let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
         let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
-        let href =
-            |keys: &[String]| in_order.iter().find_map(|it| it.find_row(keys)).map(|row| row.id.clone());
+        let row = |keys: &[String]| in_order.iter().find_map(|it| it.find_row(keys));
+        let href = |keys: &[String]| row(keys).map(|it| it.id.clone());
         self.svg = self.figure.to_svg(Some(&href))?;
         Ok(())
     }
@@ -324,11 +323,11 @@ impl Page {
         }
         self.parts.retain(|it| !it.pieces.is_empty());
         let mut pieces: Vec<&mut PagePiece> = self.parts.iter_mut().flat_map(|it| &mut it.pieces).listed();
-        let tables = pieces.iter_mut().flat_map(|it| it.tables_mut());
-        for (table, nth) in tables.zip(1..) {
+        let mut tables = Vec::new();
+        for (table, nth) in pieces.iter_mut().flat_map(|it| it.tables_mut()).zip(1..) {
             table.set_ids(format!("t{nth}"));
+            tables.push(table.clone());
         }
-        let tables = pieces.iter_mut().flat_map(|it| it.tables_mut()).map(|table| table.clone()).listed();
         for drawn in pieces.iter_mut().flat_map(|it| it.pictures_mut()) {
             drawn.draw_svg(&tables)?;
         }

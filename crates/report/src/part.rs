@@ -248,15 +248,12 @@ impl<H: JobKind> JobPart<H> {
     /// It is no part, or this version cannot read it.
     pub fn from_json_line(line: &str) -> Result<Self, Box<Diagnostic>> {
         let broken = |error: serde_json::Error| {
-            let is_cut = error.is_eof();
-            let message =
-                if is_cut { "this part is cut off".to_owned() } else { format!("not a part: {error}") };
-            part_problem(
-                Code("part-broken"),
-                "",
-                message,
-                "run its shard again: it makes only the parts that are missing",
-            )
+            let message = match error.is_eof() {
+                true => "this part is cut off".to_owned(),
+                false => format!("not a part: {error}"),
+            };
+            let help = "run its shard again: it makes only the parts that are missing";
+            part_problem(Code("part-broken"), "", message, help)
         };
         let mark: PartMark = serde_json::from_str(line).map_err(broken)?;
         if mark.version != VERSION {
@@ -266,8 +263,8 @@ impl<H: JobKind> JobPart<H> {
             return Err(part_problem(Code("part-version"), "version", message, help));
         }
         if mark.schema != H::SCHEMA {
-            let message =
-                format!("this part is a `{}`, and those of this job are `{}`", mark.schema, H::SCHEMA);
+            let (own, job) = (mark.schema, H::SCHEMA);
+            let message = format!("this part is a `{own}`, and those of this job are `{job}`");
             let help = "keep the parts of each job in a folder of its own";
             return Err(part_problem(Code("part-job"), "schema", message, help));
         }
@@ -320,8 +317,8 @@ impl PartSet {
             let help = "fold parts of one command line and one set of sessions; keep each job in a folder of its own";
             return Err(part_problem(Code("part-job"), "job", message, help));
         }
-        let head =
-            serde_json::to_string(&part.head).map_err(|error| foreign_part_problem(&error.to_string()))?;
+        let head = serde_json::to_string(&part.head);
+        let head = head.map_err(|error| foreign_part_problem(&error.to_string()))?;
         // A fold takes the first, and each part was read by its own.
         if *self.head.get_or_insert_with(|| head.clone()) != head {
             return Err(foreign_part_problem("its `head` differs from that of other parts of its job"));
@@ -335,12 +332,8 @@ impl PartSet {
         let (_, known) = *self.places.entry(part.nth).or_insert((number, text_digest));
         if known != text_digest {
             let message = format!("two parts of {} differ", part.name);
-            return Err(part_problem(
-                Code("part-twice"),
-                "job",
-                message,
-                "remove both and run their shard again",
-            ));
+            let help = "remove both and run their shard again";
+            return Err(part_problem(Code("part-twice"), "job", message, help));
         }
         Ok(())
     }

@@ -26,4 +26,6 @@ pub(crate) use indexmap::{IndexMap, IndexSet};
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::Report;
-pub(crate) use crate::names::{capitalise, format_usd, or_nothing, text_if, text_if_any, usd_decimals_up_to};
+pub(crate) use crate::names::{
+    capitalise, first_few, format_usd, names_and_more, or_nothing, text_if, text_if_any, usd_decimals_up_to,
+};

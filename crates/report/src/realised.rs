@@ -137,14 +137,13 @@ pub struct RealisedKind {
 impl Realised {
     /// Holds a forecast against later sessions that are known to have the change, or not; those of kinds that it does not know take no part.
     pub fn new(saved: &SavingsForecast, later: &[LaterSession]) -> Self {
-        let (known, unknown): (Vec<&LaterSession>, Vec<&LaterSession>) =
-            later.iter().partition(|it| saved.bills_of_kind(&it.kind).is_some());
+        let is_known = |it: &&LaterSession| saved.bills_of_kind(&it.kind).is_some();
+        let (known, unknown): (Vec<_>, Vec<_>) = later.iter().partition(is_known);
         let mut left_out = Vec::new();
         if !unknown.is_empty() {
             left_out.push(("no earlier session was of their kind".to_owned(), unknown.len()));
         }
-        let (unchanged, own): (Vec<&LaterSession>, Vec<&LaterSession>) =
-            known.into_iter().partition(|it| it.is_unchanged);
+        let (unchanged, own): (Vec<_>, Vec<_>) = known.into_iter().partition(|it| it.is_unchanged);
         let compared = (unchanged.len() >= COMPARED_MIN).then(|| ComparedRate::new(saved, &unchanged));
         if compared.is_none() && !unchanged.is_empty() {
             let few = format!("they went without the change, and it takes {COMPARED_MIN} to compare with");
@@ -153,11 +152,8 @@ impl Realised {
         let sum = LaterSum::new(saved, &own, compared.as_ref());
         let (answer, more_sessions) = sum.answer_and_sessions_needed(saved);
         let reach = sum.interval_half_width();
-        let compared = compared.map(|rate| ComparedSessions {
-            who: Vec::new(),
-            sessions: unchanged.len() as u64,
-            change: rate.rate - 1.0,
-        });
+        let (who, sessions) = (Vec::new(), unchanged.len() as u64);
+        let compared = compared.map(|it| ComparedSessions { who, sessions, change: it.rate - 1.0 });
         Self {
             schema: SCHEMA,
             agent: saved.agent.clone(),
@@ -207,13 +203,11 @@ fn results_by_kind(saved: &SavingsForecast, own: &[&LaterSession]) -> Vec<Realis
         let bills = known.map(|it| it.bills).filter(|it| it.size > 0.0);
         let change = known.map_or(saved.change, |it| it.change);
         let hoped = sum_from_zero(after.iter().map(|it| it.size * it.change.unwrap_or(change)));
+        let before = bills.as_ref().or(saved.bills_of_kind(name)).map_or(0.0, BillsBySize::usd_per_size_unit);
         (size > 0.0).then(|| RealisedKind {
             kind: name.to_owned(),
             sessions: [bills.map_or(0, |it| it.sessions), after.len() as u64],
-            rate: [
-                bills.as_ref().or(saved.bills_of_kind(name)).map_or(0.0, BillsBySize::usd_per_size_unit),
-                usd / size,
-            ],
+            rate: [before, usd / size],
             forecast: hoped / size,
         })
     };
@@ -232,18 +226,15 @@ struct LaterUnit {
 fn sums_by_session_or_day(saved: &SavingsForecast, own: &[&LaterSession], rate: f64) -> Vec<LaterUnit> {
     let mut days: IndexMap<(usize, &str), LaterUnit> = IndexMap::new();
     for (nth, later) in own.iter().enumerate() {
-        let before =
-            saved.bills_of_kind(&later.kind).map_or(0.0, |bills| bills.usd_per_size_unit() * later.size)
-                * rate;
+        let bills = saved.bills_of_kind(&later.kind);
+        let before = bills.map_or(0.0, |it| it.usd_per_size_unit() * later.size) * rate;
         let kind = || saved.kinds.iter().find(|kind| kind.name == later.kind).map(|it| it.change);
         let change = later.change.or_else(kind).unwrap_or(saved.change);
         let key = later.day.as_deref().map_or((nth + 1, ""), |day| (0, day));
         let unit = days.entry(key).or_default();
-        *unit = LaterUnit {
-            usd: unit.usd + later.usd,
-            before: unit.before + before,
-            hoped: unit.hoped + before * change,
-        };
+        unit.usd += later.usd;
+        unit.before += before;
+        unit.hoped += before * change;
     }
     days.into_values().listed()
 }
@@ -257,8 +248,8 @@ struct ComparedRate {
 impl ComparedRate {
     fn new(saved: &SavingsForecast, unchanged: &[&LaterSession]) -> Self {
         let units = sums_by_session_or_day(saved, unchanged, 1.0);
-        let (usd, before) =
-            (sum_from_zero(units.iter().map(|it| it.usd)), sum_from_zero(units.iter().map(|it| it.before)));
+        let usd = sum_from_zero(units.iter().map(|it| it.usd));
+        let before = sum_from_zero(units.iter().map(|it| it.before));
         let (rate, n) = (usd / before, units.len() as f64);
         let squares = sum_from_zero(units.iter().map(|it| (it.usd - rate * it.before).powi(2)));
         Self { rate, variance: squares * n / (n - 1.0) / usd.powi(2) }
@@ -294,10 +285,10 @@ impl LaterSum {
         let ratio = usd / before;
         // What moves all bills from one time to the next moves sessions of the same time alike.
         let times_ms = own.iter().filter_map(|it| it.at_ms);
-        let drift =
-            saved.drift.as_ref().map_or(0.0, |drift| drift.relative_variance(drift.count_blocks(times_ms)));
-        let rate = compared
-            .map_or_else(|| drift + earlier_rates_variance(saved, own) / before.powi(2), |it| it.variance);
+        let drift = saved.drift.as_ref();
+        let drift = drift.map_or(0.0, |it| it.relative_variance(it.count_blocks(times_ms)));
+        let earlier = || drift + earlier_rates_variance(saved, own) / before.powi(2);
+        let rate = compared.map_or_else(earlier, |it| it.variance);
         let is_played = own.iter().all(|it| it.change.is_some());
         let spread = (saved.interval[1] - saved.interval[0]) / (2.0 * Z);
         Self {
@@ -333,30 +324,27 @@ impl LaterSum {
                 return (if apart > 0.0 { ForecastOutcome::Less } else { ForecastOutcome::More }, None);
             }
         }
-        (
-            ForecastOutcome::CannotTell,
-            saved.n_later_sessions_needed().map(|it| n_more_sessions_needed(it, self.n)),
-        )
+        // Nine of ten answers have come by the number from which it can be told; for the others, it is asked again at twice as many.
+        let needed = saved.n_later_sessions_needed().map(|needed| {
+            let mut stage = needed.max(1);
+            while stage <= self.n {
+                stage *= 2;
+            }
+            stage - self.n
+        });
+        (ForecastOutcome::CannotTell, needed)
     }
-}
-
-/// Returns how many more sessions there are until the number from which it can be told. Nine of ten answers have come by then; for the
-/// others, it is asked again at twice as many.
-fn n_more_sessions_needed(needed: u64, had: u64) -> u64 {
-    let mut stage = needed.max(1);
-    while stage <= had {
-        stage *= 2;
-    }
-    stage - had
 }
 
 /// Returns the variance that the earlier rates give what later sessions would have been billed.
 fn earlier_rates_variance(saved: &SavingsForecast, own: &[&LaterSession]) -> f64 {
-    let size = |own: &mut dyn Iterator<Item = &&LaterSession>| sum_from_zero(own.map(|it| it.size));
-    match &saved.pooled {
-        Some(bills) => size(&mut own.iter()).powi(2) * bills.rate_variance(),
-        None => sum_from_zero(saved.kinds.iter().map(|kind| {
-            size(&mut own.iter().filter(|it| it.kind == kind.name)).powi(2) * kind.bills.rate_variance()
-        })),
+    let size = |of: Option<&str>| {
+        let those = own.iter().filter(|it| of.is_none_or(|kind| it.kind == kind));
+        sum_from_zero(those.map(|it| it.size))
+    };
+    if let Some(bills) = &saved.pooled {
+        return size(None).powi(2) * bills.rate_variance();
     }
+    let kinds = saved.kinds.iter();
+    sum_from_zero(kinds.map(|it| size(Some(&it.name)).powi(2) * it.bills.rate_variance()))
 }

@@ -100,10 +100,9 @@ impl FileContents {
     /// Sums up what was imported of a file.
     pub fn new(file: &str, imported: &[Imported], profile_of: ProfileOf<'_>) -> Self {
         let left_out = imported.first().map_or(&[] as &[LossReason], |it| it.losses.as_slice());
-        let held = |it: &LossReason| LeftOutRecords {
-            what: it.what.clone(),
-            count: it.count,
-            lines: it.lines.clone(),
+        let held = |it: &LossReason| {
+            let LossReason { what, count, lines, .. } = it.clone();
+            LeftOutRecords { what, count, lines }
         };
         Self {
             file: file.to_owned(),
@@ -140,9 +139,7 @@ impl SessionContents {
     fn new(imported: &Imported, profile_of: ProfileOf<'_>) -> Self {
         let timeline = &imported.timeline;
         let recorded = timeline.recorded.clone().unwrap_or_default();
-        let billed: Vec<&Usage> = recorded.usage.iter().flatten().listed();
-        let sum =
-            |field: fn(&Usage) -> Tokens| billed.iter().map(|it| field(it)).reduce(Tokens::saturating_add);
+        let billed: Vec<Usage> = recorded.usage.iter().flatten().copied().listed();
         let total = |bills: &[Usage], field: fn(&Usage) -> Tokens| {
             bills.iter().map(field).reduce(Tokens::saturating_add)
         };
@@ -171,10 +168,10 @@ impl SessionContents {
             items: timeline.spine.items.len(),
             resets: resets.len(),
             prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
-            uncached_tokens: sum(|it| it.uncached),
-            cache_read_tokens: sum(|it| it.cache_read),
-            cache_write_tokens: sum(|it| it.cache_write),
-            output_tokens: sum(|it| it.output),
+            uncached_tokens: total(&billed, |it| it.uncached),
+            cache_read_tokens: total(&billed, |it| it.cache_read),
+            cache_write_tokens: total(&billed, |it| it.cache_write),
+            output_tokens: total(&billed, |it| it.output),
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
             as_logged: BillAsLogged::from_timeline(timeline, profile_of),
             by: SessionBill::from_timeline(timeline, profile_of),
@@ -212,38 +209,26 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
         let sessions = counted(file.sessions.len(), "session");
         text += &format!("{}: {}, {sessions}\n\n", file.file, file.format);
         text += &sessions_table(&file.sessions);
-        let n_estimated: usize = file.sessions.iter().map(|it| it.requests_estimated).sum();
-        let spread = file.sessions.iter().filter(|it| it.usage_spread);
-        let n_spread: usize = spread.map(|it| it.billed_requests).sum();
-        if n_spread > 0 {
-            let n = thousands(n_spread as u64);
-            text += &format!(
-                "\nwith usage as totals alone, which are spread over the requests by the sizes of their texts: {n} requests\n"
-            );
+        let spread =
+            "with usage as totals alone, which are spread over the requests by the sizes of their texts";
+        let estimated = "without recorded usage, so that sizes are estimated from the text";
+        let n_spread = file.sessions.iter().map(|it| if it.usage_spread { it.billed_requests } else { 0 });
+        let n_estimated = file.sessions.iter().map(|it| it.requests_estimated);
+        for (how, n) in [(spread, n_spread.sum::<usize>()), (estimated, n_estimated.sum())] {
+            text += &text_if_any(n, |n| format!("\n{how}: {} requests\n", thousands(n as u64)));
         }
-        if n_estimated > 0 {
-            let n = thousands(n_estimated as u64);
-            text += &format!(
-                "\nwithout recorded usage, so that sizes are estimated from the text: {n} requests\n"
-            );
-        }
-        text += &separate_requests_line(&file.sessions, "wrote a summary of the history", |session| {
+        let summaries = file.sessions.iter().map(|session| {
             (session.summary_requests, session.summary_prompt_tokens, session.summary_output_tokens)
         });
-        text += &separate_requests_line(&file.sessions, "lie on branches that the user left", |session| {
-            (session.left_requests, session.left_prompt_tokens, session.left_output_tokens)
-        });
+        text += &separate_requests_line("wrote a summary of the history", summaries);
+        let left = file.sessions.iter();
+        let left = left.map(|it| (it.left_requests, it.left_prompt_tokens, it.left_output_tokens));
+        text += &separate_requests_line("lie on branches that the user left", left);
         text += &sub_agents_and_shared_fronts(&file.sessions);
-        if file.left_out.is_empty() {
-            text.push_str("\nnothing is left out\n");
-            continue;
-        }
-        text.push_str("\nleft out\n");
-        let loss = |it: &LeftOutRecords| {
-            [it.count.to_string(), format!("{} ({})", it.what, line_numbers_text(&it.lines))]
-        };
-        let rows = file.left_out.iter().map(loss);
-        text += &draw_whole(&Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]));
+        let lost = file.left_out.iter();
+        let lost =
+            lost.map(|it| [it.count.to_string(), format!("{} ({})", it.what, line_numbers_text(&it.lines))]);
+        text += &left_out_text(lost.listed());
     }
     text
 }
@@ -251,22 +236,25 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
 /// How many requests stand apart from the others, and what they were billed: tokens in, and tokens out.
 type BillsApart = (usize, Option<Tokens>, Option<Tokens>);
 
-/// Says how many requests of a kind stand apart from the others, and what they were billed.
-fn separate_requests_line(
-    sessions: &[SessionContents],
-    what: &str,
-    bills: impl Fn(&SessionContents) -> BillsApart,
-) -> String {
-    let all: Vec<_> = sessions.iter().map(bills).listed();
-    let n: usize = all.iter().map(|it| it.0).sum();
-    if n == 0 {
-        return String::new();
+/// Says how many requests of a kind stand apart from the others, and what they were billed, by session.
+fn separate_requests_line(what: &str, bills: impl Iterator<Item = BillsApart>) -> String {
+    let (mut n, mut input, mut output): (usize, Tokens, Tokens) = (0, 0, 0);
+    for (requests, prompts, answers) in bills {
+        n += requests;
+        input = input.saturating_add(prompts.unwrap_or(0));
+        output = output.saturating_add(answers.unwrap_or(0));
     }
-    let sum = |tokens: fn(&BillsApart) -> Option<Tokens>| {
-        thousands(all.iter().filter_map(tokens).fold(0, Tokens::saturating_add))
-    };
-    let (input, output) = (sum(|it| it.1), sum(|it| it.2));
-    format!("\nrequests that {what}, which no number above includes: {n} ({input} tokens in, {output} out)\n")
+    let [input, output] = [input, output].map(thousands);
+    let billed = format!("({input} tokens in, {output} out)");
+    text_if_any(n, |n| format!("\nrequests that {what}, which no number above includes: {n} {billed}\n"))
+}
+
+/// Lists what is left out: how often, and what.
+fn left_out_text(lost: Vec<[String; 2]>) -> String {
+    if lost.is_empty() {
+        return "\nnothing is left out\n".to_owned();
+    }
+    format!("\nleft out\n{}", draw_whole(&Grid::new("", 0, &[""; 2], lost).with(CellKind::Text, &[1])))
 }
 
 /// Says which sessions are sub-agents', and what other sessions had left for each.
@@ -308,12 +296,8 @@ fn sessions_table(sessions: &[SessionContents]) -> String {
 
 /// Names the first lines.
 fn line_numbers_text(lines: &[usize]) -> String {
-    let shown: Vec<String> = lines.iter().take(LINES_SHOWN).map(ToString::to_string).listed();
     let word = if lines.len() == 1 { "line" } else { "lines" };
-    match lines.len().checked_sub(LINES_SHOWN) {
-        Some(more) if more > 0 => format!("{word} {} and {more} more", shown.join(", ")),
-        _ => format!("{word} {}", shown.join(", ")),
-    }
+    format!("{word} {}", first_few(lines.iter().map(ToString::to_string), LINES_SHOWN))
 }
 
 /// The most files that are shown.
@@ -321,45 +305,30 @@ const FILES_SHOWN: usize = 20;
 /// The most kinds of losses that are shown.
 const LOSSES_SHOWN: usize = 10;
 
-/// A file in a row.
-struct FileRow<'f> {
-    file: &'f FileContents,
-    cost: Option<Cost>,
-}
-
-impl<'f> FileRow<'f> {
-    fn new(file: &'f FileContents) -> Self {
-        let bill = sum_bills(file.sessions.iter().filter_map(|it| it.as_logged.as_ref()));
-        Self { file, cost: bill.filter(|it| it.requests > 0).map(|it| it.total()) }
-    }
-
-    fn sum_over_sessions(&self, number: fn(&SessionContents) -> usize) -> String {
-        thousands(self.file.sessions.iter().map(number).sum::<usize>() as u64)
-    }
-}
-
 /// Returns, in short, the costliest files, what is left out most, and what shows the rest.
 fn short_listing(files: &[FileContents]) -> String {
-    let mut rows = files.iter().map(FileRow::new).listed();
-    rows.order_by_key(|it| Reverse(it.cost));
+    let with_cost = |file| (file, file_cost(file));
+    let mut rows: Vec<(&FileContents, Option<Cost>)> = files.iter().map(with_cost).listed();
+    rows.order_by_key(|it| Reverse(it.1));
     let more = rows.len().saturating_sub(FILES_SHOWN);
     rows.truncate(FILES_SHOWN);
     let n_sessions = files.iter().map(|it| it.sessions.len()).sum::<usize>();
-    let columns: [Of<'_, FileRow<'_>>; 6] = [
-        ("file", &|it| it.file.file.clone()),
-        ("format", &|it| it.file.format.to_owned()),
-        ("sessions", &|it| thousands(it.file.sessions.len() as u64)),
-        ("requests", &|it| it.sum_over_sessions(|it| it.requests)),
-        ("billed", &|it| it.sum_over_sessions(|it| it.billed_requests)),
-        ("USD", &|it| or_none(it.cost, |it| fixed(it.usd(), 2))),
+    let sum = |file: &FileContents, number: fn(&SessionContents) -> usize| {
+        thousands(file.sessions.iter().map(number).sum::<usize>() as u64)
+    };
+    let columns: [Of<'_, (&FileContents, Option<Cost>)>; 6] = [
+        ("file", &|(file, _)| file.file.clone()),
+        ("format", &|(file, _)| file.format.to_owned()),
+        ("sessions", &|(file, _)| thousands(file.sessions.len() as u64)),
+        ("requests", &|(file, _)| sum(file, |it| it.requests)),
+        ("billed", &|(file, _)| sum(file, |it| it.billed_requests)),
+        ("USD", &|(_, cost)| or_none(*cost, |it| fixed(it.usd(), 2))),
     ];
     let counts = format!("{}, {}", counted(files.len(), "file"), counted(n_sessions, "session"));
-    let mut text = format!("\n{counts}\n\n{}", draw_whole(&Grid::from_columns("", 2, &rows, &columns)));
-    if more > 0 {
-        text += &format!("… and {} more, which cost no more\n", thousands(more as u64));
-    }
-    text += &left_out_listing(files);
-    text + "\n`--details` shows the sessions of each file, and all that is left out, with its lines; `--by KEY` divides the bill; `--fixed` shows \
+    let table = draw_whole(&Grid::from_columns("", 2, &rows, &columns));
+    let more = text_if_any(more, |n| format!("… and {} more, which cost no more\n", thousands(n as u64)));
+    format!("\n{counts}\n\n{table}{more}{}", left_out_listing(files))
+        + "\n`--details` shows the sessions of each file, and all that is left out, with its lines; `--by KEY` divides the bill; `--fixed` shows \
             what every prompt begins with.\n"
 }
 
@@ -376,14 +345,12 @@ fn left_out_listing(files: &[FileContents]) -> String {
     let row = |(what, [count, files]): &(&str, [usize; 2])| {
         [thousands(*count as u64), format!("{what} ({})", counted(*files, "file"))]
     };
-    let rows = all.iter().take(LOSSES_SHOWN).map(row);
-    let mut text = "\nnothing is left out\n".to_owned();
-    if !all.is_empty() {
-        let grid = Grid::new("", 0, &[""; 2], rows).with(CellKind::Text, &[1]);
-        text = format!("\nleft out\n{}", draw_whole(&grid));
-    }
-    if more > 0 {
-        text += &format!("… and {} more kinds\n", thousands(more as u64));
-    }
-    text
+    let text = left_out_text(all.iter().take(LOSSES_SHOWN).map(row).listed());
+    text + &text_if_any(more, |n| format!("… and {} more kinds\n", thousands(n as u64)))
+}
+
+/// Returns what the requests of a file were billed, if any was.
+fn file_cost(file: &FileContents) -> Option<Cost> {
+    let bill = sum_bills(file.sessions.iter().filter_map(|it| it.as_logged.as_ref()));
+    bill.filter(|it| it.requests > 0).map(|it| it.total())
 }

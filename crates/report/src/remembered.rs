@@ -31,10 +31,8 @@ pub(super) fn compare_remembered_numbers<'r>(
         let pairs = pairs.clone().filter(|it| it.iter().all(|run| is_of(run, number)));
         let known = pairs.filter_map(|it| Some((it, statistic(&it[0], number)?, statistic(&it[1], number)?)));
         let sum = |all: Vec<Statistic>| all.into_iter().reduce(|sum, it| sum.pooled(&it));
-        let numbers = [
-            sum(known.clone().map(|it| it.1).listed())?,
-            sum(known.clone().map(|(.., other)| other).listed())?,
-        ];
+        let base = sum(known.clone().map(|it| it.1).listed())?;
+        let numbers = [base, sum(known.clone().map(|it| it.2).listed())?];
         let n_trials = known.clone().map(|(it, ..)| it[0].trials).sum();
         let differences = known.map(|(it, ..)| it[1].findings.as_ref()?.more(number.name, &it[0].policy));
         let difference = differences.collect::<Option<Vec<_>>>().and_then(sum);

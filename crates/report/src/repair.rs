@@ -42,21 +42,20 @@ impl Report {
             groups.entry((repair.stages.clone(), repair.change.as_deref())).or_default().push((run, repair));
         }
         let mut groups = groups.into_values().listed();
-        groups.sort_by_key(|it| std::cmp::Reverse(distinct_names(it, |run| &run.policy).len()));
+        groups.sort_by_key(|it| std::cmp::Reverse(policies_of(it).len()));
         groups.iter().map(|it| repair_line(it)).listed()
     }
 }
 
-/// Returns the names of runs, each once.
-fn distinct_names<'r>(group: &[(&'r Run, &StageRepair)], name: impl Fn(&'r Run) -> &'r str) -> Vec<&'r str> {
-    crate::distinct(group.iter().map(|it| name(it.0)))
+/// Returns the policies of runs, each once.
+fn policies_of<'r>(group: &[(&'r Run, &StageRepair)]) -> Vec<&'r str> {
+    crate::distinct(group.iter().map(|it| it.0.policy.as_str()))
 }
 
 /// Returns the line of runs with one loss; of several loads the range of what would be recovered.
 fn repair_line(group: &[(&Run, &StageRepair)]) -> String {
-    let policies = distinct_names(group, |it| &it.policy);
-    let named = policies.iter().take(NAMED).copied().listed().join(", ");
-    let whom = named + &text_if_any(policies.len().saturating_sub(NAMED), |n| format!(" and {n} more"));
+    let policies = policies_of(group);
+    let whom = first_few(policies.iter().map(|it| (*it).to_owned()), NAMED);
     let loses = if policies.len() == 1 { "loses" } else { "lose" };
     let repair = group[0].1;
     let stage = match repair.stages.as_slice() {
@@ -66,7 +65,7 @@ fn repair_line(group: &[(&Run, &StageRepair)]) -> String {
     let recovered = lowest_and_highest_percent(group.iter().map(|it| it.1.recovers.mean));
     let recovers = match repair.recovers.ci95 {
         Some(ends) if recovered.len() == 1 => {
-            format!("{} ({})", recovered[0], ends.map(percent).join(" to "))
+            recovered.concat() + &format!(" ({})", ends.map(percent).join(" to "))
         }
         _ => recovered.join(" to "),
     };

@@ -8,8 +8,7 @@ use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{CallRow, ExploredRow, NeedRow, RequestRow, RequestSums, Role, Rows as Ledger};
 use ctxsim_engine::measure::missed::Miss;
 use ctxsim_engine::measure::waiting::Waited;
-use ctxsim_engine::price::{self, Models};
-use ctxsim_engine::price::{RequestCost, request_of};
+use ctxsim_engine::price::{self, Models, RequestCost, request_of};
 use ctxsim_engine::take::{RunName, drawn_heads};
 use ctxsim_input::Policy;
 use ctxsim_input::policy::Builtin;
@@ -78,9 +77,34 @@ impl RowContext<'_> {
     }
 }
 
-/// Returns the requests of a run, with what they cost.
+/// Returns the requests of a run, each with what was due with it: what a step's calls need with the step's request, what a turn needs
+/// with its last one; and with what it costs, where that is known of all of them.
 pub fn request_rows(rows: &Ledger, context: RowContext<'_>, costs: &[RequestCost]) -> Rows {
-    Rows::new::<RequestInContext<'_>>(context.run_fields(), requests_in_context(rows, context, costs))
+    let mut due: BTreeMap<usize, DueNeeds> = BTreeMap::new();
+    for need in &rows.needs {
+        let step = need.inferred.map_or(StepIx::MAX, |it| it.step);
+        if let Some(index) = request_of(rows, need.turn_ix, step) {
+            let sum = due.entry(index).or_default();
+            sum.calls += need.calls;
+            sum.repeats += need.repeats;
+            sum.fetched += need.calls * need.fetched as f64;
+            sum.failed += need.failed;
+        }
+    }
+    let mut explored: BTreeMap<usize, ExploredCalls> = BTreeMap::new();
+    for row in &rows.explored {
+        if let Some(index) = request_of(rows, row.turn_ix, row.step) {
+            let sum = explored.entry(index).or_default();
+            sum.calls += row.calls;
+            sum.fetched += row.fetched;
+        }
+    }
+    let ids = RequestId::of_all(&rows.requests);
+    let requests = rows.requests.iter().zip(ids).enumerate().map(|(index, (row, id))| {
+        let (due, explored) = (due.get(&index).copied(), explored.get(&index).copied());
+        RequestInContext { row, id, due, explored, cost: costs.get(index).copied(), context }
+    });
+    Rows::new::<RequestInContext<'_>>(context.run_fields(), requests)
 }
 
 /// Returns the requests of one conversation, with its length and its index among those of that length.
@@ -171,39 +195,6 @@ impl ExploredCalls {
     pub(crate) fn from_row(row: &ExploredRow) -> Self {
         Self { calls: row.calls, fetched: row.fetched }
     }
-}
-
-/// Returns the requests of a run, each with what was due with it: what a step's calls need with the step's request, what a turn needs
-/// with its last one; and with what it costs, where that is known of all of them.
-fn requests_in_context<'a>(
-    rows: &'a Ledger,
-    context: RowContext<'a>,
-    costs: &'a [RequestCost],
-) -> impl Iterator<Item = RequestInContext<'a>> {
-    let mut due: BTreeMap<usize, DueNeeds> = BTreeMap::new();
-    for need in &rows.needs {
-        let step = need.inferred.map_or(StepIx::MAX, |it| it.step);
-        if let Some(index) = request_of(rows, need.turn_ix, step) {
-            let sum = due.entry(index).or_default();
-            sum.calls += need.calls;
-            sum.repeats += need.repeats;
-            sum.fetched += need.calls * need.fetched as f64;
-            sum.failed += need.failed;
-        }
-    }
-    let mut explored: BTreeMap<usize, ExploredCalls> = BTreeMap::new();
-    for row in &rows.explored {
-        if let Some(index) = request_of(rows, row.turn_ix, row.step) {
-            let sum = explored.entry(index).or_default();
-            sum.calls += row.calls;
-            sum.fetched += row.fetched;
-        }
-    }
-    let ids = RequestId::of_all(&rows.requests);
-    rows.requests.iter().zip(ids).enumerate().map(move |(index, (row, id))| {
-        let (due, explored) = (due.get(&index).copied(), explored.get(&index).copied());
-        RequestInContext { row, id, due, explored, cost: costs.get(index).copied(), context }
-    })
 }
 
 impl RequestInContext<'_> {

@@ -12,7 +12,7 @@ mod words;
 use crate::beside_bill::{BillFootnotes, EstimatedAgents};
 use crate::lever::Lever;
 use crate::prelude::*;
-use crate::session::BillCheck;
+use crate::session::{BillCheck, sum_if_any};
 use crate::{NextCommands, SkippedFile};
 use ctxsim_engine::measure::month::{Basis, Calendar, DAYS};
 use ctxsim_input::profile::calendar::{self, DAY_MS};
@@ -190,18 +190,19 @@ impl FirstScreen {
         mut levers: Vec<Lever>,
         certainty: String,
     ) -> Self {
-        let predicted = sessions.iter().filter_map(|session| session.check).reduce(|mut sum, check| {
-            sum += check;
-            sum
-        });
         let calendar = Calendar::new(sessions.iter().map(|session| session.span_ms));
-        let days = costs_by_day(sessions);
+        let mut days: BTreeMap<i64, PartCosts> = BTreeMap::new();
+        for (day, costs) in sessions.iter().flat_map(|it| &it.by_day) {
+            if let Some(day) = day {
+                *days.entry(*day).or_default() += costs;
+            }
+        }
         levers.retain(|lever| lever.word.is_some());
         levers.sort_by(|one, other| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
         Self {
             schema: SCHEMA,
             read: ReadSessions::new(sessions, skipped),
-            predicted,
+            predicted: sum_if_any(sessions.iter().filter_map(|it| it.check)),
             bill: ScreenBill::new(sessions, &calendar),
             month: MonthBill::new(sessions, &calendar),
             waiting: ScreenWaiting::new(sessions, &calendar),
@@ -216,16 +217,11 @@ impl FirstScreen {
 
     /// Adds the commands that go on from here.
     pub fn with_next_commands(mut self, next: &NextCommands) -> Self {
+        let mut add = |command, does| self.next.push(NextCommand { command, does });
         if self.read.agents.iter().any(|it| it.has_settings) {
-            self.next.push(NextCommand {
-                command: next.advise_command(),
-                does: "says which settings to change, and what to paste",
-            });
+            add(next.advise_command(), "says which settings to change, and what to paste");
         }
-        self.next.push(NextCommand {
-            command: next.compare_command(),
-            does: "compares ways of keeping the context short",
-        });
+        add(next.compare_command(), "compares ways of keeping the context short");
         self
     }
 
@@ -238,24 +234,12 @@ impl FirstScreen {
     }
 }
 
-/// Adds up what was billed by day, where logs tell days.
-fn costs_by_day(sessions: &[SessionFacts]) -> BTreeMap<i64, PartCosts> {
-    let mut days: BTreeMap<i64, PartCosts> = BTreeMap::new();
-    for (day, costs) in sessions.iter().flat_map(|it| &it.by_day) {
-        if let Some(day) = day {
-            *days.entry(*day).or_default() += costs;
-        }
-    }
-    days
-}
-
 impl ProjectBill {
     fn of_each_project(sessions: &[SessionFacts]) -> Vec<Self> {
         let mut by_project: BTreeMap<&str, Self> = BTreeMap::new();
         for session in sessions {
-            let bill = by_project
-                .entry(&session.project)
-                .or_insert_with(|| Self { project: session.project.clone(), ..Self::default() });
+            let bill = by_project.entry(&session.project).or_default();
+            bill.project.clone_from(&session.project);
             bill.sessions += 1;
             bill.usd = session.by_day.values().fold(bill.usd, |sum, it| sum + it.total());
         }
@@ -359,19 +343,16 @@ impl MonthBill {
         counted.for_each(|it| all += it.1);
         let all = all.scaled_to_month(calendar);
         let part = |part: BillPart| MonthPart { part, about: part.description(), usd: all.cost_of(part) };
-        let misses = |(cause, usd): (&MissCause, &Cost)| MonthMisses {
-            cause: *cause,
-            about: cause.about(),
-            usd: *usd,
-        };
-        let mut causes = all.by_cause.iter().map(misses).listed();
-        causes.order_by_key(|it| std::cmp::Reverse(it.usd));
+        let misses = all.by_cause.iter().map(|it| (*it.0, *it.1));
+        let misses = misses.map(|(cause, usd)| MonthMisses { cause, about: cause.about(), usd });
+        let mut other_misses = misses.listed();
+        other_misses.order_by_key(|it| std::cmp::Reverse(it.usd));
         Self {
             of: calendar.basis,
             days: calendar.days.filter(|_| calendar.basis == Basis::Scaled),
             usd: all.total(),
-            parts: BillPart::ALL.map(part).into_iter().listed(),
-            other_misses: causes,
+            parts: BillPart::ALL.map(part).to_vec(),
+            other_misses,
         }
     }
 }

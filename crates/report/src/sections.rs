@@ -15,8 +15,7 @@ use std::sync::Arc;
 use columns::TableColumn;
 use groups::{GroupKey, GroupProfiles, ScenarioGroup};
 
-use super::lines::{PolicySum, PolicySums};
-use super::lines::{RunBrief, RunFigures};
+use super::lines::{PolicySum, PolicySums, RunBrief, RunFigures};
 use super::metric::TokenFormat;
 use super::trust::TableTrust;
 use super::{distinct, firings};
@@ -145,18 +144,16 @@ impl Section {
         if !self.is_ranked || n_others <= SHOWN {
             return None;
         }
-        let (idle, acting): (Vec<&TableLine>, Vec<&TableLine>) =
-            self.lines.iter().skip(1).partition(|it| it.is_idle);
+        let (idle, acting): (Vec<_>, Vec<_>) = self.lines.iter().skip(1).partition(|it| it.is_idle);
         let n_dearer = acting.len().saturating_sub(SHOWN);
         let lines = self.lines.iter().take(1).chain(acting.into_iter().take(SHOWN)).cloned().listed();
         let mut by_agent: IndexMap<&str, usize> = IndexMap::new();
         for line in &idle {
             *by_agent.entry(agent_name(&line.policy)).or_default() += 1;
         }
-        let named = |(agent, n): (&&str, &usize)| {
-            if *n == 1 { (*agent).to_owned() } else { format!("{agent} ({n})") }
-        };
-        let agents = by_agent.iter().map(named).listed().join(", ");
+        let named =
+            |(agent, n): (&str, usize)| if n == 1 { agent.to_owned() } else { format!("{agent} ({n})") };
+        let agents = by_agent.into_iter().map(named).listed().join(", ");
         let idle = (!idle.is_empty())
             .then(|| format!("{} of {n_others} policies changed nothing: {agents}", idle.len()));
         let dearer = (n_dearer > 0).then(|| format!("{n_dearer} more expensive ones are left out"));
@@ -217,13 +214,12 @@ impl Report {
         let profiles = distinct(self.run_briefs().map(|it| it.profile));
         let mut sections = Vec::new();
         for group in self.scenario_groups(detail) {
-            match group.under {
-                GroupProfiles::Each => {
-                    sections.extend(profiles.iter().map(|it| self.section_of_group(&group, Some(it))))
-                }
-                GroupProfiles::One(profile) => sections.push(self.section_of_group(&group, Some(profile))),
-                GroupProfiles::Own => sections.push(self.section_of_group(&group, None)),
-            }
+            let under = match group.under {
+                GroupProfiles::Each => profiles.iter().map(|it| Some(*it)).listed(),
+                GroupProfiles::One(profile) => vec![Some(profile)],
+                GroupProfiles::Own => vec![None],
+            };
+            sections.extend(under.into_iter().map(|profile| self.section_of_group(&group, profile)));
         }
         // A recorded session may run under its own model's profile alone.
         sections.retain(|it| !it.lines.is_empty());
@@ -232,15 +228,11 @@ impl Report {
 
     /// Adds up all runs under a profile, or under any; a fold has their sums.
     pub fn policy_sums(&self, profile: Option<&str>) -> Cow<'_, PolicySums> {
-        match &self.folded {
-            Some(folded) => {
-                folded.policy_sums(&GroupKey::All, profile).map_or_else(Cow::default, Cow::Borrowed)
-            }
-            None => {
-                let is_in = |it: &&Run| profile.is_none_or(|profile| it.profile == profile);
-                Cow::Owned(PolicySums::from_runs(self.runs.iter().filter(is_in)))
-            }
-        }
+        let Some(folded) = &self.folded else {
+            let own = self.runs.iter().filter(|it| profile.is_none_or(|profile| it.profile == profile));
+            return Cow::Owned(PolicySums::from_runs(own));
+        };
+        folded.policy_sums(&GroupKey::All, profile).map_or_else(Cow::default, Cow::Borrowed)
     }
 
     /// Returns when the last request of each recorded session was, where its log says so, in milliseconds since 1970.
@@ -264,20 +256,16 @@ impl Report {
     pub fn note_on_unknown_needs(&self) -> Option<String> {
         let unknown = self.run_briefs().filter(|it| !it.figures.has_needs && !it.figures.has_findings);
         let names = distinct(unknown.map(|it| it.scenario)).join(", ");
-        (!names.is_empty()).then(|| {
-            format!(
-                "{names}: this scenario declares no evidence needs ({NONE} in the columns): do not \
-                judge it by cost alone."
-            )
-        })
+        let needs = format!("declares no evidence needs ({NONE} in the columns)");
+        let note = format!("{names}: this scenario {needs}: do not judge it by cost alone.");
+        Some(note).filter(|_| !names.is_empty())
     }
 
     /// Adds up the runs of one table.
     fn section_of_group(&self, group: &ScenarioGroup<'_>, profile: Option<&str>) -> Section {
         let members: IndexSet<&str> = group.scenarios.iter().copied().collect();
-        let is_in = |scenario: &str, under: &str| {
-            profile.is_none_or(|profile| under == profile) && members.contains(scenario)
-        };
+        let is_under = |own: &str| profile.is_none_or(|profile| own == profile);
+        let is_in = |scenario: &str, profile: &str| is_under(profile) && members.contains(scenario);
         let runs: Vec<&Run> = self.runs.iter().filter(|it| is_in(&it.scenario, &it.profile)).listed();
         let sums = match &self.folded {
             Some(folded) => folded.policy_sums(&group.key, profile).map_or_else(Cow::default, Cow::Borrowed),
@@ -296,19 +284,16 @@ impl Report {
         let base = baseline.as_ref().map(|it| &it.tally);
         let reach = |own: &Tally| base.map(|it| own.assumed_reach(it)).unwrap_or_default();
         let reaches = sums.iter().map(|it| reach(&it.1.run.tally)).listed();
-        let spread = |(samples, reach): (Vec<RatioSample<'_>>, &AssumedReach)| {
-            let pairs = samples.iter().map(|it| it.pair).listed();
-            Spread::new(&pairs, ratio_interval_for_later(&samples, *reach)).filter(|it| it.sessions > 0)
-        };
-        let spreads = samples.into_iter().zip(reaches.iter().skip(1)).map(spread).listed();
-        let mut spreads = std::iter::once(None).chain(spreads);
         let lines = sums.iter().enumerate().map(|(nth, (_, sum))| {
-            let mut line =
-                TableLine { spread: spreads.next().flatten(), assumed: reaches[nth], ..table_line(sum) };
-            if self.is_ranked && nth > 0 {
-                line.is_idle = baseline.as_ref().is_some_and(|it| firings::has_no_effect(&line, it));
-                line.reason =
-                    baseline.as_ref().and_then(|it| firings::explain_cost_change(&line, it, &sum.stages));
+            let mut line = TableLine { assumed: reaches[nth], ..table_line(sum) };
+            if let Some(samples) = nth.checked_sub(1).and_then(|it| samples.get(it)) {
+                let pairs = samples.iter().map(|it| it.pair).listed();
+                let spread = Spread::new(&pairs, ratio_interval_for_later(samples, line.assumed));
+                line.spread = spread.filter(|it| it.sessions > 0);
+            }
+            if let Some(base) = baseline.as_ref().filter(|_| self.is_ranked && nth > 0) {
+                line.is_idle = firings::has_no_effect(&line, base);
+                line.reason = firings::explain_cost_change(&line, base, &sum.stages);
             }
             line
         });
@@ -343,18 +328,15 @@ fn cost_ratio_samples<'r>(
     at_ms: &IndexMap<&str, i64>,
 ) -> Vec<Vec<RatioSample<'static>>> {
     let others: IndexMap<&str, RunFigures> = others.iter().map(|it| (it.scenario, it.figures)).collect();
-    let mut samples: IndexMap<&str, Vec<RatioSample<'static>>> =
-        policies.map(|it| (it, Vec::new())).collect();
+    let mut samples: IndexMap<&str, Vec<_>> = policies.map(|it| (it, Vec::new())).collect();
     for run in runs {
-        let Some((of_it, other)) = samples.get_mut(run.policy).zip(others.get(run.scenario)) else {
-            continue;
-        };
-        let did_as_much =
-            is_as_much([run.figures.turns_asked_and_completed(), other.turns_asked_and_completed()]);
-        let pair = run.figures.cost.zip(other.cost).filter(|it| did_as_much && it.1 > 0.0);
+        let both = samples.get_mut(run.policy).zip(others.get(run.scenario));
+        let Some((of_policy, other)) = both else { continue };
+        let turns = [&run.figures, other].map(RunFigures::turns_asked_and_completed);
+        let pair = run.figures.cost.zip(other.cost).filter(|it| is_as_much(turns) && it.1 > 0.0);
         // Its projects are those of later sessions, too.
         let sample = |pair| RatioSample { pair, project: "", at_ms: at_ms.get(run.scenario).copied() };
-        of_it.extend(pair.map(sample));
+        of_policy.extend(pair.map(sample));
     }
     samples.into_values().listed()
 }

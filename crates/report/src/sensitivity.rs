@@ -12,7 +12,9 @@ use super::ALL;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::prelude::*;
 use ctxsim_engine::measure::Label;
-use ctxsim_engine::measure::sensitivity::{PriceCell, Sensitivity, SensitivityGrid as Compared};
+use ctxsim_engine::measure::sensitivity::{
+    PriceCell, ProfileShare, Sensitivity, SensitivityGrid as Compared,
+};
 use ctxsim_input::profile::price::VariedRate;
 use ctxsim_timeline::row::json::{EachOf, write_json};
 use ctxsim_timeline::row::{Columns as _, Fields, columns, fields, row_fields};
@@ -23,7 +25,7 @@ pub const SCHEMA: &str = "ctxsim.sensitivity/1";
 
 /// One policy under one profile.
 struct PriceCellRow<'a> {
-    profile: &'a str,
+    profile: &'a ProfileShare,
     policy: &'a str,
     cell: &'a PriceCell,
     label: Option<Label>,
@@ -31,7 +33,7 @@ struct PriceCellRow<'a> {
 
 columns! { PriceCellRow<'_>;
     /// The profile.
-    "profile": Text = |it| it.profile.to_owned(),
+    "profile": Text = |it| it.profile.name.clone(),
     /// The policy.
     "policy": Text = |it| it.policy.to_owned(),
     /// The cost; null if it is unknown.
@@ -63,8 +65,8 @@ impl PriceCellRow<'_> {
         let rate = |part: VariedRate| {
             let [low, high] = self.cell.cost_at(part);
             let costs = [("cost_usd_at_90_percent", low), ("cost_usd_at_110_percent", high)];
-            let all = std::iter::once(("elasticity", self.cell.elasticity(part))).chain(costs);
-            (part.name(), Value::from_iter(all))
+            let elasticity = [("elasticity", self.cell.elasticity(part))];
+            (part.name(), Value::from_iter(elasticity.into_iter().chain(costs)))
         };
         VariedRate::ALL.into_iter().map(rate).collect()
     }
@@ -107,10 +109,8 @@ impl Serialize for Document<'_> {
         map.serialize_entry("simulations", &comparison.n_simulations)?;
         map.serialize_entry("asked", &comparison.asked.as_ref().map(Value::serialised))?;
         map.serialize_entry("profiles", &profiles.listed())?;
-        map.serialize_entry(
-            "loads",
-            &EachOf(|| comparison.grids.iter().map(|grid| scenario_json(comparison, grid))),
-        )?;
+        let loads = || comparison.grids.iter().map(|grid| scenario_json(comparison, grid));
+        map.serialize_entry("loads", &EachOf(loads))?;
         map.end()
     }
 }
@@ -148,12 +148,7 @@ fn scenario_json(all: &Sensitivity, grid: &Compared) -> Value {
 fn price_cell_rows<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = PriceCellRow<'a>> {
     all.profiles.iter().zip(&grid.rows).flat_map(|(profile, row)| {
         let policies = all.policies.iter().zip(&row.cells).enumerate();
-        policies.map(|(index, (policy, cell))| PriceCellRow {
-            profile: &profile.name,
-            policy,
-            cell,
-            label: row.label(index),
-        })
+        policies.map(|(nth, (policy, cell))| PriceCellRow { profile, policy, cell, label: row.label(nth) })
     })
 }
 
@@ -163,17 +158,12 @@ pub fn sensitivity_rows(comparison: &Sensitivity) -> Rows {
     let mut rows = Vec::new();
     // Whoever adds up a column counts each scenario once.
     for grid in comparison.grids.iter().filter(|it| it.load != ALL) {
-        let profiles = comparison
-            .profiles
-            .iter()
-            .flat_map(|profile| std::iter::repeat_n(profile, comparison.policies.len()));
-        for (one, profile) in price_cell_rows(comparison, grid).zip(profiles) {
-            let mut fields: Fields = vec![
-                ("scenario".into(), grid.load.clone().into()),
-                ("as_of".into(), profile.as_of.clone().into()),
-            ];
-            fields.extend(row_fields(&columns, &one));
-            fields.push(("break_even".into(), Value::serialised(&profile.break_even)));
+        for row in price_cell_rows(comparison, grid) {
+            let (scenario, as_of) = (grid.load.clone(), row.profile.as_of.clone());
+            let mut fields: Fields =
+                vec![("scenario".into(), scenario.into()), ("as_of".into(), as_of.into())];
+            fields.extend(row_fields(&columns, &row));
+            fields.push(("break_even".into(), Value::serialised(&row.profile.break_even)));
             rows.push(fields);
         }
     }

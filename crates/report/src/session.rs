@@ -8,9 +8,7 @@ use super::filled::FilledPrompts;
 use super::{BillAsLogged, SkippedFile};
 use crate::prelude::*;
 use ctxsim_base::quantity::sums;
-use ctxsim_engine::calibrate::FirstRequests;
-use ctxsim_engine::calibrate::Pauses;
-use ctxsim_engine::calibrate::{Calibration, ReadClass};
+use ctxsim_engine::calibrate::{Calibration, FirstRequests, Pauses, ReadClass};
 use ctxsim_timeline::import::formats;
 
 /// The name of a format; an alias, since serde would read a reference from the text itself.
@@ -85,11 +83,8 @@ impl NewerVersion {
     pub fn from_timeline(timeline: &Timeline) -> Option<Self> {
         let recorded = timeline.recorded.as_ref()?;
         let newest = recorded.newer_than?;
-        Some(Self {
-            harness: newest.harness.to_owned(),
-            version: recorded.version.clone(),
-            described_to: newest.to.to_owned(),
-        })
+        let (harness, described_to) = (newest.harness.to_owned(), newest.to.to_owned());
+        Some(Self { harness, version: recorded.version.clone(), described_to })
     }
 }
 
@@ -180,13 +175,12 @@ impl Report {
     pub fn note_on_unread_records(&self) -> Option<String> {
         let n = self.losses.n_unread_records();
         let logs = if self.sessions.len() == 1 { "this log" } else { "these logs" };
-        let one = ("record", "is", "it was a request");
-        let (records, is, were) = if n == 1 { one } else { ("records", "are", "they were requests") };
+        let (is, were) = if n == 1 { ("is", "it was a request") } else { ("are", "they were requests") };
+        let records = counted(n, "record");
         (n > 0).then(|| {
             format!(
-                "{} {records} of {logs} cannot be read and {is} left out: if {were}, all totals lack what was billed. `ctxsim import` shows \
-                 which.",
-                thousands(n as u64)
+                "{records} of {logs} cannot be read and {is} left out: if {were}, all totals lack what was billed. `ctxsim import` shows \
+                 which."
             )
         })
     }
@@ -255,16 +249,15 @@ impl Report {
         let first = self.first_request_totals()?;
         let FirstRequests { known, known_worth_usd, known_reads, unknown_reads, .. } = first;
         let FirstRequests { expected_reads, expected_reads_low, expected_reads_high, .. } = first;
-        let mut line = if known > 0 {
+        let none = "No session begins with tools and system prompt that another one had left in the cache.";
+        let mut line = none.to_owned();
+        if known > 0 {
             let (sessions, begin) = (counted(known, "session"), if known == 1 { "begins" } else { "begin" });
-            format!(
+            line = format!(
                 "{sessions} {begin} with tools and system prompt that another session had left in the cache (worth {known_worth_usd:.2} USD; \
                  by the bills {known_reads} of them read something)."
-            )
-        } else {
-            "No session begins with tools and system prompt that another one had left in the cache."
-                .to_owned()
-        };
+            );
+        }
         let n_unknown = first.requests - known;
         if n_unknown > 0 && expected_reads > 0.0 {
             let sessions = counted(n_unknown, "session");
@@ -286,9 +279,9 @@ impl Report {
         });
         let profiles = self.profile_counts_text();
         lines.push(format!("{n} read ({} requests), under {profiles}.{skipped}", thousands(requests)));
-        let [billed, checked] =
-            [self.describe_bill_briefly(), self.bill_check().map(|it| it.summary_sentence())];
-        lines.extend(billed.into_iter().chain(checked).reduce(|one, other| format!("{one} {other}")));
+        let checked = self.bill_check().map(|it| it.summary_sentence());
+        let billed = self.describe_bill_briefly().into_iter().chain(checked);
+        lines.extend(billed.reduce(|billed, checked| format!("{billed} {checked}")));
         let estimated: u64 = self.sessions.iter().map(|it| it.requests_estimated).sum();
         if estimated as f64 > ESTIMATED_MIN * requests as f64 {
             lines.extend(self.estimated_requests_line());
@@ -330,17 +323,14 @@ impl Report {
         lines.extend(self.bill_check().map(|bill| {
             let gross = percent(bill.gross_error_usd / bill.billed_usd.max(f64::MIN_POSITIVE));
             let off = percent(bill.token_error as f64 / bill.read_tokens.max(1) as f64);
-            let short = bill.summary_sentence();
-            format!(
-                "{short} Request by request, cache-read tokens are off by {off} and input cost by {gross}."
-            )
+            let apart = format!("cache-read tokens are off by {off} and input cost by {gross}");
+            format!("{} Request by request, {apart}.", bill.summary_sentence())
         }));
         lines
     }
 
     /// Returns the sessions' profiles with the number of sessions, most frequent first.
     fn profile_counts_text(&self) -> String {
-        const SHOWN: usize = 4;
         let sessions: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         let mut last = None;
@@ -353,13 +343,15 @@ impl Report {
             last = cell;
         }
         counts.sort_by(|_, one, _, other| other.cmp(one));
-        let names = counts.iter().take(SHOWN).map(|(name, n)| {
+        let names = counts.iter().map(|(name, n)| {
             if counts.len() == 1 { (*name).to_owned() } else { format!("{name} ({})", thousands(*n as u64)) }
         });
-        let more = text_if_any(counts.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
-        names.listed().join(", ") + &more
+        first_few(names, PROFILES_SHOWN)
     }
 }
+
+/// The most profiles that are named.
+const PROFILES_SHOWN: usize = 4;
 
 /// A smaller share of requests without a bill is told with details alone.
 const ESTIMATED_MIN: f64 = 0.01;
@@ -367,7 +359,7 @@ const ESTIMATED_MIN: f64 = 0.01;
 pub(super) const COMMAND: usize = 90;
 
 /// Adds up what some sessions have; nothing where none has it.
-fn sum_if_any<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
+pub(super) fn sum_if_any<T: AddAssign>(all: impl Iterator<Item = T>) -> Option<T> {
     all.reduce(|mut sum, more| {
         sum += more;
         sum

@@ -13,12 +13,8 @@ const COLUMNS: usize = 80;
 
 /// Draws the prompts of the first policy and of one that is advised; nothing where the requests are not those of a single load.
 pub(super) fn draw_prompt_sizes(all: &[RunRequests], advised: Option<&str>, terminal: Terminal) -> String {
-    let Some(first) = all
-        .first()
-        .filter(|first| all.iter().all(|it| it.scenario == first.scenario && it.profile == first.profile))
-    else {
-        return String::new();
-    };
+    let is_of_one_load = all.iter().all(|it| it.scenario == all[0].scenario && it.profile == all[0].profile);
+    let Some(first) = all.first().filter(|_| is_of_one_load) else { return String::new() };
     let own = |it: &&RunRequests| Some(it.policy.as_str()) == advised && it.policy != first.policy;
     let shown = [Some(first), all.iter().find(own)].into_iter().flatten().listed();
     let highest = shown.iter().flat_map(|it| prompt_sizes(it)).max().unwrap_or_default();
@@ -31,10 +27,8 @@ pub(super) fn draw_prompt_sizes(all: &[RunRequests], advised: Option<&str>, term
         let head = format!("{}, {}", it.policy, counted(it.sent.len(), "request"));
         text += &format!("{}\n", terminal.paint(Tint::Faint, &head));
         let room = terminal.width.unwrap_or(COLUMNS).saturating_sub(AXIS).clamp(1, COLUMNS);
-        let heights = largest_per_column(&prompt_sizes(it).listed(), room)
-            .into_iter()
-            .map(|it| it * HIGH / highest)
-            .listed();
+        let sizes = largest_per_column(&prompt_sizes(it).listed(), room).into_iter();
+        let heights = sizes.map(|it| it * HIGH / highest).listed();
         let row = |low: u64| {
             heights.iter().map(|it| BLOCKS[it.saturating_sub(low).min(8) as usize]).collect::<String>()
         };

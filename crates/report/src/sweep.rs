@@ -7,9 +7,7 @@ mod objective;
 use ctxsim_engine::measure::{Label, Remembered};
 
 use super::chart::PageChart;
-use super::metric;
-use super::metric::COST;
-use crate::metric::ShownMetric as _;
+use super::metric::{self, COST, ShownMetric as _};
 use crate::prelude::*;
 use crate::sampled::Sampled;
 
@@ -171,14 +169,11 @@ impl Sweep {
         let asked = |it: &&Objective| points.iter().any(|point| it.number_of_point(&point.numbers).is_some());
         let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().listed();
         let mut known: Vec<(usize, Vec<f64>)> = Vec::new();
-        for (nth, SweepPoint { numbers, .. }) in
-            points.iter().enumerate().filter(|it| it.1.does_all_or_base_work())
-        {
-            let badness = objectives.iter().map(|it| Some(it.badness(it.number_of_point(numbers)?)));
-            let badness: Option<Vec<f64>> = badness.collect();
-            known.extend(
-                badness.filter(|_| head.guards.iter().all(|it| it.allows_point(numbers))).map(|it| (nth, it)),
-            );
+        for (nth, point) in points.iter().enumerate().filter(|it| it.1.does_all_or_base_work()) {
+            let is_allowed = head.guards.iter().all(|it| it.allows_point(&point.numbers));
+            let badness = objectives.iter().map(|it| Some(it.badness(it.number_of_point(&point.numbers)?)));
+            let badness = badness.collect::<Option<Vec<f64>>>().filter(|_| is_allowed);
+            known.extend(badness.map(|it| (nth, it)));
         }
         let front = pareto_front(&known);
         let pays = |it: &&(usize, Vec<f64>)| points[it.0].is_worth_its_cost(&objectives);
@@ -194,8 +189,7 @@ impl Sweep {
 
 /// Returns whether one set of numbers dominates another; lower is better.
 fn dominates(one: &[f64], other: &[f64]) -> bool {
-    one.iter().zip(other).all(|(one, other)| one <= other)
-        && one.iter().zip(other).any(|(one, other)| one < other)
+    one != other && one.iter().zip(other).all(|(one, other)| one <= other)
 }
 
 /// Returns the points that no other dominates, those of equal numbers once; the first objective orders them.
@@ -263,8 +257,8 @@ mod tests {
     #[test]
     fn the_front_has_what_no_point_beats_and_the_knee_is_its_best_bargain() {
         let head = head(&[Objective::Cost, Objective::Evidence, Objective::Retention]);
-        let mut points = [(10.0, 1.0), (5.0, 0.95), (4.0, 0.5), (6.0, 0.9), (5.0, 0.95)].iter().enumerate();
-        let mut points: Vec<SweepPoint> = points.by_ref().map(|(nth, it)| point(nth, it.0, it.1)).collect();
+        let points = [(10.0, 1.0), (5.0, 0.95), (4.0, 0.5), (6.0, 0.9), (5.0, 0.95)].iter().enumerate();
+        let mut points = points.map(|(nth, it)| point(nth, it.0, it.1)).listed();
         let mut stopped = point(5, 0.1, 1.0);
         stopped.numbers.0.insert(COMPLETED.to_owned(), Some(1.0));
         points.push(stopped);
@@ -284,12 +278,8 @@ mod tests {
     fn a_knee_counts_what_it_costs() {
         let remembering = |index: usize, cost: f64, facts: f64, base: [f64; 2]| {
             let numbers = |[cost, facts]: [f64; 2]| {
-                numbers(&[
-                    (COST, cost),
-                    ("retention.accuracy.mean", facts),
-                    (COMPLETED, 3.0),
-                    (REQUESTED, 3.0),
-                ])
+                let known = [(COST, cost), ("retention.accuracy.mean", facts)];
+                numbers(&[&known[..], &[(COMPLETED, 3.0), (REQUESTED, 3.0)]].concat())
             };
             let (numbers, base) = (numbers([cost, facts]), numbers(base));
             SweepPoint { index, numbers, base, ..SweepPoint::default() }

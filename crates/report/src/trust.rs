@@ -115,8 +115,8 @@ impl TableTrust {
     /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
     pub fn doubts_clause(&self) -> String {
         let on_hits = self.best_effort.as_ref().map(BestEffortShare::best_effort_clause);
-        let doubts =
-            [self.bill_error_clause(), self.unknown_needs_clause(), on_hits].into_iter().flatten().listed();
+        let doubts = [self.bill_error_clause(), self.unknown_needs_clause(), on_hits];
+        let doubts = doubts.into_iter().flatten().listed();
         text_if_any(doubts.len(), |_| format!(", but {}", doubts.join(", and ")))
     }
 
@@ -133,10 +133,8 @@ impl TableTrust {
         let side = if error < 0.0 { "below" } else { "above" };
         let most = if off.len() > 1 { "up to " } else { "" };
         let error = percent(error.abs());
-        let size = format!(
-            "input cost is predicted {most}{error} {side} the recorded bill (a check passes within {:.0}%)",
-            BILL_ERROR_MAX * 100.0
-        );
+        let passes = format!("a check passes within {:.0}%", BILL_ERROR_MAX * 100.0);
+        let size = format!("input cost is predicted {most}{error} {side} the recorded bill ({passes})");
         if off.len() == self.sources.len() {
             return Some(size);
         }

@@ -200,15 +200,13 @@ impl Tuned {
         };
         let points: Vec<TunedPoint> = order.iter().map(|it| points[*it].clone()).listed();
         let never_fired = stages_never_fired(&tried.stages, sessions);
-        let best = order.first().copied().unwrap_or_default();
-        let judged = parts
-            .last()
-            .filter(|_| n_variants > 0)
-            .map_or_else(Vec::new, |it| SessionUnderVariant::under_variant(it, best));
-        let is_turned = split.by == SplitBy::Time
-            && distinct_projects(&all).iter().filter(|it| !it.is_empty()).count() >= PROJECTS_MIN;
-        let in_turn =
-            if is_turned { hold_out_each_project(&all, n_variants, min_evidence) } else { Vec::new() };
+        let judged = parts.last().zip(order.first());
+        let judged = judged.map(|(part, best)| SessionUnderVariant::under_variant(part, *best));
+        let judged = judged.unwrap_or_default();
+        let n_projects = distinct_projects(&all).iter().filter(|it| !it.is_empty()).count();
+        let is_turned = split.by == SplitBy::Time && n_projects >= PROJECTS_MIN;
+        let in_turn = is_turned.then(|| hold_out_each_project(&all, n_variants, min_evidence));
+        let in_turn = in_turn.unwrap_or_default();
         let mut tuned = Self {
             base: base.to_owned(),
             policy: policy.to_owned(),
@@ -273,27 +271,16 @@ impl Tuned {
     }
 }
 
-impl TunedPoint {
-    /// Returns its results on what is chosen on.
-    fn part_chosen_on(&self) -> Option<&TunePart> {
-        self.parts.first()
-    }
-
-    /// Returns its place: those that are certain to keep enough first, then the others, then those that cannot be
-    /// compared; each by cost.
-    fn sort_key(&self, floor: f64) -> (u8, f64) {
-        match self.part_chosen_on().and_then(|it| Some((it, it.cost_change()?))) {
-            Some((own, change)) => (u8::from(!own.surely_keeps(floor)), change),
-            None => (2, 0.0),
-        }
-    }
-}
-
-/// Returns the order of variants by what they cost. Points that cost the same stay in the order in which they were tried.
+/// Returns the order of variants by what they cost: those that are certain to keep enough first, then the others, then those that cannot be
+/// compared. Points that cost the same stay in the order in which they were tried.
 fn variants_by_cost(points: &[TunedPoint], floor: f64) -> Vec<usize> {
+    let key = |nth: usize| match points[nth].parts.first().and_then(|it| Some((it, it.cost_change()?))) {
+        Some((own, change)) => (u8::from(!own.surely_keeps(floor)), change),
+        None => (2, 0.0),
+    };
     let mut order = (0..points.len()).listed();
     order.order_by(|one, other| {
-        let [one, other] = [one, other].map(|it| points[*it].sort_key(floor));
+        let (one, other) = (key(*one), key(*other));
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
     });
     order

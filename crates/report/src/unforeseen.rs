@@ -60,17 +60,16 @@ pub(super) fn unforeseen_table_text(calibration: &Calibration) -> Option<String>
         let declared = if is_narrowed { declared.as_str() } else { "" };
         format!("{:.1} ({:.1} to {:.1}){declared}", tally.expected, tally.expected_low, tally.expected_high)
     };
-    let known = |it: &Kind<'_>, number: &dyn Fn(&UnforeseenTally) -> String| it.1.then(|| number(it.2));
     let columns: [Of<'_, Kind<'_>>; 8] = [
         ("what no record tells", &|it| json_name_and_words(it.0)[1].clone()),
         ("requests", &|it| it.2.requests.to_string()),
-        ("expected", &|it| known(it, &expected).unwrap_or_else(|| "not known".to_owned())),
+        ("expected", &|it| if it.1 { expected(it.2) } else { "not known".to_owned() }),
         ("happened", &|it| it.2.happened.to_string()),
-        ("expected tokens read", &|kind| {
-            or_none(known(kind, &|it| format_token_change(it.expected_read.round())), |it| it)
+        ("expected tokens read", &|it| {
+            or_none(it.1.then_some(it.2.expected_read.round()), format_token_change)
         }),
         ("tokens read", &|it| format_token_change(it.2.happened_read)),
-        ("expected USD", &|it| or_none(known(it, &|it| format_usd_change(it.expected_usd)), |it| it)),
+        ("expected USD", &|it| or_none(it.1.then_some(it.2.expected_usd), format_usd_change)),
         ("USD", &|it| format_usd_change(it.2.happened_usd)),
     ];
     let mut kinds: Vec<Kind<'_>> = calibration.unforeseen.iter().listed();

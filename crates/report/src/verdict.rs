@@ -111,20 +111,7 @@ impl Report {
     /// Returns what these tables say.
     pub fn verdicts_of(&self, sections: &[Section]) -> Vec<Verdict> {
         let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
-        let verdict = |section: &Section| {
-            let mut verdict = Verdict {
-                estimated: self.estimated_requests_in(&section.load),
-                is_uncounted: self.has_unknown_token_counts(&section.profile),
-                ..Verdict::new(section, &self.oracles, self.min_evidence)
-                    .with_levers(&self.levers_by_policy(section))
-            };
-            let Verdict { cheapest, keep_more, lossy, .. } = &mut verdict;
-            for choice in cheapest.iter_mut().chain(keep_more).chain(lossy) {
-                choice.title = self.titles.get(&choice.policy).cloned();
-            }
-            verdict
-        };
-        whole.map(verdict).listed()
+        whole.map(|it| Verdict::new(it, self)).listed()
     }
 
     /// Returns what the rule says of the policies of a table of recorded sessions, by their names; of runs that were folded, nothing is
@@ -145,15 +132,9 @@ impl Report {
             Some(ComparedSession { project: "", last_ms, base: effect(&base.policy)?, others })
         };
         let sessions: Option<Vec<ComparedSession<'_>>> = section.members.iter().map(session).collect();
-        let found = sessions.filter(|it| it.len() > 1);
-        let found =
-            found.map(|it| judge_compared_sessions(&it, &names, self.min_evidence)).unwrap_or_default();
-        names.into_iter().zip(found).collect()
-    }
-
-    /// Returns whether runs under a profile have sizes that other models counted, by a way that stands to its own in no published relation.
-    fn has_unknown_token_counts(&self, profile: &str) -> bool {
-        self.run_briefs().any(|it| it.profile == profile && it.figures.is_counting_unknown)
+        let sessions = sessions.filter(|it| it.len() > 1);
+        let found = sessions.map(|it| judge_compared_sessions(&it, &names, self.min_evidence));
+        names.into_iter().zip(found.unwrap_or_default()).collect()
     }
 
     /// Returns the verdicts in words, each after what it is about where there are several.
@@ -167,12 +148,8 @@ impl Report {
         let needs = self.note_on_unknown_needs().into_iter().chain(first.iter().cloned());
         let unknown = self.note_on_oracles().into_iter().chain(self.note_on_unknown_waiting());
         let assumed = self.note_on_user_messages().into_iter().chain(self.note_on_summary_losses());
-        needs
-            .chain(unknown)
-            .chain(rest.iter().cloned())
-            .chain(assumed)
-            .chain(self.notes_on_planted_facts())
-            .listed()
+        let rest = rest.iter().cloned().chain(assumed).chain(self.notes_on_planted_facts());
+        needs.chain(unknown).chain(rest).listed()
     }
 
     /// Returns the verdicts, each as its answer and what stands behind it.
@@ -197,11 +174,10 @@ impl Report {
             (told != kept || low != high)
                 .then(|| format!("{} {told} ({low} to {high}) in place of {kept}", line.policy))
         };
-        self.join_line_texts(told_of).map(|all| {
-            format!(
-                "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {all}."
-            )
-        })
+        let all = self.join_line_texts(told_of)?;
+        Some(format!(
+            "Evidence behind a model's summary counts as gone. Published, unchecked rates of what summaries keep of paths and numbers (assumptions/summaries.toml) would leave: {all}."
+        ))
     }
 
     /// Says of which policies it depends on what is assumed of users' messages whether they keep enough; nothing if of none.
@@ -212,12 +188,10 @@ impl Report {
             let [low, high] = ends.map(|it| floor.passes(Some(it)));
             (low != high).then(|| format!("{} ({} to {})", line.policy, percent(ends[0]), percent(ends[1])))
         };
-        let least = format_round_percent(self.min_evidence);
-        self.join_line_texts(open_of).map(|all| {
-            format!(
-                "Whether at least {least} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {all}."
-            )
-        })
+        let (least, all) = (format_round_percent(self.min_evidence), self.join_line_texts(open_of)?);
+        Some(format!(
+            "Whether at least {least} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {all}."
+        ))
     }
 
     /// Says something of lines of tables that are no part of others; nothing where there is nothing to say of any.
@@ -257,19 +231,9 @@ impl Report {
 }
 
 impl Verdict {
-    /// Returns it with the words of the policies that it names.
-    fn with_levers(mut self, found: &IndexMap<String, Lever>) -> Self {
-        let named = self.cheapest.iter_mut().chain(&mut self.lossy).chain(&mut self.keep_more);
-        for choice in named {
-            if let Some(found) = found.get(&choice.policy) {
-                (choice.word, choice.why) = (found.word, found.word.map(|_| found.why.clone()));
-            }
-        }
-        self
-    }
-
     /// Weighs the lines of a table; oracles cannot be taken, and what stopped at a limit did less.
-    fn new(section: &Section, oracles: &[String], min_evidence: f64) -> Self {
+    fn new(section: &Section, report: &Report) -> Self {
+        let min_evidence = report.min_evidence;
         let baseline = section.lines.first();
         let knows_evidence = section.lines.iter().any(|it| it.tally.knows_needs());
         let floor = Floor(min_evidence);
@@ -280,22 +244,22 @@ impl Verdict {
         let is_below = knows_evidence && baseline.is_some_and(|it| !keeps(&it));
         let baseline_keeps = of_baseline.map(|it| it.min(task)).filter(|_| is_below);
         let is_first = |it: &TableLine| baseline.is_some_and(|first| first.policy == it.policy);
-        let can_be_taken = |line: &&TableLine| {
-            !oracles.contains(&line.policy) && line.stopped.is_none() && line.tally.costs.total().is_some()
-        };
-        let changes = section.lines.iter().filter(can_be_taken);
-        let changes = changes.map(|it| Some((if is_first(it) { 0.0 } else { section.cost_change(it)? }, it)));
+        let takable = section.lines.iter().filter(|it| !report.oracles.contains(&it.policy));
+        let takable = takable.filter(|it| it.stopped.is_none() && it.tally.costs.total().is_some());
+        let changes = takable.map(|it| Some((if is_first(it) { 0.0 } else { section.cost_change(it)? }, it)));
         let mut known: Vec<(f64, &TableLine)> = changes.flatten().listed();
         // Of equal costs the earlier stands first.
         known.order_by(|one, other| one.0.total_cmp(&other.0));
         let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).listed();
         let shown: IndexMap<&str, &str> = names.iter().copied().zip(names_without_folders(&names)).collect();
+        let levers = report.levers_by_policy(section);
         let choice = |line: &&TableLine| {
             let own = !is_first(line);
             let change = own.then(|| section.cost_change(line)).flatten();
+            let lever = levers.get(&line.policy).filter(|it| it.word.is_some());
             PolicyChoice {
                 policy: line.policy.clone(),
-                title: None,
+                title: report.titles.get(&line.policy).cloned(),
                 shown: shown.get(line.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
                 change,
                 change_as_recorded: own.then(|| section.cost_change_as_recorded(line)).flatten(),
@@ -306,8 +270,8 @@ impl Verdict {
                 evidence_kept: line.tally.evidence_kept(),
                 task_kept: line.tally.task_kept().filter(|it| *it < 1.0),
                 is_open: change.is_some_and(|change| line.assumed.turns(change)),
-                word: None,
-                why: None,
+                word: lever.and_then(|it| it.word),
+                why: lever.map(|it| it.why.clone()),
                 apply: line.apply.as_deref().cloned(),
             }
         };
@@ -319,6 +283,7 @@ impl Verdict {
         let cheapest = best.filter(|_| baseline_keeps.is_none());
         let below = |it: &f64| cheapest.is_some_and(|best| *it < section.cost_change(best).unwrap_or(0.0));
         let lossy = known.iter().filter(|(change, it)| !is_first(it) && !keeps(it) && below(change));
+        let mut own_runs = report.run_briefs().filter(|it| it.profile == section.profile);
         Self {
             load: section.load.clone(),
             profile: section.profile.clone(),
@@ -331,8 +296,8 @@ impl Verdict {
             knows_evidence,
             trust: section.trust.clone(),
             scenarios: section.scenarios,
-            is_uncounted: false,
-            estimated: None,
+            is_uncounted: own_runs.any(|it| it.figures.is_counting_unknown),
+            estimated: report.estimated_requests_in(&section.load),
         }
     }
 
@@ -374,7 +339,7 @@ impl Verdict {
         };
         let others = match self.keep_more.as_slice() {
             [] => "No other policy here keeps more.".to_owned(),
-            all => format!("These keep more: {}.", join_first_few(all, said)),
+            all => format!("These keep more: {}.", first_few(all.iter().map(said), SHOWN)),
         };
         let (base, kept, floor) = (&self.baseline, percent(kept), format_round_percent(self.min_evidence));
         format!(
@@ -411,11 +376,10 @@ impl Verdict {
 
     /// Says what recorded compactions make of the number, after a space; nothing where none is avoided.
     pub(super) fn compactions_sentence(&self, best: &PolicyChoice) -> String {
-        best.change_as_recorded.map(signed).map_or_else(String::new, |kept| {
-            format!(
-                " It stays below the trigger of recorded compactions, which count as avoided; with all of them as recorded: {kept}."
-            )
-        })
+        let Some(kept) = best.change_as_recorded.map(signed) else { return String::new() };
+        format!(
+            " It stays below the trigger of recorded compactions, which count as avoided; with all of them as recorded: {kept}."
+        )
     }
 
     /// Says what costs least where nobody knows what it forgets.
@@ -455,23 +419,16 @@ impl Verdict {
             let open = if choice.is_open { "; savings uncertain" } else { "" };
             let task = choice.task_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))).map(percent);
             let task = task.map_or_else(String::new, |it| format!("; {it} of its requests show their task"));
-            format!(
-                "{} ({}, {kept} kept{task}{open})",
-                choice.shown,
-                choice.change.map_or_else(String::new, signed)
-            )
+            let change = choice.change.map_or_else(String::new, signed);
+            format!("{} ({change}, {kept} kept{task}{open})", choice.shown)
         };
-        let lossy = join_first_few(&self.lossy, said);
+        let lossy = first_few(self.lossy.iter().map(said), SHOWN);
         if lossy.is_empty() { lossy } else { format!(" Cheaper by losing evidence: {lossy}.") }
     }
 }
 
-/// Says something of the first few of some policies, and how many more there are.
-fn join_first_few(all: &[PolicyChoice], said: impl Fn(&PolicyChoice) -> String) -> String {
-    const SHOWN: usize = 3;
-    let more = text_if_any(all.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
-    all.iter().take(SHOWN).map(said).listed().join(", ") + &more
-}
+/// The most policies that are named as keeping more, or as losing evidence.
+const SHOWN: usize = 3;
 
 /// Returns a share as a percentage, without a fraction where it has none.
 pub(super) fn format_round_percent(share: f64) -> String {

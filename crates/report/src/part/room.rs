@@ -98,10 +98,8 @@ mod tests {
         assert!(room.reserve_for(&f64::NAN).is_ok(), "it stands for what is unknown");
         assert!(room.reserve_for(&i64::MIN).is_err());
         assert!(room.reserve_for(&u128::MAX).is_err());
-        assert!(
-            room.reserve_for(&(Amount(-1 << 125), Expected::from_f64(-1e28))).is_ok(),
-            "money and expected numbers have signs"
-        );
+        let signed = (Amount(-1 << 125), Expected::from_f64(-1e28));
+        assert!(room.reserve_for(&signed).is_ok(), "money and expected numbers have signs");
         assert!(room.reserve_for(&Amount(-1 << 125)).is_err(), "they share the room, whatever their signs");
         assert!(room.reserve_for(&Amount(i128::MIN)).is_err());
     }

@@ -25,20 +25,16 @@ pub fn markdown(found: &Realised) -> Markdown {
 
 fn text_blocks(found: &Realised) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(outcome_sentence(found))];
-    let word =
-        if found.word.is_empty() { String::new() } else { format!(", which was “{}”", found.word) };
-    let (set, promised) = (listed_code(&found.set), signed(found.promised));
-    blocks.push(Block::paragraph(format!(
-        "The change: {set} of {}{word}. Forecast for sessions like the earlier ones: {promised}.",
-        found.agent
-    )));
+    let word = text_if_any(found.word.len(), |_| format!(", which was “{}”", found.word));
+    let change = format!("The change: {} of {}{word}", listed_code(&found.set), found.agent);
+    let promised = format!("Forecast for sessions like the earlier ones: {}", signed(found.promised));
+    blocks.push(Block::Text(format!("{change}. {promised}.")));
     if found.sessions > 0 {
         blocks.push(Block::paragraph(billed_sums_sentence(found)));
     }
     if found.is_by_cost && found.sessions > 0 && found.forecast.abs() < NOTHING {
-        blocks.push(Block::paragraph(
-            "As simulated, the change does next to nothing in these sessions, whatever it does in others.",
-        ));
+        let nothing = "As simulated, the change does next to nothing in these sessions";
+        blocks.push(Block::Text(format!("{nothing}, whatever it does in others.")));
     }
     blocks.extend(found.compared.iter().map(|it| Block::paragraph(compared_sessions_sentence(it))));
     blocks.extend(left_out_sentence(found).map(Block::Text));
@@ -53,12 +49,12 @@ fn text_blocks(found: &Realised) -> Vec<Block> {
 
 /// Says in a sentence what became of the forecast.
 fn outcome_sentence(found: &Realised) -> String {
+    let answer = answer_sentence(found);
     match (found.is_shown, found.sessions) {
-        (true, _) => answer_sentence(found),
-        (false, 0) => format!("Nothing shows that anybody made this change. {}", answer_sentence(found)),
+        (true, _) => answer,
+        (false, 0) => format!("Nothing shows that anybody made this change. {answer}"),
         (false, _) => format!(
-            "Nothing shows that anybody made this change; `--changed YYYY-MM-DD` says since when it is made. Taken as made in all that count: {}",
-            answer_sentence(found)
+            "Nothing shows that anybody made this change; `--changed YYYY-MM-DD` says since when it is made. Taken as made in all that count: {answer}"
         ),
     }
 }
@@ -82,10 +78,9 @@ fn undecided_sentence(found: &Realised) -> String {
     let so_far = match found.sessions {
         0 => " So far, no later session has the change.".to_owned(),
         n => {
-            let n = counted(n as usize, "later session");
-            let ends =
-                found.interval.map_or_else(String::new, |it| format!(", 95% interval {}%", interval(it)));
-            format!(" So far: {} in {n}{ends}; forecast: {}.", signed(found.realised), signed(found.forecast))
+            let ends = found.interval.map(|it| format!(", 95% interval {}%", interval(it)));
+            let n = counted(n as usize, "later session") + &ends.unwrap_or_default();
+            format!(" So far: {} in {n}; forecast: {}.", signed(found.realised), signed(found.forecast))
         }
     };
     match found.more_sessions {
@@ -134,21 +129,13 @@ fn compared_sessions_sentence(compared: &ComparedSessions) -> String {
 /// Says how many later sessions do not count, and why; and how many were there before.
 fn left_out_sentence(found: &Realised) -> Option<String> {
     let [out, all] = found.left_out_later;
-    let reasons: Vec<String> = found
-        .left_out
-        .iter()
-        .map(|(reason, n)| format!("{}, because {reason}", thousands(*n as u64)))
-        .collect();
-    if reasons.is_empty() {
-        return None;
-    }
-    let much = if found.leaves_out_many() {
-        ", more than a fifth, so that the answer is only of the others"
-    } else {
-        ""
-    };
-    let (out, all, reasons) = (thousands(out as u64), counted(all, "later session"), reasons.join("; "));
-    Some(format!("Left out: {out} of {all}{much}. {reasons}."))
+    let reasons = found.left_out.iter();
+    let reasons = reasons.map(|(reason, n)| format!("{}, because {reason}", thousands(*n as u64)));
+    let reasons = reasons.listed().join("; ");
+    let many = ", more than a fifth, so that the answer is only of the others";
+    let many = if found.leaves_out_many() { many } else { "" };
+    let (out, all) = (thousands(out as u64), counted(all, "later session"));
+    (!reasons.is_empty()).then(|| format!("Left out: {out} of {all}{many}. {reasons}."))
 }
 
 fn measure_sentence(found: &Realised) -> String {
@@ -165,20 +152,17 @@ fn measure_sentence(found: &Realised) -> String {
 
 fn kinds_grid(found: &Realised) -> Grid {
     let rate = |rate: f64| if found.is_by_cost { format!("{rate:.3}") } else { format_usd(rate) };
-    let row = |kind: &RealisedKind| {
-        vec![
-            kind.kind.clone(),
-            kind.sessions[0].to_string(),
-            kind.sessions[1].to_string(),
-            rate(kind.rate[0]),
-            rate(kind.rate[1]),
-            signed(kind.rate[1] / kind.rate[0] - 1.0),
-            signed(kind.forecast),
-        ]
-    };
     let by = if found.is_by_cost { "billed of simulated before" } else { "per request before" };
-    let headings = ["kind of session", "sessions before", "after", by, "after", "Δ", "forecast"];
-    Grid::new("", 1, &headings, found.kinds.iter().map(row))
+    let columns: [Of<'_, RealisedKind>; 7] = [
+        ("kind of session", &|it| it.kind.clone()),
+        ("sessions before", &|it| it.sessions[0].to_string()),
+        ("after", &|it| it.sessions[1].to_string()),
+        (by, &|it| rate(it.rate[0])),
+        ("after", &|it| rate(it.rate[1])),
+        ("Δ", &|it| signed(it.rate[1] / it.rate[0] - 1.0)),
+        ("forecast", &|it| signed(it.forecast)),
+    ];
+    Grid::from_columns("", 1, &found.kinds, &columns)
 }
 
 /// What the answer rests on.
@@ -190,22 +174,21 @@ const RESTS_ON: &str = "It is “as forecast” if the whole 95% interval is les
 /// # Errors
 /// What the template says.
 pub fn html_page(found: &Realised) -> Result<String, template::Error> {
-    let page = Page {
+    Page {
         command: "realised",
         title: format!("What became of {}", listed(&found.set)),
         about: format!("{}, {} later sessions.", found.agent, found.sessions),
         answers: vec![answer_card(found)],
         rests_on: vec![RESTS_ON.to_owned()],
         parts: page_parts(forest_chart(found).into_iter().listed(), text_blocks(found).into_iter().skip(1)),
-    };
-    page.into_html()
+    }
+    .into_html()
 }
 
 /// Draws what came about beside what was forecast.
 fn forest_chart(found: &Realised) -> Option<PageChart> {
-    let line = |name: &str, change: f64, ends: Option<[f64; 2]>, note: String| {
-        ForestLine::of_cost_change(name.to_owned(), change, ends, note)
-    };
+    let line =
+        |name: &str, change, ends, note| ForestLine::of_cost_change(name.to_owned(), change, ends, note);
     let n = counted(found.sessions as usize, "later session");
     let forest = ForestPlot {
         title: "What it changed".to_owned(),

@@ -64,27 +64,24 @@ impl PartCosts {
         self.parts.iter().fold(Cost::default(), |sum, it| sum + *it)
     }
 
-    fn add(&mut self, part: BillPart, cost: Cost) {
-        self.parts[part as usize] += cost;
-    }
-
     /// Adds a request of the agent's own, with what of its prompt had been cached and was not read.
     fn add_request(&mut self, bill: &Bill, again: Option<(MissCause, Cost)>) {
         let sent = bill.write + bill.uncached;
         let (cause, again) = again.unwrap_or((MissCause::Began, Cost::default()));
         let again = again.min(sent);
-        self.add(BillPart::History, bill.read);
-        self.add(BillPart::New, Cost(sent.0 - again.0));
-        self.add(BillPart::Answers, bill.output);
-        match cause {
+        let of_again = match cause {
             // Tools and system prompt are new to the session.
-            MissCause::Began => self.add(BillPart::New, again),
-            MissCause::Paused => self.add(BillPart::AfterPauses, again),
-            _ => {
-                self.add(BillPart::AfterOtherMisses, again);
-                *self.by_cause.entry(cause).or_default() += again;
-            }
+            MissCause::Began => BillPart::New,
+            MissCause::Paused => BillPart::AfterPauses,
+            _ => BillPart::AfterOtherMisses,
+        };
+        if of_again == BillPart::AfterOtherMisses {
+            *self.by_cause.entry(cause).or_default() += again;
         }
+        self.parts[BillPart::History as usize] += bill.read;
+        self.parts[BillPart::New as usize] += Cost(sent.0 - again.0);
+        self.parts[BillPart::Answers as usize] += bill.output;
+        self.parts[of_again as usize] += again;
     }
 
     /// Returns it with each amount scaled to a month.
@@ -153,8 +150,8 @@ impl SessionFacts {
             let MadeFor::Step(nth) = request.made_for else { return facts.add_billed_request(request, None) };
             n_billed += 1;
             while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
-            facts
-                .add_billed_request(request, misses.peek().copied().filter(|miss| miss.step as usize == nth));
+            let miss = misses.peek().copied().filter(|miss| miss.step as usize == nth);
+            facts.add_billed_request(request, miss);
         });
         facts.waits = waits.into_session_waits();
         let losses = timeline.recorded.iter().flat_map(|it| &it.losses);
@@ -175,7 +172,8 @@ impl SessionFacts {
         };
         let costs = self.by_day.entry(request.day_since_1970()).or_default();
         if !matches!(request.made_for, MadeFor::Step(_)) {
-            return costs.add(BillPart::Other, total);
+            costs.parts[BillPart::Other as usize] += total;
+            return;
         }
         let again = miss.map(|miss| {
             let place = [tokens.read, tokens.read.saturating_add(miss.tokens)];

@@ -102,9 +102,8 @@ impl ScreenWaiting {
     pub(super) fn new(sessions: &[SessionFacts], calendar: &Calendar) -> Self {
         let waited = |is_of_agent: bool| {
             let own = sessions.iter().filter(|it| it.is_of_agent == is_of_agent);
-            let days =
-                own.flat_map(|it| &it.waits.by_day).filter(|it| calendar.counts(*it.0)).map(|it| *it.1);
-            days.reduce(|sum, day| DayWait {
+            let days = own.flat_map(|it| &it.waits.by_day).filter(|it| calendar.counts(*it.0));
+            days.map(|it| *it.1).reduce(|sum, day| DayWait {
                 main: sum.main + day.main,
                 compaction: sum.compaction + day.compaction,
             })
@@ -129,13 +128,9 @@ impl ScreenWaiting {
 
     /// Says which models have no data.
     fn models_without_timings(&self) -> Option<String> {
-        let all = &self.requests_without_data;
-        let named =
-            |(model, n): (&String, &u64)| format!("{} ({} requests)", in_one_line(model), thousands(*n));
-        let mut names = all.iter().take(NAMED).map(named).listed();
-        if all.len() > NAMED {
-            names.push(format!("{} more", all.len() - NAMED));
-        }
+        let models = self.requests_without_data.iter();
+        let models = models.map(|(model, n)| format!("{} ({} requests)", in_one_line(model), thousands(*n)));
+        let names = names_and_more(models, NAMED);
         (!names.is_empty()).then(|| listed(&names))
     }
 }
@@ -145,24 +140,20 @@ pub(super) fn waiting_sentence(screen: &FirstScreen) -> Option<String> {
     let waiting = &screen.waiting;
     let unknown = waiting.models_without_timings();
     let Some((minutes, [low, high])) = waiting.minutes.zip(waiting.interval) else {
-        return unknown
-            .map(|it| format!("How long you waited for answers is unknown: there are no timings of {it}."));
+        let models = unknown?;
+        return Some(format!(
+            "How long you waited for answers is unknown: there are no timings of {models}."
+        ));
     };
     let (unit, by) = if minutes >= HOURS_FROM { ("hours", 60.0) } else { ("minutes", 1.0) };
     let [said, low, high] = [minutes, low, high].map(|it| format_rounded(it / by));
     let period = if screen.month.of == Basis::AllSessions { "" } else { " a month" };
-    let first = screen.levers.first().and_then(|it| minutes_with_lever(it, minutes));
-    let first = first.map(|it| format_rounded(it / by)).filter(|it| *it != said);
+    let is_advised = |it: &&Lever| matches!(it.word, Some(Word::Do | Word::Try | Word::YourCall));
+    let saved = screen.levers.first().filter(is_advised).and_then(|it| it.saved_minutes_month);
+    let first = saved.map(|it| format_rounded((minutes - it).max(0.0) / by)).filter(|it| *it != said);
     let first = first.map_or_else(String::new, |it| format!("; the first change makes it {it}"));
     let rest = unknown.map_or_else(String::new, |it| format!(" Not counted, as there are no timings: {it}."));
     Some(format!("You waited about {said} {unit}{period} for answers ({low} to {high}){first}.{rest}"))
-}
-
-/// Returns the minutes that are left with a lever, if it is worth pulling.
-fn minutes_with_lever(lever: &Lever, minutes: f64) -> Option<f64> {
-    let is_advised = matches!(lever.word, Some(Word::Do | Word::Try | Word::YourCall));
-    let saved = lever.saved_minutes_month.filter(|_| is_advised)?;
-    Some((minutes - saved).max(0.0))
 }
 
 /// Writes a number with two figures, or whole.

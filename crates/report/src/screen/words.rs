@@ -1,11 +1,12 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual; the same in Markdown and on a page.
 
-use super::{AgentRead, BillPart, FirstScreen, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting};
+use super::{
+    AgentRead, BillPart, FirstScreen, MonthMisses, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting,
+};
 use crate::advise::{ADVISE_DETAILS, brief_levers_grid, format_rough_usd, indices_of_top_levers};
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::days::BillByDay;
 use crate::chart::{PageChart, draw_chart};
-use crate::lever::Lever;
 use crate::page::{Card, Page, page_parts};
 use crate::prelude::*;
 use crate::session::{COMMAND, prediction_error_text};
@@ -96,29 +97,22 @@ fn shorten_name(name: &str) -> String {
 /// Says what was read.
 fn sessions_read_sentence(screen: &FirstScreen) -> String {
     let read = &screen.read;
-    let mut agents =
-        read.agents.iter().take(NAMED).map(|agent| agent_text(agent, read.agents.len() > 1)).listed();
-    if read.agents.len() > NAMED {
-        agents.push(format!("{} more", read.agents.len() - NAMED));
-    }
+    let agents = read.agents.iter().map(|agent| agent_text(agent, read.agents.len() > 1));
+    let agents = names_and_more(agents, NAMED);
     let sub_agents = text_if_any(read.sub_agents, |n| {
         format!("; {} of the sessions are sub-agents'", thousands(n as u64))
     });
-    let counted_or_none = |n: usize, one: &str, many: &str| match n {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        n => Some(format!("{} {many}", thousands(n as u64))),
+    let people = match read.people {
+        1 => "1 person".to_owned(),
+        n => format!("{} people", thousands(n as u64)),
     };
+    let people = (read.people > 0).then_some(people);
+    let projects = (read.projects > 0).then(|| counted(read.projects, "project"));
     let days = read.first_day.as_ref().zip(read.last_day.as_ref()).map(|(first, last)| {
-        let dates = if first == last { first.clone() } else { format!("{first} to {last}") };
+        let dates = numbers::days([first, last].into_iter().map(String::as_str));
         format!("{} ({dates})", counted(read.days as usize, "day"))
     });
-    let whose = [
-        counted_or_none(read.people, "person", "people"),
-        counted_or_none(read.projects, "project", "projects"),
-        days,
-    ];
-    let whose = whose.into_iter().flatten().listed().join(", ");
+    let whose = [people, projects, days].into_iter().flatten().listed().join(", ");
     let skipped = text_if_any(read.skipped.len(), |n| {
         format!(" {} skipped (--format json says why).", counted(n, "file"))
     });
@@ -141,11 +135,10 @@ fn agent_text(agent: &AgentRead, is_counted: bool) -> String {
 /// Says how well the bill is predicted.
 fn prediction_sentence(screen: &FirstScreen) -> Option<String> {
     let check = screen.predicted?;
-    Some(format!(
-        "Checked by predicting the bill: cache reads match to the token on {} of the requests; {}.",
-        percent(check.exact as f64 / check.requests.max(1) as f64),
-        prediction_error_text(check.predicted_usd, check.billed_usd)
-    ))
+    let exact = percent(check.exact as f64 / check.requests.max(1) as f64);
+    let reads = format!("cache reads match to the token on {exact} of the requests");
+    let error = prediction_error_text(check.predicted_usd, check.billed_usd);
+    Some(format!("Checked by predicting the bill: {reads}; {error}."))
 }
 
 /// Dollars to the same decimals, so that what adds up is seen to.
@@ -246,24 +239,21 @@ fn not_in_bill_sentence(screen: &FirstScreen) -> Option<String> {
     }
     let n_unpriced: u64 = bill.requests_without_price.values().sum();
     if n_unpriced > 0 {
-        let mut models = bill.requests_without_price.keys().take(NAMED).map(|it| shorten_name(it)).listed();
-        if bill.requests_without_price.len() > NAMED {
-            models.push(format!("{} more", bill.requests_without_price.len() - NAMED));
-        }
-        let (n, models) = (counted(n_unpriced as usize, "request"), models.join(", "));
+        let models = bill.requests_without_price.keys().map(|it| shorten_name(it));
+        let models = names_and_more(models, NAMED).join(", ");
+        let n = counted(n_unpriced as usize, "request");
         parts.push(format!("{n} of models without a price ({models})"));
     }
-    parts.extend(bill.estimated.map(|estimated| {
-        let n = counted(estimated.sub_agents as usize, "sub-agent");
-        let [usd, low, high] =
-            [estimated.input_usd, estimated.input_usd_low, estimated.input_usd_high].map(format_rough_usd);
+    parts.extend(bill.estimated.map(|totals| {
+        let n = counted(totals.sub_agents as usize, "sub-agent");
+        let usd = [totals.input_usd, totals.input_usd_low, totals.input_usd_high];
+        let [usd, low, high] = usd.map(format_rough_usd);
         format!("{n} of which the logs hold only totals (input about {usd}, {low} to {high})")
     }));
     let without = (!parts.is_empty()).then(|| format!("Not in it: {}.", listed(&parts)));
-    let plan = (!bill.plans.is_empty())
-        .then(|| "The logs name a plan: a subscription is not billed by these prices.".to_owned());
-    let words = without.into_iter().chain(plan).listed().join(" ");
-    (!words.is_empty()).then_some(words)
+    let plan = "The logs name a plan: a subscription is not billed by these prices.".to_owned();
+    let plan = Some(plan).filter(|_| !bill.plans.is_empty());
+    without.into_iter().chain(plan).reduce(|without, plan| format!("{without} {plan}"))
 }
 
 /// Writes an exact amount.
@@ -279,8 +269,7 @@ fn month_title(screen: &FirstScreen) -> String {
     match month.of {
         Basis::Last30Days => format!("Where the {usd} of the last 30 days goes"),
         Basis::Scaled => {
-            let few =
-                if screen.bill.total.last.is_some() { ", as the last 30 have few sessions" } else { "" };
+            let few = screen.bill.total.last.map_or("", |_| ", as the last 30 have few sessions");
             format!("Where it goes, in dollars a month: {usd} (all days scaled to 30{few})")
         }
         Basis::AllSessions => format!("Where the {usd} goes"),
@@ -305,10 +294,9 @@ fn month_grid(screen: &FirstScreen) -> Grid {
 /// Says what other cache misses came of.
 fn other_misses_sentence(screen: &FirstScreen) -> Option<String> {
     let all = &screen.month.other_misses;
-    let named = all.iter().take(CAUSES).filter(|it| it.usd > Cost::default());
-    let named = named
-        .map(|it| format!("{} {}", cause_in_plain_words(it.cause), format_rough_usd(it.usd.usd())))
-        .listed();
+    let cause =
+        |it: &MonthMisses| format!("{} {}", cause_in_plain_words(it.cause), format_rough_usd(it.usd.usd()));
+    let named = all.iter().take(CAUSES).filter(|it| it.usd > Cost::default()).map(cause).listed();
     let more = if all.len() > CAUSES { ", and less for the rest" } else { "" };
     (!named.is_empty()).then(|| format!("Other cache misses: {}{more}.", named.join(", ")))
 }
@@ -338,14 +326,11 @@ fn cause_in_plain_words(cause: MissCause) -> &'static str {
 fn levers_grid(screen: &FirstScreen, n_levers: usize) -> Grid {
     let is_several = screen.read.agents.len() > 1;
     let shown = indices_of_top_levers(screen.levers.iter(), n_levers);
-    let named = |lever: &Lever| {
-        if is_several {
-            format!("{}: {}", shorten_name(&lever.agent), lever.title)
-        } else {
-            lever.title.clone()
-        }
-    };
-    let all = shown.into_iter().map(|nth| (named(&screen.levers[nth]), &screen.levers[nth]));
+    let all = shown.into_iter().map(|nth| {
+        let lever = &screen.levers[nth];
+        let agent = if is_several { shorten_name(&lever.agent) + ": " } else { String::new() };
+        (agent + &lever.title, lever)
+    });
     let n_more = screen.levers.len().saturating_sub(n_levers);
     brief_levers_grid("What you can do, and what that saves a month", all).leaving_out(n_more, ADVISE_DETAILS)
 }
@@ -357,19 +342,16 @@ fn levers_grid(screen: &FirstScreen, n_levers: usize) -> Grid {
 pub fn html_page(screen: &FirstScreen) -> Result<String, template::Error> {
     // What was read is what the page is about.
     let blocks = text_blocks(screen, screen.levers.len()).into_iter().skip(1).chain(closing_blocks(screen));
-    let page = Page {
+    let (number, what) = (format_cost(screen.month.usd), month_title(screen));
+    Page {
         command: "screen",
         title: "What your sessions cost".to_owned(),
         about: sessions_read_sentence(screen),
-        answers: vec![Card {
-            number: format_cost(screen.month.usd),
-            what: month_title(screen),
-            ..Card::default()
-        }],
-        rests_on: Vec::new(),
+        answers: vec![Card { number, what, ..Card::default() }],
         parts: page_parts(bill_by_day_chart(screen).into_iter().listed(), blocks),
-    };
-    page.into_html()
+        ..Page::default()
+    }
+    .into_html()
 }
 
 /// What a part is called where there is little room.

@@ -6,6 +6,7 @@ use crate::metric::{self, Metric, TokenFormat, WAITING};
 use crate::prelude::*;
 use ctxsim_base::diag::{Code, Diagnostic, nearest};
 use ctxsim_base::grid;
+use ctxsim_engine::measure::Spread;
 
 /// A column, after that of the policies' names.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,10 +33,9 @@ const DERIVED: [(TableColumn, &str, &str, Option<u8>); 4] = [
 impl TableColumn {
     /// Returns the columns of a table if none are asked for.
     pub(super) fn usual_columns(has_spread: bool, has_waiting: bool) -> Vec<Self> {
-        let metrics =
-            metric::usual_metrics().filter(|it| has_waiting || it.name != WAITING).map(Self::Number);
-        let derived = DERIVED.iter().map(|it| it.0);
-        metrics.chain(derived.filter(|it| has_spread || *it == Self::Change)).listed()
+        let metrics = metric::usual_metrics().filter(|it| has_waiting || it.name != WAITING);
+        let derived = DERIVED.iter().map(|it| it.0).filter(|it| has_spread || *it == Self::Change);
+        metrics.map(Self::Number).chain(derived).listed()
     }
 
     /// Returns the names by which all columns can be asked for.
@@ -88,24 +88,22 @@ impl TableColumn {
     /// Returns its cells, line by line.
     pub(super) fn format_cells(self, section: &Section, digits: TokenFormat) -> Vec<String> {
         let cells = |cell: &dyn Fn(&TableLine) -> Option<String>| {
-            section.lines.iter().map(|it| cell(it).unwrap_or_else(|| NONE.to_owned())).listed()
+            section.lines.iter().map(|it| or_none(cell(it), |it| it)).listed()
         };
         match self {
             Self::Number(metric) => {
                 metric.format_cells(section.lines.iter().map(|it| &it.tally), digits, section.decimals)
             }
             Self::Change => {
-                let changes = section.lines.iter().skip(1);
-                let changes = changes.map(|it| or_none(section.cost_change(it), signed));
-                std::iter::once(NONE.to_owned()).chain(changes).take(section.lines.len()).listed()
+                let mut changes = cells(&|it| section.cost_change(it).map(signed));
+                changes.iter_mut().take(1).for_each(|it| *it = NONE.to_owned());
+                changes
             }
             Self::Interval => cells(&|it| it.spread?.interval.map(numbers::interval)),
             Self::Median => cells(&|it| Some(signed(it.spread?.median))),
             Self::Shares => cells(&|line| {
-                let spread = line.spread?;
-                let shares =
-                    [spread.cheaper, spread.same, spread.dearer].map(|it| format!("{:.0}", it * 100.0));
-                Some(shares.join("/"))
+                let Spread { cheaper, same, dearer, .. } = line.spread?;
+                Some([cheaper, same, dearer].map(|it| format!("{:.0}", it * 100.0)).join("/"))
             }),
         }
     }
@@ -113,20 +111,15 @@ impl TableColumn {
 
 /// Reports a column that does not exist.
 fn unknown_column_problem(word: &str) -> Diagnostic {
-    // Whoever leaves out the group of a number is told where it is.
-    let part =
-        || TableColumn::all_names().find(|it| it.rsplit('.').next() == Some(word) || it.contains(word));
-    let mut usual = metric::usual_metrics();
-    let usual =
-        usual.find(|it| !word.is_empty() && it.column_heading().starts_with(word)).map(|metric| metric.name);
+    let is_meant = |it: &&Metric| !word.is_empty() && it.column_heading().starts_with(word);
+    let usual = metric::usual_metrics().find(is_meant).map(|it| it.name);
     let near = usual.or_else(|| nearest(word, TableColumn::all_names()));
-    let near = near.or_else(|| part().filter(|_| !word.is_empty()));
-    let help = near.map_or_else(
-        || "run `ctxsim run --help` to see all columns".to_owned(),
-        |it| format!("did you mean `{it}`?"),
-    );
-    let mut problem =
-        Diagnostic::at(Code("column-unknown"), word, format!("unknown column `{word}`")).help(help);
+    // Whoever leaves out the group of a number is told where it is; the name's last part contains the word, too.
+    let near = near.or_else(|| TableColumn::all_names().find(|it| !word.is_empty() && it.contains(word)));
+    let help = near.map(|it| format!("did you mean `{it}`?"));
+    let help = help.unwrap_or_else(|| "run `ctxsim run --help` to see all columns".to_owned());
+    let problem = Diagnostic::at(Code("column-unknown"), word, format!("unknown column `{word}`"));
+    let mut problem = problem.help(help);
     "--columns".clone_into(&mut problem.place.file);
     problem
 }

@@ -64,13 +64,12 @@ impl Report {
             return Vec::new();
         }
         let recorded: IndexSet<&str> = self.sessions.iter().map(|it| it.name.as_str()).collect();
-        let (sessions, others): (Vec<&str>, Vec<&str>) =
-            scenarios.iter().partition(|it| recorded.contains(**it));
+        let (sessions, others): (Vec<_>, Vec<_>) = scenarios.iter().partition(|it| recorded.contains(**it));
         let mut groups = Vec::new();
         let mut singles: Vec<&str> = Vec::new();
         let is_whole = detail == Detail::Scenarios;
         let rest = if !self.sums.is_empty() {
-            groups.push(self.group_of_scenarios(GroupKey::All, ALL, scenarios.clone()));
+            groups.push(self.scenario_group(GroupKey::All, ALL, scenarios.clone()));
             if scenarios.len() > 1 && (is_whole || scenarios.len() <= FEW_SCENARIOS) {
                 singles = scenarios;
             }
@@ -96,22 +95,17 @@ impl Report {
             if is_whole && members.len() > 1 {
                 singles.extend(&members);
             }
-            groups.push(self.group_of_scenarios(key, top_folder(members[0]), members));
+            groups.push(self.scenario_group(key, top_folder(members[0]), members));
         }
         for name in singles {
-            let single = self.group_of_scenarios(GroupKey::One(name.to_owned()), name, vec![name]);
+            let single = self.scenario_group(GroupKey::One(name.to_owned()), name, vec![name]);
             groups.push(ScenarioGroup { is_part: true, ..single });
         }
         groups
     }
 
     /// Makes a group of scenarios; one of a single scenario is called by it.
-    fn group_of_scenarios<'r>(
-        &self,
-        key: GroupKey,
-        title: &str,
-        scenarios: Vec<&'r str>,
-    ) -> ScenarioGroup<'r> {
+    fn scenario_group<'r>(&self, key: GroupKey, title: &str, scenarios: Vec<&'r str>) -> ScenarioGroup<'r> {
         let title = match scenarios.as_slice() {
             [only] => (*only).to_owned(),
             all => format!("{title} ({}, {})", counted(all.len(), "scenario"), self.turn_count_text(all)),
@@ -152,26 +146,21 @@ impl Report {
             let first = parts.keys().next().and_then(|it| it.1);
             let is_one = parts.keys().all(|(_, profile)| *profile == first);
             let under = if is_one { under_of(first) } else { GroupProfiles::Own };
-            let lanes =
-                if is_under_several { Vec::new() } else { self.main_and_sub_agent_groups(&own, under) };
-            let all = GroupKey::Sessions { is_under_several };
-            groups.push(self.group_of_sessions(all, own, under, false));
-            groups.extend(lanes);
+            let lanes = (!is_under_several).then(|| self.lane_groups(&own, under));
+            let all = self.session_group(GroupKey::Sessions { is_under_several }, own);
+            groups.push(ScenarioGroup { under, ..all });
+            groups.extend(lanes.into_iter().flatten());
             let is_several = parts.len() > 1;
             groups.extend(parts.into_iter().filter(|_| is_several).map(|((format, profile), members)| {
-                let key = GroupKey::Format { is_under_several, format };
-                self.group_of_sessions(key, members, under_of(profile), true)
+                let part = self.session_group(GroupKey::Format { is_under_several, format }, members);
+                ScenarioGroup { under: under_of(profile), is_part: true, ..part }
             }));
         }
         groups
     }
 
     /// Returns the sessions of agents and those of their sub-agents apart, where there are both.
-    fn main_and_sub_agent_groups<'r>(
-        &self,
-        sessions: &[&'r str],
-        under: GroupProfiles<'r>,
-    ) -> Vec<ScenarioGroup<'r>> {
+    fn lane_groups<'r>(&self, sessions: &[&'r str], under: GroupProfiles<'r>) -> Vec<ScenarioGroup<'r>> {
         let agents = self.sessions.iter().filter(|it| it.parent.is_some());
         let agents: IndexSet<&str> = agents.map(|it| it.name.as_str()).collect();
         let is_of_agent = |it: &&&str| agents.contains(**it);
@@ -179,15 +168,9 @@ impl Report {
         if subs.is_empty() || mains.is_empty() {
             return Vec::new();
         }
-        let lane = |is_of_agent: bool, of_it: Vec<&'r str>, one: &str| {
-            let title = format!("{} ({})", counted(of_it.len(), one), self.turn_count_text(&of_it));
-            ScenarioGroup {
-                key: GroupKey::Lane { is_of_agent },
-                title,
-                scenarios: of_it,
-                under,
-                is_part: true,
-            }
+        let lane = |is_of_agent: bool, scenarios: Vec<&'r str>, one: &str| {
+            let title = format!("{} ({})", counted(scenarios.len(), one), self.turn_count_text(&scenarios));
+            ScenarioGroup { key: GroupKey::Lane { is_of_agent }, title, scenarios, under, is_part: true }
         };
         vec![lane(false, mains, "main session"), lane(true, subs, "sub-agent session")]
     }
@@ -198,13 +181,7 @@ impl Report {
     }
 
     /// Makes a group of recorded sessions, whose title says of which formats they are where the report has several.
-    fn group_of_sessions<'r>(
-        &self,
-        key: GroupKey,
-        sessions: Vec<&'r str>,
-        under: GroupProfiles<'r>,
-        is_part: bool,
-    ) -> ScenarioGroup<'r> {
+    fn session_group<'r>(&self, key: GroupKey, sessions: Vec<&'r str>) -> ScenarioGroup<'r> {
         let formats = self.session_formats();
         let is_one = distinct(formats.values()).len() == 1;
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
@@ -220,7 +197,7 @@ impl Report {
         let formats = counts.iter().map(|(format, n)| format!("{n} {format}")).listed();
         let mixed = if counts.len() > 1 { format!("; {}", formats.join(", ")) } else { String::new() };
         let title = format!("{} ({turns}{mixed})", counted(sessions.len(), &one));
-        ScenarioGroup { key, title, scenarios: sessions, under, is_part }
+        ScenarioGroup { key, title, scenarios: sessions, under: GroupProfiles::Each, is_part: false }
     }
 
     /// Returns the user turns of some scenarios, as people read them.

@@ -25,8 +25,8 @@ const LEAVING: [&str; 9] = [
 
 pub(super) fn counts_heading(comparison: &Sensitivity) -> String {
     let n_loads = comparison.grids.iter().filter(|it| it.load != ALL).count();
-    let shown =
-        text_if_any(comparison.n_left_out, |n| format!(" ({} more left out by --top)", thousands(n as u64)));
+    let n_more = comparison.n_left_out;
+    let shown = text_if_any(n_more, |n| format!(" ({} more left out by --top)", thousands(n as u64)));
     format!(
         "{} on {} under {}{shown}, {} of cache rules and limits: {}",
         format_count(comparison.policies.len(), "policy", "policies"),
@@ -73,16 +73,16 @@ pub(super) fn all_grids(comparison: &Sensitivity, is_detailed: bool) -> Vec<Grid
 }
 
 fn grid_title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
-    let load =
-        if grid.load == ALL { format!("all {} scenarios", all.grids.len() - 1) } else { grid.load.clone() };
-    format!("{what} · {load}")
+    match grid.load.as_str() {
+        ALL => format!("{what} · all {} scenarios", all.grids.len() - 1),
+        load => format!("{what} · {load}"),
+    }
 }
 
 fn costs_grid(all: &Sensitivity, grid: &Compared) -> Grid {
-    let letters = policy_letters(all);
     let is_counted = all.profiles.iter().any(|it| it.counts().is_some());
     let heads = ["profile", "as of"].into_iter().chain(is_counted.then_some("tokens"));
-    let columns = heads.map(str::to_owned).chain(letters).listed();
+    let columns = heads.map(str::to_owned).chain(policy_letters(all)).listed();
     // All lists with as many decimals: those of the cheapest, but at most four beside a list that costs a dollar.
     let largest = |row: &PriceRow| row.cells.iter().filter_map(PriceCell::cost).fold(0.0, f64::max);
     let is_dear = grid.rows.iter().any(|it| largest(it) >= 1.0);
@@ -107,45 +107,28 @@ fn cost_orders_grid(all: &Sensitivity, grid: &Compared) -> Grid {
         let cheapest = row.cheapest();
         let kept = cheapest.and_then(|it| row.cells[it].kept());
         let label = cheapest.map_or(NONE, |it| if it == 0 { "baseline" } else { label_name(row.label(it)) });
-        vec![
-            profile.name.clone(),
-            if row.is_free() {
-                "free: everything costs nothing".to_owned()
-            } else {
-                format_cost_order(row, &letters)
-            },
-            or_none(kept, numbers::percent),
-            label.to_owned(),
-            nearest_flip_text(row, &letters),
-        ]
+        let until = row.nearest.map(|nearest| {
+            let factor = format_three_digits(nearest.factor);
+            format!("{} × {factor}: {}", nearest.part.name(), letters[nearest.policy])
+        });
+        let order = format_cost_order(row, &letters);
+        [profile.name.clone(), order, or_none(kept, percent), label.to_owned(), or_none(until, |it| it)]
     });
     let columns = ["profile", "order by cost", "cheapest keeps", "cheapest is", "until"];
-    Grid::new(
-        grid_title(all, grid, "Order by cost, and the evidence kept by the cheapest"),
-        1,
-        &columns,
-        rows,
-    )
+    let title = grid_title(all, grid, "Order by cost, and the evidence kept by the cheapest");
+    Grid::new(title, 1, &columns, rows)
 }
 
 /// Writes an order by cost: `C < A = B`.
 fn format_cost_order(row: &PriceRow, letters: &[String]) -> String {
-    let mut text = String::new();
-    let mut last = None;
-    for policy in row.order() {
-        let rank = row.cells[policy].rank;
-        if last.is_some() {
-            text.push_str(if last == Some(rank) { " = " } else { " < " });
-        }
-        text.push_str(&letters[policy]);
-        last = Some(rank);
+    if row.is_free() {
+        return "free: everything costs nothing".to_owned();
     }
+    let order = row.order();
+    let equal = order.chunk_by(|one, other| row.cells[*one].rank == row.cells[*other].rank);
+    let equal = equal.map(|group| group.iter().map(|it| letters[*it].as_str()).listed().join(" = "));
+    let text = equal.listed().join(" < ");
     if text.is_empty() { NONE.to_owned() } else { text }
-}
-
-fn nearest_flip_text(row: &PriceRow, letters: &[String]) -> String {
-    let Some(nearest) = row.nearest else { return NONE.to_owned() };
-    format!("{} × {}: {}", nearest.part.name(), format_three_digits(nearest.factor), letters[nearest.policy])
 }
 
 fn rank_flips_grid(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
@@ -261,16 +244,14 @@ const LEGEND: [(&str, &str); 9] = [
 /// Explains the columns of a table; `None` if they all say it themselves.
 fn column_legend(grid: &Grid) -> Option<String> {
     let is_shown = |heading: &str| grid.columns.iter().any(|it| it.heading == heading);
-    let told =
-        LEGEND.iter().filter(|it| is_shown(it.0)).map(|(heading, means)| format!("{heading}: {means}"));
-    let told = told.listed().join("; ");
+    let shown = LEGEND.iter().filter(|it| is_shown(it.0));
+    let told = shown.map(|(heading, means)| format!("{heading}: {means}")).listed().join("; ");
     (!told.is_empty()).then(|| format!("{told}."))
 }
 
 /// Returns the notes of a comparison.
 pub(super) fn comparison_notes(comparison: &Sensitivity) -> Vec<String> {
-    let mut notes: Vec<String> =
-        comparison.skipped.iter().cloned().chain(free_price_lists_note(comparison)).listed();
+    let mut notes = comparison.skipped.iter().cloned().chain(free_price_lists_note(comparison)).listed();
     let mut rows = comparison.grids.iter().flat_map(|grid| &grid.rows);
     if rows.any(|row| row.cells.iter().any(PriceCell::is_stopped)) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
@@ -280,9 +261,8 @@ pub(super) fn comparison_notes(comparison: &Sensitivity) -> Vec<String> {
     let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(is_unknown);
     let silent = comparison.grids.iter().filter(is_silent).map(|it| it.load.as_str()).listed().join(", ");
     if !silent.is_empty() {
-        notes.push(format!(
-            "{silent}: this scenario declares no evidence needs: do not judge it by cost alone."
-        ));
+        let none = "declares no evidence needs: do not judge it by cost alone";
+        notes.push(format!("{silent}: this scenario {none}."));
     }
     if let Some(OpenOrders { neighbours, open, unknown }) = comparison.open_orders() {
         let unknown = text_if_any(unknown, |n| {
@@ -328,46 +308,35 @@ fn label_name(label: Option<Label>) -> &'static str {
 
 /// Returns a line for each policy.
 fn savings_grid(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
-    let mut cells = grid.rows.iter().flat_map(|it| &it.cells);
-    let remembered = cells.find_map(|it| it.remembered.as_ref()).map(|main| main.heading);
+    let remembered = grid.rows.iter().flat_map(|it| &it.cells).find_map(|it| it.remembered.as_ref());
     let is_priced = |row: &&PriceRow| !row.is_free() && row.cells.iter().any(|cell| cell.rank.is_some());
     let n_priced = grid.rows.iter().filter(is_priced).count();
-    let cells = |policy: usize| grid.rows.iter().filter_map(|row| row.cells.get(policy)).listed();
-    let share =
-        |policy, number: fn(&PriceCell) -> Option<f64>| format_cells_range(&cells(policy), number, percent);
+    // The range of a number over all profiles; a single number if both ends look the same.
+    let range = |policy: &usize, number: fn(&PriceCell) -> Option<f64>, written: fn(f64) -> String| {
+        let numbers = || grid.rows.iter().filter_map(|row| number(row.cells.get(*policy)?));
+        match [numbers().reduce(f64::min), numbers().reduce(f64::max)].map(|it| or_none(it, written)) {
+            [least, most] if least == most => least,
+            [least, most] => format!("{}–{most}", least.trim_end_matches('%')),
+        }
+    };
     let tokens = |number: f64| numbers::short(number.round() as u64);
     let n_cheapest = |policy: usize| grid.rows.iter().filter(|row| row.cheapest() == Some(policy)).count();
     let columns: [Of<'_, usize>; 8] = [
         ("policy", &|policy| letters[*policy].clone()),
         ("cheapest under", &|policy| format!("{} of {n_priced}", n_cheapest(*policy))),
         ("Δ cost", &|policy| if *policy == 0 { NONE.to_owned() } else { median_change_text(grid, *policy) }),
-        (remembered.unwrap_or("evidence kept"), &|policy| share(*policy, PriceCell::kept)),
-        ("recovery tokens", &|policy| {
-            format_cells_range(&cells(*policy), PriceCell::recovery_tokens, tokens)
+        (remembered.map_or("evidence kept", |it| it.heading), &|policy| {
+            range(policy, PriceCell::kept, percent)
         }),
-        ("results shown", &|policy| share(*policy, PriceCell::results_shown)),
-        ("of limit", &|policy| share(*policy, PriceCell::of_limit)),
+        ("recovery tokens", &|policy| range(policy, PriceCell::recovery_tokens, tokens)),
+        ("results shown", &|policy| range(policy, PriceCell::results_shown, percent)),
+        ("of limit", &|policy| range(policy, PriceCell::of_limit, percent)),
         ("labels", &|policy| {
             if *policy == 0 { "baseline".to_owned() } else { label_counts_text(grid, *policy) }
         }),
     ];
     let policies = (0..letters.len()).listed();
     Grid::from_columns(grid_title(all, grid, "Savings and losses of each policy"), 1, &policies, &columns)
-}
-
-/// Writes the range of a number over all profiles; a single number if both ends look the same.
-fn format_cells_range(
-    cells: &[&PriceCell],
-    number: fn(&PriceCell) -> Option<f64>,
-    written: impl Fn(f64) -> String,
-) -> String {
-    let numbers = || cells.iter().filter_map(|it| number(it));
-    let (least, most) = (numbers().reduce(f64::min), numbers().reduce(f64::max));
-    match least.zip(most).map(|(least, most)| (written(least), written(most))) {
-        None => NONE.to_owned(),
-        Some((least, most)) if least == most => least,
-        Some((least, most)) => format!("{}–{most}", least.trim_end_matches('%')),
-    }
 }
 
 /// Writes the median of the changes of cost against the first policy.

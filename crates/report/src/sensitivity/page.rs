@@ -23,8 +23,8 @@ const FLOOR: Floor = Floor(MIN_EVIDENCE);
 /// What the template says.
 pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let first = comparison.grids.first();
-    let won =
-        first.and_then(|grid| cheapest_by_price_list(comparison, grid)).map(|it| draw_chart("cheapest", &it));
+    let won = first.and_then(|grid| cheapest_by_price_list(comparison, grid));
+    let won = won.map(|it| draw_chart("cheapest", &it));
     let more = first.map(|grid| [cost_changes_grid(comparison, grid), rate_effects_grid(comparison, grid)]);
     let more = more.into_iter().flatten().flatten();
     let tables = all_grids(comparison, false).into_iter().chain(more).flat_map(|mut grid| {
@@ -34,7 +34,7 @@ pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let policies = PagePiece::list("Policies", lettered_policies(comparison));
     let n_policies = format_count(comparison.policies.len(), "policy", "policies");
     let lists = counted(comparison.profiles.len(), "price list");
-    let page = Page {
+    Page {
         command: "sensitivity",
         title: format!("{n_policies} under {lists}"),
         about: format!("{}.", counts_heading(comparison)),
@@ -44,8 +44,8 @@ pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
             PagePart::picture(PagePiece::pictures(won.into_iter().listed())),
             PagePart::tables(policies.into_iter().chain(tables).listed()),
         ],
-    };
-    page.into_html()
+    }
+    .into_html()
 }
 
 /// What is said where no load declares what is needed.
@@ -54,8 +54,7 @@ const UNKNOWN: &str = "Nothing says which evidence is needed, so what it loses i
 /// Says it in a paragraph.
 pub(super) fn answer_paragraph(comparison: &Sensitivity) -> Option<String> {
     let Card { number, what, words, .. } = answer_card(comparison, comparison.grids.first()?)?;
-    let first = format!("{number} {what}.");
-    Some(std::iter::once(first).chain(words).collect::<Vec<_>>().join(" "))
+    Some(format!("{number} {what}. {}", words.join(" ")))
 }
 
 /// Says which policy is the cheapest under most price lists, of those that keep enough.
@@ -69,20 +68,19 @@ fn answer_card(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
         format!("It keeps {low}{to} of the needed evidence.")
     });
     // Whoever forgets more is not the cheapest of what does the same.
-    let below = |nth: &usize| {
-        let is_below =
-            |row: &&PriceRow| row.cells.get(*nth).is_some_and(|it| !FLOOR.passes(it.evidence_kept()));
-        *nth > 0 && grid.rows.iter().any(|row| is_below(&row) && row.cheapest() == Some(*nth))
+    let is_below = |nth: usize, row: &PriceRow| {
+        row.cheapest() == Some(nth) && !FLOOR.passes(row.cells[nth].evidence_kept())
     };
-    let policies = &comparison.policies;
-    let below = (0..policies.len()).filter(below).map(|nth| policies[nth].clone()).listed().join(", ");
+    let others = comparison.policies.iter().enumerate().skip(1);
+    let below = others.filter(|(nth, _)| grid.rows.iter().any(|row| is_below(*nth, row)));
+    let below = below.map(|it| it.1.as_str()).listed().join(", ");
     let floor = format_round_percent(FLOOR.0);
     let below = (!below.is_empty())
         .then(|| format!("Cheaper under some lists, but below {floor} of the evidence: {below}."));
     let n_lists = rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count();
     let plural = if n_lists == 1 { "" } else { "s" };
-    let keeping =
-        kept.as_ref().map_or_else(String::new, |_| format!(" that keeps at least {floor} of the evidence"));
+    let keeping = kept.as_ref().map(|_| format!(" that keeps at least {floor} of the evidence"));
+    let keeping = keeping.unwrap_or_default();
     Some(Card {
         number: format!("{n} of {n_lists}"),
         what: format!("price list{plural}: {} is the cheapest{keeping}", comparison.policies[best]),

@@ -33,7 +33,7 @@ pub fn terminal_text(sweep: &Sweep, shows_all: bool, terminal: impl Into<Termina
     counts.sort_by(|_, a, _, b| b.cmp(a));
     let counts = counts.iter().map(|(label, n)| format!("`{label}` {n}")).listed();
     let title = format!("{} varied against {}: {n_points}, {front}", head.policy, head.base);
-    let text = SearchResultText {
+    SearchResultText {
         answer,
         table: Grid { title, ..points_grid(sweep, &sweep.front) },
         has_base: true,
@@ -41,8 +41,8 @@ pub fn terminal_text(sweep: &Sweep, shows_all: bool, terminal: impl Into<Termina
         shows_all_by: "ctxsim sweep --details",
         notes: vec![format!("Labels against {}: {}.", head.base, counts.join(", "))],
         details: Vec::new(),
-    };
-    text.draw(shows_all, terminal.into())
+    }
+    .draw(shows_all, terminal.into())
 }
 
 /// Returns a sweep as a page.
@@ -58,17 +58,14 @@ pub fn html_page(sweep: &Sweep) -> Result<String, template::Error> {
         row.note = sweep.front.contains(&nth).then(|| sweep.knee_mark(nth).unwrap_or("front").to_owned());
     }
     let points = PagePiece::table_with_commands(points, |name| {
-        sweep
-            .points
-            .iter()
-            .find(|it| short_overrides(&it.set) == name)
-            .map(|point| compare_command(sweep, point))
+        let point = sweep.points.iter().find(|it| short_overrides(&it.set) == name)?;
+        Some(compare_command(sweep, point))
     });
     let rests_on = [("Loads", &head.scenarios), ("Profiles", &head.profiles)].into_iter();
     let rests_on = rests_on.filter(|it| !it.1.is_empty());
     let varied = head.vary.iter().map(|(path, values)| format!("{path}: {}", values.join(", "))).listed();
     let set = PagePiece::list("Set at every point", head.set.clone());
-    let page = Page {
+    Page {
         command: "sweep",
         title: format!("{} varied against {}", head.policy, head.base),
         about: format!("{}, {} on the front.", counted(sweep.points.len(), "point"), sweep.front.len()),
@@ -79,8 +76,8 @@ pub fn html_page(sweep: &Sweep) -> Result<String, template::Error> {
             PagePart::tables(vec![points]),
             PagePart::assumptions(PagePiece::list("Varied", varied).into_iter().chain(set).listed()),
         ],
-    };
-    page.into_html()
+    }
+    .into_html()
 }
 
 /// Says what the knee is, or why there is none.
@@ -90,10 +87,8 @@ fn knee_sentence(sweep: &Sweep) -> String {
         let point = &sweep.points[knee];
         let bound = |ends| format!("; if every assumption erred the same way, {}%", interval(ends));
         let bound = point.bound.map_or_else(String::new, bound);
-        let sure = point
-            .cost_interval_text()
-            .map(|ends| format!(" Its change in cost against {base}: {ends}{bound}."));
-        let sure = sure.unwrap_or_default();
+        let sure = |ends| format!(" Its change in cost against {base}: {ends}{bound}.");
+        let sure = point.cost_interval_text().map_or_else(String::new, sure);
         format!("Knee: the front's point closest to the best value of every objective.{sure}")
     } else if !sweep.front.is_empty() {
         let stopped = sweep.points.iter().any(|it| !it.base.completed_all_turns());
@@ -120,13 +115,10 @@ fn knee_card(sweep: &Sweep) -> Card {
     let is_known = !is_open && point.interval_over == Sampled::Sessions;
     let open = is_open.then(|| format!("Whether it is cheaper than {base} cannot be told."));
     let kept = evidence_kept_text(point.numbers.get("evidence_kept"));
+    let (at, label) = (short_overrides(&point.set), label_text(point));
     Card {
         number: signed(change),
-        what: format!(
-            "at {}, the knee of the front: {kept}, {}",
-            short_overrides(&point.set),
-            label_text(point)
-        ),
+        what: format!("at {at}, the knee of the front: {kept}, {label}"),
         sure: point.cost_interval_text(),
         words: open.into_iter().chain([told]).listed(),
         code: Some(compare_command(sweep, point)),
@@ -158,9 +150,8 @@ fn points_grid(sweep: &Sweep, points: &[usize]) -> Grid {
     let costs = sweep.points.iter().filter_map(|it| it.numbers.get(COST));
     let decimals = numbers::decimals(costs.fold(0.0, f64::max));
     let has = |place: &str| sweep.points.iter().any(|it| it.numbers.get(place).is_some());
-    let asked = head.objectives.iter().copied().chain(head.guards.iter().map(|it| it.of));
-    let mut objectives: Vec<Objective> = Objective::ALL.to_vec();
-    for objective in asked {
+    let mut objectives = Objective::ALL.to_vec();
+    for objective in head.objectives.iter().copied().chain(head.guards.iter().map(|it| it.of)) {
         if !objectives.contains(&objective) {
             objectives.push(objective);
         }
@@ -181,12 +172,8 @@ fn points_grid(sweep: &Sweep, points: &[usize]) -> Grid {
     for nth in points {
         let point = &sweep.points[*nth];
         let mark = if sweep.knee == Some(*nth) { " (knee)" } else { "" };
-        rows.push(row(
-            short_overrides(&point.set) + mark,
-            &point.numbers,
-            cost_change(point),
-            label_text(point),
-        ));
+        let name = short_overrides(&point.set) + mark;
+        rows.push(row(name, &point.numbers, cost_change(point), label_text(point)));
     }
     Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1]).hued(Hue::Less, &["Δ cost"])
 }

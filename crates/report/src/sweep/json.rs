@@ -87,14 +87,12 @@ fn add_shard(
     points: &mut Vec<Option<SweepPoint>>,
 ) -> Result<(), (String, &'static str)> {
     const WRITTEN: &str = "name files written by `ctxsim sweep --shard`";
-    let shard: SweepShard =
-        serde_json::from_str(text).map_err(|error| (format!("not a shard of a sweep: {error}"), WRITTEN))?;
+    let shard = serde_json::from_str::<SweepShard>(text);
+    let shard = shard.map_err(|error| (format!("not a shard of a sweep: {error}"), WRITTEN))?;
     let own = head.get_or_insert_with(|| shard.sweep.clone());
     if *own != shard.sweep {
-        return Err((
-            "this shard belongs to another sweep".to_owned(),
-            "merge shards of the same command line",
-        ));
+        let message = "this shard belongs to another sweep".to_owned();
+        return Err((message, "merge shards of the same command line"));
     }
     if own.points > POINTS_MAX || room.reserve_for(&shard).is_err() {
         return Err(("a number of this shard is out of range".to_owned(), WRITTEN));

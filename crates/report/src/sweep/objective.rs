@@ -9,7 +9,10 @@ use ctxsim_engine::take::Number;
 use super::PointNumbers;
 use crate::metric::COST;
 use crate::prelude::*;
-use crate::remembered;
+use crate::remembered::main_numbers_of_findings;
+
+/// The path of what is expected to be fetched again.
+const RECOVERY_CALLS: &str = "recovery.expected_calls";
 
 /// An objective of points.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -43,16 +46,14 @@ impl Objective {
 
     /// Returns what it is a number of; of much remembered, without the place, which differs between kinds of memories.
     fn described_number(self) -> Number {
-        let described =
+        let number =
             |name, place, heading, better, is_share| Number { name, place, heading, better, is_share };
         match self {
-            Self::Cost => described("cost", COST, "cost USD", Better::Lower, false),
-            Self::Evidence => described("evidence", "evidence_kept", "evidence kept", Better::Higher, true),
-            Self::Retention => described("retention", "", "facts found", Better::Higher, true),
-            Self::Prompt => described("prompt", "prompt_tokens_max", "prompt max tok", Better::Lower, false),
-            Self::Recovery => {
-                described("recovery", "recovery.expected_calls", "recovery calls", Better::Lower, false)
-            }
+            Self::Cost => number("cost", COST, "cost USD", Better::Lower, false),
+            Self::Evidence => number("evidence", "evidence_kept", "evidence kept", Better::Higher, true),
+            Self::Retention => number("retention", "", "facts found", Better::Higher, true),
+            Self::Prompt => number("prompt", "prompt_tokens_max", "prompt max tok", Better::Lower, false),
+            Self::Recovery => number("recovery", RECOVERY_CALLS, "recovery calls", Better::Lower, false),
             Self::Found(number) => *number,
         }
     }
@@ -82,7 +83,7 @@ impl Objective {
     pub(super) fn metric_path(self, point: &PointNumbers) -> Option<&'static str> {
         match self {
             Self::Retention => {
-                remembered::main_numbers_of_findings().map(|it| it.place).find(|it| point.get(it).is_some())
+                main_numbers_of_findings().map(|it| it.place).find(|it| point.get(it).is_some())
             }
             other => Some(other.described_number().place),
         }
@@ -95,8 +96,7 @@ impl Objective {
 
     /// Returns its heading; of what is remembered, that of the kind of memory.
     pub fn column_heading(self, has: impl Fn(&str) -> bool) -> &'static str {
-        let main = remembered::main_numbers_of_findings()
-            .find(|it| matches!(self, Self::Retention) && has(it.place));
+        let main = main_numbers_of_findings().find(|it| matches!(self, Self::Retention) && has(it.place));
         main.map_or(self.described_number().heading, |it| it.heading)
     }
 
@@ -174,9 +174,8 @@ impl TryFrom<String> for PointGuard {
     fn try_from(text: String) -> Result<Self, String> {
         let form = "write a bound as in `accumulator_error<=20` or `final>=0.5`";
         let is_least = text.contains(">=");
-        let (name, bound) = text
-            .split_once(if is_least { ">=" } else { "<=" })
-            .ok_or_else(|| format!("`{text}` has no `>=` or `<=`; {form}"))?;
+        let parts = text.split_once(if is_least { ">=" } else { "<=" });
+        let (name, bound) = parts.ok_or_else(|| format!("`{text}` has no `>=` or `<=`; {form}"))?;
         let bound = bound.trim().parse::<f64>().ok().filter(|it| it.is_finite());
         let bound = bound.ok_or_else(|| format!("`{text}` has no number; {form}"))?;
         Ok(Self { of: Objective::try_from(name.trim().to_owned())?, is_least, bound })

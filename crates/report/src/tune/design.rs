@@ -2,11 +2,10 @@
 
 use ctxsim_engine::measure::floor::Floor;
 
-use super::drawn::COLUMNS;
+use super::drawn::{COLUMNS, recommendation_sentence};
 use super::{SessionSplit, TriedVariants, TunePart, Tuned, TunedSession};
 use crate::blocks::{Block, ListBlock};
-use crate::found;
-use crate::found::SearchResultText;
+use crate::found::{SearchResultText, candidates_grid};
 use crate::prelude::*;
 
 /// The search's method, as reports name it.
@@ -89,10 +88,8 @@ impl DesignSearchResult {
     pub fn new(base: &str, sessions: &[TunedSession], tested: DesignTested) -> Self {
         let DesignTested { names, stages, front, best_preset, ceiling, min_evidence, search } = tested;
         let halves = SessionSplit::new(sessions, search.seed).part_indices();
-        let results = |half: &Vec<usize>| {
-            TunePart::of_variants(&half.iter().map(|it| &sessions[*it]).listed(), names.len())
-        };
-        let by_part: Vec<Vec<TunePart>> = halves.iter().map(results).listed();
+        let parts = halves.iter().map(|half| half.iter().map(|it| &sessions[*it]).listed());
+        let by_part = parts.map(|it| TunePart::of_variants(&it, names.len())).listed();
         let policy = |nth: usize| DesignedPolicy {
             name: names[nth].0.clone(),
             is_preset: names[nth].1,
@@ -140,7 +137,7 @@ impl DesignSearchResult {
 
     /// Returns what a policy file says of how it was found: one paragraph each.
     pub fn provenance_paragraphs(&self) -> Vec<String> {
-        let mut lines = vec![self.choice_sentence(), self.recommendation_sentence()];
+        let mut lines = vec![self.choice_sentence(), recommendation_sentence(&self.tuned)];
         lines.extend(self.part_sentences().map(|words| words + ".").chain([self.beaten_presets_sentence()]));
         lines.extend(self.ceiling_sentence().into_iter().chain([self.search_sentence()]));
         lines
@@ -154,20 +151,11 @@ impl DesignSearchResult {
         }
     }
 
-    /// Says whether the rule recommends it.
-    fn recommendation_sentence(&self) -> String {
-        match &self.tuned.reason {
-            Some(reason) => format!("Nothing is recommended: {reason}."),
-            None => "Recommended: the held-out sessions confirm it.".to_owned(),
-        }
-    }
-
     /// Says how it did on each part of the sessions.
     fn part_sentences(&self) -> impl Iterator<Item = String> {
-        let heads: &[&str] =
-            if self.tuned.parts.len() > 1 { &["Chosen on ", "Held out: "] } else { &["All "] };
-        let parts = heads.iter().zip(&self.tuned.parts);
-        parts.map(|(head, part)| {
+        let parts = &self.tuned.parts;
+        let heads: &[&str] = if parts.len() > 1 { &["Chosen on ", "Held out: "] } else { &["All "] };
+        heads.iter().zip(parts).map(|(head, part)| {
             format!("{head}{}: {}", counted(part.sessions, "session"), part.result_clause())
         })
     }
@@ -182,11 +170,9 @@ impl DesignSearchResult {
         let last = |parts: &[TunePart]| parts.last().and_then(TunePart::cost_change);
         let best = self.best_preset.as_ref().filter(|it| it.name != self.name);
         let best = best.zip(last(&self.tuned.parts)).and_then(|(preset, own)| {
-            let (name, change) = (&preset.name, (1.0 + own) / (1.0 + last(&preset.parts)?) - 1.0);
-            Some(format!(
-                "; against {name}, which would have been chosen from the presets, {}",
-                signed(change)
-            ))
+            let change = signed((1.0 + own) / (1.0 + last(&preset.parts)?) - 1.0);
+            let which = "which would have been chosen from the presets";
+            Some(format!("; against {}, {which}, {change}", preset.name))
         });
         format!("{place}, {of_presets}{}.", best.unwrap_or_default())
     }
@@ -195,10 +181,9 @@ impl DesignSearchResult {
     fn ceiling_sentence(&self) -> Option<String> {
         let ceiling = self.ceiling.last()?;
         let hindsight = signed(ceiling.hindsight?);
-        let most = |bound: f64| {
-            format!("; no policy that keeps every needed item can save more than {}", percent(-bound))
-        };
-        let bound = ceiling.bound.map_or_else(String::new, most);
+        let bound = ceiling.bound.map_or_else(String::new, |it| {
+            format!("; no policy that keeps every needed item can save more than {}", percent(-it))
+        });
         Some(format!("Ceiling there: hindsight, which knows the future, {hindsight}{bound}."))
     }
 
@@ -218,13 +203,11 @@ impl DesignSearchResult {
 pub fn terminal_text(designed: &DesignSearchResult, terminal: impl Into<Terminal>) -> String {
     let stages = designed.stages.clone();
     let best = ListBlock { heading: designed.choice_sentence(), lines: stages, most: Some(usize::MAX) };
-    let mut answer = vec![Block::Answer(designed.recommendation_sentence()), Block::List(best)];
-    let said = designed
-        .part_sentences()
-        .chain([designed.beaten_presets_sentence()])
-        .chain(designed.ceiling_sentence());
-    answer.extend(said.map(Block::Text));
-    let text = SearchResultText {
+    let mut answer = vec![Block::Answer(recommendation_sentence(&designed.tuned)), Block::List(best)];
+    answer.extend(designed.part_sentences().map(Block::Text));
+    answer.push(Block::Text(designed.beaten_presets_sentence()));
+    answer.extend(designed.ceiling_sentence().map(Block::Text));
+    SearchResultText {
         answer,
         table: front_grid(designed),
         has_base: false,
@@ -232,8 +215,8 @@ pub fn terminal_text(designed: &DesignSearchResult, terminal: impl Into<Terminal
         shows_all_by: "ctxsim tune --design --json",
         notes: vec![designed.search_sentence()],
         details: Vec::new(),
-    };
-    text.draw(false, terminal.into())
+    }
+    .draw(false, terminal.into())
 }
 
 /// Returns the front as a table.
@@ -244,5 +227,5 @@ fn front_grid(designed: &DesignSearchResult) -> Grid {
         let best = if policy.name == designed.name { " (best)" } else { "" };
         (policy.name.clone() + best, policy.parts.iter().map(|it| it.format_cells(decimals)).listed())
     };
-    found::candidates_grid(&COLUMNS, designed.tuned.parts.len(), designed.front.iter().map(row).listed())
+    candidates_grid(&COLUMNS, designed.tuned.parts.len(), designed.front.iter().map(row).listed())
 }

@@ -22,19 +22,17 @@ pub(super) const COLUMNS: [&str; 3] = ["USD", "Δ cost", "kept"];
 
 /// Returns what was found as text: whether to use it, how it did, and the variants.
 pub fn terminal_text(tuned: &Tuned, shows_all: bool, terminal: impl Into<Terminal>) -> String {
-    let answer = match &tuned.goal {
+    let (answer, table) = match &tuned.goal {
         Some(goal) => {
             let mut lines = goal.result_sentences(&tuned.base).into_iter();
-            let first = lines.next().map(Block::Answer);
-            first.into_iter().chain(lines.map(Block::Text)).listed()
+            let first = lines.next().map(Block::Answer).into_iter();
+            (first.chain(lines.map(Block::Text)).listed(), goal.variants_grid(&tuned.base))
         }
-        None => answer_blocks(tuned),
+        None => (answer_blocks(tuned), variants_grid(tuned)),
     };
-    let table =
-        tuned.goal.as_ref().map_or_else(|| variants_grid(tuned), |goal| goal.variants_grid(&tuned.base));
     let (sessions, variants) = (counted(tuned.n_sessions(), "session"), counted(tuned.variants, "variant"));
     let title = format!("{} tuned against {} on {sessions}: {variants}", tuned.policy, tuned.base);
-    let text = SearchResultText {
+    SearchResultText {
         answer,
         table: Grid { title, ..table },
         has_base: true,
@@ -42,8 +40,8 @@ pub fn terminal_text(tuned: &Tuned, shows_all: bool, terminal: impl Into<Termina
         shows_all_by: "ctxsim tune --details",
         notes: tried_sentences(tuned),
         details: project_and_time_grids(tuned),
-    };
-    text.draw(shows_all, terminal.into())
+    }
+    .draw(shows_all, terminal.into())
 }
 
 /// Returns what was found as a page.
@@ -54,7 +52,7 @@ pub fn html_page(tuned: &Tuned) -> Result<String, template::Error> {
     let table = Grid { title: "Every variant, the best first".to_owned(), ..variants_grid(tuned) };
     let tables = std::iter::once(table).chain(project_and_time_grids(tuned));
     let (sessions, variants) = (counted(tuned.n_sessions(), "session"), counted(tuned.variants, "variant"));
-    let page = Page {
+    Page {
         command: "tune",
         title: format!("{} tuned against {}", tuned.policy, tuned.base),
         about: format!("{variants} on {sessions}."),
@@ -65,26 +63,26 @@ pub fn html_page(tuned: &Tuned) -> Result<String, template::Error> {
             PagePart::tables(tables.map(PagePiece::table).listed()),
             PagePart::causes(PagePiece::list("What was tried", tried_sentences(tuned))),
         ],
-    };
-    page.into_html()
+    }
+    .into_html()
 }
 
 /// Says whether to use the best variant.
-fn recommendation_sentence(tuned: &Tuned) -> String {
+pub(super) fn recommendation_sentence(tuned: &Tuned) -> String {
     match &tuned.reason {
         Some(reason) => format!("Nothing is recommended: {reason}."),
-        None if tuned.chosen.is_empty() => {
-            "Recommended as it is: the held-out sessions confirm it.".to_owned()
+        None => {
+            let how = if tuned.chosen.is_empty() { " as it is" } else { "" };
+            format!("Recommended{how}: the held-out sessions confirm it.")
         }
-        None => "Recommended: the held-out sessions confirm it.".to_owned(),
     }
 }
 
 /// Says whether to use the best variant, which it is, and how it did.
 fn answer_blocks(tuned: &Tuned) -> Vec<Block> {
     let is_set = tuned.reason.is_none() && !tuned.chosen.is_empty();
-    let mut blocks =
-        vec![Block::Answer(recommendation_sentence(tuned) + if is_set { " To apply:" } else { "" })];
+    let apply = if is_set { " To apply:" } else { "" };
+    let mut blocks = vec![Block::Answer(recommendation_sentence(tuned) + apply)];
     blocks.extend(is_set.then(|| Block::Code(tuned.chosen.join("\n"))));
     blocks.extend(best_variant_sentences(tuned, false).into_iter().map(Block::Text));
     blocks
@@ -181,11 +179,9 @@ fn tried_sentences(tuned: &Tuned) -> Vec<String> {
         ));
     }
     if !tuned.never_fired.is_empty() {
-        let (stages, n, base) =
-            (listed_code(&tuned.never_fired), thousands(tuned.prompt_tokens_max), &tuned.base);
-        lines.push(format!(
-            "{stages} never fired in any variant; the longest prompt under {base} has {n} tokens."
-        ));
+        let (stages, n) = (listed_code(&tuned.never_fired), thousands(tuned.prompt_tokens_max));
+        let longest = format!("the longest prompt under {} has {n} tokens", tuned.base);
+        lines.push(format!("{stages} never fired in any variant; {longest}."));
     }
     lines
 }
@@ -202,10 +198,8 @@ fn variants_grid(tuned: &Tuned) -> Grid {
     let base = |part: &TunePart| {
         vec![fixed_or_none(part.base_cost, decimals), signed(0.0), or_none(part.base_kept, percent)]
     };
-    let mut rows = Vec::new();
-    if let Some(first) = tuned.points.first() {
-        rows.push((tuned.base.clone(), first.parts.iter().map(base).listed()));
-    }
+    let of_base = tuned.points.first().map(|it| it.parts.iter().map(base).listed());
+    let mut rows = of_base.map(|cells| (tuned.base.clone(), cells)).into_iter().listed();
     for (nth, group) in groups_of_equal_points(tuned).enumerate() {
         let alike = text_if_any(group.len() - 1, |n| format!(" and {n} alike"));
         let best = if nth == 0 { " (best)" } else { "" };
@@ -257,8 +251,9 @@ fn result_charts(tuned: &Tuned) -> SearchResultCharts<'_> {
     }
     let first = tuned.parts.last();
     let held_out = if tuned.parts.len() > 1 { "on the sessions held out" } else { "on all sessions" };
-    let dear = |n| format!("; {} that cost +50% and more are in the table", counted(n, "variant"));
-    let dear = text_if_any(n_dear, dear);
+    let dear = text_if_any(n_dear, |n| {
+        format!("; {} that cost +50% and more are in the table", counted(n, "variant"))
+    });
     SearchResultCharts {
         base: &tuned.base,
         base_usd: first.and_then(|it| it.base_cost),

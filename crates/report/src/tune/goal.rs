@@ -88,10 +88,8 @@ impl GoalSearch<'_> {
     /// Returns whether a variant keeps every guard on the seeds that are chosen on.
     fn run_keeps_guards(&self, run: usize) -> bool {
         let first = self.goal.objectives.len();
-        let held = |(nth, guard): (usize, &PointGuard)| {
-            self.column_mean(0, run, first + nth).is_some_and(|it| guard.allows(it))
-        };
-        self.goal.guards.iter().enumerate().all(held)
+        let mut means = self.goal.guards.iter().zip(first..).map(|it| (it.0, self.column_mean(0, run, it.1)));
+        means.all(|(guard, mean)| mean.is_some_and(|it| guard.allows(it)))
     }
 
     /// Returns how bad a variant is by each objective, on the seeds that are chosen on.
@@ -119,7 +117,7 @@ impl GoalSearch<'_> {
     pub(super) fn goal_result(&self, order: &[usize], points: &[TunedPoint]) -> Option<GoalResult> {
         let best = *order.first()?;
         let out = self.parts.len() - 1;
-        let number = |(nth, of): (usize, &Objective)| self.held_out_number(out, best, nth, *of);
+        let number = |(nth, of): (usize, &Objective)| self.held_out_number(best, nth, *of);
         let held_out = self.goal.objectives.iter().enumerate().filter_map(number).listed();
         let (word, why) = self.word_and_reason(best, &held_out);
         let point = |(nth, tuned): (&usize, &TunedPoint)| GoalPoint {
@@ -138,13 +136,8 @@ impl GoalSearch<'_> {
         })
     }
 
-    fn held_out_number(
-        &self,
-        out: usize,
-        best: usize,
-        nth: usize,
-        objective: Objective,
-    ) -> Option<GoalNumber> {
+    fn held_out_number(&self, best: usize, nth: usize, objective: Objective) -> Option<GoalNumber> {
+        let out = self.parts.len() - 1;
         let [base, own] = [self.column_numbers(out, 0, nth)?, self.column_numbers(out, best + 1, nth)?];
         let mean = |it: &[f64]| it.iter().sum::<f64>() / it.len().max(1) as f64;
         let (heading, chosen, before) = (self.objective_heading(objective), mean(&own), mean(&base));
@@ -175,11 +168,10 @@ impl GoalSearch<'_> {
         let first = self.goal.objectives.len();
         for (nth, guard) in self.goal.guards.iter().enumerate() {
             let numbers = self.column_numbers(out, best + 1, first + nth);
-            let ends = numbers.and_then(|it| Statistic::new(it.into_iter()));
-            let ends = ends.map(|it| it.ci95.unwrap_or([it.mean; 2]));
-            let Some(end) = ends.map(|it| if guard.is_least { it[0] } else { it[1] }) else {
+            let Some(mean) = numbers.and_then(|it| Statistic::new(it.into_iter())) else {
                 return (Word::CannotTell, format!("nothing tells whether `{guard}` holds"));
             };
+            let end = mean.ci95.map_or(mean.mean, |it| if guard.is_least { it[0] } else { it[1] });
             if !guard.allows(end) {
                 let end = guard.of.format_number(end, 4);
                 let why = format!("`{guard}` is not certain to hold on the seeds held out: it may be {end}");
@@ -189,23 +181,22 @@ impl GoalSearch<'_> {
         if self.parts.len() < 2 {
             return (Word::CannotTell, "too few seeds to test the choice".to_owned());
         }
-        let side = |number: &GoalNumber| {
-            let ends = number.difference.ci95.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-            let [one, other] = ends.map(|end| number.objective.badness(end));
-            (one.max(other) < 0.0, one.min(other) > 0.0)
+        let named = |is_meant: fn(f64) -> bool| {
+            let is_sure = |it: &&GoalNumber| {
+                let ends = it.difference.ci95.map(|ends| ends.map(|end| it.objective.badness(end)));
+                ends.is_some_and(|ends| ends.into_iter().all(is_meant))
+            };
+            held_out.iter().filter(is_sure).map(|it| it.heading.as_str()).listed().join(", ")
         };
-        let named = |wanted: fn(&(bool, bool)) -> bool| {
-            let those = held_out.iter().filter(|it| wanted(&side(it)));
-            those.map(|it| it.heading.as_str()).listed().join(", ")
-        };
-        let [better, worse] = [named(|it| it.0), named(|it| it.1)];
+        let [better, worse] = [named(|it| it < 0.0), named(|it| it > 0.0)];
         let sure = "on the seeds held out, at both ends of the 95% interval";
         match (better.is_empty(), worse.is_empty()) {
             (false, true) => (Word::Do, format!("better {sure}: {better}")),
             (false, false) => (Word::YourCall, format!("better {sure}: {better}; worse: {worse}")),
             (true, false) => (Word::Dont, format!("worse {sure}: {worse}")),
             (true, true) => {
-                (Word::CannotTell, "no difference from the base is certain on the seeds held out".to_owned())
+                let none = "no difference from the base is certain on the seeds held out";
+                (Word::CannotTell, none.to_owned())
             }
         }
     }
@@ -254,16 +245,14 @@ impl GoalResult {
         };
         let all = self.held_out.iter().map(one).listed().join(". ");
         let alike = match self.alike {
-            0 => "Every other variant can be told from it.".to_owned(),
-            n if n + 1 == self.points.len() => {
-                "It makes no difference here: no variant can be told from it.".to_owned()
-            }
-            n => format!("{} cannot be told from it.", counted(n, "other variant")),
+            0 => "Every other variant can be told from it",
+            n if n + 1 == self.points.len() => "It makes no difference here: no variant can be told from it",
+            n => &format!("{} cannot be told from it", counted(n, "other variant")),
         };
         let word = self.word.text();
         vec![
             format!("Best: {}. The word for it is “{word}”: {}.", variant_name(&first.set), self.why),
-            format!("On the seeds held out: {all}. {alike}"),
+            format!("On the seeds held out: {all}. {alike}."),
         ]
     }
 }

@@ -94,24 +94,25 @@ impl<'s> SessionUnderVariant<'s> {
         self.session.evidence_kept_and_needed(self.variant_tally(), self.nth.map_or(0, |it| it + 1))
     }
 
-    fn ratio_sample(&self, pair: NumberPair) -> RatioSample<'s> {
-        RatioSample { pair, project: &self.session.project, at_ms: self.session.last_ms }
+    /// Returns the samples of a ratio that are known.
+    fn ratio_samples(all: &[Self], pair: fn(&Self) -> Option<NumberPair>) -> Vec<RatioSample<'s>> {
+        let sample = |it: &Self| {
+            let TunedSession { project, last_ms, .. } = it.session;
+            Some(RatioSample { pair: pair(it).filter(|it| it.1 > 0.0)?, project, at_ms: *last_ms })
+        };
+        all.iter().filter_map(sample).listed()
     }
-}
 
-/// Returns the samples of a ratio.
-fn known_ratio_samples<'s>(
-    all: &[SessionUnderVariant<'s>],
-    pair: fn(&SessionUnderVariant<'s>) -> Option<NumberPair>,
-) -> Vec<RatioSample<'s>> {
-    all.iter().filter_map(|it| Some(it.ratio_sample(pair(it)?))).filter(|sample| sample.pair.1 > 0.0).listed()
+    /// Returns what the variant and the base cost, if it is known of every session.
+    fn sum_of_costs(all: &[Self]) -> Option<NumberPair> {
+        let costs: Option<Vec<_>> = all.iter().map(Self::variant_and_base_costs).collect();
+        costs.map(|it| sum_of_pairs(it.into_iter()))
+    }
 }
 
 /// Returns the relative difference in cost, if it is known for every session.
 pub(super) fn cost_change(all: &[SessionUnderVariant<'_>]) -> Option<f64> {
-    let (own, base) = sum_of_pairs(
-        all.iter().map(SessionUnderVariant::variant_and_base_costs).collect::<Option<Vec<_>>>()?.into_iter(),
-    );
+    let (own, base) = SessionUnderVariant::sum_of_costs(all)?;
     (base > 0.0).then(|| own / base - 1.0)
 }
 
@@ -150,10 +151,8 @@ impl TunePart {
 
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[SessionUnderVariant<'_>]) -> Self {
-        let [of_costs, of_kept] = [
-            known_ratio_samples(all, SessionUnderVariant::variant_and_base_costs),
-            known_ratio_samples(all, SessionUnderVariant::kept_and_needed),
-        ];
+        let of_costs = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
+        let of_kept = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::kept_and_needed);
         let assumed = assumed_costs(all);
         let reach = assumed.map(|[own, base]| own.reach_from(&base)).unwrap_or_default();
         let cost_limits = ratio_limits(&of_costs, reach);
@@ -161,13 +160,11 @@ impl TunePart {
         let share = |it: Limit| Limit { interval: it.interval.map(|it| it.map(|end| 1.0 + end)), ..it };
         let evidence_limits = ratio_limits(&of_kept, AssumedReach::default()).into_iter().map(share).listed();
         let kept_low = interval_for_later(&evidence_limits).map(|ends| ends[0]);
-        let costs = all.iter().map(SessionUnderVariant::variant_and_base_costs).collect::<Option<Vec<_>>>();
-        let cost = costs.map(|it| sum_of_pairs(it.into_iter()));
+        let cost = SessionUnderVariant::sum_of_costs(all);
         let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).listed();
         let kept = sum_of_pairs(of_kept.iter().map(|it| it.pair));
-        let base = sum_of_pairs(
-            all.iter().filter_map(|it| it.session.evidence_kept_and_needed(&it.session.base, 0)),
-        );
+        let needs = all.iter().filter_map(|it| it.session.evidence_kept_and_needed(&it.session.base, 0));
+        let base = sum_of_pairs(needs);
         let evidence_kept = (kept.1 > 0.0).then(|| kept.0 / kept.1);
         Self {
             sessions: all.len(),
@@ -235,7 +232,7 @@ impl TunePart {
 
 /// Says where limits rest on too few blocks to tell how these differ.
 pub(super) fn block_cautions(all: &[SessionUnderVariant<'_>]) -> Vec<String> {
-    let samples = known_ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
+    let samples = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
     // What is generated has neither projects nor times, and what is remembered is played under seeds.
     let is_recorded = all.iter().all(|it| it.session.remembered.is_none())
         && samples.iter().any(|it| it.at_ms.is_some() || !it.project.is_empty());
@@ -272,8 +269,8 @@ pub(super) fn limit_scope(limit: &Limit) -> String {
 
 /// Returns the projects and the blocks of time that limits rest on.
 pub(super) fn parts_by_project_and_time(all: &[SessionUnderVariant<'_>]) -> Vec<BlockPart> {
-    let samples = known_ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
-    let needs: Vec<RatioSample<'_>> = self::known_ratio_samples(all, SessionUnderVariant::kept_and_needed);
+    let samples = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
+    let needs = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::kept_and_needed);
     let parts_over = |over: Over| {
         let kept = sample_blocks(over, &needs);
         let part = |block: &SampleBlock<'_, '_>| {

@@ -58,22 +58,15 @@ impl Tuned {
     pub(super) fn why_nothing_chosen(&self, all_idle: bool) -> Option<Reason> {
         let (base, floor) = (&self.base, percent(self.min_evidence));
         if all_idle {
-            let longest = thousands(self.prompt_tokens_max);
-            let text = format!(
-                "no stage ever fired, so every variant is {base}; the longest prompt has {longest} tokens"
-            );
+            let longest = format!("the longest prompt has {} tokens", thousands(self.prompt_tokens_max));
+            let text = format!("no stage ever fired, so every variant is {base}; {longest}");
             return some_reason(WhyNot::NeverFires, text);
         }
-        let known = || {
-            self.points
-                .iter()
-                .filter_map(|it| Some((it, it.part_chosen_on()?, it.part_chosen_on()?.cost_change()?)))
-        };
+        let points = || self.points.iter().filter_map(|it| Some((it, it.parts.first()?)));
+        let known = || points().filter_map(|(point, own)| Some((point, own, own.cost_change()?)));
         let Some((_, own, change)) = known().next() else {
-            return some_reason(
-                WhyNot::NotComparable,
-                format!("every variant {}", not_comparable_clause(base)),
-            );
+            let text = format!("every variant {}", not_comparable_clause(base));
+            return some_reason(WhyNot::NotComparable, text);
         };
         if let Some(kept) = own.base_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))) {
             return some_reason(WhyNot::BaseBelowFloor, self.base_below_floor_sentence(kept));
@@ -105,32 +98,26 @@ impl Tuned {
     /// Says that the base keeps too little to be a measure, and what keeps more.
     fn base_below_floor_sentence(&self, kept: f64) -> String {
         const SHOWN: usize = 3;
-        let known = self
-            .points
-            .iter()
-            .filter_map(|it| Some((it.part_chosen_on()?.evidence_kept?, it, it.part_chosen_on()?)));
+        let points = self.points.iter().filter_map(|it| Some((it, it.parts.first()?)));
+        let known = points.filter_map(|(point, own)| Some((own.evidence_kept?, point, own)));
         let mut more = known.filter(|it| keeps_more(Some(it.0), Some(kept))).listed();
         more.order_by(|one, other| other.0.total_cmp(&one.0));
         more.dedup_by(|one, other| one.2 == other.2);
-        let said = more.iter().take(SHOWN).map(|(kept, point, own)| {
+        let said = more.iter().map(|(kept, point, own)| {
             let change = own.cost_change().map_or_else(String::new, |it| format!(", {}", signed(it)));
             format!("{} ({}{change})", variant_name(&point.set), percent(*kept))
         });
-        let said = said.listed().join(", ");
-        let n_more = text_if_any(more.len().saturating_sub(SHOWN), |n| format!(" and {n} more"));
-        let others = if more.is_empty() {
-            "no variant keeps more".to_owned()
-        } else {
-            format!("these keep more: {said}{n_more}")
+        let others = match more.len() {
+            0 => "no variant keeps more".to_owned(),
+            _ => format!("these keep more: {}", first_few(said, SHOWN)),
         };
+        let (base, kept, floor) = (&self.base, percent(kept), percent(self.min_evidence));
         let keeps = match self.number_for_evidence_kept() {
-            None => format!("keeps only {} of the evidence", percent(kept)),
-            Some(number) => format!("comes to only {} ({number})", percent(kept)),
+            None => format!("keeps only {kept} of the evidence"),
+            Some(number) => format!("comes to only {kept} ({number})"),
         };
         format!(
-            "{} itself {keeps}, less than the floor of {}, so nothing is recommended for being cheap; {others}",
-            self.base,
-            percent(self.min_evidence)
+            "{base} itself {keeps}, less than the floor of {floor}, so nothing is recommended for being cheap; {others}"
         )
     }
 
@@ -192,9 +179,8 @@ impl Tuned {
         }
         if out.without_best.is_none_or(|it| it >= 0.0) {
             let one = if out.projects > 1 { "project" } else { "session" };
-            let text =
-                format!("{place}, without the {one} that saves most, it does not cost less than {base}");
-            return some_reason(WhyNot::OneProject, text);
+            let best = format!("{place}, without the {one} that saves most");
+            return some_reason(WhyNot::OneProject, format!("{best}, it does not cost less than {base}"));
         }
         if let Some(task) = out.task_kept.filter(|it| !Floor(floor).passes(Some(*it))) {
             let text = format!("{place} only {} of the requests show what the user asked", percent(task));
@@ -216,22 +202,17 @@ pub(super) fn reason_if_not_do(found: &Lever) -> Option<Reason> {
 
 /// Returns the word of a choice, and what it rests on. What saves on the sessions held out, and was not found to hold there by the rule of
 /// fitted numbers, can be tried.
-pub(super) fn word_and_sentence(found: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
-    let found = match reason {
-        Some(reason) if found.word == Some(Word::Do) => {
-            Lever { word: Some(Word::Try), why: reason.text.clone(), ..found }
-        }
-        _ => found,
-    };
+pub(super) fn word_and_sentence(mut found: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
+    if let Some(reason) = reason.filter(|_| found.word == Some(Word::Do)) {
+        (found.word, found.why) = (Some(Word::Try), reason.text.clone());
+    }
     (found.word, found.verdict_sentence())
 }
 
 /// Says how little evidence may be kept, and which blocks say so.
 fn least_kept_clause(part: &TunePart) -> String {
-    let low = interval_for_later(&part.evidence_limits);
-    low.map_or_else(String::new, |ends| {
-        format!(": it keeps at least {}{}", percent(ends[0]), blocks_clause(&part.evidence_limits))
-    })
+    let Some([low, _]) = interval_for_later(&part.evidence_limits) else { return String::new() };
+    format!(": it keeps at least {}{}", percent(low), blocks_clause(&part.evidence_limits))
 }
 
 /// Says which blocks the limit for later sessions is over.
@@ -252,12 +233,9 @@ mod tests {
     const MONTH_MS: i64 = 30 * DAY_MS;
 
     fn tally(usd: f64, met: f64) -> Tally {
-        let needs = NeedSums { weight: 1.0, met, ..NeedSums::default() };
-        Tally {
-            sums: Sums { needs, ..Sums::default() },
-            costs: Costs { reaction: Amount::of_usd(usd), ..Costs::default() },
-            ..Tally::empty()
-        }
+        let sums = Sums { needs: NeedSums { weight: 1.0, met, ..NeedSums::default() }, ..Sums::default() };
+        let costs = Costs { reaction: Amount::of_usd(usd), ..Costs::default() };
+        Tally { sums, costs, ..Tally::empty() }
     }
 
     /// Makes 48 sessions in eight months and twelve projects; each month has six of the projects.
@@ -278,7 +256,11 @@ mod tests {
     }
 
     fn tuned(sessions: &[TunedSession]) -> Tuned {
-        let tried = TriedVariants { points: vec![vec!["a=1".to_owned()]], ..TriedVariants::default() };
+        tuned_over(vec![vec!["a=1".to_owned()]], sessions)
+    }
+
+    fn tuned_over(points: Vec<Vec<String>>, sessions: &[TunedSession]) -> Tuned {
+        let tried = TriedVariants { points, ..TriedVariants::default() };
         Tuned::new(["base", "policy"], sessions, tried, 0.9, 0)
     }
 
@@ -311,17 +293,13 @@ mod tests {
 
     #[test]
     fn a_saving_of_some_months_is_no_promise_and_the_limit_is_named() {
-        let found = tuned(&sessions(
-            |m, p| if m > 3 && m % 2 == 0 { 1.02 } else { 0.8 } + 0.01 * noise(m, p),
-            |_, _| 1.0,
-        ));
+        let cost = |m: usize, p| if m > 3 && m % 2 == 0 { 1.02 } else { 0.8 } + 0.01 * noise(m, p);
+        let found = tuned(&sessions(cost, |_, _| 1.0));
 
         assert_eq!(found.why_not, Some(WhyNot::IntervalIncludesZero));
         let reason = found.reason.unwrap_or_default();
-        assert!(
-            reason.starts_with("on the held-out sessions") && reason.contains("over 4 months ("),
-            "{reason}"
-        );
+        assert!(reason.starts_with("on the held-out sessions"), "{reason}");
+        assert!(reason.contains("over 4 months ("), "{reason}");
         let over_sessions = found.parts[1].cost_limits[0].interval.unwrap_or_default();
         assert!(over_sessions[1] < 0.0, "sessions alone would say that it saves: {over_sessions:?}");
     }
@@ -333,22 +311,15 @@ mod tests {
             let special = tally(if session.project == "p0" { 0.3 } else { 1.0 }, 1.0);
             TunedSession { variants: vec![special, tally(0.95, 1.0)], ..session }
         };
-        let sessions: Vec<TunedSession> =
-            sessions(|_, _| 1.0, |_, _| 1.0).into_iter().map(with_two).collect();
-        let tried = TriedVariants {
-            points: vec![vec!["a=1".to_owned()], vec!["a=2".to_owned()]],
-            ..TriedVariants::default()
-        };
+        let sessions = sessions(|_, _| 1.0, |_, _| 1.0).into_iter().map(with_two).listed();
+        let points = ["a=1", "a=2"].map(|it| vec![it.to_owned()]).to_vec();
 
-        let found = Tuned::new(["base", "policy"], &sessions, tried, 0.9, 0);
+        let found = tuned_over(points, &sessions);
 
-        let part = found.by_project.as_ref().unwrap_or_else(|| unreachable!("twelve projects"));
+        let part = found.by_project.as_ref().unwrap();
         assert_eq!((part.sessions, part.projects), (48, 12));
         assert_eq!(found.chosen, ["a=1"]);
-        assert!(
-            part.cost_change() > found.parts[1].cost_change(),
-            "others save less than those that were chosen on"
-        );
+        assert!(part.cost_change() > found.parts[1].cost_change(), "others save less than those chosen on");
     }
 
     #[test]
