@@ -136,7 +136,7 @@ impl Plan {
             }
             let traces =
                 if tracer.admit_load(load) { tracer.kept_requests_of_load(load, takes) } else { Vec::new() };
-            (KeptRows::from_passed_takes(load, takes), traces)
+            (KeptRows::one_per_passed_take(load, takes), traces)
         };
         let told = |done, all| progress(Progress { done, all });
         let (mut report, made) = self.plan.report_and_map_takes(threads, &told, |_| keeps_rows, make)?;

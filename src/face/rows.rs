@@ -211,7 +211,7 @@ pub(super) struct KeptRows {
 
 impl KeptRows {
     /// Takes the rows of a load's runs, in the order of a report; runs that failed are not in it.
-    pub(super) fn from_passed_takes(load: &Load, takes: &[Take]) -> Vec<Option<Arc<Self>>> {
+    pub(super) fn one_per_passed_take(load: &Load, takes: &[Take]) -> Vec<Option<Arc<Self>>> {
         let passed = takes.iter().filter(|it| FailedRun::from_run(&it.run).is_none());
         passed.map(|it| Self::new(it, load).map(Arc::new)).collect()
     }

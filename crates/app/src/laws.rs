@@ -260,7 +260,7 @@ impl LawKit {
                 (None, true) => (LawState::NeedlesslyExempt, None),
                 (Some(_), true) => (LawState::Exempt, None),
                 (Some(turns), false) => {
-                    let smallest = shrink(trial, law, turns, shrinks)?;
+                    let smallest = shrink_counterexample(trial, law, turns, shrinks)?;
                     (LawState::Broken, Some(smallest))
                 }
             };
@@ -353,7 +353,12 @@ fn scenario_of_turns(name: &str, about: &str, turns: &[TurnSpec]) -> ScenarioFil
 }
 
 /// Makes a counterexample as small as so many tries allow.
-fn shrink(trial: &LawTrial<'_>, law: Law, turns: &[TurnSpec], mut tries: u32) -> Result<LawCounterexample> {
+fn shrink_counterexample(
+    trial: &LawTrial<'_>,
+    law: Law,
+    turns: &[TurnSpec],
+    mut tries: u32,
+) -> Result<LawCounterexample> {
     let mut best = (turns.to_vec(), trial.find_breach(turns, law)?);
     'smaller: while tries > 0 {
         for candidate in smaller_sessions(&best.0) {

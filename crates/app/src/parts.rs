@@ -95,7 +95,7 @@ impl Plan {
     pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<()> {
         self.check_has_parts()?;
         let open = |it: &ReadyLoad| self.open(it);
-        self.make_parts_with(watch, request, open, |load| self.play_part(load).map(|it| vec![it]))
+        self.make_parts_with(watch, request, open, |load| self.play_load_as_part(load).map(|it| vec![it]))
     }
 
     /// Makes the parts of a share, given how scenarios are opened and what a load comes to.
@@ -178,7 +178,7 @@ impl Plan {
     }
 
     /// Plays a load.
-    fn play_part(&self, load: &Load) -> Result<LoadResult> {
+    fn play_load_as_part(&self, load: &Load) -> Result<LoadResult> {
         let taken = self.play_load(load, false, &|_, _| {});
         let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
         let runs = taken.into_runs();

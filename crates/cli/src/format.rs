@@ -156,15 +156,18 @@ impl Formats<'_> {
             (None, None) => usual,
         };
         if !self.known.contains(&format) {
-            let known = self.join_with_or(FormatArg::name);
+            let known = self.list_in_backticks_with_or(FormatArg::name);
             let message = format!("{} needs `--format {}", self.of, known.trim_start_matches('`'));
             let help = match asked {
                 Some(_) => format!("use one of these instead of `{}`", format.name()),
-                None => format!("name a file that ends in {}", self.join_with_or(FormatArg::usual_extension)),
+                None => format!(
+                    "name a file that ends in {}",
+                    self.list_in_backticks_with_or(FormatArg::usual_extension)
+                ),
             };
             return Err(Error::refused(Code("output-format"), message, help));
         }
-        output.map_or(Ok(()), output::check_writable)?;
+        output.map_or(Ok(()), output::check_output_path)?;
         Ok(format)
     }
 
@@ -176,15 +179,17 @@ impl Formats<'_> {
             Some(format) => Ok(Some(format.name)),
             None => {
                 let message = format!("`.{found}` is not the extension of an output format");
-                let help =
-                    format!("use {}, or add `--format`", self.join_with_or(FormatArg::usual_extension));
+                let help = format!(
+                    "use {}, or add `--format`",
+                    self.list_in_backticks_with_or(FormatArg::usual_extension)
+                );
                 Err(error_at(Code("output-extension"), path, message, help))
             }
         }
     }
 
     /// Returns the formats' names, or their extensions, in backticks, joined by "or"; formats without one are skipped.
-    fn join_with_or(&self, name: impl Fn(FormatArg) -> String) -> String {
+    fn list_in_backticks_with_or(&self, name: impl Fn(FormatArg) -> String) -> String {
         let names = self.known.iter().map(|format| name(*format)).filter(|it| !it.is_empty());
         let names: Vec<String> = names.map(|it| format!("`{it}`")).listed();
         match names.split_last() {
@@ -251,15 +256,15 @@ pub(super) struct PagedArgs {
 
 impl PagedArgs {
     /// Checks before any work that both may be written.
-    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
+    pub(super) fn check_output_path(&self, inputs: &InputFiles) -> Result<()> {
         self.check_writable_beside(None, inputs)
     }
 
     /// Checks before any work that both may be written, and that neither is written to a further file.
     pub(super) fn check_writable_beside(&self, further: Option<&Path>, inputs: &InputFiles) -> Result<()> {
-        self.shown.output.check_writable(inputs)?;
+        self.shown.output.check_output_path(inputs)?;
         let beside = further.into_iter().chain(self.shown.output.file());
-        self.page.check_writable(inputs, self.shown.output.force(), beside)
+        self.page.check_output_path(inputs, self.shown.output.force(), beside)
     }
 
     /// Writes the result, which is the page or the text of another format, and the page if it is asked for.

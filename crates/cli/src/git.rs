@@ -116,7 +116,7 @@ pub(super) fn read_existing_policy_revisions<'n>(
         let Some((revision, policy)) = name.strip_prefix(MARK).and_then(|it| it.split_once(':')) else {
             continue;
         };
-        let (folder, path) = policy_folder_and_path(catalog, policy)?;
+        let (folder, path) = policy_root_and_relative_path(catalog, policy)?;
         let key = (revision.to_owned(), folder.clone());
         let repository = get_or_try_insert(&mut repositories, &folder, || Repository::find_around(&folder))?;
         let tree = get_or_try_insert(&mut known, &key, || {
@@ -167,7 +167,7 @@ impl RevisionCatalog {
 }
 
 /// Returns a policy's folder, and its path below it.
-fn policy_folder_and_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf)> {
+fn policy_root_and_relative_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf)> {
     let file = match catalog.find_origin(InputKind::Policy, policy)? {
         Origin::File(path) => path,
         Origin::Bundled(_) | Origin::Stream(_) | Origin::Revision(..) | Origin::Built(_) => {

@@ -17,7 +17,7 @@ use serde::Serialize;
 use terminal_size::{terminal_size, terminal_size_of};
 
 pub(super) use file::{
-    OverwriteRules, Replaceable, WrittenByRemark, check_no_link, check_writable, file_begins_with,
+    OverwriteRules, Replaceable, WrittenByRemark, check_no_link, check_output_path, file_begins_with,
     make_folder, open_to_append, remove_own_file, truncate_file, write_text_file,
 };
 
@@ -57,7 +57,7 @@ impl PageArgs {
     }
 
     /// Checks before any work that the page may be written, and that what is written beside it are other files.
-    pub(super) fn check_writable<'p>(
+    pub(super) fn check_output_path<'p>(
         &'p self,
         inputs: &InputFiles,
         force: ForceArgs,
@@ -65,7 +65,7 @@ impl PageArgs {
     ) -> Result<()> {
         check_distinct_outputs(beside.into_iter().chain(self.html.as_deref()))?;
         let Some(path) = &self.html else { return Ok(()) };
-        check_writable(path)?;
+        check_output_path(path)?;
         force.overwrite_rules(inputs).check_may_write(path, None)
     }
 
@@ -101,7 +101,7 @@ impl OutputArgs {
     }
 
     /// Checks before any work that the file may be written, and replaces nothing that must be kept.
-    pub(super) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
+    pub(super) fn check_output_path(&self, inputs: &InputFiles) -> Result<()> {
         self.file().map_or(Ok(()), |it| self.force.overwrite_rules(inputs).check_may_write(it, None))
     }
 

@@ -237,7 +237,7 @@ impl BillAsLogged {
 
     /// Says it in a sentence or two.
     pub fn describe(&self) -> String {
-        self.describe_in_currency(None)
+        self.sentences_in_currency(None)
     }
 
     /// Says the sum in a sentence, what else there is to say of it before its end, and what is beside it.
@@ -254,7 +254,7 @@ impl BillAsLogged {
     }
 
     /// Says it in a currency.
-    pub fn describe_in_currency(&self, currency: Option<&Currency>) -> String {
+    pub fn sentences_in_currency(&self, currency: Option<&Currency>) -> String {
         let usd = |dollars: f64| match currency {
             Some(it) => format!("{:.2} {}", it.convert_usd(dollars), it.code()),
             None => format_usd(dollars),

@@ -233,7 +233,7 @@ impl GroupedBill {
         }
         let total = ("total".to_owned(), self.total.clone());
         let rows = self.groups.iter().cloned().chain([total]).listed();
-        let mut text = format!("{}\n\n", self.total.describe_in_currency(self.currency.as_ref()));
+        let mut text = format!("{}\n\n", self.total.sentences_in_currency(self.currency.as_ref()));
         text += &draw_with_note(&Grid::from_columns("", 1, &rows, &columns), Some(width));
         text += "\n\n";
         let of_rate = self.currency.as_ref().map(Currency::describe_rate);

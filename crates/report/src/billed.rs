@@ -1,6 +1,6 @@
 //! Levers that recorded bills tell by themselves: what a habit, a fixed part of prompts or a choice of model costs, in closed form.
 //!
-//! A lever is a file and a line in `LEVERS`. Of one session it says what of the bill it would have saved (`savings_in_session`); of all of them, which rows are
+//! A lever is a file and a line in `LEVERS`. Of one session it says what of the bill it would have saved (`net_savings_by_choice`); of all of them, which rows are
 //! to be judged (`rows_worth_judging`). The rows of all levers are one family, and the rule gives each its word as it does to settings that are simulated.
 //!
 //! **Bills tell of levers that no play can** (`report/billed.rs`; `docs/reference/levers.md`), a file and a line each: `Timeline + prices →
@@ -70,7 +70,7 @@ trait BilledLever: Sync {
     }
 
     /// Returns what it would have changed in a session.
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving>;
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving>;
 
     /// Returns what is to be judged, of all sessions and what each tells: a row for each of several, unless the lever compares sessions.
     fn rows_to_judge(&self, _sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
@@ -121,7 +121,7 @@ impl BilledFacts {
     pub fn new(session: &BilledSession<'_>) -> Self {
         let told = LEVERS.iter().map(|(_, lever)| match lever.why_unmeasurable(session) {
             Some(reason) => Err(reason),
-            None => Ok(lever.savings_in_session(session)),
+            None => Ok(lever.net_savings_by_choice(session)),
         });
         Self { usd: session.usd, told: told.listed() }
     }

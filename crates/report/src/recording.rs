@@ -197,7 +197,11 @@ pub fn recordings_text(files: &[FileContents], is_detailed: bool) -> String {
     let logged = sum_bills(sessions.filter_map(|it| it.as_logged.as_ref()));
     let bill = logged.map_or_else(String::new, |it| format!("{}\n", it.describe()));
     let text = append_full_listing(files, bill.clone());
-    if is_detailed || text.lines().count() <= LINES_MAX { text } else { bill + &short_listing(files) }
+    if is_detailed || text.lines().count() <= LINES_MAX {
+        text
+    } else {
+        bill + &costliest_files_overview(files)
+    }
 }
 
 /// Adds each file with its sessions and its losses to a text.
@@ -306,7 +310,7 @@ const FILES_SHOWN: usize = 20;
 const LOSSES_SHOWN: usize = 10;
 
 /// Returns, in short, the costliest files, what is left out most, and what shows the rest.
-fn short_listing(files: &[FileContents]) -> String {
+fn costliest_files_overview(files: &[FileContents]) -> String {
     let with_cost = |file| (file, file_cost(file));
     let mut rows: Vec<(&FileContents, Option<Cost>)> = files.iter().map(with_cost).listed();
     rows.order_by_key(|it| Reverse(it.1));

@@ -315,7 +315,7 @@ pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
         billed_usd: recorded_bill_usd(load, timeline, recorded, |it| it.output),
         input_usd: recorded_bill_usd(load, timeline, recorded, |_| 0),
         as_logged: None,
-        held: largest_prompt_kept_twice(recorded),
+        held: largest_prompt_held_by_next(recorded),
     })
 }
 
@@ -327,7 +327,7 @@ fn compaction_prompt_tokens(recorded: &Recorded) -> Vec<Tokens> {
 }
 
 /// Returns the largest prompt that was kept for two requests.
-fn largest_prompt_kept_twice(recorded: &Recorded) -> Tokens {
+fn largest_prompt_held_by_next(recorded: &Recorded) -> Tokens {
     let prompts: Vec<Tokens> = recorded.usage.iter().flatten().map(|it| it.prompt).listed();
     prompts.windows(2).map(|it| it[0].min(it[1])).max().unwrap_or_default()
 }

@@ -55,11 +55,11 @@ pub struct Candidate {
 impl Candidate {
     /// Returns whether it is a preset as it is.
     pub fn is_preset(&self) -> bool {
-        self.preset.is_some() && self.n_stages() == 0
+        self.preset.is_some() && self.n_added_stages() == 0
     }
 
     /// Counts its kinds of stages.
-    pub(super) fn n_stages(&self) -> usize {
+    pub(super) fn n_added_stages(&self) -> usize {
         self.stages.iter().flatten().count()
     }
 
@@ -162,7 +162,7 @@ impl DesignGrammar {
                 let others = kind.values_along(own, number).filter(|values| values != own);
                 others.map(|values| candidate.with_stage(kind_index, Some(values))).listed()
             }
-            (None, None) if candidate.n_stages() < self.kinds_max => kind
+            (None, None) if candidate.n_added_stages() < self.kinds_max => kind
                 .values_around_middle()
                 .into_iter()
                 .map(|values| candidate.with_stage(kind_index, Some(values)))
@@ -188,7 +188,7 @@ impl DesignGrammar {
 
     /// Returns the policies that differ from one in two numbers of a stage that it has or could have, pair by pair.
     pub(super) fn with_two_numbers_changed(&self, candidate: &Candidate) -> Vec<Vec<Candidate>> {
-        let has_room = candidate.n_stages() < self.kinds_max;
+        let has_room = candidate.n_added_stages() < self.kinds_max;
         let mut all = Vec::new();
         for (nth, kind) in self.kinds.iter().enumerate() {
             let middle = has_room.then(|| kind.middle_values());

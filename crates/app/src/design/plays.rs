@@ -118,7 +118,7 @@ impl<'c> DesignPlays<'c> {
 
     /// Returns the policy of a candidate on a session; `None` where stages and preset do not fit together.
     fn policy_on_session(&self, candidate: &Candidate, session: usize) -> Result<Option<Arc<Policy>>> {
-        if candidate.n_stages() == 0 {
+        if candidate.n_added_stages() == 0 {
             let nth = candidate.preset.map_or(0, |it| it + 1);
             return Ok(self.sessions[session].load.policies.get(nth).cloned());
         }

@@ -15,7 +15,7 @@ const SYSTEM: [&str; 2] = ["/dev", "/proc"];
 ///
 /// # Errors
 /// Its folder does not exist, it is a folder, it may not be written, or its path leads through a link.
-pub(crate) fn check_writable(path: &Path) -> Result<()> {
+pub(crate) fn check_output_path(path: &Path) -> Result<()> {
     check_no_link(path)?;
     let checked = path_target_at(path).and_then(|place| match place {
         PathTarget::Other | PathTarget::File(_) => Ok(()),

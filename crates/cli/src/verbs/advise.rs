@@ -115,10 +115,10 @@ pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result
     let kept = ForceArgs::default().overwrite_rules(catalog.files_read());
     args.save
         .as_deref()
-        .map_or(Ok(()), |it| output::check_writable(it).and_then(|()| kept.check_may_write(it, None)))?;
+        .map_or(Ok(()), |it| output::check_output_path(it).and_then(|()| kept.check_may_write(it, None)))?;
     args.shown.check_writable_beside(args.save.as_deref(), catalog.files_read())?;
     let changes = args.settings.as_deref().filter(|_| args.apply);
-    changes.map_or(Ok(()), output::check_writable)?;
+    changes.map_or(Ok(()), output::check_output_path)?;
     let (found, saved) = run_with_progress(READS_AND_SIMULATES, |it| {
         advised(catalog, &comparison, &asked, threads.n_threads(), it)
     })?;
@@ -245,7 +245,7 @@ fn print_settings_change(path: &Path, changed: &ChangedFile) -> Result<()> {
 
 /// Takes back what was applied by a forecast, or shows alone what that changes.
 fn undo_applied_forecast(catalog: &Catalog, forecast: &Path, settings: &Path, dry_run: bool) -> Result<()> {
-    output::check_writable(settings)?;
+    output::check_output_path(settings)?;
     let saved = parse_forecast(&forecast.display().to_string(), &read_text(forecast)?)?;
     catalog.files_read().add_path(forecast);
     let text = read_settings(settings)?;

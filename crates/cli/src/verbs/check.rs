@@ -205,7 +205,7 @@ pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCo
     let suites = suites_to_check(catalog, args)?;
     // Nothing is written before everything has run.
     let ran: Vec<Result<SuiteRun>> = suites.iter().map(|it| run_suite(catalog, it, args)).listed();
-    args.shown.check_writable(catalog.files_read())?;
+    args.shown.check_output_path(catalog.files_read())?;
     let all = compare_all_with_accepted(catalog, args, &suites, ran);
     write_results(&args.shown, catalog.files_read(), format, &all)?;
     let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();

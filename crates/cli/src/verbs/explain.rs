@@ -55,7 +55,7 @@ pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<(
     let comparison = args.one.comparison(&args.policy, args.named_sessions());
     let catalog = &git::read_policy_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     let plan = Plan::new(catalog, &comparison)?;
-    args.shown.output.check_writable(catalog.files_read())?;
+    args.shown.output.check_output_path(catalog.files_read())?;
     let load = &open_session(&plan, &args.named_sessions(), args.one.session.as_deref())?;
     let mut profile = load.profiles[0].clone();
     let (made, lived);

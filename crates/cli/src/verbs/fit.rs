@@ -47,7 +47,7 @@ pub(crate) struct FitArgs {
 
 /// Fits, prints, and writes the model.
 pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<()> {
-    args.output.as_deref().map_or(Ok(()), output::check_writable)?;
+    args.output.as_deref().map_or(Ok(()), output::check_output_path)?;
     let file = args.table.display().to_string();
     let found = fitted(catalog, [&args.policy, &args.scenario], &file, &read_text(&args.table)?)?;
     if let Some(path) = &args.output {

@@ -120,7 +120,7 @@ pub(super) fn show_recordings(catalog: &Catalog, args: &ImportArgs) -> Result<()
     })?;
     let as_json = format == FormatArg::JSON;
     output::mark_inputs(catalog, InputKind::Scenario, &args.sessions.paths);
-    args.shown.output.check_writable(catalog.files_read())?;
+    args.shown.output.check_output_path(catalog.files_read())?;
     let text = if args.report {
         describe_bill_predictions(catalog, args, as_json)?.into_bytes()
     } else if args.carried {

@@ -103,7 +103,7 @@ pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<()> {
     }
     let name = args.name.as_deref().unwrap_or_default();
     if args.redact {
-        args.output.check_writable(catalog.files_read())?;
+        args.output.check_output_path(catalog.files_read())?;
         let text = ctxsim_app::redact_recording(catalog, name)?;
         return args.output.write_result(catalog.files_read(), FormatArg::JSONL, &text);
     }
@@ -117,7 +117,7 @@ pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<()> {
         if let Some(format) = asked.filter(|_| asked != of_file) {
             return Err(wrong_extension_error(path, format));
         }
-        output::check_writable(path)?;
+        output::check_output_path(path)?;
     }
     let (kind, format) = (args.kind.map(kind_of_arg), asked.or(of_file));
     let text = match kind.filter(|it| *it != InputKind::Policy) {

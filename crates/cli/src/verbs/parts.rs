@@ -137,7 +137,7 @@ impl PartFolder {
 }
 
 /// Returns the schema of the parts in folders or files; `None` if they are something else, such as shards of a sweep.
-pub(crate) fn schema_named_in(paths: &[PathBuf]) -> Result<Option<String>> {
+pub(crate) fn schema_of_first_part(paths: &[PathBuf]) -> Result<Option<String>> {
     let mut all = Vec::new();
     for path in paths {
         all.extend(if path.is_dir() { part_files_in(path)? } else { vec![path.clone()] });

@@ -115,7 +115,7 @@ fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
             }
         }
         let n_placed = profiles.len() - n_before;
-        text += &summarise(found.list, n_placed, &unplaced, &lacks, args.details);
+        text += &price_list_summary(found.list, n_placed, &unplaced, &lacks, args.details);
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
@@ -155,7 +155,13 @@ impl LackCounts {
 }
 
 /// Counts the profiles of a price list and, by reason, the entries without one.
-fn summarise(list: &str, n_made: usize, unplaced: &[Unplaced], lacks: &LackCounts, details: bool) -> String {
+fn price_list_summary(
+    list: &str,
+    n_made: usize,
+    unplaced: &[Unplaced],
+    lacks: &LackCounts,
+    details: bool,
+) -> String {
     let mut text = String::new();
     let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
     for one in unplaced {

@@ -129,7 +129,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool> 
     if let Some(passed) = write_parts_or_totals(&plan, args, format, catalog)? {
         return Ok(passed);
     }
-    args.shown.check_writable(catalog.files_read())?;
+    args.shown.check_output_path(catalog.files_read())?;
     let output = &args.shown.shown.output;
     let (mut holds, mut marks) = (true, String::new());
     // The prompts of a single load are drawn on a terminal, too.
@@ -231,7 +231,7 @@ fn write_parts_or_totals(
         return Ok(None);
     }
     let put = TotalsView { to: &args.shown, format };
-    put.check_writable(catalog.files_read())?;
+    put.check_output_path(catalog.files_read())?;
     let report = run_with_progress(SIMULATES, |it| {
         plan.report_from_parts(threads, &as_unstoppable_watch(it), min_evidence)
     })?;
@@ -255,12 +255,12 @@ pub(crate) struct TotalsView<'a> {
 
 impl TotalsView<'_> {
     /// Checks before any work that they may be written.
-    pub(crate) fn check_writable(&self, inputs: &InputFiles) -> Result<()> {
+    pub(crate) fn check_output_path(&self, inputs: &InputFiles) -> Result<()> {
         if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
             let help = "use `--format table`, `--format json` or `--format html`";
             return Err(usage_error("totals are written as tables, as JSON or as a page", help));
         }
-        self.to.check_writable(inputs)
+        self.to.check_output_path(inputs)
     }
 
     /// Writes the totals of a report.

@@ -102,7 +102,7 @@ pub(crate) fn policy_file_format(output: Option<&Path>) -> Result<Option<Format>
     let (message, help) = ("a policy file ends in `.ron` or `.toml`", "rename the output");
     let format =
         Format::from_path(path).ok_or_else(|| error_at(Code("output-extension"), path, message, help))?;
-    output::check_writable(path)?;
+    output::check_output_path(path)?;
     Ok(Some(format))
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<()> {
     let comparison = Comparison { suite, ..args.grid.comparison(catalog)? };
     let catalog = git::read_policy_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     mark_comparison_inputs(&catalog, &comparison);
-    args.shown.to.check_writable(catalog.files_read())?;
+    args.shown.to.check_output_path(catalog.files_read())?;
     let (objectives, guards) = (args.objectives.clone(), args.guards.guards.clone());
     let head = describe_sweep(&grid, &comparison, objectives, guards);
     let PlanShard { part, of: n_shards } = args.shard.unwrap_or(PlanShard::WHOLE);
@@ -194,14 +194,14 @@ pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<()> {
     let format = to.shown.choose_format(&FORMATS)?;
     let inputs = InputFiles::default();
     args.files.iter().for_each(|it| inputs.add_path(it));
-    let schema = parts::schema_named_in(&args.files)?;
+    let schema = parts::schema_of_first_part(&args.files)?;
     if schema.as_deref() == Some(PartHead::SCHEMA) {
         let put = TotalsView { to, format };
-        put.check_writable(&inputs)?;
+        put.check_output_path(&inputs)?;
         let folded = parts::fold_part_files(&args.files, |order, read| fold_parts(order, read))?;
         return put.write_totals(&folded, &inputs);
     }
-    to.check_writable(&inputs)?;
+    to.check_output_path(&inputs)?;
     if schema.as_deref() == Some(TuneHead::SCHEMA) {
         let found = parts::fold_part_files(&args.files, |order, read| tune::fold_parts(order, read))?;
         return write_tuned(&found, format, &args.shown, &inputs);

@@ -86,7 +86,7 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
         mark_comparison_inputs(catalog, &comparison);
         args.force.overwrite_rules(catalog.files_read()).check_may_write(path, None)?;
     }
-    args.page.check_writable(catalog.files_read(), args.force, args.output.as_deref())?;
+    args.page.check_output_path(catalog.files_read(), args.force, args.output.as_deref())?;
     let tried = if args.grid.vary.is_empty() {
         run_with_progress(READS, |it| tried_by_default(catalog, &comparison, threads, it))?
     } else {

@@ -53,7 +53,7 @@ pub(super) const TOOL_ORDER: AfterMisses = AfterMisses {
 };
 
 impl BilledLever for AfterMisses {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let mut told = BilledSaving::default();
         for request in session.requests.iter().filter(|request| request.has_miss_of(self.causes)) {
             told.saved += request.cache_miss_usd();

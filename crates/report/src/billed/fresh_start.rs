@@ -11,7 +11,7 @@ pub(super) struct FreshStartLever;
 const SIZES: [u64; 5] = [100_000, 150_000, 200_000, 300_000, 500_000];
 
 impl BilledLever for FreshStartLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         SIZES.into_iter().flat_map(|size| fresh_start_savings(session, size)).listed()
     }
 

@@ -10,7 +10,7 @@ const SESSIONS_MIN: usize = 5;
 const LARGER: f64 = 1.1;
 
 impl BilledLever for FrontLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let size = session.fixed_prefix_tokens();
         if session.timeline.is_of_agent() || size == 0 {
             return Vec::new();

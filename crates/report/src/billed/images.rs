@@ -22,7 +22,7 @@ struct CarriedImage {
 }
 
 impl BilledLever for ImagesLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let mut arriving = images_in_sending_order(session.timeline).into_iter().peekable();
         let carried = session.carried_rates();
         let mut held: Vec<CarriedImage> = Vec::new();

@@ -12,7 +12,7 @@ impl BilledLever for InjectedLever {
         (!has_any).then_some("these logs name no text that the agent adds on its own")
     }
 
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let occasions = session.timeline.recorded.iter().flat_map(|recorded| recorded.occasions.iter());
         let carried = session.carried_rates();
         let per_token: f64 = session.timeline.chars_per_token.to_f64().max(1.0);

@@ -12,7 +12,7 @@ const HOUR_MS: u64 = 3_600_000;
 const HOURS: [u64; 3] = [1, 4, 10];
 
 impl BilledLever for KeepAliveLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let kept = HOURS.into_iter().filter(|_| !session.requests.is_empty());
         kept.map(|hours| keep_alive_saving(&session.requests, hours)).listed()
     }

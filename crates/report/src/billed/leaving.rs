@@ -9,7 +9,7 @@ use ctxsim_engine::measure::known_task::LeverTerms;
 pub(super) struct LeavingLever;
 
 impl BilledLever for LeavingLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let front = session.fixed_prefix_tokens() as f64;
         let summary = LeverTerms::declared().summary_tokens;
         let mut told = BilledSaving::default();

@@ -8,7 +8,7 @@ const HOUR_MS: u64 = 3_600_000;
 const FIVE_MINUTES_MS: u64 = 300_000;
 
 impl BilledLever for LifetimesLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         if session.has_lifetime_setting {
             return Vec::new();
         }

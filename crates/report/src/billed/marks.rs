@@ -6,7 +6,7 @@ use ctxsim_engine::ledger::TokenUse;
 pub(super) struct MarksLever;
 
 impl BilledLever for MarksLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let uses = |tokens: &TokenUse| tokens.read + tokens.write[0] + tokens.write[1] > 0;
         if session.requests.iter().any(|request| uses(&request.tokens)) {
             return Vec::new();

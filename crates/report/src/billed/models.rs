@@ -16,7 +16,7 @@ pub(super) const SAME_LINE: OtherModel = OtherModel { is_of_agent: false, cheape
 pub(super) const SUB_AGENTS: OtherModel = OtherModel { is_of_agent: true, cheaper: CheaperChoice::NextLine };
 
 impl BilledLever for OtherModel {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         if session.timeline.is_of_agent() != self.is_of_agent {
             return Vec::new();
         }

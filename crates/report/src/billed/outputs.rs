@@ -9,7 +9,7 @@ pub(super) struct OutputsLever;
 const CAP: Tokens = 4_000;
 
 impl BilledLever for OutputsLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let spine = &session.timeline.spine;
         let carried = session.carried_rates();
         let needs = session.timeline.needs.of_items().iter();

@@ -11,7 +11,7 @@ impl BilledLever for ReasoningLever {
         (!has_any).then_some("these logs hold no reasoning")
     }
 
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let spine = &session.timeline.spine;
         let carried = session.carried_rates();
         let mut told = BilledSaving::default();

@@ -13,7 +13,7 @@ const NAMED: usize = 3;
 const LONGEST: usize = 40;
 
 impl BilledLever for SkillsLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let missed = session.requests.iter().filter(|request| request.has_miss_of(&[MissCause::Skill]));
         let told = missed.map(|request| BilledSaving {
             which: last_skill_before(session.timeline, request.step).unwrap_or_default(),

@@ -8,7 +8,7 @@ pub(super) struct StartsLever;
 const WITHIN_MS: i64 = 300_000;
 
 impl BilledLever for StartsLever {
-    fn savings_in_session(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
+    fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let first = session.requests.first().filter(|_| session.timeline.is_of_agent());
         let missed = first.filter(|it| it.has_miss_of(&[MissCause::Began]));
         let saved = missed.map(RequestBill::cache_miss_usd);

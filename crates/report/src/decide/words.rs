@@ -106,7 +106,7 @@ fn choose_word(row: &JudgedRow<'_>, found: &CostChange) -> (Option<Word>, String
     };
     let saves = 1.0 - row.effect().chances.costs;
     if saves >= SURELY
-        && let Some(why) = what_user_must_judge(row)
+        && let Some(why) = loss_left_to_user(row)
     {
         let why = if found.interval[1] >= 0.0 { format!("{why}; {against}") } else { why };
         return (Some(Word::YourCall), why);
@@ -130,7 +130,7 @@ fn why_not_do(row: &JudgedRow<'_>, found: &CostChange) -> Option<String> {
         let beside = if row.effects.len() > 1 { ", beside everything else that was tried," } else { "" };
         return Some(format!("its 95% interval{beside} includes no saving ({}%)", interval(found.interval)));
     }
-    if let Some(why) = what_user_must_judge(row) {
+    if let Some(why) = loss_left_to_user(row) {
         return Some(why);
     }
     if -found.expected < SAVING_MIN * row.effect().concerned {
@@ -160,7 +160,7 @@ fn setting_adding_little<'a>(row: &JudgedRow<'a>) -> Option<&'a str> {
 }
 
 /// Returns what a row costs that its user has to judge.
-fn what_user_must_judge(row: &JudgedRow<'_>) -> Option<String> {
+fn loss_left_to_user(row: &JudgedRow<'_>) -> Option<String> {
     let floor = row.family.floor;
     if let Some(task) = row.effect().task.filter(|kept| !Floor(floor).passes(Some(*kept))) {
         return Some(format!("only {} of the requests still show what you asked", percent(task)));

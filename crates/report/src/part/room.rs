@@ -31,7 +31,7 @@ impl Default for SumRoom {
 }
 
 /// Says that a number cannot be added up.
-fn too_large_message(number: impl fmt::Display) -> String {
+fn too_large_to_sum_message(number: impl fmt::Display) -> String {
     format!("{number} is too large to be added up")
 }
 
@@ -49,15 +49,17 @@ impl SumRoom {
         match said {
             Said::U64(number) => {
                 let left = self.small.checked_sub(*number);
-                self.small = left.ok_or_else(|| too_large_message(number))?;
+                self.small = left.ok_or_else(|| too_large_to_sum_message(number))?;
             }
             // Of either sign: what is added up may be a difference as well.
             Said::I128(number) => self.reserve_wide(number.unsigned_abs())?,
             Said::U128(number) => self.reserve_wide(*number)?,
-            Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => return Err(too_large_message(number)),
+            Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => {
+                return Err(too_large_to_sum_message(number));
+            }
             // Not a number is what is unknown.
             Said::F64(number) if number.abs() > FLOAT_MAX => {
-                return Err(too_large_message(format_args!("{number:e}")));
+                return Err(too_large_to_sum_message(format_args!("{number:e}")));
             }
             Said::NewtypeStruct(Limits::NAME, _) => {}
             Said::Some(it) | Said::NewtypeStruct(_, it) | Said::NewtypeVariant(_, it) => {
@@ -78,7 +80,7 @@ impl SumRoom {
     }
 
     fn reserve_wide(&mut self, number: u128) -> Result<(), String> {
-        self.wide = self.wide.checked_sub(number).ok_or_else(|| too_large_message(number))?;
+        self.wide = self.wide.checked_sub(number).ok_or_else(|| too_large_to_sum_message(number))?;
         Ok(())
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
         ..Comparison::default()
     });
     let plan = Plan::new(catalog, &comparison)?;
-    args.shown.check_writable(catalog.files_read())?;
+    args.shown.check_output_path(catalog.files_read())?;
     let kit = LawKit { seed: wanted.seed.unwrap_or_default(), sessions: wanted.sessions };
     let report = kit.check_policies(&plan)?;
     let folder = wanted.counterexamples.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
