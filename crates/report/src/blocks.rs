@@ -148,7 +148,7 @@ impl Drawing<'_> {
                 self.paragraphs(Tint::Plain, "", facts);
                 self.leave_room();
             }
-            Block::Aside(_) | Block::Notes(_) if terminal.is_quiet => {}
+            Block::Aside(_) | Block::Notes(_) | Block::More(_) if terminal.is_quiet => {}
             Block::Aside(words) => {
                 let words = in_one_line(words);
                 let mark = if words.starts_with(MORE) { MORE } else { "" };
@@ -158,7 +158,7 @@ impl Drawing<'_> {
             Block::Marked(mark, tint, lines) => self.paragraphs(*tint, mark, lines),
             Block::List(list) => self.list(list),
             Block::Table(grid) => {
-                self.leave_room();
+                self.text.push_str(if self.text.ends_with("\n\n") { "" } else { "\n" });
                 if !grid.title.is_empty() {
                     self.paragraph(Tint::Strong, "", &grid.title);
                 }

@@ -25,7 +25,7 @@ pub struct RunLayout<'t> {
 pub fn report_text(report: &Report, layout: RunLayout<'_>) -> String {
     let draw = |on, n_notes| {
         let blocks = terminal_blocks(report, RunLayout { on, ..layout }, n_notes);
-        draw_blocks(&blocks, "\n", on).trim_end().to_owned() + "\n"
+        draw_blocks(&blocks, "\n", on).trim().to_owned() + "\n"
     };
     let fits = is_brief(report, layout.detail) && report.verdicts().len() <= 1;
     if fits { layout.on.fitted(0..=NOTES, draw) } else { draw(layout.on, NOTES) }
@@ -88,6 +88,7 @@ fn terminal_blocks(report: &Report, layout: RunLayout<'_>, n_notes: usize) -> Ve
     blocks.push(Block::Sketch(spark::draw_prompt_sizes(traces, advised.as_deref(), on)));
     blocks.extend(guards_block(report, detail).map(Block::Guards));
     if on.is_quiet {
+        blocks.push(Block::More(None));
         return blocks;
     }
     let mut notes = report.all_notes();
