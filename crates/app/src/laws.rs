@@ -188,7 +188,7 @@ struct LawTrial<'p> {
 
 impl LawTrial<'_> {
     /// Returns the breaches of some laws in a session.
-    fn find_breaches(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>> {
+    fn breaches_when_played(&self, timeline: &Timeline, laws: &[Law]) -> Result<Vec<LawBreach>> {
         breaches(timeline, self.policy, &self.limits, self.rules, laws).map_err(|what| {
             let message = format!("`{}` failed in a random session: {what}", self.policy.name);
             let help = "make the policy answer every request, then check its laws again";
@@ -199,7 +199,7 @@ impl LawTrial<'_> {
     /// Returns the breach of a law in a session, if there is one and the session is one.
     fn find_breach(&self, turns: &[TurnSpec], law: Law) -> Result<Option<LawBreach>> {
         let Some(timeline) = timeline_of_turns(turns) else { return Ok(None) };
-        Ok(self.find_breaches(&timeline, &[law])?.into_iter().next())
+        Ok(self.breaches_when_played(&timeline, &[law])?.into_iter().next())
     }
 }
 
@@ -247,7 +247,7 @@ impl LawKit {
             }
             let turns = draw_turns(self.seed, nth.into(), trial.limits.prompt);
             let Some(timeline) = timeline_of_turns(&turns) else { continue };
-            for breach in trial.find_breaches(&timeline, &open)? {
+            for breach in trial.breaches_when_played(&timeline, &open)? {
                 open.retain(|it| *it != breach.law);
                 found.push((breach.law, turns.clone()));
             }

@@ -6,7 +6,7 @@ use super::watch::PlanWatcher;
 use crate::prelude::*;
 use ctxsim_base::quantity::saturated;
 use ctxsim_engine::measure::BreakEven;
-use ctxsim_engine::measure::sensitivity::{CellSum, ProfileShare, Sensitivity, SensitivityGrid};
+use ctxsim_engine::measure::sensitivity::{CellSum, ComparedProfile, Sensitivity, SensitivityGrid};
 use ctxsim_engine::take::{FailedRun, Sinks};
 use ctxsim_input::profile::Counting;
 use ctxsim_report::ALL;
@@ -83,7 +83,7 @@ impl Plan {
         let counting = |nth: usize| sum.counting.get(nth).cloned().unwrap_or_default();
         Ok(Sensitivity {
             policies: self.policies.clone(),
-            profiles: (0..self.profiles.len()).map(|it| self.profile_share(it, counting(it))).listed(),
+            profiles: (0..self.profiles.len()).map(|it| self.compared_profile(it, counting(it))).listed(),
             grids: all.into_iter().chain(each).listed(),
             n_distinct: sum.n_distinct,
             n_simulations: sum.n_played,
@@ -93,9 +93,9 @@ impl Plan {
         })
     }
 
-    fn profile_share(&self, nth: usize, counting: Vec<Counting>) -> ProfileShare {
+    fn compared_profile(&self, nth: usize, counting: Vec<Counting>) -> ComparedProfile {
         let profile = &self.profiles[nth];
-        ProfileShare {
+        ComparedProfile {
             counting,
             name: profile.name.clone(),
             as_of: profile.as_of.clone(),

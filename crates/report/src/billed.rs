@@ -73,8 +73,8 @@ trait BilledLever: Sync {
     fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving>;
 
     /// Returns what is to be judged, of all sessions and what each tells: a row for each of several, unless the lever compares sessions.
-    fn rows_to_judge(&self, _sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
-        let mut rows = sum_rows_by_which(told);
+    fn rows_to_judge(&self, _sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
+        let mut rows = sum_rows_by_which(savings);
         rows.iter_mut().for_each(|row| row.lever = self.lever_for_row(row));
         rows
     }
@@ -305,14 +305,14 @@ impl BilledRow {
 }
 
 /// Sums up what sessions tell of a lever: a row without words for each of several, in the order in which they are met.
-fn sum_rows_by_which(told: &[&[BilledSaving]]) -> Vec<BilledRow> {
+fn sum_rows_by_which(savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
     let mut rows: IndexMap<&str, BilledRow> = IndexMap::new();
-    for (nth, all) in told.iter().enumerate() {
+    for (nth, all) in savings.iter().enumerate() {
         for own in *all {
             let row = rows.entry(&own.which).or_insert_with(|| BilledRow {
                 lever: Lever { of: own.which.clone(), ..Lever::default() },
-                saved: vec![0.0; told.len()],
-                off: vec![[0.0; 2]; told.len()],
+                saved: vec![0.0; savings.len()],
+                off: vec![[0.0; 2]; savings.len()],
                 ..BilledRow::default()
             });
             row.saved[nth] += own.saved;

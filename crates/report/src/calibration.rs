@@ -205,7 +205,7 @@ fn draw_session_tables(sessions: &[Calibration]) -> String {
     let parts = [
         Some(draw_class_counts(sessions, &all)),
         Some(draw_totals_table(&all)),
-        Some(draw_reasons_table(&all)),
+        Some(draw_read_classes_table(&all)),
         unforeseen::unforeseen_table_text(&all),
         draw_first_requests_table(&all),
         draw_differing_requests(sessions),
@@ -214,8 +214,8 @@ fn draw_session_tables(sessions: &[Calibration]) -> String {
 }
 
 /// Returns how many first requests were expected to read what other sessions had left, and how many did.
-fn draw_first_requests_table(all: &Calibration) -> Option<String> {
-    let first = &all.first;
+fn draw_first_requests_table(pooled: &Calibration) -> Option<String> {
+    let first = &pooled.first;
     let n_unknown = first.requests - first.known;
     let [low, high] = [first.expected_reads_low, first.expected_reads_high];
     let expected = format!("{:.1} ({low:.1} to {high:.1})", first.expected_reads);
@@ -238,7 +238,7 @@ fn draw_first_requests_table(all: &Calibration) -> Option<String> {
 }
 
 /// Returns the number of requests in each class, by session.
-fn draw_class_counts(sessions: &[Calibration], all: &Calibration) -> String {
+fn draw_class_counts(sessions: &[Calibration], pooled: &Calibration) -> String {
     let head = ["session", "requests", "exact", "within", "exceeded", "missed", "read error"];
     let row = |calibration: &Calibration| {
         let counts = CLASSES.map(|it| calibration.count(it).to_string());
@@ -246,8 +246,8 @@ fn draw_class_counts(sessions: &[Calibration], all: &Calibration) -> String {
         let name_and_n = [calibration.name.clone(), calibration.pairs.len().to_string()];
         [&name_and_n[..], &counts, &[error]].concat()
     };
-    let mut rows = sessions.iter().chain((sessions.len() > 1).then_some(all)).map(row).listed();
-    let shares = CLASSES.map(|class| format_class_share(all, class));
+    let mut rows = sessions.iter().chain((sessions.len() > 1).then_some(pooled)).map(row).listed();
+    let shares = CLASSES.map(|class| format_class_share(pooled, class));
     rows.push([&[String::new(), String::new()][..], &shares, &[String::new()]].concat());
     draw_whole(&Grid::new("", 1, &head, rows))
 }
@@ -294,7 +294,7 @@ fn format_relative_error(predicted: f64, billed: f64) -> String {
 }
 
 /// Explains each class and lists the reasons in it.
-fn draw_reasons_table(all: &Calibration) -> String {
+fn draw_read_classes_table(pooled: &Calibration) -> String {
     let mut rows = Vec::new();
     for class in CLASSES {
         let means = match class {
@@ -303,8 +303,8 @@ fn draw_reasons_table(all: &Calibration) -> String {
             ReadClass::Exceeded => "more was read than predicted".to_owned(),
             ReadClass::Missed => "less was read than predicted".to_owned(),
         };
-        rows.push([format!("{:>6}", all.count(class)), class_name(class).to_owned(), means]);
-        for (_, reason, n) in all.reasons().into_iter().filter(|it| it.0 == class) {
+        rows.push([format!("{:>6}", pooled.count(class)), class_name(class).to_owned(), means]);
+        for (_, reason, n) in pooled.reasons().into_iter().filter(|it| it.0 == class) {
             rows.push([String::new(), String::new(), format!("  {n}: {reason}")]);
         }
     }
@@ -380,9 +380,9 @@ fn draw_assumptions_table(all: &[(&str, Calibration)]) -> String {
 }
 
 /// Returns why predictions differ, the most frequent reasons first.
-fn draw_frequent_reasons(all: &Calibration, n_shown: usize) -> String {
+fn draw_frequent_reasons(pooled: &Calibration, n_shown: usize) -> String {
     let exact = |it: &(ReadClass, &str, usize)| it.0 != ReadClass::Exact;
-    let mut frequent_reasons = all.reasons().into_iter().filter(exact).listed();
+    let mut frequent_reasons = pooled.reasons().into_iter().filter(exact).listed();
     frequent_reasons.order_by_key(|it| Reverse(it.2));
     let rows = frequent_reasons.iter().take(n_shown).map(|(class, reason, n)| {
         [thousands(*n as u64), class_name(*class).to_owned(), (*reason).to_owned()]

@@ -228,13 +228,17 @@ pub fn draw_named_chart_svg(
 }
 
 /// Reports a missing chart, and lists the available ones.
-fn missing_chart_error(asked: Option<&str>, figures: &[PageChart], left_out: Option<&str>) -> Diagnostic {
-    let asked = asked.unwrap_or(KINDS[0].name);
-    let kind = KINDS.iter().find(|it| asked.strip_prefix(it.name).is_some_and(is_chart_number_suffix));
+fn missing_chart_error(
+    chart_name: Option<&str>,
+    figures: &[PageChart],
+    left_out: Option<&str>,
+) -> Diagnostic {
+    let chart_name = chart_name.unwrap_or(KINDS[0].name);
+    let kind = KINDS.iter().find(|it| chart_name.strip_prefix(it.name).is_some_and(is_chart_number_suffix));
     let message = match (kind, left_out) {
         (Some(it), Some(why)) if it.name == "requests" => why.to_owned(),
-        (Some(it), _) => format!("this run has no chart `{asked}`: it needs {}", it.needs),
-        (None, _) => format!("unknown chart `{asked}`"),
+        (Some(it), _) => format!("this run has no chart `{chart_name}`: it needs {}", it.needs),
+        (None, _) => format!("unknown chart `{chart_name}`"),
     };
     let mut what = "charts of this run";
     let mut names = figures.iter().map(|it| format!("`{}`", it.name)).listed();

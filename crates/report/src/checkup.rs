@@ -282,8 +282,8 @@ impl CheckUp {
 }
 
 /// Returns the results of suites for a terminal: failures first, then successes.
-pub fn draw_check_ups(all: &[CheckUp], terminal: impl Into<Terminal>) -> String {
-    draw_blocks(&all.iter().flat_map(CheckUp::to_blocks).listed(), "", terminal.into())
+pub fn draw_check_ups(check_ups: &[CheckUp], terminal: impl Into<Terminal>) -> String {
+    draw_blocks(&check_ups.iter().flat_map(CheckUp::to_blocks).listed(), "", terminal.into())
 }
 
 /// Returns a problem's file, line and column.
@@ -346,7 +346,7 @@ pub const SCHEMA: &str = "ctxsim.check/1";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn check_ups_json(all: &[CheckUp]) -> serde_json::Result<String> {
-    let suites = all.iter().map(suite_json).listed();
+pub fn check_ups_json(check_ups: &[CheckUp]) -> serde_json::Result<String> {
+    let suites = check_ups.iter().map(suite_json).listed();
     json_text(&group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": suites })
 }

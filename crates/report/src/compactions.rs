@@ -159,7 +159,7 @@ fn explain_unknown_numbers(after: &Aftermath) -> Option<String> {
 }
 
 /// Returns the scores of all compactions, each beside the baseline's.
-fn draw_scores_table(all: &Calibration) -> String {
+fn draw_scores_table(pooled: &Calibration) -> String {
     let head = ["all scored", "predicted", "actual", "predicted / actual", "Poisson deviance", "Brier score"];
     let row = |name: &str, interval: &str, scores: &ForecastScores| {
         [
@@ -174,8 +174,8 @@ fn draw_scores_table(all: &Calibration) -> String {
     let mut rows = Vec::new();
     let outcomes = [("read again", ReadOutcome::Read), ("read or searched again", ReadOutcome::Fetched)];
     for (name, outcome) in outcomes {
-        let [model, baseline] = all.scores(outcome);
-        let [low, high] = all.predicted_interval(outcome);
+        let [model, baseline] = pooled.scores(outcome);
+        let [low, high] = pooled.predicted_interval(outcome);
         let interval = format!(" ({low:.1}…{high:.1})");
         rows.extend([row(name, &interval, &model), row("  with no effect at all", "", &baseline)]);
     }

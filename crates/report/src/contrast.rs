@@ -272,16 +272,16 @@ impl ContrastNumber {
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn contrasts_json(contrasts: &[Contrast], beside: &ComparisonContext) -> serde_json::Result<String> {
+pub fn contrasts_json(contrasts: &[Contrast], context: &ComparisonContext) -> serde_json::Result<String> {
     let one = |it: &Contrast| group! { "verdict": it.verdict_sentence() }.and(Value::serialised(it));
     json_text(&group! {
         "schema": SCHEMA,
         "version": VERSION.to_owned(),
-        "made": beside.made.to_value(),
-        "revision": beside.revision.clone(),
-        "new_policies": Value::serialised(&beside.new),
-        "changed_beside": Value::serialised(&beside.changed),
-        "unknown_folders": Value::serialised(&beside.unknown),
+        "made": context.made.to_value(),
+        "revision": context.revision.clone(),
+        "new_policies": Value::serialised(&context.new),
+        "changed_beside": Value::serialised(&context.changed),
+        "unknown_folders": Value::serialised(&context.unknown),
         "comparisons": contrasts.iter().map(one).listed(),
     })
 }

@@ -24,12 +24,16 @@ impl PolicyChanges {
 }
 
 /// Returns a table of policies with more than one change: how many of them save, and their quartiles.
-pub(super) fn change_spread_grid(title: String, each: &str, mut all: Vec<PolicyChanges>) -> Option<Grid> {
-    all.retain(|policy| policy.changes.len() > 1);
-    for policy in &mut all {
+pub(super) fn change_spread_grid(
+    title: String,
+    each: &str,
+    mut policies: Vec<PolicyChanges>,
+) -> Option<Grid> {
+    policies.retain(|policy| policy.changes.len() > 1);
+    for policy in &mut policies {
         policy.changes.order_by(f64::total_cmp);
     }
-    let rows = all.iter().map(|policy| {
+    let rows = policies.iter().map(|policy| {
         let cheaper = policy.changes.iter().filter(|change| **change <= -NOTHING).count();
         let dearer = policy.changes.iter().filter(|change| **change >= NOTHING).count();
         let counts = [policy.changes.len(), cheaper, dearer].map(|n| n.to_string());
@@ -37,7 +41,7 @@ pub(super) fn change_spread_grid(title: String, each: &str, mut all: Vec<PolicyC
         [policy.policy.clone()].into_iter().chain(counts).chain(quartiles).listed()
     });
     let columns = ["policy", each, "cheaper", "more expensive", "lowest", "25%", "median", "75%", "highest"];
-    (!all.is_empty()).then(|| Grid::new(title, 1, &columns, rows))
+    (!policies.is_empty()).then(|| Grid::new(title, 1, &columns, rows))
 }
 
 /// Returns a table for each profile of what policies change of the cost of recorded sessions; one for all, where each session has a

@@ -103,18 +103,18 @@ fn metric_interval(numbers: &RunNumbers<'_>, metric: &str) -> Option<[f64; 2]> {
 
 impl GuardContext<'_> {
     /// Returns the run with which a run is compared.
-    fn matching_run_of(&self, own: &RunNumbers<'_>, policy: &str) -> Result<&RunNumbers<'_>, String> {
+    fn matching_run_of(&self, run: &RunNumbers<'_>, policy: &str) -> Result<&RunNumbers<'_>, String> {
         let mut others = self.runs.iter().filter(|it| it.run.policy == *policy);
-        others.find(|it| it.run.is_beside(own.run)).ok_or_else(|| format!("{policy} has no such run"))
+        others.find(|it| it.run.is_beside(run.run)).ok_or_else(|| format!("{policy} has no such run"))
     }
 
     /// Returns a run's number, divided by that of another policy if the guard says so.
-    fn guarded_number(&self, own: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
-        let value = metric_value_or_reason(own, metric)?;
+    fn guarded_number(&self, run: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
+        let value = metric_value_or_reason(run, metric)?;
         let Some(over) = &self.guard.over else {
-            return Ok(GuardedNumber { value, interval: metric_interval(own, metric) });
+            return Ok(GuardedNumber { value, interval: metric_interval(run, metric) });
         };
-        let other = metric_value_or_reason(self.matching_run_of(own, over)?, metric);
+        let other = metric_value_or_reason(self.matching_run_of(run, over)?, metric);
         match other.map_err(|it| format!("{over}: {it}"))? {
             0.0 => Err(format!("{over} is 0 there, so there is no ratio")),
             divisor => Ok(GuardedNumber { value: value / divisor, interval: None }),
@@ -122,12 +122,12 @@ impl GuardContext<'_> {
     }
 
     /// Returns the share by which a run's number exceeds the baseline's.
-    fn relative_increase(&self, own: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
+    fn relative_increase(&self, run: &RunNumbers<'_>, metric: &str) -> Result<GuardedNumber, String> {
         let over = self.guard.over.as_deref().unwrap_or_default();
-        let value = metric_value_or_reason(own, metric)?;
-        let other = self.matching_run_of(own, over)?;
+        let value = metric_value_or_reason(run, metric)?;
+        let other = self.matching_run_of(run, over)?;
         let base = metric_value_or_reason(other, metric).map_err(|it| format!("{over}: {it}"))?;
-        if !own.run.tally.outcome.did_as_much_as(&other.run.tally.outcome) {
+        if !run.run.tally.outcome.did_as_much_as(&other.run.tally.outcome) {
             return Err(format!("the run stopped earlier than {over}"));
         }
         if base == 0.0 && value == 0.0 {
@@ -137,28 +137,28 @@ impl GuardContext<'_> {
             return Err(format!("{over} is 0 there, so there is no share"));
         }
         let surely = self.guard.guard.surely;
-        let interval = surely.then(|| self.increase_interval(own, other, metric)).flatten();
+        let interval = surely.then(|| self.increase_interval(run, other, metric)).flatten();
         Ok(GuardedNumber { value: value / base - 1.0, interval })
     }
 
     /// Returns the interval of an increase: for a sum of several scenarios that of tables, where it is the cost's, else over resampled
     /// scenarios; for a single one the bound over what is assumed.
-    fn increase_interval(&self, own: &RunNumbers<'_>, base: &RunNumbers<'_>, path: &str) -> Option<[f64; 2]> {
-        if own.run.scenario != ALL {
-            return own.run.tally.assumed_bound(&base.run.tally).filter(|_| path == COST);
+    fn increase_interval(&self, run: &RunNumbers<'_>, base: &RunNumbers<'_>, path: &str) -> Option<[f64; 2]> {
+        if run.run.scenario != ALL {
+            return run.run.tally.assumed_bound(&base.run.tally).filter(|_| path == COST);
         }
         let metric = metric::at_place(path.strip_prefix(TOTALS)?)?;
-        let single = |it: &&RunNumbers<'_>| it.run.scenario != ALL && it.run.profile == own.run.profile;
-        let singles = self.runs.iter().filter(single).filter(|it| it.run.policy == own.run.policy);
+        let single = |it: &&RunNumbers<'_>| it.run.scenario != ALL && it.run.profile == run.run.profile;
+        let singles = self.runs.iter().filter(single).filter(|it| it.run.policy == run.run.policy);
         let pairs = singles.filter_map(|it| Some([self.matching_run_of(it, &base.run.policy).ok()?, it]));
         if path == COST {
-            let sample = |[base, own]: [&RunNumbers<'_>; 2]| {
-                let pair = own.run.tally.costs.total().zip(base.run.tally.costs.total());
-                let at_ms = self.ended_ms.get(own.run.scenario.as_str()).copied();
+            let sample = |[base, run]: [&RunNumbers<'_>; 2]| {
+                let pair = run.run.tally.costs.total().zip(base.run.tally.costs.total());
+                let at_ms = self.ended_ms.get(run.run.scenario.as_str()).copied();
                 pair.map(|pair| RatioSample { pair, project: "", at_ms })
             };
             let samples = pairs.filter_map(sample).filter(|it| it.pair.1 > 0.0).listed();
-            return ratio_interval_for_later(&samples, own.run.tally.assumed_reach(&base.run.tally));
+            return ratio_interval_for_later(&samples, run.run.tally.assumed_reach(&base.run.tally));
         }
         let pairs: Vec<[Tally; 2]> = pairs.map(|it| it.map(|it| it.run.tally.clone())).listed();
         let delta = Pairs::new(&pairs).delta(Better::Neither, |it| metric.value_in(it))?;
@@ -166,26 +166,26 @@ impl GuardContext<'_> {
     }
 
     /// Checks a run against the guard's rules.
-    fn check_run(&self, own: &RunNumbers<'_>) -> Vec<GuardVerdict> {
+    fn check_run(&self, run: &RunNumbers<'_>) -> Vec<GuardVerdict> {
         let metric = self.guard.guard.metric.as_deref().unwrap_or_default();
         let mut verdicts = Vec::new();
         for rule in self.guard.guard.rules() {
             match rule {
                 GuardRule::Bound(word, bound, compare, is_lower) => {
-                    let limit = bound_as_number(bound, own.run);
-                    let found = self.guarded_number(own, metric).and_then(|number| Ok((number, limit?)));
+                    let limit = bound_as_number(bound, run.run);
+                    let found = self.guarded_number(run, metric).and_then(|number| Ok((number, limit?)));
                     let holds = |(number, limit): &(GuardedNumber, f64)| {
                         compare(&self.least_favourable_value(number, is_lower), limit)
                     };
                     let holds = found.as_ref().is_ok_and(holds);
                     let bound = format!("{word} {}", bound_in_words(bound));
-                    let open = self.open_verdict(own, found.map(|it| it.0));
+                    let open = self.open_verdict(run, found.map(|it| it.0));
                     let verdict = GuardVerdict { bound, holds, ..open };
                     verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
                 }
                 GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
                     let is_lower = matches!(rule, GuardRule::MaxDecrease(_));
-                    let found = self.relative_increase(own, metric);
+                    let found = self.relative_increase(run, metric);
                     let (word, sign) = if is_lower { ("at least", -1.0) } else { ("at most", 1.0) };
                     // By how much it differs in the direction that is bounded.
                     let differs = |number| sign * self.least_favourable_value(number, is_lower);
@@ -194,12 +194,12 @@ impl GuardContext<'_> {
                     let most = sign * share.number;
                     let mark = if most < 0.0 { '−' } else { '+' };
                     let bound = format!("{word} {mark}{}% against {over}", most.abs());
-                    let verdict = GuardVerdict { bound, holds, ..self.open_verdict(own, found) };
+                    let verdict = GuardVerdict { bound, holds, ..self.open_verdict(run, found) };
                     let verdict = GuardVerdict { is_better_higher: Some(is_lower), ..verdict };
                     verdicts.push(GuardVerdict { is_change: true, ..verdict });
                 }
                 GuardRule::Fired(stages) => {
-                    verdicts.extend(stages.iter().map(|it| self.check_stage_fired(own, it)))
+                    verdicts.extend(stages.iter().map(|it| self.check_stage_fired(run, it)))
                 }
             }
         }
@@ -207,27 +207,27 @@ impl GuardContext<'_> {
     }
 
     /// Returns the value that must be within the bound: the number, or the nearer end of its interval.
-    fn least_favourable_value(&self, found: &GuardedNumber, is_lower: bool) -> f64 {
-        match found.interval.filter(|_| self.guard.guard.surely) {
-            Some([low, _]) if is_lower => low.min(found.value),
-            Some([_, high]) => high.max(found.value),
-            None => found.value,
+    fn least_favourable_value(&self, number: &GuardedNumber, is_lower: bool) -> f64 {
+        match number.interval.filter(|_| self.guard.guard.surely) {
+            Some([low, _]) if is_lower => low.min(number.value),
+            Some([_, high]) => high.max(number.value),
+            None => number.value,
         }
     }
 
     /// Describes whether a stage fired.
-    fn check_stage_fired(&self, own: &RunNumbers<'_>, stage: &str) -> GuardVerdict {
-        let place = own.run.stages.iter().position(|it| it.name == stage);
-        let firing = place.and_then(|it| own.run.tally.outcome.firings.get(it));
+    fn check_stage_fired(&self, run: &RunNumbers<'_>, stage: &str) -> GuardVerdict {
+        let place = run.run.stages.iter().position(|it| it.name == stage);
+        let firing = place.and_then(|it| run.run.tally.outcome.firings.get(it));
         let found = firing.map(|it| GuardedNumber { value: it.fired as f64, interval: None });
         let found = found.ok_or_else(|| "no policy acts on this load".to_owned());
         let holds = found.as_ref().is_ok_and(|it| it.value > 0.0);
         let (metric, bound) = (format!("stages.{stage}.fired"), "at least 1".to_owned());
-        GuardVerdict { metric, bound, holds, ..self.open_verdict(own, found) }
+        GuardVerdict { metric, bound, holds, ..self.open_verdict(run, found) }
     }
 
     /// Returns what a verdict says beside its bound, and whether that holds.
-    fn open_verdict(&self, own: &RunNumbers<'_>, found: Result<GuardedNumber, String>) -> GuardVerdict {
+    fn open_verdict(&self, own: &RunNumbers<'_>, number: Result<GuardedNumber, String>) -> GuardVerdict {
         let Run { policy, scenario, profile, .. } = own.run;
         let surely = self.guard.guard.surely;
         GuardVerdict {
@@ -235,13 +235,13 @@ impl GuardContext<'_> {
             run: [policy, scenario, profile].map(String::clone),
             metric: self.guard.guard.metric.clone().unwrap_or_default(),
             over: self.guard.over.clone(),
-            value: found.as_ref().ok().map(|it| it.value),
-            interval: found.as_ref().ok().and_then(|it| it.interval).filter(|_| surely),
+            value: number.as_ref().ok().map(|it| it.value),
+            interval: number.as_ref().ok().and_then(|it| it.interval).filter(|_| surely),
             is_change: false,
             is_better_higher: None,
             bound: String::new(),
             holds: false,
-            reason: found.err(),
+            reason: number.err(),
             place: self.guard.place.clone(),
             policy_place: self.guard.policy_place.clone(),
         }

@@ -186,8 +186,8 @@ const SEEN: f64 = 0.01;
 
 /// Returns what is worth a reader's time: what is pasted first, then the best of each setting alone and of each lever that bills tell, the most
 /// saved first. Of a setting that is pasted, it is what would save more, at a price.
-pub fn best_lever_of_each_setting(all: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
-    let pasted = pasted.and_then(|it| all.get(it));
+pub fn best_lever_of_each_setting(levers: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
+    let pasted = pasted.and_then(|it| levers.get(it));
     let mut best: Vec<&Lever> = Vec::new();
     // Of two that are *do*, the one that saves more at its lower end comes first.
     let high = |it: &Lever| it.interval.filter(|_| it.word == Some(Word::Do)).map_or(0.0, |[_, high]| high);
@@ -202,7 +202,7 @@ pub fn best_lever_of_each_setting(all: &[Lever], pasted: Option<usize>) -> Vec<&
     let is_seen = |it: &Lever| it.interval.is_some() && it.change.is_some_and(|it| it <= -SEEN);
     let is_told =
         |it: &&Lever| it.known_by == KnownBy::Simulated || it.word <= Some(Word::Try) || is_seen(it);
-    let alone = all.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted);
+    let alone = levers.iter().filter(|it| it.set.len() <= 1 && Some(*it) != pasted);
     for lever in alone.filter(is_told).filter(is_news) {
         match best.iter().position(|own| own.setting_keys() == lever.setting_keys()) {
             Some(nth) if rank(lever) < rank(best[nth]) => best[nth] = lever,

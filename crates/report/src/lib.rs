@@ -260,8 +260,8 @@ impl SkippedFile {
     }
 
     /// Names some files, each once; nothing for what was not asked for.
-    fn first_file_names(all: &[&Self]) -> String {
-        let names = all.iter().filter(|it| !it.is_not_asked);
+    fn first_file_names(files: &[&Self]) -> String {
+        let names = files.iter().filter(|it| !it.is_not_asked);
         let names: IndexSet<&str> = names.map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
         let first = names.iter().take(Self::NAMED).map(|it| in_one_line(it)).listed().join(", ");
         let more = if names.len() > Self::NAMED { ", …" } else { "" };

@@ -72,7 +72,7 @@ impl Report {
     }
 
     /// Returns a note that names profiles without data on waiting; nothing where no column asks for it.
-    pub(super) fn note_on_unknown_waiting(&self) -> Option<String> {
+    pub(super) fn note_on_profiles_without_timings(&self) -> Option<String> {
         let is_of_waiting = |it: &TableColumn| matches!(it, TableColumn::Number(metric) if metric.name.starts_with(WAITING_PLACE));
         if !self.columns.iter().any(is_of_waiting) {
             return None;

@@ -193,11 +193,11 @@ fn sum_from_zero(numbers: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Returns what each kind came to, those that the forecast knows first.
-fn results_by_kind(saved: &SavingsForecast, own: &[&LaterSession]) -> Vec<RealisedKind> {
+fn results_by_kind(saved: &SavingsForecast, later: &[&LaterSession]) -> Vec<RealisedKind> {
     let known = saved.kinds.iter().map(|it| it.name.as_str());
-    let names = crate::distinct(known.chain(own.iter().map(|it| it.kind.as_str())));
+    let names = crate::distinct(known.chain(later.iter().map(|it| it.kind.as_str())));
     let kind = |name: &str| {
-        let after: Vec<&&LaterSession> = own.iter().filter(|it| it.kind == name).listed();
+        let after: Vec<&&LaterSession> = later.iter().filter(|it| it.kind == name).listed();
         let (size, usd) = after.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.size, sum.1 + it.usd));
         let known = saved.kinds.iter().find(|it| it.name == name);
         let bills = known.map(|it| it.bills).filter(|it| it.size > 0.0);
@@ -272,8 +272,8 @@ struct LaterSum {
 }
 
 impl LaterSum {
-    fn new(saved: &SavingsForecast, own: &[&LaterSession], compared: Option<&ComparedRate>) -> Self {
-        let units = sums_by_session_or_day(saved, own, compared.map_or(1.0, |it| it.rate));
+    fn new(saved: &SavingsForecast, later: &[&LaterSession], compared: Option<&ComparedRate>) -> Self {
+        let units = sums_by_session_or_day(saved, later, compared.map_or(1.0, |it| it.rate));
         let sum = |of: fn(&LaterUnit) -> f64| sum_from_zero(units.iter().map(of));
         let (usd, before, hoped) = (sum(|it| it.usd), sum(|it| it.before), sum(|it| it.hoped));
         let multiple = ((usd - before) / hoped).clamp(-MULTIPLE_MOST, MULTIPLE_MOST);
@@ -284,15 +284,15 @@ impl LaterSum {
         let n = units.len() as f64;
         let ratio = usd / before;
         // What moves all bills from one time to the next moves sessions of the same time alike.
-        let times_ms = own.iter().filter_map(|it| it.at_ms);
+        let times_ms = later.iter().filter_map(|it| it.at_ms);
         let drift = saved.drift.as_ref();
         let drift = drift.map_or(0.0, |it| it.relative_variance(it.count_blocks(times_ms)));
-        let earlier = || drift + earlier_rates_variance(saved, own) / before.powi(2);
+        let earlier = || drift + earlier_rates_variance(saved, later) / before.powi(2);
         let rate = compared.map_or_else(earlier, |it| it.variance);
-        let is_played = own.iter().all(|it| it.change.is_some());
+        let is_played = later.iter().all(|it| it.change.is_some());
         let spread = (saved.interval[1] - saved.interval[0]) / (2.0 * Z);
         Self {
-            n: own.len() as u64,
+            n: later.len() as u64,
             units: units.len() as u64,
             before,
             forecast: hoped / before,
@@ -337,9 +337,9 @@ impl LaterSum {
 }
 
 /// Returns the variance that the earlier rates give what later sessions would have been billed.
-fn earlier_rates_variance(saved: &SavingsForecast, own: &[&LaterSession]) -> f64 {
+fn earlier_rates_variance(saved: &SavingsForecast, later: &[&LaterSession]) -> f64 {
     let size = |of: Option<&str>| {
-        let those = own.iter().filter(|it| of.is_none_or(|kind| it.kind == kind));
+        let those = later.iter().filter(|it| of.is_none_or(|kind| it.kind == kind));
         sum_from_zero(those.map(|it| it.size))
     };
     if let Some(bills) = &saved.pooled {

@@ -13,7 +13,7 @@ use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::prelude::*;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{
-    PriceCell, ProfileShare, Sensitivity, SensitivityGrid as Compared,
+    ComparedProfile, PriceCell, Sensitivity, SensitivityGrid as Compared,
 };
 use ctxsim_input::profile::price::VariedRate;
 use ctxsim_timeline::row::json::{EachOf, write_json};
@@ -25,7 +25,7 @@ pub const SCHEMA: &str = "ctxsim.sensitivity/1";
 
 /// One policy under one profile.
 struct PriceCellRow<'a> {
-    profile: &'a ProfileShare,
+    profile: &'a ComparedProfile,
     policy: &'a str,
     cell: &'a PriceCell,
     label: Option<Label>,
@@ -116,9 +116,9 @@ impl Serialize for Document<'_> {
 }
 
 /// Returns a scenario, or all of them.
-fn scenario_json(all: &Sensitivity, grid: &Compared) -> Value {
-    let policy = |index: usize| all.policies[index].clone();
-    let cheapest = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
+fn scenario_json(sensitivity: &Sensitivity, grid: &Compared) -> Value {
+    let policy = |index: usize| sensitivity.policies[index].clone();
+    let cheapest = sensitivity.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let until = row
             .nearest
             .map(|it| group! { "rate": it.part.name(), "factor": it.factor, "then": policy(it.policy) });
@@ -131,23 +131,27 @@ fn scenario_json(all: &Sensitivity, grid: &Compared) -> Value {
         }
     });
     let flips = grid.flips.iter().map(|flip| {
-        let names = |all_of: &Vec<usize>| all_of.iter().map(|it| all.profiles[*it].name.clone()).listed();
+        let names =
+            |all_of: &Vec<usize>| all_of.iter().map(|it| sensitivity.profiles[*it].name.clone()).listed();
         let [first, second] = flip.cheaper.each_ref().map(names);
         let policies = flip.policies.map(policy).to_vec();
         group! { "policies": policies, "first_cheaper": first, "second_cheaper": second }
     });
     group! {
         "scenario": grid.load.clone(),
-        "cells": price_cell_rows(all, grid).map(|it| fields(&it)).listed(),
+        "cells": price_cell_rows(sensitivity, grid).map(|it| fields(&it)).listed(),
         "cheapest": cheapest.listed(),
         "flips": flips.listed(),
     }
 }
 
 /// Returns the cells with their profile and policy.
-fn price_cell_rows<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = PriceCellRow<'a>> {
-    all.profiles.iter().zip(&grid.rows).flat_map(|(profile, row)| {
-        let policies = all.policies.iter().zip(&row.cells).enumerate();
+fn price_cell_rows<'a>(
+    sensitivity: &'a Sensitivity,
+    grid: &'a Compared,
+) -> impl Iterator<Item = PriceCellRow<'a>> {
+    sensitivity.profiles.iter().zip(&grid.rows).flat_map(|(profile, row)| {
+        let policies = sensitivity.policies.iter().zip(&row.cells).enumerate();
         policies.map(|(nth, (policy, cell))| PriceCellRow { profile, policy, cell, label: row.label(nth) })
     })
 }

@@ -144,17 +144,21 @@ pub struct BillCheck {
 
 impl BillCheck {
     /// Counts the results of a comparison; `None` if it compared no request.
-    pub fn new(found: &Calibration) -> Option<Self> {
-        let exact = found.count(ReadClass::Exact);
+    pub fn new(calibration: &Calibration) -> Option<Self> {
+        let exact = calibration.count(ReadClass::Exact);
         let check = Self {
-            requests: found.pairs.len(),
+            requests: calibration.pairs.len(),
             exact,
-            close: exact + found.count(ReadClass::Within),
-            token_error: found.pairs.iter().map(|it| it.predicted.read.abs_diff(it.billed.cache_read)).sum(),
-            read_tokens: found.pairs.iter().map(|it| it.billed.cache_read).sum(),
-            predicted_usd: found.predicted_cost.usd(),
-            billed_usd: found.billed_cost.usd(),
-            gross_error_usd: found.gross_error.usd(),
+            close: exact + calibration.count(ReadClass::Within),
+            token_error: calibration
+                .pairs
+                .iter()
+                .map(|it| it.predicted.read.abs_diff(it.billed.cache_read))
+                .sum(),
+            read_tokens: calibration.pairs.iter().map(|it| it.billed.cache_read).sum(),
+            predicted_usd: calibration.predicted_cost.usd(),
+            billed_usd: calibration.billed_cost.usd(),
+            gross_error_usd: calibration.gross_error.usd(),
         };
         (check.requests > 0).then_some(check)
     }

@@ -241,8 +241,8 @@ pub fn short_overrides(overrides: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn point(index: usize, cost: f64, kept: f64) -> SweepPoint {
-        let numbers = numbers(&[(COST, cost), ("evidence_kept", kept), (COMPLETED, 3.0)]);
+    fn point(index: usize, cost: f64, kept_share: f64) -> SweepPoint {
+        let numbers = numbers(&[(COST, cost), ("evidence_kept", kept_share), (COMPLETED, 3.0)]);
         SweepPoint { index, numbers, base: self::numbers(&[(COMPLETED, 3.0)]), ..SweepPoint::default() }
     }
 

@@ -146,7 +146,7 @@ impl Report {
     pub fn all_notes(&self) -> Vec<String> {
         let (first, rest) = self.notes.split_at(self.n_first_notes.min(self.notes.len()));
         let needs = self.note_on_unknown_needs().into_iter().chain(first.iter().cloned());
-        let unknown = self.note_on_oracles().into_iter().chain(self.note_on_unknown_waiting());
+        let unknown = self.note_on_oracles().into_iter().chain(self.note_on_profiles_without_timings());
         let assumed = self.note_on_user_messages().into_iter().chain(self.note_on_summary_losses());
         let rest = rest.iter().cloned().chain(assumed).chain(self.notes_on_planted_facts());
         needs.chain(unknown).chain(rest).listed()
@@ -332,18 +332,19 @@ impl Verdict {
     }
 
     /// Says that the first policy keeps too little to be a measure, and what keeps more.
-    pub(super) fn baseline_below_floor_sentence(&self, kept: f64) -> String {
+    pub(super) fn baseline_below_floor_sentence(&self, kept_share: f64) -> String {
         let said = |choice: &PolicyChoice| {
-            let kept = choice.evidence_kept.map_or_else(String::new, percent);
-            format!("{} ({kept}, {})", choice.shown, choice.change.map_or_else(String::new, signed))
+            let kept_share = choice.evidence_kept.map_or_else(String::new, percent);
+            format!("{} ({kept_share}, {})", choice.shown, choice.change.map_or_else(String::new, signed))
         };
         let others = match self.keep_more.as_slice() {
             [] => "No other policy here keeps more.".to_owned(),
             all => format!("These keep more: {}.", first_few(all.iter().map(said), SHOWN)),
         };
-        let (base, kept, floor) = (&self.baseline, percent(kept), format_round_percent(self.min_evidence));
+        let (base, kept_share, floor) =
+            (&self.baseline, percent(kept_share), format_round_percent(self.min_evidence));
         format!(
-            "{base} itself keeps only {kept} of the evidence, less than the floor of {floor}: nothing is recommended for being cheap. {others}"
+            "{base} itself keeps only {kept_share} of the evidence, less than the floor of {floor}: nothing is recommended for being cheap. {others}"
         )
     }
 

@@ -53,10 +53,10 @@ pub(super) fn parse_setting_pairs(agent: &'static Agent, texts: &[String]) -> Ch
 }
 
 /// Says that what is asked for contradicts what one of its settings needs.
-pub(super) fn unmet_need_problems(agent: &Agent, asked: &[SettingPair]) -> Vec<Diagnostic> {
-    let needs = asked.iter().flat_map(|pair| &pair.setting.needs);
+pub(super) fn unmet_need_problems(agent: &Agent, pairs: &[SettingPair]) -> Vec<Diagnostic> {
+    let needs = pairs.iter().flat_map(|pair| &pair.setting.needs);
     let needed: Vec<String> = needs.map(|(key, value)| format!("{key}={value}")).listed();
-    let set: Vec<String> = asked.iter().map(SettingPair::to_key_value).listed();
+    let set: Vec<String> = pairs.iter().map(SettingPair::to_key_value).listed();
     let message =
         format!("{} does nothing in {} without {}", listed_code(&set), agent.name, listed_code(&needed));
     vec![try_option_problem(&set[0], message, format!("also give `--try {}`", needed.join(" --try ")))]
@@ -154,23 +154,24 @@ pub(super) struct SessionsToAdviseOn<'a> {
 
 impl<'a> SessionsToAdviseOn<'a> {
     /// Chooses among the sessions of an agent; `None` if nobody who is asked for has any.
-    pub(super) fn new(all: &[&'a PlayedSession], owner: &OwnerFilter) -> Option<Self> {
-        let own = all.iter().copied().filter(|it| owner.includes_folder(&it.seen.project)).listed();
+    pub(super) fn new(sessions: &[&'a PlayedSession], owner: &OwnerFilter) -> Option<Self> {
+        let own = sessions.iter().copied().filter(|it| owner.includes_folder(&it.seen.project)).listed();
         match own.len() {
             0 => None,
-            n if n >= SESSIONS_MIN || n == all.len() => Some(Self { played: own, few: None }),
-            n => Some(Self { played: all.to_vec(), few: Some(n) }),
+            n if n >= SESSIONS_MIN || n == sessions.len() => Some(Self { played: own, few: None }),
+            n => Some(Self { played: sessions.to_vec(), few: Some(n) }),
         }
     }
 }
 
 /// Says that nobody who is asked for has a session, and who has.
-pub(super) fn no_session_of_owner_error(all: &[PlayedSession], owner: &OwnerFilter) -> Error {
+pub(super) fn no_session_of_owner_error(sessions: &[PlayedSession], owner: &OwnerFilter) -> Error {
     let (asked, known): (&str, Vec<&str>) = match (&owner.project, &owner.user) {
-        (Some(project), _) => (project, distinct(all.iter().map(|it| it.seen.project.as_str()))),
-        (None, user) => {
-            (user.as_deref().unwrap_or_default(), distinct(all.iter().map(|it| user_of(&it.seen.project))))
-        }
+        (Some(project), _) => (project, distinct(sessions.iter().map(|it| it.seen.project.as_str()))),
+        (None, user) => (
+            user.as_deref().unwrap_or_default(),
+            distinct(sessions.iter().map(|it| user_of(&it.seen.project))),
+        ),
     };
     let known = known.into_iter().filter(|it| !it.is_empty()).listed();
     let option = if owner.project.is_some() { "--project" } else { "--user" };

@@ -205,7 +205,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                 for candidate in near {
                     let other = self.score_candidate(candidate, n_sessions);
                     // A stage that changes nothing goes.
-                    let fewer = other.candidate.n_added_stages().cmp(&best.candidate.n_stages());
+                    let fewer = other.candidate.n_added_stages().cmp(&best.candidate.n_added_stages());
                     let order = other.score.cmp_better_first(&best.score, self.terms.min_evidence);
                     if order.then(fewer) == Ordering::Less {
                         best = other;

@@ -17,7 +17,7 @@ pub struct Sensitivity {
     /// The policies, in the given order.
     pub policies: Vec<String>,
     /// The profiles, in the given order.
-    pub profiles: Vec<ProfileShare>,
+    pub profiles: Vec<ComparedProfile>,
     /// The sum over all scenarios, if there are several, then each scenario.
     pub grids: Vec<SensitivityGrid>,
     /// The number of distinct pairs of cache rules and limits among the profiles.
@@ -95,7 +95,7 @@ impl Sensitivity {
 
 /// A profile's part in a comparison.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProfileShare {
+pub struct ComparedProfile {
     pub name: String,
     /// The date of its prices.
     pub as_of: String,
@@ -238,7 +238,7 @@ pub struct Nearest {
     pub policy: usize,
 }
 
-impl ProfileShare {
+impl ComparedProfile {
     /// Returns in a few words how its models count the recorded loads; `None` without recordings.
     pub fn counts(&self) -> Option<String> {
         let all: Vec<String> = self.counting.iter().map(|it| it.words()).collect();

@@ -216,12 +216,12 @@ fn describe_asked_lever(lever: &Lever) -> String {
 }
 
 /// Says what else a lever does, and what to paste for it.
-fn paste_blocks(lever: &Lever, all: &[Paste]) -> Vec<Block> {
+fn paste_blocks(lever: &Lever, pastes: &[Paste]) -> Vec<Block> {
     let mut blocks = Vec::new();
     if !lever.effects.is_empty() {
         blocks.push(Block::paragraph(format!("It also does this: {}", lever.effects.join(" "))));
     }
-    for paste in all {
+    for paste in pastes {
         let project = or_nothing(paste.project.as_ref(), |it| format!(" (of one project: {it})"));
         blocks.push(Block::paragraph(format!("Put this into {}{project}:", paste.at)));
         blocks.push(Block::Code(paste.text.clone()));
@@ -329,7 +329,7 @@ pub(crate) fn format_rough_usd(usd: f64) -> String {
 }
 
 /// Lays levers out, by their titles or by the keys that they set.
-fn levers_grid(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
+fn levers_grid(title: &str, levers: &[&Lever], has_keys: bool) -> Grid {
     let row = |lever: &&Lever| {
         let name = if has_keys && !lever.set.is_empty() { lever.set.join(", ") } else { lever.title.clone() };
         vec![
@@ -343,7 +343,7 @@ fn levers_grid(title: &str, all: &[&Lever], has_keys: bool) -> Grid {
         ]
     };
     let headings = ["word", "what", "saves a month", "95% interval", "Δ cost", "kept", "known by"];
-    Grid::new(title, 1, &headings, all.iter().map(row))
+    Grid::new(title, 1, &headings, levers.iter().map(row))
         .with(CellKind::Text, &[1, 6])
         .hued(Hue::Words, &["word"])
         .hued(Hue::AsWords, &["saves a month", "Δ cost"])
@@ -414,19 +414,19 @@ fn saving_caveats(lever: &Lever) -> Vec<String> {
 }
 
 /// Lays out of all levers when their savings are gone, and what is known of the task under them.
-fn saving_break_even_blocks(all: &[Lever]) -> Vec<Block> {
+fn saving_break_even_blocks(levers: &[Lever]) -> Vec<Block> {
     let row = |lever: &Lever| {
         let gone = lever.gone_at_extra_turns?;
         let interval = gone.interval.map(|it| it.map(|it| format_turns_percent(it.max(0.0))).join(" to "));
         Some(vec![lever.title.clone(), format_turns_percent(gone.percent), or_none(interval, |it| it)])
     };
-    let rows = all.iter().filter_map(row).listed();
+    let rows = levers.iter().filter_map(row).listed();
     if rows.is_empty() {
         return Vec::new();
     }
     let headings = ["what", "more turns", "95% interval"];
     let grid = Grid::new("Gone if the agent needs more turns", 1, &headings, rows).with(CellKind::Text, &[1]);
-    let mut known = all.iter().filter_map(|it| it.known_of_task.clone()).listed();
+    let mut known = levers.iter().filter_map(|it| it.known_of_task.clone()).listed();
     known.sort();
     known.dedup();
     std::iter::once(Block::Table(grid)).chain(known.into_iter().map(Block::paragraph)).listed()

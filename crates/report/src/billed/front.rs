@@ -25,9 +25,9 @@ impl BilledLever for FrontLever {
     }
 
     /// Compares people who use the same model; where the sessions are one person's, his projects.
-    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
-        let people = rows_of_larger_prefixes(&sessions.iter().map(|it| it.person).listed(), told);
-        let projects = || rows_of_larger_prefixes(&sessions.iter().map(|it| it.project).listed(), told);
+    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
+        let people = rows_of_larger_prefixes(&sessions.iter().map(|it| it.person).listed(), savings);
+        let projects = || rows_of_larger_prefixes(&sessions.iter().map(|it| it.project).listed(), savings);
         if people.is_empty() { projects() } else { people }
     }
 }
@@ -41,9 +41,9 @@ struct GroupPrefix<'a> {
 }
 
 /// Returns the fronts of those who have sessions enough.
-fn prefix_sizes_by_group<'a>(groups: &[&'a str], told: &[&'a [BilledSaving]]) -> Vec<GroupPrefix<'a>> {
+fn prefix_sizes_by_group<'a>(groups: &[&'a str], savings: &[&'a [BilledSaving]]) -> Vec<GroupPrefix<'a>> {
     let mut sizes: IndexMap<(&str, &str), Vec<Tokens>> = IndexMap::new();
-    for (group, all) in groups.iter().zip(told) {
+    for (group, all) in groups.iter().zip(savings) {
         for own in *all {
             sizes.entry((group, &own.which)).or_default().push(own.size);
         }
@@ -57,8 +57,8 @@ fn prefix_sizes_by_group<'a>(groups: &[&'a str], told: &[&'a [BilledSaving]]) ->
 }
 
 /// Returns what the larger fronts cost beyond the smallest of the same model; sessions stand in groups.
-fn rows_of_larger_prefixes(groups: &[&str], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
-    let fronts = prefix_sizes_by_group(groups, told);
+fn rows_of_larger_prefixes(groups: &[&str], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
+    let fronts = prefix_sizes_by_group(groups, savings);
     let row = |front: &GroupPrefix<'_>| {
         let alike = fronts.iter().filter(|other| other.model == front.model);
         let least = alike.map(|other| other.median).min()?;
@@ -66,10 +66,11 @@ fn rows_of_larger_prefixes(groups: &[&str], told: &[&[BilledSaving]]) -> Vec<Bil
             return None;
         }
         let excess = |(group, all): (&&str, &&[BilledSaving])| {
-            let own = all.iter().filter(|told| *group == front.group && told.which == front.model);
-            let larger =
-                |told: &BilledSaving| told.size.saturating_sub(least) as f64 / told.size.max(1) as f64;
-            own.map(|told| told.saved * larger(told)).sum()
+            let own = all.iter().filter(|savings| *group == front.group && savings.which == front.model);
+            let larger = |savings: &BilledSaving| {
+                savings.size.saturating_sub(least) as f64 / savings.size.max(1) as f64
+            };
+            own.map(|savings| savings.saved * larger(savings)).sum()
         };
         let name = in_one_line(last_folder_name(front.group));
         let [least, median] = [least, front.median].map(thousands);
@@ -85,7 +86,7 @@ fn rows_of_larger_prefixes(groups: &[&str], told: &[&[BilledSaving]]) -> Vec<Bil
             unjudged: Some("what these tools and files bring is yours to judge".to_owned()),
             ..Lever::default()
         };
-        let saved = groups.iter().zip(told).map(excess).listed();
+        let saved = groups.iter().zip(savings).map(excess).listed();
         Some(BilledRow { lever, only: Some(front.group.to_owned()), saved, ..BilledRow::default() })
     };
     fronts.iter().filter_map(row).listed()

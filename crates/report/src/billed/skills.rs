@@ -24,8 +24,8 @@ impl BilledLever for SkillsLever {
         told.listed()
     }
 
-    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
-        let mut kinds = sum_rows_by_which(told);
+    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
+        let mut kinds = sum_rows_by_which(savings);
         if kinds.is_empty() {
             return Vec::new();
         }
@@ -41,7 +41,7 @@ impl BilledLever for SkillsLever {
         let each = |kind: &&BilledRow| format!("{} {}", kind.lever.of, counted(kind.times as usize, "time"));
         let shown = named.iter().take(NAMED).map(each).listed().join(", ");
         let shown = text_if(!shown.is_empty(), || format!(": {shown}"));
-        let n_sessions = told.iter().filter(|own| !own.is_empty()).count();
+        let n_sessions = savings.iter().filter(|own| !own.is_empty()).count();
         let times: u64 = kinds.iter().map(|kind| kind.times).sum();
         let (in_sessions, times) = (counted(n_sessions, "session"), counted(times as usize, "time"));
         let lever = Lever {

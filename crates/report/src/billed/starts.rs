@@ -15,7 +15,7 @@ impl BilledLever for StartsLever {
         saved.map(|saved| BilledSaving { saved, times: 1, ..BilledSaving::default() }).into_iter().listed()
     }
 
-    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], told: &[&[BilledSaving]]) -> Vec<BilledRow> {
+    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
         let began = |nth: &usize| sessions[*nth].span_ms.map(|[began, _]| began);
         let agents = (0..sessions.len()).filter(|nth| sessions[*nth].is_of_agent).listed();
         let mut order = agents.iter().copied().filter(|nth| began(nth).is_some()).listed();
@@ -28,8 +28,8 @@ impl BilledLever for StartsLever {
             let Some(at) = began(&nth) else { continue };
             let before = last.insert((sessions[nth].person, sessions[nth].project), at);
             let is_alike = before.is_some_and(|before| at - before <= WITHIN_MS);
-            if let Some(told) = told[nth].first().filter(|_| is_alike) {
-                saved[nth] = told.saved;
+            if let Some(savings) = savings[nth].first().filter(|_| is_alike) {
+                saved[nth] = savings.saved;
                 n_alike += 1;
             }
         }

@@ -116,8 +116,16 @@ fn mark_efficient(points: &mut [FrontierPoint]) {
 
 impl FrontierPoint {
     /// A point without intervals.
-    pub fn new(policy: PolicyLabel, usd: f64, kept: f64) -> Self {
-        Self { policy, usd, usd_interval: None, kept, kept_interval: None, is_efficient: false, mark: None }
+    pub fn new(policy: PolicyLabel, usd: f64, kept_share: f64) -> Self {
+        Self {
+            policy,
+            usd,
+            usd_interval: None,
+            kept: kept_share,
+            kept_interval: None,
+            is_efficient: false,
+            mark: None,
+        }
     }
 
     /// Returns whether its numbers have places on axes.
@@ -392,10 +400,10 @@ impl Picture for Frontier {
 mod tests {
     use super::*;
 
-    fn point(nth: usize, usd: f64, kept: f64, looks_ahead: bool) -> FrontierPoint {
+    fn point(nth: usize, usd: f64, kept_share: f64, looks_ahead: bool) -> FrontierPoint {
         let name = format!("policy_{nth}");
         let policy = PolicyLabel { label: name.clone(), name, nth, looks_ahead };
-        FrontierPoint::new(policy, usd, kept)
+        FrontierPoint::new(policy, usd, kept_share)
     }
 
     #[test]

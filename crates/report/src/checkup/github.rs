@@ -8,14 +8,14 @@ use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::runner;
 
 /// Returns the summary.
-pub fn check_ups_markdown(all: &[CheckUp]) -> Markdown {
-    blocks_to_markdown(&all.iter().flat_map(CheckUp::to_blocks).listed())
+pub fn check_ups_markdown(check_ups: &[CheckUp]) -> Markdown {
+    blocks_to_markdown(&check_ups.iter().flat_map(CheckUp::to_blocks).listed())
 }
 
 /// Returns the commands that annotate failing lines, for the standard output of a workflow step.
-pub fn annotation_commands(all: &[CheckUp]) -> String {
-    let mut text: String = all.iter().map(|it| guard_annotation_commands(&it.verdicts)).collect();
-    for it in all {
+pub fn annotation_commands(check_ups: &[CheckUp]) -> String {
+    let mut text: String = check_ups.iter().map(|it| guard_annotation_commands(&it.verdicts)).collect();
+    for it in check_ups {
         for note in &it.notes {
             text += &format!("{}\n", runner::warning(&it.file, "Note", note));
         }

@@ -24,13 +24,13 @@ struct Case {
 ///
 /// # Errors
 /// What the template says.
-pub fn check_ups_junit_xml(all: &[CheckUp]) -> Result<String, template::Error> {
-    let sum = |of: fn(&CheckUp) -> usize| all.iter().map(of).sum::<usize>();
+pub fn check_ups_junit_xml(check_ups: &[CheckUp]) -> Result<String, template::Error> {
+    let sum = |of: fn(&CheckUp) -> usize| check_ups.iter().map(of).sum::<usize>();
     let document = group! {
         "tests": sum(|it| it.errors.len() + it.verdicts.len() + it.snapshots.len()),
         "failures": sum(count_failures),
         "errors": sum(|it| it.errors.len()),
-        "suites": all.iter().map(suite_test_cases).listed(),
+        "suites": check_ups.iter().map(suite_test_cases).listed(),
     };
     template::render_template("junit.xml", include_str!("junit.xml"), document).map(|it| it + "\n")
 }

@@ -15,22 +15,25 @@ use ctxsim_base::diag::Diagnostic;
 ///
 /// # Errors
 /// What the template says.
-pub fn render_check_ups_page(all: &[CheckUp]) -> Result<String, template::Error> {
-    let is_several = all.len() > 1;
+pub fn render_check_ups_page(check_ups: &[CheckUp]) -> Result<String, template::Error> {
+    let is_several = check_ups.len() > 1;
     let answer = |it: &CheckUp| Card { of: is_several.then(|| it.suite.clone()), ..suite_result_card(it) };
-    let figures = all.iter().zip(1..).filter_map(|(it, nth)| moved_numbers_plot(it, nth));
+    let figures = check_ups.iter().zip(1..).filter_map(|(it, nth)| moved_numbers_plot(it, nth));
     let error = |it: &Diagnostic| format!("{}: {}", error_place_text(it), message_with_help(it));
-    let causes = all.iter().flat_map(|suite| {
+    let causes = check_ups.iter().flat_map(|suite| {
         let errors = suite.errors.iter().map(error).listed();
         Block::list_if_any(&format!("{} could not be checked", suite.suite), errors)
     });
     let page = Page {
         command: "check",
-        title: format!("Check of {}", all.iter().map(|it| it.suite.as_str()).listed().join(", ")),
-        about: all.iter().map(|it| format!("{}.", it.describe_result())).listed().join(" "),
-        answers: all.iter().map(answer).listed(),
-        rests_on: all.iter().flat_map(suite_basis_lines).listed(),
-        parts: page_parts(figures.listed(), all.iter().flat_map(suite_grids).map(Block::Table).chain(causes)),
+        title: format!("Check of {}", check_ups.iter().map(|it| it.suite.as_str()).listed().join(", ")),
+        about: check_ups.iter().map(|it| format!("{}.", it.describe_result())).listed().join(" "),
+        answers: check_ups.iter().map(answer).listed(),
+        rests_on: check_ups.iter().flat_map(suite_basis_lines).listed(),
+        parts: page_parts(
+            figures.listed(),
+            check_ups.iter().flat_map(suite_grids).map(Block::Table).chain(causes),
+        ),
     };
     page.into_html()
 }

@@ -19,10 +19,10 @@ const NOTE: &str = "note";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn check_ups_sarif(all: &[CheckUp]) -> serde_json::Result<String> {
+pub fn check_ups_sarif(check_ups: &[CheckUp]) -> serde_json::Result<String> {
     let mut rules: IndexMap<String, &str> = IndexMap::new();
     let mut results = Vec::new();
-    for it in all {
+    for it in check_ups {
         for error in &it.errors {
             rules.insert(error.code.to_string(), "Every suite can be checked.");
             results.push(sarif_error(error.code.to_string(), super::message_with_help(error), &error.place));
@@ -60,7 +60,7 @@ pub fn check_ups_sarif(all: &[CheckUp]) -> serde_json::Result<String> {
     });
     let driver = group! { "name": "ctxsim", "semanticVersion": VERSION, "rules": rules.listed() };
     let made = |it: &CheckUp| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.to_value()) };
-    let made = Value::Fields(all.iter().map(made).listed());
+    let made = Value::Fields(check_ups.iter().map(made).listed());
     let run = group! { "tool": group! { "driver": driver }, "results": results, "properties": made };
     let schema = "https://json.schemastore.org/sarif-2.1.0.json";
     json_text(&group! { "$schema": schema, "version": "2.1.0", "runs": vec![run] })

@@ -23,7 +23,7 @@ const MOST_TRACED: usize = 3;
 /// What the template says.
 pub fn render_contrasts_page(
     contrasts: &[Contrast],
-    beside: &ComparisonContext,
+    context: &ComparisonContext,
 ) -> Result<String, template::Error> {
     let is_several = contrasts.len() > 1;
     let answer = |it: &Contrast| Card { of: is_several.then(|| it.describe_subject()), ..contrast_card(it) };
@@ -34,7 +34,7 @@ pub fn render_contrasts_page(
     };
     let mut answers = contrasts.iter().map(answer).listed();
     if answers.is_empty() {
-        let what = beside.explain_no_comparison();
+        let what = context.explain_no_comparison();
         answers.push(Card { number: title.clone(), what, ..Card::default() });
     }
     let blocks = |contrast: &Contrast| {
@@ -43,7 +43,8 @@ pub fn render_contrasts_page(
         let causes = contrast.cause_blocks().into_iter().map(Block::List);
         std::iter::once(table).chain(subject).chain(causes).listed()
     };
-    let beside_policies = Block::list_if_any(&beside.changed_inputs_heading(), beside.changed_input_lines());
+    let beside_policies =
+        Block::list_if_any(&context.changed_inputs_heading(), context.changed_input_lines());
     let figures = contrasts.iter().zip(1..).flat_map(|(contrast, nth)| {
         let forest = contrast_forest_plot(contrast);
         let changes = (!forest.lines.is_empty()).then(|| draw_chart(&format!("change-{nth}"), &forest));
@@ -56,7 +57,7 @@ pub fn render_contrasts_page(
     let notes = contrasts.iter().flat_map(|it| it.notes.clone()).listed();
     let mut parts = page_parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside_policies));
     parts.push(PagePart::assumptions(PagePiece::list("Notes", notes)));
-    let made = format!("With {}.", beside.made.summary_line());
+    let made = format!("With {}.", context.made.summary_line());
     let page = Page {
         command: "compare",
         title,

@@ -36,11 +36,11 @@ enum Shown {
 /// Draws all comparisons for a terminal, with as many causes as it has room for.
 pub fn draw_contrasts(
     contrasts: &[Contrast],
-    beside: &ComparisonContext,
+    context: &ComparisonContext,
     is_detailed: bool,
     terminal: impl Into<Terminal>,
 ) -> String {
-    let drawn = |terminal, shown| draw_blocks(&contrasts_blocks(contrasts, beside, shown), "\n", terminal);
+    let drawn = |terminal, shown| draw_blocks(&contrasts_blocks(contrasts, context, shown), "\n", terminal);
     match is_detailed {
         true => drawn(terminal.into(), Shown::All),
         false => terminal.into().fitted(0..=CAUSES, |terminal, n| drawn(terminal, Shown::Brief(n))),
@@ -48,24 +48,24 @@ pub fn draw_contrasts(
 }
 
 /// Returns what changes as Markdown, with every cause in the open.
-pub fn contrasts_review_markdown(contrasts: &[Contrast], beside: &ComparisonContext) -> Markdown {
-    blocks_to_markdown(&contrasts_blocks(contrasts, beside, Shown::All))
+pub fn contrasts_review_markdown(contrasts: &[Contrast], context: &ComparisonContext) -> Markdown {
+    blocks_to_markdown(&contrasts_blocks(contrasts, context, Shown::All))
 }
 
 /// Returns the same as the summary of a workflow run: numbers first, causes after a fold.
-pub fn contrasts_summary_markdown(contrasts: &[Contrast], beside: &ComparisonContext) -> Markdown {
-    blocks_to_markdown(&contrasts_blocks(contrasts, beside, Shown::Folded))
+pub fn contrasts_summary_markdown(contrasts: &[Contrast], context: &ComparisonContext) -> Markdown {
+    blocks_to_markdown(&contrasts_blocks(contrasts, context, Shown::Folded))
 }
 
-fn contrasts_blocks(contrasts: &[Contrast], beside: &ComparisonContext, shown: Shown) -> Vec<Block> {
-    let mut blocks: Vec<Block> = beside.loads.iter().map(Block::paragraph).listed();
+fn contrasts_blocks(contrasts: &[Contrast], context: &ComparisonContext, shown: Shown) -> Vec<Block> {
+    let mut blocks: Vec<Block> = context.loads.iter().map(Block::paragraph).listed();
     contrasts.iter().for_each(|contrast| blocks.extend(contrast.to_blocks(shown)));
     if contrasts.is_empty() {
-        blocks.push(Block::Answer(beside.explain_no_comparison()));
+        blocks.push(Block::Answer(context.explain_no_comparison()));
     }
-    let heading = beside.changed_inputs_heading() + ":";
-    blocks.extend(Block::list_if_any(&heading, beside.changed_input_lines()));
-    blocks.push(Block::Made(format!("With {}.", beside.made.summary_line())));
+    let heading = context.changed_inputs_heading() + ":";
+    blocks.extend(Block::list_if_any(&heading, context.changed_input_lines()));
+    blocks.push(Block::Made(format!("With {}.", context.made.summary_line())));
     blocks
 }
 
@@ -305,13 +305,13 @@ fn format_signed_usd(usd: f64, decimals: usize) -> String {
 }
 
 /// Describes the first changed fields, and says how many more there are.
-pub(super) fn describe_field_changes(all: &[FieldChange]) -> Vec<String> {
-    let more = all.len().saturating_sub(FIELDS_SHOWN);
+pub(super) fn describe_field_changes(changes: &[FieldChange]) -> Vec<String> {
+    let more = changes.len().saturating_sub(FIELDS_SHOWN);
     let line = |change: &FieldChange| {
         let says = change.says.each_ref().map(|it| it.as_deref().map_or("(nothing)".into(), readable_value));
         format!("`{}`: {}", change.field, says.join(" → "))
     };
-    let shown = all.iter().take(FIELDS_SHOWN).map(line);
+    let shown = changes.iter().take(FIELDS_SHOWN).map(line);
     shown.chain((more > 0).then(|| format!("and {more} more"))).listed()
 }
 

@@ -121,13 +121,14 @@ struct GroupEstimates {
 }
 
 impl GroupEstimates {
-    fn new(own: &[OwnChange<'_>], of_session: f64, between: f64, freedom: u64) -> Self {
+    fn new(changes: &[OwnChange<'_>], of_session: f64, between: f64, freedom: u64) -> Self {
         /// No error is smaller: sessions that are all alike are not known to be so.
         const LEAST: f64 = 1e-9;
-        let weight = |own: &OwnChange<'_>| 1.0 / (own.change_variance(of_session) + between).max(LEAST);
-        let sum: f64 = own.iter().map(weight).sum();
-        let mean = own.iter().map(|own| own.change * weight(own)).sum::<f64>() / sum;
-        let freedom = [freedom, own.len() as u64 - 1];
+        let weight =
+            |changes: &OwnChange<'_>| 1.0 / (changes.change_variance(of_session) + between).max(LEAST);
+        let sum: f64 = changes.iter().map(weight).sum();
+        let mean = changes.iter().map(|changes| changes.change * weight(changes)).sum::<f64>() / sum;
+        let freedom = [freedom, changes.len() as u64 - 1];
         Self { mean, mean_variance: 1.0 / sum, between, of_session, freedom }
     }
 

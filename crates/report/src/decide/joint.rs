@@ -217,17 +217,17 @@ struct CorrectedTest {
 }
 
 /// Steps down from the best founded statement: each is held against the most extreme of all that are not better founded.
-fn correct_step_down(all: &[RowTest]) -> Vec<CorrectedTest> {
-    let alone = all.iter().map(RowTest::p_value).listed();
-    let mut order: Vec<usize> = (0..all.len()).listed();
+fn correct_step_down(tests: &[RowTest]) -> Vec<CorrectedTest> {
+    let alone = tests.iter().map(RowTest::p_value).listed();
+    let mut order: Vec<usize> = (0..tests.len()).listed();
     order.order_by(|one, other| {
-        alone[*one].total_cmp(&alone[*other]).then(all[*other].stands.total_cmp(&all[*one].stands))
+        alone[*one].total_cmp(&alone[*other]).then(tests[*other].stands.total_cmp(&tests[*one].stands))
     });
     let mut least = vec![1.0; DRAWS];
-    let mut levels = vec![0.0; all.len()];
-    let mut found = vec![CorrectedTest::default(); all.len()];
+    let mut levels = vec![0.0; tests.len()];
+    let mut found = vec![CorrectedTest::default(); tests.len()];
     for nth in order.iter().rev() {
-        least.iter_mut().zip(all[*nth].p_values_of_draws()).for_each(|(least, p)| *least = p.min(*least));
+        least.iter_mut().zip(tests[*nth].p_values_of_draws()).for_each(|(least, p)| *least = p.min(*least));
         found[*nth].p = least.iter().filter(|it| **it <= alone[*nth]).count() as f64 / DRAWS as f64;
         let place = (LEVEL * DRAWS as f64) as usize;
         levels[*nth] = *least.clone().select_nth_unstable_by(place, f64::total_cmp).1;
@@ -240,7 +240,7 @@ fn correct_step_down(all: &[RowTest]) -> Vec<CorrectedTest> {
             stopped.get_or_insert(levels[nth]);
         }
         let level = stopped.unwrap_or(levels[nth]);
-        found[nth] = CorrectedTest { p: most, reach: all[nth].error_quantile(level) };
+        found[nth] = CorrectedTest { p: most, reach: tests[nth].error_quantile(level) };
     }
     found
 }

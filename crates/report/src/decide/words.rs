@@ -99,8 +99,8 @@ impl CostChange {
 }
 
 /// Returns the first word that holds, and what it rests on.
-fn choose_word(row: &JudgedRow<'_>, found: &CostChange) -> (Option<Word>, String) {
-    let Some(against) = why_not_do(row, found) else {
+fn choose_word(row: &JudgedRow<'_>, change: &CostChange) -> (Option<Word>, String) {
+    let Some(against) = why_not_do(row, change) else {
         let why = "it saves and keeps the floor, whatever else was tried beside it".to_owned();
         return (Some(Word::Do), why);
     };
@@ -108,32 +108,32 @@ fn choose_word(row: &JudgedRow<'_>, found: &CostChange) -> (Option<Word>, String
     if saves >= SURELY
         && let Some(why) = loss_left_to_user(row)
     {
-        let why = if found.interval[1] >= 0.0 { format!("{why}; {against}") } else { why };
+        let why = if change.interval[1] >= 0.0 { format!("{why}; {against}") } else { why };
         return (Some(Word::YourCall), why);
     }
-    if saves >= PROBABLY && is_worth_a_try(row, found) {
+    if saves >= PROBABLY && is_worth_a_try(row, change) {
         return (Some(Word::Try), against);
     }
     if row.effect().chances.costs >= PROBABLY {
-        return (Some(Word::Dont), format!("it probably costs more ({})", signed(found.change)));
+        return (Some(Word::Dont), format!("it probably costs more ({})", signed(change.change)));
     }
-    (Some(Word::CannotTell), describe_deciding_measurement(row, found))
+    (Some(Word::CannotTell), describe_deciding_measurement(row, change))
 }
 
 /// Returns what keeps a row from being *do*.
-fn why_not_do(row: &JudgedRow<'_>, found: &CostChange) -> Option<String> {
+fn why_not_do(row: &JudgedRow<'_>, change: &CostChange) -> Option<String> {
     let (n, least) = (row.family.sessions.len(), percent(SAVING_MIN));
     if n < SESSIONS_MIN {
         return Some(format!("{} are too few to be sure: it takes {SESSIONS_MIN}", counted(n, "session")));
     }
-    if found.interval[1] >= 0.0 {
+    if change.interval[1] >= 0.0 {
         let beside = if row.effects.len() > 1 { ", beside everything else that was tried," } else { "" };
-        return Some(format!("its 95% interval{beside} includes no saving ({}%)", interval(found.interval)));
+        return Some(format!("its 95% interval{beside} includes no saving ({}%)", interval(change.interval)));
     }
     if let Some(why) = loss_left_to_user(row) {
         return Some(why);
     }
-    if -found.expected < SAVING_MIN * row.effect().concerned {
+    if -change.expected < SAVING_MIN * row.effect().concerned {
         return Some(format!("the saving to expect is less than {least} of what it concerns"));
     }
     if row.effect().chances.adjusted > LEVEL {
@@ -180,24 +180,24 @@ fn loss_left_to_user(row: &JudgedRow<'_>) -> Option<String> {
     }
 }
 
-fn is_worth_a_try(row: &JudgedRow<'_>, found: &CostChange) -> bool {
+fn is_worth_a_try(row: &JudgedRow<'_>, change: &CostChange) -> bool {
     let floor = Floor(row.family.floor);
     let kept = row.effect().kept.as_ref().map(|kept| kept.value);
     let is_judged = row.lever().unjudged.is_none() && (kept.is_some() || !row.effect().is_edited);
-    let loses_little = found.own_high <= LOSS_MOST * -found.change + ROUNDING;
+    let loses_little = change.own_high <= LOSS_MOST * -change.change + ROUNDING;
     is_judged && loses_little && floor.keeps(kept, row.effect().task)
 }
 
 /// Says which number would decide, and how often it has to be measured.
-fn describe_deciding_measurement(row: &JudgedRow<'_>, found: &CostChange) -> String {
+fn describe_deciding_measurement(row: &JudgedRow<'_>, change: &CostChange) -> String {
     let (Some(cost), n) = (&row.effect().cost, row.family.sessions.len()) else { return String::new() };
-    let side = usize::from(found.change < 0.0);
+    let side = usize::from(change.change < 0.0);
     // A change is told from none where its interval does not reach zero.
-    let left = found.change.powi(2) - row.effect().reach.0[side].powi(2);
+    let left = change.change.powi(2) - row.effect().reach.0[side].powi(2);
     if left <= 0.0 {
         let what = row.effect().largest_assumption();
         let what = what.map_or("what is assumed", |assumed| assumed.about());
-        let narrower = row.effect().reach.0[side] / found.change.abs();
+        let narrower = row.effect().reach.0[side] / change.change.abs();
         let cases = (narrower * narrower).ceil();
         return format!(
             "it depends on {what}, which is assumed; to decide, it would have to be measured on {cases:.0} times as many cases"
@@ -205,7 +205,7 @@ fn describe_deciding_measurement(row: &JudgedRow<'_>, found: &CostChange) -> Str
     }
     let needed = (n as f64 * cost.half_width().powi(2) / left).ceil();
     if needed > MOST_SESSIONS {
-        return format!("the change ({}) is too small to be told from none", signed(found.change));
+        return format!("the change ({}) is too small to be told from none", signed(change.change));
     }
     format!("about {} would tell, if they are like these", counted((needed as usize).max(n + 1), "session"))
 }

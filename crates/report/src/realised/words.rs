@@ -15,42 +15,42 @@ use ctxsim_base::grid::numbers::listed_code;
 const NOTHING: f64 = 5e-4;
 
 /// Returns it for a terminal.
-pub fn terminal_text(found: &Realised, terminal: impl Into<Terminal>) -> String {
-    draw_blocks(&text_blocks(found), "\n", terminal.into())
+pub fn terminal_text(realised: &Realised, terminal: impl Into<Terminal>) -> String {
+    draw_blocks(&text_blocks(realised), "\n", terminal.into())
 }
 
-pub fn markdown(found: &Realised) -> Markdown {
-    blocks_to_markdown(&text_blocks(found))
+pub fn markdown(realised: &Realised) -> Markdown {
+    blocks_to_markdown(&text_blocks(realised))
 }
 
-fn text_blocks(found: &Realised) -> Vec<Block> {
-    let mut blocks = vec![Block::Answer(outcome_sentence(found))];
-    let word = text_if_any(found.word.len(), |_| format!(", which was “{}”", found.word));
-    let change = format!("The change: {} of {}{word}", listed_code(&found.set), found.agent);
-    let promised = format!("Forecast for sessions like the earlier ones: {}", signed(found.promised));
+fn text_blocks(realised: &Realised) -> Vec<Block> {
+    let mut blocks = vec![Block::Answer(outcome_sentence(realised))];
+    let word = text_if_any(realised.word.len(), |_| format!(", which was “{}”", realised.word));
+    let change = format!("The change: {} of {}{word}", listed_code(&realised.set), realised.agent);
+    let promised = format!("Forecast for sessions like the earlier ones: {}", signed(realised.promised));
     blocks.push(Block::Text(format!("{change}. {promised}.")));
-    if found.sessions > 0 {
-        blocks.push(Block::paragraph(billed_sums_sentence(found)));
+    if realised.sessions > 0 {
+        blocks.push(Block::paragraph(billed_sums_sentence(realised)));
     }
-    if found.is_by_cost && found.sessions > 0 && found.forecast.abs() < NOTHING {
+    if realised.is_by_cost && realised.sessions > 0 && realised.forecast.abs() < NOTHING {
         let nothing = "As simulated, the change does next to nothing in these sessions";
         blocks.push(Block::Text(format!("{nothing}, whatever it does in others.")));
     }
-    blocks.extend(found.compared.iter().map(|it| Block::paragraph(compared_sessions_sentence(it))));
-    blocks.extend(left_out_sentence(found).map(Block::Text));
-    blocks.extend(found.notes.iter().map(|it| Block::Aside(it.clone())));
-    if !found.kinds.is_empty() {
-        blocks.push(Block::Table(kinds_grid(found)));
+    blocks.extend(realised.compared.iter().map(|it| Block::paragraph(compared_sessions_sentence(it))));
+    blocks.extend(left_out_sentence(realised).map(Block::Text));
+    blocks.extend(realised.notes.iter().map(|it| Block::Aside(it.clone())));
+    if !realised.kinds.is_empty() {
+        blocks.push(Block::Table(kinds_grid(realised)));
     }
-    blocks.push(Block::Aside(measure_sentence(found)));
-    blocks.extend(found.outcomes.iter().flat_map(OutcomeReport::text_blocks));
+    blocks.push(Block::Aside(measure_sentence(realised)));
+    blocks.extend(realised.outcomes.iter().flat_map(OutcomeReport::text_blocks));
     blocks
 }
 
 /// Says in a sentence what became of the forecast.
-fn outcome_sentence(found: &Realised) -> String {
-    let answer = answer_sentence(found);
-    match (found.is_shown, found.sessions) {
+fn outcome_sentence(realised: &Realised) -> String {
+    let answer = answer_sentence(realised);
+    match (realised.is_shown, realised.sessions) {
         (true, _) => answer,
         (false, 0) => format!("Nothing shows that anybody made this change. {answer}"),
         (false, _) => format!(
@@ -74,19 +74,19 @@ fn answer_sentence(found: &Realised) -> String {
 }
 
 /// Says how many more sessions it takes, or that no number would do.
-fn undecided_sentence(found: &Realised) -> String {
-    let so_far = match found.sessions {
+fn undecided_sentence(realised: &Realised) -> String {
+    let so_far = match realised.sessions {
         0 => " So far, no later session has the change.".to_owned(),
         n => {
-            let ends = found.interval.map(|it| format!(", 95% interval {}%", interval(it)));
+            let ends = realised.interval.map(|it| format!(", 95% interval {}%", interval(it)));
             let n = counted(n as usize, "later session") + &ends.unwrap_or_default();
-            format!(" So far: {} in {n}; forecast: {}.", signed(found.realised), signed(found.forecast))
+            format!(" So far: {} in {n}; forecast: {}.", signed(realised.realised), signed(realised.forecast))
         }
     };
-    match found.more_sessions {
+    match realised.more_sessions {
         Some(n) => format!("Not yet: about {} more sessions like these would tell.{so_far}", thousands(n)),
         None => {
-            let trial = found.trial_sessions.map_or_else(String::new, |n| {
+            let trial = realised.trial_sessions.map_or_else(String::new, |n| {
                 let n = thousands(n);
                 format!(" A trial by days (`ctxsim advise --trial KEY=VALUE`) would tell after about {n} sessions.")
             });
@@ -102,8 +102,8 @@ fn format_more_or_less(change: f64) -> String {
     if change <= 0.0 { format!("{} less", percent(-change)) } else { format!("{} more", percent(change)) }
 }
 
-fn billed_sums_sentence(found: &Realised) -> String {
-    let how = match (found.is_by_cost, &found.compared) {
+fn billed_sums_sentence(realised: &Realised) -> String {
+    let how = match (realised.is_by_cost, &realised.compared) {
         (true, None) => {
             "simulated with the earlier settings, and corrected by how far such simulations were off earlier bills"
         }
@@ -113,7 +113,7 @@ fn billed_sums_sentence(found: &Realised) -> String {
         (false, None) => "by their requests and at the earlier rates of their kinds",
         (false, Some(_)) => "by their requests and at the rates of the sessions without the change",
     };
-    let [billed, before] = [found.billed_usd, found.before_usd].map(format_usd);
+    let [billed, before] = [realised.billed_usd, realised.before_usd].map(format_usd);
     format!("They were billed {billed}. Without the change they would have been billed {before}: {how}.")
 }
 
@@ -127,19 +127,19 @@ fn compared_sessions_sentence(compared: &ComparedSessions) -> String {
 }
 
 /// Says how many later sessions do not count, and why; and how many were there before.
-fn left_out_sentence(found: &Realised) -> Option<String> {
-    let [out, all] = found.left_out_later;
-    let reasons = found.left_out.iter();
+fn left_out_sentence(realised: &Realised) -> Option<String> {
+    let [out, all] = realised.left_out_later;
+    let reasons = realised.left_out.iter();
     let reasons = reasons.map(|(reason, n)| format!("{}, because {reason}", thousands(*n as u64)));
     let reasons = reasons.listed().join("; ");
     let many = ", more than a fifth, so that the answer is only of the others";
-    let many = if found.leaves_out_many() { many } else { "" };
+    let many = if realised.leaves_out_many() { many } else { "" };
     let (out, all) = (thousands(out as u64), counted(all, "later session"));
     (!reasons.is_empty()).then(|| format!("Left out: {out} of {all}{many}. {reasons}."))
 }
 
-fn measure_sentence(found: &Realised) -> String {
-    let what = match found.is_by_cost {
+fn measure_sentence(realised: &Realised) -> String {
+    let what = match realised.is_by_cost {
         true => {
             "Measured: what their input was billed. Logs do not show outputs whole, nor the requests that compact, so these are as simulated on both sides; what an agent looks up again is in both."
         }
@@ -150,9 +150,9 @@ fn measure_sentence(found: &Realised) -> String {
     )
 }
 
-fn kinds_grid(found: &Realised) -> Grid {
-    let rate = |rate: f64| if found.is_by_cost { format!("{rate:.3}") } else { format_usd(rate) };
-    let by = if found.is_by_cost { "billed of simulated before" } else { "per request before" };
+fn kinds_grid(realised: &Realised) -> Grid {
+    let rate = |rate: f64| if realised.is_by_cost { format!("{rate:.3}") } else { format_usd(rate) };
+    let by = if realised.is_by_cost { "billed of simulated before" } else { "per request before" };
     let columns: [Of<'_, RealisedKind>; 7] = [
         ("kind of session", &|it| it.kind.clone()),
         ("sessions before", &|it| it.sessions[0].to_string()),
@@ -162,7 +162,7 @@ fn kinds_grid(found: &Realised) -> Grid {
         ("Δ", &|it| signed(it.rate[1] / it.rate[0] - 1.0)),
         ("forecast", &|it| signed(it.forecast)),
     ];
-    Grid::from_columns("", 1, &found.kinds, &columns)
+    Grid::from_columns("", 1, &realised.kinds, &columns)
 }
 
 /// What the answer rests on.
@@ -173,55 +173,58 @@ const RESTS_ON: &str = "It is “as forecast” if the whole 95% interval is les
 ///
 /// # Errors
 /// What the template says.
-pub fn html_page(found: &Realised) -> Result<String, template::Error> {
+pub fn html_page(realised: &Realised) -> Result<String, template::Error> {
     Page {
         command: "realised",
-        title: format!("What became of {}", listed(&found.set)),
-        about: format!("{}, {} later sessions.", found.agent, found.sessions),
-        answers: vec![answer_card(found)],
+        title: format!("What became of {}", listed(&realised.set)),
+        about: format!("{}, {} later sessions.", realised.agent, realised.sessions),
+        answers: vec![answer_card(realised)],
         rests_on: vec![RESTS_ON.to_owned()],
-        parts: page_parts(forest_chart(found).into_iter().listed(), text_blocks(found).into_iter().skip(1)),
+        parts: page_parts(
+            forest_chart(realised).into_iter().listed(),
+            text_blocks(realised).into_iter().skip(1),
+        ),
     }
     .into_html()
 }
 
 /// Draws what came about beside what was forecast.
-fn forest_chart(found: &Realised) -> Option<PageChart> {
+fn forest_chart(realised: &Realised) -> Option<PageChart> {
     let line =
         |name: &str, change, ends, note| ForestLine::of_cost_change(name.to_owned(), change, ends, note);
-    let n = counted(found.sessions as usize, "later session");
+    let n = counted(realised.sessions as usize, "later session");
     let forest = ForestPlot {
         title: "What it changed".to_owned(),
-        subject: found.agent.clone(),
+        subject: realised.agent.clone(),
         base: "the earlier settings".to_owned(),
         of: "change",
         lines: vec![
-            line("came about", found.realised, found.interval, format!("in {n}")),
-            line("forecast for these sessions", found.forecast, None, String::new()),
-            line("forecast for the earlier ones", found.promised, None, String::new()),
+            line("came about", realised.realised, realised.interval, format!("in {n}")),
+            line("forecast for these sessions", realised.forecast, None, String::new()),
+            line("forecast for the earlier ones", realised.promised, None, String::new()),
         ],
     };
-    (found.sessions > 0 && found.realised.is_finite()).then(|| draw_chart("realised", &forest))
+    (realised.sessions > 0 && realised.realised.is_finite()).then(|| draw_chart("realised", &forest))
 }
 
-fn answer_card(found: &Realised) -> Card {
-    let (number, tone) = match found.answer {
-        _ if !found.is_shown => ("No sign of the change", Tone::Plain),
+fn answer_card(realised: &Realised) -> Card {
+    let (number, tone) = match realised.answer {
+        _ if !realised.is_shown => ("No sign of the change", Tone::Plain),
         ForecastOutcome::AsForecast => ("As forecast", Tone::Better),
         ForecastOutcome::More => ("More than forecast", Tone::Better),
         ForecastOutcome::Less => ("Less than forecast", Tone::Worse),
-        ForecastOutcome::CannotTell if found.more_sessions.is_none() => ("Cannot be told", Tone::Plain),
+        ForecastOutcome::CannotTell if realised.more_sessions.is_none() => ("Cannot be told", Tone::Plain),
         ForecastOutcome::CannotTell => ("Not yet", Tone::Plain),
     };
-    let saved = (found.sessions > 0).then(|| {
-        let usd = format_usd_cents(found.before_usd - found.billed_usd);
-        format!("{usd} saved in these sessions ({})", signed(found.realised))
+    let saved = (realised.sessions > 0).then(|| {
+        let usd = format_usd_cents(realised.before_usd - realised.billed_usd);
+        format!("{usd} saved in these sessions ({})", signed(realised.realised))
     });
     Card {
         number: number.to_owned(),
         what: saved.unwrap_or_else(|| "No later session has the change.".to_owned()),
-        sure: found.interval.map(|it| format!("95% interval {}%", interval(it))),
-        words: vec![outcome_sentence(found)],
+        sure: realised.interval.map(|it| format!("95% interval {}%", interval(it))),
+        words: vec![outcome_sentence(realised)],
         tone,
         ..Card::default()
     }

@@ -72,23 +72,23 @@ pub(super) fn all_grids(comparison: &Sensitivity, is_detailed: bool) -> Vec<Grid
     grids.into_iter().map(|grid| Grid { more: column_legend(&grid), ..grid.leaving(&LEAVING) }).listed()
 }
 
-fn grid_title(all: &Sensitivity, grid: &Compared, what: &str) -> String {
+fn grid_title(sensitivity: &Sensitivity, grid: &Compared, what: &str) -> String {
     match grid.load.as_str() {
-        ALL => format!("{what} · all {} scenarios", all.grids.len() - 1),
+        ALL => format!("{what} · all {} scenarios", sensitivity.grids.len() - 1),
         load => format!("{what} · {load}"),
     }
 }
 
-fn costs_grid(all: &Sensitivity, grid: &Compared) -> Grid {
-    let is_counted = all.profiles.iter().any(|it| it.counts().is_some());
+fn costs_grid(sensitivity: &Sensitivity, grid: &Compared) -> Grid {
+    let is_counted = sensitivity.profiles.iter().any(|it| it.counts().is_some());
     let heads = ["profile", "as of"].into_iter().chain(is_counted.then_some("tokens"));
-    let columns = heads.map(str::to_owned).chain(policy_letters(all)).listed();
+    let columns = heads.map(str::to_owned).chain(policy_letters(sensitivity)).listed();
     // All lists with as many decimals: those of the cheapest, but at most four beside a list that costs a dollar.
     let largest = |row: &PriceRow| row.cells.iter().filter_map(PriceCell::cost).fold(0.0, f64::max);
     let is_dear = grid.rows.iter().any(|it| largest(it) >= 1.0);
     let decimals = grid.rows.iter().map(|it| numbers::decimals(largest(it))).max().unwrap_or(4);
     let decimals = if is_dear { decimals.min(4) } else { decimals };
-    let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
+    let rows = sensitivity.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let mut line = vec![profile.name.clone(), profile.as_of.clone()];
         line.extend(is_counted.then(|| profile.counts().unwrap_or_else(|| NONE.to_owned())));
         line.extend(row.cells.iter().map(|cell| {
@@ -97,13 +97,13 @@ fn costs_grid(all: &Sensitivity, grid: &Compared) -> Grid {
         }));
         line
     });
-    Grid::new(grid_title(all, grid, "Cost in USD"), 1, &columns, rows)
+    Grid::new(grid_title(sensitivity, grid, "Cost in USD"), 1, &columns, rows)
 }
 
 /// Returns the cheapest policies, and the evidence that they keep.
-fn cost_orders_grid(all: &Sensitivity, grid: &Compared) -> Grid {
-    let letters = policy_letters(all);
-    let rows = all.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
+fn cost_orders_grid(sensitivity: &Sensitivity, grid: &Compared) -> Grid {
+    let letters = policy_letters(sensitivity);
+    let rows = sensitivity.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
         let cheapest = row.cheapest();
         let kept = cheapest.and_then(|it| row.cells[it].kept());
         let label = cheapest.map_or(NONE, |it| if it == 0 { "baseline" } else { label_name(row.label(it)) });
@@ -115,7 +115,7 @@ fn cost_orders_grid(all: &Sensitivity, grid: &Compared) -> Grid {
         [profile.name.clone(), order, or_none(kept, percent), label.to_owned(), or_none(until, |it| it)]
     });
     let columns = ["profile", "order by cost", "cheapest keeps", "cheapest is", "until"];
-    let title = grid_title(all, grid, "Order by cost, and the evidence kept by the cheapest");
+    let title = grid_title(sensitivity, grid, "Order by cost, and the evidence kept by the cheapest");
     Grid::new(title, 1, &columns, rows)
 }
 
@@ -131,11 +131,11 @@ fn format_cost_order(row: &PriceRow, letters: &[String]) -> String {
     if text.is_empty() { NONE.to_owned() } else { text }
 }
 
-fn rank_flips_grid(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
-    let letters = policy_letters(all);
+fn rank_flips_grid(sensitivity: &Sensitivity, grid: &Compared) -> Option<Grid> {
+    let letters = policy_letters(sensitivity);
     let names = |profiles: &[usize]| {
         let mut room = NAMES_WIDTH;
-        let names = profiles.iter().map(|it| all.profiles[*it].name.as_str());
+        let names = profiles.iter().map(|it| sensitivity.profiles[*it].name.as_str());
         let fits = |name: &&str| {
             room = room.saturating_sub(name.chars().count() + 2);
             room > 0
@@ -162,12 +162,13 @@ fn rank_flips_grid(all: &Sensitivity, grid: &Compared) -> Option<Grid> {
         ]
     };
     let columns = ["pair", "first cheaper", "second cheaper", "exceptions"];
-    (!grid.flips.is_empty())
-        .then(|| Grid::new(grid_title(all, grid, "Rank flips"), 1, &columns, grid.flips.iter().map(line)))
+    (!grid.flips.is_empty()).then(|| {
+        Grid::new(grid_title(sensitivity, grid, "Rank flips"), 1, &columns, grid.flips.iter().map(line))
+    })
 }
 
-fn elasticities_grid(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
-    let letters = policy_letters(all);
+fn elasticities_grid(sensitivity: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
+    let letters = policy_letters(sensitivity);
     let cells = || grid.rows.iter().flat_map(|it| &it.cells);
     // Most lists have no price for some of it, and nobody stores anything under most rules.
     let is_paid =
@@ -175,7 +176,7 @@ fn elasticities_grid(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> G
     let parts: Vec<VariedRate> = VariedRate::ALL.into_iter().filter(is_paid).listed();
     let columns = ["profile", "policy"].into_iter().chain(parts.iter().map(|it| it.name()));
     let mut rows = Vec::new();
-    for (profile, row) in all.profiles.iter().zip(&grid.rows) {
+    for (profile, row) in sensitivity.profiles.iter().zip(&grid.rows) {
         let shown = if is_detailed { row.cells.len() } else { 1 };
         for (letter, cell) in letters.iter().zip(&row.cells).take(shown) {
             let mut line = vec![profile.name.clone(), letter.clone()];
@@ -184,11 +185,16 @@ fn elasticities_grid(all: &Sensitivity, grid: &Compared, is_detailed: bool) -> G
         }
     }
     let columns: Vec<String> = columns.map(|it| it.replace('_', " ")).listed();
-    Grid::new(grid_title(all, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"), 2, &columns, rows)
+    Grid::new(
+        grid_title(sensitivity, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"),
+        2,
+        &columns,
+        rows,
+    )
 }
 
-fn break_even_grid(all: &Sensitivity) -> Option<Grid> {
-    let known = all.profiles.iter().filter(|it| it.break_even.hit_share_short.is_some());
+fn break_even_grid(sensitivity: &Sensitivity) -> Option<Grid> {
+    let known = sensitivity.profiles.iter().filter(|it| it.break_even.hit_share_short.is_some());
     let known: Vec<(&str, &BreakEven)> = known.map(|it| (it.name.as_str(), &it.break_even)).listed();
     let share = |it| or_none(it, numbers::percent);
     let number = numbers::fixed_or_none;
@@ -307,7 +313,7 @@ fn label_name(label: Option<Label>) -> &'static str {
 }
 
 /// Returns a line for each policy.
-fn savings_grid(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
+fn savings_grid(sensitivity: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
     let remembered = grid.rows.iter().flat_map(|it| &it.cells).find_map(|it| it.remembered.as_ref());
     let is_priced = |row: &&PriceRow| !row.is_free() && row.cells.iter().any(|cell| cell.rank.is_some());
     let n_priced = grid.rows.iter().filter(is_priced).count();
@@ -336,7 +342,12 @@ fn savings_grid(all: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid 
         }),
     ];
     let policies = (0..letters.len()).listed();
-    Grid::from_columns(grid_title(all, grid, "Savings and losses of each policy"), 1, &policies, &columns)
+    Grid::from_columns(
+        grid_title(sensitivity, grid, "Savings and losses of each policy"),
+        1,
+        &policies,
+        &columns,
+    )
 }
 
 /// Writes the median of the changes of cost against the first policy.

@@ -11,7 +11,7 @@ use crate::prelude::*;
 use crate::template;
 use crate::verdict::{MIN_EVIDENCE, format_round_percent};
 use ctxsim_engine::measure::floor::Floor;
-use ctxsim_engine::measure::sensitivity::{PriceRow, ProfileShare, Sensitivity};
+use ctxsim_engine::measure::sensitivity::{ComparedProfile, PriceRow, Sensitivity};
 use ctxsim_input::profile::price::VariedRate as Rate;
 
 /// What a policy must keep to be called the cheapest.
@@ -99,7 +99,7 @@ fn most_often_cheapest(comparison: &Sensitivity, grid: &Compared) -> Option<(usi
 /// Returns whom each price list is cheapest for.
 fn cheapest_by_price_list(comparison: &Sensitivity, grid: &Compared) -> Option<Winners> {
     let label = |nth: usize| PolicyLabel::new(&comparison.policies[nth], nth);
-    let won = |(profile, row): (&ProfileShare, &PriceRow)| {
+    let won = |(profile, row): (&ComparedProfile, &PriceRow)| {
         let best = row.cheapest_keeping(FLOOR)?;
         let change = row.cells[best].cost()? / row.cells[0].cost()? - 1.0;
         let change = Some(change).filter(|it| best > 0 && it.is_finite());

@@ -95,30 +95,30 @@ impl<'s> SessionUnderVariant<'s> {
     }
 
     /// Returns the samples of a ratio that are known.
-    fn ratio_samples(all: &[Self], pair: fn(&Self) -> Option<NumberPair>) -> Vec<RatioSample<'s>> {
+    fn ratio_samples(sessions: &[Self], pair: fn(&Self) -> Option<NumberPair>) -> Vec<RatioSample<'s>> {
         let sample = |it: &Self| {
             let TunedSession { project, last_ms, .. } = it.session;
             Some(RatioSample { pair: pair(it).filter(|it| it.1 > 0.0)?, project, at_ms: *last_ms })
         };
-        all.iter().filter_map(sample).listed()
+        sessions.iter().filter_map(sample).listed()
     }
 
     /// Returns what the variant and the base cost, if it is known of every session.
-    fn sum_of_costs(all: &[Self]) -> Option<NumberPair> {
-        let costs: Option<Vec<_>> = all.iter().map(Self::variant_and_base_costs).collect();
+    fn sum_of_costs(sessions: &[Self]) -> Option<NumberPair> {
+        let costs: Option<Vec<_>> = sessions.iter().map(Self::variant_and_base_costs).collect();
         costs.map(|it| sum_of_pairs(it.into_iter()))
     }
 }
 
 /// Returns the relative difference in cost, if it is known for every session.
-pub(super) fn cost_change(all: &[SessionUnderVariant<'_>]) -> Option<f64> {
-    let (own, base) = SessionUnderVariant::sum_of_costs(all)?;
+pub(super) fn cost_change(sessions: &[SessionUnderVariant<'_>]) -> Option<f64> {
+    let (own, base) = SessionUnderVariant::sum_of_costs(sessions)?;
     (base > 0.0).then(|| own / base - 1.0)
 }
 
 /// Returns the share of turns' requests that still show what the user asked; `None` where all do, or nothing is needed of it.
-fn task_shown_share(all: &[SessionUnderVariant<'_>]) -> Option<f64> {
-    let users = all.iter().map(|it| &it.variant_tally().sums.needs.users);
+fn task_shown_share(sessions: &[SessionUnderVariant<'_>]) -> Option<f64> {
+    let users = sessions.iter().map(|it| &it.variant_tally().sums.needs.users);
     let (met, needed) = sum_of_pairs(users.map(|it| (it.running_met, it.running)));
     (met < needed).then(|| met / needed)
 }
@@ -137,8 +137,8 @@ pub(super) fn judge_variant<'s>(all: &[SessionUnderVariant<'s>], floor: f64) -> 
 }
 
 /// Names the numbers that stand for the evidence that is kept; loads of several kinds have several.
-fn kept_number_names(all: &[SessionUnderVariant<'_>]) -> Option<String> {
-    let names = all.iter().filter_map(|it| it.session.remembered.as_ref()).map(|it| it.0.as_str());
+fn kept_number_names(sessions: &[SessionUnderVariant<'_>]) -> Option<String> {
+    let names = sessions.iter().filter_map(|it| it.session.remembered.as_ref()).map(|it| it.0.as_str());
     let names = crate::distinct(names).join(" and ");
     (!names.is_empty()).then_some(names)
 }
@@ -231,10 +231,10 @@ impl TunePart {
 }
 
 /// Says where limits rest on too few blocks to tell how these differ.
-pub(super) fn block_cautions(all: &[SessionUnderVariant<'_>]) -> Vec<String> {
-    let samples = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
+pub(super) fn block_cautions(sessions: &[SessionUnderVariant<'_>]) -> Vec<String> {
+    let samples = SessionUnderVariant::ratio_samples(sessions, SessionUnderVariant::variant_and_base_costs);
     // What is generated has neither projects nor times, and what is remembered is played under seeds.
-    let is_recorded = all.iter().all(|it| it.session.remembered.is_none())
+    let is_recorded = sessions.iter().all(|it| it.session.remembered.is_none())
         && samples.iter().any(|it| it.at_ms.is_some() || !it.project.is_empty());
     if samples.is_empty() || !is_recorded {
         return Vec::new();
@@ -292,9 +292,9 @@ pub(super) fn parts_by_project_and_time(all: &[SessionUnderVariant<'_>]) -> Vec<
 }
 
 /// Returns the costs of the variant and of the base, with what is assumed of them, on the sessions that can be compared.
-fn assumed_costs(all: &[SessionUnderVariant<'_>]) -> Option<[AssumedCost; 2]> {
+fn assumed_costs(sessions: &[SessionUnderVariant<'_>]) -> Option<[AssumedCost; 2]> {
     let [mut own, mut base] = [AssumedCost::default(); 2];
-    for it in all.iter().filter(|it| it.variant_and_base_costs().is_some()) {
+    for it in sessions.iter().filter(|it| it.variant_and_base_costs().is_some()) {
         own += it.variant_tally().assumed_cost().unwrap_or_default();
         base += it.session.base.assumed_cost().unwrap_or_default();
     }

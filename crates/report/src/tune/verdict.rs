@@ -96,25 +96,25 @@ impl Tuned {
     }
 
     /// Says that the base keeps too little to be a measure, and what keeps more.
-    fn base_below_floor_sentence(&self, kept: f64) -> String {
+    fn base_below_floor_sentence(&self, kept_share: f64) -> String {
         const SHOWN: usize = 3;
         let points = self.points.iter().filter_map(|it| Some((it, it.parts.first()?)));
         let known = points.filter_map(|(point, own)| Some((own.evidence_kept?, point, own)));
-        let mut more = known.filter(|it| keeps_more(Some(it.0), Some(kept))).listed();
+        let mut more = known.filter(|it| keeps_more(Some(it.0), Some(kept_share))).listed();
         more.order_by(|one, other| other.0.total_cmp(&one.0));
         more.dedup_by(|one, other| one.2 == other.2);
-        let said = more.iter().map(|(kept, point, own)| {
+        let said = more.iter().map(|(kept_share, point, own)| {
             let change = own.cost_change().map_or_else(String::new, |it| format!(", {}", signed(it)));
-            format!("{} ({}{change})", variant_name(&point.set), percent(*kept))
+            format!("{} ({}{change})", variant_name(&point.set), percent(*kept_share))
         });
         let others = match more.len() {
             0 => "no variant keeps more".to_owned(),
             _ => format!("these keep more: {}", first_few(said, SHOWN)),
         };
-        let (base, kept, floor) = (&self.base, percent(kept), percent(self.min_evidence));
+        let (base, kept_share, floor) = (&self.base, percent(kept_share), percent(self.min_evidence));
         let keeps = match self.number_for_evidence_kept() {
-            None => format!("keeps only {kept} of the evidence"),
-            Some(number) => format!("comes to only {kept} ({number})"),
+            None => format!("keeps only {kept_share} of the evidence"),
+            Some(number) => format!("comes to only {kept_share} ({number})"),
         };
         format!(
             "{base} itself {keeps}, less than the floor of {floor}, so nothing is recommended for being cheap; {others}"
@@ -152,19 +152,20 @@ impl Tuned {
     }
 
     /// Returns why the choice does not hold: on the sessions held out, then with each project held out in turn. The one place that decides.
-    pub(super) fn why_choice_fails(&self, out: &TunePart) -> Option<Reason> {
+    pub(super) fn why_choice_fails(&self, held_out: &TunePart) -> Option<Reason> {
         let in_turn = self.by_project.as_ref();
-        self.why_choice_fails_on(out, "on the held-out sessions")
+        self.why_choice_fails_on(held_out, "on the held-out sessions")
             .or_else(|| self.why_choice_fails_on(in_turn?, "where each project is held out in turn"))
     }
 
     /// Returns why the choice does not hold on what it was not made on.
-    fn why_choice_fails_on(&self, out: &TunePart, place: &str) -> Option<Reason> {
+    fn why_choice_fails_on(&self, held_out: &TunePart, place: &str) -> Option<Reason> {
         let (base, floor) = (&self.base, self.min_evidence);
-        let Some(ends) = out.spread.and_then(|it| it.interval).filter(|_| out.cost.is_some()) else {
+        let Some(ends) = held_out.spread.and_then(|it| it.interval).filter(|_| held_out.cost.is_some())
+        else {
             return some_reason(WhyNot::NotComparable, format!("{place} it {}", not_comparable_clause(base)));
         };
-        let declared = for_later(&out.cost_limits).and_then(|it| it.as_declared);
+        let declared = for_later(&held_out.cost_limits).and_then(|it| it.as_declared);
         if let Some(declared) = declared.filter(|it| it[1] < 0.0 && ends[1] >= 0.0) {
             let [declared, ends] = [declared, ends].map(interval);
             let text = format!(
@@ -173,21 +174,21 @@ impl Tuned {
             return some_reason(WhyNot::RecoveryAssumptions, text);
         }
         if ends[1] >= 0.0 {
-            let (over, ends) = (blocks_clause(&out.cost_limits), interval(ends));
+            let (over, ends) = (blocks_clause(&held_out.cost_limits), interval(ends));
             let text = format!("{place} the best alternative saves nothing measurable{over} ({ends}%)");
             return some_reason(WhyNot::IntervalIncludesZero, text);
         }
-        if out.without_best.is_none_or(|it| it >= 0.0) {
-            let one = if out.projects > 1 { "project" } else { "session" };
+        if held_out.without_best.is_none_or(|it| it >= 0.0) {
+            let one = if held_out.projects > 1 { "project" } else { "session" };
             let best = format!("{place}, without the {one} that saves most");
             return some_reason(WhyNot::OneProject, format!("{best}, it does not cost less than {base}"));
         }
-        if let Some(task) = out.task_kept.filter(|it| !Floor(floor).passes(Some(*it))) {
+        if let Some(task) = held_out.task_kept.filter(|it| !Floor(floor).passes(Some(*it))) {
             let text = format!("{place} only {} of the requests show what the user asked", percent(task));
             return some_reason(WhyNot::Evidence, text);
         }
-        if !out.surely_keeps(floor) {
-            let (what, least) = (self.keep_floor_clause(&percent(floor)), least_kept_clause(out));
+        if !held_out.surely_keeps(floor) {
+            let (what, least) = (self.keep_floor_clause(&percent(floor)), least_kept_clause(held_out));
             return some_reason(WhyNot::Evidence, format!("{place} it is not certain to {what}{least}"));
         }
         None
@@ -195,18 +196,18 @@ impl Tuned {
 }
 
 /// Returns why a choice that holds is still not to be made: the rule does not call it *do*.
-pub(super) fn reason_if_not_do(found: &Lever) -> Option<Reason> {
-    let word = found.word.filter(|it| *it != Word::Do)?;
-    some_reason(WhyNot::Word, format!("the word for it is “{}”: {}", word.text(), found.why))
+pub(super) fn reason_if_not_do(lever: &Lever) -> Option<Reason> {
+    let word = lever.word.filter(|it| *it != Word::Do)?;
+    some_reason(WhyNot::Word, format!("the word for it is “{}”: {}", word.text(), lever.why))
 }
 
 /// Returns the word of a choice, and what it rests on. What saves on the sessions held out, and was not found to hold there by the rule of
 /// fitted numbers, can be tried.
-pub(super) fn word_and_sentence(mut found: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
-    if let Some(reason) = reason.filter(|_| found.word == Some(Word::Do)) {
-        (found.word, found.why) = (Some(Word::Try), reason.text.clone());
+pub(super) fn word_and_sentence(mut lever: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
+    if let Some(reason) = reason.filter(|_| lever.word == Some(Word::Do)) {
+        (lever.word, lever.why) = (Some(Word::Try), reason.text.clone());
     }
-    (found.word, found.verdict_sentence())
+    (lever.word, lever.verdict_sentence())
 }
 
 /// Says how little evidence may be kept, and which blocks say so.
