@@ -92,7 +92,7 @@ impl Report {
     /// change in which file. Empty if no load asks what is remembered.
     #[must_use]
     pub fn repairs(&self) -> Vec<String> {
-        self.inner.repair_lines()
+        self.inner.memory_repair_lines()
     }
 
     /// Returns the JSON report, byte for byte as `ctxsim run --format json` writes it.

@@ -245,7 +245,7 @@ impl NameChoices {
     /// A file with its own name; its path distinguishes it from others of that name.
     pub(super) fn of_file(name: &str, path: &Path) -> Self {
         let mut names = vec![name.to_owned()];
-        names.extend(path_endings(path, &file_name(path)));
+        names.extend(path_endings_with_name(path, &file_name(path)));
         Self(names)
     }
 
@@ -262,7 +262,7 @@ impl NameChoices {
         } else {
             names.push(stem.clone());
         }
-        names.extend(path_endings(path, &stem));
+        names.extend(path_endings_with_name(path, &stem));
         names.push(path.display().to_string());
         Self(names)
     }
@@ -302,7 +302,7 @@ pub(super) fn shortest_unique_names(inputs: &[NameChoices]) -> Vec<String> {
 }
 
 /// Returns a path's ends, the shortest first, with something in the place of the file's name.
-fn path_endings(path: &Path, name: &str) -> Vec<String> {
+fn path_endings_with_name(path: &Path, name: &str) -> Vec<String> {
     let mut ends = vec![name.to_owned()];
     let folders = path.parent().into_iter().flat_map(Path::components).rev();
     for folder in folders {

@@ -168,7 +168,7 @@ impl Command {
             Self::Init(args) => init::write_starter_files(catalog, &args),
             Self::Sensitivity(args) => sensitivity::write_sensitivity(catalog, &args),
             Self::Explain(args) => explain::explain_request(catalog, &args),
-            Self::Import(args) => import::show_recordings(catalog, &args),
+            Self::Import(args) => import::show_recording_contents(catalog, &args),
             Self::List(args) => list::print_catalog(catalog, &args),
             Self::Show(args) => inputs::print_input(catalog, &args),
             Self::Validate(args) => inputs::validate_inputs(catalog, &args),

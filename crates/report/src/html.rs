@@ -201,7 +201,7 @@ fn verdict_cards(report: &Report) -> Vec<Card> {
             ..Card::from_verdict(verdict, section)
         }
     });
-    let repairs = report.repair_lines().into_iter();
+    let repairs = report.memory_repair_lines().into_iter();
     let repairs = repairs.map(|what| Card { number: "Repair".to_owned(), what, ..Card::default() });
     let all = published_figures_card(report).into_iter().chain(memory_cards(report)).chain(of_tables);
     let all: Vec<Card> = all.chain(repairs).listed();

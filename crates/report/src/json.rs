@@ -94,7 +94,7 @@ pub fn report_json(report: &Report) -> Result<String, serde_json::Error> {
         aging: (!figures.is_empty()).then(|| group! { "figures": Value::serialised(&figures) }),
         totals: sections.iter().filter(|it| it.scenarios > 1).map(section_json).listed(),
         verdicts: verdicts.map(verdict_json).listed(),
-        repairs: report.repair_lines(),
+        repairs: report.memory_repair_lines(),
         runs: runs::run_rows(report, false),
     };
     json_text(&document)

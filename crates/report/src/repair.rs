@@ -29,7 +29,7 @@ pub(super) fn drop_repairs_if_many_loads(mut runs: Vec<Run>) -> Vec<Run> {
 
 impl Report {
     /// Returns a line for each loss that memories of the report have in common, those of most policies first.
-    pub fn repair_lines(&self) -> Vec<String> {
+    pub fn memory_repair_lines(&self) -> Vec<String> {
         if let Some(n) = n_loads_if_too_many(&self.runs) {
             let n = counted(n, "load");
             return vec![format!("not looked for on {n}: run at most {LOADS} to see which changes help.")];

@@ -115,7 +115,7 @@ fn terminal_blocks(report: &Report, layout: RunLayout<'_>, n_notes: usize) -> Ve
 /// Returns the verdicts, what to repair, and what was read.
 fn answer_blocks(report: &Report, is_brief: bool) -> Vec<Block> {
     let verdicts = report.verdict_answers_and_details().into_iter().map(Block::Verdict);
-    let repair = Block::Marked("Repair: ", Tint::Plain, report.repair_lines());
+    let repair = Block::Marked("Repair: ", Tint::Plain, report.memory_repair_lines());
     let sessions = if is_brief { report.sessions_summary() } else { report.sessions_description() };
     verdicts.chain([repair, Block::Facts(sessions)]).listed()
 }

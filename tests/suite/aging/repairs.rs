@@ -67,7 +67,7 @@ fn where_an_event_takes_the_memory_away_the_line_names_the_event_and_no_field() 
     let report = report("aging/s6", &["aging/full_context"], &[]);
 
     assert_eq!(repair(&report.runs[0]).change.as_deref(), Some("scenario.load.aging.events=[]"));
-    let [line] = &report.repair_lines()[..] else { panic!("one line for one memory") };
+    let [line] = &report.memory_repair_lines()[..] else { panic!("one line for one memory") };
     assert!(line.contains("With `--set 'scenario.load.aging.events=[]'`: mean score "), "{line}");
 }
 
@@ -88,7 +88,10 @@ fn repairs_are_looked_for_on_at_most_six_loads_in_runs_as_in_lines() {
         findings.repair().is_some()
     };
 
-    assert!(few.runs.iter().all(has_repair) && few.repair_lines()[0].contains("--set"));
+    assert!(few.runs.iter().all(has_repair) && few.memory_repair_lines()[0].contains("--set"));
     assert!(!many.runs.iter().any(has_repair));
-    assert_eq!(many.repair_lines(), ["not looked for on 7 loads: run at most 6 to see which changes help."]);
+    assert_eq!(
+        many.memory_repair_lines(),
+        ["not looked for on 7 loads: run at most 6 to see which changes help."]
+    );
 }

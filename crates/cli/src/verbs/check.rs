@@ -162,7 +162,7 @@ impl CheckArgs {
 pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<CheckUp> {
     let args = CheckArgs::for_blessing(suite);
     let ran = run_suite(catalog, suite, &args)?;
-    compare_with_accepted(args.accepted_folder(catalog.files_read(), true), None, suite, ran)
+    compare_or_accept_suite(args.accepted_folder(catalog.files_read(), true), None, suite, ran)
 }
 
 /// Checks before any work that nothing of others stands where a suite's numbers are accepted.
@@ -171,7 +171,7 @@ pub(crate) fn check_snapshots_replaceable(suite: &str) -> Result<()> {
 }
 
 /// Compares a report with what was accepted of its suite, its snapshots and the best of its guarded numbers; or accepts its numbers.
-fn compare_with_accepted(
+fn compare_or_accept_suite(
     accepted: AcceptedFolder<'_>,
     ratchet: Option<f64>,
     name: &str,
@@ -236,7 +236,7 @@ fn compare_all_with_accepted(
             }
             up
         };
-        ran.and_then(|it| compare_with_accepted(accepted, args.ratchet, name, it))
+        ran.and_then(|it| compare_or_accept_suite(accepted, args.ratchet, name, it))
             .map(explained)
             .unwrap_or_else(|error| {
                 let (name, file) = match catalog.suite(name) {

@@ -112,7 +112,7 @@ impl ByArg {
 }
 
 /// Shows what recordings contain, or how well their bills are predicted.
-pub(super) fn show_recordings(catalog: &Catalog, args: &ImportArgs) -> Result<()> {
+pub(super) fn show_recording_contents(catalog: &Catalog, args: &ImportArgs) -> Result<()> {
     let format = args.shown.choose_format(match args.by {
         Some(_) => &FORMATS,
         None if args.fixed => &FIXED_FORMATS,

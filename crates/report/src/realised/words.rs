@@ -42,7 +42,7 @@ fn text_blocks(realised: &Realised) -> Vec<Block> {
     if !realised.kinds.is_empty() {
         blocks.push(Block::Table(kinds_grid(realised)));
     }
-    blocks.push(Block::Aside(measure_sentence(realised)));
+    blocks.push(Block::Aside(how_measured_text(realised)));
     blocks.extend(realised.outcomes.iter().flat_map(OutcomeReport::text_blocks));
     blocks
 }
@@ -138,7 +138,7 @@ fn left_out_sentence(realised: &Realised) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("Left out: {out} of {all}{many}. {reasons}."))
 }
 
-fn measure_sentence(realised: &Realised) -> String {
+fn how_measured_text(realised: &Realised) -> String {
     let what = match realised.is_by_cost {
         true => {
             "Measured: what their input was billed. Logs do not show outputs whole, nor the requests that compact, so these are as simulated on both sides; what an agent looks up again is in both."

@@ -170,7 +170,7 @@ fn tried_sentences(tuned: &Tuned) -> Vec<String> {
         lines.push(format!("Not varied: {}.", all.listed().join("; ")));
     }
     if let Some(goal) = &tuned.goal {
-        lines.push(goal.goal_sentence());
+        lines.push(goal.looked_for_sentence());
         return lines;
     }
     if let Some(number) = tuned.number_for_evidence_kept() {

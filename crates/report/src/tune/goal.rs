@@ -204,7 +204,7 @@ impl GoalSearch<'_> {
 
 impl GoalResult {
     /// Returns what was looked for.
-    pub fn goal_sentence(&self) -> String {
+    pub fn looked_for_sentence(&self) -> String {
         let all = self.held_out.iter().map(|it| it.heading.as_str()).listed().join(", ");
         let guards = self.goal.guards.iter().map(|it| format!("`{it}`")).listed().join(" and ");
         let bounds = if guards.is_empty() { guards } else { format!(" where {guards}") };
