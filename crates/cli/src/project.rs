@@ -48,7 +48,7 @@ impl Project {
 
     /// Returns whether a file's text may be shown: it is the project's own, or is named on the command line, or stands in a named folder
     /// or beside a named input.
-    pub(super) fn may_show_text_of(&self, path: &Path) -> bool {
+    pub(super) fn may_show_text(&self, path: &Path) -> bool {
         let Ok(real) = fs::canonicalize(path) else { return false };
         let mut shown = self.arguments.iter().filter_map(|it| self.path_shown_by_argument(it));
         self.owns_file(path) || shown.any(|it| real.starts_with(it))

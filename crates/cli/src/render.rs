@@ -58,9 +58,7 @@ pub(super) fn redact_foreign_files(problems: Vec<Diagnostic>) -> Vec<Diagnostic>
     let told = problems.into_iter().map(|problem| {
         let path = Path::new(&problem.place.file);
         // What cannot be read tells nothing, and where outputs go is on the command line.
-        if problem.code == Code("file")
-            || !path.is_file()
-            || Project::of_working_folder().may_show_text_of(path)
+        if problem.code == Code("file") || !path.is_file() || Project::of_working_folder().may_show_text(path)
         {
             return problem;
         }
