@@ -290,9 +290,7 @@ fn write_block_markdown(block: &Block, text: &mut Markdown) {
         }
         Block::Guards(GuardsBlock { heading, failed, held }) => {
             text.strong(heading);
-            text.items(
-                failed.iter().map(|line| line.replacen("fails:", "❌", 1)).chain(held.iter().cloned()),
-            );
+            text.items(failed.iter().map(|line| format!("❌ {line}")).chain(held.iter().cloned()));
         }
         Block::Sketch(_) | Block::More(_) => {}
         Block::Checked(CheckedBlock { holds, words, .. }) => {

@@ -50,11 +50,11 @@ pub fn job_summary_markdown(report: &Report) -> Markdown {
     let sections = report.sections(Detail::Groups);
     let mut blocks = answer_blocks(report, false);
     blocks.extend(table_blocks(report, &sections, Detail::Groups));
-    let guards = guards_block(report, Detail::Scenarios);
-    let (guards, held) = guards.map_or((None, Vec::new()), |guards| {
-        (Some(Block::Guards(GuardsBlock { held: Vec::new(), ..guards })), guards.held)
-    });
-    blocks.extend(guards);
+    let (held, failed): (Vec<_>, Vec<_>) = report.guard_verdicts.iter().partition(|verdict| verdict.holds);
+    let [held, failed] = [held, failed].map(|verdicts| verdicts.iter().map(ToString::to_string).listed());
+    if let Some(heading) = report.guards_heading() {
+        blocks.push(Block::Guards(GuardsBlock { heading, failed, held: Vec::new() }));
+    }
     let scenarios = report.sections(Detail::Scenarios);
     let scenarios = scenarios.iter().filter(|section| !sections.contains(section));
     let mut folded = scenarios.map(|section| Block::Table(section.to_grid(thousands))).listed();
