@@ -1,5 +1,6 @@
-//! What a run says, as blocks: the verdicts, what was read, the tables, guards, notes, and where to look further; drawn for a terminal, as
-//! Markdown, and as the summary of a job.
+//! What a run says, as blocks, drawn for a terminal, as Markdown, and as the summary of a job.
+//!
+//! Verdicts stand first, then what was read, the tables, guards and notes, and where to look further.
 
 use super::blocks::{Block, GuardsBlock, MeasuredBlock, blocks_to_markdown, draw_blocks};
 use super::chart::requests::RunRequests;
