@@ -17,14 +17,17 @@ impl Hasher for AsIs {
         self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
     }
 
+    #[inline]
     fn write_u64(&mut self, digest: u64) {
         self.0 = digest;
     }
 
+    #[inline]
     fn write_u128(&mut self, digest: u128) {
         self.0 = digest as u64;
     }
 
+    #[inline]
     fn finish(&self) -> u64 {
         self.0
     }

@@ -254,18 +254,21 @@ whole!(u16 u32 u64 usize i64 i128);
 
 /// Returns a size in another type, or the largest one where it is beyond that: for what is computed from checked numbers,
 /// and for limits that nothing in the type can exceed.
+#[inline]
 pub fn saturated<T: Narrow>(size: impl TryInto<T>) -> T {
     size.try_into().unwrap_or(T::MOST)
 }
 
 /// Returns a place in a list, or its length, as lists of this simulator hold it: memory ends long before the type does, and
 /// what could be longer than a small type is checked where it is read.
+#[inline]
 pub fn ix<T: Narrow + TryFrom<usize>>(place: usize) -> T {
     debug_assert!(T::try_from(place).is_ok(), "a list is longer than its places can say");
     saturated(place)
 }
 
 /// Returns a limit, or the largest number where there is none.
+#[inline]
 pub fn or_unlimited<T: Narrow>(limit: Option<T>) -> T {
     limit.unwrap_or(T::MOST)
 }

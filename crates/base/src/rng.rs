@@ -42,6 +42,7 @@ pub struct Stream {
 
 impl Stream {
     /// Returns the next draw.
+    #[inline]
     pub fn draw(&mut self) -> Draw {
         let seed = self.seed();
         self.n = self.n.wrapping_add(1);
@@ -49,11 +50,13 @@ impl Stream {
     }
 
     /// Returns the n-th draw, from 0, that any thing makes for the same purpose.
+    #[inline]
     pub fn nth(&self, id: u64, n: u64) -> Draw {
         Self { id, n, ..*self }.draw()
     }
 
     /// Returns the bits of the n-th draw, from 0, that any thing makes for the same purpose, without the rest of the draw.
+    #[inline]
     pub fn bits_of(&self, id: u64, n: u64) -> u64 {
         // The first word of the generator takes the first and the last of the four words that it is seeded with.
         let seed = Self { id, n, ..*self }.seed();
@@ -63,11 +66,13 @@ impl Stream {
     }
 
     /// Returns the same as a number from 0 to below 1.
+    #[inline]
     pub fn unit_of(&self, id: u64, n: u64) -> f64 {
         unit(self.bits_of(id, n))
     }
 
     /// Returns what the draw at this place is made from.
+    #[inline]
     fn seed(&self) -> u64 {
         let mut place = [0; 16];
         place[..8].copy_from_slice(&self.id.to_le_bytes());
@@ -99,6 +104,7 @@ impl Stream {
 }
 
 /// Returns bits as a number from 0 to below 1.
+#[inline]
 fn unit(bits: u64) -> f64 {
     // The 53 highest bits fill the fraction of a float exactly.
     (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
@@ -125,16 +131,19 @@ impl Draw {
     }
 
     /// Takes the next 64 random bits of a draw that has many parts.
+    #[inline]
     pub fn next_bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// Takes the next number from 0 up to, but without, 1 of a draw that has many parts.
+    #[inline]
     pub fn next_unit(&mut self) -> f64 {
         unit(self.next_bits())
     }
 
     /// Takes the next whole number between two, both included, of a draw that has many parts.
+    #[inline]
     pub fn next_between(&mut self, first: u64, last: u64) -> u64 {
         let Some(reach) = last.checked_sub(first) else { return first };
         let Some(count) = reach.checked_add(1) else { return self.0.next_u64() };
@@ -149,6 +158,7 @@ impl Draw {
     }
 
     /// Takes the next whole number below a count of a draw that has many parts; 0 below 0.
+    #[inline]
     pub fn next_below(&mut self, count: u64) -> u64 {
         // A word times the count, in units of 2^64; words of an incomplete share are refused, so that none is favoured.
         let mut product = u128::from(self.0.next_u64()) * u128::from(count);
@@ -178,6 +188,7 @@ impl SplitMix64 {
     }
 
     /// Takes the next 64 bits.
+    #[inline]
     pub fn next_bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(Self::STEP);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

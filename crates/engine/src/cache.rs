@@ -240,11 +240,13 @@ impl<'t> Lanes<'t> {
     }
 
     /// Returns whether any of them asks for the prefixes of a prompt.
+    #[inline]
     pub(crate) fn need_chain(&self) -> bool {
         self.0.iter().any(|it| it.needs_chain)
     }
 
     /// Returns the cache that stands behind a lane's answers.
+    #[inline]
     pub(crate) fn cache(&self, lane: usize) -> &dyn CacheRule {
         match &self.0[lane].answers {
             Answers::Own(cache) => &**cache,
@@ -284,12 +286,14 @@ impl<'t> Lanes<'t> {
 impl<'t> std::ops::Deref for Lanes<'t> {
     type Target = [Lane<'t>];
 
+    #[inline]
     fn deref(&self) -> &[Lane<'t>] {
         &self.0
     }
 }
 
 impl std::ops::DerefMut for Lanes<'_> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
     }

@@ -544,6 +544,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Lets happen what happened up to a moment, and answers what was asked before it.
+    #[inline]
     fn reach(&mut self, turn_ix: TurnIx, phase: Phase) {
         let at = When { turn_ix, phase };
         while let Some(event) = self.timeline.events.get(self.n_events).filter(|it| it.at <= at) {
@@ -611,6 +612,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Moves the clock to a step.
+    #[inline]
     fn at(&mut self, step: StepIx) {
         let Some(row) = self.timeline.spine.steps.get(step as usize) else { return };
         self.ambient.now_ms = row.at_ms;
@@ -650,6 +652,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Lets memory say what it recalls where a slot is reserved for it.
+    #[inline]
     fn recall(&mut self) {
         if self.prompt.memory().is_some() {
             self.memory_run.observe(&self.prompt);
@@ -659,6 +662,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Writes the dynamic content anew that changes so often.
+    #[inline]
     fn renew(&mut self, changes: Changes) {
         if !self.layout.dynamic.is_empty() {
             Editor::new(&mut self.prompt, &mut self.log, Moment::Request).renew(changes);
@@ -666,6 +670,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Lets the reply and the results in; each result may be changed as it enters.
+    #[inline]
     fn answer(&mut self, turn_ix: TurnIx, step: StepIx) {
         let row = &self.timeline.spine.steps[step as usize];
         self.prompt.begin_step();

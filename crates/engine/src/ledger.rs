@@ -104,6 +104,7 @@ pub struct ExploredRow {
 
 impl RequestRow {
     /// Returns its tokens by how they are billed.
+    #[inline]
     pub fn tokens(&self) -> TokenUse {
         let CacheUse { read, write, uncached, .. } = self.usage;
         TokenUse { read, write, uncached, output: self.output }
@@ -406,6 +407,7 @@ pub trait Sink {
     /// Receives a need.
     fn need(&mut self, row: &NeedRow);
     /// Returns whether it has seen enough: a run ends where all its sinks have.
+    #[inline]
     fn is_done(&self) -> bool {
         false
     }

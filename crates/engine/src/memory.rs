@@ -365,6 +365,7 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Returns why a memory in code cannot go on, once.
+    #[inline]
     pub fn fault(&mut self) -> Option<String> {
         match &mut self.memory {
             Some(AnyMemory::Code(memory)) => memory.fault(),
@@ -373,6 +374,7 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Returns the memory's size in the prompt.
+    #[inline]
     pub fn tokens(&mut self) -> Tokens {
         match &mut self.memory {
             None => 0,
@@ -426,6 +428,7 @@ impl<'t> MemoryRun<'t> {
     }
 
     /// Returns whether probes up to a moment are still unanswered.
+    #[inline]
     pub fn is_asked(&self, until: When) -> bool {
         self.probes.get(self.n_asked).is_some_and(|it| it.at <= until)
     }

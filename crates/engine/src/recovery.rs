@@ -86,6 +86,7 @@ impl CompiledRecovery {
 
     /// Returns how a need is met by what the prompt shows of its source, and whether some request has shown
     /// the source in full.
+    #[inline]
     pub fn meet(
         &self,
         due_in: TurnIx,
@@ -113,6 +114,7 @@ impl CompiledRecovery {
     }
 
     /// Returns the tokens of each call and the number of calls, or `None` if nothing leads to the source.
+    #[inline]
     fn fetch(&self, need: &Need, evidence: &TurnEvidence, stands: &TurnState) -> Option<(u32, u64)> {
         let by_numbers = need.recover_tokens.unwrap_or_else(|| evidence.recover_tokens(need.level));
         // A result is fetched as a whole, or as much of it as a call brings.
@@ -133,6 +135,7 @@ impl CompiledRecovery {
 
 /// Returns the probability of a need at some end of the assumptions. A declared weight does not change; a
 /// measured one holds only for what the agent has seen.
+#[inline]
 fn weight(need: &Need, terms: &Terms, was_seen: bool) -> f64 {
     let [low, high] = need.interval;
     if was_seen || low >= high {
@@ -165,6 +168,7 @@ pub fn item_state(prompt: &Prompt<'_>, result: Option<SlotIx>, mentions: &[ItemI
 }
 
 /// Returns the share of a need, 0 to 1, that is met by what the prompt shows of its source.
+#[inline]
 fn met(level: Level, evidence: &TurnEvidence, stands: &TurnState) -> f64 {
     let behind_summary = stands.n_absorbed > 0;
     let share =
@@ -204,6 +208,7 @@ impl Removed {
     }
 
     /// Notes that a prompt of so many tokens has so many now, because the policy edited it or took an edit back.
+    #[inline]
     pub fn note(&mut self, before: Tokens, after: Tokens) {
         self.since = self.since.saturating_add(before.cast_signed()).saturating_sub(after.cast_signed());
     }
@@ -214,6 +219,7 @@ impl Removed {
     }
 
     /// Returns the tokens that are missing at the next request, faded; 0 where nothing is.
+    #[inline]
     pub fn at_request(&mut self) -> f64 {
         if self.since == 0 && self.by_request.is_empty() {
             return 0.0;
@@ -251,6 +257,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Looks at what a request shows for the first time.
+    #[inline]
     pub(crate) fn look(&mut self, prompt: &Prompt<'_>) {
         let is_cut = |it: &SlotIx| {
             let slot = prompt.slot(*it);

@@ -97,6 +97,7 @@ impl Needs {
     }
 
     /// Returns the needs for single results at a step's request.
+    #[inline]
     pub fn due_at(&self, step: StepIx) -> &[ItemNeed] {
         if self.of_items.is_empty() {
             return &[];
@@ -122,6 +123,7 @@ impl Needs {
     }
 
     /// Returns the needs that are due at a moment of a turn.
+    #[inline]
     pub fn due(&self, turn_ix: TurnIx, due: Due) -> &[Need] {
         let Some(ends) = self.ends.get(turn_ix as usize) else { return &[] };
         let moment = due as usize;

@@ -497,6 +497,7 @@ impl Spine {
 
 impl Timeline {
     /// Returns the tokens after the last breakpoint of a step's request, if recorded.
+    #[inline]
     pub fn tail(&self, step: StepIx) -> Tokens {
         let tails = self.recorded.as_ref().map_or(&[] as &[Tokens], |it| it.tails.as_slice());
         tails.get(step as usize).copied().unwrap_or(0)

@@ -28,6 +28,7 @@ impl Expected {
     pub const ZERO: Self = Self(0);
 
     /// Rounds a float to a billionth.
+    #[inline]
     pub fn from_f64(number: f64) -> Self {
         let units = number * UNIT as f64;
         if units.abs() < EXACT {
@@ -51,6 +52,7 @@ impl Expected {
     }
 
     /// Returns the nearest float.
+    #[inline]
     pub fn to_f64(self) -> f64 {
         self.0 as f64 / UNIT as f64
     }
@@ -61,6 +63,7 @@ impl Expected {
     }
 
     /// Returns what so many tokens cost, to the nearest picodollar.
+    #[inline]
     pub fn at(self, rate: Rate) -> Amount {
         self.paid(i128::from(rate.0))
     }
@@ -71,10 +74,12 @@ impl Expected {
     }
 
     /// Returns a number of units for each, to the nearest whole.
+    #[inline]
     pub fn whole(self, units: u64) -> i128 {
         self.paid(i128::from(units)).0
     }
 
+    #[inline]
     fn paid(self, picodollars: i128) -> Amount {
         Amount(divided(self.0.saturating_mul(picodollars), UNIT))
     }
@@ -107,6 +112,7 @@ impl Amount {
 }
 
 /// Divides, and rounds to the nearest; a half away from 0.
+#[inline]
 fn divided(number: i128, by: i128) -> i128 {
     let half = if number < 0 { -by / 2 } else { by / 2 };
     // Almost all numbers fit a word, whose division is several times as fast.
@@ -139,6 +145,7 @@ macro_rules! adds {
         impl Add for $type {
             type Output = Self;
 
+            #[inline]
             fn add(self, other: Self) -> Self {
                 Self(self.0.saturating_add(other.0))
             }
@@ -147,12 +154,14 @@ macro_rules! adds {
         impl Sub for $type {
             type Output = Self;
 
+            #[inline]
             fn sub(self, other: Self) -> Self {
                 Self(self.0.saturating_sub(other.0))
             }
         }
 
         impl AddAssign for $type {
+            #[inline]
             fn add_assign(&mut self, other: Self) {
                 // The branch is never taken, and cheaper than the choice of a limit that nothing reaches.
                 match self.0.checked_add(other.0) {
@@ -179,6 +188,7 @@ macro_rules! adds {
         impl Mul<u64> for $type {
             type Output = Self;
 
+            #[inline]
             fn mul(self, times: u64) -> Self {
                 Self(self.0.saturating_mul(i128::from(times)))
             }

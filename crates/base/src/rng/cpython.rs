@@ -51,6 +51,7 @@ impl Cpython {
     }
 
     /// Draws a word.
+    #[inline]
     fn word(&mut self) -> u32 {
         if self.at >= self.words.len() {
             self.refill();
@@ -61,12 +62,14 @@ impl Cpython {
     }
 
     /// Draws `random()`: a number from 0 to below 1.
+    #[inline]
     pub fn unit(&mut self) -> f64 {
         let high = self.word();
         unit(high, self.word())
     }
 
     /// Draws `getrandbits(bits)`, with at most 64 bits.
+    #[inline]
     pub fn bits(&mut self, bits: u32) -> u64 {
         match bits {
             0 => 0,
@@ -80,6 +83,7 @@ impl Cpython {
     }
 
     /// Draws `randrange(count)`; returns 0 without a draw if there is nothing to choose from.
+    #[inline]
     pub fn below(&mut self, count: u64) -> u64 {
         match u32::try_from(count) {
             Ok(0) => 0,
@@ -115,6 +119,7 @@ impl Cpython {
     }
 
     /// Draws `randint(first, last)`; returns the first if they are reversed or too far apart.
+    #[inline]
     pub fn between(&mut self, first: u64, last: u64) -> u64 {
         match last.checked_sub(first).and_then(|it| it.checked_add(1)) {
             Some(count) => first + self.below(count),
@@ -136,6 +141,7 @@ impl Cpython {
     }
 
     /// Draws `uniform(from, to)`.
+    #[inline]
     pub fn uniform(&mut self, from: f64, to: f64) -> f64 {
         from + (to - from) * self.unit()
     }
@@ -173,11 +179,13 @@ impl fmt::Debug for Cpython {
 }
 
 /// Returns the number from 0 up to, but without, 1 that two words make.
+#[inline]
 fn unit(high: u32, low: u32) -> f64 {
     (f64::from(high >> 5) * 67_108_864.0 + f64::from(low >> 6)) * (1.0 / 9_007_199_254_740_992.0)
 }
 
 /// Tempers a word of the twister's state, as its authors have it.
+#[inline]
 fn temper(state: u32) -> u32 {
     let word = temper_high(state);
     word ^ (word >> HIGH)
@@ -187,6 +195,7 @@ fn temper(state: u32) -> u32 {
 const HIGH: u32 = 18;
 
 /// Tempers a word but for its lowest bits.
+#[inline]
 fn temper_high(state: u32) -> u32 {
     let mut word = state;
     word ^= word >> 11;
@@ -272,6 +281,7 @@ fn turn(words: &mut [u32], far: &[u32], next: u32) {
 }
 
 /// Joins the highest bit of a word with the other bits of the next one.
+#[inline]
 fn turned(word: u32, next: u32) -> u32 {
     let joined = (word & (1 << 31)) | (next & !(1 << 31));
     joined >> 1 ^ (joined & 1).wrapping_neg() & 0x9908_b0df

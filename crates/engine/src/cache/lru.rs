@@ -43,6 +43,7 @@ impl Lru {
     /// Takes a prompt: returns how many of its first blocks the store held, then holds all of it.
     ///
     /// Numbers for which no room was made are neither found nor held.
+    #[inline]
     pub fn submit(&mut self, blocks: &[u32]) -> usize {
         let n_hits = blocks.iter().take_while(|it| self.holds(**it)).count();
         match (self.capacity, self.touch) {
@@ -56,11 +57,13 @@ impl Lru {
     }
 
     /// Returns whether the store holds a block.
+    #[inline]
     pub fn holds(&self, block: u32) -> bool {
         self.places.get(block as usize + 1).is_some_and(|it| it.older != ABSENT)
     }
 
     /// Holds a block for good; a store without a capacity keeps no order.
+    #[inline]
     fn mark(&mut self, block: u32) {
         if let Some(place) = self.places.get_mut(block as usize + 1) {
             place.older = 0;
@@ -68,6 +71,7 @@ impl Lru {
     }
 
     /// Makes a block the newest; the oldest leaves when there is no room.
+    #[inline]
     fn use_one(&mut self, block: u32, capacity: u32) {
         let at = block as usize + 1;
         let Some(&UseNeighbours { newer, older }) = self.places.get(at) else { return };
@@ -87,6 +91,7 @@ impl Lru {
     }
 
     /// Lets the oldest block go.
+    #[inline]
     fn evict(&mut self) {
         let oldest = self.places[0].newer as usize;
         if oldest == 0 {

@@ -81,6 +81,7 @@ impl CacheRule for PrefixInterval {
         true
     }
 
+    #[inline]
     fn submit(&mut self, request: &RequestView<'_>) -> CacheUse {
         let links = request.chain.links();
         let (now_ms, response_ms) = (request.now_ms, request.response_ms);

@@ -308,6 +308,7 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     }
 
     /// Returns the tokens that calls add to the reply that is due, which they join.
+    #[inline]
     pub(super) fn riding_output(&self) -> Tokens {
         let riding = self.drawn.as_ref().map_or(&[] as &[_], |it| it.riding.as_slice());
         riding.iter().map(|(_, items)| Tokens::from(items[0].raw)).sum()

@@ -26,6 +26,7 @@ pub(super) struct ModelReply {
 
 impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     /// Sends the prompt of a step.
+    #[inline]
     pub(super) fn request(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
         let row = &self.timeline.spine.steps[step as usize];
         let reply = ModelReply {
@@ -40,6 +41,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Sends the prompt, to be answered so.
+    #[inline]
     pub(super) fn send(
         &mut self,
         turn_ix: TurnIx,
@@ -271,6 +273,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     /// Notes that a request is sent with all that each recovery is expected to carry beside it; returns whether its settings are others
     /// than those of the request before.
+    #[inline]
     fn carry_on(&mut self, change: Change) -> bool {
         let was_edited = change.by.is_some_and(|it| it != u16::MAX);
         for carried in self.ways.iter_mut().filter_map(|it| it.carried.as_mut()) {
@@ -306,6 +309,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Notes the prompt of a step that its outcome tells, of the step's first request.
+    #[inline]
     fn tell_prompt(&mut self, step: StepIx, prompt: Tokens) {
         while let Some((next, rest)) = self.before_compactions.split_first().filter(|it| *it.0 <= step) {
             if *next == step {
@@ -332,6 +336,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Sends the prompt with the reply once more, where the harness is known to; its bill is in no record.
+    #[inline]
     pub(super) fn send_unrecorded(&mut self, turn_ix: TurnIx, step: StepIx) {
         if !self.timeline.side_requests.is_empty() {
             self.send_again(turn_ix, step);
@@ -416,6 +421,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
     }
 
     /// Numbers a request among those of its step.
+    #[inline]
     fn number(&mut self, step: StepIx) -> u32 {
         let n = if self.numbered.0 == step { self.numbered.1 } else { 0 };
         self.numbered = (step, n + 1);

@@ -168,6 +168,7 @@ impl Users {
     }
 
     /// Notes what a request shows.
+    #[inline]
     pub(super) fn request(&mut self, prompt: &Prompt<'_>) {
         if self.n_edits < prompt.journal().len() {
             self.look(prompt);
@@ -286,6 +287,7 @@ impl Users {
 
 impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     /// Notes what a step's request shows of what users asked; with the turn's last request, what the turn needed of it.
+    #[inline]
     pub(super) fn user_needs(&mut self, turn_ix: TurnIx, step: StepIx, is_last: bool) {
         let Some(users) = &mut self.users else { return };
         users.request(&self.prompt);
@@ -299,6 +301,7 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
 
 impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     /// Meets, recovers or fails what is due at a moment of a turn.
+    #[inline]
     pub(super) fn needs(&mut self, turn_ix: TurnIx, step: StepIx, due: Due) -> Result<(), FailureKind> {
         let needs = self.timeline.needs.due(turn_ix, due);
         if self.drawn.is_some() {
@@ -350,6 +353,7 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     }
 
     /// Meets, recovers or fails what a step's calls need of single results.
+    #[inline]
     pub(super) fn item_needs(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
         let needs = self.timeline.needs.due_at(step);
         if self.drawn.is_some() {
@@ -377,6 +381,7 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     }
 
     /// Looks up anew before a step's request what removed context makes an agent look up.
+    #[inline]
     pub(super) fn explore(&mut self, turn_ix: TurnIx, step: StepIx) -> Result<(), FailureKind> {
         let removed = self.removed.as_mut().map_or(0.0, Removed::at_request);
         if removed <= 0.0 {
@@ -397,6 +402,7 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     }
 
     /// Notes what the prompt lost, or got back, since it had so many tokens.
+    #[inline]
     pub(super) fn note_removed(&mut self, before: Tokens) {
         if let Some(removed) = &mut self.removed {
             removed.note(before, self.prompt.tokens());
@@ -429,6 +435,7 @@ impl<P: Projector + ?Sized, S: Sink> EngineRun<'_, '_, P, S> {
     }
 
     /// Returns how the calls that an agent is expected to make are billed by one of the caches.
+    #[inline]
     fn billed(&self, lane: usize) -> BilledSteps {
         let Lane { rules, last_read, .. } = &self.lanes[lane];
         BilledSteps { billing: rules.billing(self.ttl), read: *last_read }

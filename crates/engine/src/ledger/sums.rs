@@ -276,6 +276,7 @@ impl Sink for Sums {
         }
     }
 
+    #[inline]
     fn expected(&mut self, row: &RequestRow, beside: &ExpectedRow) {
         if beside.recovered.tokens > 0.0 {
             self.needs.refetched += row.carried_tokens(beside.recovered).map(Expected::from_f64);
@@ -289,6 +290,7 @@ impl Sink for Sums {
         }
     }
 
+    #[inline]
     fn explored(&mut self, row: &ExploredRow) {
         let sums = &mut self.explored;
         let calls = Expected::from_f64(row.calls);
@@ -390,6 +392,7 @@ impl<T: Copy> TokenUse<T> {
 
 impl<T: Copy + Add<Output = T>> TokenUse<T> {
     /// Returns the tokens of the prompts.
+    #[inline]
     pub fn prompt(&self) -> T {
         self.read + self.write[0] + self.write[1] + self.uncached
     }
@@ -410,6 +413,7 @@ impl TokenUse {
 }
 
 impl<T: Copy + AddAssign> AddAssign for TokenUse<T> {
+    #[inline]
     fn add_assign(&mut self, more: Self) {
         self.read += more.read;
         self.write[0] += more.write[0];

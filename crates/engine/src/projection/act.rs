@@ -87,6 +87,7 @@ pub(super) trait Act: Debug + Send + Sync + Same {
     }
 
     /// Returns the pool of exact tokens, if it has one.
+    #[inline]
     fn budget(&self) -> Option<CompiledBudget> {
         None
     }
@@ -162,6 +163,7 @@ impl ActivationProgress {
 struct Drop;
 
 impl Act for Drop {
+    #[inline]
     fn touch(&self, slot: SlotIx, _: Option<&mut Pool>, edit: &mut Editor<'_, '_>) -> u32 {
         edit.take_out(slot)
     }
@@ -221,6 +223,7 @@ impl Show {
 }
 
 impl Act for Show {
+    #[inline]
     fn touch(&self, slot: SlotIx, pool: Option<&mut Pool>, edit: &mut Editor<'_, '_>) -> u32 {
         let Some(rendered) = self.rows.at(edit.prompt().item(slot), pool) else { return 0 };
         u32::from(if self.grows { edit.resize(slot, rendered) } else { edit.shrink(slot, rendered) })

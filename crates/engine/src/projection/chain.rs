@@ -244,6 +244,7 @@ fn adds(slot: &Slot, item: &Item) -> u128 {
 /// Returns the digest of a prefix grown by what a slot adds: a step of a 128-bit congruential generator (PCG's multiplier, O'Neill 2014,
 /// www.pcg-random.org), its high half mixed into its low one. It is run for every slot behind a change, and what a slot adds is a digest
 /// already.
+#[inline]
 pub fn grown(before: u128, adds: u128) -> u128 {
     let next = (before.rotate_left(29) ^ adds).wrapping_add(INCREMENT).wrapping_mul(MULTIPLIER);
     next ^ (next >> 67)
@@ -253,6 +254,7 @@ const MULTIPLIER: u128 = 0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645;
 const INCREMENT: u128 = 0x5851_F42D_4C95_7F2D_1405_7B7E_F767_814F;
 
 /// Returns who says it, as a provider is told: a summary, a memory and an approval are the user's side of the talk.
+#[inline]
 fn role(kind: Kind) -> u8 {
     match kind {
         Kind::User | Kind::Summary | Kind::Memory | Kind::Approval => Kind::User as u8,

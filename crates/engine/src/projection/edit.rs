@@ -21,6 +21,7 @@ pub struct Manner {
 
 impl Manner {
     /// Returns whether edits stay and the cache notices.
+    #[inline]
     fn is_plain(&self) -> bool {
         !self.for_request && !self.keeps_prefix
     }
@@ -42,16 +43,19 @@ impl<'p, 't> Editor<'p, 't> {
     }
 
     /// Says how the edits that follow are meant.
+    #[inline]
     pub fn set_manner(&mut self, manner: Manner) {
         self.manner = manner;
     }
 
     /// Returns what stands in the prompt.
+    #[inline]
     pub fn prompt(&self) -> &Prompt<'t> {
         self.prompt
     }
 
     /// Notes whether a stage would do otherwise if what may have been fetched were in the prompt.
+    #[inline]
     pub(super) fn sway(&mut self, would: impl FnOnce(Tokens) -> bool) {
         let fetched = self.log.fetched();
         if fetched > 0 && would(fetched) {
@@ -224,6 +228,7 @@ impl<'p, 't> Editor<'p, 't> {
 
     /// Notes a pass over a scope: it works on what stands behind the stable prefix, at a turn's end on the turn's steps.
     /// A pass over the active turn does so even where it changes nothing.
+    #[inline]
     pub fn note_pass(&mut self, is_active: bool, n_visited: u32, n_changed: u32) {
         let n_worked_on = if is_active { n_visited } else { n_changed };
         match self.manner.moment {
@@ -348,17 +353,20 @@ pub(super) struct SlotUndo {
 impl ChangeLog {
     /// Returns how many tokens at the prompt's front no pass has worked on since the last request, whatever
     /// their content; any number, if there was no pass.
+    #[inline]
     pub fn intact_tokens(&self, prompt: &Prompt<'_>) -> Tokens {
         let stable = if self.is_reworked { prompt.stable_tokens() } else { Tokens::MAX };
         or_unlimited(self.intact).min(stable)
     }
 
     /// Says how many tokens the agent may have fetched that the prompt does not show.
+    #[inline]
     pub fn expect_fetched(&mut self, tokens: Tokens) {
         self.fetched = if self.is_swayed { 0 } else { tokens };
     }
 
     /// Returns how many tokens the agent may have fetched; 0 once they would have made a difference.
+    #[inline]
     pub fn fetched(&self) -> Tokens {
         self.fetched
     }
@@ -375,16 +383,19 @@ impl ChangeLog {
     }
 
     /// Returns what changed since the last request.
+    #[inline]
     pub fn change(&self) -> Change {
         self.change
     }
 
     /// Notes that what is after so many tokens was worked on.
+    #[inline]
     pub(super) fn keep_up_to(&mut self, tokens: Tokens) {
         self.intact = Some(self.intact.unwrap_or(tokens).min(tokens));
     }
 
     /// Notes edits of which this is the first slot.
+    #[inline]
     pub(super) fn note(&mut self, first: SlotIx, n_edits: u32, stage: u16) {
         self.change.n_edits += n_edits;
         if self.change.first_slot.is_none_or(|known| first < known) {
@@ -401,6 +412,7 @@ impl ChangeLog {
     }
 
     /// Starts over after a request: edits for one request are undone.
+    #[inline]
     pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
         (self.intact, self.is_reworked) = (None, false);
         self.change = Change::default();
@@ -428,11 +440,13 @@ impl ChangeLog {
     }
 
     /// Returns what the provider's cache knows slots by.
+    #[inline]
     pub fn identities(&self) -> &Identities {
         &self.kept
     }
 
     /// Returns whether some slot is remembered as it was before an edit.
+    #[inline]
     pub(super) fn remembers_any(&self) -> bool {
         !self.kept.0.is_empty() || !self.undo.is_empty()
     }

@@ -37,11 +37,13 @@ impl ToolMask {
     }
 
     /// Returns whether the tool is not looked at.
+    #[inline]
     pub fn is_all(&self) -> bool {
         self.tools.is_none()
     }
 
     /// Returns whether a tool matches.
+    #[inline]
     pub fn has(&self, tool: u16) -> bool {
         match &self.tools {
             None => true,
@@ -84,22 +86,26 @@ impl ClassMask {
     }
 
     /// Returns whether a kind is in the set.
+    #[inline]
     pub fn has_kind(self, kind: Kind) -> bool {
         self.0 >> (kind as u16) & 1 == 1
     }
 
     /// Returns whether an item is of a kind in the set; an image in a result is part of that, too.
+    #[inline]
     pub fn has_item(self, item: &Item) -> bool {
         self.has_kind(item.kind)
             || item.kind == Kind::Image && item.tool != u16::MAX && self.has_kind(Kind::ToolResult)
     }
 
     /// Returns whether an evidence class is in the set.
+    #[inline]
     pub fn has_preserve(self, preserve: Preserve) -> bool {
         self.0 >> (preserve as u16) & 1 == 1
     }
 
     /// Returns whether a rendition is in the set.
+    #[inline]
     pub fn has_shown(self, shown: ShownAs) -> bool {
         self.0 >> (shown as u16) & 1 == 1
     }
@@ -147,6 +153,7 @@ impl Filter {
     }
 
     /// Returns whether edits can bring a slot into the scope.
+    #[inline]
     pub fn looks_at_renditions(&self) -> bool {
         self.shown != ClassMask::ALL
     }
@@ -166,6 +173,7 @@ impl Filter {
     }
 
     /// Returns whether an item that stands so is in the scope.
+    #[inline]
     pub fn has_slot(&self, item: &Item, slot: &Slot) -> bool {
         match slot.state {
             super::State::Dropped | super::State::Absorbed | super::State::Folded | super::State::Past => {
@@ -183,6 +191,7 @@ impl Filter {
     }
 
     /// Returns whether summaries are in the scope: they have no tool, no class, and no rendition but their own.
+    #[inline]
     pub fn has_summary(&self) -> bool {
         self.kinds.has_kind(Kind::Summary)
             && self.tools.otherwise

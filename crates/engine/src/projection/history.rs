@@ -89,6 +89,7 @@ impl<'t> History<'t> {
     }
 
     /// Begins a step with its reply.
+    #[inline]
     pub(super) fn begin_step(&mut self) {
         self.step = self.n_steps();
         self.replies.push(self.len());
@@ -179,17 +180,20 @@ impl<'t> History<'t> {
 
     /// Returns the turn that arriving items belong to.
     #[expect(clippy::cast_possible_truncation, reason = "a load holds fewer than 2^32 turns")]
+    #[inline]
     pub(super) fn turn_ix(&self) -> TurnIx {
         self.turns.len().saturating_sub(1) as TurnIx
     }
 
     /// Returns how much of the load has arrived.
+    #[inline]
     pub fn cursor(&self) -> ItemIx {
         self.cursor
     }
 
     /// Returns how many items have arrived.
     #[expect(clippy::cast_possible_truncation, reason = "a run holds fewer than 2^32 items")]
+    #[inline]
     pub fn len(&self) -> SlotIx {
         self.items.len() as SlotIx
     }
@@ -200,11 +204,13 @@ impl<'t> History<'t> {
     }
 
     /// Returns the items, by slot.
+    #[inline]
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
     /// Returns the slot of an item of the load, if it has arrived.
+    #[inline]
     pub fn slot_of(&self, item: ItemIx) -> Option<SlotIx> {
         match &self.slots {
             Some(slots) => slots.get(item as usize).copied(),
@@ -220,25 +226,30 @@ impl<'t> History<'t> {
     }
 
     /// Returns where the turns stand.
+    #[inline]
     pub fn turns(&self) -> &[TurnSpan] {
         &self.turns
     }
 
     /// Returns where each step's reply begins.
+    #[inline]
     pub fn replies(&self) -> &[SlotIx] {
         &self.replies
     }
 
     /// Returns where the session begins.
+    #[inline]
     pub fn session(&self) -> &SessionSpan {
         &self.session
     }
 
     /// Returns the first slot after the session's stable prefix.
+    #[inline]
     pub fn session_from(&self) -> SlotIx {
         self.session.from
     }
 
+    #[inline]
     pub fn load(&self) -> &'t Spine {
         self.load
     }

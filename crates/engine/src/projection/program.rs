@@ -112,12 +112,14 @@ impl Program {
 }
 
 impl Projector for Program {
+    #[inline]
     fn project(&mut self, moment: Moment, ambient: &Ambient, edit: &mut Editor<'_, '_>) {
         for index in &self.by_moment[moment as usize] {
             self.stages[*index].consider(moment, ambient, &mut self.marks, edit);
         }
     }
 
+    #[inline]
     fn may_act(&self, moment: Moment, prompt: Tokens) -> bool {
         prompt >= self.wakes[moment as usize]
     }
@@ -156,6 +158,7 @@ impl CompiledStage {
         if self.asks_every { 0 } else { self.when.least_prompt() }
     }
 
+    #[inline]
     fn consider(
         &mut self,
         moment: Moment,
@@ -343,6 +346,7 @@ impl CompiledRung {
     }
 
     /// Returns whether the goal asks what the activation has taken.
+    #[inline]
     pub(super) fn counts_progress(&self) -> bool {
         self.asks_progress
     }
@@ -360,6 +364,7 @@ impl CompiledRung {
     }
 
     /// Returns whether nothing but its filters says what the rung does to a single item.
+    #[inline]
     pub(super) fn takes_one(&self) -> bool {
         self.goal.is_none() && self.scope.is_whole_part() && self.act.takes_slots()
     }
@@ -397,6 +402,7 @@ impl CompiledRung {
     }
 
     /// Returns whether the goal is met; without one it never is.
+    #[inline]
     pub(super) fn is_done(
         &mut self,
         activation: &Activation<'_>,
@@ -417,6 +423,7 @@ impl CompiledRung {
     }
 
     /// Returns what conditions may look at now.
+    #[inline]
     pub(super) fn look<'a>(
         &mut self,
         activation: &'a Activation<'a>,
@@ -493,6 +500,7 @@ impl CompiledRung {
     }
 
     /// Returns where to begin in a region: after what is settled, if the memory still holds.
+    #[inline]
     pub(super) fn resume(&mut self, region: Region, edit: &Editor<'_, '_>) -> SlotIx {
         let settled = &mut self.settled;
         let journal = edit.prompt().journal();

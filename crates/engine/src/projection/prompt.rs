@@ -112,6 +112,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns the slot that is reserved for what memory recalls, where it stands in front of the messages.
+    #[inline]
     pub fn memory(&self) -> Option<SlotIx> {
         self.memory.map(|it| it.0)
     }
@@ -122,6 +123,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns the first visible slot from a place on, or the end.
+    #[inline]
     pub fn visible_from(&mut self, from: SlotIx) -> SlotIx {
         match self.next.get(from as usize) {
             Some(next) if *next != from => self.skip_hidden(from),
@@ -154,6 +156,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns a slot's number without the spare slots in front of it: policies that put nothing of their own there have none.
+    #[inline]
     pub fn number(&self, index: SlotIx) -> SlotIx {
         if self.spares.is_empty() { index } else { index - self.n_spares_before(index) }
     }
@@ -164,26 +167,31 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns what has come, in order.
+    #[inline]
     pub fn history(&self) -> &History<'t> {
         &self.history
     }
 
     /// Returns the item of a slot.
+    #[inline]
     pub fn item(&self, index: SlotIx) -> &Item {
         &self.history.items()[index as usize]
     }
 
     /// Returns what stands in a slot.
+    #[inline]
     pub fn slot(&self, index: SlotIx) -> &Slot {
         &self.slots[index as usize]
     }
 
     /// Returns what a slot shows: a summary where one stands, else the item's kind.
+    #[inline]
     pub fn kind(&self, index: SlotIx) -> Kind {
         if self.slots[index as usize].is_summary() { Kind::Summary } else { self.item(index).kind }
     }
 
     /// Returns how many slots there are.
+    #[inline]
     pub fn len(&self) -> SlotIx {
         self.history.len()
     }
@@ -194,22 +202,26 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns the tokens of the request about to go out.
+    #[inline]
     pub fn tokens(&self) -> Tokens {
         self.total
     }
 
     /// Returns the tokens of the stable prefix.
+    #[inline]
     pub fn stable_tokens(&self) -> Tokens {
         self.stable
     }
 
     /// Returns the active turn; the first, before any has begun.
     #[expect(clippy::cast_possible_truncation, reason = "a timeline holds fewer than 2^32 turns")]
+    #[inline]
     pub fn active_turn(&self) -> TurnIx {
         self.turns.len().saturating_sub(1) as TurnIx
     }
 
     /// Returns the first slot of the active turn.
+    #[inline]
     pub fn active_from(&self) -> SlotIx {
         if self.turns.is_empty() {
             self.len()
@@ -219,6 +231,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns what stands of a turn.
+    #[inline]
     pub fn turn_state(&self, turn_ix: TurnIx) -> TurnState {
         self.turns.get(turn_ix as usize).copied().unwrap_or_default()
     }
@@ -260,6 +273,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Notes which message and group each slot belongs to, for those who are about to ask for many.
+    #[inline]
     pub fn note_units(&mut self) {
         if self.units.len() < self.slots.len() {
             self.note_new_units();
@@ -280,6 +294,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns which message a slot belongs to, counted from 1; 0 is before all.
+    #[inline]
     pub fn message_of(&self, index: SlotIx) -> usize {
         self.units.get(index as usize).map_or_else(|| self.message_sought(index), |it| it[0])
     }
@@ -290,6 +305,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns which group a slot belongs to, counted from 1; 0 is before all.
+    #[inline]
     pub fn group_of(&self, index: SlotIx) -> usize {
         self.units
             .get(index as usize)
@@ -308,6 +324,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Returns every edit so far.
+    #[inline]
     pub fn journal(&self) -> &[Edit] {
         &self.journal
     }
@@ -339,6 +356,7 @@ impl<'t> Prompt<'t> {
     }
 
     /// Counts slots that were looked at.
+    #[inline]
     pub fn touch(&mut self, slots: u64) {
         self.touched += slots;
     }
@@ -440,6 +458,7 @@ impl Prompt<'_> {
         self.touched += slots.len() as u64;
     }
 
+    #[inline]
     fn note(&mut self, edit: Edit) {
         self.dirty_from = self.dirty_from.min(edit.slot);
         self.touched += 1;
@@ -504,16 +523,19 @@ impl Prompt<'_> {
 }
 
 /// Returns whether an item is behind a summary.
+#[inline]
 fn is_behind(slot: &Slot) -> bool {
     matches!(slot.state, State::Absorbed | State::Host)
 }
 
 /// Returns whether a slot says itself what stands of its item; one behind a summary, or told of in one, is as it last was.
+#[inline]
 fn is_counted(slot: &Slot) -> bool {
     matches!(slot.state, State::Shown | State::Dropped)
 }
 
 /// Adds a result that no summary hides to what stands of its turn, or takes it away; summaries leave the counts as they were.
+#[inline]
 fn count(state: &mut TurnState, slot: &Slot, item: &Item, sign: i32) {
     let add = |to: &mut u32, holds: bool| *to = to.wrapping_add_signed(sign * i32::from(holds));
     let is_shown = slot.state == State::Shown;
@@ -570,6 +592,7 @@ pub struct Slot {
 
 impl Slot {
     /// An item as received.
+    #[inline]
     pub fn as_it_came(item: &Item) -> Self {
         let exact = item.preserve.is_exact();
         Self {
@@ -583,17 +606,20 @@ impl Slot {
     }
 
     /// Returns the slot with its item shown in another way.
+    #[inline]
     pub(super) fn showing(self, rendered: Rendered) -> Self {
         let Rendered { shown: rendition, tokens, exact, content } = rendered;
         Self { tokens, rendition, exact, content, ..self }
     }
 
     /// Returns whether anything is in this slot.
+    #[inline]
     pub fn is_visible(&self) -> bool {
         matches!(self.state, State::Shown | State::Host | State::FoldHost)
     }
 
     /// Returns whether a summary is in this slot.
+    #[inline]
     pub fn is_summary(&self) -> bool {
         matches!(self.state, State::Host | State::FoldHost)
     }

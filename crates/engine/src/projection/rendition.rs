@@ -39,11 +39,13 @@ pub struct Rendered {
 
 impl Rendered {
     /// A rendition of which only the size is known: with its item it says what its words are.
+    #[inline]
     pub fn sized(shown: ShownAs, tokens: u32, exact: bool) -> Self {
         Self { shown, tokens, exact, content: None }
     }
 
     /// The same rendition in these words.
+    #[inline]
     pub fn saying(self, text: PromptText) -> Self {
         Self { tokens: text.tokens, content: Some(text.content), ..self }
     }
@@ -252,6 +254,7 @@ pub(super) fn without_evidence(shown: ShownAs) -> ShownAs {
 }
 
 impl RowRender {
+    #[inline]
     fn matches(&self, item: &Item) -> bool {
         let is_result = matches!(item.kind, Kind::ToolResult | Kind::ToolCall | Kind::Image);
         item.raw >= self.larger_than

@@ -79,6 +79,7 @@ impl CompiledScope {
     }
 
     /// Returns the region in which the stage acts now.
+    #[inline]
     pub fn region(&mut self, edit: &mut Editor<'_, '_>, env: &Env) -> Region {
         let whole = part(edit.prompt(), self.part);
         if self.is_whole_part() {
@@ -192,6 +193,7 @@ impl CompiledScope {
     }
 
     /// Collects the slots of the next unit from a place on; none are left when it stays empty.
+    #[inline]
     pub fn next_unit(
         &self,
         edit: &mut Editor<'_, '_>,
@@ -266,12 +268,14 @@ impl UnitSize {
 }
 
 impl Protected {
+    #[inline]
     fn holds(&self, prompt: &Prompt<'_>, index: SlotIx) -> bool {
         (index < self.bounds.from || index >= self.bounds.to) && self.filter.has(prompt, index)
     }
 }
 
 /// Returns the slots of a part of the prompt.
+#[inline]
 pub fn part(prompt: &Prompt<'_>, part: PromptPart) -> Region {
     let (stable, active, end) = (prompt.history().session_from(), prompt.active_from(), prompt.len());
     match part {

@@ -224,6 +224,7 @@ impl Test {
     }
 
     /// Returns whether the condition holds, if the size of the prompt is all it asks.
+    #[inline]
     pub fn at_a_glance(&self, prompt: Tokens) -> Option<bool> {
         match self {
             Self::Always => Some(true),
@@ -242,6 +243,7 @@ impl Test {
     }
 
     /// Returns whether this asks for a prompt below a known size, which a prompt of so many tokens is not.
+    #[inline]
     pub fn wants_less_than(&self, prompt: Tokens) -> bool {
         matches!(
             self,
@@ -250,6 +252,7 @@ impl Test {
     }
 
     /// Returns whether the condition holds.
+    #[inline]
     pub fn holds(&self, look: &Look<'_>) -> bool {
         match self {
             Self::Always => true,
@@ -476,6 +479,7 @@ impl Num {
     }
 
     /// Returns the number of tokens.
+    #[inline]
     pub fn eval(&self, env: &Env) -> Tokens {
         match self {
             Self::Const(count) => *count,

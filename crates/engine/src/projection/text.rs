@@ -40,6 +40,7 @@ impl TextContent {
         Self::of_digest(xxh3_64_with_seed(&n.to_le_bytes(), CALLS))
     }
 
+    #[inline]
     pub fn digest(self) -> u64 {
         self.0.get()
     }
@@ -209,6 +210,7 @@ impl RenderedSizes {
     }
 
     /// Returns how large a result is, if it has text.
+    #[inline]
     pub(super) fn sizes(&self, item: ItemIx) -> Option<WrittenSizes> {
         *self.sizes.get(item as usize)?
     }

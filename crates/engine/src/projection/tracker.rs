@@ -177,6 +177,7 @@ impl Tracker {
 }
 
 /// Returns the result in which an image is, or the slot itself: the images of a result come right behind it.
+#[inline]
 fn result_of(prompt: &Prompt<'_>, index: SlotIx) -> SlotIx {
     let is_in_result = |at: SlotIx| {
         let item = prompt.item(at);

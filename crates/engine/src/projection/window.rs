@@ -49,11 +49,13 @@ impl Window {
 
     /// Returns whether the window is about to move at a moment, with so many tokens after so many of the
     /// stable prefix.
+    #[inline]
     pub fn moves(&self, moment: Moment, body: Tokens, stable: Tokens) -> bool {
         self.moments[moment as usize] && self.when.holds(body, stable)
     }
 
     /// Returns with how many tokens after so many of the stable prefix a window that moves may stop.
+    #[inline]
     pub fn rest(&self, stable: Tokens) -> Tokens {
         self.until.to.saturating_sub(if self.until.is_of_body { 0 } else { stable })
     }
@@ -75,6 +77,7 @@ impl WindowSizes {
         Some(Self { from, to, is_of_body })
     }
 
+    #[inline]
     fn holds(&self, body: Tokens, stable: Tokens) -> bool {
         let size = if self.is_of_body { body } else { body + stable };
         self.from <= size && size <= self.to

@@ -179,6 +179,7 @@ impl Carried {
     }
 
     /// Returns the tokens that are carried in the prompt as it stands.
+    #[inline]
     pub fn stand(&mut self, prompt: &Prompt<'_>) -> f64 {
         if self.calls.is_empty() {
             self.n_edits = prompt.journal().len();

@@ -420,6 +420,7 @@ pub enum Preserve {
 
 impl Preserve {
     /// Returns whether needs for exact evidence of its turn are for it.
+    #[inline]
     pub fn is_exact(self) -> bool {
         matches!(self, Self::WorkingEvidence | Self::Unset)
     }

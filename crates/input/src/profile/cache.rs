@@ -478,6 +478,7 @@ impl Steps {
     }
 
     /// Returns the longest cached length within a common prefix.
+    #[inline]
     pub fn floor(&self, common: Tokens) -> Tokens {
         match common.checked_sub(self.min) {
             None => 0,

@@ -73,6 +73,7 @@ impl End {
     pub const ALL: [Self; 3] = [Self::Value, Self::Low, Self::High];
 
     /// Picks one of three numbers.
+    #[inline]
     pub fn pick<T>(self, value: T, [low, high]: [T; 2]) -> T {
         match self {
             Self::Value => value,
@@ -159,6 +160,7 @@ impl Ends {
     }
 
     /// Returns the end of an assumption's interval to use.
+    #[inline]
     pub fn of(self, assumption: Assumption) -> End {
         self.0[assumption as usize]
     }
@@ -205,6 +207,7 @@ pub struct Explores {
 
 impl Explores {
     /// Returns the calls that a request is expected to make more, of removed tokens, faded, and of those that still stand.
+    #[inline]
     pub fn calls(&self, removed: f64, stand: f64) -> f64 {
         if removed <= 0.0 {
             return 0.0;

@@ -251,24 +251,29 @@ trait Dice {
 }
 
 impl Dice for Cpython {
+    #[inline]
     fn below(&mut self, count: u64) -> u64 {
         self.below(count)
     }
 
+    #[inline]
     fn between(&mut self, first: u64, last: u64) -> u64 {
         self.between(first, last)
     }
 
+    #[inline]
     fn uniform(&mut self, from: f64, to: f64) -> f64 {
         self.uniform(from, to)
     }
 }
 
 impl Dice for Draw {
+    #[inline]
     fn below(&mut self, count: u64) -> u64 {
         self.next_below(count)
     }
 
+    #[inline]
     fn between(&mut self, first: u64, last: u64) -> u64 {
         let reach = last.saturating_sub(first);
         let drawn = match reach.checked_add(1) {
@@ -278,12 +283,14 @@ impl Dice for Draw {
         first + drawn
     }
 
+    #[inline]
     fn uniform(&mut self, from: f64, to: f64) -> f64 {
         from + (to - from) * self.next_unit()
     }
 }
 
 /// Draws one of several alternatives.
+#[inline]
 fn choice(count: usize, dice: &mut impl Dice) -> usize {
     let drawn = dice.below(count as u64);
     usize::try_from(drawn).unwrap_or(0)
@@ -418,6 +425,7 @@ fn words(text: &str) -> u64 {
 }
 
 /// Draws a value.
+#[inline]
 fn value(spec: &FactValues, dice: &mut impl Dice) -> NeedleValue {
     match spec {
         FactValues::Between { first, last, .. } => NeedleValue::Whole(dice.between(*first, *last)),

@@ -81,6 +81,7 @@ struct ShownMessages<'r> {
 
 impl ShownMessages<'_> {
     /// Returns the tokens of the messages that are shown.
+    #[inline]
     fn body(&self) -> Tokens {
         self.trial.tokens_in(self.from, self.to)
     }
@@ -110,6 +111,7 @@ impl MemoryView for ShownMessages<'_> {
         }
     }
 
+    #[inline]
     fn shows_all_since(&self, item: ItemIx) -> bool {
         item.checked_sub(self.trial.n_stable).is_some_and(|it| it as usize >= self.from)
     }
@@ -164,6 +166,7 @@ impl WindowRun<'_> {
     }
 
     /// Sends the prompt and lets in what comes of it; nothing, when it goes over a limit.
+    #[inline]
     fn request(&mut self, nth: usize, step: &MessageStep) -> Option<()> {
         self.move_at(Moment::Request);
         self.memory_run.observe(&self.shown);

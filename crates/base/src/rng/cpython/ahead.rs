@@ -27,6 +27,7 @@ pub struct Lookahead {
 
 impl Cpython {
     /// Looks at the next words, to draw from them before it is known how many that takes.
+    #[inline]
     pub fn upcoming(&mut self) -> Upcoming<'_> {
         if self.at > BLOCK {
             self.refill();
@@ -35,6 +36,7 @@ impl Cpython {
     }
 
     /// Draws so many words that were looked at.
+    #[inline]
     pub fn skip(&mut self, n_words: usize) {
         debug_assert!(n_words <= AHEAD, "only what was looked at can be skipped");
         self.at += n_words;

@@ -132,22 +132,26 @@ impl Prompt<'_> {
     }
 
     /// Begins a message; what enters until the next one belongs to it.
+    #[inline]
     pub fn begin_message(&mut self) {
         self.messages.push(self.len());
     }
 
     /// Begins a message of results, which is no group of its own.
+    #[inline]
     pub fn begin_results(&mut self) {
         self.result_messages.push(self.messages.len());
         self.begin_message();
     }
 
     /// Begins a step, with its reply.
+    #[inline]
     pub fn begin_step(&mut self) {
         self.history.begin_step();
     }
 
     /// Lets the next item of the load come as it is, in the message that has begun.
+    #[inline]
     pub fn enter(&mut self) {
         let item = self.history.pull();
         self.open(item);

@@ -141,6 +141,7 @@ pub enum Relation {
 
 impl Relation {
     /// Returns whether the relation holds between a value and its bound.
+    #[inline]
     pub fn holds(self, value: u64, bound: u64) -> bool {
         match self {
             Self::Above => value > bound,

@@ -43,6 +43,7 @@ trait FillerParts {
 
 impl FillerParts for Cpython {
     #[inline(always)]
+    #[inline]
     fn below(&mut self, count: u32) -> u32 {
         self.below_word(count)
     }
@@ -61,8 +62,10 @@ impl FillerParts for Draw {
     }
 
     // No draw shifts another, so that one whose result says nothing need not be made.
+    #[inline]
     fn word(&mut self, _choices: u32) {}
 
+    #[inline]
     fn number(&mut self, _first: u32, _last: u32) {}
 }
 
@@ -144,6 +147,7 @@ fn tool(nth: usize, parts: &mut impl FillerParts) -> (u64, u32) {
 }
 
 /// Draws a message from a named stream: who speaks, in which way, and which part of that adds words.
+#[inline]
 pub(super) fn drawn(dice: &mut Draw) -> (Kind, u64) {
     match choice(3, dice) {
         0 => (Kind::User, user(choice(4, dice), dice)),
@@ -228,6 +232,7 @@ pub(super) fn sequential(dice: &mut Cpython) -> (Kind, u64) {
 ///
 /// There are two letters to a word of the generator, because a 28th of 2^32 is a whole number but for a part in 10^9; there
 /// are at most 128.
+#[inline]
 fn runs(letters: u32, dice: &mut Draw) -> u64 {
     const BAR: u32 = u32::MAX / LETTERS;
     if letters == 0 {

@@ -62,6 +62,7 @@ pub struct MessageStep {
 
 impl MessageStep {
     /// Returns when its request is made: at its last message, in milliseconds since the conversation began.
+    #[inline]
     pub fn at_ms(self, trial: &Dialogue) -> i64 {
         i64::from(self.end).saturating_sub(1).saturating_mul(trial.message_ms)
     }
@@ -76,11 +77,13 @@ impl MessageStep {
 
 impl Dialogue {
     /// Returns the tokens of the messages from one on up to another.
+    #[inline]
     pub fn tokens_in(&self, from: usize, to: usize) -> Tokens {
         self.before[to] - self.before[from]
     }
 
     /// Returns the first message, from one on, with no more than so many tokens from there on up to another.
+    #[inline]
     pub fn first_within(&self, tokens: Tokens, mut from: usize, to: usize) -> usize {
         let least = self.before[to].saturating_sub(tokens);
         // Few messages at a time, counted rather than branched upon: how many are too many cannot be foreseen.
@@ -176,6 +179,7 @@ impl TrialWriter {
     }
 
     /// Appends a message of so many words.
+    #[inline]
     pub(super) fn message(&mut self, kind: Kind, words: u64) {
         let made = &mut self.made;
         let message = message(kind, words);

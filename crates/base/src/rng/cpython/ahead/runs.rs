@@ -49,6 +49,7 @@ fn count_runs(answers: &[u32]) -> u32 {
     (1..answers.len()).fold(0_u32, |runs, at| runs.wrapping_sub(answers[at - 1] & !answers[at]))
 }
 
+#[inline]
 fn yes_if(is: bool) -> u32 {
     0_u32.wrapping_sub(u32::from(is))
 }
