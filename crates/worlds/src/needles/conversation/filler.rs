@@ -43,7 +43,6 @@ trait FillerParts {
 
 impl FillerParts for Cpython {
     #[inline(always)]
-    #[inline]
     fn below(&mut self, count: u32) -> u32 {
         self.below_word(count)
     }
