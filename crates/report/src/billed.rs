@@ -220,7 +220,7 @@ fn unmeasurable_levers(sessions: &[AttributedBill<'_>]) -> Vec<UntoldLever> {
 }
 
 impl<'a> AttributedBill<'a> {
-    fn to_family_session(&self, base: &'a SessionEffect, changed: &'a [SessionEffect]) -> FamilySession<'a> {
+    fn to_family_session(self, base: &'a SessionEffect, changed: &'a [SessionEffect]) -> FamilySession<'a> {
         FamilySession {
             project: self.project,
             person: self.person,

@@ -159,9 +159,7 @@ impl Drawing<'_> {
             Block::List(list) => self.list(list),
             Block::Table(grid) => {
                 self.text.push_str(if self.text.ends_with("\n\n") { "" } else { "\n" });
-                if !grid.title.is_empty() {
-                    self.paragraph(Tint::Strong, "", &grid.title);
-                }
+                self.paragraphs(Tint::Strong, "", Some(&grid.title).filter(|title| !title.is_empty()));
                 self.table(grid);
                 self.text.push_str(self.gap);
             }

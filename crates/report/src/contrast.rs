@@ -332,7 +332,8 @@ fn compare_numbers(
 
 /// Returns the cost by what it pays for.
 fn split_cost(costs: [&Costs; 2]) -> Vec<CostPart> {
-    let parts: [(&str, fn(&Costs) -> f64); 13] = [
+    type CostOf = fn(&Costs) -> f64;
+    let parts: [(&str, CostOf); 13] = [
         ("cache reads", |it| it.main.read.usd()),
         ("cache writes", |it| it.main.write.usd()),
         ("uncached input", |it| it.main.uncached.usd()),

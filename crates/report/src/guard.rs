@@ -204,7 +204,7 @@ impl GuardContext<'_> {
                     verdicts.push(GuardVerdict { is_change: true, ..verdict });
                 }
                 GuardRule::Fired(stages) => {
-                    verdicts.extend(stages.iter().map(|it| self.check_stage_fired(run, it)))
+                    verdicts.extend(stages.iter().map(|it| self.check_stage_fired(run, it)));
                 }
             }
         }

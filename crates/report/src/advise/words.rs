@@ -498,7 +498,6 @@ fn recommendation_card(advice: &AgentAdvice, of: Option<String>) -> Card {
         words: saving_caveats(best).into_iter().chain(pasted).listed(),
         code: advice.paste.first().map(|it| it.text.clone()),
         tone: Tone::Better,
-        ..Card::default()
     }
 }
 

@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_saving_of_some_months_is_no_promise_and_the_limit_is_named() {
-        let cost = |m: usize, p| if m > 3 && m % 2 == 0 { 1.02 } else { 0.8 } + 0.01 * noise(m, p);
+        let cost = |m: usize, p| if m > 3 && m.is_multiple_of(2) { 1.02 } else { 0.8 } + 0.01 * noise(m, p);
         let found = tuned(&sessions(cost, |_, _| 1.0));
 
         assert_eq!(found.why_not, Some(WhyNot::IntervalIncludesZero));

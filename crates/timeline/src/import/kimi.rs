@@ -174,8 +174,8 @@ impl KimiLane {
                 self.close(losses);
                 self.assembler.replaced(stamp, HistorySummary::of(Content::default()));
             }
-            other => {
-                losses.add(stamp.line, format!("messages of type `{other}`, which is never part of a prompt"))
+            kind => {
+                losses.add(stamp.line, format!("messages of type `{kind}`, which is never part of a prompt"));
             }
         }
     }
