@@ -105,11 +105,10 @@ impl Plan {
         let named = &loaded_profiles;
         let mut work =
             InputCheck { catalog, policies, named, settings, variants, found, is_complete, play_twice };
-        let needs_models = under_own_models && loaded_scenarios.iter().any(is_recording);
-        let models = if needs_models { ModelProfiles::read_all(catalog) } else { Vec::new() };
+        let with_models = under_own_models && loaded_scenarios.iter().any(is_recording);
+        let models = if with_models { ModelProfiles::read_all(catalog) } else { Vec::new() };
         let (profiles, models) = work.ready_profiles(&loaded_profiles, models);
-        let no_params = IndexMap::new();
-        let suite_params = suite.as_ref().map_or(&no_params, |it| &it.spec.params);
+        let suite_params = &suite.as_ref().map_or_else(IndexMap::new, |it| it.spec.params.clone());
         if let Some(suite) = &suite {
             work.check_declared_params(suite, suite_params);
         }
@@ -262,7 +261,7 @@ impl InputCheck<'_> {
         let mut file = loaded.map(|it| it.spec.clone());
         match file.as_mut().and_then(|it| it.break_even.as_mut()) {
             Some(habits) => {
-                self.apply_overrides(SetTarget::BreakEven, std::slice::from_mut(habits), |_| true)
+                self.apply_overrides(SetTarget::BreakEven, std::slice::from_mut(habits), |_| true);
             }
             None => {
                 for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::BreakEven) {

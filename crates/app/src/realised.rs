@@ -353,7 +353,7 @@ impl CountedSessions {
             counted.has_change.push(counts.as_ref().ok().map(group));
             match counts {
                 Ok(is_unchanged) => {
-                    counted.count_session(session, is_unchanged, day.filter(|_| !days.is_empty()))
+                    counted.count_session(session, is_unchanged, day.filter(|_| !days.is_empty()));
                 }
                 Err(reason) => counted.leave_out(reason),
             }

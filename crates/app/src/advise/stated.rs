@@ -54,7 +54,7 @@ impl FileSettings {
                     all.variables.extend(it.variable.map(|it| (setting.key.clone(), it)));
                 }
                 Some((Err(help), it)) => {
-                    problems.push(unusable_value_problem(agent, file, text, (setting, &it), help))
+                    problems.push(unusable_value_problem(agent, file, text, (setting, &it), help));
                 }
                 Some((Ok(None), _)) | None => {}
             }

@@ -64,9 +64,9 @@ pub(super) fn print_catalog(catalog: &Catalog, args: &ListArgs) -> Result<()> {
             format!("{} ({}): {}", kind.folder_name(), thousands(names.len() as u64), describe_kind(kind));
         on.paragraph(Tint::Strong, "", &head, &mut text);
         if is_glance {
-            write_folder_overview(&names, on, &mut text)
+            write_folder_overview(&names, on, &mut text);
         } else {
-            write_entries(catalog, kind, &names, on, &mut text)
+            write_entries(catalog, kind, &names, on, &mut text);
         }
     }
     if text.is_empty() {
