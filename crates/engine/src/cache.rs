@@ -477,3 +477,51 @@ pub enum Fate {
     /// The rules assume that an edit broke it after a number of tokens.
     Capped(Tokens),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::projection::chain::Link;
+    use ctxsim_timeline::build::TimelineBuilder;
+
+    /// Three prompts that begin alike, of entries of 1,500 tokens.
+    const PROMPTS: [&[u128]; 3] = [&[1, 12, 123], &[1, 12, 124], &[1, 12, 123, 1_235]];
+
+    fn chain(digests: &[u128]) -> Chain {
+        let link = |(slot, digest): (u32, &u128)| Link {
+            slot,
+            tokens: 1_500 * u64::from(slot + 1),
+            digest: *digest,
+            kind: Kind::User,
+        };
+        Chain::from_links((0..).zip(digests).map(link).collect())
+    }
+
+    #[test]
+    fn caches_that_share_what_they_know_answer_as_on_their_own_whichever_of_them_are_asked() {
+        let rules = [1_024, 2_048, 4_096].map(|min| Steps { min, step: min / 8 });
+        let rules = rules.map(|steps| CacheRules::prefix_interval(steps, None));
+        let timeline = TimelineBuilder::new("empty", &[]).finish();
+        let (layout, all) = (LayoutSpec::default(), rules.each_ref());
+        let mut n_apart = 0;
+        // By request, a bit for each cache that is asked; of the last, all are.
+        for asked in (1..8).flat_map(|first| (1..8).map(move |second| [first, second, 7])) {
+            let mut lanes = Lanes::new(&timeline, &all);
+            let mut own = rules.each_ref().map(cache);
+            for (prompt, asked) in [0, 1, 2].into_iter().zip(asked) {
+                let chain = chain(PROMPTS[prompt]);
+                let request = RequestView::new(1_500 * PROMPTS[prompt].len() as u64, &chain, &layout, 0);
+                let is_asked = |nth: usize| asked >> nth & 1 == 1;
+                let place = |it: &CacheRules| rules.iter().position(|rules| rules == it).unwrap_or(0);
+
+                lanes.submit_to(&request, |it| is_asked(place(it.rules)));
+
+                for nth in (0..rules.len()).filter(|it| is_asked(*it)) {
+                    assert_eq!(lanes[nth].usage, own[nth].submit(&request), "{asked:?}, cache {nth}");
+                }
+            }
+            n_apart += lanes.iter().filter(|it| matches!(it.answers, Answers::Own(_))).count() - 1;
+        }
+        assert!((1..98).contains(&n_apart), "some shared to the end, and some did not: {n_apart}");
+    }
+}
