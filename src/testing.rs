@@ -24,14 +24,14 @@ pub use ctxsim_input::policy::Law;
 ///
 /// ```
 /// use ctxsim::testing::{self, Law, LawKit};
-/// use ctxsim::{BoxError, Code, Comparison, Cx, Entry, Kind, Part};
+/// use ctxsim::{BoxError, CodePolicy, Comparison, Cx, Entry, Kind, Part};
 ///
 /// // Drops the user's messages.
 /// let bare = |_: &Cx<'_>, history: &[Entry<'_>]| -> Result<Vec<Part>, BoxError> {
 ///     Ok(history.iter().filter(|it| it.kind != Kind::User).map(|it| Part::keep(it.id)).collect())
 /// };
 /// let laws = testing::laws(Comparison::new().policy(CodePolicy::view("bare", move |_| bare)), LawKit::default())?;
-/// let broken: Vec<Law> = laws.broken().map(|it| it.1).collect();
+/// let broken: Vec<Law> = laws.broken_laws().map(|it| it.1).collect();
 /// assert_eq!(broken, [Law::KeepsTask, Law::Bounded], "{laws}");
 /// # Ok::<(), ctxsim::Error>(())
 /// ```

@@ -1,7 +1,7 @@
 //! Recorded sessions, agent by agent.
 
 use ctxsim::app::Comparison;
-use ctxsim::app::advise::{AdviceRequest, PlayedFolder};
+use ctxsim::app::advise::{AdviceRequest, PlayedSessions};
 use ctxsim::catalog::bundled_catalog;
 
 use crate::rates::{Advised, FLOOR, Parting, Rates};
@@ -11,7 +11,7 @@ pub(crate) fn print(folders: &[String]) {
     let catalog = bundled_catalog();
     let comparison = Comparison { scenarios: folders.to_vec(), own_models: true, ..Comparison::default() };
     let asked = AdviceRequest { min_evidence: FLOOR, ..AdviceRequest::default() };
-    let folder = match PlayedFolder::read_and_play(&catalog, &comparison, &asked) {
+    let folder = match PlayedSessions::read_and_play(&catalog, &comparison, &asked) {
         Ok(it) => it,
         Err(error) => {
             eprintln!("{error}");
@@ -33,7 +33,7 @@ pub(crate) fn print(folders: &[String]) {
 }
 
 /// Measures the rule on parts of an agent's sessions.
-fn rates(folder: &PlayedFolder<'_>, agent: &str, parting: Parting, size: usize, times: u64) -> Rates {
+fn rates(folder: &PlayedSessions<'_>, agent: &str, parting: Parting, size: usize, times: u64) -> Rates {
     let mut found = Rates::default();
     let all: Vec<usize> = (0..folder.n_sessions(agent)).collect();
     for seed in 0..times {

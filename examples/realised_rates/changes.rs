@@ -1,6 +1,6 @@
 //! Kinds of change, and sessions that are drawn, cut by date, and billed anew under each.
 
-use ctxsim::app::advise::{ChangedSession, PlayedFolder};
+use ctxsim::app::advise::{ChangedSession, PlayedSessions};
 use ctxsim::report::advise::saved::{EarlierBills, EarlierSession, SCHEMA, SavingsForecast, TrialDay};
 use ctxsim::report::realised::{ForecastOutcome, LaterSession, Realised};
 use ctxsim::rng::{Draw, Seed};
@@ -129,7 +129,7 @@ struct Session {
 pub(crate) struct Folder(Vec<Session>);
 
 impl Folder {
-    pub(crate) fn new(folder: &PlayedFolder<'_>, agent: &str, change: &Change) -> Option<Self> {
+    pub(crate) fn new(folder: &PlayedSessions<'_>, agent: &str, change: &Change) -> Option<Self> {
         let known = |it: &ChangedSession| it.earlier.size.zip(it.earlier.billed_usd).is_some();
         let mut all: Vec<ChangedSession> =
             folder.sessions_under_change(agent, change.set)?.into_iter().filter(known).collect();

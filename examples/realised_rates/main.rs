@@ -10,7 +10,7 @@ mod changes;
 
 use changes::{CHANGES, Change, Folder, Told};
 use ctxsim::app::Comparison;
-use ctxsim::app::advise::{AdviceRequest, PlayedFolder};
+use ctxsim::app::advise::{AdviceRequest, PlayedSessions};
 use ctxsim::catalog::bundled_catalog;
 
 const AGENT: &str = "Claude Code";
@@ -21,7 +21,7 @@ fn main() {
     let folders: Vec<String> = std::env::args().skip(1).collect();
     let comparison = Comparison { scenarios: folders, own_models: true, ..Comparison::default() };
     let asked = AdviceRequest { min_evidence: 0.9, ..AdviceRequest::default() };
-    let folder = match PlayedFolder::read_and_play(&catalog, &comparison, &asked) {
+    let folder = match PlayedSessions::read_and_play(&catalog, &comparison, &asked) {
         Ok(it) => it,
         Err(error) => {
             eprintln!("{error}");

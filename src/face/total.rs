@@ -251,7 +251,7 @@ impl Plan {
         let shard = PlanShard { part, of };
         let making =
             PartsRequest { threads, job: &job, head: &head, shard, is_made: &|_| false, hand_over: &take };
-        self.plan.make_parts(&|done, all| progress(Progress { done, all }), &making)?;
+        self.plan.play_tickets(&|done, all| progress(Progress { done, all }), &making)?;
         Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -168,7 +168,7 @@ impl Comparison {
         let allows = comparison.allow_process;
         let all =
             ctxsim_cli::check_suites_silently(&catalog, suites, snapshots.as_ref(), allows, asked.threads)?;
-        let text = ctxsim_report::checkup::draw_check_ups(&all, Some(WIDTH));
+        let text = ctxsim_report::checkup::draw_suite_results(&all, Some(WIDTH));
         Answer::from_json(ctxsim_report::checkup::check_ups_json(&all), text)
     }
 

@@ -133,7 +133,7 @@ pub(crate) fn batch(
     }
     let stop = Stop::default();
     let told = |_, _| if stop.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let made = watched(py, &stop, || tickets::make_parts(&bundled_catalog(), &job, all, &told, threads))?;
+    let made = watched(py, &stop, || tickets::play_tickets(&bundled_catalog(), &job, all, &told, threads))?;
     rows(&made.map_err(|it| raised(py, &it.into()))?)
 }
 

@@ -33,7 +33,7 @@ use stated::FileSettings;
 use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
 pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
-pub use measured::{ChangedSession, PlayedFolder, TriedChoice};
+pub use measured::{ChangedSession, PlayedSessions, TriedChoice};
 pub(super) use play::{CostedLog, SeenLog, costs_under_settings, read_seen_logs};
 
 /// Why a session is left out that another agent made than the one that is named.
@@ -96,7 +96,7 @@ pub fn advise(
     }
     if !request.pairs.is_empty() && advice.agents.iter().all(|advice| advice.asked.is_none()) {
         let names = advice.agents.iter().map(|advice| advice.agent.clone()).listed();
-        return Err(asked::other_agents_setting_problems(&names, &request.pairs).into());
+        return Err(asked::problems_with_other_agents_settings(&names, &request.pairs).into());
     }
     Ok((Advice { skipped, ..advice }, saved))
 }

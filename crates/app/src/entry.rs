@@ -141,7 +141,7 @@ impl ReadyLoad {
     }
 
     /// Returns what its sessions are where only the newest are asked for; none where a model has no profile.
-    pub(super) fn newest_candidates(
+    pub(super) fn mark_for_newest_filter(
         &self,
         sessions: &[Glance],
         selection: &Selection,

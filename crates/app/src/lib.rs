@@ -65,7 +65,7 @@ use parts::tickets::HeldTicket;
 #[cfg(feature = "worlds")]
 pub use probes::fit_memory;
 pub use realised::{RealisedRequest, check_forecast, parse_forecast};
-pub use recordings::{CompactionPolicies, read_selected_recordings};
+pub use recordings::{HarnessCompactions, read_selected_recordings};
 pub use screen::{first_screen, first_screen_and_advice};
 use selection::{Exclusion, Selection};
 pub use sweep::{SweptLoad, SweptRun, describe_sweep, sweep_points};
@@ -368,7 +368,7 @@ impl Plan {
             }
             let entry = &self.scenarios[index];
             if let Some(glances) = entry.glance_at_sessions().filter(|_| !self.selection.filters_by_owner()) {
-                return entry.newest_candidates(&glances, &self.selection, &self.profiles, &self.models);
+                return entry.mark_for_newest_filter(&glances, &self.selection, &self.profiles, &self.models);
             }
             let loads = open(entry).unwrap_or_default();
             loads.iter().map(|it| self.selection.candidate_of_load(it)).listed()

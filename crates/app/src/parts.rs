@@ -92,7 +92,7 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
-    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<()> {
+    pub fn play_tickets(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<()> {
         self.check_has_parts()?;
         let open = |it: &ReadyLoad| self.open(it);
         self.make_parts_with(watch, request, open, |load| self.play_load_as_part(load).map(|it| vec![it]))
@@ -152,7 +152,7 @@ impl Plan {
     /// Plays all scenarios and folds their parts, each as soon as those before it are there.
     ///
     /// # Errors
-    /// What [`Plan::make_parts`] and [`fold_parts`] say.
+    /// What [`Plan::play_tickets`] and [`fold_parts`] say.
     pub fn report_from_parts(
         &self,
         threads: Option<usize>,
@@ -170,7 +170,7 @@ impl Plan {
         };
         let (job, head) = (self.job_digest(min_evidence), self.report_head(min_evidence));
         let shard = PlanShard::WHOLE;
-        self.make_parts(
+        self.play_tickets(
             watch,
             &PartsRequest { threads, job: &job, head: &head, shard, is_made: &|_| false, hand_over: &take },
         )?;

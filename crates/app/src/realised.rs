@@ -89,7 +89,7 @@ pub fn check_forecast(
 ) -> Result<Realised> {
     let agent = Agent::all_by_file_name()?.values().find(|it| it.name == saved.agent);
     let since_ms = asked.changed.as_deref().map(|day| parse_day_ms("--changed", day)).transpose()?;
-    let all = measure_sessions(catalog, comparison, saved, agent, threads, progress)?;
+    let all = size_sessions_as_forecast(catalog, comparison, saved, agent, threads, progress)?;
     if all.is_empty() {
         return Err(no_recording_error("hold the forecast against"));
     }
@@ -242,7 +242,7 @@ struct SizedSession {
 }
 
 /// Reads sessions and measures their size.
-fn measure_sessions(
+fn size_sessions_as_forecast(
     catalog: &Catalog,
     comparison: &Comparison,
     saved: &SavingsForecast,

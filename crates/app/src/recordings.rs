@@ -90,9 +90,9 @@ pub fn read_selected_recordings(
 
 /// Policies that compact as harnesses do, by the formats of their logs.
 #[derive(Debug)]
-pub struct CompactionPolicies(IndexMap<String, Policy>);
+pub struct HarnessCompactions(IndexMap<String, Policy>);
 
-impl CompactionPolicies {
+impl HarnessCompactions {
     /// Reads them from a catalog.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ impl Plan {
     /// As [`Plan::open`], for all scenarios.
     pub fn sweep_loads(&self, threads: Option<usize>, progress: Progress<'_>) -> Result<Vec<SweptLoad>> {
         let open = |it: &ReadyLoad| self.open_for_sweeps(it);
-        let (of_loads, _) = self.map_loads_opened_by(threads, progress, open, play_for_sweep)?;
+        let (of_loads, _) = self.map_loads_opened_by(threads, progress, open, play_under_each_profile)?;
         Ok(of_loads.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }
 
@@ -128,7 +128,7 @@ impl Plan {
 }
 
 /// Plays it under all policies, profile by profile.
-pub(super) fn play_for_sweep(load: &Load, progress: Progress<'_>) -> Result<Vec<SweptLoad>> {
+pub(super) fn play_under_each_profile(load: &Load, progress: Progress<'_>) -> Result<Vec<SweptLoad>> {
     check_same_work(load, &(0..load.policies.len()).listed())?;
     // Some policies after others, so that not all are compiled at once.
     let parts: Vec<_> = load.policies.chunks(TOGETHER).listed();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::parts::PartsRequest;
-use super::sweep::play_for_sweep;
+use super::sweep::play_under_each_profile;
 use super::{PlanWatch, SweptLoad, SweptRun, entry, selection};
 use crate::prelude::*;
 use ctxsim_report::part::{JobKind, JobPart};
@@ -148,11 +148,11 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// What [`Tuning::check_has_parts`], a session or taking a part says.
-    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_, TuneHead>) -> Result<()> {
+    pub fn play_tickets(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_, TuneHead>) -> Result<()> {
         self.check_has_parts()?;
         let open = |it: &ReadyLoad| self.plan.open_for_sweeps(it);
         self.plan.make_parts_with(watch, request, open, |load| {
-            let loads = play_for_sweep(load, &|_, _| {})?;
+            let loads = play_under_each_profile(load, &|_, _| {})?;
             Ok(loads.into_iter().filter_map(|it| self.head.to_tuned_session(it, None)).listed())
         })
     }

@@ -45,7 +45,7 @@ static LEVERS: [(&str, &dyn BilledLever); 20] = [
     ("images", &images::ImagesLever),
     ("injected", &injected::InjectedLever),
     ("keep_alive", &keep_alive::KeepAliveLever),
-    ("pauses", &leaving::LeavingLever),
+    ("pauses", &leaving::CompactBeforePause),
     ("lifetimes", &lifetimes::LifetimesLever),
     ("marks", &marks::MarksLever),
     ("models", &models::MAIN),

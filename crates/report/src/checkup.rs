@@ -1,6 +1,6 @@
 //! A suite's results in continuous integration: its guards, and its numbers compared with snapshots.
 //!
-//! `compare`, `check`, `sweep` and `tune` use the plan and the report of `run`; each adds one type (`Contrast`, `CheckUp`, `Sweep`,
+//! `compare`, `check`, `sweep` and `tune` use the plan and the report of `run`; each adds one type (`Contrast`, `SuiteCheck`, `Sweep`,
 //! `Tuned`; `docs/reference/review.md`). What `compare` and `check` write says what it was made with (`MadeWith`: version, price days,
 //! digests of inputs). A flat price list prices sums, tiers an index of rows, everything else each request. `pricelist/` never makes a
 //! prompt cheaper by what it cannot read (`docs/reference/prices.md`). Snapshots carry what they rest on (header: price day, version,
@@ -28,7 +28,7 @@ const MOVED_SHOWN: usize = 12;
 
 /// A suite's results.
 #[derive(Clone, Debug, Default)]
-pub struct CheckUp {
+pub struct SuiteCheck {
     pub suite: String,
     pub file: String,
     /// Its guards' verdicts.
@@ -213,7 +213,7 @@ impl GuardVerdict {
     }
 }
 
-impl CheckUp {
+impl SuiteCheck {
     /// Makes the result of a suite that could not be checked. Problems that belong to no file are the suite's.
     pub fn with_check_errors(suite: String, file: String, mut errors: Vec<Diagnostic>) -> Self {
         for it in errors.iter_mut().filter(|it| it.place.file.is_empty()) {
@@ -282,8 +282,8 @@ impl CheckUp {
 }
 
 /// Returns the results of suites for a terminal: failures first, then successes.
-pub fn draw_check_ups(check_ups: &[CheckUp], terminal: impl Into<Terminal>) -> String {
-    draw_blocks(&check_ups.iter().flat_map(CheckUp::to_blocks).listed(), "", terminal.into())
+pub fn draw_suite_checks(check_ups: &[SuiteCheck], terminal: impl Into<Terminal>) -> String {
+    draw_blocks(&check_ups.iter().flat_map(SuiteCheck::to_blocks).listed(), "", terminal.into())
 }
 
 /// Returns a problem's file, line and column.
@@ -322,7 +322,7 @@ fn verdict_json(verdict: &GuardVerdict) -> Value {
     run.and(Value::serialised(verdict))
 }
 
-fn suite_json(checkup: &CheckUp) -> Value {
+fn suite_json(checkup: &SuiteCheck) -> Value {
     let all = group! {
         "suite": checkup.suite.clone(),
         "file": checkup.file.clone(),
@@ -346,7 +346,7 @@ pub const SCHEMA: &str = "ctxsim.check/1";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn check_ups_json(check_ups: &[CheckUp]) -> serde_json::Result<String> {
+pub fn check_ups_json(check_ups: &[SuiteCheck]) -> serde_json::Result<String> {
     let suites = check_ups.iter().map(suite_json).listed();
     json_text(&group! { "schema": SCHEMA, "version": VERSION.to_owned(), "suites": suites })
 }

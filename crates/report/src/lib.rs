@@ -337,7 +337,7 @@ impl Report {
     }
 
     /// Returns, where this is the first report on recorded sessions, what fills their prompts and what missed the cache.
-    pub fn first_report_fill_grids(&self) -> Vec<Grid> {
+    pub fn prompt_and_miss_grids(&self) -> Vec<Grid> {
         if self.next.is_some() { self.filled_grids() } else { Vec::new() }
     }
 

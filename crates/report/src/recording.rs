@@ -331,13 +331,13 @@ fn costliest_files_overview(files: &[FileContents]) -> String {
     let counts = format!("{}, {}", counted(files.len(), "file"), counted(n_sessions, "session"));
     let table = draw_whole(&Grid::from_columns("", 2, &rows, &columns));
     let more = text_if_any(more, |n| format!("… and {} more, which cost no more\n", thousands(n as u64)));
-    format!("\n{counts}\n\n{table}{more}{}", left_out_listing(files))
+    format!("\n{counts}\n\n{table}{more}{}", left_out_tally(files))
         + "\n`--details` shows the sessions of each file, and all that is left out, with its lines; `--by KEY` divides the bill; `--fixed` shows \
             what every prompt begins with.\n"
 }
 
 /// Returns what is left out of all files, by what it is.
-fn left_out_listing(files: &[FileContents]) -> String {
+fn left_out_tally(files: &[FileContents]) -> String {
     let mut by_what: IndexMap<&str, [usize; 2]> = IndexMap::new();
     for loss in files.iter().flat_map(|it| &it.left_out) {
         let sum = by_what.entry(&loss.what).or_default();

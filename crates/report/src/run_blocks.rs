@@ -146,7 +146,7 @@ fn table_blocks(report: &Report, sections: &[Section], detail: Detail) -> Vec<Bl
     }
     blocks.extend(report.findings_grids().into_iter().map(Block::Table));
     if detail == Detail::Scenarios {
-        blocks.extend(report.first_report_fill_grids().into_iter().map(Block::Table));
+        blocks.extend(report.prompt_and_miss_grids().into_iter().map(Block::Table));
     }
     blocks
 }

@@ -244,7 +244,7 @@ impl Tuned {
             }
             let found = part::judge_variant(judged, self.min_evidence).unwrap_or_default();
             let reason = self.why_nothing_chosen(all_idle).or_else(|| match self.parts.as_slice() {
-                [_, out] => self.why_choice_fails(out),
+                [_, out] => self.reason_to_reject_choice(out),
                 _ => Some(self.too_few_sessions_reason(n[0], n[1])),
             });
             let reason = reason.or_else(|| verdict::reason_if_not_do(&found));

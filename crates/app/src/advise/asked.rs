@@ -63,7 +63,7 @@ pub(super) fn unmet_need_problems(agent: &Agent, pairs: &[SettingPair]) -> Vec<D
 }
 
 /// Says that none of the agents of the sessions has what is asked for.
-pub(super) fn other_agents_setting_problems(agents: &[String], texts: &[String]) -> Vec<Diagnostic> {
+pub(super) fn problems_with_other_agents_settings(agents: &[String], texts: &[String]) -> Vec<Diagnostic> {
     let known = Agent::all_by_file_name().map(|it| it.values().listed()).unwrap_or_default();
     let key = |text: &String| text.split_once('=').map_or(text.clone(), |it| it.0.trim().to_owned());
     let has = |agent: &&Agent| texts.iter().all(|it| agent.setting(&key(it)).is_some());

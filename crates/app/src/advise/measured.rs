@@ -14,7 +14,7 @@ use ctxsim_report::advise::{AgentAdvice, LifetimeComparison};
 use ctxsim_report::billed::{self, AttributedBill};
 
 /// Sessions of agents, each played once.
-pub struct PlayedFolder<'c> {
+pub struct PlayedSessions<'c> {
     menus: SettingMenus<'c>,
     all: Vec<PlayedSession>,
 }
@@ -34,7 +34,7 @@ pub struct ChangedSession {
     pub billed_usd: f64,
 }
 
-impl<'c> PlayedFolder<'c> {
+impl<'c> PlayedSessions<'c> {
     /// Reads sessions and plays them.
     ///
     /// # Errors

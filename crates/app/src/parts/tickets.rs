@@ -148,8 +148,8 @@ pub fn new_job(
 /// Makes the parts of some recordings of a job.
 ///
 /// # Errors
-/// Another version or other inputs made the job, or what [`Plan::make_parts`] says.
-pub fn make_parts(
+/// Another version or other inputs made the job, or what [`Plan::play_tickets`] says.
+pub fn play_tickets(
     catalog: &Catalog,
     job: &Job,
     tickets: Vec<HeldTicket>,
@@ -185,7 +185,7 @@ pub fn make_parts(
         Ok(())
     };
     let (head, shard) = (&job.head, PlanShard::WHOLE);
-    plan.make_parts(
+    plan.play_tickets(
         watch,
         &PartsRequest { threads, job: &job.job, head, shard, is_made: &|_| false, hand_over: &take },
     )?;

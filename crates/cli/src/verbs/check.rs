@@ -9,7 +9,7 @@ mod snapshots;
 use crate::prelude::*;
 
 use ctxsim_engine::take::FailedRuns;
-use ctxsim_report::checkup::{self, ADOPTED_BY, CheckUp, NewerPrices, github, junit, page, sarif};
+use ctxsim_report::checkup::{self, ADOPTED_BY, NewerPrices, SuiteCheck, github, junit, page, sarif};
 use ctxsim_report::made::{MadeWith, VERSION};
 use ctxsim_report::{Report, SkippedFile};
 
@@ -159,7 +159,7 @@ impl CheckArgs {
 }
 
 /// Accepts the numbers of a suite; returns its guards' verdicts and the snapshots written.
-pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<CheckUp> {
+pub(crate) fn bless_suite(catalog: &Catalog, suite: &str) -> Result<SuiteCheck> {
     let args = CheckArgs::for_blessing(suite);
     let ran = run_suite(catalog, suite, &args)?;
     compare_or_accept_suite(args.accepted_folder(catalog.files_read(), true), None, suite, ran)
@@ -176,7 +176,7 @@ fn compare_or_accept_suite(
     ratchet: Option<f64>,
     name: &str,
     ran: SuiteRun,
-) -> Result<CheckUp> {
+) -> Result<SuiteCheck> {
     let SuiteRun { file, report, made, newer, assumed, mut notes } = ran;
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
     let mut verdicts = report.guard_verdicts.clone();
@@ -191,7 +191,7 @@ fn compare_or_accept_suite(
     };
     let is_old = snapshots::has_old_form_snapshots(accepted.root, &suite);
     notes.extend(is_old.then(|| explained::OLD_FORM.to_owned()));
-    Ok(CheckUp { suite, file, made, newer, assumed, notes, verdicts, snapshots, ..CheckUp::default() })
+    Ok(SuiteCheck { suite, file, made, newer, assumed, notes, verdicts, snapshots, ..SuiteCheck::default() })
 }
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
@@ -212,7 +212,7 @@ pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCo
     Ok(if !errors.is_empty() {
         render::print_problems(catalog, &errors);
         ExitCode::from(BAD_INPUT)
-    } else if all.iter().all(CheckUp::is_passing) {
+    } else if all.iter().all(SuiteCheck::is_passing) {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(GUARD_FAILED)
@@ -225,12 +225,12 @@ fn compare_all_with_accepted(
     args: &CheckArgs,
     suites: &[String],
     ran: Vec<Result<SuiteRun>>,
-) -> Vec<CheckUp> {
+) -> Vec<SuiteCheck> {
     // A suite that cannot be run keeps all numbers from being accepted.
     let bless = args.bless && ran.iter().all(Result::is_ok);
     let accepted = args.accepted_folder(catalog.files_read(), bless);
     let held = |(name, ran): (&String, Result<SuiteRun>)| {
-        let explained = |mut up: CheckUp| {
+        let explained = |mut up: SuiteCheck| {
             if let Some(revision) = &args.explain {
                 explained::explain_moved_numbers(args, revision, name, &mut up);
             }
@@ -243,7 +243,7 @@ fn compare_all_with_accepted(
                     Ok(it) => (it.spec.name.clone(), it.origin.label()),
                     Err(_) => (name.clone(), name.clone()),
                 };
-                CheckUp::with_check_errors(name, file, render::redact_foreign_files(error.problems()))
+                SuiteCheck::with_check_errors(name, file, render::redact_foreign_files(error.problems()))
             })
     };
     suites.iter().zip(ran).map(held).listed()
@@ -259,7 +259,7 @@ pub fn check_suites_silently(
     snapshots: &Path,
     allow_process: bool,
     threads: Option<usize>,
-) -> Result<Vec<CheckUp>> {
+) -> Result<Vec<SuiteCheck>> {
     let args = CheckArgs {
         suites,
         snapshots: snapshots.to_owned(),
@@ -279,18 +279,23 @@ pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result
     let inputs = InputFiles::default();
     inputs.add_path(Path::new(CONFIG));
     let problems = render::redact_foreign_files(error.problems());
-    let failed = CheckUp::with_check_errors(CONFIG.to_owned(), CONFIG.to_owned(), problems);
+    let failed = SuiteCheck::with_check_errors(CONFIG.to_owned(), CONFIG.to_owned(), problems);
     write_results(&args.shown, &inputs, format, &[failed])
 }
 
 /// Writes results.
-fn write_results(shown: &PagedArgs, inputs: &InputFiles, format: FormatArg, all: &[CheckUp]) -> Result<()> {
+fn write_results(
+    shown: &PagedArgs,
+    inputs: &InputFiles,
+    format: FormatArg,
+    all: &[SuiteCheck],
+) -> Result<()> {
     let text = || match format {
         FormatArg::JSON => checkup::check_ups_json(all).map_err(unwritable_error),
         FormatArg::JUNIT => junit::check_ups_junit_xml(all).map_err(unwritable_error),
         FormatArg::SARIF => sarif::check_ups_sarif(all).map_err(unwritable_error),
         FormatArg::GITHUB => Ok(github::check_ups_markdown(all).into()),
-        _ => Ok(checkup::draw_check_ups(all, shown.shown.terminal())),
+        _ => Ok(checkup::draw_suite_checks(all, shown.shown.terminal())),
     };
     shown.write_text_and_page(inputs, format, || page::render_check_ups_page(all), text)?;
     if format == FormatArg::GITHUB {

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use ctxsim_app::{CompactionPolicies, ListPrices};
+use ctxsim_app::{HarnessCompactions, ListPrices};
 use ctxsim_engine::calibrate::Calibration;
 use ctxsim_engine::measure;
 use ctxsim_engine::take::{Load, Progress};
@@ -265,7 +265,7 @@ struct Calibrated {
 fn calibrate_sessions(catalog: &Catalog, args: &ImportArgs) -> Result<(Vec<Calibrated>, Vec<SkippedFile>)> {
     let prices = ListPrices::read(catalog);
     let plan = Plan::new(catalog, &comparison_as_recorded(args))?.without_limits().with_unusable_skipped();
-    let compacting = CompactionPolicies::read(catalog)?;
+    let compacting = HarnessCompactions::read(catalog)?;
     let is_own = args.sessions.comparison().own_models;
     let calibrated = |load: &Load, progress: Progress<'_>| {
         let timeline = load.timeline()?;

@@ -224,7 +224,7 @@ fn write_parts_or_totals(
         let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).listed();
         let (digest, head) = (plan.job_digest(min_evidence), plan.report_head(min_evidence));
         let job = PartJob { digest: &digest, head: &head, names: &names, threads };
-        args.parts.make_missing_parts(folder, &job, |told, making| plan.make_parts(told, making))?;
+        args.parts.make_missing_parts(folder, &job, |told, making| plan.play_tickets(told, making))?;
         return Ok(Some(true));
     }
     if !args.totals {

@@ -103,7 +103,7 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
         tuning.check_has_parts()?;
         let (digest, names) = (tuning.job_digest()?, tuning.scenario_names());
         let job = PartJob { digest: &digest, head: tuning.head(), names: &names, threads };
-        return args.parts.make_missing_parts(folder, &job, |told, making| tuning.make_parts(told, making));
+        return args.parts.make_missing_parts(folder, &job, |told, making| tuning.play_tickets(told, making));
     }
     let tuned = run_with_progress(SIMULATES, |it| tuning.tune(threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {

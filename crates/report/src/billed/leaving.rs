@@ -6,9 +6,9 @@
 use super::*;
 use ctxsim_engine::measure::known_task::LeverTerms;
 
-pub(super) struct LeavingLever;
+pub(super) struct CompactBeforePause;
 
-impl BilledLever for LeavingLever {
+impl BilledLever for CompactBeforePause {
     fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let front = session.fixed_prefix_tokens() as f64;
         let summary = LeverTerms::declared().summary_tokens;

@@ -200,11 +200,11 @@ fn why_prefix_broke(
 /// Returns a chart for each scenario and profile.
 pub fn request_charts(source: &ChartData<'_>) -> Vec<RequestBars> {
     let advised = source.report.verdicts_of(&source.sections).into_iter().filter_map(|it| it.cheapest);
-    request_charts_of_traces(source.traces, &source.names, &advised.map(|it| it.policy).collect())
+    request_charts_by_load(source.traces, &source.names, &advised.map(|it| it.policy).collect())
 }
 
 /// The same of runs that are in no report.
-pub fn request_charts_of_traces(
+pub fn request_charts_by_load(
     traces: &[RunRequests],
     names: &PolicyLabels,
     advised: &BTreeSet<String>,

@@ -1,6 +1,6 @@
 //! What moved the numbers of snapshots: each input that is not as it was, simulated as it was.
 
-use super::CheckUp;
+use super::SuiteCheck;
 use crate::prelude::*;
 use crate::shot::MovedCause;
 
@@ -54,7 +54,7 @@ const TOGETHER: &str = "together";
 /// The rest that no input explains.
 const CODE: &str = "code";
 
-impl CheckUp {
+impl SuiteCheck {
     /// Says of each number that moved what moved it.
     pub fn set_causes_of_moves(&mut self, plays: &OldPlays) {
         for snapshot in &mut self.snapshots {

@@ -1,6 +1,6 @@
 //! Results of suites in a GitHub workflow: the summary in Markdown, and commands that annotate lines of files.
 
-use super::{CheckUp, SnapshotState};
+use super::{SnapshotState, SuiteCheck};
 use crate::blocks::blocks_to_markdown;
 use crate::guard::GuardVerdict;
 use crate::prelude::*;
@@ -8,12 +8,12 @@ use ctxsim_base::diag::Place;
 use ctxsim_base::foreign::runner;
 
 /// Returns the summary.
-pub fn check_ups_markdown(check_ups: &[CheckUp]) -> Markdown {
-    blocks_to_markdown(&check_ups.iter().flat_map(CheckUp::to_blocks).listed())
+pub fn check_ups_markdown(check_ups: &[SuiteCheck]) -> Markdown {
+    blocks_to_markdown(&check_ups.iter().flat_map(SuiteCheck::to_blocks).listed())
 }
 
 /// Returns the commands that annotate failing lines, for the standard output of a workflow step.
-pub fn annotation_commands(check_ups: &[CheckUp]) -> String {
+pub fn annotation_commands(check_ups: &[SuiteCheck]) -> String {
     let mut text: String = check_ups.iter().map(|it| guard_annotation_commands(&it.verdicts)).collect();
     for it in check_ups {
         for note in &it.notes {

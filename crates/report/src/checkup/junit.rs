@@ -1,6 +1,6 @@
 //! Results of suites as JUnit XML: one test case per verdict, and one per snapshot.
 
-use super::{CheckUp, NewerPrices, SnapshotCheck};
+use super::{NewerPrices, SnapshotCheck, SuiteCheck};
 use crate::guard::GuardVerdict;
 use crate::prelude::*;
 use crate::template;
@@ -24,8 +24,8 @@ struct Case {
 ///
 /// # Errors
 /// What the template says.
-pub fn check_ups_junit_xml(check_ups: &[CheckUp]) -> Result<String, template::Error> {
-    let sum = |of: fn(&CheckUp) -> usize| check_ups.iter().map(of).sum::<usize>();
+pub fn check_ups_junit_xml(check_ups: &[SuiteCheck]) -> Result<String, template::Error> {
+    let sum = |of: fn(&SuiteCheck) -> usize| check_ups.iter().map(of).sum::<usize>();
     let document = group! {
         "tests": sum(|it| it.errors.len() + it.verdicts.len() + it.snapshots.len()),
         "failures": sum(count_failures),
@@ -36,12 +36,12 @@ pub fn check_ups_junit_xml(check_ups: &[CheckUp]) -> Result<String, template::Er
 }
 
 /// Counts what does not hold.
-fn count_failures(checkup: &CheckUp) -> usize {
+fn count_failures(checkup: &SuiteCheck) -> usize {
     let failed = checkup.verdicts.iter().filter(|it| !it.holds).count();
     failed + checkup.snapshots.iter().filter(|it| !it.is_passing()).count()
 }
 
-fn suite_test_cases(checkup: &CheckUp) -> Value {
+fn suite_test_cases(checkup: &SuiteCheck) -> Value {
     let checked = checkup.verdicts.iter().map(guard_case).chain(checkup.snapshots.iter().map(snapshot_case));
     let cases: Vec<Case> = checkup.errors.iter().map(error_case).chain(checked).listed();
     let newer = checkup.newer.iter().flat_map(NewerPrices::describe_in_lines);

@@ -1,6 +1,6 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
-use super::{CheckUp, SnapshotCheck, error_place_text, message_with_help};
+use super::{SnapshotCheck, SuiteCheck, error_place_text, message_with_help};
 use crate::blocks::Block;
 use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::{PageChart, draw_chart};
@@ -15,9 +15,9 @@ use ctxsim_base::diag::Diagnostic;
 ///
 /// # Errors
 /// What the template says.
-pub fn render_check_ups_page(check_ups: &[CheckUp]) -> Result<String, template::Error> {
+pub fn render_check_ups_page(check_ups: &[SuiteCheck]) -> Result<String, template::Error> {
     let is_several = check_ups.len() > 1;
-    let answer = |it: &CheckUp| Card { of: is_several.then(|| it.suite.clone()), ..suite_result_card(it) };
+    let answer = |it: &SuiteCheck| Card { of: is_several.then(|| it.suite.clone()), ..suite_result_card(it) };
     let figures = check_ups.iter().zip(1..).filter_map(|(it, nth)| moved_numbers_plot(it, nth));
     let error = |it: &Diagnostic| format!("{}: {}", error_place_text(it), message_with_help(it));
     let causes = check_ups.iter().flat_map(|suite| {
@@ -39,12 +39,12 @@ pub fn render_check_ups_page(check_ups: &[CheckUp]) -> Result<String, template::
 }
 
 /// Says what the results of a suite rest on: its file, what they were made with, and whether there are newer prices.
-fn suite_basis_lines(suite: &CheckUp) -> Vec<String> {
+fn suite_basis_lines(suite: &SuiteCheck) -> Vec<String> {
     let head = [format!("{}: {}", suite.suite, suite.file), format!("With {}.", suite.made.summary_line())];
     head.into_iter().chain(suite.note_lines()).listed()
 }
 
-fn suite_result_card(suite: &CheckUp) -> Card {
+fn suite_result_card(suite: &SuiteCheck) -> Card {
     let (n_held, n_all) = (suite.verdicts.iter().filter(|it| it.holds).count(), suite.verdicts.len());
     let n_moved: usize = suite.snapshots.iter().map(|it| it.moved.len()).sum();
     let (checks, numbers) = (counted(n_all, "guard check"), counted(n_moved, "number"));
@@ -63,7 +63,7 @@ fn suite_result_card(suite: &CheckUp) -> Card {
 }
 
 /// Draws the numbers that moved.
-fn moved_numbers_plot(suite: &CheckUp, nth: usize) -> Option<PageChart> {
+fn moved_numbers_plot(suite: &SuiteCheck, nth: usize) -> Option<PageChart> {
     let line = |moved: &Moved| {
         let says = moved.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
         let name = format!("{}, {}", moved.policy, moved.column);
@@ -83,7 +83,7 @@ fn moved_numbers_plot(suite: &CheckUp, nth: usize) -> Option<PageChart> {
 }
 
 /// Returns the guards, those that fail first, the snapshots, and what moved.
-fn suite_grids(suite: &CheckUp) -> Vec<Grid> {
+fn suite_grids(suite: &SuiteCheck) -> Vec<Grid> {
     let mut verdicts: Vec<_> = suite.verdicts.iter().listed();
     verdicts.order_by_key(|it| it.holds);
     let guards: [Of<'_, &GuardVerdict>; 5] = [

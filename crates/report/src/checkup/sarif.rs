@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::CheckUp;
+use super::SuiteCheck;
 use crate::made::VERSION;
 use crate::prelude::*;
 use ctxsim_base::diag::Place;
@@ -19,7 +19,7 @@ const NOTE: &str = "note";
 ///
 /// # Errors
 /// A value that JSON cannot hold.
-pub fn check_ups_sarif(check_ups: &[CheckUp]) -> serde_json::Result<String> {
+pub fn check_ups_sarif(check_ups: &[SuiteCheck]) -> serde_json::Result<String> {
     let mut rules: IndexMap<String, &str> = IndexMap::new();
     let mut results = Vec::new();
     for it in check_ups {
@@ -59,7 +59,8 @@ pub fn check_ups_sarif(check_ups: &[CheckUp]) -> serde_json::Result<String> {
         group! { "id": id, "shortDescription": sarif_message(name.to_owned()) }
     });
     let driver = group! { "name": "ctxsim", "semanticVersion": VERSION, "rules": rules.listed() };
-    let made = |it: &CheckUp| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.to_value()) };
+    let made =
+        |it: &SuiteCheck| -> (Cow<'static, str>, Value) { (it.suite.clone().into(), it.made.to_value()) };
     let made = Value::Fields(check_ups.iter().map(made).listed());
     let run = group! { "tool": group! { "driver": driver }, "results": results, "properties": made };
     let schema = "https://json.schemastore.org/sarif-2.1.0.json";

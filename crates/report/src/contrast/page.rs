@@ -49,7 +49,7 @@ pub fn render_contrasts_page(
         let forest = contrast_forest_plot(contrast);
         let changes = (!forest.lines.is_empty()).then(|| draw_chart(&format!("change-{nth}"), &forest));
         let names = PolicyLabels::from_names(&[&contrast.base, &contrast.candidate]);
-        let bars = requests::request_charts_of_traces(&contrast.traces, &names, &BTreeSet::new());
+        let bars = requests::request_charts_by_load(&contrast.traces, &names, &BTreeSet::new());
         // Of many comparisons each has its own page.
         let bars = bars.first().filter(|_| nth <= MOST_TRACED);
         bars.map(|it| draw_chart(&format!("requests-{nth}"), it)).into_iter().chain(changes)

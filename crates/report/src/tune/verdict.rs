@@ -152,7 +152,7 @@ impl Tuned {
     }
 
     /// Returns why the choice does not hold: on the sessions held out, then with each project held out in turn. The one place that decides.
-    pub(super) fn why_choice_fails(&self, held_out: &TunePart) -> Option<Reason> {
+    pub(super) fn reason_to_reject_choice(&self, held_out: &TunePart) -> Option<Reason> {
         let in_turn = self.by_project.as_ref();
         self.why_choice_fails_on(held_out, "on the held-out sessions")
             .or_else(|| self.why_choice_fails_on(in_turn?, "where each project is held out in turn"))

@@ -5,7 +5,7 @@ use std::env;
 use std::process::{Command, Stdio};
 
 use ctxsim_report::checkup::causes::{OldInput, OldNumbers, OldPlay, OldPlays};
-use ctxsim_report::checkup::{CheckUp, SnapshotCheck};
+use ctxsim_report::checkup::{SnapshotCheck, SuiteCheck};
 use ctxsim_report::made::VERSION;
 use ctxsim_report::shot;
 
@@ -21,7 +21,7 @@ pub(super) const OLD_FORM: &str =
     "these snapshots are of an earlier form and carry no assumed numbers; `ctxsim check --bless` adds them";
 
 /// Says of each number of a suite that moved what moved it.
-pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name: &str, up: &mut CheckUp) {
+pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name: &str, up: &mut SuiteCheck) {
     let moved: Vec<&SnapshotCheck> = up.snapshots.iter().filter(|it| !it.moved.is_empty()).listed();
     if moved.is_empty() {
         return;
@@ -64,7 +64,7 @@ struct OldState {
 }
 
 impl OldState {
-    fn find_changes(args: &CheckArgs, up: &CheckUp, moved: &[&SnapshotCheck]) -> Self {
+    fn find_changes(args: &CheckArgs, up: &SuiteCheck, moved: &[&SnapshotCheck]) -> Self {
         let mut changes = Self::default();
         let headers =
             moved.iter().filter_map(|it| Some((*it, snapshots::read_snapshot(Path::new(&it.file))?)));
@@ -97,7 +97,13 @@ impl OldState {
     }
 
     /// Adds the files and the day of the prices that a snapshot was made with and that are others now.
-    fn add_changed(&mut self, up: &CheckUp, snapshot: &SnapshotCheck, header: &SnapshotHeader, table: &str) {
+    fn add_changed(
+        &mut self,
+        up: &SuiteCheck,
+        snapshot: &SnapshotCheck,
+        header: &SnapshotHeader,
+        table: &str,
+    ) {
         let [scenario, profile] = &snapshot.of;
         if let Some(old) = header.ctxsim_version().filter(|it| *it != VERSION) {
             self.version = Some(format!("ctxsim {old} → {VERSION}"));
@@ -148,7 +154,7 @@ struct SuiteReplay<'a> {
     args: &'a CheckArgs,
     revision: &'a str,
     name: &'a str,
-    up: &'a CheckUp,
+    up: &'a SuiteCheck,
 }
 
 impl SuiteReplay<'_> {
