@@ -9,6 +9,7 @@ use ctxsim_engine::measure::BreakEven;
 use ctxsim_engine::measure::sensitivity::{CellSum, ComparedProfile, Sensitivity, SensitivityGrid};
 use ctxsim_engine::take::{FailedRun, Sinks};
 use ctxsim_input::profile::Counting;
+use ctxsim_input::profile::price::VariedRate;
 use ctxsim_report::ALL;
 
 /// A load as it came out under the profiles.
@@ -88,7 +89,6 @@ impl Plan {
             n_distinct: sum.n_distinct,
             n_simulations: sum.n_played,
             asked: self.break_even,
-            n_left_out: 0,
             skipped: SkippedFile::note(&skipped),
         })
     }
@@ -100,6 +100,7 @@ impl Plan {
             name: profile.name.clone(),
             as_of: profile.as_of.clone(),
             break_even: BreakEven::new(profile, self.break_even.as_ref()),
+            ratios: VariedRate::ALL.map(|part| profile.prices.usual().ratio_to_input(part)),
         }
     }
 }

@@ -9,6 +9,7 @@ mod prelude;
 mod progress;
 mod project;
 mod render;
+mod session_folders;
 mod usage;
 mod verbs;
 mod what;

@@ -19,13 +19,14 @@ const GROUPS: [(&str, &[&str]); 5] = [
 const OPENING: &str = "\
 Shows what the sessions of your agent cost, and what another setting or context
 policy would change. Offline and deterministic: no network, no model.
-  ctxsim ~/.claude/projects          what your sessions cost, and what to do
+  ctxsim                             what your sessions cost, and what to do
   ctxsim advise ~/.claude/projects   settings to change, and what to paste
   ctxsim run ~/.claude/projects      what each policy would change in them";
 
 /// What it ends with.
 const CLOSING: &str = "\
-Without a verb, recorded sessions go to `screen` and everything else to `run`.
+Without a verb, recorded sessions go to `screen` and everything else to `run`; with
+nothing at all, `screen` reads the sessions of the agents on this machine.
 `ctxsim VERB --help` shows the options of a verb, with examples.
 
 Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad

@@ -61,7 +61,7 @@ fn move_options_behind_verb(mut args: Vec<OsString>) -> Vec<OsString> {
 /// Inserts a command before arguments that begin without one: `screen` if they are recorded sessions and what it has options for, else `run`.
 fn insert_missing_verb(mut args: Vec<OsString>, root: &Command, catalog: Option<&Catalog>) -> Vec<OsString> {
     let Some(first) = args.get(1).map(|it| it.to_string_lossy().into_owned()) else {
-        args.push(OsString::from("run"));
+        args.push(OsString::from("screen"));
         return args;
     };
     let is_verb = root.find_subcommand(&first).is_some();

@@ -46,7 +46,7 @@ use tune::TuneArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim                                          the default suite as tables
+  ctxsim run                                      the default suite as tables
   ctxsim run ~/.claude/projects                   what each policy would change in your recorded sessions
   ctxsim run --policy A --policy B --scenario S   two policies on one scenario, by name or path
   ctxsim run --scenario session.jsonl             a recorded session

@@ -10,6 +10,8 @@ use ctxsim_base::grid::shell::quoted_all;
 use ctxsim_base::quantity::saturated;
 use ctxsim_report::NextCommands;
 
+use crate::session_folders::usual_sessions;
+
 /// The profile used when nothing names a model.
 const FALLBACK_PROFILE: &str = "anthropic/claude-opus-4.5";
 
@@ -224,6 +226,14 @@ impl RecordedArgs {
             own_models: self.profile.is_none(),
             ..Comparison::default()
         })
+    }
+
+    /// Takes the usual sessions where none are named, with a sentence on them.
+    pub(super) fn or_usual_sessions(mut self, catalog: &Catalog) -> (Self, Option<String>) {
+        let usual = self.paths.is_empty().then(|| usual_sessions(catalog));
+        let (paths, source) = usual.unzip();
+        self.paths.extend(paths.into_iter().flatten());
+        (self, source)
     }
 
     /// Returns whether a profile is named.

@@ -54,6 +54,9 @@ pub struct FirstScreen {
 /// What was read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ReadSessions {
+    /// Where they were found, if nobody named any, or that they are an example, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     pub sessions: usize,
     /// Those of sub-agents among them.
     pub sub_agents: usize,
@@ -276,6 +279,7 @@ impl ReadSessions {
             last_day: ends.map(|it| calendar::date_text(it.1)),
             agents: AgentRead::of_each_agent(sessions),
             skipped: skipped.into_iter().filter(|it| !it.is_not_asked).listed(),
+            source: None,
         }
     }
 }

@@ -115,6 +115,12 @@ impl Catalog {
         (is_folder || !found.is_empty()) && found.iter().all(|it| is_recording(Path::new(&it.name)))
     }
 
+    /// Returns whether a path is there and leads to recorded sessions.
+    pub fn has_recordings(&self, path: &str) -> bool {
+        let found = || self.search_scenarios(path).is_ok_and(|it| !it.found.is_empty());
+        expand_home(path).exists() && found()
+    }
+
     /// Returns whether an argument in the place of another kind of input means sessions: a recording or a scenario, or a folder
     /// or a pattern of them.
     ///

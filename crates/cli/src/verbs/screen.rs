@@ -9,7 +9,8 @@ use crate::progress::READS_AND_SIMULATES;
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  ctxsim ~/.claude/projects                       the same: `screen` may be left out in front of recorded sessions
+  ctxsim                                          what is found where Claude Code, Codex, Gemini CLI, opencode, pi and Copilot CLI keep sessions
+  ctxsim ~/.claude/projects                       the same of a folder: `screen` may be left out in front of recorded sessions
   ctxsim screen ~/.claude/projects --since 2026-11-01
   ctxsim screen ~/.claude/projects ~/.codex/sessions --html cost.html
   ctxsim advise ~/.claude/projects                what to change, and what to paste
@@ -27,7 +28,10 @@ const FORMATS: Formats<'_> = Formats {
 
 /// The arguments of `screen`.
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |it| FORMATS.restrict_format_arg(it)))]
+#[command(
+    mut_arg("format", |it| FORMATS.restrict_format_arg(it)),
+    mut_arg("paths", |it| it.required(false).help("Recorded sessions (files, folders or patterns) [default: where your agents keep them]"))
+)]
 pub(crate) struct ScreenArgs {
     #[command(flatten)]
     sessions: RecordedArgs,
@@ -50,11 +54,13 @@ impl ScreenArgs {
 pub(super) fn write_first_screen(catalog: &Catalog, args: &ScreenArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     args.shown.check_output_path(catalog.files_read())?;
-    let (comparison, threads) = (args.sessions.comparison(), args.threads.n_threads());
-    let screen = run_with_progress(READS_AND_SIMULATES, |progress| {
+    let (sessions, source) = args.sessions.clone().or_usual_sessions(catalog);
+    let (comparison, threads) = (sessions.comparison(), args.threads.n_threads());
+    let mut screen = run_with_progress(READS_AND_SIMULATES, |progress| {
         first_screen(catalog, &comparison, threads, progress)
     })?;
-    let screen = screen.with_next_commands(&args.sessions.next_command());
+    screen.read.source = source;
+    let screen = screen.with_next_commands(&sessions.next_command());
     let text = || match format {
         FormatArg::JSON => screen.to_json().map_err(unwritable_error),
         FormatArg::MARKDOWN => Ok(markdown(&screen).into()),

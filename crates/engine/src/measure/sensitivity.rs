@@ -26,49 +26,11 @@ pub struct Sensitivity {
     pub n_simulations: usize,
     /// The inputs of the break-even points.
     pub asked: Option<Habits>,
-    /// The number of profiles that are not shown.
-    pub n_left_out: usize,
     /// Which recordings take no part, and why; nothing if all do.
     pub skipped: Option<String>,
 }
 
-/// The sort order of profiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sort {
-    /// As given.
-    #[default]
-    Given,
-    Name,
-    /// By the cheapest policy's cost; free profiles last.
-    Cost,
-}
-
 impl Sensitivity {
-    /// Sorts the profiles by the first table of scenarios, and keeps the first N.
-    pub fn arranged(mut self, sort: Sort, top: Option<usize>) -> Self {
-        let mut order: Vec<usize> = (0..self.profiles.len()).collect();
-        let first = self.grids.first();
-        let cost = |profile: &usize| {
-            let row = first.and_then(|it| it.rows.get(*profile));
-            row.filter(|it| !it.is_free()).and_then(PriceRow::lowest).unwrap_or(f64::INFINITY)
-        };
-        match sort {
-            Sort::Given => {}
-            Sort::Name => {
-                order.sort_by(|left, right| self.profiles[*left].name.cmp(&self.profiles[*right].name));
-            }
-            Sort::Cost => order.sort_by(|left, right| cost(left).total_cmp(&cost(right))),
-        }
-        order.truncate(or_unlimited(top));
-        self.n_left_out += self.profiles.len() - order.len();
-        self.profiles = order.iter().map(|it| self.profiles[*it].clone()).collect();
-        for grid in &mut self.grids {
-            grid.rows = order.iter().filter_map(|it| grid.rows.get(*it).cloned()).collect();
-            grid.flips = flips(&grid.rows);
-        }
-        self
-    }
-
     /// Counts the pairs of profiles, next to each other in the order of the first policy's costs on the first load, whose order
     /// depends on how their models count: of how many, and how many profiles' models count in a way that nobody has published.
     pub fn open_orders(&self) -> Option<OpenOrders> {
@@ -103,6 +65,8 @@ pub struct ComparedProfile {
     pub counting: Vec<Counting>,
     /// Its break-even points.
     pub break_even: BreakEven,
+    /// By [`VariedRate`]: the rate as a multiple of the input price; `None` where the list has no such rate, or input is free.
+    pub ratios: [Option<f64>; VariedRate::ALL.len()],
 }
 
 /// How far an order of profiles depends on how their models count tokens.
@@ -233,6 +197,16 @@ pub struct Nearest {
     /// Which rate.
     pub part: VariedRate,
     /// The factor at which both cost the same; above 0, not 1.
+    pub factor: f64,
+    /// The index of the policy that is cheapest beyond it.
+    pub policy: usize,
+}
+
+/// A rate at which another of the policies that keep enough becomes the cheapest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TurningPoint {
+    pub part: VariedRate,
+    /// The factor of the rate at which both cost the same; above 0, not 1.
     pub factor: f64,
     /// The index of the policy that is cheapest beyond it.
     pub policy: usize,
@@ -405,9 +379,23 @@ impl PriceRow {
         self.order().iter().copied().find(keeps).filter(|_| !self.is_free())
     }
 
-    /// Returns the lowest cost of a policy that has a rank.
-    fn lowest(&self) -> Option<f64> {
-        self.cells[*self.order().first()?].cost()
+    /// Returns where a rate alone, lower or higher, makes another policy the cheapest of those that keep enough; the nearest first.
+    pub fn turning_points(&self, floor: Floor, rates: &[VariedRate]) -> Vec<TurningPoint> {
+        let Some(best) = self.cheapest_keeping(floor) else { return Vec::new() };
+        let keeps = |nth: &usize| *nth == 0 || floor.passes(self.cells[*nth].evidence_kept());
+        let others = self.order().into_iter().filter(|nth| *nth != best && keeps(nth)).collect::<Vec<_>>();
+        let mut points: Vec<TurningPoint> = Vec::new();
+        for part in rates.iter().copied() {
+            let crossings = others.iter().filter_map(|policy| {
+                let factor = crossing(&self.cells[best], &self.cells[*policy], part)?;
+                Some(TurningPoint { part, factor, policy: *policy })
+            });
+            let (higher, lower): (Vec<_>, Vec<_>) = crossings.partition(|it| it.factor > 1.0);
+            points.extend(lower.into_iter().max_by(|one, other| one.factor.total_cmp(&other.factor)));
+            points.extend(higher.into_iter().min_by(|one, other| one.factor.total_cmp(&other.factor)));
+        }
+        points.sort_by(|one, other| one.factor.ln().abs().total_cmp(&other.factor.ln().abs()));
+        points
     }
 
     /// Returns how a policy compares with the first.

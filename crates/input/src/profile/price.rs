@@ -152,6 +152,19 @@ impl Rates {
             Some(classes) => classes.get(class).copied().flatten(),
         }
     }
+
+    /// Returns a rate as a multiple of plain input; `None` where there is no such rate, or input is free.
+    pub fn ratio_to_input(&self, part: VariedRate) -> Option<f64> {
+        let rate = match part {
+            VariedRate::Input => Some(self.input),
+            VariedRate::Output => self.output,
+            VariedRate::CacheRead => self.cache_read,
+            VariedRate::CacheWriteShort => self.write(0),
+            VariedRate::CacheWriteLong => self.write(1),
+            VariedRate::Storage => self.storage,
+        };
+        (self.input.0 > 0).then(|| Some(rate?.0 as f64 / self.input.0 as f64)).flatten()
+    }
 }
 
 // Price lists with one changed rate, to measure what is paid at it.

@@ -119,7 +119,8 @@ fn sessions_read_sentence(screen: &FirstScreen) -> String {
     let (sessions, requests) =
         (counted(read.sessions, "session"), counted(read.requests as usize, "request"));
     let (agents, gap) = (agents.join(", "), if whose.is_empty() { "" } else { "; " });
-    format!("{sessions} read ({requests}{sub_agents}): {agents}{gap}{whose}.{skipped}")
+    let source = read.source.as_ref().map_or_else(String::new, |it| format!("{it} "));
+    format!("{source}{sessions} read ({requests}{sub_agents}): {agents}{gap}{whose}.{skipped}")
 }
 
 fn agent_text(agent: &AgentRead, is_counted: bool) -> String {
