@@ -41,7 +41,7 @@ pub use ctxsim_report::realised::Realised;
 pub use ctxsim_report::screen::FirstScreen;
 pub use ctxsim_report::session::BillCheck;
 #[cfg(feature = "cli")]
-pub use ctxsim_report::shot::Moved;
+pub use ctxsim_report::shot::ChangedNumber;
 pub use ctxsim_report::tune::{TunePart, Tuned, TunedPoint};
 
 /// What a verb answers: its values (`answer.field`), the text that a person reads (`Display`), and the command line's JSON.

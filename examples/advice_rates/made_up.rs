@@ -3,7 +3,7 @@
 use ctxsim::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use ctxsim::quantity::Amount;
 use ctxsim::recovery::Assumption;
-use ctxsim::report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_pasted_lever};
+use ctxsim::report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_surest_saving};
 use ctxsim::report::lever::Lever;
 use ctxsim::rng::{Draw, Seed};
 
@@ -184,7 +184,7 @@ pub(crate) fn rates(truth: Truth, n: usize, parting: Parting, halves: usize) -> 
             .filter(|nth| on(&whole, *nth).1 >= FLOOR)
             .max_by(|one, two| on(&whole, *one).0.total_cmp(&on(&whole, *two).0));
         let judged = family(&read, &rows).judge_levers();
-        let advised = index_of_pasted_lever(&judged).map(|nth| {
+        let advised = index_of_surest_saving(&judged).map(|nth| {
             let (saving, kept) = on(&other, nth);
             Advised { saving, kept, promised: -judged[nth].expected.unwrap_or_default() }
         });

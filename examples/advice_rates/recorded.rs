@@ -56,12 +56,13 @@ fn rates(folder: &PlayedSessions<'_>, agent: &str, parting: Parting, size: usize
                 .map(|it| other[*it])
                 .collect();
         }
-        let best = folder.best_choice(agent, &all, FLOOR);
+        let best = folder.cheapest_choice(agent, &all, FLOOR);
         let best = best.map_or(0.0, |it| folder.saving_and_evidence_shares(agent, &other, &it).0);
-        let advised = folder.advised_choice(agent, &read, FLOOR).map(|(choice, promised)| {
-            let (saving, kept) = folder.saving_and_evidence_shares(agent, &other, &choice);
-            Advised { saving, kept: kept.unwrap_or(1.0), promised }
-        });
+        let advised =
+            folder.advised_choice_and_saving_share(agent, &read, FLOOR).map(|(choice, promised)| {
+                let (saving, kept) = folder.saving_and_evidence_shares(agent, &other, &choice);
+                Advised { saving, kept: kept.unwrap_or(1.0), promised }
+            });
         found.add(best, advised);
     }
     found

@@ -128,6 +128,6 @@ impl Catalog {
                 .help("write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`")
         };
         let Self(mut inner) = self;
-        if inner.add_text(path, text.into()) { Ok(Self(inner)) } else { Err(wrong().into()) }
+        if inner.try_add_text(path, text.into()) { Ok(Self(inner)) } else { Err(wrong().into()) }
     }
 }

@@ -129,14 +129,14 @@ impl Comparison {
 
     /// Leaves out all recorded sessions but the newest, by the times of their last requests.
     #[must_use]
-    pub fn limit(self, sessions: usize) -> Self {
-        Self { rest: ctxsim_app::Comparison { limit: Some(sessions), ..self.rest }, ..self }
+    pub fn limit(self, newest_sessions: usize) -> Self {
+        Self { rest: ctxsim_app::Comparison { limit: Some(newest_sessions), ..self.rest }, ..self }
     }
 
     /// Leaves out recorded sessions of other models: a part of the model's id, or a pattern with `*`.
     #[must_use]
-    pub fn model(self, id: impl Into<String>) -> Self {
-        Self { rest: ctxsim_app::Comparison { model: Some(id.into()), ..self.rest }, ..self }
+    pub fn model(self, only_recorded_with: impl Into<String>) -> Self {
+        Self { rest: ctxsim_app::Comparison { model: Some(only_recorded_with.into()), ..self.rest }, ..self }
     }
 
     /// Leaves out recorded sessions that cannot be used, such as those whose model no profile covers, as the command line does in a folder; the report
@@ -217,7 +217,7 @@ impl Comparison {
             PolicyIs::Declared(it) => held.hold_policy(it),
             PolicyIs::Code(code) => {
                 let (file, code) = code.into_parts();
-                held.hold_file(InputKind::Policy, file.name.clone(), file, Some(code))
+                held.add_built_input(InputKind::Policy, file.name.clone(), file, Some(code))
             }
         });
         let policies = policies.collect();
@@ -228,14 +228,14 @@ impl Comparison {
         }
         let scenarios = self.scenarios.into_iter().map(|scenario| match scenario.0 {
             ScenarioIs::Named(name) => name,
-            ScenarioIs::Built(it) => held.hold_timeline(it.timeline()),
+            ScenarioIs::Built(it) => held.add_under_free_name(it.timeline()),
         });
         let scenarios = scenarios.collect();
         let profiles = self.profiles.into_iter().map(|profile| match profile.0 {
             ProfileIs::Named(name) => held.claim_catalog_name(InputKind::Profile, name),
             ProfileIs::Built(it) => {
                 let (file, code) = it.into_parts();
-                held.hold_file(InputKind::Profile, file.name.clone(), file, code)
+                held.add_built_input(InputKind::Profile, file.name.clone(), file, code)
             }
         });
         let profiles = profiles.collect();
@@ -282,13 +282,13 @@ impl HeldInputs {
             Format::Toml => "toml",
         };
         if self.claim_name(InputKind::Policy, &name, true) {
-            self.catalog.add_text(&format!("policies/{name}.{extension}"), text);
+            self.catalog.try_add_text(&format!("policies/{name}.{extension}"), text);
         }
         name
     }
 
     /// Adds what a file would say, and the code behind it; returns its name.
-    fn hold_file<T: Any + Send + Sync>(
+    fn add_built_input<T: Any + Send + Sync>(
         &mut self,
         kind: InputKind,
         name: String,
@@ -302,7 +302,7 @@ impl HeldInputs {
     }
 
     /// Adds a timeline; returns its name, which has a number behind it if another scenario has the same.
-    fn hold_timeline(&mut self, timeline: &Arc<Timeline>) -> String {
+    fn add_under_free_name(&mut self, timeline: &Arc<Timeline>) -> String {
         let own = &timeline.name;
         let is_taken = |name: &str| self.names.contains_key(&(InputKind::Scenario, name.to_owned()));
         let mut name = own.clone();

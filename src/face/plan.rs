@@ -203,11 +203,11 @@ impl Plan {
     ///
     /// # Errors
     /// The plan has no such run, the run has no such request, a scenario cannot be read, or the run's code failed.
-    pub fn explain(&self, run: &RunId, request: usize) -> Result<Answer<Explanation>, Error> {
-        self.on_timeline_of_run(run, |load, cell, timeline| {
+    pub fn explain(&self, run: &RunId, request_number: usize) -> Result<Answer<Explanation>, Error> {
+        self.map_timeline_of_run(run, |load, cell, timeline| {
             let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
             let context = RowContext::for_single_run(policy, &load.name, timeline, profile);
-            let explanation = explain::explain(timeline, policy, profile, request)?;
+            let explanation = explain::explain(timeline, policy, profile, request_number)?;
             let text = table::draw_explanation(&explanation, context, table::ExplainStyle::default());
             let answer =
                 Answer::<Explanation>::from_json(explanation_json(&explanation, context, false), text)?;
@@ -216,7 +216,7 @@ impl Plan {
     }
 
     /// Makes something of one run's timeline.
-    fn on_timeline_of_run<T: Send>(
+    fn map_timeline_of_run<T: Send>(
         &self,
         run: &RunId,
         make: impl Fn(&Load, Cell, &Timeline) -> T + Sync,
@@ -234,7 +234,7 @@ impl Plan {
     /// # Errors
     /// The plan has no such run, or a scenario cannot be read.
     pub fn prompt_tokens_by_source(&self, run: &RunId) -> Result<Vec<BTreeMap<String, u64>>, Error> {
-        self.on_timeline_of_run(run, |load, cell, timeline| {
+        self.map_timeline_of_run(run, |load, cell, timeline| {
             let named = |sent: Vec<explain::HeldPart>| {
                 let mut by_name = BTreeMap::new();
                 for held in sent {

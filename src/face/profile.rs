@@ -106,8 +106,8 @@ impl ProfileBuilder {
 
     /// Sets the prices of plain input and of output, per million tokens.
     #[must_use]
-    pub fn price(mut self, input: impl Into<Usd>, output: impl Into<Usd>) -> Self {
-        let (input, output) = (input.into(), output.into());
+    pub fn price(mut self, input_per_million: impl Into<Usd>, output_per_million: impl Into<Usd>) -> Self {
+        let (input, output) = (input_per_million.into(), output_per_million.into());
         let input = self.decimal_or_note(&input, "prices.0.input");
         let output = self.decimal_or_note(&output, "prices.0.output");
         let price = self.first_prices_mut();
@@ -118,17 +118,17 @@ impl ProfileBuilder {
 
     /// Sets the price of input that is read from the cache, per million tokens; the price of plain input by default.
     #[must_use]
-    pub fn cache_read(mut self, usd: impl Into<Usd>) -> Self {
-        let read = self.decimal_or_note(&usd.into(), "prices.0.cache_read");
+    pub fn cache_read(mut self, per_million: impl Into<Usd>) -> Self {
+        let read = self.decimal_or_note(&per_million.into(), "prices.0.cache_read");
         self.first_prices_mut().cache_read = read;
         self
     }
 
     /// Sets the price of input that is written to the cache with a given lifetime, per million tokens; the price of plain input by default.
     #[must_use]
-    pub fn cache_write(mut self, ttl: Duration, usd: impl Into<Usd>) -> Self {
+    pub fn cache_write(mut self, ttl: Duration, per_million: impl Into<Usd>) -> Self {
         let ttl = Written(saturated(ttl.as_millis())).to_string();
-        if let Some(usd) = self.decimal_or_note(&usd.into(), &format!("prices.0.cache_write.{ttl}")) {
+        if let Some(usd) = self.decimal_or_note(&per_million.into(), &format!("prices.0.cache_write.{ttl}")) {
             self.first_prices_mut().cache_write.insert(ttl, usd);
         }
         self
@@ -203,11 +203,11 @@ impl CacheRules {
     /// Returns a cache with entries at breakpoints, at most `max` per request, each of at least `min` tokens; each lookup goes
     /// up to `lookback` positions back.
     #[must_use]
-    pub fn breakpoints(min_tokens: u64, max_breakpoints: u8, lookback: u16) -> Self {
+    pub fn breakpoints(min_tokens: u64, max_breakpoints: u8, lookback_positions: u16) -> Self {
         Self::from_rules(Cache::Breakpoints(BreakpointsFields {
             min_tokens: Some(min_tokens),
             breakpoints_max: Some(max_breakpoints),
-            lookback_positions: Some(lookback),
+            lookback_positions: Some(lookback_positions),
             ..Default::default()
         }))
     }

@@ -58,7 +58,7 @@ impl Report {
     ) -> Self {
         let rows = rows.chain(std::iter::repeat(None));
         let runs = inner.runs.iter().zip(rows).map(|(run, rows)| Run { rows, ..Run::new(run) }).collect();
-        Self { runs, sums: sum_by_policy(&inner, policies), inner, traces }
+        Self { runs, sums: sums_over_scenarios(&inner, policies), inner, traces }
     }
 
     /// Returns the runs, ordered by scenario, then by profile, then by policy.
@@ -290,13 +290,13 @@ impl Run {
     ///
     /// # Errors
     /// No report has such a number (`guard-metric`); the error suggests one.
-    pub fn metric(&self, place: &str) -> Result<Option<f64>, Error> {
-        check_known_metric(place)?;
-        Ok(self.metric_value(place))
+    pub fn metric(&self, path: &str) -> Result<Option<f64>, Error> {
+        check_known_metric(path)?;
+        Ok(self.metric_value(path))
     }
 
-    fn metric_value(&self, place: &str) -> Option<f64> {
-        self.totals.get_or_init(|| RunTotals::new(&self.inner.tally)).number(place)
+    fn metric_value(&self, path: &str) -> Option<f64> {
+        self.totals.get_or_init(|| RunTotals::new(&self.inner.tally)).number(path)
     }
 
     /// Returns every number in the JSON report's `totals` with its path, in their order there; `docs/reference/rows.md` lists their units.
@@ -326,7 +326,7 @@ impl Run {
 }
 
 /// Returns the sums by profile, then by policy, with failures in the place of those that are missing.
-fn sum_by_policy(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Result<Run, FailedRun>> {
+fn sums_over_scenarios(report: &ctxsim_report::Report, policies: &[String]) -> Vec<Result<Run, FailedRun>> {
     let added_up = report.sums_over_scenarios();
     let profiles = report.runs.iter().map(|it| it.profile.as_str());
     let profiles = distinct(profiles.chain(report.failures.iter().map(|it| it.profile.as_str())));
@@ -349,17 +349,16 @@ pub(super) fn all_metrics(get: impl Fn(&str) -> Option<f64>) -> impl Iterator<It
 }
 
 /// Says that no report has a number of this path, if none has.
-pub(super) fn check_known_metric(place: &str) -> Result<(), Error> {
-    let Err(meant) = places::check_metric_path(&format!("totals.{place}")) else { return Ok(()) };
+pub(super) fn check_known_metric(path: &str) -> Result<(), Error> {
+    let Err(meant) = places::check_or_suggest_metric_path(&format!("totals.{path}")) else { return Ok(()) };
     let help = match meant.as_deref().and_then(|it| it.strip_prefix("totals.")) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "`metrics` lists every path, such as `cost_usd.total`".to_owned(),
     };
-    let problem = Diagnostic::at(Code("guard-metric"), "metric", format!("unknown metric `{place}`"));
+    let problem = Diagnostic::at(Code("guard-metric"), "metric", format!("unknown metric `{path}`"));
     Err(problem.help(help).into())
 }
 
-/// Reports that a value cannot be written.
 impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         json::run_json_value(&self.inner).serialize(serializer)

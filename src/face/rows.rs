@@ -177,9 +177,14 @@ impl RequestRow {
     }
 
     /// Prices a row of a run that has ended.
-    fn price(row: &ledger::RequestRow, pair: RequestId, cost: &RequestCost, profile: &Profile) -> Self {
+    fn priced(
+        row: &ledger::RequestRow,
+        request_id: RequestId,
+        cost: &RequestCost,
+        profile: &Profile,
+    ) -> Self {
         Self {
-            pair: Some(pair),
+            pair: Some(request_id),
             total_usd: cost.total().map(Amount::usd),
             parts: CostParts::new(cost),
             usd: cost.request().map(Cost::usd),
@@ -221,7 +226,7 @@ impl KeptRows {
         let profile = &load.profiles[take.cell.profile];
         let all = rows.requests.iter().zip(RequestId::of_all(&rows.requests)).zip(&costs);
         Some(Self {
-            requests: all.map(|((row, pair), cost)| RequestRow::price(row, pair, cost, profile)).collect(),
+            requests: all.map(|((row, pair), cost)| RequestRow::priced(row, pair, cost, profile)).collect(),
             needs: rows.needs.iter().map(NeedRow::new).collect(),
         })
     }

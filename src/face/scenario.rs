@@ -215,10 +215,10 @@ impl ScenarioBuilder {
 
     /// Adds a turn: the user's message, and what the agent does with it. A turn without an answer gets an empty one.
     #[must_use]
-    pub fn turn(mut self, user: impl Into<Text>, says: impl FnOnce(&mut Turn)) -> Self {
+    pub fn turn(mut self, user_text: impl Into<Text>, add_steps: impl FnOnce(&mut Turn)) -> Self {
         let mut turn =
-            Turn { user: user.into(), steps: Vec::new(), needs: Vec::new(), pause: Duration::ZERO };
-        says(&mut turn);
+            Turn { user: user_text.into(), steps: Vec::new(), needs: Vec::new(), pause: Duration::ZERO };
+        add_steps(&mut turn);
         self.turns.push(turn);
         self
     }
@@ -242,11 +242,11 @@ impl ScenarioBuilder {
             at_ms = add_pause_ms(at_ms, turn.pause);
             builder.begin_turn(&[SpokenText::new(&turn.user).to_new_item(ItemKind::User)]);
             for step in &turn.steps {
-                at_ms = step.append_to(at_ms, &mut builder);
+                at_ms = step.append_and_get_end_ms(at_ms, &mut builder);
             }
             if !matches!(turn.steps.last(), Some(Step::Answer { .. })) {
                 let silent = Step::Answer { text: "".into(), pause: Duration::ZERO };
-                at_ms = silent.append_to(at_ms, &mut builder);
+                at_ms = silent.append_and_get_end_ms(at_ms, &mut builder);
             }
             for (back, level, weight) in &turn.needs {
                 let need = Need::new(nth.saturating_sub(*back), level.to_input_level(), *weight, None);
@@ -315,8 +315,8 @@ impl Turn {
     }
 
     /// Declares that the answer needs something from the turn `back` turns earlier, with a probability from 0 to 1.
-    pub fn needs(&mut self, turns_back: u32, level: Level, weight: f64) -> &mut Self {
-        self.needs.push((turns_back, level, weight));
+    pub fn needs(&mut self, turns_back: u32, level: Level, probability: f64) -> &mut Self {
+        self.needs.push((turns_back, level, probability));
         self
     }
 
@@ -359,9 +359,9 @@ impl SpokenText {
 
 impl Step {
     /// Appends the step, which begins at the given time after the start; returns the time at which it ends.
-    fn append_to(&self, at_ms: i64, builder: &mut TimelineBuilder) -> i64 {
+    fn append_and_get_end_ms(&self, start_ms: i64, builder: &mut TimelineBuilder) -> i64 {
         let (Self::Call { pause, .. } | Self::Answer { pause, .. }) = self;
-        let at_ms = add_pause_ms(at_ms, *pause);
+        let at_ms = add_pause_ms(start_ms, *pause);
         match self {
             Self::Call { tool, arguments, result, .. } => {
                 let (arguments, result) = (SpokenText::new(arguments), SpokenText::new(result));
@@ -444,7 +444,7 @@ impl Recording {
     /// texts, then the longer file, then the first one stays. Returns the names of those that are left out.
     pub fn remove_duplicates(sessions: &mut Vec<Scenario>) -> Vec<String> {
         let among: Vec<Option<&Among>> = sessions.iter().map(|it| it.source_log()).collect();
-        let twins = ctxsim_app::find_twins_in_memory(&among);
+        let twins = ctxsim_app::dropped_twins_in_memory(&among);
         let mut nth = 0..;
         let is_kept = |_: &Scenario| !nth.next().is_some_and(|it| twins.contains(&it));
         let (kept, left_out): (_, Vec<Scenario>) = sessions.drain(..).partition(is_kept);

@@ -49,7 +49,7 @@ impl Total {
             scenarios: section.scenarios,
             runs: usize::try_from(line.tally.n_runs).unwrap_or_default(),
             is_part: section.is_part,
-            change: if is_first { None } else { section.cost_change(line) },
+            change: if is_first { None } else { section.relative_cost_change(line) },
             spread: line.spread,
             totals: RunTotals::new(&line.tally),
         }
@@ -132,9 +132,9 @@ impl Total {
     ///
     /// # Errors
     /// No report has such a number (`guard-metric`); the error suggests one.
-    pub fn metric(&self, place: &str) -> Result<Option<f64>, Error> {
-        check_known_metric(place)?;
-        Ok(self.totals.number(place))
+    pub fn metric(&self, path: &str) -> Result<Option<f64>, Error> {
+        check_known_metric(path)?;
+        Ok(self.totals.number(path))
     }
 
     /// Returns every number in the JSON report's `totals` with its path, as [`Run::metrics`](crate::Run::metrics) does.
@@ -251,7 +251,7 @@ impl Plan {
         let shard = PlanShard { part, of };
         let making =
             PartsRequest { threads, job: &job, head: &head, shard, is_made: &|_| false, hand_over: &take };
-        self.plan.play_tickets(&|done, all| progress(Progress { done, all }), &making)?;
+        self.plan.make_parts(&|done, all| progress(Progress { done, all }), &making)?;
         Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -284,7 +284,7 @@ impl Totals {
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        let order = whole.numbers_in_plan_order()?;
+        let order = whole.part_numbers_in_plan_order()?;
         let read = |nth: usize| Ok(RunPart::from_json_line(parts[nth].as_ref())?);
         Ok(Self { inner: parts::fold_parts(&order, read)? })
     }

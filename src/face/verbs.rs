@@ -9,7 +9,7 @@ use crate::results::Check;
 use crate::results::{Advice, Answer, FirstScreen, Realised, SweptGrid, Tuned};
 use ctxsim_app::advise::{self, AdviceRequest};
 use ctxsim_app::grid::OverrideGrid;
-use ctxsim_app::tune::{Tuning, tried_by_default, tried_from_grid, tuned_policy_text};
+use ctxsim_app::tune::{Tuning, default_variants, tuned_policy_text, variants_from_grid};
 use ctxsim_app::{RealisedRequest, check_forecast, describe_sweep, first_screen_and_advice, parse_forecast};
 use ctxsim_base::diag::{Code, Diagnostic};
 use ctxsim_input::Format;
@@ -74,8 +74,8 @@ impl Comparison {
 
     /// Judges this setting, too, `KEY=VALUE`, whatever its word, in [`Comparison::advise`]; several are judged together.
     #[must_use]
-    pub fn try_setting(mut self, pair: impl Into<String>) -> Self {
-        self.search.pairs.push(pair.into());
+    pub fn try_setting(mut self, key_value: impl Into<String>) -> Self {
+        self.search.pairs.push(key_value.into());
         self
     }
 
@@ -142,9 +142,9 @@ impl Comparison {
         // The seed is that of the choice; what is drawn in a scenario has its own.
         let comparison = ctxsim_app::Comparison { seed: None, ..comparison };
         let tried = if search.vary.is_empty() {
-            tried_by_default(&catalog, &comparison, asked.threads, &|_, _| {})?
+            default_variants(&catalog, &comparison, asked.threads, &|_, _| {})?
         } else {
-            tried_from_grid(&OverrideGrid::parse(&search.vary)?)?
+            variants_from_grid(&OverrideGrid::parse(&search.vary)?)?
         };
         let min_evidence = asked.min_evidence.unwrap_or(MIN_EVIDENCE);
         let tuning = Tuning::new(&catalog, &comparison, TriedVariants { goal, ..tried }, min_evidence, seed)?;
@@ -168,7 +168,7 @@ impl Comparison {
         let allows = comparison.allow_process;
         let all =
             ctxsim_cli::check_suites_silently(&catalog, suites, snapshots.as_ref(), allows, asked.threads)?;
-        let text = ctxsim_report::checkup::draw_suite_results(&all, Some(WIDTH));
+        let text = ctxsim_report::checkup::draw_suite_checks(&all, Some(WIDTH));
         Answer::from_json(ctxsim_report::checkup::check_ups_json(&all), text)
     }
 
@@ -181,10 +181,10 @@ impl Comparison {
     pub fn advise(
         self,
         agent: Option<&str>,
-        settings: Option<(&str, &str)>,
+        settings_file: Option<(&str, &str)>,
     ) -> Result<Answer<Advice>, Error> {
         check_has_templates()?;
-        let (catalog, comparison, asked, threads) = self.into_sessions_request(settings)?;
+        let (catalog, comparison, asked, threads) = self.into_sessions_request(settings_file)?;
         let asked = AdviceRequest { agent: agent.map(str::to_owned), has_wishes: true, ..asked };
         let (found, saved) = advise::advise(&catalog, &comparison, &asked, threads, &|_, _| {})?;
         let forecast = saved.map(|it| json_text(&it)).transpose().map_err(Error::unwritable)?;
@@ -198,9 +198,9 @@ impl Comparison {
     ///
     /// # Errors
     /// Every problem of the inputs, or `forecast` is none (`forecast-broken`).
-    pub fn realised(self, forecast: &str, changed: Option<&str>) -> Result<Answer<Realised>, Error> {
+    pub fn realised(self, forecast: &str, changed_on: Option<&str>) -> Result<Answer<Realised>, Error> {
         let saved = parse_forecast("forecast", forecast)?;
-        let asked = RealisedRequest { changed: changed.map(str::to_owned), ..RealisedRequest::default() };
+        let asked = RealisedRequest { changed: changed_on.map(str::to_owned), ..RealisedRequest::default() };
         let (catalog, comparison, _, threads) = self.into_sessions_request(None)?;
         let found = check_forecast(&catalog, &comparison, (&saved, &asked), threads, &|_, _| {})?;
         let (json, text) = (json_text(&found), told::terminal_text(&found, Some(WIDTH)));
@@ -222,10 +222,10 @@ impl Comparison {
     /// The same as for [`Comparison::bill`].
     pub fn screen(
         self,
-        settings: Option<(&str, &str)>,
+        settings_file: Option<(&str, &str)>,
     ) -> Result<(Answer<FirstScreen>, Answer<Advice>), Error> {
         check_has_templates()?;
-        let (catalog, comparison, asked, threads) = self.into_sessions_request(settings)?;
+        let (catalog, comparison, asked, threads) = self.into_sessions_request(settings_file)?;
         let (bill, advice) = first_screen_and_advice(&catalog, &comparison, &asked, threads, &|_, _| {})?;
         let (bill_json, bill_text) = (bill.to_json(), screen::terminal_text(&bill, Some(WIDTH)));
         let (json, text) = (advice.to_json(), draw_advice(&advice, false, Some(WIDTH)));

@@ -153,7 +153,7 @@ fn numbers_that_claims_state_are_those_of_runs() {
         };
         let report = reported(&comparison);
         for (claim, it) in of {
-            let ours = report.figure_line(&as_figure(it)).ours.unwrap_or(f64::NAN);
+            let ours = report.compare_figure(&as_figure(it)).ours.unwrap_or(f64::NAN);
             let decimals = it.ours.split_once('.').map_or(0, |it| it.1.len());
             assert_eq!(format!("{ours:.decimals$}"), it.ours, "{}: {}", claim.id, it.metric);
         }

@@ -3,7 +3,7 @@
 use ctxsim::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use ctxsim::quantity::Amount;
 use ctxsim::recovery::Assumption;
-use ctxsim::report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_pasted_lever};
+use ctxsim::report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_surest_saving};
 use ctxsim::report::lever::{Lever, Word};
 use ctxsim::rng::Draw;
 
@@ -120,7 +120,7 @@ fn a_saving_of_one_session_and_a_setting_that_adds_nothing_are_no_do() {
     let found = judged(&made, &[row(&["a=1"]), row(&["b=1"]), row(&["a=1", "b=1"])], 0.9);
     assert_eq!(found[0].word, Some(Word::Do));
     assert_eq!((found[2].word, found[2].why.as_str()), (Some(Word::Try), "b=1 adds less than 2.0%"));
-    assert_eq!(index_of_pasted_lever(&found), Some(0));
+    assert_eq!(index_of_surest_saving(&found), Some(0));
 }
 
 #[test]

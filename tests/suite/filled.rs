@@ -3,7 +3,7 @@
 use ctxsim::input::profile::price::Prices;
 use ctxsim::measure::carried::{carried_items, each_prompt};
 use ctxsim::measure::missed::MissCause;
-use ctxsim::report::filled::{BilledMiss, FilledPrompts};
+use ctxsim::report::filled::{BilledMiss, PromptContents};
 use ctxsim::timeline::{Event, Phase, When};
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ fn folder() -> TempDir {
     folder
 }
 
-fn filled(folder: &TempDir) -> FilledPrompts {
+fn filled(folder: &TempDir) -> PromptContents {
     let comparison = Comparison {
         own_models: true,
         alone: true,

@@ -232,7 +232,7 @@ fn the_line_of_prompts_stands_where_its_axis_says_and_no_footnote_is_cut() {
 /// Draws a change for each of some names, and returns the label of each.
 fn forest_labels(names: &[String]) -> Vec<String> {
     let line = |(nth, name): (usize, &String)| {
-        ForestLine::of_cost_change(name.clone(), nth as f64 / 10.0, None, String::new())
+        ForestLine::of_relative_cost(name.clone(), nth as f64 / 10.0, None, String::new())
     };
     let forest = ForestPlot {
         title: "Changes".to_owned(),
@@ -407,8 +407,8 @@ fn shares_of_facts_found_are_those_of_the_tables() {
     let ran = Ran::named("context-decay", &[], &[]);
     let source = ran.source();
 
-    assert_shown("depth", &curves::curves_by_depth(&source));
-    assert_shown("length", &curves::curves_by_length(&source));
+    assert_shown("depth", &curves::recall_by_depth(&source));
+    assert_shown("length", &curves::recall_by_length(&source));
 }
 
 #[test]

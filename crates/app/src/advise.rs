@@ -26,7 +26,7 @@ use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::SavingsForecast;
 use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_bills;
-use measured::{LifetimeAxis, advise_from_bills};
+use measured::{CacheLifetimes, advise_from_bills};
 use menu::SettingMenus;
 use play::PlayedSession;
 use stated::FileSettings;
@@ -34,7 +34,7 @@ use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
 pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
 pub use measured::{ChangedSession, PlayedSessions, TriedChoice};
-pub(super) use play::{CostedLog, SeenLog, costs_under_settings, read_seen_logs};
+pub(super) use play::{CostedLog, LogData, costs_under_settings, read_log_data};
 
 /// Why a session is left out that another agent made than the one that is named.
 const OF_ANOTHER: &str = "of another agent";
@@ -111,11 +111,11 @@ pub(super) fn advise_and_collect<T: Send>(
     request: &AdviceRequest,
     threads: Option<usize>,
     progress: Progress<'_>,
-    collect: impl Fn(&Load, &Policy) -> T + Sync,
+    collect_per_load: impl Fn(&Load, &Policy) -> T + Sync,
 ) -> Result<(Advice, Vec<T>)> {
     let menus = SettingMenus::new(catalog, request)?;
     let plan = play::plan_as_recorded(catalog, comparison)?;
-    let beside = |load: &Load, session| (session, collect(load, &plan.as_recorded));
+    let beside = |load: &Load, session| (session, collect_per_load(load, &plan.as_recorded));
     let (all, skipped) = play::play_sessions(&plan, &menus, threads, progress, beside)?;
     let (played, told): (Vec<PlayedSession>, Vec<T>) = all.into_iter().unzip();
     let (advice, _) = advise_on_sessions(&menus, &played, request.min_evidence, &OwnerFilter::default())?;
@@ -146,7 +146,7 @@ fn advise_on_sessions(
     let (mut agents, mut saved) = (Vec::new(), Vec::new());
     for agent in Agent::all_by_file_name()?.values() {
         let Some(played) = by_agent.get(agent.name.as_str()) else { continue };
-        let Some(SessionsToAdviseOn { played, few }) = SessionsToAdviseOn::new(played, owner) else {
+        let Some(SessionsToAdviseOn { played, few }) = SessionsToAdviseOn::own_or_all(played, owner) else {
             continue;
         };
         let month = AgentMonth::new(&calendar, &played);
@@ -188,11 +188,11 @@ fn unknown_agent_problems(name: &str, known: &IndexMap<String, Agent>) -> Vec<Di
 }
 
 /// Says that no session is one of a known agent.
-fn no_known_agent_error(formats: &[(String, usize)], known: &IndexMap<String, Agent>) -> Error {
-    if formats.is_empty() {
+fn no_known_agent_error(sessions_by_format: &[(String, usize)], known: &IndexMap<String, Agent>) -> Error {
+    if sessions_by_format.is_empty() {
         return no_recording_error("advise on");
     }
-    let formats: Vec<&str> = formats.iter().map(|it| it.0.as_str()).listed();
+    let formats: Vec<&str> = sessions_by_format.iter().map(|it| it.0.as_str()).listed();
     let message =
         format!("whose sessions these are cannot be told from their format: {}", formats.join(", "));
     let help = format!("name the agent with `--agent`: {}", join_agent_names(known));
@@ -217,7 +217,7 @@ pub fn is_log_of_known_agent(format: &str, model: &str) -> bool {
 
 impl Agent {
     /// Returns whether it has a setting for the lifetime of cache entries.
-    fn has_lifetime_setting(&self) -> bool {
+    fn has_cache_lifetime_setting(&self) -> bool {
         self.settings.iter().any(|it| it.shown_by == Some(ShownBy::Lifetimes))
     }
 
@@ -244,7 +244,7 @@ impl AgentSessions<'_> {
             let heed = self.paste_warnings(&new, versions.as_ref());
             AskedAdvice { lever: placed.lever, paste: self.settings_to_paste(&new), heed, trial: Vec::new() }
         });
-        let axes = LifetimeAxis::all_of_agent(menu);
+        let axes = CacheLifetimes::all_of_agent(menu);
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
             sessions: played.len(),
@@ -269,7 +269,7 @@ impl AgentSessions<'_> {
             levers: Vec::new(),
             untold: by_bills.untold,
         };
-        (advice.with_reordered_levers(levers.into_iter().chain(by_bills.levers).enumerate().listed()), saved)
+        (advice.with_replaced_levers(levers.into_iter().chain(by_bills.levers).enumerate().listed()), saved)
     }
 
     /// Returns what to paste: what is advised, with what the file says already at its place.

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use crate::session::{note_on_refused_marks, note_on_token_counts};
+use crate::session::{note_on_recounted_tokens, note_on_refused_marks};
 use ctxsim_base::grid::numbers::{NONE, percent};
 use ctxsim_base::quantity::Expected;
 use ctxsim_engine::take::{FailedRun, Run};
@@ -34,7 +34,7 @@ impl LoadResults {
     }
 
     /// Takes what totals need.
-    pub(super) fn into_part_of_load(self, load: &Load) -> LoadResult {
+    pub(super) fn into_load_result(self, load: &Load) -> LoadResult {
         let (runs, failures) = Report::split_off_failed(self.runs);
         LoadResult {
             name: load.name.clone(),
@@ -87,7 +87,7 @@ pub(super) struct GatheredResults {
 
 impl GatheredResults {
     /// Gathers sums and what intervals are made of, and no runs.
-    pub(super) fn without_runs() -> Self {
+    pub(super) fn new_without_runs() -> Self {
         Self { folded: Some(FoldedRuns::default()), ..Self::default() }
     }
 
@@ -103,9 +103,9 @@ impl GatheredResults {
     }
 
     /// Returns whether no load takes part, or none of the sessions that were asked for.
-    pub(super) fn has_nothing_to_report(&self, is_selected: bool) -> bool {
+    pub(super) fn has_nothing_to_report(&self, with_selection: bool) -> bool {
         let has_no_run = self.runs.is_empty() && self.folded.as_ref().is_none_or(FoldedRuns::is_empty);
-        has_no_run && self.failures.is_empty() || is_selected && self.sessions.is_empty()
+        has_no_run && self.failures.is_empty() || with_selection && self.sessions.is_empty()
     }
 }
 
@@ -129,7 +129,7 @@ pub(super) fn assemble_report(head: &PartHead, gathered: GatheredResults) -> Rep
         min_evidence: head.min_evidence,
         ..report
     };
-    report.notes.extend(report.notes_on_failures(&head.baseline));
+    report.notes.extend(report.notes_on_failed_baseline(&head.baseline));
     report.notes.extend(distinct(notes_on_unpriced(&report, unpriced.iter()).into_iter()));
     report.notes.extend(report.note_on_unread_records());
     report.notes.extend(report.notes_on_newer_versions());
@@ -147,7 +147,7 @@ pub(super) fn assemble_report(head: &PartHead, gathered: GatheredResults) -> Rep
 
 /// Returns what a reader must know of it and the policies that it is played under.
 pub fn notes_on_load(load: &Load) -> Vec<String> {
-    let first = note_on_token_counts(load).into_iter().chain(note_on_refused_marks(load));
+    let first = note_on_recounted_tokens(load).into_iter().chain(note_on_refused_marks(load));
     first.chain(load.world.notes(load)).chain(notes_on_unread_fields(load)).listed()
 }
 
@@ -191,17 +191,21 @@ pub(super) fn note_on_unjudged_guards(n_unjudged: usize) -> Option<String> {
 }
 
 /// Compares each policy's savings with those of the best schedule in hindsight, table by table.
-pub(super) fn notes_on_hindsight(report: &Report, schedules: &[String]) -> Vec<String> {
-    if schedules.is_empty() {
+pub(super) fn notes_on_hindsight(report: &Report, schedule_names: &[String]) -> Vec<String> {
+    if schedule_names.is_empty() {
         return Vec::new();
     }
     let sections = report.sections(Detail::Groups);
-    sections.iter().filter(|it| !it.is_part).filter_map(|it| hindsight_note(it, report, schedules)).listed()
+    sections
+        .iter()
+        .filter(|it| !it.is_part)
+        .filter_map(|it| hindsight_note(it, report, schedule_names))
+        .listed()
 }
 
-fn hindsight_note(section: &Section, report: &Report, schedules: &[String]) -> Option<String> {
+fn hindsight_note(section: &Section, report: &Report, schedule_names: &[String]) -> Option<String> {
     let first = section.lines.first()?;
-    let best = section.lines.iter().find(|it| schedules.contains(&it.policy))?;
+    let best = section.lines.iter().find(|it| schedule_names.contains(&it.policy))?;
     let saved = |line: &TableLine| {
         let is_same = line.tally.outcome.did_as_much_as(&first.tally.outcome);
         let costs = first.tally.costs.total().zip(line.tally.costs.total()).filter(|_| is_same);
@@ -241,7 +245,7 @@ pub(super) fn notes_on_recovery(report: &Report) -> Vec<String> {
     let played: IndexSet<&str> =
         report.run_briefs().filter(|it| it.figures.n_played > 0).map(|it| it.policy).collect();
     let n_played = report.run_briefs().map(|it| it.figures.n_played).max().unwrap_or_default();
-    let mut notes = notes_on_open_orders(report);
+    let mut notes = notes_on_uncertain_orders(report);
     if !played.is_empty() {
         let names: Vec<&str> = played.into_iter().listed();
         notes.push(format!(
@@ -277,8 +281,8 @@ pub(super) fn notes_on_best_effort_caches(report: &Report) -> Vec<String> {
 const OWN: &str = "their own models' profiles";
 
 /// Lists the policies whose order against the first depends on what is assumed.
-fn notes_on_open_orders(report: &Report) -> Vec<String> {
-    let profiles = if report.is_several_under_own_models() {
+fn notes_on_uncertain_orders(report: &Report) -> Vec<String> {
+    let profiles = if report.has_sessions_under_own_models() {
         vec![None]
     } else {
         distinct(report.run_briefs().map(|it| it.profile)).into_iter().map(Some).listed()

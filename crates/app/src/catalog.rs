@@ -392,12 +392,12 @@ impl Catalog {
     }
 
     /// Returns the text of a file named in a diagnostic.
-    pub fn text_of_file(&self, file: &str) -> Option<Cow<'static, str>> {
-        match file.strip_prefix(BUNDLED_MARK) {
+    pub fn text_of_file(&self, label: &str) -> Option<Cow<'static, str>> {
+        match label.strip_prefix(BUNDLED_MARK) {
             Some(path) => self.bundle.file(path).map(|it| Cow::Borrowed(it.text())),
             None => {
-                let held = self.text_in_memory(file).or_else(|| self.text_in_revisions(file));
-                let path = Path::new(file);
+                let held = self.text_in_memory(label).or_else(|| self.text_in_revisions(label));
+                let path = Path::new(label);
                 held.or_else(|| path.is_file().then(|| read_text(path).ok()).flatten()).map(Cow::Owned)
             }
         }

@@ -86,11 +86,11 @@ fn refused_breakpoint_lints(catalog: &Catalog, policy: &Policy) -> Vec<Diagnosti
 /// Returns which breakpoints of a policy, with all that overrides make of it, the APIs of some profiles refuse.
 pub(super) fn refused_breakpoint_problems(
     loaded: &Loaded<PolicyFile>,
-    spec: &PolicyFile,
+    overridden: &PolicyFile,
     profiles: &[Loaded<ProfileFile>],
 ) -> Vec<Diagnostic> {
     let by = |profile: &Loaded<ProfileFile>| {
-        let problems = spec.layout.iter().flat_map(|it| profile.spec.cache.refused(it));
+        let problems = overridden.layout.iter().flat_map(|it| profile.spec.cache.refused(it));
         let without = |problem: Diagnostic| {
             let help = problem.help.clone().unwrap_or_default();
             problem.help(format!("{help}, or leave out {}, whose API refuses it", profile.spec.name))
@@ -200,7 +200,7 @@ const TRIED_ON: [(&str, &[&str]); 2] = [
 const DRAWN_ONCE: &str = "scenario.refetch.played_trials=1";
 
 /// Returns a problem for each policy whose program may not be started.
-pub(super) fn program_problems(policies: &[Loaded<PolicyFile>], comparison: &Comparison) -> Vec<Diagnostic> {
+pub(super) fn program_refusals(policies: &[Loaded<PolicyFile>], comparison: &Comparison) -> Vec<Diagnostic> {
     let refused = policies.iter().filter_map(|policy| {
         let process = policy.spec.process.as_ref()?;
         let (name, line) = (&policy.spec.name, quote_command(&process.command));

@@ -39,7 +39,7 @@ pub(super) fn policy_arguments(catalog: &Catalog, all: &[Loaded<PolicyFile>], se
 
 /// Returns what names a load under each of its profiles on the command line of `explain`; nothing where requests are drawn, or are not
 /// those of a timeline.
-pub(super) fn explain_arguments(load: &Load) -> Vec<([String; 2], String)> {
+pub(super) fn explain_args_by_load_profile(load: &Load) -> Vec<([String; 2], String)> {
     if load.is_sampled || load.timeline().is_none() {
         return Vec::new();
     }
@@ -65,7 +65,7 @@ impl Plan {
     ) -> Result<Vec<Contrast>> {
         let of_loads = self.map_loads(threads, progress, |load, progress| {
             policy_pairs.iter().try_for_each(|it| check_same_work(load, it))?;
-            let played = PlayedPair::play(load, self, progress);
+            let played = PlayedLoad::play(load, self, progress);
             FailedRuns::none_of(played.taken.takes.iter().map(|it| &it.run))?;
             let cells = (0..load.profiles.len())
                 .flat_map(|profile| policy_pairs.iter().map(move |it| (profile, *it)));
@@ -85,13 +85,13 @@ impl Plan {
 }
 
 /// A load played, run by run, with what explains its runs.
-struct PlayedPair<'l> {
+struct PlayedLoad<'l> {
     load: &'l Load,
     session: Option<SessionReport>,
     taken: Taken,
 }
 
-impl<'l> PlayedPair<'l> {
+impl<'l> PlayedLoad<'l> {
     fn play(load: &'l Load, plan: &Plan, progress: Progress<'_>) -> Self {
         let as_recorded = &*plan.as_recorded;
         let billed = load.is_under_own_model.then_some(as_recorded);
@@ -177,7 +177,7 @@ fn most_changed_requests(
     scenario: &str,
     rows: [&Rows; 2],
     costs: [&[RequestCost]; 2],
-    command: impl Fn(usize, usize) -> Option<String>,
+    explain_command: impl Fn(usize, usize) -> Option<String>,
 ) -> Vec<RequestChange> {
     let usd = |side: usize, row: usize| costs[side].get(row).and_then(|it| it.request()).unwrap_or_default();
     let one = |places: [Option<usize>; 2]| {
@@ -198,7 +198,7 @@ fn most_changed_requests(
             step: row.step,
             rows: places.map(|it| it.map(|it| it + 1)),
             usd: costs.map(Cost::usd),
-            commands: [0, 1].map(|side| command(side, places[side]? + 1)),
+            commands: [0, 1].map(|side| explain_command(side, places[side]? + 1)),
         })
     };
     all.into_iter().take(REQUESTS_KEPT).filter_map(change).listed()
@@ -305,8 +305,8 @@ pub(super) fn differing_fields([base, candidate]: [IndexMap<String, String>; 2])
 }
 
 /// Collects the leaves of a tree; elements of a list go by name, if they have one.
-fn collect_leaves(value: &Value, at: String, leaves: &mut IndexMap<String, String>) {
-    let below = |step: &str| if at.is_empty() { step.to_owned() } else { format!("{at}.{step}") };
+fn collect_leaves(value: &Value, path: String, leaves: &mut IndexMap<String, String>) {
+    let below = |step: &str| if path.is_empty() { step.to_owned() } else { format!("{path}.{step}") };
     match value {
         Value::Object(fields) => {
             fields.iter().for_each(|(name, inner)| collect_leaves(inner, below(name), leaves));
@@ -321,7 +321,7 @@ fn collect_leaves(value: &Value, at: String, leaves: &mut IndexMap<String, Strin
         }
         serde_json::Value::Null => {}
         leaf => {
-            leaves.insert(at, leaf.to_string());
+            leaves.insert(path, leaf.to_string());
         }
     }
 }

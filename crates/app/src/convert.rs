@@ -28,7 +28,7 @@ pub fn input_text(
     }
     let kind = kind.map_or_else(|| kind_of_only_input(catalog, name), Ok)?;
     let origin = catalog.find_origin(kind, name)?;
-    let Some(from) = Format::from_path(origin.path()) else { return Err(recording_problem(&origin).into()) };
+    let Some(from) = Format::from_path(origin.path()) else { return Err(recording_refusal(&origin).into()) };
     convert_to_format(kind, &Source::new(origin.label(), from, origin.read_text()?), format.unwrap_or(from))
 }
 
@@ -74,7 +74,7 @@ pub fn merged_policy_text(catalog: &Catalog, name: &str, format: Option<Format>)
 }
 
 /// Reports that a recording is not an input file.
-fn recording_problem(origin: &Origin) -> Diagnostic {
+fn recording_refusal(origin: &Origin) -> Diagnostic {
     let help = format!("run `ctxsim import {}` to see its contents", origin.path().display());
     let message = "a recorded session is not a scenario file";
     Diagnostic::at(Code("file-format"), "", message).in_file(origin.label()).help(help)
@@ -97,16 +97,16 @@ pub fn input_change(
     kind: InputKind,
     name: &str,
     format: Format,
-    texts: [Option<&str>; 2],
+    before_after: [Option<&str>; 2],
 ) -> Option<InputChange> {
-    let how = match texts {
+    let how = match before_after {
         [None, None] => return None,
         [None, Some(_)] => InputFate::Added,
         [Some(_), None] => InputFate::Removed,
         [Some(before), Some(after)] if before == after => return None,
         [Some(_), Some(_)] => InputFate::Changed,
     };
-    let said = texts.map(|it| parse_field_values(kind, &Source::new(name, format, it?)));
+    let said = before_after.map(|it| parse_field_values(kind, &Source::new(name, format, it?)));
     let fields = match (how, said) {
         (InputFate::Changed, [Some(before), Some(after)]) => {
             let fields = differing_fields([before, after]);

@@ -68,15 +68,15 @@ pub fn design_policy(
             is_cut: found.is_cut,
         },
     };
-    let sessions = plays.to_tuned_sessions(plays.play_and_tally(&policies.into_iter().listed())?);
+    let sessions = plays.to_tuned_sessions(plays.tally_by_session(&policies.into_iter().listed())?);
     let designed = DesignSearchResult::new(&plays.base, &sessions, tested);
     plays.design_result(designed, &found.chosen)
 }
 
 impl DesignPlays<'_> {
     /// Returns the sessions with what each came to under the base and under others; with nothing to say when they were.
-    fn to_tuned_sessions(&self, tallies: Vec<Vec<Tally>>) -> Vec<TunedSession> {
-        let mut tallies = tallies.into_iter();
+    fn to_tuned_sessions(&self, tallies_by_session: Vec<Vec<Tally>>) -> Vec<TunedSession> {
+        let mut tallies = tallies_by_session.into_iter();
         let mut sessions = Vec::new();
         for session in &self.sessions {
             let mut own = tallies.next().unwrap_or_default().into_iter();

@@ -58,7 +58,7 @@ impl ReadyLoad {
     /// Makes or reads what it plays.
     pub(super) fn open_loads(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>> {
         let workloads = load::worlds_of_scenario(&self.loaded, &self.spec, &self.indexing.beside)?;
-        self.loads_of_known_models(workloads, named, models)
+        self.to_loads_if_any_known(workloads, named, models)
     }
 
     /// The same; a recording is read once, and each of its loads has itself under each of some assumptions about requests that no log
@@ -78,16 +78,16 @@ impl ReadyLoad {
         };
         let specs = side_requests.iter().map(assuming).listed();
         let mut under = load::worlds_under_specs(&self.loaded, &specs, &self.indexing.beside)?.into_iter();
-        let mut loads = self.loads_of_known_models(under.next().unwrap_or_default(), named, models)?;
+        let mut loads = self.to_loads_if_any_known(under.next().unwrap_or_default(), named, models)?;
         for workloads in under {
-            let others = self.loads_of_known_models(workloads, named, models)?;
+            let others = self.to_loads_if_any_known(workloads, named, models)?;
             loads.iter_mut().zip(others).for_each(|(load, other)| load.under.push(other));
         }
         Ok(loads)
     }
 
     /// Makes a load of each workload, if the model of any is known.
-    fn loads_of_known_models(
+    fn to_loads_if_any_known(
         &self,
         worlds: Vec<Arc<dyn World>>,
         named: &[Profile],
@@ -141,7 +141,7 @@ impl ReadyLoad {
     }
 
     /// Returns what its sessions are where only the newest are asked for; none where a model has no profile.
-    pub(super) fn mark_for_newest_filter(
+    pub(super) fn newest_candidates(
         &self,
         sessions: &[Glance],
         selection: &Selection,
@@ -205,7 +205,7 @@ impl ReadyLoad {
         } else {
             let unread = |policy: &Arc<Policy>| {
                 let unread = world.kind().reads(policy).err()?;
-                Some(unread_policy_problem(&unread, world.kind(), &[&policy.name], &[world.name()]))
+                Some(no_effect_policy_problem(&unread, world.kind(), &[&policy.name], &[world.name()]))
             };
             let problems: Vec<Diagnostic> = policies.iter().filter_map(unread).listed();
             if !problems.is_empty() {
@@ -239,7 +239,7 @@ impl ReadyLoad {
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);
         let as_logged = |model: &RecordedModel, profile: Profile| {
-            if models.has_own_cache(&profile) { profile } else { with_logged_cache(model, profile) }
+            if models.has_user_cache_rules(&profile) { profile } else { with_logged_cache(model, profile) }
         };
         let priced = |it: &RecordedModel| {
             as_logged(it, models.profile_for_model(&it.name).unwrap_or(&profiles[0]).clone())
@@ -249,7 +249,7 @@ impl ReadyLoad {
             Some(main) => profiles.into_iter().map(|it| as_logged(main, it)).listed(),
             None => profiles,
         };
-        let profiles = with_rules_of_models(&all_models, profiles);
+        let profiles = with_cache_rules_of(&all_models, profiles);
         let refused: Vec<Diagnostic> = profiles.iter().filter_map(|it| load.world.refusal(it)).listed();
         if !refused.is_empty() {
             return Err(refused.into());
@@ -267,7 +267,7 @@ fn with_logged_cache(model: &RecordedModel, profile: Profile) -> Profile {
 }
 
 /// Gives the profile of a session that several models answered the rules of all of them, where these differ.
-fn with_rules_of_models(models: &[Profile], mut profiles: Vec<Profile>) -> Vec<Profile> {
+fn with_cache_rules_of(models: &[Profile], mut profiles: Vec<Profile>) -> Vec<Profile> {
     for profile in profiles.iter_mut().filter(|own| models.iter().any(|it| it.cache != own.cache)) {
         let rules = profile.cache.clone();
         let hits = rules.hits();
@@ -315,7 +315,7 @@ pub(super) fn load_kind_of(entry: &ReadyLoad) -> &'static LoadKind {
 }
 
 /// Reports policies that cannot be played on loads of a kind.
-pub(super) fn unread_policy_problem(
+pub(super) fn no_effect_policy_problem(
     unread: &Unread,
     kind: &LoadKind,
     policies: &[&str],
@@ -341,7 +341,7 @@ pub(super) fn unread_policy_problem(
 }
 
 /// Returns the first scenario in which policies are judged by what they remember, rather than by evidence needs.
-pub(super) fn first_scenario_of_memories(entries: &[ReadyLoad]) -> Option<&str> {
+pub(super) fn first_memory_scenario_name(entries: &[ReadyLoad]) -> Option<&str> {
     entries.iter().find(|it| load_kind_of(it).is_of_memories).map(|it| it.name.as_str())
 }
 
@@ -382,7 +382,7 @@ pub(super) fn partition_playable_scenarios(
         let leaves = entry.is_searched && remains;
         for (kind, unread, policy) in why {
             if leaves {
-                let reason = unread_policy_problem(unread, kind, &[policy], &[&entry.name]).message;
+                let reason = no_effect_policy_problem(unread, kind, &[policy], &[&entry.name]).message;
                 skipped.push(SkippedFile::with_reason(entry.loaded.origin.label(), &reason));
                 break;
             }
@@ -393,7 +393,7 @@ pub(super) fn partition_playable_scenarios(
     }
     problems.extend(groups.iter().map(|((kind, unread), [policies, loads])| {
         let [policies, loads] = [policies, loads].map(|it| distinct(it.iter().copied()));
-        unread_policy_problem(unread, kind, &policies, &loads)
+        no_effect_policy_problem(unread, kind, &policies, &loads)
     }));
     let kept =
         entries.iter().zip(&found).filter(|(entry, why)| why.is_empty() || !(entry.is_searched && remains));

@@ -111,8 +111,8 @@ fn first_equal_values(values: &[String]) -> Option<[&str; 2]> {
 }
 
 /// Returns the numbers of a range, both ends included, without a rounding error.
-fn parse_range(text: &str, from: &str, rest: &str) -> Result<Vec<String>, (String, String)> {
-    let (to, step) = rest.split_once(':').unwrap_or((rest, "1"));
+fn parse_range(text: &str, from: &str, to_and_step: &str) -> Result<Vec<String>, (String, String)> {
+    let (to, step) = to_and_step.split_once(':').unwrap_or((to_and_step, "1"));
     let refused = |message: String, help: &str| Err((message, help.to_owned()));
     if step.trim_start().starts_with('-') {
         let help = "write the lower end first, and a step above 0, as in `0.4..0.8:0.05`";

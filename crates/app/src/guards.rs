@@ -94,7 +94,7 @@ impl SuiteNames<'_> {
         }
         self.check_fired_stages(guard, problems);
         let Some(metric) = &guard.metric else { return };
-        if let Err(meant) = places::check_metric_path(metric) {
+        if let Err(meant) = places::check_or_suggest_metric_path(metric) {
             let help = match meant {
                 // The metrics of benchmarks are not known here.
                 meant if !cfg!(feature = "worlds") => {

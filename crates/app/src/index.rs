@@ -43,7 +43,7 @@ pub(super) fn index_recordings(recordings: &[Option<&Origin>], is_each_alone: bo
         scan_recording(recordings[nth])
     };
     let sessions: Vec<Vec<Indexed>> = in_order(recordings.len(), scan);
-    let twins = find_twins(recordings, &sessions);
+    let twins = find_dropped_twins(recordings, &sessions);
     let mut all: Vec<RecordingIndex> = sessions
         .into_iter()
         .zip(twins)
@@ -88,7 +88,7 @@ pub(super) type Twins = BTreeMap<String, String>;
 /// Returns for each recording the names of its sessions that another one holds with more detail: what can be read before what
 /// cannot, texts before usage alone, then the longer file, then the first one; each with why it is left out. `None` stands for what is not a
 /// recording.
-pub(super) fn find_twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> Vec<Twins> {
+pub(super) fn find_dropped_twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>]) -> Vec<Twins> {
     let mut twins = vec![Twins::default(); recordings.len()];
     let mut holders: IndexMap<&str, Vec<Holder<'_>>> = IndexMap::new();
     for (nth, (origin, sessions)) in recordings.iter().zip(index).enumerate() {
@@ -118,7 +118,7 @@ pub(super) fn find_twins(recordings: &[Option<&Origin>], index: &[Vec<Indexed>])
 }
 
 /// Returns which of some sessions that were read from bytes are there twice, by the same rule; one file names no session twice.
-pub fn find_twins_in_memory(sessions: &[Option<&Among>]) -> BTreeSet<usize> {
+pub fn dropped_twins_in_memory(sessions: &[Option<&Among>]) -> BTreeSet<usize> {
     let mut holders: IndexMap<&str, Vec<(usize, &Among)>> = IndexMap::new();
     let known = sessions.iter().enumerate().filter_map(|(nth, it)| Some((nth, (*it)?)));
     for (nth, among) in known.filter(|it| !it.1.indexed.id.is_empty()) {

@@ -100,20 +100,20 @@ impl Plan {
         let selection = Selection::new(comparison).map_err(|it| found.problems.push(*it)).unwrap_or_default();
         let is_complete = found.is_empty();
         let variants = overrides::parse_variants(&comparison.variants, &mut found);
-        found.problems.extend(check::program_problems(&policies, comparison));
+        found.problems.extend(check::program_refusals(&policies, comparison));
         let play_twice = comparison.play_twice;
         let named = &loaded_profiles;
         let mut work =
             InputCheck { catalog, policies, named, settings, variants, found, is_complete, play_twice };
         let with_models = under_own_models && loaded_scenarios.iter().any(is_recording);
         let models = if with_models { ModelProfiles::read_all(catalog) } else { Vec::new() };
-        let (profiles, models) = work.ready_profiles(&loaded_profiles, models);
+        let (profiles, models) = work.make_profiles(&loaded_profiles, models);
         let suite_params = &suite.as_ref().map_or_else(IndexMap::new, |it| it.spec.params.clone());
         if let Some(suite) = &suite {
-            work.check_declared_params(suite, suite_params);
+            work.check_policies_declare(suite, suite_params);
         }
-        let checked = work.ready_suite(suite.as_ref());
-        let scenarios = work.ready_scenarios(&loaded_scenarios, comparison, suite_params, under_own_models);
+        let checked = work.make_suite(suite.as_ref());
+        let scenarios = work.make_scenarios(&loaded_scenarios, comparison, suite_params, under_own_models);
         work.check_unread_params();
         work.move_problems_to_overrides();
         work.check_applied_overrides();
@@ -214,7 +214,7 @@ struct PolicyGroup {
 
 impl InputCheck<'_> {
     /// Makes the profiles: those that are named, and those that stand for the models of recordings.
-    fn ready_profiles(
+    fn make_profiles(
         &mut self,
         named: &[Loaded<ProfileFile>],
         of_models: Vec<ProfileOfModels>,
@@ -252,12 +252,12 @@ impl InputCheck<'_> {
                 Err(problems) => self.found.problems.extend(loaded.locate_problems(problems)),
             }
         }
-        let overridden = set.iter().zip(&of_models).map(|(spec, it)| it.with_overrides(spec)).listed();
+        let overridden = set.iter().zip(&of_models).map(|(spec, it)| it.overridden_as(spec)).listed();
         (profiles, ModelProfiles::new(if is_set { overridden } else { of_models }))
     }
 
     /// Makes the suite.
-    fn ready_suite(&mut self, loaded: Option<&Loaded<SuiteFile>>) -> Option<Suite> {
+    fn make_suite(&mut self, loaded: Option<&Loaded<SuiteFile>>) -> Option<Suite> {
         let mut file = loaded.map(|it| it.spec.clone());
         match file.as_mut().and_then(|it| it.break_even.as_mut()) {
             Some(habits) => {
@@ -280,7 +280,7 @@ impl InputCheck<'_> {
     }
 
     /// Makes the scenarios, each with its policies.
-    fn ready_scenarios(
+    fn make_scenarios(
         &mut self,
         scenarios: &[NamedScenario],
         comparison: &Comparison,
@@ -301,7 +301,7 @@ impl InputCheck<'_> {
                     _ => spec.trials = Some(trials),
                 }
             }
-            self.check_declared_params(loaded, &spec.params);
+            self.check_policies_declare(loaded, &spec.params);
             let policies = self.policies_with_params(&mut groups, &spec.params, suite_params);
             match load::check_scenario_and_files(loaded, spec) {
                 Ok(()) => entries.push(ReadyLoad {
@@ -380,21 +380,21 @@ impl InputCheck<'_> {
         &mut self,
         target: SetTarget,
         specs: &mut [T],
-        passes: impl Fn(&T) -> bool,
+        is_valid: impl Fn(&T) -> bool,
     ) {
         for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
-            used.apply_to(specs, &passes);
+            used.apply_to(specs, &is_valid);
         }
     }
 
     /// Reports undeclared parameters.
-    pub(super) fn check_declared_params<T>(&mut self, by: &Loaded<T>, given: &IndexMap<String, Size>) {
+    pub(super) fn check_policies_declare<T>(&mut self, given_by: &Loaded<T>, given: &IndexMap<String, Size>) {
         if given.is_empty() || !self.is_complete {
             return;
         }
         let policies: Vec<PolicyFile> = self.policies.iter().map(|it| it.spec.clone()).listed();
         let problems = overrides::undeclared_param_problems(given, &policies, self.catalog);
-        self.found.problems.extend(by.locate_problems(problems));
+        self.found.problems.extend(given_by.locate_problems(problems));
     }
 
     /// Reports unused parameters of policies, unless another problem may be the reason.

@@ -55,7 +55,7 @@ pub use assumed::replace_assumed_numbers;
 pub use convert::{input_change, input_text, merged_policy_text};
 use ctxsim_engine::take::{Sinks, Take, Taken, in_turn};
 pub use entry::ReadyLoad;
-pub use index::find_twins_in_memory;
+pub use index::dropped_twins_in_memory;
 pub use load::{check_is_recording, read_recording, redact_recording, timeline_with_losses};
 pub use models::ListPrices;
 use models::ModelProfiles;
@@ -368,7 +368,7 @@ impl Plan {
             }
             let entry = &self.scenarios[index];
             if let Some(glances) = entry.glance_at_sessions().filter(|_| !self.selection.filters_by_owner()) {
-                return entry.mark_for_newest_filter(&glances, &self.selection, &self.profiles, &self.models);
+                return entry.newest_candidates(&glances, &self.selection, &self.profiles, &self.models);
             }
             let loads = open(entry).unwrap_or_default();
             loads.iter().map(|it| self.selection.candidate_of_load(it)).listed()
@@ -403,7 +403,7 @@ impl Plan {
             let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
             let made = map_takes(load, &taken.takes);
             let results = LoadResults::from_runs(load, taken.into_runs(), session);
-            (results, (contrast::explain_arguments(load), made))
+            (results, (contrast::explain_args_by_load_profile(load), made))
         };
         let (loads, skipped) =
             self.map_loads_watched(threads, &PlanWatcher::new(watch), open, one, |it| it)?;

@@ -32,12 +32,12 @@ pub(super) fn check_scenario(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFil
 /// Every problem of the scenario.
 pub(super) fn check_scenario_and_files(scenario: &Loaded<ScenarioFile>, spec: &ScenarioFile) -> Result<()> {
     check_scenario(scenario, spec)?;
-    let files = files_beside(&spec.load);
+    let files = paths_and_fields(&spec.load);
     files.iter().try_for_each(|(path, field)| origin_of_named_file(scenario, path, field).map(drop))
 }
 
 /// Returns the files that a load names beside its scenario, with the fields that do.
-fn files_beside(load: &LoadSpec) -> Vec<(String, String)> {
+fn paths_and_fields(load: &LoadSpec) -> Vec<(String, String)> {
     match load {
         LoadSpec::Recorded { path, .. } => vec![(path.clone(), RECORDED.to_owned())],
         load => ctxsim_worlds::beside(load),
@@ -128,7 +128,7 @@ fn worlds_without_recording(
     if let LoadSpec::Sessions(sessions) = &spec.load {
         return Ok(load::sessions(&checked, sessions).into_iter().map(ctxsim_worlds::of_items).listed());
     }
-    let named = files_beside(&spec.load);
+    let named = paths_and_fields(&spec.load);
     let origins = named.iter().map(|(path, field)| origin_of_named_file(scenario, path, field));
     let beside: Vec<Origin> = origins.collect::<Result<_, _>>()?;
     let file = |file: &Origin| -> Result<NamedFile> {
@@ -192,11 +192,11 @@ pub(super) fn with_recording_place<T>(origin: &Origin, read: io::Result<Checked<
 /// # Errors
 /// There is no such file or scenario, it has no recording, or every problem of it.
 pub fn read_recording(catalog: &Catalog, name: &str) -> Result<Vec<Imported>> {
-    read_beside(catalog, name, &BySession::default())
+    read_sessions(catalog, name, &BySession::default())
 }
 
 /// The same, with what other sessions tell of these.
-pub(super) fn read_beside(catalog: &Catalog, name: &str, neighbours: &BySession) -> Result<Vec<Imported>> {
+pub(super) fn read_sessions(catalog: &Catalog, name: &str, neighbours: &BySession) -> Result<Vec<Imported>> {
     map_recording(catalog, name, |origin, spec, assume| {
         let mut reader = origin.open_reader()?;
         let assumed = std::slice::from_ref(assume);

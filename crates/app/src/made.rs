@@ -31,10 +31,10 @@ fn files_on_disk<'s>(sources: impl Iterator<Item = &'s Source>) -> Vec<String> {
 
 impl Plan {
     /// Returns what its results are made with, given the day of the prices by profile; recordings are read for it.
-    pub fn made_with(&self, price_days: IndexMap<String, String>) -> MadeWith {
+    pub fn made_with(&self, price_day_by_profile: IndexMap<String, String>) -> MadeWith {
         let scenarios = self.scenarios.iter().map(ReadyLoad::scenario_digest);
         let inputs = self.digests.iter().cloned().chain(scenarios).listed();
-        MadeWith { prices: price_days, inputs, ..MadeWith::default() }
+        MadeWith { prices: price_day_by_profile, inputs, ..MadeWith::default() }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use std::sync::OnceLock;
 
 use ctxsim_report::BillAsLogged;
-use ctxsim_report::billed::BilledFacts;
+use ctxsim_report::billed::SavingsByLever;
 use ctxsim_report::billed::session::{BilledSession, CheaperChoice, ModelPrices, model_line_name};
 use ctxsim_report::screen::SessionFacts;
 
@@ -92,12 +92,12 @@ impl ListPrices {
         timeline: &Timeline,
         profile: Option<&Profile>,
         has_lifetime_setting: bool,
-    ) -> Option<BilledFacts> {
+    ) -> Option<SavingsByLever> {
         let prices = ModelPrices {
             profile_of: &|it| self.0.profile_for_model(it).ok(),
             cheaper: &|it, which| self.0.cheaper_profile(it, which),
         };
-        BilledSession::new(timeline, profile, prices, has_lifetime_setting).map(|it| BilledFacts::new(&it))
+        BilledSession::new(timeline, profile, prices, has_lifetime_setting).map(|it| SavingsByLever::new(&it))
     }
 
     /// Returns what a first screen needs of a session, as far as its log tells it; the profile tells what the cache had held.
@@ -123,7 +123,7 @@ impl ProfileOfModels {
     }
 
     /// Returns it as overrides make it.
-    pub(super) fn with_overrides(&self, spec: &ProfileFile) -> Self {
+    pub(super) fn overridden_as(&self, spec: &ProfileFile) -> Self {
         let has_own_cache = self.has_own_cache || spec.cache != self.spec.cache;
         Self { has_own_cache, ..Self::new(spec.clone()) }
     }
@@ -152,7 +152,7 @@ impl ModelProfiles {
     }
 
     /// Returns whether the cache rules of a profile among them are the user's own.
-    pub(super) fn has_own_cache(&self, profile: &Profile) -> bool {
+    pub(super) fn has_user_cache_rules(&self, profile: &Profile) -> bool {
         let plain = profile.name.split(SERVICE_MARK).next();
         self.all.iter().any(|it| it.has_own_cache && Some(it.usual.name.as_str()) == plain)
     }
@@ -173,7 +173,7 @@ impl ModelProfiles {
     pub(super) fn profile_for_model(&self, model: &str) -> Result<&Profile, Box<Diagnostic>> {
         let id = ModelId::read(model);
         let Some(found) = self.find_covering(model, &id) else {
-            let (plain, service) = id.split_variant().ok_or_else(|| self.unknown_model_problem(model))?;
+            let (plain, service) = id.plain_and_service().ok_or_else(|| self.unknown_model_problem(model))?;
             let found = plain
                 .likely_names()
                 .find_map(|it| self.best_covering_index(it))
@@ -214,7 +214,7 @@ impl ModelProfiles {
         let id = ModelId::read(model);
         let Some(covering) = self.find_covering(model, &id) else {
             // A variant has the end of its name, which says its price.
-            let (plain, _) = id.split_variant()?;
+            let (plain, _) = id.plain_and_service()?;
             let end = model.len() - plain.likely_names().next()?.len();
             let public = self.public_model_name(&model[..model.len() - end])?
                 + &model[model.len() - end..].to_lowercase();
@@ -378,7 +378,7 @@ impl ModelId {
 
     /// Returns the id without the end that makes it a variant of a model, and the service that prices the variant; a variant in a region
     /// with prices of its own is not known.
-    pub(super) fn split_variant(&self) -> Option<(Self, &'static str)> {
+    pub(super) fn plain_and_service(&self) -> Option<(Self, &'static str)> {
         let mut variants = Routes::read_known().variants.iter();
         let (plain, service) =
             variants.find_map(|(end, it)| Some((self.whole.strip_suffix(end.as_str())?, it)))?;

@@ -91,10 +91,10 @@ impl OutcomeTable {
     ///
     /// # Errors
     /// Sessions that are misspelt, named twice, or whose short name several have.
-    pub(crate) fn join_with_sessions(&self, sessions: &[&str]) -> Result<(Vec<Option<&OutcomeLine>>, usize)> {
+    pub(crate) fn join_counting_rest(&self, sessions: &[&str]) -> Result<(Vec<Option<&OutcomeLine>>, usize)> {
         let mut by_name: IndexMap<&str, Vec<usize>> = IndexMap::new();
         for (nth, name) in sessions.iter().enumerate() {
-            let mut names = vec![*name, last_part_of_name(name), name_without_extension(name)];
+            let mut names = vec![*name, last_part_of_name(name), last_part_without_extension(name)];
             names.dedup();
             names.into_iter().for_each(|it| by_name.entry(it).or_default().push(nth));
         }
@@ -139,7 +139,7 @@ fn last_part_of_name(name: &str) -> &str {
 }
 
 /// Returns that without what a log's file ends in.
-fn name_without_extension(name: &str) -> &str {
+fn last_part_without_extension(name: &str) -> &str {
     let last = last_part_of_name(name);
     last.split('.').next().filter(|it| !it.is_empty()).unwrap_or(last)
 }
@@ -177,7 +177,7 @@ mod tests {
 
     fn problems(text: &str, sessions: &[&str]) -> String {
         let read = OutcomeTable::read("o.csv", text);
-        read.and_then(|it| it.join_with_sessions(sessions).map(|_| ())).unwrap_err().to_string()
+        read.and_then(|it| it.join_counting_rest(sessions).map(|_| ())).unwrap_err().to_string()
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
         let text = "session,solved,group\n\"p/one\",true,old\ntwo,0.5,new\nthree,,new\nelsewhere,1,new\n";
         let table = OutcomeTable::read("o.csv", text).unwrap();
 
-        let (found, n_unread) = table.join_with_sessions(&["p/one", "q/two.traj", "q/three"]).unwrap();
+        let (found, n_unread) = table.join_counting_rest(&["p/one", "q/two.traj", "q/three"]).unwrap();
 
         let told = found.iter().map(|it| it.map(|it| (it.value, it.group.as_str()))).listed();
         assert_eq!(told, [Some((1.0, "old")), Some((0.5, "new")), None]);

@@ -25,8 +25,8 @@ pub(super) struct OverrideUse {
 
 impl OverrideUse {
     /// Applies an override; a problem counts only if it applies nowhere.
-    pub(super) fn apply_to<T: Encode + Decode>(&mut self, specs: &mut [T], passes: impl Fn(&T) -> bool) {
-        let applied = self.setting.apply(specs, passes);
+    pub(super) fn apply_to<T: Encode + Decode>(&mut self, specs: &mut [T], is_valid: impl Fn(&T) -> bool) {
+        let applied = self.setting.apply(specs, is_valid);
         self.note_result(applied);
     }
 
@@ -190,7 +190,7 @@ fn apply_to_policies(setting: &Override, specs: &mut [PolicyFile], indices: &[us
 /// Reports an unused parameter.
 fn unused_param_problem<'a>(
     setting: &Override,
-    name: Option<&str>,
+    policy: Option<&str>,
     param: &str,
     policies: impl Iterator<Item = &'a PolicyFile> + Clone,
 ) -> Box<Diagnostic> {
@@ -209,7 +209,7 @@ fn unused_param_problem<'a>(
         format!("the parameter `{param}` is never used")
     } else {
         let who =
-            name.map_or_else(|| "no policy in this run has a".to_owned(), |it| format!("`{it}` has no"));
+            policy.map_or_else(|| "no policy in this run has a".to_owned(), |it| format!("`{it}` has no"));
         format!("{who} parameter `{param}`")
     };
     at_override(setting, Diagnostic::at(Code("set-no-such-param"), "", message).help(help))

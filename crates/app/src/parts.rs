@@ -74,7 +74,7 @@ impl Plan {
     ///
     /// # Errors
     /// What of it does not fold, and what to do instead.
-    pub fn check_has_parts(&self) -> Result<()> {
+    pub fn check_splittable(&self) -> Result<()> {
         let mut problems = Vec::new();
         if !self.guards.is_empty() {
             let message = "the suite has guards, which look at single runs".to_owned();
@@ -92,8 +92,8 @@ impl Plan {
     ///
     /// # Errors
     /// What [`Plan::open`] says of the scenarios of the share, what taking a part says, or it was stopped.
-    pub fn play_tickets(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<()> {
-        self.check_has_parts()?;
+    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_>) -> Result<()> {
+        self.check_splittable()?;
         let open = |it: &ReadyLoad| self.open(it);
         self.make_parts_with(watch, request, open, |load| self.play_load_as_part(load).map(|it| vec![it]))
     }
@@ -152,7 +152,7 @@ impl Plan {
     /// Plays all scenarios and folds their parts, each as soon as those before it are there.
     ///
     /// # Errors
-    /// What [`Plan::play_tickets`] and [`fold_parts`] say.
+    /// What [`Plan::make_parts`] and [`fold_parts`] say.
     pub fn report_from_parts(
         &self,
         threads: Option<usize>,
@@ -170,7 +170,7 @@ impl Plan {
         };
         let (job, head) = (self.job_digest(min_evidence), self.report_head(min_evidence));
         let shard = PlanShard::WHOLE;
-        self.play_tickets(
+        self.make_parts(
             watch,
             &PartsRequest { threads, job: &job, head: &head, shard, is_made: &|_| false, hand_over: &take },
         )?;
@@ -185,7 +185,7 @@ impl Plan {
         if runs.iter().any(|it| it.findings.is_some()) {
             return Err(no_parts_problem(&load.name).into());
         }
-        Ok(LoadResults::from_runs(load, runs, session).into_part_of_load(load))
+        Ok(LoadResults::from_runs(load, runs, session).into_load_result(load))
     }
 
     /// Puts the part of a scenario together.
@@ -250,7 +250,7 @@ struct PartFold {
 
 impl Default for PartFold {
     fn default() -> Self {
-        Self { head: None, gathered: GatheredResults::without_runs(), n_added: 0 }
+        Self { head: None, gathered: GatheredResults::new_without_runs(), n_added: 0 }
     }
 }
 
@@ -280,7 +280,7 @@ impl PartFold {
 impl Plan {
     /// Returns the digest of its rules and that of its scenarios, in hexadecimal digits.
     pub fn job_digest(&self, min_evidence: f64) -> String {
-        format!("{}-{:016x}", self.rules_digest(min_evidence), xxh3_64(self.describe_scenarios().as_bytes()))
+        format!("{}-{:016x}", self.rules_digest(min_evidence), xxh3_64(self.scenarios_to_digest().as_bytes()))
     }
 
     /// Returns the digest of what is the same for all scenarios: version, policies, profiles and options.
@@ -292,7 +292,7 @@ impl Plan {
     }
 
     /// Lists the scenarios with all that is known of each beforehand.
-    fn describe_scenarios(&self) -> String {
+    fn scenarios_to_digest(&self) -> String {
         let contents = in_order(self.scenarios.len(), |it| self.scenarios[it].recording_digest());
         let mut text = format!("{:?}", self.skipped);
         let mut policies: Option<(&[Arc<Policy>], u64)> = None;

@@ -4,8 +4,8 @@ use crate::prelude::*;
 
 use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older_version};
 use super::advise::{
-    CostedLog, SeenLog, SettingPolicies, SettingValues, UNSET, costs_under_settings, no_recording_error,
-    read_seen_logs,
+    CostedLog, LogData, SettingPolicies, SettingValues, UNSET, costs_under_settings, no_recording_error,
+    read_log_data,
 };
 use crate::outcomes::OutcomeTable;
 use crate::selection::parse_day_ms;
@@ -14,7 +14,7 @@ use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_input::profile::calendar;
 use ctxsim_report::advise::saved::{BillsBySize, SCHEMA, SCHEMA_BEFORE, SavingsForecast};
 use ctxsim_report::outcomes::{OutcomeReport, SessionOutcome};
-use ctxsim_report::part::SumRoom;
+use ctxsim_report::part::SumHeadroom;
 use ctxsim_report::realised::{ComparedSessions, LaterSession, Realised};
 
 /// The groups of sessions without the change, and with it.
@@ -50,7 +50,7 @@ pub fn parse_forecast(file: &str, text: &str) -> Result<SavingsForecast> {
     if ![SCHEMA, SCHEMA_BEFORE].contains(&saved.schema.as_str()) {
         return Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None));
     }
-    SumRoom::default().reserve_for(&saved).map_err(|reason| broken(reason, None))?;
+    SumHeadroom::default().reserve_for(&saved).map_err(|reason| broken(reason, None))?;
     let pooled = saved.pooled.iter().find(|it| !are_possible_bills(it, 0.0));
     if pooled.is_some() {
         return Err(broken("`pooled`: no sessions can have been billed so".to_owned(), None));
@@ -141,7 +141,7 @@ fn compare_outcomes(
         return Ok(joined);
     };
     let names = all.iter().map(|it| it.seen.name.as_str()).listed();
-    let (found, unread) = table.join_with_sessions(&names)?;
+    let (found, unread) = table.join_counting_rest(&names)?;
     let values = found.iter().map(|line| line.map(|it| it.value)).listed();
     let own = found.iter().filter(|_| table.has_groups).map(|line| line.map_or("", |it| &it.group)).listed();
     let report = group_outcomes(table.outcome.clone(), table.file.clone(), &values, &groups, &own);
@@ -150,7 +150,7 @@ fn compare_outcomes(
 
 /// Puts outcomes into groups: those that are named, else those of the change.
 fn group_outcomes(
-    outcome: String,
+    outcome_name: String,
     source: String,
     values: &[Option<f64>],
     groups: &[Option<&'static str>],
@@ -169,11 +169,11 @@ fn group_outcomes(
         sessions.sort_by_key(|it| it.group != BEFORE);
     }
     let sessions_without = values.len() - sessions.len();
-    OutcomeReport { sessions_without, ..OutcomeReport::new(outcome, source, &sessions) }
+    OutcomeReport { sessions_without, ..OutcomeReport::new(outcome_name, source, &sessions) }
 }
 
 /// Returns whether a session may be of an agent: its log is that of no other.
-fn may_be_of_agent(agent: Option<&Agent>, seen: &SeenLog) -> bool {
+fn may_be_of_agent(agent: Option<&Agent>, seen: &LogData) -> bool {
     let is_known = |it: &Agent| it.matches_log(seen.format, &seen.model);
     agent.is_none_or(is_known) || !Agent::all_by_file_name().is_ok_and(|it| it.values().any(is_known))
 }
@@ -233,7 +233,7 @@ fn forecast_settings<'s>(
 
 /// A session with its size, as the forecast measures it.
 struct SizedSession {
-    seen: SeenLog,
+    seen: LogData,
     /// Its size; with and without the change, what it was billed.
     size: Option<f64>,
     billed: [Option<f64>; 2],
@@ -251,13 +251,13 @@ fn size_sessions_as_forecast(
     progress: Progress<'_>,
 ) -> Result<Vec<SizedSession>> {
     let (Some(agent), true) = (agent, saved.is_sized_by_cost()) else {
-        let plain = |seen: SeenLog| SizedSession {
+        let plain = |seen: LogData| SizedSession {
             size: Some(seen.requests as f64),
             billed: [seen.billed_usd; 2],
             change: None,
             seen,
         };
-        return Ok(read_seen_logs(catalog, comparison, threads, progress)?.into_iter().map(plain).listed());
+        return Ok(read_log_data(catalog, comparison, threads, progress)?.into_iter().map(plain).listed());
     };
     let values = |all: &[String]| -> SettingValues {
         all.iter().filter_map(|it| it.split_once('=')).map(|it| (it.0.into(), it.1.into())).collect()
@@ -395,7 +395,7 @@ fn is_unchanged_in_trial(is_on: bool, change: ChangeInLog) -> Result<bool, Strin
 }
 
 /// Tells whether a session has the settings of a forecast.
-fn find_change_in_log(settings: &[(&AgentSetting, &str)], before: &[String], seen: &SeenLog) -> ChangeInLog {
+fn find_change_in_log(settings: &[(&AgentSetting, &str)], before: &[String], seen: &LogData) -> ChangeInLog {
     if settings.is_empty() {
         return ChangeInLog::Untold;
     }
@@ -420,7 +420,7 @@ fn find_change_in_log(settings: &[(&AgentSetting, &str)], before: &[String], see
 
 impl AgentSetting {
     /// Tells whether a log shows a value in force, or what was in force before, if that is known.
-    fn find_value_in_log(&self, seen: &SeenLog, value: &str, former: Option<&str>) -> ChangeInLog {
+    fn find_value_in_log(&self, seen: &LogData, value: &str, former: Option<&str>) -> ChangeInLog {
         if self.shown_by == Some(ShownBy::Lifetimes) {
             let [short, long] = seen.written;
             let shown = self.name_of_logged_value(if long > short { "1h" } else { "5m" });
@@ -512,7 +512,7 @@ impl UnchangedPeople {
 }
 
 /// Returns whose session it is: a user's folder, or else the project.
-fn person_or_project(seen: &SeenLog) -> &str {
+fn person_or_project(seen: &LogData) -> &str {
     let user = user_of(&seen.project);
     if user.is_empty() { &seen.project } else { user }
 }
@@ -532,7 +532,7 @@ mod tests {
         let window = Agent::all_by_file_name().unwrap()["claude-code"].setting("autoCompactWindow").unwrap();
         let shown = |[value, former]: [&str; 2], held: Tokens, compacted_at: &[Tokens]| {
             let seen =
-                SeenLog { window: 200_000, held, compacted_at: compacted_at.to_vec(), ..SeenLog::default() };
+                LogData { window: 200_000, held, compacted_at: compacted_at.to_vec(), ..LogData::default() };
             window.find_value_in_log(&seen, value, Some(former))
         };
         let [smaller, larger] = [["140000", UNSET], ["200000", "140000"]];

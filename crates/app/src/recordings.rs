@@ -18,7 +18,7 @@ use crate::prelude::*;
 
 use crate::catalog::{FoundScenarios, ScenarioHit};
 use crate::index::{self, RecordingIndex};
-use crate::load::read_beside;
+use crate::load::read_sessions;
 use crate::models::ModelProfiles;
 use crate::selection::{NewestCandidate, Selection, none_left_error};
 use ctxsim_engine::calibrate::compaction::compacting;
@@ -56,7 +56,7 @@ pub fn read_selected_recordings(
         origin,
     ) in all.into_iter().zip(indexed).zip(&recordings)
     {
-        match read_beside(catalog, &name, &beside) {
+        match read_sessions(catalog, &name, &beside) {
             Ok(sessions) => {
                 let judged = |session: &Imported| match twins.get(&session.session) {
                     Some(reason) => NewestCandidate::Refused(reason.clone()),

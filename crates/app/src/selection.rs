@@ -224,9 +224,9 @@ pub(super) fn not_a_day_problem(option: &str, message: String) -> Diagnostic {
 }
 
 /// Returns the working folder of a recorded session: as its log says, else that of its file.
-fn working_folder_of<'t>(timeline: &'t Timeline, of_file: &'t str) -> &'t str {
+fn working_folder_of<'t>(timeline: &'t Timeline, fallback_folder: &'t str) -> &'t str {
     let recorded = timeline.recorded.as_ref().map_or("", |it| it.project.as_str());
-    if recorded.is_empty() { of_file } else { recorded }
+    if recorded.is_empty() { fallback_folder } else { recorded }
 }
 
 /// Returns which of some times are the latest.

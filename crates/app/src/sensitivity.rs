@@ -39,7 +39,7 @@ struct PricedSum {
 
 impl PricedSum {
     /// Adds a load, and returns its table.
-    fn add_load(&mut self, load: PricedLoad) -> SensitivityGrid {
+    fn add_and_tabulate_load(&mut self, load: PricedLoad) -> SensitivityGrid {
         let PricedLoad { name, cells, n_distinct, n_played, failed, counting } = load;
         self.cells.resize_with(self.cells.len().max(cells.len()), Vec::new);
         for (own, more) in self.cells.iter_mut().zip(&cells) {
@@ -72,7 +72,7 @@ impl Plan {
         let open = |entry: &ReadyLoad| self.open(&ReadyLoad { under_own_model: false, ..entry.clone() });
         let one = |load: &Load, it: Progress<'_>| play_and_price(load, self.policies.len(), it);
         let mut sum = PricedSum::default();
-        let settle = |it: Result<PricedLoad>| it.map(|it| sum.add_load(it));
+        let settle = |it: Result<PricedLoad>| it.map(|it| sum.add_and_tabulate_load(it));
         let watch = as_unstoppable_watch(progress);
         let (loads, skipped) =
             self.map_loads_watched(threads, &PlanWatcher::new(&watch), open, one, settle)?;
@@ -106,9 +106,9 @@ impl Plan {
 }
 
 /// Plays it as `run` does, and tells what is paid at each rate.
-fn play_and_price(load: &Load, n_policies: usize, progress: Progress<'_>) -> Result<PricedLoad> {
+fn play_and_price(load: &Load, n_plan_policies: usize, progress: Progress<'_>) -> Result<PricedLoad> {
     check_same_work(load, &(0..load.policies.len()).listed())?;
-    if load.policies.len() < n_policies {
+    if load.policies.len() < n_plan_policies {
         let message = format!("{} is a block trace, which no policy changes", load.name);
         return Err(Error::refused(Code("policy-unread"), message, "add `--policy identity`"));
     }
@@ -121,8 +121,8 @@ fn play_and_price(load: &Load, n_policies: usize, progress: Progress<'_>) -> Res
     let n_distinct = load.n_distinct();
     let mut priced = PricedLoad {
         name: load.name.clone(),
-        n_played: n_distinct * n_policies * saturated::<usize>(load.trials),
-        cells: vec![Vec::with_capacity(n_policies); load.profiles.len()],
+        n_played: n_distinct * n_plan_policies * saturated::<usize>(load.trials),
+        cells: vec![Vec::with_capacity(n_plan_policies); load.profiles.len()],
         n_distinct,
         counting: (0..load.profiles.len()).map(|it| load.counting(it)).listed(),
         ..PricedLoad::default()

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use ctxsim_engine::calibrate::{Calibration, Pauses};
 use ctxsim_engine::engine::Simulation;
 use ctxsim_engine::ledger::Rows;
-use ctxsim_report::filled::FilledPrompts;
+use ctxsim_report::filled::PromptContents;
 use ctxsim_report::{BillAsLogged, BillCheck, NewerVersion, SessionReport, SharedFront};
 use ctxsim_timeline::RecordedMark;
 
@@ -17,13 +17,13 @@ pub(super) fn session_report(
     load: &Load,
     as_recorded: &Policy,
     models: &ModelProfiles,
-    rows: Option<&Rows>,
+    played_rows: Option<&Rows>,
 ) -> Option<SessionReport> {
     let timeline = load.timeline().filter(|it| it.recorded.is_some())?;
     let n_billed = timeline.recorded.iter().flat_map(|it| &it.usage).flatten().count() as u64;
     let requests = timeline.spine.steps.len() as u64;
     let profile = load.profiles.first().filter(|_| load.is_under_own_model);
-    let compared = profile.map(|it| calibrate_bill(load, timeline, as_recorded, rows, it));
+    let compared = profile.map(|it| calibrate_bill(load, timeline, as_recorded, played_rows, it));
     let as_listed = |it: &str| models.profile_for_model(it).ok();
     Some(SessionReport {
         name: load.name.clone(),
@@ -40,7 +40,7 @@ pub(super) fn session_report(
         as_logged: profile.and_then(|_| BillAsLogged::from_timeline(timeline, &as_listed)),
         bill: compared.as_ref().and_then(BillCheck::new),
         first_request: compared.as_ref().map(|it| it.first).filter(|it| it.requests > 0),
-        filled: profile.and_then(|it| FilledPrompts::from_timeline(timeline, it)),
+        filled: profile.and_then(|it| PromptContents::from_timeline(timeline, it)),
         pauses: profile.and_then(|it| Pauses::recorded(timeline, it)),
         shared: SharedFront::from_timeline(timeline),
     })
@@ -67,7 +67,7 @@ pub(super) fn note_on_refused_marks(load: &Load) -> Option<String> {
 }
 
 /// Notes how the profiles' models count it, where that is not as it was recorded.
-pub(super) fn note_on_token_counts(load: &Load) -> Option<String> {
+pub(super) fn note_on_recounted_tokens(load: &Load) -> Option<String> {
     let timeline = load.timeline()?;
     let model = timeline.main_model()?;
     let recorded = timeline.counted_by().map_or(model.name.as_str(), |it| &it.about);
@@ -118,11 +118,11 @@ pub(super) fn calibrate_bill(
     load: &Load,
     timeline: &Timeline,
     as_recorded: &Policy,
-    rows: Option<&Rows>,
+    played_rows: Option<&Rows>,
     profile: &Profile,
 ) -> Calibration {
     let prices = load.step_prices(timeline, profile);
-    if let Some(rows) = rows {
+    if let Some(rows) = played_rows {
         return Calibration::new(timeline, rows, prices, &profile.cache);
     }
     let mut rows = Rows::default();

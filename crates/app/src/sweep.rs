@@ -39,9 +39,9 @@ pub struct SweptRun {
 
 impl SweptRun {
     /// Takes a run beside that of a base.
-    fn new(run: Run, base: &str) -> Self {
+    fn new(run: Run, base_policy: &str) -> Self {
         let more = run.findings.iter().flat_map(|found| {
-            let number = |it: &Number| Some((it.place.to_owned(), found.more(it.name, base)?));
+            let number = |it: &Number| Some((it.place.to_owned(), found.more(it.name, base_policy)?));
             found.kind().numbers.iter().filter_map(number)
         });
         Self { remembered: run.remembered().listed(), more: more.listed(), tally: run.tally }
@@ -159,7 +159,7 @@ fn to_sweep_point(point: &GridPoint, policy_index: usize, loads: &[SweptLoad]) -
     let (Some(base), Some(own)) = (summed(0), summed(policy_index)) else {
         return SweepPoint { index: point.index, set, ..SweepPoint::default() };
     };
-    let sure = change_interval(loads, policy_index, &own, &base);
+    let sure = cost_change_interval(loads, policy_index, &own, &base);
     SweepPoint {
         index: point.index,
         set,
@@ -174,7 +174,7 @@ fn to_sweep_point(point: &GridPoint, policy_index: usize, loads: &[SweptLoad]) -
 }
 
 /// Returns the 95% interval of a point's change in cost; of a single load, over what is assumed alone.
-fn change_interval(
+fn cost_change_interval(
     loads: &[SweptLoad],
     policy_index: usize,
     own: &SweptRun,

@@ -13,7 +13,7 @@ use ctxsim_report::part::{JobKind, JobPart};
 use ctxsim_report::sweep::PointNumbers;
 use ctxsim_report::tune::{TriedVariants, Tuned, TunedSession, variant_name};
 
-pub use axes::{tried_by_default, tried_from_grid};
+pub use axes::{default_variants, variants_from_grid};
 
 /// The sessions of a search, each under the base and under every point.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl<'a> Tuning<'a> {
             sessions.extend(loads.into_iter().filter_map(|it| self.head.to_tuned_session(it, seed)));
             Ok(())
         };
-        if entry::first_scenario_of_memories(&self.plan.scenarios).is_none() {
+        if entry::first_memory_scenario_name(&self.plan.scenarios).is_none() {
             take(&self.plan, None)?;
         } else {
             // Memories are played over drawn sessions, so other seeds are other sessions; a file of chats is drawn anew as well.
@@ -137,8 +137,8 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// It is of memories.
-    pub fn check_has_parts(&self) -> Result<()> {
-        let Some(name) = entry::first_scenario_of_memories(&self.plan.scenarios) else { return Ok(()) };
+    pub fn check_splittable(&self) -> Result<()> {
+        let Some(name) = entry::first_memory_scenario_name(&self.plan.scenarios) else { return Ok(()) };
         let message = format!("{name} is of memories, which are simulated over drawn sessions");
         let help = "leave `--parts` out, or name recorded sessions";
         Err(Error::refused(Code("part-findings"), message, help))
@@ -147,9 +147,9 @@ impl<'a> Tuning<'a> {
     /// Plays it on the sessions of a share, and hands over what each came to.
     ///
     /// # Errors
-    /// What [`Tuning::check_has_parts`], a session or taking a part says.
-    pub fn play_tickets(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_, TuneHead>) -> Result<()> {
-        self.check_has_parts()?;
+    /// What [`Tuning::check_splittable`], a session or taking a part says.
+    pub fn make_parts(&self, watch: PlanWatch<'_>, request: &PartsRequest<'_, TuneHead>) -> Result<()> {
+        self.check_splittable()?;
         let open = |it: &ReadyLoad| self.plan.open_for_sweeps(it);
         self.plan.make_parts_with(watch, request, open, |load| {
             let loads = play_under_each_profile(load, &|_, _| {})?;
@@ -162,9 +162,9 @@ impl<'a> Tuning<'a> {
 ///
 /// # Errors
 /// A part cannot be read, or no session is left.
-pub fn fold_parts(numbers: &[usize], read: impl Fn(usize) -> Result<JobPart<TuneHead>>) -> Result<Tuned> {
+pub fn fold_parts(part_ids: &[usize], read: impl Fn(usize) -> Result<JobPart<TuneHead>>) -> Result<Tuned> {
     let (mut head, mut sessions, mut skipped) = (None, Vec::new(), Vec::new());
-    for number in numbers {
+    for number in part_ids {
         let part = read(*number)?;
         head.get_or_insert(part.head);
         sessions.extend(part.loads);
@@ -192,7 +192,7 @@ impl TuneHead {
         let columns = goal.objectives.iter().copied().chain(goal.guards.iter().map(|it| it.of));
         let numbers = |run: &SweptRun| {
             let numbers = PointNumbers::new(&run.tally, &run.remembered);
-            columns.clone().map(|of| of.number_of_point(&numbers)).listed()
+            columns.clone().map(|of| of.value_at_point(&numbers)).listed()
         };
         let numbers = if goal.has_objectives() { load.runs.iter().map(numbers).listed() } else { Vec::new() };
         let mut tallies = load.runs.into_iter().map(|it| it.tally);

@@ -90,14 +90,14 @@ impl FormatArg {
     }
 
     /// Adds to a text, as its files do, that ctxsim wrote it.
-    pub(super) fn add_remark(self, text: impl AsRef<[u8]>) -> Vec<u8> {
+    pub(super) fn add_byline(self, text: impl AsRef<[u8]>) -> Vec<u8> {
         self.known_format().map_or(WrittenByRemark::None, |it| it.remark).add_to_text(text)
     }
 
     /// Writes rows in it; a format in which lists of things are told in words gets other rows.
-    pub(super) fn encode_rows(self, rows: impl FnOnce(bool) -> Vec<Rows>) -> Result<Vec<u8>> {
+    pub(super) fn encode_rows(self, rows_by_flatness: impl FnOnce(bool) -> Vec<Rows>) -> Result<Vec<u8>> {
         let format = self.row_format().unwrap_or(row::FORMATS[0]);
-        (format.write)(&rows(format.is_flat)).map_err(unwritable_error)
+        (format.write)(&rows_by_flatness(format.is_flat)).map_err(unwritable_error)
     }
 
     /// Returns whether it is a table of cells.
@@ -256,14 +256,14 @@ pub(super) struct PagedArgs {
 
 impl PagedArgs {
     /// Checks before any work that both may be written.
-    pub(super) fn check_output_path(&self, inputs: &InputFiles) -> Result<()> {
-        self.check_writable_beside(None, inputs)
+    pub(super) fn check_output_paths(&self, inputs: &InputFiles) -> Result<()> {
+        self.check_paths_beside(None, inputs)
     }
 
     /// Checks before any work that both may be written, and that neither is written to a further file.
-    pub(super) fn check_writable_beside(&self, further: Option<&Path>, inputs: &InputFiles) -> Result<()> {
+    pub(super) fn check_paths_beside(&self, other_output: Option<&Path>, inputs: &InputFiles) -> Result<()> {
         self.shown.output.check_output_path(inputs)?;
-        let beside = further.into_iter().chain(self.shown.output.file());
+        let beside = other_output.into_iter().chain(self.shown.output.file());
         self.page.check_output_path(inputs, self.shown.output.force(), beside)
     }
 
@@ -312,10 +312,10 @@ impl WidthArgs {
 
     /// Returns the width that is asked for, else the terminal's or the environment's, on which no file depends.
     #[expect(clippy::disallowed_methods, reason = "how wide a table is drawn on a screen is no result")]
-    fn asked_or_screen_width(self, file: Option<&Path>) -> Option<usize> {
+    fn asked_or_screen_width(self, output_file: Option<&Path>) -> Option<usize> {
         let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|it| *it > 0);
-        let of_screen = || output::stdout_terminal_size().map(|it| it[0]).or_else(of_environment);
-        self.width.map(usize::from).or_else(|| if file.is_none() { of_screen() } else { None })
+        let of_screen = || output::stdout_width_and_height().map(|it| it[0]).or_else(of_environment);
+        self.width.map(usize::from).or_else(|| if output_file.is_none() { of_screen() } else { None })
     }
 }
 

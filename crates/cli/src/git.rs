@@ -26,10 +26,10 @@ pub(super) const MARK: &str = REVISION_MARK;
 
 /// Returns the name of a policy in a revision written as `rev:REVISION`; a plain policy name is returned as
 /// it is.
-pub(super) fn policy_name_at_revision(revision: &str, policy: &str) -> String {
-    match revision.strip_prefix(MARK) {
-        Some(rest) if !rest.contains(':') => format!("{revision}:{policy}"),
-        _ => revision.to_owned(),
+pub(super) fn policy_name_at_revision(revision_or_policy: &str, policy: &str) -> String {
+    match revision_or_policy.strip_prefix(MARK) {
+        Some(rest) if !rest.contains(':') => format!("{revision_or_policy}:{policy}"),
+        _ => revision_or_policy.to_owned(),
     }
 }
 
@@ -51,7 +51,7 @@ impl RevArgs {
     ///
     /// # Errors
     /// The suite names a policy of a revision, and may not.
-    pub(super) fn allowed_policy_names(self, suite: &Loaded<SuiteFile>) -> Result<&[String]> {
+    pub(super) fn checked_policy_names(self, suite: &Loaded<SuiteFile>) -> Result<&[String]> {
         let names = &suite.spec.policies;
         let problems = names.iter().enumerate().filter(|it| it.1.starts_with(MARK) && !self.allow_rev);
         let problems: Vec<Diagnostic> = problems
@@ -160,7 +160,7 @@ impl RevisionCatalog {
     fn check_out_revision(&mut self, repo: &Repository, tree: &Revision, folder: &Path) -> Result<Revision> {
         let commit = repo.commit_id_of(tree.name())?;
         let checkout = Checkout::check_out_commit(repo, tree.name(), &commit)?;
-        let checked_out = tree.with_checkout(checkout.path_in_checkout(&repo.path_from_top(folder)?));
+        let checked_out = tree.with_checkout(checkout.path_in_checkout(&repo.path_below_top(folder)?));
         self.checkouts.push(checkout);
         Ok(checked_out)
     }
@@ -206,7 +206,7 @@ pub(super) fn read_inputs_at_revision(revision: &str, folder: &Path) -> Result<R
 
 /// Reads the input files below a folder in a revision.
 fn read_inputs_in_repository(repository: &Repository, revision: &str, folder: &Path) -> Result<Revision> {
-    let below = repository.path_from_top(folder)?;
+    let below = repository.path_below_top(folder)?;
     let commit = repository.commit_id_of(revision)?;
     let blobs = repository.list_blobs(revision, &commit, &below)?;
     let is_input = |it: &&Blob| it.kind != BlobKind::Link && Format::from_path(&it.path).is_some();

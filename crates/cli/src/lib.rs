@@ -59,7 +59,7 @@ fn run_command_line(args: Vec<OsString>, bundle: Bundle) -> ExitCode {
 fn report_unreadable_inputs(command: &Command, error: &Error) -> ExitCode {
     let catalog = Catalog::default();
     if let Command::Check(args) = command
-        && let Err(unwritten) = verbs::check::write_unreadable_inputs(args, error)
+        && let Err(unwritten) = verbs::check::write_failed_check(args, error)
     {
         render::print_error(&catalog, &unwritten);
     }

@@ -61,9 +61,9 @@ impl PageArgs {
         &'p self,
         inputs: &InputFiles,
         force: ForceArgs,
-        beside: impl IntoIterator<Item = &'p Path>,
+        other_outputs: impl IntoIterator<Item = &'p Path>,
     ) -> Result<()> {
-        check_distinct_outputs(beside.into_iter().chain(self.html.as_deref()))?;
+        check_distinct_outputs(other_outputs.into_iter().chain(self.html.as_deref()))?;
         let Some(path) = &self.html else { return Ok(()) };
         check_output_path(path)?;
         force.overwrite_rules(inputs).check_may_write(path, None)
@@ -78,7 +78,7 @@ impl PageArgs {
     ) -> Result<()> {
         let Some(path) = &self.html else { return Ok(()) };
         let text = page().map_err(unwritable_error)?;
-        write_text_file(path, FormatArg::HTML.add_remark(&text), force.overwrite_rules(inputs))
+        write_text_file(path, FormatArg::HTML.add_byline(&text), force.overwrite_rules(inputs))
     }
 }
 
@@ -114,7 +114,7 @@ impl OutputArgs {
     ) -> Result<()> {
         let text = format.neutralise_control_codes(text.as_ref())?;
         match self.file() {
-            Some(path) => write_text_file(path, format.add_remark(&text), self.force.overwrite_rules(inputs)),
+            Some(path) => write_text_file(path, format.add_byline(&text), self.force.overwrite_rules(inputs)),
             None => print_encoded(&text),
         }
     }
@@ -132,7 +132,7 @@ impl OutputArgs {
     }
 
     /// Writes an input file, which is the user's from now on, or shows it.
-    pub(super) fn write_input_file(&self, inputs: &InputFiles, text: &str) -> Result<()> {
+    pub(super) fn write_new_input_file(&self, inputs: &InputFiles, text: &str) -> Result<()> {
         match self.file() {
             Some(path) => write_text_file(path, text, self.force.overwrite_rules(inputs)),
             None => print_encoded(runner::disarmed(&foreign::in_lines(text)).as_bytes()),
@@ -265,13 +265,13 @@ impl DrawnProblem {
 
 /// Tells a line on standard error, in which no code is obeyed.
 pub(super) fn print_note(line: impl fmt::Display) {
-    tell_as_it_is(&format!("{}\n", foreign::printed(&line.to_string())));
+    write_raw_to_stderr(&format!("{}\n", foreign::printed(&line.to_string())));
 }
 
 /// Tells what was drawn on standard error, an empty line in front of each but the first.
 pub(super) fn print_problems_to_stderr(all: &[DrawnProblem]) {
     let all: Vec<&str> = all.iter().map(|it| it.0.as_str()).listed();
-    tell_as_it_is(&format!("{}\n", all.join("\n\n")));
+    write_raw_to_stderr(&format!("{}\n", all.join("\n\n")));
 }
 
 /// Shows a line of progress on the terminal, in the place of the one that stands there, or takes that back where the line is empty; it is
@@ -279,13 +279,13 @@ pub(super) fn print_problems_to_stderr(all: &[DrawnProblem]) {
 pub(super) fn show_progress_line(line: &str) {
     let room = terminal_size_of(io::stderr()).map_or(usize::MAX, |(width, _)| usize::from(width.0));
     let line: String = in_one_line(line).chars().take(room.saturating_sub(1)).collect();
-    tell_as_it_is(&line);
+    write_raw_to_stderr(&line);
     SHOWN.store(line.chars().count(), Ordering::Relaxed);
 }
 
 /// Writes to standard error as it is, in the place of the line of progress. That is overwritten with blanks, because a terminal without
 /// colours may know no code either. What cannot be written is noted: nobody is left to tell it to.
-fn tell_as_it_is(text: &str) {
+fn write_raw_to_stderr(text: &str) {
     let mut to = anstream::stderr().lock();
     let n = SHOWN.swap(0, Ordering::Relaxed);
     let cleared = if n > 0 { format!("\r{}\r", " ".repeat(n)) } else { String::new() };
@@ -305,7 +305,7 @@ pub(super) fn to_json_text(result: &impl Serialize) -> Result<String> {
 }
 
 /// Returns the width and the height of the terminal, if the output is one.
-pub(super) fn stdout_terminal_size() -> Option<[usize; 2]> {
+pub(super) fn stdout_width_and_height() -> Option<[usize; 2]> {
     let is_terminal = io::stdout().is_terminal();
     is_terminal.then(terminal_size).flatten().map(|(width, height)| [width.0, height.0].map(usize::from))
 }
@@ -362,7 +362,7 @@ pub(super) fn is_quiet() -> bool {
 /// Returns how text is shown on standard output, or in a file, but for its width.
 pub(super) fn terminal_without_width(is_on_stdout: bool) -> Terminal {
     // The line below the answer is that of the prompt.
-    let height = stdout_terminal_size().filter(|_| is_on_stdout).map(|it| it[1].saturating_sub(1));
+    let height = stdout_width_and_height().filter(|_| is_on_stdout).map(|it| it[1].saturating_sub(1));
     Terminal { width: None, height, is_coloured: is_on_stdout && is_stdout_coloured(), is_quiet: is_quiet() }
 }
 

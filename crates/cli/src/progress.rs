@@ -76,11 +76,11 @@ impl ProgressBar {
 }
 
 /// Returns the estimated time left; empty until a twentieth of the work is done.
-fn time_left_text(elapsed: Duration, share: f64) -> String {
-    if !(0.05..1.0).contains(&share) {
+fn time_left_text(elapsed: Duration, done_share: f64) -> String {
+    if !(0.05..1.0).contains(&done_share) {
         return String::new();
     }
-    match elapsed.as_secs_f64() * (1.0 - share) / share {
+    match elapsed.as_secs_f64() * (1.0 - done_share) / done_share {
         it if it < 90.0 => format!(", about {it:.0} s left"),
         it => format!(", about {:.0} min left", it / 60.0),
     }

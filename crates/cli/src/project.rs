@@ -50,12 +50,12 @@ impl Project {
     /// or beside a named input.
     pub(super) fn may_show_text(&self, path: &Path) -> bool {
         let Ok(real) = fs::canonicalize(path) else { return false };
-        let mut shown = self.arguments.iter().filter_map(|it| self.path_shown_by_argument(it));
+        let mut shown = self.arguments.iter().filter_map(|it| self.path_allowed_by_argument(it));
         self.owns_file(path) || shown.any(|it| real.starts_with(it))
     }
 
     /// Returns what an argument opens to the user: a folder, that of an input, or a file; nothing that a link of the project leads to.
-    fn path_shown_by_argument(&self, argument: &OsStr) -> Option<PathBuf> {
+    fn path_allowed_by_argument(&self, argument: &OsStr) -> Option<PathBuf> {
         let text = argument.to_string_lossy();
         let value = text.strip_prefix("--").and_then(|it| it.split_once('=')).map_or(&*text, |it| it.1);
         // Of a pattern, the folder that it begins with.
@@ -64,7 +64,7 @@ impl Project {
             Some(plain) => plain.rsplit_once('/').map(|it| Path::new(it.0))?,
             None => Path::new(value),
         };
-        let real = fs::canonicalize(path).ok().filter(|_| self.first_project_link_on(path).is_none())?;
+        let real = fs::canonicalize(path).ok().filter(|_| self.first_project_symlink_on(path).is_none())?;
         match Format::from_path(&real) {
             Some(_) if real.is_file() => real.parent().map(Path::to_owned),
             _ => Some(real),
@@ -72,7 +72,7 @@ impl Project {
     }
 
     /// Returns the first link of the project that a path leads through.
-    pub(super) fn first_project_link_on(&self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn first_project_symlink_on(&self, path: &Path) -> Option<PathBuf> {
         // Only the working folder's own path may fail here, and then no link can be found either.
         let path = path::absolute(path).ok()?;
         let mut real = PathBuf::new();
@@ -123,14 +123,14 @@ mod tests {
         let project = Project::find_around(&at("home/project/below"));
 
         for clean in ["home/project/below/x", "disk/project/below/../new/x", "home/project/../../other/x"] {
-            assert_eq!(project.first_project_link_on(&at(clean)), None, "{clean}");
+            assert_eq!(project.first_project_symlink_on(&at(clean)), None, "{clean}");
         }
         for (path, link) in [
             ("home/project/out/x", "disk/project/out"),
             ("disk/project/below/../out/../x", "disk/project/out"),
             ("home/project/below/dangling", "disk/project/below/dangling"),
         ] {
-            assert_eq!(project.first_project_link_on(&at(path)), Some(at(link)), "{path}");
+            assert_eq!(project.first_project_symlink_on(&at(path)), Some(at(link)), "{path}");
         }
     }
 

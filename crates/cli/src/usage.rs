@@ -128,7 +128,7 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
             // What is not a value of `--format` may be an option, such as `--html`.
             let of_value = value.map(|it| format!("--{it}")).filter(|it| find_option(command, it).is_some());
             let help = of_value.as_deref().map(did_you_mean).or(near);
-            let help = help.or_else(|| spelling_help(word, words, command, catalog));
+            let help = help.or_else(|| stray_word_help(word, words, command, catalog));
             (format!("unexpected argument `{word}`"), help)
         }
         ErrorKind::InvalidValue => {
@@ -185,7 +185,7 @@ fn did_you_mean(known: &str) -> String {
 }
 
 /// Returns help for an unexpected word that is not an option.
-fn spelling_help(
+fn stray_word_help(
     wrong: &str,
     words: &[String],
     command: &Command,

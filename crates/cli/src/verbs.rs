@@ -152,7 +152,7 @@ impl Command {
     pub(super) fn run(self, catalog: &Catalog) -> Result<ExitCode> {
         match self {
             Self::Run(args) => {
-                let holds = run::run_comparison(catalog, &args)?;
+                let holds = run::run_and_check_guards(catalog, &args)?;
                 return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
             }
             Self::Check(args) => return check::check_suites(catalog, &args),
@@ -164,7 +164,7 @@ impl Command {
             Self::Merge(args) => sweep::merge_part_files(&args),
             Self::Tune(args) => tune::tune_policy(catalog, &args),
             Self::Fit(args) => fit::fit_memory(catalog, &args),
-            Self::Design(args) => design::print_design(catalog, &args),
+            Self::Design(args) => design::design_and_print(catalog, &args),
             Self::Init(args) => init::write_starter_files(catalog, &args),
             Self::Sensitivity(args) => sensitivity::write_sensitivity(catalog, &args),
             Self::Explain(args) => explain::explain_request(catalog, &args),

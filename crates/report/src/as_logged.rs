@@ -75,7 +75,7 @@ impl Serialize for BillAsLogged {
         if let Some(estimated) = self.beside.estimate_sub_agents() {
             all = all.and(group! { "estimated": Value::serialised(&estimated) });
         }
-        let plans = self.beside.plan_names();
+        let plans = self.beside.subscription_names();
         if !plans.is_empty() {
             all = all.and(group! { "plans": plans });
         }
@@ -319,7 +319,7 @@ impl Report {
     /// Says what was billed, and what it costs simulated as it was, in a sentence or two.
     pub(super) fn describe_bill_briefly(&self) -> Option<String> {
         let Some(logged) = self.total_bill_as_logged() else { return self.explain_missing_bill() };
-        let simulated = self.reconciliation_terms(&logged).map(|terms| {
+        let simulated = self.reconciliation_cents(&logged).map(|terms| {
             let [total, output] = [terms.total, terms.output].map(|cents| format_usd(cents / 100.0));
             let untold = text_if(terms.output > 0.0, || {
                 format!(", {output} of it for output that the logs do not tell")
@@ -345,7 +345,7 @@ impl Report {
     /// Says what is between the bill and the simulated cost; nothing where not every session was played once as it was.
     fn describe_reconciliation(&self, logged: &BillAsLogged) -> Option<String> {
         let SimulatedTerms { total, logged, output, compactions, rest } =
-            self.reconciliation_terms(logged)?;
+            self.reconciliation_cents(logged)?;
         const REST: &str = "for the rest: other requests that they do not tell, branches that were left, and caches that did otherwise";
         let terms = [
             (output, "estimated for output that the logs do not tell"),
@@ -360,7 +360,7 @@ impl Report {
     }
 
     /// Returns what is between the bill and the simulated cost, in cents that add up.
-    fn reconciliation_terms(&self, logged: &BillAsLogged) -> Option<SimulatedTerms> {
+    fn reconciliation_cents(&self, logged: &BillAsLogged) -> Option<SimulatedTerms> {
         // Each session is simulated once as it was.
         let recorded = self.runs.iter().filter(|run| run.policy == AS_RECORDED);
         let costs_of = |session: &SessionReport| {

@@ -33,7 +33,7 @@ struct Totalled {
 
 /// What sub-agents of which logs hold totals alone may have cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct EstimatedAgents {
+pub struct SubAgentCost {
     /// How many there are.
     pub sub_agents: u64,
     /// What their input may have cost, in US dollars.
@@ -66,14 +66,14 @@ impl BillFootnotes {
     }
 
     /// Returns the plans that the logs name.
-    pub fn plan_names(&self) -> Vec<String> {
+    pub fn subscription_names(&self) -> Vec<String> {
         self.plans.iter().cloned().listed()
     }
 
     /// Estimates the sub-agents of which no log holds requests, each once; `None` if there are none.
-    pub fn estimate_sub_agents(&self) -> Option<EstimatedAgents> {
+    pub fn estimate_sub_agents(&self) -> Option<SubAgentCost> {
         let mut seen: BTreeSet<&str> = BTreeSet::new();
-        let mut all = EstimatedAgents::default();
+        let mut all = SubAgentCost::default();
         for agents in &self.totalled {
             let name = agents.name.as_str();
             if !name.is_empty() && (self.logged.contains(name) || !seen.insert(name)) {
@@ -118,7 +118,7 @@ impl BillFootnotes {
     }
 }
 
-impl EstimatedAgents {
+impl SubAgentCost {
     fn describe(&self, format_amount: &dyn Fn(f64) -> String) -> String {
         let [usd, low, high] = [self.input_usd, self.input_usd_low, self.input_usd_high].map(format_amount);
         let lead = match self.sub_agents - self.without_price {

@@ -104,7 +104,7 @@ impl SessionBill {
     }
 
     /// Takes whose it is from the index of its log, which knows the working folder in every format.
-    pub(super) fn set_owner_from_index(&mut self, indexed: &Indexed) {
+    pub(super) fn set_project_and_user(&mut self, indexed: &Indexed) {
         if !indexed.project.is_empty() {
             self.project.clone_from(&indexed.project);
             self.user.clone_from(&indexed.user);

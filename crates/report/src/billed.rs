@@ -4,8 +4,8 @@
 //! to be judged (`rows_worth_judging`). The rows of all levers are one family, and the rule gives each its word as it does to settings that are simulated.
 //!
 //! **Bills tell of levers that no play can** (`report/billed.rs`; `docs/reference/levers.md`), a file and a line each: `Timeline + prices →
-//! BilledSession → BilledSaving (by lever and session) → BilledRow → TriedFamily → RowEffect → Lever`. The facts of a session are taken while it is open
-//! (`BilledFacts`); rows compare sessions, and are judged as a family of their own. `decide/groups.rs` says whom a lever concerns: a person
+//! BilledSession → BilledSaving (by lever and session) → LeverRow → TriedFamily → RowEffect → Lever`. The facts of a session are taken while it is open
+//! (`SavingsByLever`); rows compare sessions, and are judged as a family of their own. `decide/groups.rs` says whom a lever concerns: a person
 //! or a project by its own sessions where these suffice, else shrunk toward the others.
 
 mod after_misses;
@@ -41,20 +41,20 @@ static LEVERS: [(&str, &dyn BilledLever); 20] = [
     ("tool_changes", &after_misses::TOOLS),
     ("tool_order", &after_misses::TOOL_ORDER),
     ("long_sessions", &fresh_start::FreshStartLever),
-    ("front", &front::FrontLever),
+    ("front", &front::FixedPrefixLever),
     ("images", &images::ImagesLever),
-    ("injected", &injected::InjectedLever),
+    ("injected", &injected::InjectedTextLever),
     ("keep_alive", &keep_alive::KeepAliveLever),
     ("pauses", &leaving::CompactBeforePause),
-    ("lifetimes", &lifetimes::LifetimesLever),
-    ("marks", &marks::MarksLever),
+    ("lifetimes", &lifetimes::CacheLifetimesLever),
+    ("marks", &marks::CacheMarksLever),
     ("models", &models::MAIN),
     ("cheaper_models", &models::SAME_LINE),
     ("sub_agent_models", &models::SUB_AGENTS),
-    ("outputs", &outputs::OutputsLever),
+    ("outputs", &outputs::ToolOutputsLever),
     ("reasoning", &reasoning::ReasoningLever),
     ("skills", &skills::SkillsLever),
-    ("sub_agent_starts", &starts::StartsLever),
+    ("sub_agent_starts", &starts::SubAgentStarts),
 ];
 
 /// Rows that save a smaller share of the bill are not worth a line, nor a place in the family.
@@ -73,14 +73,14 @@ trait BilledLever: Sync {
     fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving>;
 
     /// Returns what is to be judged, of all sessions and what each tells: a row for each of several, unless the lever compares sessions.
-    fn rows_to_judge(&self, _sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
-        let mut rows = sum_rows_by_which(savings);
-        rows.iter_mut().for_each(|row| row.lever = self.lever_for_row(row));
+    fn rows_to_judge(&self, _sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<LeverRow> {
+        let mut rows = sum_savings_by_choice(savings);
+        rows.iter_mut().for_each(|row| row.lever = self.lever_in_words(row));
         rows
     }
 
     /// Says what a row is, in the words of its lever.
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
         row.lever.clone()
     }
 }
@@ -102,21 +102,21 @@ struct BilledSaving {
 
 impl BilledSaving {
     /// Returns it where it is met at all.
-    fn into_list_if_met(self) -> Vec<Self> {
+    fn into_vec_if_occurred(self) -> Vec<Self> {
         if self.times > 0 { vec![self] } else { Vec::new() }
     }
 }
 
 /// What the bills of a session tell of each lever.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BilledFacts {
+pub struct SavingsByLever {
     /// What it was billed, in US dollars.
     usd: f64,
     /// By lever; or why its log does not tell it.
     told: Vec<Result<Vec<BilledSaving>, &'static str>>,
 }
 
-impl BilledFacts {
+impl SavingsByLever {
     /// Asks each lever.
     pub fn new(session: &BilledSession<'_>) -> Self {
         let told = LEVERS.iter().map(|(_, lever)| match lever.why_unmeasurable(session) {
@@ -138,12 +138,12 @@ pub struct AttributedBill<'a> {
     /// Its part of the month's bill, in US dollars.
     pub month_usd: f64,
     pub is_of_agent: bool,
-    pub facts: &'a BilledFacts,
+    pub facts: &'a SavingsByLever,
 }
 
 /// A lever to be judged, with what it saves session by session.
 #[derive(Clone, Debug, Default)]
-struct BilledRow {
+struct LeverRow {
     lever: Lever,
     /// The folder of the one person or project whose sessions it changes, where it is one.
     only: Option<String>,
@@ -170,13 +170,13 @@ pub fn advise_by_bills(sessions: &[AttributedBill<'_>], month: MonthCost, min_ev
     let with_effects = sessions.iter().zip(&effects);
     let family = TriedFamily {
         sessions: with_effects.map(|(it, (base, changed))| it.to_family_session(base, changed)).listed(),
-        levers: rows.iter().map(BilledRow::lever_with_own_setting).listed(),
+        levers: rows.iter().map(LeverRow::lever_with_unique_setting).listed(),
         floor: min_evidence,
     };
     let mut levers = Vec::new();
     for (nth, (row, judged)) in rows.iter().zip(family.judge_levers()).enumerate() {
         if judged.word.is_some() {
-            let mut lever = row.lever_with_judgement(judged, billed).with_month_usd(month.usd);
+            let mut lever = row.lever_with_judgement(judged, billed).with_monthly_cost(month.usd);
             lever.people = row.savings_by_group(&lever, family.group_sessions(nth, |it| it.person));
             lever.projects = row.savings_by_group(&lever, family.group_sessions(nth, |it| it.project));
             levers.push(lever);
@@ -194,7 +194,7 @@ fn assumed_cost(usd: f64, off_at_ends: [f64; 2]) -> AssumedCost {
 }
 
 /// Returns the rows of all levers that are worth a line.
-fn rows_worth_judging(sessions: &[AttributedBill<'_>], billed_usd: f64) -> Vec<BilledRow> {
+fn rows_worth_judging(sessions: &[AttributedBill<'_>], billed_usd: f64) -> Vec<LeverRow> {
     let mut all = Vec::new();
     for (nth, (name, lever)) in LEVERS.iter().enumerate() {
         let told = sessions.iter().map(|session| session.facts.told[nth].as_deref().unwrap_or(&[])).listed();
@@ -234,21 +234,21 @@ impl<'a> AttributedBill<'a> {
     }
 }
 
-impl BilledRow {
+impl LeverRow {
     /// Returns what it saves over all sessions.
     fn total_saved_usd(&self) -> f64 {
         self.saved.iter().sum()
     }
 
     /// Counts the sessions in which it is met, and how often it is, by what that is called.
-    fn format_counts(&self, one: &str) -> [String; 2] {
-        [counted(self.sessions, "session"), counted(self.times as usize, one)]
+    fn sessions_and_times(&self, noun: &str) -> [String; 2] {
+        [counted(self.sessions, "session"), counted(self.times as usize, noun)]
     }
 
     /// Returns what a session costs with it.
-    fn cost_in_session(&self, nth: usize, usd: f64) -> AssumedCost {
+    fn cost_in_session(&self, nth: usize, billed_usd: f64) -> AssumedCost {
         let off = self.off.get(nth).copied().unwrap_or_default();
-        assumed_cost(usd - self.saved[nth], off.map(|end| -end))
+        assumed_cost(billed_usd - self.saved[nth], off.map(|end| -end))
     }
 
     /// Returns whether it saves something or nothing in each session: then it costs nothing in later ones.
@@ -257,14 +257,14 @@ impl BilledRow {
     }
 
     /// Returns the lever with a setting that no other row has.
-    fn lever_with_own_setting(&self) -> Lever {
+    fn lever_with_unique_setting(&self) -> Lever {
         Lever { set: vec![format!("{} {}", self.lever.name, self.lever.of)], ..self.lever.clone() }
     }
 
     /// Returns the lever as the rule judged it, of sessions that were billed so much.
-    fn lever_with_judgement(&self, judged: Lever, billed: f64) -> Lever {
+    fn lever_with_judgement(&self, judged: Lever, billed_usd: f64) -> Lever {
         // A single session has a change, though nothing tells how others differ.
-        let alone = Some(-self.total_saved_usd() / billed).filter(|change| change.is_finite());
+        let alone = Some(-self.total_saved_usd() / billed_usd).filter(|change| change.is_finite());
         let change = judged.change.or(alone);
         let high = |high: f64| if self.never_costs_more() { high.min(0.0) } else { high };
         Lever {
@@ -305,15 +305,15 @@ impl BilledRow {
 }
 
 /// Sums up what sessions tell of a lever: a row without words for each of several, in the order in which they are met.
-fn sum_rows_by_which(savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
-    let mut rows: IndexMap<&str, BilledRow> = IndexMap::new();
+fn sum_savings_by_choice(savings: &[&[BilledSaving]]) -> Vec<LeverRow> {
+    let mut rows: IndexMap<&str, LeverRow> = IndexMap::new();
     for (nth, all) in savings.iter().enumerate() {
         for own in *all {
-            let row = rows.entry(&own.which).or_insert_with(|| BilledRow {
+            let row = rows.entry(&own.which).or_insert_with(|| LeverRow {
                 lever: Lever { of: own.which.clone(), ..Lever::default() },
                 saved: vec![0.0; savings.len()],
                 off: vec![[0.0; 2]; savings.len()],
-                ..BilledRow::default()
+                ..LeverRow::default()
             });
             row.saved[nth] += own.saved;
             row.off[nth] = [row.off[nth][0] + own.off[0], row.off[nth][1] + own.off[1]];

@@ -144,9 +144,9 @@ impl Drawing<'_> {
             }
             Block::Text(words) => self.paragraph(Tint::Plain, "", &in_one_line(words)),
             Block::Facts(facts) => {
-                self.leave_room();
+                self.leave_blank_line();
                 self.paragraphs(Tint::Plain, "", facts);
-                self.leave_room();
+                self.leave_blank_line();
             }
             Block::Aside(_) | Block::Notes(_) | Block::More(_) if terminal.is_quiet => {}
             Block::Aside(words) => {
@@ -164,21 +164,21 @@ impl Drawing<'_> {
                 self.text.push_str(self.gap);
             }
             Block::Measured(MeasuredBlock { wide, narrow, others, .. }) => {
-                self.leave_room();
+                self.leave_blank_line();
                 self.paragraph(Tint::Strong, "", &wide.title);
                 self.table(if terminal::fits(wide, terminal.width) { wide } else { narrow });
                 self.paragraphs(Tint::Faint, "", others);
-                self.leave_room();
+                self.leave_blank_line();
             }
             Block::Guards(GuardsBlock { heading, failed, held }) => {
                 self.paragraph(Tint::Strong, "", &format!("{heading}:"));
                 self.paragraphs(Tint::Bad, "  ", failed);
                 self.paragraphs(Tint::Plain, "  ", held);
-                self.leave_room();
+                self.leave_blank_line();
             }
             Block::Sketch(sketch) => {
                 self.text.push_str(sketch);
-                self.leave_room();
+                self.leave_blank_line();
             }
             Block::Code(code) => {
                 self.text.push('\n');
@@ -187,7 +187,7 @@ impl Drawing<'_> {
             }
             Block::Fold(_, blocks) => blocks.iter().for_each(|block| self.draw(block)),
             Block::Made(words) => self.paragraph(Tint::Faint, "", words),
-            Block::More(left_out) => self.more(left_out.as_deref()),
+            Block::More(left_out) => self.draw_more_hint(left_out.as_deref()),
         }
     }
 
@@ -200,7 +200,7 @@ impl Drawing<'_> {
     }
 
     /// Leaves one line empty, unless nothing is above it.
-    fn leave_room(&mut self) {
+    fn leave_blank_line(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
@@ -220,7 +220,7 @@ impl Drawing<'_> {
     fn list(&mut self, list: &ListBlock) {
         let is_whole = list.most.is_none();
         if is_whole {
-            self.leave_room();
+            self.leave_blank_line();
         }
         self.paragraph(Tint::Strong, "", &list.heading);
         let (shown, rest) =
@@ -242,7 +242,7 @@ impl Drawing<'_> {
     }
 
     /// Says how to see what is left out, columns that had no room too; without a list all is there, and columns are named.
-    fn more(&mut self, left_out: Option<&[String]>) {
+    fn draw_more_hint(&mut self, left_out: Option<&[String]>) {
         let hidden = std::mem::take(&mut self.hidden);
         let n_hidden = super::distinct(hidden.iter()).len();
         let words = match left_out {

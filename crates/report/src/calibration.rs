@@ -22,11 +22,11 @@ fn read_and_written_tokens(calibration: &Calibration) -> [[Tokens; 2]; 2] {
     let sum = |tokens: fn(&BillPair) -> Tokens| calibration.pairs.iter().map(tokens).sum();
     [
         [sum(|it| it.predicted.read), sum(|pair| pair.billed.cache_read)],
-        [sum(written_tokens), sum(|pair| pair.billed.cache_write)],
+        [sum(predicted_write_tokens), sum(|pair| pair.billed.cache_write)],
     ]
 }
 
-fn written_tokens(pair: &BillPair) -> Tokens {
+fn predicted_write_tokens(pair: &BillPair) -> Tokens {
     pair.predicted.write[0] + pair.predicted.write[1]
 }
 
@@ -44,7 +44,7 @@ fn calibration_json(calibration: &Calibration) -> Value {
     let [exact, within, exceeded, missed] = CLASSES.map(|class| calibration.count(class));
     let n = calibration.pairs.len().max(1) as f64;
     let [read, written] = read_and_written_tokens(calibration);
-    let [expected, expected_low, expected_high] = unforeseen::expected_input_usd(calibration);
+    let [expected, expected_low, expected_high] = unforeseen::input_usd_expected_low_high(calibration);
     let reason = |(class, reason, n): (ReadClass, &'static str, usize)| group! { "class": class_name(class), "reason": reason, "requests": n };
     group! {
         "session": calibration.name.clone(),
@@ -68,7 +68,7 @@ fn calibration_json(calibration: &Calibration) -> Value {
         "expected_input_usd": expected,
         "expected_input_usd_low": expected_low,
         "expected_input_usd_high": expected_high,
-        "unforeseen": unforeseen::unforeseen_values(calibration),
+        "unforeseen": unforeseen::unforeseen_kinds_json(calibration),
         "reasons": calibration.reasons().into_iter().map(reason).listed(),
         "first_requests": (calibration.first.requests > 0).then(|| Value::serialised(&calibration.first)),
     }
@@ -168,8 +168,8 @@ impl Calibrations<'_> {
         let (sessions, recorded) = (self.as_recorded, &all[0].1);
         let n_sessions = if sessions.len() > 1 { sessions.len().min(SESSIONS_SHOWN) } else { 0 };
         let mut text = draw_assumptions_table(&all);
-        text += &draw_frequent_reasons(recorded, ROWS_SHOWN - n_sessions);
-        text += &text_if(n_sessions > 0, || draw_furthest_sessions(sessions));
+        text += &draw_misprediction_reasons(recorded, ROWS_SHOWN - n_sessions);
+        text += &text_if(n_sessions > 0, || draw_most_mispredicted(sessions));
         let parts = [unforeseen::unforeseen_table_text(recorded), draw_first_requests_table(recorded)];
         parts.into_iter().flatten().for_each(|part| text += &format!("\n{part}"));
         text + REST
@@ -270,7 +270,7 @@ fn draw_totals_table(calibration: &Calibration) -> String {
     let usd = [predicted_cost, billed_cost, gross_error].map(|it| it.usd());
     let rows = [
         tokens("read", read, |it| it.predicted.read.abs_diff(it.billed.cache_read)),
-        tokens("written", written, |it| written_tokens(it).abs_diff(it.billed.cache_write)),
+        tokens("written", written, |it| predicted_write_tokens(it).abs_diff(it.billed.cache_write)),
         row("input USD", [usd[0], usd[1]].map(|it| format!("{it:.4}")), usd),
     ];
     let head = ["", "predicted", "billed", "by request", "in sum"];
@@ -383,7 +383,7 @@ fn draw_assumptions_table(all: &[(&str, Calibration)]) -> String {
 }
 
 /// Returns why predictions differ, the most frequent reasons first.
-fn draw_frequent_reasons(pooled: &Calibration, n_shown: usize) -> String {
+fn draw_misprediction_reasons(pooled: &Calibration, n_shown: usize) -> String {
     let exact = |it: &(ReadClass, &str, usize)| it.0 != ReadClass::Exact;
     let mut frequent_reasons = pooled.reasons().into_iter().filter(exact).listed();
     frequent_reasons.order_by_key(|it| Reverse(it.2));
@@ -398,7 +398,7 @@ fn draw_frequent_reasons(pooled: &Calibration, n_shown: usize) -> String {
 }
 
 /// Returns the sessions whose input is predicted furthest from what was billed.
-fn draw_furthest_sessions(sessions: &[Calibration]) -> String {
+fn draw_most_mispredicted(sessions: &[Calibration]) -> String {
     let mut rows = sessions.iter().listed();
     rows.order_by_key(|it| Reverse(it.gross_error));
     rows.truncate(SESSIONS_SHOWN);

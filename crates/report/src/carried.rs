@@ -33,14 +33,14 @@ pub struct PromptFill {
     /// The profile whose prices are used.
     pub profile: String,
     /// By tool, or by kind for items other than tool results; the most expensive first.
-    pub by_tool: Vec<CarriedShare>,
+    pub by_tool: Vec<CarriedTotals>,
     /// The items that cost most to carry.
     pub items: Vec<CarriedRow>,
 }
 
 /// Totals of the items of one tool or kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct CarriedShare {
+pub struct CarriedTotals {
     /// The tool, or the kind.
     pub what: String,
     pub items: u64,
@@ -95,7 +95,7 @@ impl FilledKind {
         each_prompt(timeline, |prompt| {
             for PromptChange { item, enters } in prompt.changes.iter().copied() {
                 let row = &timeline.spine.items[item as usize];
-                let kind = in_one_line(&item_kind_name(timeline, row.kind, item)).into_owned();
+                let kind = in_one_line(&item_kind_or_tool(timeline, row.kind, item)).into_owned();
                 let (now, tokens) = (&mut sizes.entry(kind).or_default().0, Tokens::from(row.raw));
                 *now = if enters { *now + tokens } else { *now - tokens };
             }
@@ -143,8 +143,8 @@ impl PromptFill {
         let mut dearest: Vec<&CarriedItem> = items.iter().filter(|it| it.kind != Kind::System).listed();
         dearest.order_by(|one, other| other.carried_usd.total_cmp(&one.carried_usd));
         let rows = dearest.into_iter().take(SHOWN).map(|item| CarriedRow {
-            what: item_kind_name(timeline, item.kind, item.item),
-            about: item_subject(timeline, item),
+            what: item_kind_or_tool(timeline, item.kind, item.item),
+            about: item_excerpt(timeline, item),
             turn: item.turn_ix + 1,
             request: item.first + 1,
             tokens: item.tokens,
@@ -155,17 +155,17 @@ impl PromptFill {
         Self {
             session: session.to_owned(),
             profile: profile.to_owned(),
-            by_tool: CarriedShare::sum_by_tool(timeline, items),
+            by_tool: CarriedTotals::sum_by_tool(timeline, items),
             items: rows.listed(),
         }
     }
 }
 
-impl CarriedShare {
+impl CarriedTotals {
     /// Adds up the items of a session by tool or kind, the most expensive first.
     pub fn sum_by_tool(timeline: &Timeline, items: &[CarriedItem]) -> Vec<Self> {
-        sum_shares_by_tool(items.iter().map(|item| Self {
-            what: item_kind_name(timeline, item.kind, item.item),
+        merge_totals_by_tool(items.iter().map(|item| Self {
+            what: item_kind_or_tool(timeline, item.kind, item.item),
             items: 1,
             tokens: item.tokens,
             resent: item.resent.into(),
@@ -198,7 +198,7 @@ impl CarriedShare {
 }
 
 /// Returns the name of an item: its tool where it is a result, else its kind.
-pub(super) fn item_kind_name(timeline: &Timeline, kind: Kind, item: ItemIx) -> String {
+pub(super) fn item_kind_or_tool(timeline: &Timeline, kind: Kind, item: ItemIx) -> String {
     kind_or_tool_name(timeline, kind, timeline.spine.items[item as usize].tool)
 }
 
@@ -222,7 +222,7 @@ pub fn kind_or_tool_name(timeline: &Timeline, kind: Kind, tool: u16) -> String {
 }
 
 /// Returns what an item's call asked for, or the item's beginning, on one line; for a path, its end.
-fn item_subject(timeline: &Timeline, item: &CarriedItem) -> String {
+fn item_excerpt(timeline: &Timeline, item: &CarriedItem) -> String {
     let row = &timeline.spine.items[item.item as usize];
     let text = match item.kind {
         Kind::ToolResult => timeline.texts.text(row.pair),
@@ -249,26 +249,26 @@ fn item_subject(timeline: &Timeline, item: &CarriedItem) -> String {
 pub fn prompt_fills_json(sessions: &[PromptFill], skipped: &[SkippedFile]) -> serde_json::Result<String> {
     json_text(&group! {
         "schema": "ctxsim.carried/1",
-        "by_tool": Value::serialised(&sum_shares_by_tool(all_tool_shares(sessions))),
+        "by_tool": Value::serialised(&merge_totals_by_tool(all_tool_totals(sessions))),
         "skipped": Value::serialised(skipped),
         "sessions": Value::serialised(sessions),
     })
 }
 
 /// Adds up the tools of all sessions, the most expensive first.
-pub(super) fn sum_shares_by_tool(shares: impl Iterator<Item = CarriedShare>) -> Vec<CarriedShare> {
-    let mut all: IndexMap<String, CarriedShare> = IndexMap::new();
-    for share in shares {
-        let none = || CarriedShare { what: share.what.clone(), ..CarriedShare::default() };
+pub(super) fn merge_totals_by_tool(totals: impl Iterator<Item = CarriedTotals>) -> Vec<CarriedTotals> {
+    let mut all: IndexMap<String, CarriedTotals> = IndexMap::new();
+    for share in totals {
+        let none = || CarriedTotals { what: share.what.clone(), ..CarriedTotals::default() };
         all.entry(share.what.clone()).or_insert_with(none).add(&share);
     }
-    let mut all: Vec<CarriedShare> = all.into_values().listed();
+    let mut all: Vec<CarriedTotals> = all.into_values().listed();
     all.order_by(|one, other| other.total_usd().total_cmp(&one.total_usd()));
     all
 }
 
 /// Returns what each session has, by tool.
-fn all_tool_shares(sessions: &[PromptFill]) -> impl Iterator<Item = CarriedShare> {
+fn all_tool_totals(sessions: &[PromptFill]) -> impl Iterator<Item = CarriedTotals> {
     sessions.iter().flat_map(|it| it.by_tool.iter().cloned())
 }
 
@@ -286,7 +286,7 @@ pub fn draw_prompt_fills(sessions: &[PromptFill], skipped: &[SkippedFile], width
     let skipped = text_if_any(skipped.len(), |n| {
         format!("; {} skipped: {}", thousands(n as u64), SkippedFile::counts_by_reason(skipped))
     });
-    let by_tool = draw_shares_table(&sum_shares_by_tool(all_tool_shares(sessions)), width);
+    let by_tool = draw_tool_totals(&merge_totals_by_tool(all_tool_totals(sessions)), width);
     wrap(&format!("{title}{skipped}"), "", width, &mut text);
     text += &format!("{}\n\n", by_tool.text);
     let mut rows: Vec<(&str, &CarriedRow)> =
@@ -300,12 +300,12 @@ pub fn draw_prompt_fills(sessions: &[PromptFill], skipped: &[SkippedFile], width
     text
 }
 
-fn draw_shares_table(shares: &[CarriedShare], width: Option<usize>) -> DrawnTable {
-    let all: f64 = shares.iter().map(CarriedShare::total_usd).sum();
+fn draw_tool_totals(totals: &[CarriedTotals], width: Option<usize>) -> DrawnTable {
+    let all: f64 = totals.iter().map(CarriedTotals::total_usd).sum();
     let decimals = numbers::decimals(all);
     let part = |it: f64| percent(if all > 0.0 { it / all } else { 0.0 });
-    let unneeded = |it: &CarriedShare| Some(it.never_needed_tokens? as f64 / it.tokens.max(1) as f64);
-    let columns: [Of<'_, &CarriedShare>; 8] = [
+    let unneeded = |it: &CarriedTotals| Some(it.never_needed_tokens? as f64 / it.tokens.max(1) as f64);
+    let columns: [Of<'_, &CarriedTotals>; 8] = [
         ("what", &|it| it.what.clone()),
         ("items", &|it| thousands(it.items)),
         ("tokens", &|it| thousands(it.tokens)),
@@ -315,20 +315,20 @@ fn draw_shares_table(shares: &[CarriedShare], width: Option<usize>) -> DrawnTabl
         ("% of input", &|it| part(it.total_usd())),
         ("% never needed", &|it| or_none(unneeded(it), percent)),
     ];
-    let mut total = CarriedShare { what: TOTAL.to_owned(), ..CarriedShare::default() };
-    shares.iter().for_each(|it| total.add(it));
+    let mut total = CarriedTotals { what: TOTAL.to_owned(), ..CarriedTotals::default() };
+    totals.iter().for_each(|it| total.add(it));
     // Needs exist only for tool results, so a share of all tokens would mean nothing.
     total.never_needed_tokens = None;
-    let rows = shares.iter().chain((shares.len() > 1).then_some(&total)).listed();
+    let rows = totals.iter().chain((totals.len() > 1).then_some(&total)).listed();
     let grid = Grid::from_columns("", 1, &rows, &columns);
     draw(&grid.leaving(&["entering USD", "items", "mean resent"]), width)
 }
 
-fn draw_dearest_items(rows: &[(&str, &CarriedRow)], names_session: bool, width: Option<usize>) -> DrawnTable {
+fn draw_dearest_items(rows: &[(&str, &CarriedRow)], with_session: bool, width: Option<usize>) -> DrawnTable {
     let decimals = numbers::decimals(rows.first().map_or(0.0, |it| it.1.carried_usd));
     let place = |session: &str, row: &CarriedRow| {
         let at = format!("turn {}, request {}", row.turn, row.request);
-        if names_session { format!("{session}, {at}") } else { at }
+        if with_session { format!("{session}, {at}") } else { at }
     };
     let needed = |it: bool| if it { "yes" } else { "no" };
     let columns: [Of<'_, (&str, &CarriedRow)>; 7] = [

@@ -42,9 +42,9 @@ pub const KINDS: [ChartKind; 7] = [
     ChartKind { name: "cost", needs: stacked::NEEDS, all: |it| boxed(stacked::cost_charts(it)) },
     ChartKind { name: "waiting", needs: stacked::NEEDS_TIMES, all: |it| boxed(stacked::waiting_charts(it)) },
     ChartKind { name: "requests", needs: requests::NEEDS, all: |it| boxed(requests::request_charts(it)) },
-    ChartKind { name: "depth", needs: curves::NEEDS, all: |it| boxed(curves::curves_by_depth(it)) },
-    ChartKind { name: "length", needs: curves::NEEDS, all: |it| boxed(curves::curves_by_length(it)) },
-    ChartKind { name: "aging", needs: curves::NEEDS_AGING, all: |it| boxed(curves::curves_by_session(it)) },
+    ChartKind { name: "depth", needs: curves::NEEDS, all: |it| boxed(curves::recall_by_depth(it)) },
+    ChartKind { name: "length", needs: curves::NEEDS, all: |it| boxed(curves::recall_by_length(it)) },
+    ChartKind { name: "aging", needs: curves::NEEDS_AGING, all: |it| boxed(curves::recall_by_session(it)) },
 ];
 
 /// The most policies that a picture with a line for each shows: the first, and the cheapest of the others.
@@ -52,15 +52,15 @@ const MOST_LINES: usize = 14;
 
 /// Returns the lines that a picture shows, the first and the lowest of the others by some number where there are too many, and a
 /// sentence on those that it leaves to its numbers.
-fn choose_lines_to_draw<T>(all: &[T], n_first: usize, rank: impl Fn(&T) -> f64) -> (Vec<&T>, Option<String>) {
+fn cheapest_with_note<T>(all: &[T], n_kept: usize, cost: impl Fn(&T) -> f64) -> (Vec<&T>, Option<String>) {
     if all.len() <= MOST_LINES {
         return (all.iter().listed(), None);
     }
-    let (first, rest) = all.split_at(n_first);
+    let (first, rest) = all.split_at(n_kept);
     let mut rest: Vec<&T> = rest.iter().listed();
-    rest.order_by(|one, other| rank(one).total_cmp(&rank(other)));
+    rest.order_by(|one, other| cost(one).total_cmp(&cost(other)));
     let n_more = all.len() - MOST_LINES;
-    let shown = first.iter().chain(rest.into_iter().take(MOST_LINES - n_first)).listed();
+    let shown = first.iter().chain(rest.into_iter().take(MOST_LINES - n_kept)).listed();
     (shown, Some(format!("and {n_more} more expensive ones, in the numbers")))
 }
 
@@ -93,7 +93,7 @@ pub trait Picture {
 }
 
 /// Returns the id of the row that has one of some names.
-pub(super) type Href<'h> = &'h dyn Fn(&[String]) -> Option<String>;
+pub(super) type FindRowId<'h> = &'h dyn Fn(&[String]) -> Option<String>;
 
 /// A chart as shown on a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -177,9 +177,9 @@ impl PageChart {
     }
 
     /// Returns the drawing: as a part of a page, with links to what its parts may be called, or as a file of its own.
-    pub(super) fn to_svg(&self, href: Option<Href<'_>>) -> Result<String, template::Error> {
-        let is_alone = href.is_none();
-        let link = |it: &scene::Spot| href.filter(|_| !it.keys.is_empty()).and_then(|of| of(&it.keys));
+    pub(super) fn to_svg(&self, row_id_of: Option<FindRowId<'_>>) -> Result<String, template::Error> {
+        let is_alone = row_id_of.is_none();
+        let link = |it: &scene::Spot| row_id_of.filter(|_| !it.keys.is_empty()).and_then(|of| of(&it.keys));
         let drawing = Drawing {
             hrefs: self.scene.spots.iter().map(link).listed(),
             is_alone,
@@ -211,19 +211,19 @@ fn boxed<P: Picture + 'static>(pictures: Vec<P>) -> Vec<Box<dyn Picture>> {
     pictures.into_iter().map(|it| Box::new(it) as Box<dyn Picture>).listed()
 }
 
-/// Returns one chart as an SVG file: the first, or the one that is named. `left_out` says why there are no requests to chart, if there are none.
+/// Returns one chart as an SVG file: the first, or the one that is named. `why_no_traces` says why there are no requests to chart, if there are none.
 ///
 /// # Errors
 /// The report has no such chart, or it cannot be written.
 pub fn draw_named_chart_svg(
     report: &Report,
-    (traces, left_out): (&[RunRequests], Option<&str>),
+    (traces, why_no_traces): (&[RunRequests], Option<&str>),
     detail: Detail,
     chart_name: Option<&str>,
 ) -> Result<String, Error> {
     let figures = ChartData::new(report, detail, traces).draw_charts();
     let figure = figures.iter().find(|it| chart_name.is_none_or(|name| it.name == name));
-    let found = figure.ok_or_else(|| vec![missing_chart_error(chart_name, &figures, left_out)])?;
+    let found = figure.ok_or_else(|| vec![missing_chart_error(chart_name, &figures, why_no_traces)])?;
     found.to_svg_file().map_err(|it| vec![Diagnostic::at(Code("unwritable"), "", it.to_string())].into())
 }
 
@@ -231,11 +231,11 @@ pub fn draw_named_chart_svg(
 fn missing_chart_error(
     chart_name: Option<&str>,
     figures: &[PageChart],
-    left_out: Option<&str>,
+    why_no_traces: Option<&str>,
 ) -> Diagnostic {
     let chart_name = chart_name.unwrap_or(KINDS[0].name);
     let kind = KINDS.iter().find(|it| chart_name.strip_prefix(it.name).is_some_and(is_chart_number_suffix));
-    let message = match (kind, left_out) {
+    let message = match (kind, why_no_traces) {
         (Some(it), Some(why)) if it.name == "requests" => why.to_owned(),
         (Some(it), _) => format!("this run has no chart `{chart_name}`: it needs {}", it.needs),
         (None, _) => format!("unknown chart `{chart_name}`"),

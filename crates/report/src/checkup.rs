@@ -18,7 +18,7 @@ pub mod sarif;
 use super::contrast::format_percentage_points;
 use super::guard::GuardVerdict;
 use super::made::{MadeWith, VERSION};
-use super::shot::Moved;
+use super::shot::ChangedNumber;
 use crate::blocks::{Block, CheckedBlock, draw_blocks};
 use crate::prelude::*;
 use ctxsim_base::diag::{Diagnostic, Place};
@@ -74,7 +74,7 @@ pub struct SnapshotCheck {
     /// What else is not as it was when the snapshot was written: the version, the scenario, the profile, a policy.
     pub differs: Vec<String>,
     /// The changed numbers.
-    pub moved: Vec<Moved>,
+    pub moved: Vec<ChangedNumber>,
 }
 
 /// The result of comparing a table with its snapshot.
@@ -166,7 +166,7 @@ impl SnapshotCheck {
     /// Returns what else differs, and the changed numbers by what they are because of, one per line.
     pub fn difference_lines(&self) -> Vec<String> {
         let mut lines = self.differs.clone();
-        let mut by: IndexMap<String, Vec<&Moved>> = IndexMap::new();
+        let mut by: IndexMap<String, Vec<&ChangedNumber>> = IndexMap::new();
         for it in &self.moved {
             by.entry(causes::join_causes(&it.by)).or_default().push(it);
         }
@@ -182,15 +182,15 @@ impl SnapshotCheck {
     }
 }
 
-impl Moved {
+impl ChangedNumber {
     /// Says what moved.
     pub fn describe(&self) -> String {
         let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
-        let points = self.difference_in_points().map(format_percentage_points);
+        let points = self.share_difference().map(format_percentage_points);
         let change = points.or_else(|| self.relative.map(signed));
         let change = or_nothing(change, |it| format!(" ({it})"));
         let (Self { policy, column, by, .. }, whole) = (self, format!("{old} → {new}{change}"));
-        format!("{policy}, {column}: {whole}{}", causes::describe_values_without(by))
+        format!("{policy}, {column}: {whole}{}", causes::describe_values_if_undone(by))
     }
 }
 

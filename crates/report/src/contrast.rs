@@ -198,7 +198,7 @@ impl Contrast {
             numbers: compare_numbers(&pairs, &counted, cost_interval),
             cost_change_assumed: sums
                 .filter(|_| reach.is_some())
-                .and_then(|it| assumed_change_interval(it, reach)),
+                .and_then(|it| assumed_cost_change_interval(it, reach)),
             cost_change_bound: sums.and_then(|[base, own]| own.assumed_bound(base)),
             gone_at_extra_turns: break_even_turns(&kept, cost_interval),
             split: sums.map(|[base, it]| split_cost([&base.costs, &it.costs])).unwrap_or_default(),
@@ -217,8 +217,8 @@ impl Contrast {
     }
 
     /// Returns a number by its place.
-    pub fn number_at(&self, place: &str) -> Option<&ContrastNumber> {
-        self.numbers.iter().find(|it| it.place == place)
+    pub fn number_at(&self, metric_path: &str) -> Option<&ContrastNumber> {
+        self.numbers.iter().find(|it| it.place == metric_path)
     }
 
     /// Returns the number of decimals its amounts have.
@@ -298,16 +298,16 @@ fn cost_samples(
 }
 
 /// Returns how many more turns the saving of what edits prompts bears.
-fn break_even_turns(pairs: &[[Tally; 2]], interval: Option<[f64; 2]>) -> Option<TurnsBreakEven> {
+fn break_even_turns(pairs: &[[Tally; 2]], cost_interval: Option<[f64; 2]>) -> Option<TurnsBreakEven> {
     let edits = pairs.iter().any(|it| it[1].outcome.firings.iter().any(|it| it.acted > 0));
     let sum = |of: fn(&[Tally; 2]) -> Option<f64>| pairs.iter().map(of).sum::<Option<f64>>();
     let (base, own) = (sum(|it| it[0].costs.total())?, sum(|it| it[1].costs.total())?);
     let again = sum(|it| it[1].as_many_again())?;
-    TurnsBreakEven::new(own / base - 1.0, interval, again / base).filter(|_| edits && base > 0.0)
+    TurnsBreakEven::new(own / base - 1.0, cost_interval, again / base).filter(|_| edits && base > 0.0)
 }
 
 /// Returns the 95% interval of the change in cost over what is assumed alone.
-fn assumed_change_interval([base, candidate]: &[Tally; 2], reach: AssumedReach) -> Option<[f64; 2]> {
+fn assumed_cost_change_interval([base, candidate]: &[Tally; 2], reach: AssumedReach) -> Option<[f64; 2]> {
     let change = candidate.assumed_cost()?.change_from(&base.assumed_cost()?);
     Some(reach.interval(change, 0.0))
 }

@@ -89,14 +89,14 @@ impl TriedFamily<'_> {
     /// Gives each lever its word and its numbers.
     pub fn judge_levers(&self) -> Vec<Lever> {
         let mut effects = (0..self.levers.len()).map(|nth| RowEffect::new(self, nth)).listed();
-        let shrinkage = joint::set_row_chances(self, &mut effects);
+        let shrinkage = joint::set_chances_and_overestimate(self, &mut effects);
         let row = |nth: usize| JudgedRow { family: self, effects: &effects, nth, shrinkage };
         (0..effects.len()).map(|nth| row(nth).judge_lever()).listed()
     }
 }
 
 /// Returns the place of what is pasted: of the levers that are *do*, the one with the largest saving at its lower end.
-pub fn index_of_pasted_lever(judged: &[Lever]) -> Option<usize> {
+pub fn index_of_surest_saving(judged: &[Lever]) -> Option<usize> {
     let surely_saves = |nth: &usize| judged[*nth].word == Some(Word::Do) && judged[*nth].interval.is_some();
     let high = |nth: usize| judged[nth].interval.map_or(0.0, |[_, high]| high);
     (0..judged.len()).filter(surely_saves).min_by(|one, other| high(*one).total_cmp(&high(*other)))

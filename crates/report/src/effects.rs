@@ -26,7 +26,7 @@ impl PolicyChanges {
 /// Returns a table of policies with more than one change: how many of them save, and their quartiles.
 pub(super) fn change_spread_grid(
     title: String,
-    each: &str,
+    noun: &str,
     mut policies: Vec<PolicyChanges>,
 ) -> Option<Grid> {
     policies.retain(|policy| policy.changes.len() > 1);
@@ -40,7 +40,7 @@ pub(super) fn change_spread_grid(
         let quartiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| signed(policy.change_quantile(share)));
         [policy.policy.clone()].into_iter().chain(counts).chain(quartiles).listed()
     });
-    let columns = ["policy", each, "cheaper", "more expensive", "lowest", "25%", "median", "75%", "highest"];
+    let columns = ["policy", noun, "cheaper", "more expensive", "lowest", "25%", "median", "75%", "highest"];
     (!policies.is_empty()).then(|| Grid::new(title, 1, &columns, rows))
 }
 

@@ -32,11 +32,11 @@ pub fn who_broke_prefix(by: Option<By>, policy: &Policy) -> String {
 pub fn explanation_json(
     explanation: &Explanation,
     context: RowContext<'_>,
-    has_texts: bool,
+    with_texts: bool,
 ) -> serde_json::Result<String> {
     let (policy, bill) = (context.policy, &explanation.bill);
     let cost = |cost: Option<Cost>| Value::serialised(&cost.map(|it| it.0));
-    let item = |it: &StandingItem| item_json(it, item_changes_json(&it.causes, context), has_texts);
+    let item = |it: &StandingItem| item_json(it, item_changes_json(&it.causes, context), with_texts);
     let head = group! {
         "schema": "ctxsim.explanation/1",
         "policy": policy.name.clone(),
@@ -115,7 +115,7 @@ fn prefix_json(explanation: &Explanation, context: RowContext<'_>) -> Value {
         _ => None,
     });
     group! {
-        "says": words::describe_prefix(explanation, context.policy),
+        "says": words::prefix_comparison(explanation, context.policy),
         "compared_with_request": prefix.map(|it| it.of),
         "previous_tokens": prefix.map(|it| it.tokens),
         "same_tokens": prefix.map(|it| it.same_tokens),
@@ -141,7 +141,7 @@ fn item_changes_json(causes: &[EditCause], context: RowContext<'_>) -> Vec<Value
     causes.iter().map(change).listed()
 }
 
-fn item_json(item: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value {
+fn item_json(item: &StandingItem, changes: Vec<Value>, with_text: bool) -> Value {
     let all = group! {
         "item": item.item,
         "kind": words::serialized_name(item.kind),
@@ -158,7 +158,7 @@ fn item_json(item: &StandingItem, changes: Vec<Value>, has_text: bool) -> Value 
         "uncached_tokens": item.cached.uncached,
         "changes": changes,
     };
-    if !has_text || item.now.tokens == 0 {
+    if !with_text || item.now.tokens == 0 {
         return all;
     }
     all.and(group! { "text": words::item_text(item) })

@@ -11,7 +11,7 @@ use ctxsim_input::suite::{Figure, FigureKind};
 
 /// A published figure beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FigureLine {
+pub struct ComparedFigure {
     pub name: String,
     /// What it says.
     pub about: String,
@@ -33,7 +33,7 @@ pub struct FigureLine {
     pub within: Option<bool>,
 }
 
-impl FigureLine {
+impl ComparedFigure {
     /// Looks our number up in the runs of a report.
     fn new(figure: &Figure, runs: &[Run]) -> Self {
         let run = |policy: &str, scenario: &str| {
@@ -74,9 +74,9 @@ impl FigureLine {
 }
 
 /// Returns the statistic of which a place is the mean.
-fn statistic_of_mean(run: &Run, place: &str) -> Option<Statistic> {
+fn statistic_of_mean(run: &Run, metric: &str) -> Option<Statistic> {
     let findings = run.findings.as_ref()?;
-    let stem = place.strip_suffix(".mean")?;
+    let stem = metric.strip_suffix(".mean")?;
     let mut columns = findings.kind().columns.iter();
     let name = columns.find_map(|it| stem.strip_prefix(it.name)?.strip_prefix('.'))?;
     findings.number(name)
@@ -84,24 +84,24 @@ fn statistic_of_mean(run: &Run, place: &str) -> Option<Statistic> {
 
 impl Report {
     /// Returns the published figures of the suite beside our own.
-    pub fn figure_lines(&self) -> Vec<FigureLine> {
-        self.figures.iter().map(|it| self.figure_line(it)).listed()
+    pub fn compare_figures(&self) -> Vec<ComparedFigure> {
+        self.figures.iter().map(|it| self.compare_figure(it)).listed()
     }
 
     /// Returns any published figure beside our own.
-    pub fn figure_line(&self, figure: &Figure) -> FigureLine {
-        FigureLine::new(figure, &self.runs)
+    pub fn compare_figure(&self, figure: &Figure) -> ComparedFigure {
+        ComparedFigure::new(figure, &self.runs)
     }
 
     /// Returns them as a table, or none if there are none.
     pub fn figures_grid(&self) -> Option<Grid> {
-        let lines = self.figure_lines();
+        let lines = self.compare_figures();
         let written = |it| plain_or_none(it, 3);
-        let band = |line: &FigureLine| match line.band {
+        let band = |line: &ComparedFigure| match line.band {
             [None, None] => NONE.to_owned(),
             [low, high] => format!("{} to {}", written(low), written(high)),
         };
-        let columns: [Of<'_, FigureLine>; 8] = [
+        let columns: [Of<'_, ComparedFigure>; 8] = [
             ("figure", &|it| it.name.clone()),
             ("kind", &|it| it.kind.word().to_owned()),
             ("paper", &|it| written(it.paper)),

@@ -1,7 +1,7 @@
 //! What fills the prompts of recorded sessions, and what of them missed the cache: by recorded bills alone, in dollars a month.
 
 use super::SessionReport;
-use super::carried::{CarriedShare, sum_shares_by_tool};
+use super::carried::{CarriedTotals, merge_totals_by_tool};
 use crate::prelude::*;
 use ctxsim_base::quantity::ix;
 use ctxsim_engine::measure::carried::{at_front, carried_items};
@@ -18,11 +18,11 @@ const MEMORY_TOKENS: Tokens = 1_000;
 
 /// What fills the prompts of a recorded session, and what of them missed the cache.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FilledPrompts {
+pub struct PromptContents {
     /// When it began and ended, in milliseconds since 1970, if its log says so.
     pub span_ms: Option<[i64; 2]>,
     /// What sending its items cost, by tool or kind.
-    pub by_tool: Vec<CarriedShare>,
+    pub by_tool: Vec<CarriedTotals>,
     /// Requests whose prompts were cached farther than they were read.
     pub missed: Vec<BilledMiss>,
     /// What 1,000 tokens at the front of every prompt cost, in US dollars.
@@ -44,7 +44,7 @@ pub struct BilledMiss {
     pub usd: f64,
 }
 
-impl FilledPrompts {
+impl PromptContents {
     /// Follows the items of a session through its billed prompts; `None` if its requests have no bills of their own.
     pub fn from_timeline(timeline: &Timeline, profile: &Profile) -> Option<Self> {
         let recorded = timeline.recorded.as_ref().filter(|it| !it.is_spread)?;
@@ -66,7 +66,7 @@ impl FilledPrompts {
         };
         Some(Self {
             span_ms: timeline.began_ms.zip(timeline.last_ms()).map(|it| [it.0, it.1]),
-            by_tool: CarriedShare::sum_by_tool(timeline, &carried_items(timeline, prices)),
+            by_tool: CarriedTotals::sum_by_tool(timeline, &carried_items(timeline, prices)),
             missed: missed.map(missed_by_number).listed(),
             front_usd: at_front(timeline, prices, MEMORY_TOKENS),
         })
@@ -75,7 +75,7 @@ impl FilledPrompts {
 
 /// The sessions of a report that have bills, each with how much it counts towards a month.
 struct BilledSessions<'r> {
-    sessions: Vec<(&'r SessionReport, &'r FilledPrompts)>,
+    sessions: Vec<(&'r SessionReport, &'r PromptContents)>,
     calendar: Calendar,
 }
 
@@ -97,9 +97,9 @@ impl Report {
     }
 
     /// Returns the tables of what fills the prompts and of what missed the cache, if sessions were billed.
-    pub fn filled_grids(&self) -> Vec<Grid> {
+    pub fn contents_and_miss_grids(&self) -> Vec<Grid> {
         let Some(month) = self.billed_sessions() else { return Vec::new() };
-        std::iter::once(month.prompt_contents_grid()).chain(month.misses_grid()).listed()
+        std::iter::once(month.prompt_contents_grid()).chain(month.cache_misses_grid()).listed()
     }
 
     /// Says what a memory file costs, if sessions were billed.
@@ -112,7 +112,7 @@ impl Report {
     }
 
     /// Says what a memory file costs, and how to look into the dearest miss, where this is the first report on its sessions.
-    pub fn filled_lines(&self) -> Vec<String> {
+    pub fn memory_and_miss_lines(&self) -> Vec<String> {
         let (Some(month), Some(next)) = (self.billed_sessions(), &self.next) else { return Vec::new() };
         let dearest = month.misses_by_cause().into_iter().map(|it| it.dearest);
         let dearest = dearest.max_by(|one, other| one.1.usd.total_cmp(&other.1.usd));
@@ -124,14 +124,14 @@ impl Report {
 
 impl BilledSessions<'_> {
     /// Returns sessions with how much of each counts.
-    fn weighted_sessions(&self) -> impl Iterator<Item = (&SessionReport, &FilledPrompts, f64)> {
+    fn weighted_sessions(&self) -> impl Iterator<Item = (&SessionReport, &PromptContents, f64)> {
         self.sessions.iter().map(|(session, filled)| {
             let by_day = session.as_logged.as_ref().map(|it| &it.by_day);
             (*session, *filled, self.calendar.weight(filled.span_ms, by_day))
         })
     }
 
-    fn weighted_sum(&self, number: impl Fn(&FilledPrompts) -> f64) -> f64 {
+    fn weighted_sum(&self, number: impl Fn(&PromptContents) -> f64) -> f64 {
         self.weighted_sessions().map(|(_, filled, weight)| number(filled) * weight).sum()
     }
 
@@ -143,14 +143,14 @@ impl BilledSessions<'_> {
     /// Returns what is sent, the dearest first, with the rest in one.
     fn prompt_contents_grid(&self) -> Grid {
         let weighed = self.weighted_sessions();
-        let all = sum_shares_by_tool(weighed.flat_map(|(_, filled, weight)| {
+        let all = merge_totals_by_tool(weighed.flat_map(|(_, filled, weight)| {
             filled.by_tool.iter().map(move |it| it.with_costs_scaled(weight))
         }));
-        let total: f64 = all.iter().map(CarriedShare::total_usd).sum();
+        let total: f64 = all.iter().map(CarriedTotals::total_usd).sum();
         let (shown, rest) = all.split_at(all.len().min(if all.len() > ROWS + 1 { ROWS } else { ROWS + 1 }));
         let mut rows: Vec<(String, f64)> = shown.iter().map(|it| (it.what.clone(), it.total_usd())).listed();
         if !rest.is_empty() {
-            rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedShare::total_usd).sum()));
+            rows.push((format!("{} others", rest.len()), rest.iter().map(CarriedTotals::total_usd).sum()));
         }
         let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
         let decimals = usd_decimals_up_to(total);
@@ -190,9 +190,9 @@ impl BilledSessions<'_> {
         all.into_values().listed()
     }
 
-    fn misses_grid(&self) -> Option<Grid> {
+    fn cache_misses_grid(&self) -> Option<Grid> {
         let rows = self.misses_by_cause();
-        let input: f64 = self.weighted_sum(|it| it.by_tool.iter().map(CarriedShare::total_usd).sum());
+        let input: f64 = self.weighted_sum(|it| it.by_tool.iter().map(CarriedTotals::total_usd).sum());
         let (decimals, of_requests) = (usd_decimals_up_to(input), self.is_scaled_to_month().into());
         let [requests, tokens, usd] = if self.is_scaled_to_month() {
             ["requests a month", "tokens a month", "USD a month"]

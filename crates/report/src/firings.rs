@@ -12,7 +12,7 @@ use std::sync::Arc;
 const NAMES_SHOWN: usize = 3;
 
 /// Returns how often the trigger of each stage held when it was considered, and how often it edited anything; nothing if no policy acts.
-pub(super) fn stages_json(run: &Run) -> Vec<Value> {
+pub(super) fn stage_firing_json(run: &Run) -> Vec<Value> {
     let stages = run.stages.iter().zip(&run.tally.outcome.firings);
     let value = |(stage, firing): (&StageFacts, &Firing)| {
         group! { "stage": stage.name.clone(), "fired": firing.fired, "acted": firing.acted }
@@ -82,7 +82,7 @@ impl StageActivity {
     }
 
     /// Returns whether the policy has none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(super) fn has_no_stages(&self) -> bool {
         self.facts.is_empty()
     }
 
@@ -96,7 +96,7 @@ impl StageActivity {
     pub(super) fn describe_idle_stage(&self, stage: usize) -> Option<String> {
         let by_profile = || self.by_profile.iter().map(|(profile, it)| (profile.as_str(), &it[stage]));
         let chosen = |is: fn(&Firing) -> bool| by_profile().filter(move |it| is(&it.1.firing));
-        let place = |is| describe_profiles(&chosen(is).map(|it| it.0).listed(), self.by_profile.len());
+        let place = |is| under_profiles_clause(&chosen(is).map(|it| it.0).listed(), self.by_profile.len());
         if let Some(place) = place(|it| it.fired == 0) {
             let mut stages = chosen(|it| it.fired == 0).map(|it| it.1);
             let mut all = *stages.next()?;
@@ -105,7 +105,7 @@ impl StageActivity {
         }
         let place = place(|it| it.acted == 0)?;
         let n_fired: u64 = chosen(|it| it.acted == 0).map(|stage| stage.1.firing.fired).sum();
-        Some(format!("fired {}{place} but changed nothing", format_times(n_fired)))
+        Some(format!("fired {}{place} but changed nothing", format_n_times(n_fired)))
     }
 }
 
@@ -190,7 +190,7 @@ impl Report {
 }
 
 /// Names the profiles, if not all; nothing where there is none.
-fn describe_profiles(profiles: &[&str], n_all: usize) -> Option<String> {
+fn under_profiles_clause(profiles: &[&str], n_all: usize) -> Option<String> {
     let shown = profiles.iter().take(NAMES_SHOWN).copied().listed().join(", ");
     let more = text_if_any(profiles.len().saturating_sub(NAMES_SHOWN), |n| format!(" and {n} more"));
     let place = if profiles.len() == n_all { String::new() } else { format!(" under {shown}{more}") };
@@ -198,7 +198,7 @@ fn describe_profiles(profiles: &[&str], n_all: usize) -> Option<String> {
 }
 
 /// Says how often something happened.
-fn format_times(n: u64) -> String {
+fn format_n_times(n: u64) -> String {
     if n == 1 { "once".to_owned() } else { format!("{} times", thousands(n)) }
 }
 
@@ -214,10 +214,10 @@ pub(super) fn explain_cost_change(
     first: &TableLine,
     stages: &StageActivity,
 ) -> Option<String> {
-    let parts = moved_bill_shares(&line.tally, &first.tally);
+    let parts = bill_part_change_shares(&line.tally, &first.tally);
     let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
     if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {
-        if stages.is_empty() {
+        if stages.has_no_stages() {
             return Some("it has no stages".to_owned());
         }
         let idle = stages.describe_idle_stages().map(|(stage, why)| format!("`{stage}` {why}"));
@@ -228,7 +228,7 @@ pub(super) fn explain_cost_change(
     // What moved then is due to its layout or its memory.
     let lead = match acted {
         0 => "no stage acted".to_owned(),
-        n => format!("acted {}", format_times(n)),
+        n => format!("acted {}", format_n_times(n)),
     };
     let shown = parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed();
     let said = if shown.is_empty() { "no part of the bill changed".to_owned() } else { listed(&shown) };
@@ -238,18 +238,18 @@ pub(super) fn explain_cost_change(
 /// Returns whether no stage of a line ever acted, and its bill is the first line's.
 pub(super) fn has_no_effect(line: &TableLine, first: &TableLine) -> bool {
     line.tally.outcome.firings.iter().all(|it| it.acted == 0)
-        && moved_bill_shares(&line.tally, &first.tally).is_some_and(|it| it.is_empty())
+        && bill_part_change_shares(&line.tally, &first.tally).is_some_and(|it| it.is_empty())
 }
 
 /// Returns the parts of the bill that moved, as shares of the first one's cost, the largest first, or nothing
 /// if the two did not do the same work, or some cost is not known.
-fn moved_bill_shares(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
+fn bill_part_change_shares(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
     let whole = first.costs.total()?;
-    Some(moved_bill_usd(tally, first)?.into_iter().map(|(name, usd)| (name, usd / whole)).listed())
+    Some(bill_part_changes_usd(tally, first)?.into_iter().map(|(name, usd)| (name, usd / whole)).listed())
 }
 
 /// Returns the same in US dollars.
-pub(super) fn moved_bill_usd(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
+pub(super) fn bill_part_changes_usd(tally: &Tally, first: &Tally) -> Option<Vec<(String, f64)>> {
     let whole = first.costs.total().filter(|it| *it > 0.0)?;
     if tally.costs.total().is_none() || !tally.outcome.did_as_much_as(&first.outcome) {
         return None;

@@ -39,7 +39,7 @@ impl AddAssign for PartBill {
 
 /// What the prompts of a session were billed, part by part.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionFixed {
+pub struct SessionPartBills {
     /// When it began and ended, in milliseconds since 1970, if its log says so.
     pub span_ms: Option<[i64; 2]>,
     /// The tokens of its first billed prompt.
@@ -54,7 +54,7 @@ pub struct SessionFixed {
     pub output: Cost,
 }
 
-impl SessionFixed {
+impl SessionPartBills {
     /// Follows the fixed part of a session through its billed prompts; `None` if its requests have no bills of their own.
     pub fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
         timeline.recorded.as_ref().filter(|it| !it.is_spread && it.usage.iter().any(Option::is_some))?;
@@ -94,7 +94,7 @@ impl SessionFixed {
     }
 
     /// Returns the fixed tokens of its first prompt.
-    pub fn first_fixed_tokens(&self) -> Tokens {
+    pub fn first_prompt_fixed_tokens(&self) -> Tokens {
         self.first.values().sum()
     }
 
@@ -111,7 +111,7 @@ impl SessionFixed {
 pub struct SenderSession<'f> {
     /// Whose it is.
     pub by: &'f SessionBill,
-    pub fixed: Option<&'f SessionFixed>,
+    pub fixed: Option<&'f SessionPartBills>,
     pub as_logged: Option<&'f BillAsLogged>,
 }
 
@@ -189,7 +189,7 @@ impl<'f> FixedPartBySender<'f> {
                 all.by_sender.entry((sender, *part)).or_default().add_session(*first, bill, weight);
                 all.parts.entry(*part).or_default().add_session(*first, bill, weight);
             }
-            let (first, bill) = (session.first_fixed_tokens(), session.total_fixed_bill());
+            let (first, bill) = (session.first_prompt_fixed_tokens(), session.total_fixed_bill());
             all.senders.entry(sender).or_default().add_session(first, bill, weight);
             all.total.add_session(first, bill, weight);
             all.messages += session.messages;

@@ -123,7 +123,7 @@ impl SearchResultCharts<'_> {
         let line = |shown: &Candidate| {
             let name = shown.name.clone() + &or_nothing(shown.mark, |mark| format!(" ({mark})"));
             let kept = evidence_kept_text(shown.kept);
-            let line = ForestLine::of_cost_change(name, shown.change?, shown.interval, kept);
+            let line = ForestLine::of_relative_cost(name, shown.change?, shown.interval, kept);
             Some(ForestLine { interval_over: shown.interval_over, ..line })
         };
         let forest = ForestPlot {

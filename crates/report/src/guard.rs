@@ -184,7 +184,7 @@ impl GuardContext<'_> {
                     };
                     let holds = found.as_ref().is_ok_and(holds);
                     let bound = format!("{word} {}", bound_in_words(bound));
-                    let open = self.open_verdict(run, found.map(|it| it.0));
+                    let open = self.draft_verdict(run, found.map(|it| it.0));
                     let verdict = GuardVerdict { bound, holds, ..open };
                     verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
                 }
@@ -199,7 +199,7 @@ impl GuardContext<'_> {
                     let most = sign * share.number;
                     let mark = if most < 0.0 { '−' } else { '+' };
                     let bound = format!("{word} {mark}{}% against {over}", most.abs());
-                    let verdict = GuardVerdict { bound, holds, ..self.open_verdict(run, found) };
+                    let verdict = GuardVerdict { bound, holds, ..self.draft_verdict(run, found) };
                     let verdict = GuardVerdict { is_better_higher: Some(is_lower), ..verdict };
                     verdicts.push(GuardVerdict { is_change: true, ..verdict });
                 }
@@ -212,9 +212,9 @@ impl GuardContext<'_> {
     }
 
     /// Returns the value that must be within the bound: the number, or the nearer end of its interval.
-    fn least_favourable_value(&self, number: &GuardedNumber, is_lower: bool) -> f64 {
+    fn least_favourable_value(&self, number: &GuardedNumber, is_lower_bound: bool) -> f64 {
         match number.interval.filter(|_| self.guard.guard.surely) {
-            Some([low, _]) if is_lower => low.min(number.value),
+            Some([low, _]) if is_lower_bound => low.min(number.value),
             Some([_, high]) => high.max(number.value),
             None => number.value,
         }
@@ -228,11 +228,11 @@ impl GuardContext<'_> {
         let found = found.ok_or_else(|| "no policy acts on this load".to_owned());
         let holds = found.as_ref().is_ok_and(|it| it.value > 0.0);
         let (metric, bound) = (format!("stages.{stage}.fired"), "at least 1".to_owned());
-        GuardVerdict { metric, bound, holds, ..self.open_verdict(run, found) }
+        GuardVerdict { metric, bound, holds, ..self.draft_verdict(run, found) }
     }
 
     /// Returns what a verdict says beside its bound, and whether that holds.
-    fn open_verdict(&self, own: &RunNumbers<'_>, number: Result<GuardedNumber, String>) -> GuardVerdict {
+    fn draft_verdict(&self, own: &RunNumbers<'_>, number: Result<GuardedNumber, String>) -> GuardVerdict {
         let Run { policy, scenario, profile, .. } = own.run;
         let surely = self.guard.guard.surely;
         GuardVerdict {

@@ -9,7 +9,7 @@ use super::effects::{changes_by_assumption_grid, changes_by_session_grids};
 use super::names::names_without_folders;
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
-use super::verdict::{PolicyChoice, Verdict, format_round_percent};
+use super::verdict::{PolicyChoice, Verdict, format_trimmed_percent};
 use super::{ALL, RunBrief, distinct, template};
 use crate::prelude::*;
 use ctxsim_engine::measure::{Better, Remembered};
@@ -148,7 +148,7 @@ fn cause_pieces(
     let guards = report.guards_heading().map(|it| PagePiece::list(&it, report.guard_lines(detail)));
     let sections = [
         guards.unwrap_or_default(),
-        report.filled_grids().into_iter().map(PagePiece::table).listed(),
+        report.contents_and_miss_grids().into_iter().map(PagePiece::table).listed(),
         report.memory_file_cost_line().into_iter().map(PagePiece::Text).listed(),
         PagePiece::fold(counted(effects.len(), "table") + " on what changes the cost", effects),
         PagePiece::fold(counted(figures.len(), "further chart"), PagePiece::charts(figures)),
@@ -253,15 +253,16 @@ impl Card {
         title: Option<&String>,
         plain: Self,
     ) -> Self {
-        let kept = format_round_percent(verdict.min_evidence);
+        let kept = format_trimmed_percent(verdict.min_evidence);
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
-        let next =
-            next.filter(|line| section.is_some_and(|it| it.cost_change(line).is_some_and(|it| it > 0.0)));
+        let next = next.filter(|line| {
+            section.is_some_and(|it| it.relative_cost_change(line).is_some_and(|it| it > 0.0))
+        });
         let usd = |it: &TableLine| it.tally.costs.total().unwrap_or(f64::INFINITY);
         let next = next.min_by(|one, other| usd(one).total_cmp(&usd(other)));
         let told = next.and_then(|line| {
-            let change = section?.cost_change(line)?;
+            let change = section?.relative_cost_change(line)?;
             Some((
                 line,
                 cost_change_text_and_tone(change, true),
@@ -313,7 +314,7 @@ impl Card {
                 ..plain
             };
         }
-        let kept = format_round_percent(verdict.min_evidence);
+        let kept = format_trimmed_percent(verdict.min_evidence);
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
         let Some(change) = best.change else {
             return Self::keep_baseline_card(verdict, section, best.title.as_ref(), plain);
@@ -334,7 +335,7 @@ fn is_change_sure(choice: &PolicyChoice) -> bool {
 
 /// Says how many of the published figures are reproduced.
 fn published_figures_card(report: &Report) -> Option<Card> {
-    let lines = report.figure_lines();
+    let lines = report.compare_figures();
     let judged: Vec<_> = lines.iter().filter_map(|it| Some((it, it.within?))).listed();
     let missed: Vec<&str> = judged.iter().filter(|it| !it.1).map(|(line, _)| line.name.as_str()).listed();
     let words = if missed.is_empty() { Vec::new() } else { vec![format!("Outside: {}.", missed.join("; "))] };

@@ -50,7 +50,7 @@ fn section_json(section: &Section) -> Value {
         let mut fields = group! {
             "policy": line.policy.clone(),
             "totals": Value::serialised(&RunTotals::new(&line.tally)),
-            "change": (nth > 0).then(|| section.cost_change(line)).flatten(),
+            "change": (nth > 0).then(|| section.relative_cost_change(line)).flatten(),
             "spread": Value::serialised(&line.spread),
         };
         // The 95% interval of the change over what is assumed alone.
@@ -80,7 +80,7 @@ pub fn run_json_value(run: &Run) -> serde_json::Value {
 /// A value that JSON cannot hold.
 pub fn report_json(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
-    let (verdicts, figures) = (report.verdicts_of(&sections).into_iter(), report.figure_lines());
+    let (verdicts, figures) = (report.verdicts_of(&sections).into_iter(), report.compare_figures());
     let document = ReportJson {
         schema: SCHEMA,
         suite: report.suite.as_deref(),
@@ -116,17 +116,17 @@ impl<'a> RunNumbers<'a> {
     }
 
     /// Returns the number at a dotted path.
-    pub fn number_at(&self, place: &str) -> Option<f64> {
-        self.value_at(place)?.number()
+    pub fn number_at(&self, path: &str) -> Option<f64> {
+        self.value_at(path)?.number()
     }
 
     /// Returns one of the numbers of a list at a place.
-    pub fn list_number_at(&self, place: &str, nth: usize) -> Option<f64> {
-        if let Value::List(all) = self.value_at(place)? { all.get(nth)?.number() } else { None }
+    pub fn list_number_at(&self, path: &str, nth: usize) -> Option<f64> {
+        if let Value::List(all) = self.value_at(path)? { all.get(nth)?.number() } else { None }
     }
 
-    fn value_at(&self, place: &str) -> Option<&Value> {
-        self.values.get_or_init(|| fields(&RunRow::new(self.run, self.label))).at(place)
+    fn value_at(&self, path: &str) -> Option<&Value> {
+        self.values.get_or_init(|| fields(&RunRow::new(self.run, self.label))).at(path)
     }
 }
 

@@ -69,15 +69,15 @@ pub fn published_task_effects(families: &[PolicyFamily]) -> Option<String> {
 }
 
 /// Returns why a window of so many of the newest requests is its user's to judge, where it is small against the requests of the sessions.
-pub fn narrow_window_reason(window: u64, requests: &[u64]) -> Option<String> {
+pub fn narrow_window_reason(window_requests: u64, session_requests: &[u64]) -> Option<String> {
     let known = KnownTask::declared();
-    let mut sorted = requests.to_vec();
+    let mut sorted = session_requests.to_vec();
     sorted.sort_unstable();
     let middle = *sorted.get(sorted.len() / 2)?;
-    let is_narrow = (window as f64) < known.window.share * middle as f64;
+    let is_narrow = (window_requests as f64) < known.window.share * middle as f64;
     let worst = worst_turns_multiple(known).filter(|_| is_narrow)?;
     let source = known.sources.first().map_or("", |it| it.1.title.as_str());
-    let (n, most) = (counted(window as usize, "request"), fixed(worst, 1));
+    let (n, most) = (counted(window_requests as usize, "request"), fixed(worst, 1));
     Some(format!(
         "it leaves the results of the newest {n}, and half of the sessions have {middle} or more: agents took up to {most} times the turns with \
          such windows ({source})"

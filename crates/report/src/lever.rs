@@ -146,7 +146,7 @@ pub struct Lever {
 
 impl Lever {
     /// Says what it saves of a month of its agent's sessions.
-    pub fn with_month_usd(self, month_usd: Option<f64>) -> Self {
+    pub fn with_monthly_cost(self, month_usd: Option<f64>) -> Self {
         // Nothing is never less than nothing.
         let dollars = |change: f64| month_usd.map(|it| 0.0 - change * it);
         Self {
@@ -186,8 +186,8 @@ const SEEN: f64 = 0.01;
 
 /// Returns what is worth a reader's time: what is pasted first, then the best of each setting alone and of each lever that bills tell, the most
 /// saved first. Of a setting that is pasted, it is what would save more, at a price.
-pub fn best_lever_of_each_setting(levers: &[Lever], pasted: Option<usize>) -> Vec<&Lever> {
-    let pasted = pasted.and_then(|it| levers.get(it));
+pub fn best_lever_of_each_setting(levers: &[Lever], pasted_index: Option<usize>) -> Vec<&Lever> {
+    let pasted = pasted_index.and_then(|it| levers.get(it));
     let mut best: Vec<&Lever> = Vec::new();
     // Of two that are *do*, the one that saves more at its lower end comes first.
     let high = |it: &Lever| it.interval.filter(|_| it.word == Some(Word::Do)).map_or(0.0, |[_, high]| high);
@@ -226,10 +226,10 @@ pub struct TurnsBreakEven {
 impl TurnsBreakEven {
     /// Returns at how many more turns a change in cost is none, if as many turns again cost so much of the base's cost; nothing where nothing is
     /// saved.
-    pub fn new(change: f64, interval: Option<[f64; 2]>, again: f64) -> Option<Self> {
-        let percent = |change: f64| 0.0 - 100.0 * change / again;
+    pub fn new(change: f64, interval: Option<[f64; 2]>, doubling_turns_cost: f64) -> Option<Self> {
+        let percent = |change: f64| 0.0 - 100.0 * change / doubling_turns_cost;
         let interval = interval.map(|[low, high]| [percent(high), percent(low)]);
-        (change < 0.0 && again > 0.0).then(|| Self { percent: percent(change), interval })
+        (change < 0.0 && doubling_turns_cost > 0.0).then(|| Self { percent: percent(change), interval })
     }
 
     /// Returns it as the end of a sentence on a saving.

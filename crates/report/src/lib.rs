@@ -74,7 +74,7 @@ use ctxsim_timeline::import::{LossReason, may_be_billed};
 use crate::prelude::*;
 
 pub use as_logged::BillAsLogged;
-pub use figures::FigureLine;
+pub use figures::ComparedFigure;
 pub use folded::FoldedRuns;
 pub use guard::GuardVerdict;
 pub use lines::RunBrief;
@@ -193,7 +193,7 @@ impl RecordingLosses {
     }
 
     /// Returns how many records cannot be read, each of which may have been a billed request.
-    pub fn n_unread_records(&self) -> usize {
+    pub fn n_maybe_billed_records(&self) -> usize {
         self.0.iter().filter(|it| may_be_billed(it.0)).map(|it| it.1.records).sum()
     }
 
@@ -325,7 +325,7 @@ impl Report {
     }
 
     /// Returns the cards of runs whose findings have some.
-    pub fn run_cards_json(&self) -> Vec<serde_json::Value> {
+    pub fn finding_cards_json(&self) -> Vec<serde_json::Value> {
         let card = |run: &Run| run.findings.as_ref()?.card(run, self.suite.as_deref(), &self.notes);
         self.runs.iter().filter_map(card).listed()
     }
@@ -338,7 +338,7 @@ impl Report {
 
     /// Returns, where this is the first report on recorded sessions, what fills their prompts and what missed the cache.
     pub fn prompt_and_miss_grids(&self) -> Vec<Grid> {
-        if self.next.is_some() { self.filled_grids() } else { Vec::new() }
+        if self.next.is_some() { self.contents_and_miss_grids() } else { Vec::new() }
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.

@@ -62,7 +62,7 @@ impl PolicySum {
     fn new(run: &Run) -> Self {
         let (run_of_all, stages) = (run.clone(), StageActivity::default());
         let mut sum = Self { run: run_of_all, stages, n_runs: 0, n_stopped: 0, stopped: None };
-        sum.note_run(run);
+        sum.note_stages_and_stop(run);
         sum
     }
 
@@ -71,11 +71,11 @@ impl PolicySum {
         if self.run.apply != run.apply {
             self.run.apply = None;
         }
-        self.note_run(run);
+        self.note_stages_and_stop(run);
     }
 
     /// Notes what is not a number of the tally.
-    fn note_run(&mut self, run: &Run) {
+    fn note_stages_and_stop(&mut self, run: &Run) {
         self.n_runs += 1;
         self.stages.add_run(run);
         if let Some(failure) = run.tally.outcome.failure {

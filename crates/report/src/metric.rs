@@ -18,16 +18,16 @@ struct NumberStyle {
 }
 
 const fn usual_column(
-    place: &'static str,
+    metric_name: &'static str,
     heading: &'static str,
-    leaves: Option<u8>,
+    hiding_rank: Option<u8>,
     better: Better,
 ) -> NumberStyle {
-    NumberStyle { place, heading, leaves, better: Some(better) }
+    NumberStyle { place: metric_name, heading, leaves: hiding_rank, better: Some(better) }
 }
 
-const fn optional_column(place: &'static str, heading: &'static str) -> NumberStyle {
-    NumberStyle { place, heading, leaves: None, better: None }
+const fn optional_column(metric_name: &'static str, heading: &'static str) -> NumberStyle {
+    NumberStyle { place: metric_name, heading, leaves: None, better: None }
 }
 
 /// The columns that tables have if nothing is asked for, from left to right; policies are compared by them.
@@ -100,10 +100,10 @@ pub trait ShownMetric {
     }
 
     /// Returns a value as text, with a number of decimals for dollars.
-    fn format_number(&self, number: f64, decimals: usize) -> String {
+    fn format_number(&self, number: f64, usd_decimals: usize) -> String {
         match shown_unit(self.metric()) {
             Some(ColumnUnit::Share) => percent(number),
-            Some(ColumnUnit::Usd) => fixed(number, decimals),
+            Some(ColumnUnit::Usd) => fixed(number, usd_decimals),
             Some(ColumnUnit::Count | ColumnUnit::Tokens) => fixed(number, 0),
             Some(ColumnUnit::Minutes) => fixed(number, 1),
             _ => numbers::expected(number),
@@ -124,17 +124,17 @@ pub trait ShownMetric {
     fn format_cells<'t>(
         &self,
         tallies: impl Iterator<Item = &'t Tally>,
-        digits: TokenFormat,
-        decimals: usize,
+        token_format: TokenFormat,
+        usd_decimals: usize,
     ) -> Vec<String> {
         let values: Vec<Value> = tallies.map(|it| self.metric().value(it)).listed();
         let has_fraction = values.iter().filter_map(Value::number).any(|it| it.fract() != 0.0);
         let unit = shown_unit(self.metric());
         let cell = |value: &Value| match (unit, value) {
-            (Some(ColumnUnit::Tokens), Value::Count(count)) => digits(*count),
+            (Some(ColumnUnit::Tokens), Value::Count(count)) => token_format(*count),
             (_, Value::Count(count)) => thousands(*count),
             (Some(ColumnUnit::Share), Value::Real(share)) => percent(*share),
-            (Some(ColumnUnit::Usd), Value::Real(amount)) => fixed(*amount, decimals),
+            (Some(ColumnUnit::Usd), Value::Real(amount)) => fixed(*amount, usd_decimals),
             (Some(ColumnUnit::Minutes), Value::Real(minutes)) => fixed(*minutes, 1),
             // Fractions of a token are of no interest.
             (Some(ColumnUnit::Tokens), Value::Real(count)) => fixed(*count, 0),

@@ -37,7 +37,7 @@ impl Report {
     }
 
     /// Returns what a reader of the numbers must know of runs that failed.
-    pub fn notes_on_failures(&self, baseline: &str) -> Vec<String> {
+    pub fn notes_on_failed_baseline(&self, baseline: &str) -> Vec<String> {
         let failed = self.failures.iter().filter(|it| it.policy == baseline);
         let scenarios = distinct(failed.map(|it| it.scenario.as_str())).join(", ");
         if scenarios.is_empty() {
@@ -88,7 +88,7 @@ impl Report {
     /// Describes by profile which recorded compactions the policies avoid, and what each policy costs with all
     /// of them and with none; empty if nothing was compacted.
     pub fn notes_on_compactions(&self) -> Vec<String> {
-        let is_own = self.is_several_under_own_models();
+        let is_own = self.has_sessions_under_own_models();
         let mut groups: IndexMap<Option<&str>, IndexSet<&str>> = IndexMap::new();
         for run in self.run_briefs().filter(|it| it.figures.has_resets) {
             groups.entry((!is_own).then_some(run.profile)).or_default().insert(run.scenario);

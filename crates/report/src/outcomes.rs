@@ -96,14 +96,14 @@ impl GroupMean {
         let share = |it: &Self| it.square.powi(2) / it.freedom;
         let freedom = (square.powi(2) / (share(self) + share(base))).floor().max(1.0);
         let freedom = if freedom.is_finite() { freedom as u64 } else { 1 };
-        let reach = student(freedom) * interval_widening(n_compared) * square.sqrt();
+        let reach = student(freedom) * interval_widening_factor(n_compared) * square.sqrt();
         let centre = self.centre - base.centre;
         [centre - reach, centre + reach]
     }
 }
 
 /// Returns how many times as wide an interval is, if so many have to hold together: by the tails of the normal distribution.
-fn interval_widening(n_compared: usize) -> f64 {
+fn interval_widening_factor(n_compared: usize) -> f64 {
     let reach = |misses: f64| {
         // The tail beyond x is less than exp(-x²/2) / (x √2π): wide enough, and exact enough for a ratio.
         let tail = |x: f64| (-x * x / 2.0).exp() / (x * std::f64::consts::TAU.sqrt());

@@ -13,7 +13,7 @@ use ctxsim_timeline::import::LossReason;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-pub use room::SumRoom;
+pub use room::SumHeadroom;
 
 /// What all parts of a job have in common, by the kind of job.
 pub trait JobKind: Clone + Serialize + DeserializeOwned {
@@ -297,7 +297,7 @@ pub struct PartSet {
     /// By place in the plan, where the part stands and the digest of its text.
     places: BTreeMap<usize, (usize, u128)>,
     /// What is left for the numbers of parts.
-    room: SumRoom,
+    room: SumHeadroom,
 }
 
 impl PartSet {
@@ -308,7 +308,7 @@ impl PartSet {
     pub fn add_part<H: JobKind>(
         &mut self,
         part: &JobPart<H>,
-        number: usize,
+        part_number: usize,
         text_digest: u128,
     ) -> Result<(), Box<Diagnostic>> {
         let job = self.job.get_or_insert_with(|| part.job.clone());
@@ -329,7 +329,7 @@ impl PartSet {
             let message = format!("{} is number {} of {}", part.name, part.nth, part.of);
             return Err(part_problem(Code("part-broken"), "job", message, "run its shard again"));
         }
-        let (_, known) = *self.places.entry(part.nth).or_insert((number, text_digest));
+        let (_, known) = *self.places.entry(part.nth).or_insert((part_number, text_digest));
         if known != text_digest {
             let message = format!("two parts of {} differ", part.name);
             let help = "remove both and run their shard again";
@@ -342,7 +342,7 @@ impl PartSet {
     ///
     /// # Errors
     /// Some are missing.
-    pub fn numbers_in_plan_order(&self) -> Result<Vec<usize>, Box<Diagnostic>> {
+    pub fn part_numbers_in_plan_order(&self) -> Result<Vec<usize>, Box<Diagnostic>> {
         let order: Vec<usize> = self.places.values().map(|it| it.0).listed();
         let missing = self.of - order.len();
         if missing == 0 && !order.is_empty() {

@@ -11,7 +11,7 @@ use ctxsim_timeline::row::{ANY, Head, heads, heads_of};
 ///
 /// # Errors
 /// No run can; returns the path that was probably meant, if any.
-pub fn check_metric_path(path: &str) -> Result<(), Option<String>> {
+pub fn check_or_suggest_metric_path(path: &str) -> Result<(), Option<String>> {
     // A place that is right is found in its own group; only for one that is wrong are all of them listed.
     let group = path.split('.').next().unwrap_or_default();
     let own = heads_of::<RunRow<'_>>(|it| it == group);
@@ -72,14 +72,14 @@ mod tests {
             "memory_calls.accuracy.counting.mean",
             "memory_calls.storage.shards",
         ] {
-            assert_eq!(check_metric_path(known), Ok(()), "{known}");
+            assert_eq!(check_or_suggest_metric_path(known), Ok(()), "{known}");
         }
-        let meant = |place: &str| check_metric_path(place).err().flatten();
+        let meant = |place: &str| check_or_suggest_metric_path(place).err().flatten();
         assert_eq!(meant("totals.request").as_deref(), Some("totals.requests"));
         assert_eq!(meant("evidence_kept").as_deref(), Some("totals.evidence_kept"));
         assert_eq!(meant("evidnce_kept").as_deref(), Some("totals.evidence_kept"));
         assert_eq!(meant("retention.accuracy").as_deref(), Some("retention.accuracy.mean"));
-        assert_eq!(check_metric_path("policy"), Err(None), "a name is no number");
-        assert_eq!(check_metric_path("colour"), Err(None));
+        assert_eq!(check_or_suggest_metric_path("policy"), Err(None), "a name is no number");
+        assert_eq!(check_or_suggest_metric_path("colour"), Err(None));
     }
 }

@@ -137,7 +137,7 @@ pub struct RealisedKind {
 impl Realised {
     /// Holds a forecast against later sessions that are known to have the change, or not; those of kinds that it does not know take no part.
     pub fn new(saved: &SavingsForecast, later: &[LaterSession]) -> Self {
-        let is_known = |it: &&LaterSession| saved.bills_of_kind(&it.kind).is_some();
+        let is_known = |it: &&LaterSession| saved.base_bills(&it.kind).is_some();
         let (known, unknown): (Vec<_>, Vec<_>) = later.iter().partition(is_known);
         let mut left_out = Vec::new();
         if !unknown.is_empty() {
@@ -203,7 +203,7 @@ fn results_by_kind(saved: &SavingsForecast, later: &[&LaterSession]) -> Vec<Real
         let bills = known.map(|it| it.bills).filter(|it| it.size > 0.0);
         let change = known.map_or(saved.change, |it| it.change);
         let hoped = sum_from_zero(after.iter().map(|it| it.size * it.change.unwrap_or(change)));
-        let before = bills.as_ref().or(saved.bills_of_kind(name)).map_or(0.0, BillsBySize::usd_per_size_unit);
+        let before = bills.as_ref().or(saved.base_bills(name)).map_or(0.0, BillsBySize::usd_per_size_unit);
         (size > 0.0).then(|| RealisedKind {
             kind: name.to_owned(),
             sessions: [bills.map_or(0, |it| it.sessions), after.len() as u64],
@@ -223,11 +223,11 @@ struct LaterUnit {
 }
 
 /// Returns the units that are drawn: sessions, or days of a trial.
-fn sums_by_session_or_day(saved: &SavingsForecast, own: &[&LaterSession], rate: f64) -> Vec<LaterUnit> {
+fn sums_by_session_or_day(saved: &SavingsForecast, own: &[&LaterSession], rate_scale: f64) -> Vec<LaterUnit> {
     let mut days: IndexMap<(usize, &str), LaterUnit> = IndexMap::new();
     for (nth, later) in own.iter().enumerate() {
-        let bills = saved.bills_of_kind(&later.kind);
-        let before = bills.map_or(0.0, |it| it.usd_per_size_unit() * later.size) * rate;
+        let bills = saved.base_bills(&later.kind);
+        let before = bills.map_or(0.0, |it| it.usd_per_size_unit() * later.size) * rate_scale;
         let kind = || saved.kinds.iter().find(|kind| kind.name == later.kind).map(|it| it.change);
         let change = later.change.or_else(kind).unwrap_or(saved.change);
         let key = later.day.as_deref().map_or((nth + 1, ""), |day| (0, day));
@@ -287,7 +287,7 @@ impl LaterSum {
         let times_ms = later.iter().filter_map(|it| it.at_ms);
         let drift = saved.drift.as_ref();
         let drift = drift.map_or(0.0, |it| it.relative_variance(it.count_blocks(times_ms)));
-        let earlier = || drift + earlier_rates_variance(saved, later) / before.powi(2);
+        let earlier = || drift + expected_bill_variance(saved, later) / before.powi(2);
         let rate = compared.map_or_else(earlier, |it| it.variance);
         let is_played = later.iter().all(|it| it.change.is_some());
         let spread = (saved.interval[1] - saved.interval[0]) / (2.0 * Z);
@@ -337,7 +337,7 @@ impl LaterSum {
 }
 
 /// Returns the variance that the earlier rates give what later sessions would have been billed.
-fn earlier_rates_variance(saved: &SavingsForecast, later: &[&LaterSession]) -> f64 {
+fn expected_bill_variance(saved: &SavingsForecast, later: &[&LaterSession]) -> f64 {
     let size = |of: Option<&str>| {
         let those = later.iter().filter(|it| of.is_none_or(|kind| it.kind == kind));
         sum_from_zero(those.map(|it| it.size))

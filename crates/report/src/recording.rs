@@ -3,7 +3,7 @@
 use crate::SharedFront;
 use crate::as_logged::{BillAsLogged, ProfileOf, sum_bills};
 use crate::bill_by::SessionBill;
-use crate::fixed::{SenderSession, SessionFixed};
+use crate::fixed::{SenderSession, SessionPartBills};
 use crate::prelude::*;
 use ctxsim_timeline::import::{Imported, Indexed, LossReason};
 use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
@@ -76,7 +76,7 @@ pub struct SessionContents {
     pub by: SessionBill,
     /// What the fixed part of its prompts was billed, if its requests have bills of their own.
     #[serde(skip)]
-    pub fixed: Option<SessionFixed>,
+    pub fixed: Option<SessionPartBills>,
     /// The session whose agent started it, if it is a sub-agent's.
     pub parent: Option<String>,
     /// What other sessions send of its prompts, if any are known.
@@ -98,14 +98,14 @@ pub struct LeftOutRecords {
 
 impl FileContents {
     /// Sums up what was imported of a file.
-    pub fn new(file: &str, imported: &[Imported], profile_of: ProfileOf<'_>) -> Self {
+    pub fn new(file_name: &str, imported: &[Imported], profile_of: ProfileOf<'_>) -> Self {
         let left_out = imported.first().map_or(&[] as &[LossReason], |it| it.losses.as_slice());
         let held = |it: &LossReason| {
             let LossReason { what, count, lines, .. } = it.clone();
             LeftOutRecords { what, count, lines }
         };
         Self {
-            file: file.to_owned(),
+            file: file_name.to_owned(),
             format: imported.first().map_or("", |it| it.format),
             sessions: imported.iter().map(|it| SessionContents::new(it, profile_of)).listed(),
             left_out: left_out.iter().map(held).listed(),
@@ -118,7 +118,7 @@ impl FileContents {
     }
 
     /// Returns what is fixed of its sessions' prompts, for adding it up.
-    pub fn fixed_prompt_parts(&self) -> impl Iterator<Item = SenderSession<'_>> {
+    pub fn fixed_parts_by_session(&self) -> impl Iterator<Item = SenderSession<'_>> {
         self.sessions.iter().map(|session| SenderSession {
             by: &session.by,
             fixed: session.fixed.as_ref(),
@@ -130,7 +130,7 @@ impl FileContents {
     pub fn assign_owners(&mut self, index: &[Indexed]) {
         for session in &mut self.sessions {
             let own = index.iter().find(|it| it.session == session.session).or(index.first());
-            own.into_iter().for_each(|it| session.by.set_owner_from_index(it));
+            own.into_iter().for_each(|it| session.by.set_project_and_user(it));
         }
     }
 }
@@ -175,7 +175,7 @@ impl SessionContents {
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
             as_logged: BillAsLogged::from_timeline(timeline, profile_of),
             by: SessionBill::from_timeline(timeline, profile_of),
-            fixed: SessionFixed::from_timeline(timeline, profile_of),
+            fixed: SessionPartBills::from_timeline(timeline, profile_of),
             parent: timeline.spine.sessions.first().and_then(|it| it.parent.clone()),
             shared: SharedFront::from_timeline(timeline),
             assumptions: timeline.assumptions.clone(),
@@ -224,11 +224,11 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
         let summaries = file.sessions.iter().map(|session| {
             (session.summary_requests, session.summary_prompt_tokens, session.summary_output_tokens)
         });
-        text += &separate_requests_line("wrote a summary of the history", summaries);
+        text += &uncounted_requests_line("wrote a summary of the history", summaries);
         let left = file.sessions.iter();
         let left = left.map(|it| (it.left_requests, it.left_prompt_tokens, it.left_output_tokens));
-        text += &separate_requests_line("lie on branches that the user left", left);
-        text += &sub_agents_and_shared_fronts(&file.sessions);
+        text += &uncounted_requests_line("lie on branches that the user left", left);
+        text += &sub_agent_and_sharing_text(&file.sessions);
         let lost = file.left_out.iter();
         let lost =
             lost.map(|it| [it.count.to_string(), format!("{} ({})", it.what, line_numbers_text(&it.lines))]);
@@ -238,10 +238,10 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
 }
 
 /// How many requests stand apart from the others, and what they were billed: tokens in, and tokens out.
-type BillsApart = (usize, Option<Tokens>, Option<Tokens>);
+type CountAndTokens = (usize, Option<Tokens>, Option<Tokens>);
 
 /// Says how many requests of a kind stand apart from the others, and what they were billed, by session.
-fn separate_requests_line(what: &str, bills: impl Iterator<Item = BillsApart>) -> String {
+fn uncounted_requests_line(what: &str, bills: impl Iterator<Item = CountAndTokens>) -> String {
     let (mut n, mut input, mut output): (usize, Tokens, Tokens) = (0, 0, 0);
     for (requests, prompts, answers) in bills {
         n += requests;
@@ -254,15 +254,18 @@ fn separate_requests_line(what: &str, bills: impl Iterator<Item = BillsApart>) -
 }
 
 /// Lists what is left out: how often, and what.
-fn left_out_text(lost: Vec<[String; 2]>) -> String {
-    if lost.is_empty() {
+fn left_out_text(counts_and_reasons: Vec<[String; 2]>) -> String {
+    if counts_and_reasons.is_empty() {
         return "\nnothing is left out\n".to_owned();
     }
-    format!("\nleft out\n{}", draw_whole(&Grid::new("", 0, &[""; 2], lost).with(CellKind::Text, &[1])))
+    format!(
+        "\nleft out\n{}",
+        draw_whole(&Grid::new("", 0, &[""; 2], counts_and_reasons).with(CellKind::Text, &[1]))
+    )
 }
 
 /// Says which sessions are sub-agents', and what other sessions had left for each.
-fn sub_agents_and_shared_fronts(sessions: &[SessionContents]) -> String {
+fn sub_agent_and_sharing_text(sessions: &[SessionContents]) -> String {
     let mut text = String::new();
     for session in sessions {
         let name = if session.session.is_empty() { "the session" } else { &session.session };
@@ -331,13 +334,13 @@ fn costliest_files_overview(files: &[FileContents]) -> String {
     let counts = format!("{}, {}", counted(files.len(), "file"), counted(n_sessions, "session"));
     let table = draw_whole(&Grid::from_columns("", 2, &rows, &columns));
     let more = text_if_any(more, |n| format!("… and {} more, which cost no more\n", thousands(n as u64)));
-    format!("\n{counts}\n\n{table}{more}{}", left_out_tally(files))
+    format!("\n{counts}\n\n{table}{more}{}", left_out_by_kind_text(files))
         + "\n`--details` shows the sessions of each file, and all that is left out, with its lines; `--by KEY` divides the bill; `--fixed` shows \
             what every prompt begins with.\n"
 }
 
 /// Returns what is left out of all files, by what it is.
-fn left_out_tally(files: &[FileContents]) -> String {
+fn left_out_by_kind_text(files: &[FileContents]) -> String {
     let mut by_what: IndexMap<&str, [usize; 2]> = IndexMap::new();
     for loss in files.iter().flat_map(|it| &it.left_out) {
         let sum = by_what.entry(&loss.what).or_default();

@@ -15,7 +15,7 @@ pub(super) struct RememberedPair {
 }
 
 /// Returns the numbers that sweeps optimise: the first of each kind of findings.
-pub(super) fn main_numbers_of_findings() -> impl Iterator<Item = &'static Number> {
+pub(super) fn main_number_per_finding() -> impl Iterator<Item = &'static Number> {
     ctxsim_worlds::findings().filter_map(|it| it.numbers.first())
 }
 

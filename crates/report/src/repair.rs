@@ -42,19 +42,19 @@ impl Report {
             groups.entry((repair.stages.clone(), repair.change.as_deref())).or_default().push((run, repair));
         }
         let mut groups = groups.into_values().listed();
-        groups.sort_by_key(|it| std::cmp::Reverse(policies_of(it).len()));
+        groups.sort_by_key(|it| std::cmp::Reverse(distinct_policies(it).len()));
         groups.iter().map(|it| repair_line(it)).listed()
     }
 }
 
 /// Returns the policies of runs, each once.
-fn policies_of<'r>(group: &[(&'r Run, &StageRepair)]) -> Vec<&'r str> {
+fn distinct_policies<'r>(group: &[(&'r Run, &StageRepair)]) -> Vec<&'r str> {
     crate::distinct(group.iter().map(|it| it.0.policy.as_str()))
 }
 
 /// Returns the line of runs with one loss; of several loads the range of what would be recovered.
 fn repair_line(group: &[(&Run, &StageRepair)]) -> String {
-    let policies = policies_of(group);
+    let policies = distinct_policies(group);
     let whom = first_few(policies.iter().map(|it| (*it).to_owned()), NAMED);
     let loses = if policies.len() == 1 { "loses" } else { "lose" };
     let repair = group[0].1;

@@ -64,13 +64,13 @@ impl<'a> RowContext<'a> {
 
 impl RowContext<'_> {
     /// Returns the first columns of its rows: the run, if there are several.
-    fn run_fields(&self) -> Fields {
+    fn run_name_fields(&self) -> Fields {
         let run = RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name };
         if self.names_run { run.fields() } else { Vec::new() }
     }
 
     /// Returns which session a turn belongs to, from 0.
-    fn session_of_turn(&self, turn: TurnIx) -> u32 {
+    fn session_index_of_turn(&self, turn: TurnIx) -> u32 {
         let before = self.sessions.partition_point(|it| it.turns.end <= turn);
         let last = self.sessions.len().saturating_sub(1);
         ix(before.min(last))
@@ -104,7 +104,7 @@ pub fn request_rows(rows: &Ledger, context: RowContext<'_>, costs: &[RequestCost
         let (due, explored) = (due.get(&index).copied(), explored.get(&index).copied());
         RequestInContext { row, id, due, explored, cost: costs.get(index).copied(), context }
     });
-    Rows::new::<RequestInContext<'_>>(context.run_fields(), requests)
+    Rows::new::<RequestInContext<'_>>(context.run_name_fields(), requests)
 }
 
 /// Returns the requests of one conversation, with its length and its index among those of that length.
@@ -121,7 +121,7 @@ pub fn conversation_request_rows(
 
 /// Returns the needs of a run.
 pub fn need_rows(rows: &Ledger, context: RowContext<'_>) -> Rows {
-    Rows::new::<DueNeed<'_>>(context.run_fields(), rows.needs.iter().map(|row| DueNeed { row, context }))
+    Rows::new::<DueNeed<'_>>(context.run_name_fields(), rows.needs.iter().map(|row| DueNeed { row, context }))
 }
 
 /// A need with its context.
@@ -132,7 +132,7 @@ struct DueNeed<'a> {
 
 columns! { DueNeed<'_>;
     /// The session of the recording, from 0.
-    "session": Count = |it| it.context.session_of_turn(it.row.turn_ix),
+    "session": Count = |it| it.context.session_index_of_turn(it.row.turn_ix),
     /// The user's turn in which it was due, from 0.
     "turn": Count = |it| it.row.turn_ix,
     /// The step of the recorded call that revealed it, or the last one of a turn that needed what users asked; null where it was declared.
@@ -206,7 +206,7 @@ impl RequestInContext<'_> {
     }
 
     /// Returns what the recorded request missed of what was cached.
-    fn cache_miss(&self) -> Option<&Miss> {
+    fn recorded_miss(&self) -> Option<&Miss> {
         self.recorded_usage()?;
         let misses = self.context.misses;
         misses.binary_search_by_key(&self.row.step, |it| it.step).ok().map(|at| &misses[at])
@@ -230,7 +230,7 @@ impl RequestInContext<'_> {
     }
 
     /// Returns how long it takes by what was measured of its model; nothing of requests that nobody waits for.
-    fn waiting_seconds(&self) -> Option<f64> {
+    fn expected_wait_seconds(&self) -> Option<f64> {
         let models = Models::new(self.context.profile, self.context.policy.summariser());
         let model = self.cost.map_or_else(|| models.of(self.row.role).waiting, |it| it.waits);
         let one = RequestSums { n: 1, tokens: self.row.tokens(), ..RequestSums::default() };
@@ -245,7 +245,7 @@ impl RequestInContext<'_> {
 
 columns! { RequestInContext<'_>;
     /// The session of the recording, from 0.
-    "session": Count = |it| it.context.session_of_turn(it.row.turn_ix),
+    "session": Count = |it| it.context.session_index_of_turn(it.row.turn_ix),
     /// The user's turn, from 0.
     "turn": Count = |it| it.row.turn_ix,
     /// The step of the timeline, from 0.
@@ -276,11 +276,11 @@ columns! { RequestInContext<'_>;
     /// What the model writes.
     "output_tokens": Tokens = |it| it.row.output,
     /// How long it takes until its last token, by what was measured of its model; null where that has no data, and of requests that nobody waits for.
-    "waiting_s": Seconds = |it| it.waiting_seconds(),
+    "waiting_s": Seconds = |it| it.expected_wait_seconds(),
     /// What the provider billed for the recorded request; null where nothing was recorded.
     "recorded": Group(heads::<Usage>) = |it| it.recorded_usage().as_ref().map(fields),
     /// What the recorded request did not read although it was cached, and why as far as the log says; null where nothing was missed.
-    "missed": Group(heads::<Miss>) = |it| it.cache_miss().map(fields),
+    "missed": Group(heads::<Miss>) = |it| it.recorded_miss().map(fields),
     /// The first item of the prompt that changed since the last request; null if none did.
     "first_changed": Count = |it| it.row.change.first_slot,
     /// The stage that changed it, or `code`.

@@ -38,7 +38,7 @@ pub fn report_markdown(report: &Report, detail: Detail) -> Markdown {
     let notes = report.all_notes().into_iter().chain(references).listed();
     let mut blocks = answer_blocks(report, false);
     blocks.extend(table_blocks(report, &report.sections(detail), detail));
-    blocks.push(Block::Facts(report.filled_lines()));
+    blocks.push(Block::Facts(report.memory_and_miss_lines()));
     blocks.extend(guards_block(report, detail).map(Block::Guards));
     blocks.extend(Block::list_if_any("Notes", notes));
     blocks.extend(Block::list_if_any("Assumptions", report.assumption_sentences()));
@@ -71,7 +71,7 @@ fn is_brief(report: &Report, detail: Detail) -> bool {
     detail == Detail::Groups && !report.sessions.is_empty()
 }
 
-fn terminal_blocks(report: &Report, layout: RunLayout<'_>, n_notes: usize) -> Vec<Block> {
+fn terminal_blocks(report: &Report, layout: RunLayout<'_>, max_notes: usize) -> Vec<Block> {
     let RunLayout { on, detail, traces } = layout;
     let (is_whole, is_brief) = (detail == Detail::Scenarios, is_brief(report, detail));
     let mut sections = report.sections(detail);
@@ -81,7 +81,7 @@ fn terminal_blocks(report: &Report, layout: RunLayout<'_>, n_notes: usize) -> Ve
     let mut blocks = answer_blocks(report, is_brief);
     blocks.extend(table_blocks(report, &sections, detail));
     if is_whole {
-        blocks.extend(report.filled_lines().into_iter().map(|line| Block::Facts(vec![line])));
+        blocks.extend(report.memory_and_miss_lines().into_iter().map(|line| Block::Facts(vec![line])));
     }
     // The prompts of a single run: as it was, and under what is advised.
     let advised = report.verdicts().into_iter().find_map(|verdict| verdict.cheapest);
@@ -98,7 +98,7 @@ fn terminal_blocks(report: &Report, layout: RunLayout<'_>, n_notes: usize) -> Ve
         blocks.extend(Block::list_if_any("Assumed:", assumptions));
         None
     } else {
-        let n_more = notes.split_off(notes.len().min(n_notes)).len();
+        let n_more = notes.split_off(notes.len().min(max_notes)).len();
         let mut left_out = Vec::new();
         left_out.extend((n_more > 0).then(|| counted(n_more, "more note")));
         left_out.extend((!assumptions.is_empty()).then(|| counted(assumptions.len(), "assumption")));
@@ -126,7 +126,7 @@ fn answer_blocks(report: &Report, is_brief: bool) -> Vec<Block> {
 fn table_blocks(report: &Report, sections: &[Section], detail: Detail) -> Vec<Block> {
     let mut blocks = report.figures_grid().into_iter().map(Block::Table).listed();
     for section in sections {
-        let ranking = section.shortened_ranking().filter(|_| detail == Detail::Groups);
+        let ranking = section.shortened_ranking_and_note().filter(|_| detail == Detail::Groups);
         let (section, others) = match &ranking {
             Some((short, others)) => (short, Some(others.clone())),
             None => (section, None),
@@ -160,11 +160,11 @@ fn guards_block(report: &Report, detail: Detail) -> Option<GuardsBlock> {
 }
 
 /// Says what a simulation is not, and how recovery was counted.
-fn simulation_limits_sentence(report: &Report, is_whole: bool) -> String {
+fn simulation_limits_sentence(report: &Report, is_detailed: bool) -> String {
     let is_drawn = report.run_briefs().any(|it| it.figures.is_drawn);
     let is_played = report.run_briefs().any(|it| it.figures.n_played > 0);
     let recovery = match (is_drawn, is_played) {
-        _ if !is_whole => "",
+        _ if !is_detailed => "",
         (true, _) => " recovery was sampled;",
         (_, true) => " recovery is an expected value, or the mean of sampled runs;",
         _ => " recovery is an expected value;",

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::ALL;
-use super::firings::{format_stage_firings, stages_json};
+use super::firings::{format_stage_firings, stage_firing_json};
 use crate::prelude::*;
 use ctxsim_engine::ledger::MemorySums;
 use ctxsim_engine::measure::Label;
@@ -27,7 +27,7 @@ impl<'a> RunRow<'a> {
     }
 
     fn stages_value(&self) -> Value {
-        if self.in_words { format_stage_firings(self.run).into() } else { stages_json(self.run).into() }
+        if self.in_words { format_stage_firings(self.run).into() } else { stage_firing_json(self.run).into() }
     }
 
     fn guards_value(&self) -> Value {

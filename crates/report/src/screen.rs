@@ -9,7 +9,7 @@ mod facts;
 mod waiting;
 mod words;
 
-use crate::beside_bill::{BillFootnotes, EstimatedAgents};
+use crate::beside_bill::{BillFootnotes, SubAgentCost};
 use crate::lever::Lever;
 use crate::prelude::*;
 use crate::session::{BillCheck, sum_if_any};
@@ -73,13 +73,13 @@ pub struct ReadSessions {
     pub first_day: Option<String>,
     pub last_day: Option<String>,
     /// The agents, the one with most sessions first.
-    pub agents: Vec<AgentRead>,
+    pub agents: Vec<AgentSessions>,
     pub skipped: Vec<SkippedFile>,
 }
 
 /// The sessions of one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct AgentRead {
+pub struct AgentSessions {
     pub agent: String,
     pub sessions: usize,
     /// The oldest and the newest version; none where no log tells it.
@@ -98,7 +98,7 @@ pub struct ScreenBill {
     /// Billed requests of models without a price, by model; they are in no amount.
     pub requests_without_price: BTreeMap<String, u64>,
     /// Sub-agents of which logs hold totals alone; they are in no amount.
-    pub estimated: Option<EstimatedAgents>,
+    pub estimated: Option<SubAgentCost>,
     /// The plans that logs name: dollars are list prices all the same.
     pub plans: Vec<String>,
 }
@@ -277,14 +277,14 @@ impl ReadSessions {
             days: ends.map_or(0, |(first, last)| day(last).abs_diff(day(first)) + 1),
             first_day: ends.map(|it| calendar::date_text(it.0)),
             last_day: ends.map(|it| calendar::date_text(it.1)),
-            agents: AgentRead::of_each_agent(sessions),
+            agents: AgentSessions::of_each_agent(sessions),
             skipped: skipped.into_iter().filter(|it| !it.is_not_asked).listed(),
             source: None,
         }
     }
 }
 
-impl AgentRead {
+impl AgentSessions {
     fn of_each_agent(sessions: &[SessionFacts]) -> Vec<Self> {
         let mut by_agent: BTreeMap<&str, Vec<&SessionFacts>> = BTreeMap::new();
         sessions.iter().for_each(|it| by_agent.entry(&it.agent).or_default().push(it));
@@ -335,7 +335,7 @@ impl ScreenBill {
             sub_agents: period(&|it| it.is_of_agent),
             requests_without_price,
             estimated: beside.estimate_sub_agents(),
-            plans: beside.plan_names(),
+            plans: beside.subscription_names(),
         }
     }
 }

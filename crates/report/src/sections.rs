@@ -139,7 +139,7 @@ impl Section {
 
     /// Returns the table with the first policy and the ten cheapest of those that acted, and a sentence on the others; `None`
     /// if it is not ranked, or not longer.
-    pub fn shortened_ranking(&self) -> Option<(Self, String)> {
+    pub fn shortened_ranking_and_note(&self) -> Option<(Self, String)> {
         let n_others = self.lines.len().saturating_sub(1);
         if !self.is_ranked || n_others <= SHOWN {
             return None;
@@ -162,7 +162,7 @@ impl Section {
     }
 
     /// Returns the relative difference of a line's cost from the first one's, on the same work.
-    pub fn cost_change(&self, line: &TableLine) -> Option<f64> {
+    pub fn relative_cost_change(&self, line: &TableLine) -> Option<f64> {
         let (tally, first) = (&line.tally, &self.lines.first()?.tally);
         if let Some(spread) = &line.spread {
             return Some(spread.change);
@@ -176,12 +176,12 @@ impl Section {
 
     /// Returns the 95% interval of that difference over what is assumed alone, both policies under the same numbers; `None` where nothing is.
     pub fn cost_change_interval_assumed(&self, line: &TableLine) -> Option<[f64; 2]> {
-        let change = self.cost_change(line).filter(|_| line.assumed.is_some())?;
+        let change = self.relative_cost_change(line).filter(|_| line.assumed.is_some())?;
         Some(line.assumed.interval(change, 0.0))
     }
 
     /// Returns the same with every recorded compaction as recorded; `None` where nothing was compacted.
-    pub fn cost_change_as_recorded(&self, line: &TableLine) -> Option<f64> {
+    pub fn cost_change_with_compactions(&self, line: &TableLine) -> Option<f64> {
         line.tally.resets.filter(|it| it.avoided > 0)?;
         let [cost, other] = [&line.tally, &self.lines.first()?.tally].map(|it| it.bills()[0]);
         let other = other.filter(|it| *it > 0.0)?;
@@ -190,7 +190,8 @@ impl Section {
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.
     fn sort_by_cost(&mut self) {
-        let changes = self.lines.iter().map(|it| self.cost_change(it).unwrap_or(f64::INFINITY)).listed();
+        let changes =
+            self.lines.iter().map(|it| self.relative_cost_change(it).unwrap_or(f64::INFINITY)).listed();
         let mut lines = std::mem::take(&mut self.lines).into_iter();
         self.lines = lines.next().into_iter().listed();
         let mut others = lines.zip(changes.into_iter().skip(1)).listed();
@@ -280,7 +281,7 @@ impl Report {
         let baseline = sums.iter().next().map(|it| table_line(it.1));
         // The first policy is compared with nothing.
         let others = sums.iter().skip(1).filter(|_| first.len() > 1);
-        let samples = cost_ratio_samples(&first, others.map(|it| it.0), briefs(), &self.session_ends_ms());
+        let samples = cost_ratios_by_policy(&first, others.map(|it| it.0), briefs(), &self.session_ends_ms());
         let base = baseline.as_ref().map(|it| &it.tally);
         let reach = |own: &Tally| base.map(|it| own.assumed_reach(it)).unwrap_or_default();
         let reaches = sums.iter().map(|it| reach(&it.1.run.tally)).listed();
@@ -321,13 +322,13 @@ impl Report {
 pub const OWN: &str = "each under the profile of its own model";
 
 /// Returns for each policy the costs of its runs with those of others on the same scenarios, if both got equally far.
-fn cost_ratio_samples<'r>(
-    others: &[RunBrief<'_>],
+fn cost_ratios_by_policy<'r>(
+    base_runs: &[RunBrief<'_>],
     policies: impl Iterator<Item = &'r str>,
     runs: impl Iterator<Item = RunBrief<'r>>,
-    at_ms: &IndexMap<&str, i64>,
+    session_ends_ms: &IndexMap<&str, i64>,
 ) -> Vec<Vec<RatioSample<'static>>> {
-    let others: IndexMap<&str, RunFigures> = others.iter().map(|it| (it.scenario, it.figures)).collect();
+    let others: IndexMap<&str, RunFigures> = base_runs.iter().map(|it| (it.scenario, it.figures)).collect();
     let mut samples: IndexMap<&str, Vec<_>> = policies.map(|it| (it, Vec::new())).collect();
     for run in runs {
         let both = samples.get_mut(run.policy).zip(others.get(run.scenario));
@@ -335,7 +336,8 @@ fn cost_ratio_samples<'r>(
         let turns = [&run.figures, other].map(RunFigures::turns_asked_and_completed);
         let pair = run.figures.cost.zip(other.cost).filter(|it| is_as_much(turns) && it.1 > 0.0);
         // Its projects are those of later sessions, too.
-        let sample = |pair| RatioSample { pair, project: "", at_ms: at_ms.get(run.scenario).copied() };
+        let sample =
+            |pair| RatioSample { pair, project: "", at_ms: session_ends_ms.get(run.scenario).copied() };
         of_policy.extend(pair.map(sample));
     }
     samples.into_values().listed()

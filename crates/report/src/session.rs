@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserializer, de};
 
-use super::filled::FilledPrompts;
+use super::filled::PromptContents;
 use super::{BillAsLogged, SkippedFile};
 use crate::prelude::*;
 use ctxsim_base::quantity::sums;
@@ -51,7 +51,7 @@ pub struct SessionReport {
     pub first_request: Option<FirstRequests>,
     /// What fills its prompts and what of them missed the cache, if it runs under its own model's profile and was billed.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
-    pub filled: Option<FilledPrompts>,
+    pub filled: Option<PromptContents>,
     /// What its pauses cost, if its log tells lifetimes apart.
     #[serde(skip)]
     pub pauses: Option<Pauses>,
@@ -177,7 +177,7 @@ sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd
 impl Report {
     /// Says that records of logs cannot be read: where they were requests, all totals lack them.
     pub fn note_on_unread_records(&self) -> Option<String> {
-        let n = self.losses.n_unread_records();
+        let n = self.losses.n_maybe_billed_records();
         let logs = if self.sessions.len() == 1 { "this log" } else { "these logs" };
         let (is, were) = if n == 1 { ("is", "it was a request") } else { ("are", "they were requests") };
         let records = counted(n, "record");
@@ -219,7 +219,7 @@ impl Report {
 
     /// Returns whether it contains several sessions that each run under their own model's profile, so that
     /// they form one comparison.
-    pub fn is_several_under_own_models(&self) -> bool {
+    pub fn has_sessions_under_own_models(&self) -> bool {
         self.sessions.len() > 1 && self.sessions.iter().all(|it| it.is_under_own_model)
     }
 
@@ -234,15 +234,15 @@ impl Report {
     }
 
     /// Says which command goes on from here; of all there is to say, first what is known without simulating more.
-    pub fn next_command_lines(&self, is_whole: bool) -> Vec<String> {
+    pub fn next_command_lines(&self, is_detailed: bool) -> Vec<String> {
         let Some(next) = &self.next else { return Vec::new() };
         let lane = |is_of_agent: bool, name: &str| {
-            let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent && is_whole);
+            let own = self.sessions.iter().filter(|it| it.parent.is_some() == is_of_agent && is_detailed);
             sum_if_any(own.filter_map(|it| it.pauses)).map(|it| it.words(name))
         };
         let lines = lane(false, "main").into_iter().chain(lane(true, "sub-agents"));
         let command = next.advise_command();
-        let is_short = is_whole || command.chars().count() <= COMMAND;
+        let is_short = is_detailed || command.chars().count() <= COMMAND;
         let command = if is_short { command } else { "ctxsim advise SESSIONS".to_owned() };
         let more = format!("{command} advises on settings of your agent, none of which is in this table");
         lines.chain([more]).listed()

@@ -51,7 +51,7 @@ pub struct SnapshotTable {
 
 /// A changed number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Moved {
+pub struct ChangedNumber {
     /// The policy.
     pub policy: String,
     /// The column of the table.
@@ -106,7 +106,7 @@ pub fn draw_runs_table(runs: &[&Run]) -> String {
 }
 
 /// Lays a table out with columns behind all others, its names in a multiple of a width and its numbers in at least one.
-fn draw_aligned_table(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, least]: [usize; 2]) -> String {
+fn draw_aligned_table(runs: &[&Run], extra: &[(&str, Vec<String>)], [names, least]: [usize; 2]) -> String {
     let mut heads = HEADS.map(|it| it.0);
     if runs.iter().any(|it| planted_facts_share(it).is_some()) {
         heads[6] = "accuracy";
@@ -118,10 +118,10 @@ fn draw_aligned_table(runs: &[&Run], behind: &[(&str, Vec<String>)], [names, lea
     });
     let remembered: Vec<IndexMap<&str, f64>> = remembered.listed();
     let more = super::distinct(remembered.iter().flat_map(|it| it.keys().copied()));
-    let heads = heads.into_iter().chain(more.iter().copied()).chain(behind.iter().map(|it| it.0)).listed();
+    let heads = heads.into_iter().chain(more.iter().copied()).chain(extra.iter().map(|it| it.0)).listed();
     let lines = runs.iter().zip(&remembered).enumerate().map(|(nth, (run, of_run))| {
         let more = more.iter().map(|it| fixed_or_none(of_run.get(it).copied(), DECIMALS));
-        run_cells(run).into_iter().chain(more).chain(behind.iter().map(|it| it.1[nth].clone())).listed()
+        run_cells(run).into_iter().chain(more).chain(extra.iter().map(|it| it.1[nth].clone())).listed()
     });
     let lines = lines.listed();
     let longest = runs.iter().map(|it| it.policy.chars().count()).chain([6]).max().unwrap_or_default();
@@ -157,7 +157,7 @@ fn run_cells(run: &Run) -> Vec<String> {
 }
 
 /// Returns the numbers that changed between two tables, in the order of the new one.
-pub fn changed_numbers(old: &str, new: &str) -> Vec<Moved> {
+pub fn changed_numbers(old: &str, new: &str) -> Vec<ChangedNumber> {
     let (old, new) = (parse_cells(old), parse_cells(new));
     let mut moved = Vec::new();
     for policy in super::distinct(new.keys().chain(old.keys())) {
@@ -166,10 +166,10 @@ pub fn changed_numbers(old: &str, new: &str) -> Vec<Moved> {
         for column in columns.into_iter().filter(|it| *it != FILE) {
             let values = [&old, &new].map(|it| it.get(policy).and_then(|line| line.get(column)).cloned());
             if values[0] != values[1] {
-                let both = parse_both(&values).filter(|it| it.0 != 0.0);
+                let both = parse_number_pair(&values).filter(|it| it.0 != 0.0);
                 let relative = both.map(|(old, new)| new / old - 1.0);
                 let (policy, column) = (policy.clone(), column.clone());
-                moved.push(Moved { policy, column, values, relative, by: Vec::new() });
+                moved.push(ChangedNumber { policy, column, values, relative, by: Vec::new() });
             }
         }
     }
@@ -177,16 +177,16 @@ pub fn changed_numbers(old: &str, new: &str) -> Vec<Moved> {
 }
 
 /// Returns the numbers that two cells hold, if both do.
-fn parse_both([old, new]: &[Option<String>; 2]) -> Option<(f64, f64)> {
+fn parse_number_pair([old, new]: &[Option<String>; 2]) -> Option<(f64, f64)> {
     let number = |it: &Option<String>| it.as_ref()?.replace(',', "").parse::<f64>().ok();
     number(old).zip(number(new))
 }
 
-impl Moved {
+impl ChangedNumber {
     /// Returns the difference of two shares, which are compared in percentage points.
-    pub(super) fn difference_in_points(&self) -> Option<f64> {
+    pub(super) fn share_difference(&self) -> Option<f64> {
         let is_share = HEADS.iter().any(|it| it.0 == self.column && it.1 == EVIDENCE);
-        parse_both(&self.values).filter(|_| is_share).map(|(old, new)| new - old)
+        parse_number_pair(&self.values).filter(|_| is_share).map(|(old, new)| new - old)
     }
 }
 

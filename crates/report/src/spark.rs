@@ -51,8 +51,8 @@ fn prompt_sizes(run: &RunRequests) -> impl Iterator<Item = Tokens> + '_ {
 }
 
 /// Returns so many columns at most: of the requests that share one, the largest prompt.
-fn largest_per_column(sizes: &[Tokens], most: usize) -> Vec<Tokens> {
-    let n = sizes.len().min(most);
+fn largest_per_column(sizes: &[Tokens], max_columns: usize) -> Vec<Tokens> {
+    let n = sizes.len().min(max_columns);
     let part = |nth: usize| &sizes[nth * sizes.len() / n..((nth + 1) * sizes.len() / n)];
     (0..n).map(|it| part(it).iter().copied().max().unwrap_or_default()).listed()
 }

@@ -56,8 +56,8 @@ impl PointNumbers {
     }
 
     /// Returns a number.
-    pub fn get(&self, place: &str) -> Option<f64> {
-        self.0.get(place).copied().flatten()
+    pub fn get(&self, metric_path: &str) -> Option<f64> {
+        self.0.get(metric_path).copied().flatten()
     }
 }
 
@@ -105,7 +105,7 @@ impl SweepPoint {
     /// unfavourable ends.
     fn is_worth_its_cost(&self, objectives: &[Objective]) -> bool {
         let is_dear = matches!(self.label, Some(Label::Loses | Label::Same));
-        let known = |of: Objective| of.number_of_point(&self.numbers).zip(of.number_of_point(&self.base));
+        let known = |of: Objective| of.value_at_point(&self.numbers).zip(of.value_at_point(&self.base));
         let cost = known(Objective::Cost).filter(|it| it.1 > 0.0).map(|(own, base)| own / base);
         let cost = cost.filter(|_| self.label.is_none() && self.does_same_work_as_base());
         let Some(cost) = cost else { return !is_dear };
@@ -166,12 +166,12 @@ impl Sweep {
     /// Finds the front and the knee.
     pub fn new(head: SweepHead, mut points: Vec<SweepPoint>) -> Self {
         points.order_by_key(|it| it.index);
-        let asked = |it: &&Objective| points.iter().any(|point| it.number_of_point(&point.numbers).is_some());
+        let asked = |it: &&Objective| points.iter().any(|point| it.value_at_point(&point.numbers).is_some());
         let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().listed();
         let mut known: Vec<(usize, Vec<f64>)> = Vec::new();
         for (nth, point) in points.iter().enumerate().filter(|it| it.1.does_all_or_base_work()) {
             let is_allowed = head.guards.iter().all(|it| it.allows_point(&point.numbers));
-            let badness = objectives.iter().map(|it| Some(it.badness(it.number_of_point(&point.numbers)?)));
+            let badness = objectives.iter().map(|it| Some(it.badness(it.value_at_point(&point.numbers)?)));
             let badness = badness.collect::<Option<Vec<f64>>>().filter(|_| is_allowed);
             known.extend(badness.map(|it| (nth, it)));
         }
@@ -193,9 +193,9 @@ fn dominates(one: &[f64], other: &[f64]) -> bool {
 }
 
 /// Returns the points that no other dominates, those of equal numbers once; the first objective orders them.
-fn pareto_front(known: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
-    let is_beaten = |own: &[f64]| known.iter().any(|(_, other)| dominates(other, own));
-    let mut front = known.iter().filter(|it| !is_beaten(&it.1)).cloned().listed();
+fn pareto_front(points: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
+    let is_beaten = |own: &[f64]| points.iter().any(|(_, other)| dominates(other, own));
+    let mut front = points.iter().filter(|it| !is_beaten(&it.1)).cloned().listed();
     front.order_by(|a, b| {
         a.1.iter().zip(&b.1).map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(a.0.cmp(&b.0))
     });
@@ -204,8 +204,8 @@ fn pareto_front(known: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
 }
 
 /// Returns the point of a front that is closest to the best value of every objective; no point dominates it.
-pub(super) fn knee_of_points(known: &[(usize, Vec<f64>)]) -> Option<usize> {
-    knee_of_front(&pareto_front(known).iter().listed())
+pub(super) fn knee_of_points(points: &[(usize, Vec<f64>)]) -> Option<usize> {
+    knee_of_front(&pareto_front(points).iter().listed())
 }
 
 /// Returns the point closest to the best value of every objective, each scaled from best to worst among these points, or by that value, if

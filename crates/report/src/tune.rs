@@ -220,7 +220,7 @@ impl Tuned {
             by_project: is_turned.then(|| TunePart::new(&in_turn)),
             held_out_blocks: part::parts_by_project_and_time(&judged),
             by_project_blocks: part::parts_by_project_and_time(&in_turn),
-            cautions: part::block_cautions(&judged),
+            cautions: part::too_few_blocks_cautions(&judged),
             prompt_tokens_max: sessions.iter().map(|it| it.base.sums.main.prompt_max).max().unwrap_or(0),
             never_fired,
             goal: tried.goal.has_objectives().then(|| search.goal_result(&order, &points)).flatten(),
@@ -234,7 +234,7 @@ impl Tuned {
     }
 
     /// Takes what the goal, or else the rule of costs, says of the best variant; `n` is how many sessions there are, and how many are held out.
-    fn set_recommendation(&mut self, all_idle: bool, n: [usize; 2], judged: &[SessionUnderVariant<'_>]) {
+    fn set_recommendation(&mut self, is_all_idle: bool, n: [usize; 2], judged: &[SessionUnderVariant<'_>]) {
         let reason = if let Some(goal) = &self.goal {
             (self.word, self.word_rests_on) = (Some(goal.word), Some(goal.why.clone()));
             (goal.word != Word::Do).then(|| Reason { why: WhyNot::Word, text: goal.why.clone() })
@@ -243,12 +243,12 @@ impl Tuned {
                 self.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
             }
             let found = part::judge_variant(judged, self.min_evidence).unwrap_or_default();
-            let reason = self.why_nothing_chosen(all_idle).or_else(|| match self.parts.as_slice() {
+            let reason = self.why_nothing_chosen(is_all_idle).or_else(|| match self.parts.as_slice() {
                 [_, out] => self.reason_to_reject_choice(out),
                 _ => Some(self.too_few_sessions_reason(n[0], n[1])),
             });
-            let reason = reason.or_else(|| verdict::reason_if_not_do(&found));
-            (self.word, self.word_rests_on) = verdict::word_and_sentence(found, reason.as_ref());
+            let reason = reason.or_else(|| verdict::reason_unless_word_is_do(&found));
+            (self.word, self.word_rests_on) = verdict::advice_and_basis(found, reason.as_ref());
             reason
         };
         self.is_recommended = reason.is_none();
@@ -273,9 +273,10 @@ impl Tuned {
 
 /// Returns the order of variants by what they cost: those that are certain to keep enough first, then the others, then those that cannot be
 /// compared. Points that cost the same stay in the order in which they were tried.
-fn variants_by_cost(points: &[TunedPoint], floor: f64) -> Vec<usize> {
-    let key = |nth: usize| match points[nth].parts.first().and_then(|it| Some((it, it.cost_change()?))) {
-        Some((own, change)) => (u8::from(!own.surely_keeps(floor)), change),
+fn variants_by_cost(points: &[TunedPoint], min_evidence: f64) -> Vec<usize> {
+    let key = |nth: usize| match points[nth].parts.first().and_then(|it| Some((it, it.cost_change_share()?)))
+    {
+        Some((own, change)) => (u8::from(!own.surely_keeps(min_evidence)), change),
         None => (2, 0.0),
     };
     let mut order = (0..points.len()).listed();
@@ -299,18 +300,20 @@ fn hold_out_each_project<'s>(
 ) -> Vec<SessionUnderVariant<'s>> {
     let of_project = |project: &str| {
         let (own, others): (Vec<_>, Vec<_>) = sessions.iter().partition(|it| it.project == project);
-        let nth = cheapest_keeping_variant(&others, n_variants, floor);
+        let nth = cheapest_safe_variant(&others, n_variants, floor);
         own.into_iter().map(move |session| SessionUnderVariant { session, nth }).listed()
     };
     distinct_projects(sessions).into_iter().flat_map(of_project).listed()
 }
 
 /// Returns the variant that some sessions choose: the cheapest of those that cost less than the base and are certain to keep enough evidence.
-fn cheapest_keeping_variant(sessions: &[&TunedSession], n_variants: usize, floor: f64) -> Option<usize> {
-    let change = |nth| Some((part::cost_change(&SessionUnderVariant::under_variant(sessions, nth))?, nth));
+fn cheapest_safe_variant(sessions: &[&TunedSession], n_variants: usize, min_evidence: f64) -> Option<usize> {
+    let change =
+        |nth| Some((part::cost_change_share(&SessionUnderVariant::under_variant(sessions, nth))?, nth));
     let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).listed();
     cheaper.order_by(|one, other| one.0.total_cmp(&other.0));
-    let keeps = |nth| TunePart::new(&SessionUnderVariant::under_variant(sessions, nth)).surely_keeps(floor);
+    let keeps =
+        |nth| TunePart::new(&SessionUnderVariant::under_variant(sessions, nth)).surely_keeps(min_evidence);
     cheaper.into_iter().map(|it| it.1).find(|nth| keeps(*nth))
 }
 

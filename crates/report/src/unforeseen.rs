@@ -18,7 +18,7 @@ fn json_name_and_words(surprise: Surprise) -> [String; 2] {
 }
 
 /// Returns the values of each kind.
-pub(super) fn unforeseen_values(calibration: &Calibration) -> Vec<Value> {
+pub(super) fn unforeseen_kinds_json(calibration: &Calibration) -> Vec<Value> {
     let known = |is_known: bool, value: f64| is_known.then_some(value);
     let value = |(what, is_known, tally): (Surprise, bool, &UnforeseenTally)| {
         let [name, _] = json_name_and_words(what);
@@ -46,7 +46,7 @@ pub(super) fn unforeseen_values(calibration: &Calibration) -> Vec<Value> {
 }
 
 /// Returns the predicted cost of input with all that is expected: as declared, and the least and the most.
-pub(super) fn expected_input_usd(calibration: &Calibration) -> [f64; 3] {
+pub(super) fn input_usd_expected_low_high(calibration: &Calibration) -> [f64; 3] {
     calibration.unforeseen.expected_usd().map(|it| calibration.predicted_cost.usd() + it)
 }
 
@@ -74,7 +74,7 @@ pub(super) fn unforeseen_table_text(calibration: &Calibration) -> Option<String>
     ];
     let mut kinds: Vec<Kind<'_>> = calibration.unforeseen.iter().listed();
     kinds.order_by_key(|it| (it.0, it.1));
-    let [expected, low, high] = expected_input_usd(calibration);
+    let [expected, low, high] = input_usd_expected_low_high(calibration);
     let sum = format!(
         "With what is expected, input comes to {expected:.4} USD ({low:.4} to {high:.4}); billed {:.4}. No request's tokens change.\n",
         calibration.billed_cost.usd()

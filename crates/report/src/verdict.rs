@@ -188,17 +188,17 @@ impl Report {
             let [low, high] = ends.map(|it| floor.passes(Some(it)));
             (low != high).then(|| format!("{} ({} to {})", line.policy, percent(ends[0]), percent(ends[1])))
         };
-        let (least, all) = (format_round_percent(self.min_evidence), self.join_line_texts(open_of)?);
+        let (least, all) = (format_trimmed_percent(self.min_evidence), self.join_line_texts(open_of)?);
         Some(format!(
             "Whether at least {least} of the evidence is kept depends on what is assumed of users' messages (assumptions/user_messages.toml): {all}."
         ))
     }
 
     /// Says something of lines of tables that are no part of others; nothing where there is nothing to say of any.
-    fn join_line_texts(&self, said: impl Fn(&TableLine) -> Option<String>) -> Option<String> {
+    fn join_line_texts(&self, line_text: impl Fn(&TableLine) -> Option<String>) -> Option<String> {
         let sections = self.sections(Detail::Groups);
         let lines = sections.iter().filter(|it| !it.is_part).flat_map(|section| &section.lines);
-        let all = lines.filter_map(said).listed().join("; ");
+        let all = lines.filter_map(line_text).listed().join("; ");
         (!all.is_empty()).then_some(all)
     }
 
@@ -246,7 +246,8 @@ impl Verdict {
         let is_first = |it: &TableLine| baseline.is_some_and(|first| first.policy == it.policy);
         let takable = section.lines.iter().filter(|it| !report.oracles.contains(&it.policy));
         let takable = takable.filter(|it| it.stopped.is_none() && it.tally.costs.total().is_some());
-        let changes = takable.map(|it| Some((if is_first(it) { 0.0 } else { section.cost_change(it)? }, it)));
+        let changes =
+            takable.map(|it| Some((if is_first(it) { 0.0 } else { section.relative_cost_change(it)? }, it)));
         let mut known: Vec<(f64, &TableLine)> = changes.flatten().listed();
         // Of equal costs the earlier stands first.
         known.order_by(|one, other| one.0.total_cmp(&other.0));
@@ -255,14 +256,14 @@ impl Verdict {
         let levers = report.levers_by_policy(section);
         let choice = |line: &&TableLine| {
             let own = !is_first(line);
-            let change = own.then(|| section.cost_change(line)).flatten();
+            let change = own.then(|| section.relative_cost_change(line)).flatten();
             let lever = levers.get(&line.policy).filter(|it| it.word.is_some());
             PolicyChoice {
                 policy: line.policy.clone(),
                 title: report.titles.get(&line.policy).cloned(),
                 shown: shown.get(line.policy.as_str()).map(|it| (*it).to_owned()).unwrap_or_default(),
                 change,
-                change_as_recorded: own.then(|| section.cost_change_as_recorded(line)).flatten(),
+                change_as_recorded: own.then(|| section.cost_change_with_compactions(line)).flatten(),
                 interval: line.spread.and_then(|it| it.interval),
                 assumed: own.then(|| section.cost_change_interval_assumed(line)).flatten(),
                 bound: baseline.filter(|_| own).and_then(|first| line.tally.assumed_bound(&first.tally)),
@@ -281,7 +282,8 @@ impl Verdict {
         keep_more.order_by(|one, other| kept(other).unwrap_or(0.0).total_cmp(&kept(one).unwrap_or(0.0)));
         let best = known.iter().map(|it| it.1).find(|line| is_first(line) || keeps(line));
         let cheapest = best.filter(|_| baseline_keeps.is_none());
-        let below = |it: &f64| cheapest.is_some_and(|best| *it < section.cost_change(best).unwrap_or(0.0));
+        let below =
+            |it: &f64| cheapest.is_some_and(|best| *it < section.relative_cost_change(best).unwrap_or(0.0));
         let lossy = known.iter().filter(|(change, it)| !is_first(it) && !keeps(it) && below(change));
         let mut own_runs = report.run_briefs().filter(|it| it.profile == section.profile);
         Self {
@@ -315,7 +317,7 @@ impl Verdict {
             let none = "No policy finished with a known cost, so none is recommended.";
             return [none.to_owned(), String::new()];
         };
-        let kept = format!("at least {} of the evidence", format_round_percent(self.min_evidence));
+        let kept = format!("at least {} of the evidence", format_trimmed_percent(self.min_evidence));
         let (name, named) = (&best.shown, best.name_with_title());
         let (doubts, sure) = (self.trust.doubts_clause(), self.interval_in_brackets(best));
         let words = match best.change {
@@ -323,7 +325,7 @@ impl Verdict {
             None => format!("Nothing that keeps {kept} is cheaper than {named}: keep it{doubts}."),
             Some(change) => format!("Cheapest that keeps {kept}: {named}, {}{sure}{doubts}.", signed(change)),
         };
-        let more = self.word_sentence(best) + &self.compactions_sentence(best) + &self.caveat_sentences(best);
+        let more = self.advice_text(best) + &self.compactions_sentence(best) + &self.caveat_sentences(best);
         let Some(Apply { at, write }) = best.apply.as_ref().filter(|_| self.knows_evidence) else {
             return [words, more];
         };
@@ -342,7 +344,7 @@ impl Verdict {
             all => format!("These keep more: {}.", first_few(all.iter().map(said), SHOWN)),
         };
         let (base, kept_share, floor) =
-            (&self.baseline, percent(kept_share), format_round_percent(self.min_evidence));
+            (&self.baseline, percent(kept_share), format_trimmed_percent(self.min_evidence));
         format!(
             "{base} itself keeps only {kept_share} of the evidence, less than the floor of {floor}: nothing is recommended for being cheap. {others}"
         )
@@ -370,7 +372,7 @@ impl Verdict {
     }
 
     /// Says which word the rule gives the cheapest, after a space; nothing where it gives none.
-    pub(super) fn word_sentence(&self, best: &PolicyChoice) -> String {
+    pub(super) fn advice_text(&self, best: &PolicyChoice) -> String {
         let both = best.word.zip(best.why.as_ref()).filter(|_| self.knows_evidence);
         both.map_or_else(String::new, |(word, why)| format!(" The word for it is “{}”: {why}.", word.text()))
     }
@@ -432,7 +434,7 @@ impl Verdict {
 const SHOWN: usize = 3;
 
 /// Returns a share as a percentage, without a fraction where it has none.
-pub(super) fn format_round_percent(share: f64) -> String {
+pub(super) fn format_trimmed_percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }

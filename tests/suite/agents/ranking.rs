@@ -17,7 +17,8 @@ fn every_preset_is_ranked_by_its_cost_and_has_one_line_of_reason() {
 
         assert_eq!(section.lines[0].policy, "identity");
         assert!(section.lines.len() > names().len());
-        let changes: Vec<f64> = section.lines[1..].iter().filter_map(|it| section.cost_change(it)).collect();
+        let changes: Vec<f64> =
+            section.lines[1..].iter().filter_map(|it| section.relative_cost_change(it)).collect();
         assert!(changes.is_sorted() && changes[0] < 0.0, "{changes:?}");
         for line in &section.lines[1..] {
             let note = line.note().unwrap_or_else(|| panic!("{} has no reason", line.policy));
@@ -36,7 +37,10 @@ fn the_parts_that_a_reason_names_make_up_the_change() {
 
     // The oracle's prune: 4,016,994 tokens read become 1,562,622, and 166,718 written become 169,356.
     assert_eq!(line.reason.as_deref(), Some("acted 19 times: cache reads −37.7% and cache writes +0.5%"));
-    assert_eq!(section.cost_change(line).map(ctxsim::grid::numbers::signed).as_deref(), Some("−37.2%"));
+    assert_eq!(
+        section.relative_cost_change(line).map(ctxsim::grid::numbers::signed).as_deref(),
+        Some("−37.2%")
+    );
     let text = run_blocks::report_markdown(&report, Detail::Groups);
     assert!(text.contains("boundary_prune (acted 19 times: cache reads −37.7%"), "{text}");
 }

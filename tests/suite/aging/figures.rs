@@ -1,7 +1,7 @@
 //! The published figures of ageing beside ours: labels that agree with the fit, bands by one rule, and the tables of `docs/studies/aging.md`.
 
 use ctxsim::input::suite::{Figure, FigureKind};
-use ctxsim::report::FigureLine;
+use ctxsim::report::ComparedFigure;
 
 use super::played::AgingRuns;
 use super::scored::judged;
@@ -129,7 +129,7 @@ fn number(it: Option<f64>) -> String {
 }
 
 /// Returns the table of all figures, by kind.
-fn table(lines: &[FigureLine]) -> String {
+fn table(lines: &[ComparedFigure]) -> String {
     let mut text =
         "| figure | kind | paper | ours | ± 95% | band | in band |\n|---|---|---:|---:|---:|---|---|\n"
             .to_owned();
@@ -156,7 +156,7 @@ fn table(lines: &[FigureLine]) -> String {
 }
 
 /// Returns how many figures of each kind there are, and how many of them lie in their bands.
-fn counts(lines: &[FigureLine]) -> String {
+fn counts(lines: &[ComparedFigure]) -> String {
     let mut text = "| kind | figures | in their band |\n|---|---:|---:|\n".to_owned();
     for kind in FigureKind::ALL {
         let of_kind = || lines.iter().filter(|it| it.kind == kind);
@@ -182,7 +182,7 @@ fn marked(document: &str, name: &str, text: &str) -> String {
 fn the_document_has_every_figure_with_its_label_its_band_and_whether_it_is_met() {
     let figures = figures();
     let report = played(&figures);
-    let lines: Vec<FigureLine> = figures.iter().map(|it| report.figure_line(it)).collect();
+    let lines: Vec<ComparedFigure> = figures.iter().map(|it| report.compare_figure(it)).collect();
 
     for line in lines.iter().filter(|it| it.kind == FigureKind::Control) {
         assert_eq!(line.within, Some(false), "{} is without its mechanism, and must miss", line.name);

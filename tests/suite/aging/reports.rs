@@ -30,7 +30,7 @@ fn a_run_has_its_numbers_under_aging_and_a_card_has_the_fields_that_are_asked_fo
     assert_eq!(aging["metric"], "constraint_precision");
     assert_eq!(aging["curve"].as_array().unwrap().len(), 10);
     assert_eq!(aging["attribution"]["write_error"], Value::Null, "there is no retrieval step");
-    for card in report.run_cards_json() {
+    for card in report.finding_cards_json() {
         for field in listed(REQUIRED) {
             assert!(card.get(field).is_some(), "{field}");
         }

@@ -44,7 +44,7 @@ fn folded<H: JobKind, R>(lines: &[&str], fold: impl FnOnce(&[usize], Read<'_, H>
         set.add_part(&part, parts.len(), line.len() as u128).ok()?;
         parts.push(part);
     }
-    let order = set.numbers_in_plan_order().ok()?;
+    let order = set.part_numbers_in_plan_order().ok()?;
     Some(fold(&order, &|nth| Ok(parts[nth].clone())))
 }
 

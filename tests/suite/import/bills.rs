@@ -5,7 +5,7 @@ use ctxsim::measure::sub_agents::input_usd;
 use ctxsim::report::BillAsLogged;
 use ctxsim::report::beside_bill::BillFootnotes;
 use ctxsim::report::bill_by::{BillKey, GroupedBill};
-use ctxsim::report::fixed::SessionFixed;
+use ctxsim::report::fixed::SessionPartBills;
 use ctxsim::report::recording::FileContents;
 use ctxsim::timeline::AgentTotals;
 use ctxsim::timeline::import::index;
@@ -148,7 +148,7 @@ fn the_fixed_part_the_messages_and_the_output_add_up_to_the_bill_to_the_picodoll
     for path in &paths {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         for it in import_all(&text, "test", &Assume::default(), &[]).unwrap_or_default() {
-            let Some(fixed) = SessionFixed::from_timeline(&it.timeline, &profile_of) else { continue };
+            let Some(fixed) = SessionPartBills::from_timeline(&it.timeline, &profile_of) else { continue };
             let recorded = it.timeline.recorded.as_ref().unwrap();
             let mut own = it.timeline.clone();
             own.recorded.iter_mut().for_each(|it| (it.summaries, it.aside) = Default::default());
@@ -160,7 +160,7 @@ fn the_fixed_part_the_messages_and_the_output_add_up_to_the_bill_to_the_picodoll
             assert_eq!(TokenUse { output: bill.tokens.output, ..all.tokens }, bill.tokens, "{name}");
             let first = recorded.usage.iter().flatten().next().unwrap();
             assert!(
-                fixed.first_fixed_tokens() <= first.prompt && fixed.first_prompt == first.prompt,
+                fixed.first_prompt_fixed_tokens() <= first.prompt && fixed.first_prompt == first.prompt,
                 "{name}"
             );
             seen.extend(fixed.first.keys().map(|it| it.name()));

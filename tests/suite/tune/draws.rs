@@ -1,7 +1,7 @@
 //! What `tune` promises on some of the shared sessions, or on some of their working folders, held against the others.
 
 use ctxsim::app::grid::OverrideGrid;
-use ctxsim::app::tune::{TunedSessions, Tuning, tried_by_default, tried_from_grid};
+use ctxsim::app::tune::{TunedSessions, Tuning, default_variants, variants_from_grid};
 use ctxsim::measure::limits::{Limit, Over, for_later};
 use ctxsim::report::tune::{TunePart, Tuned, TunedSession, variant_on_all_sessions};
 use indexmap::IndexMap;
@@ -85,7 +85,7 @@ impl Counts {
         }
         let chosen = played.tried.points.iter().position(|it| *it == tuned.chosen).unwrap();
         let scored = variant_on_all_sessions(&rest, chosen);
-        let Some(change) = scored.cost_change() else { return };
+        let Some(change) = scored.cost_change_share() else { return };
         let [low, high] = predicted(out, &scored, over);
         let is_within = low <= change && change <= high;
         self.promised += 1;
@@ -117,7 +117,7 @@ fn predicted(out: &TunePart, scored: &TunePart, over: Over) -> [f64; 2] {
         _ => for_later(&out.cost_limits),
     };
     let reach = promise.map_or(0.0, half).hypot(half(&scored.cost_limits[0]));
-    let change = out.cost_change().unwrap();
+    let change = out.cost_change_share().unwrap();
     [change - reach, change + reach]
 }
 
@@ -159,10 +159,10 @@ fn played(root: &Path, policy: &str, vary: &[&str]) -> TunedSessions {
     };
     let catalog = bundled_catalog();
     let search = if vary.is_empty() {
-        tried_by_default(&catalog, &comparison, None, &|_, _| {}).unwrap()
+        default_variants(&catalog, &comparison, None, &|_, _| {}).unwrap()
     } else {
         let vary: Vec<String> = vary.iter().map(|it| (*it).to_owned()).collect();
-        tried_from_grid(&OverrideGrid::parse(&vary).unwrap()).unwrap()
+        variants_from_grid(&OverrideGrid::parse(&vary).unwrap()).unwrap()
     };
     Tuning::new(&catalog, &comparison, search, FLOORS[0], 0).unwrap().play_sessions(None, &|_, _| {}).unwrap()
 }

@@ -4,7 +4,7 @@
 //! edited. Projects and months differ in both.
 
 use ctxsim::app::grid::OverrideGrid;
-use ctxsim::app::tune::{TunedSessions, Tuning, tried_from_grid};
+use ctxsim::app::tune::{TunedSessions, Tuning, variants_from_grid};
 use ctxsim::rng::Stream;
 
 use crate::support::*;
@@ -163,7 +163,7 @@ impl Recipe {
             set: ASSUMED.map(str::to_owned).to_vec(),
             ..comparing(&["identity", "clear_tool_results"], &[&folder.path().display().to_string()], &[])
         };
-        let search = tried_from_grid(&OverrideGrid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
+        let search = variants_from_grid(&OverrideGrid::parse(&VARIED.map(str::to_owned)).unwrap()).unwrap();
         let catalog = bundled_catalog();
         let tuning = Tuning::new(&catalog, &comparison, search, 0.9, 0).unwrap();
         tuning.play_sessions(Some(1), &|_, _| {}).unwrap()

@@ -49,7 +49,7 @@ impl Found {
 /// Returns the saving of the cheapest variant that keeps the floor.
 fn built_in(truth: &[TunePart]) -> f64 {
     let kept = truth.iter().filter(|it| it.evidence_kept.unwrap() >= FLOOR);
-    -kept.map(|it| it.cost_change().unwrap()).min_by(f64::total_cmp).unwrap()
+    -kept.map(|it| it.cost_change_share().unwrap()).min_by(f64::total_cmp).unwrap()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_variant_that_saves_is_recommended_and_it_is_none_that_breaks_the_floor() {
     assert_eq!(found.recommended.len(), 2);
     let truth = found.truth();
     assert!(
-        truth[0].cost_change() < truth[1].cost_change() && truth[0].evidence_kept < Some(FLOOR),
+        truth[0].cost_change_share() < truth[1].cost_change_share() && truth[0].evidence_kept < Some(FLOOR),
         "{truth:?}"
     );
     assert!(found.recommended.iter().all(|it| it.0 >= 1), "{:?}", found.recommended);
@@ -69,7 +69,7 @@ fn a_variant_that_saves_is_recommended_and_it_is_none_that_breaks_the_floor() {
 fn where_only_what_breaks_the_floor_saves_nothing_is_recommended() {
     let found = Found::on(0..2, SAVES_NOTHING);
 
-    assert!(found.truth()[0].cost_change().unwrap() < -0.02, "what breaks the floor saves");
+    assert!(found.truth()[0].cost_change_share().unwrap() < -0.02, "what breaks the floor saves");
     assert_eq!(found.recommended, []);
 }
 
@@ -83,7 +83,7 @@ fn what_saves_8_percent_is_recommended_in_nine_folders_of_ten_and_keeps_its_floo
     let n = found.recommended.len();
     let kept = found.recommended.iter().filter(|it| truth[it.0].evidence_kept.unwrap() >= FLOOR);
     let is_covered = |(nth, [low, high]): &&(usize, [f64; 2])| {
-        (*low..=*high).contains(&truth[*nth].cost_change().unwrap())
+        (*low..=*high).contains(&truth[*nth].cost_change_share().unwrap())
     };
     let (n_kept, n_covered) = (kept.count(), found.recommended.iter().filter(is_covered).count());
     assert!(n >= 45, "recommended in {n} of 50 folders");

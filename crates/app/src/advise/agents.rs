@@ -253,7 +253,7 @@ impl AgentSetting {
     }
 
     /// Returns what is written where its place has no form of its own.
-    pub(super) fn code_for_value(&self, value: &str) -> Option<String> {
+    pub(super) fn code_snippet_for_value(&self, value: &str) -> Option<String> {
         fill_template(self.write.as_ref()?, value).ok()
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn parse_setting_pairs(agent: &'static Agent, texts: &[String]) -> Ch
             problems.push(try_option_problem(text, message, "give one value for each setting"));
             continue;
         }
-        match setting.check_value(value.trim()) {
+        match setting.played_value_or_help(value.trim()) {
             Ok(Some(value)) => all.push(SettingPair { setting, value }),
             Ok(None) => {
                 let message = format!("`{value}` leaves `{}` as if nobody had set it", setting.key);
@@ -53,7 +53,7 @@ pub(super) fn parse_setting_pairs(agent: &'static Agent, texts: &[String]) -> Ch
 }
 
 /// Says that what is asked for contradicts what one of its settings needs.
-pub(super) fn unmet_need_problems(agent: &Agent, pairs: &[SettingPair]) -> Vec<Diagnostic> {
+pub(super) fn describe_unmet_needs(agent: &Agent, pairs: &[SettingPair]) -> Vec<Diagnostic> {
     let needs = pairs.iter().flat_map(|pair| &pair.setting.needs);
     let needed: Vec<String> = needs.map(|(key, value)| format!("{key}={value}")).listed();
     let set: Vec<String> = pairs.iter().map(SettingPair::to_key_value).listed();
@@ -120,12 +120,12 @@ impl TrialRequest {
     ///
     /// # Errors
     /// The first day is not a date, or no session tells one.
-    pub(super) fn schedule_days(&self, newest_ms: Option<i64>) -> Checked<Vec<TrialDay>> {
+    pub(super) fn schedule_days(&self, newest_session_ms: Option<i64>) -> Checked<Vec<TrialDay>> {
         const WEEK: u64 = 7;
         let untold = || vec![not_a_day_problem("--from", "no session tells a day to begin on".to_owned())];
         let first_ms = match &self.from {
             Some(day) => parse_day_ms("--from", day).map_err(|problem| vec![*problem])?,
-            None => newest_ms.ok_or_else(untold)? + DAY_MS,
+            None => newest_session_ms.ok_or_else(untold)? + DAY_MS,
         };
         let stream = Seed(self.seed).stream("trial days", 0);
         let whole = self.days / (2 * WEEK) * 2 * WEEK;
@@ -154,7 +154,7 @@ pub(super) struct SessionsToAdviseOn<'a> {
 
 impl<'a> SessionsToAdviseOn<'a> {
     /// Chooses among the sessions of an agent; `None` if nobody who is asked for has any.
-    pub(super) fn new(sessions: &[&'a PlayedSession], owner: &OwnerFilter) -> Option<Self> {
+    pub(super) fn own_or_all(sessions: &[&'a PlayedSession], owner: &OwnerFilter) -> Option<Self> {
         let own = sessions.iter().copied().filter(|it| owner.includes_folder(&it.seen.project)).listed();
         match own.len() {
             0 => None,
@@ -225,11 +225,11 @@ pub(super) fn narrow_to_owner(mut advice: AgentAdvice, owner: &OwnerFilter, n_ow
         lever.change = is_spent.then(|| share(group.saved_month));
         lever.expected = lever.change;
         lever.interval = is_spent.then(|| group.saved_interval.map(share)).map(|[low, high]| [high, low]);
-        Some(lever.with_month_usd(Some(group.month_usd)))
+        Some(lever.with_monthly_cost(Some(group.month_usd)))
     };
     let levers = advice.levers.iter().enumerate();
     let levers = levers.filter_map(|(nth, it)| Some((nth, narrow(it)?))).listed();
-    let mut advice = advice.with_reordered_levers(levers);
+    let mut advice = advice.with_replaced_levers(levers);
     advice.pasted = advice.pasted.filter(|it| advice.levers[*it].word == Some(Word::Do));
     if advice.pasted.is_none() {
         advice.paste.clear();

@@ -32,7 +32,7 @@ fn settings_text(chosen: &[SettingToPaste<'_>]) -> String {
         SettingsForm::Toml if setting.is_text => format!("{} = \"{value}\"", setting.key),
         SettingsForm::Toml => format!("{} = {value}", setting.key),
         SettingsForm::Env => format!("export {}={value}", setting.key),
-        SettingsForm::Code | SettingsForm::Json => setting.code_for_value(value).unwrap_or_default(),
+        SettingsForm::Code | SettingsForm::Json => setting.code_snippet_for_value(value).unwrap_or_default(),
     };
     match form {
         SettingsForm::Json => settings_json(chosen),

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use std::cmp::Ordering;
 
 use crate::advise::agents::{Agent, AgentSetting, MaintainerWish, ShownBy, is_older_version};
-use crate::advise::play::SeenLog;
+use crate::advise::play::LogData;
 use crate::advise::stated::FileSettings;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
@@ -15,7 +15,7 @@ use ctxsim_report::as_logged::AS_RECORDED;
 /// What is known of the settings in force in some sessions of an agent.
 pub(super) struct SettingsInForce<'a> {
     pub(super) agent: &'a Agent,
-    pub(super) seen: Vec<&'a SeenLog>,
+    pub(super) seen: Vec<&'a LogData>,
     /// What the settings file says.
     pub(super) file: &'a FileSettings,
 }
@@ -47,7 +47,7 @@ impl SettingsInForce<'_> {
 
     /// Returns the values in force of some settings, if all of them are known and later sessions can be played with them: lifetimes change no
     /// prompt, and a compaction that an earlier window avoids is undone. What was cut out of a result cannot be put back.
-    pub(super) fn values_of<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Option<SettingValues> {
+    pub(super) fn replay_values<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Option<SettingValues> {
         let known = |key: &String| {
             let setting = self.agent.setting(key)?;
             let value = match setting.shown_by? {
@@ -76,7 +76,7 @@ impl SettingsInForce<'_> {
         if setting.shown_by? != ShownBy::Lifetimes {
             return None;
         }
-        match self.n_sessions_by_lifetime(setting) {
+        match self.n_sessions_by_cache_lifetime(setting) {
             [0, 0] => None,
             [_, 0] => Some(setting.name_of_logged_value("5m")),
             [0, _] => Some(setting.name_of_logged_value("1h")),
@@ -85,7 +85,7 @@ impl SettingsInForce<'_> {
     }
 
     /// Counts the sessions that wrote for a short time, and those that wrote for a long one.
-    fn n_sessions_by_lifetime(&self, setting: &AgentSetting) -> [usize; 2] {
+    fn n_sessions_by_cache_lifetime(&self, setting: &AgentSetting) -> [usize; 2] {
         let own = self.seen.iter().filter(|it| setting.lane.include(it.is_of_agent));
         own.fold([0; 2], |n, seen| {
             let is_long = seen.written[1] > seen.written[0];
@@ -95,8 +95,8 @@ impl SettingsInForce<'_> {
     }
 
     /// Says what the logs show of a lifetime, sessions that wrote with both among it.
-    fn describe_logged_lifetimes(&self, setting: &AgentSetting) -> Option<String> {
-        let [short, long] = self.n_sessions_by_lifetime(setting);
+    fn describe_logged_cache_lifetimes(&self, setting: &AgentSetting) -> Option<String> {
+        let [short, long] = self.n_sessions_by_cache_lifetime(setting);
         let [five, hour] = ["5m", "1h"].map(|it| setting.name_of_logged_value(it));
         let each =
             || format!("{five} in {}, {hour} in {}", counted(short, "session"), counted(long, "session"));
@@ -112,7 +112,7 @@ impl SettingsInForce<'_> {
     fn describe_logged_value(&self, setting: &AgentSetting) -> Option<String> {
         let shown_by = setting.shown_by?;
         if shown_by == ShownBy::Lifetimes {
-            return self.describe_logged_lifetimes(setting);
+            return self.describe_logged_cache_lifetimes(setting);
         }
         let compacted = || self.seen.iter().filter(|seen| !seen.compacted_at.is_empty());
         let prompts = || compacted().flat_map(|seen| &seen.compacted_at).copied();
@@ -166,7 +166,7 @@ impl SettingPolicies<'_> {
         };
         let mut parts = own.map(part).collect::<Result<Vec<_>, _>>()?;
         if self.has_prompt_edits(&parts)? {
-            parts.extend(self.trigger_part(values, is_sub_agent)?);
+            parts.extend(self.log_compaction_part(values, is_sub_agent)?);
         }
         self.merge_parts(parts)
     }
@@ -187,7 +187,7 @@ impl SettingPolicies<'_> {
     ///
     /// # Errors
     /// The setting's policy is broken.
-    fn trigger_part(self, values: &SettingValues, is_sub_agent: bool) -> Result<Option<PolicyFile>> {
+    fn log_compaction_part(self, values: &SettingValues, is_sub_agent: bool) -> Result<Option<PolicyFile>> {
         let trigger = self.agent.settings.iter().find(|setting| {
             setting.lane.include(is_sub_agent) && setting.shown_by.is_some_and(|it| it != ShownBy::Lifetimes)
         });

@@ -67,7 +67,7 @@ impl<'c> PlayedSessions<'c> {
     }
 
     /// Returns what the rule pastes on some sessions of an agent, and the saving that it forecasts.
-    pub fn advised_choice(
+    pub fn advised_choice_and_saving_share(
         &self,
         agent: &str,
         sessions: &[usize],
@@ -83,7 +83,7 @@ impl<'c> PlayedSessions<'c> {
     }
 
     /// Returns the choice that saves most on some sessions and keeps the floor, if one saves.
-    pub fn best_choice(&self, agent: &str, sessions: &[usize], min_evidence: f64) -> Option<TriedChoice> {
+    pub fn cheapest_choice(&self, agent: &str, sessions: &[usize], min_evidence: f64) -> Option<TriedChoice> {
         let mut best: Option<(f64, TriedChoice)> = None;
         for choice in &self.menus.menu_for_agent(agent).ok()?.choices {
             let choice = TriedChoice(choice.clone());
@@ -117,10 +117,10 @@ impl<'c> PlayedSessions<'c> {
     }
 
     /// Returns what a change of settings does in each session of an agent whose bill and times are known; none where a pair is not tried.
-    pub fn sessions_under_change(&self, agent: &str, change: &[&str]) -> Option<Vec<ChangedSession>> {
+    pub fn sessions_under_change(&self, agent: &str, key_values: &[&str]) -> Option<Vec<ChangedSession>> {
         let menu = self.menus.menu_for_agent(agent).ok()?;
         let place = |text: &&str| menu.pairs.iter().position(|it| it.to_key_value() == **text);
-        let choice: MenuChoice = change.iter().map(place).collect::<Option<_>>()?;
+        let choice: MenuChoice = key_values.iter().map(place).collect::<Option<_>>()?;
         let session = |session: &PlayedSession| {
             Some(ChangedSession {
                 earlier: session.to_earlier_session(&choice, true),
@@ -139,21 +139,21 @@ impl<'c> PlayedSessions<'c> {
         self.all.iter().filter(is_own).listed()
     }
 
-    fn sessions_at(&self, agent: &str, part: &[usize]) -> Vec<&PlayedSession> {
+    fn sessions_at(&self, agent: &str, indices: &[usize]) -> Vec<&PlayedSession> {
         let own = self.sessions_of_agent(agent);
-        part.iter().filter_map(|it| own.get(*it).copied()).listed()
+        indices.iter().filter_map(|it| own.get(*it).copied()).listed()
     }
 }
 
 /// The two values of an agent's lifetimes, as they are played.
-pub(super) struct LifetimeAxis {
+pub(super) struct CacheLifetimes {
     /// Sub-agents' sessions, or the agent's own.
     is_of_agent: bool,
     /// Short, long.
     ends: [MenuChoice; 2],
 }
 
-impl LifetimeAxis {
+impl CacheLifetimes {
     /// Finds an agent's settings of cache lifetimes; an agent without any has no such axis.
     pub(super) fn all_of_agent(menu: &SettingMenu<'_>) -> Vec<Self> {
         let settings = menu.agent.settings.iter().filter(|it| it.shown_by == Some(ShownBy::Lifetimes));
@@ -203,14 +203,14 @@ impl LifetimeAxis {
             written_tokens: short,
             rewritten_tokens: rewritten,
             share: rewritten as f64 / short as f64,
-            break_even: self.break_even_share(&own),
+            break_even: self.break_even_rewrite_share(&own),
             change: (one > 0.0).then(|| both / one - 1.0),
             interval: ratio_interval_for_later(&samples, AssumedReach::default()),
         })
     }
 
     /// Returns the share from which long lifetimes are cheaper, at the prices that the sessions paid.
-    fn break_even_share(&self, sessions: &[&PlayedSession]) -> Option<f64> {
+    fn break_even_rewrite_share(&self, sessions: &[&PlayedSession]) -> Option<f64> {
         let sum = |end: &MenuChoice, part: fn(&Tally) -> (u64, f64)| {
             let all = sessions.iter().map(|it| part(it.tally_under(end)));
             let (tokens, usd) = all.fold((0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
@@ -238,7 +238,7 @@ pub(super) fn advise_from_bills(
             person: user_of(&seen.project),
             project: &seen.project,
             span_ms: seen.span_ms,
-            month_usd: month.session_usd(session).unwrap_or_default(),
+            month_usd: month.session_month_usd(session).unwrap_or_default(),
             is_of_agent: seen.is_of_agent,
             facts,
         });

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::agents::{Agent, MaintainerWish, SettingPair};
 use super::in_force::{SettingPolicies, SettingValues};
-use super::play::SeenLog;
+use super::play::LogData;
 use super::stated::FileSettings;
 use super::{AdviceRequest, asked, unknown_agent_problems};
 use crate::ListPrices;
@@ -119,7 +119,7 @@ impl<'c> SettingMenu<'c> {
     }
 
     /// Returns the families of what a choice adds to the settings in force, in either lane.
-    pub(super) fn policy_families(&self, choice: &[usize]) -> Vec<PolicyFamily> {
+    pub(super) fn added_policy_families(&self, choice: &[usize]) -> Vec<PolicyFamily> {
         let families = |(own, base): (Arc<Policy>, Arc<Policy>)| own.families_beside(&base);
         let mut all = self.policy_and_base_by_lane(choice).into_iter().flat_map(families).listed();
         all.sort();
@@ -193,7 +193,7 @@ impl<'c> SettingMenus<'c> {
     }
 
     /// Returns the agent whose session a log is of.
-    pub(super) fn agent_of_log(&self, seen: &SeenLog) -> Option<&'static Agent> {
+    pub(super) fn agent_of_log(&self, seen: &LogData) -> Option<&'static Agent> {
         let mut known = self.agents.iter().map(|(agent, _)| *agent);
         let told = known.find(|agent| agent.matches_log(seen.format, &seen.model));
         let Some(named) = self.named else { return told };
@@ -202,7 +202,7 @@ impl<'c> SettingMenus<'c> {
     }
 
     /// Returns whether a session is one of another agent than the one that is named.
-    pub(super) fn is_of_other_agent(&self, seen: &SeenLog) -> bool {
+    pub(super) fn is_of_other_agent(&self, seen: &LogData) -> bool {
         self.named.is_some() && self.agent_of_log(seen).is_none()
     }
 
@@ -210,7 +210,7 @@ impl<'c> SettingMenus<'c> {
     ///
     /// # Errors
     /// The settings file that was given cannot be used.
-    pub(super) fn menu_for_log(&self, seen: &SeenLog) -> Result<Option<&SettingMenu<'c>>> {
+    pub(super) fn menu_for_log(&self, seen: &LogData) -> Result<Option<&SettingMenu<'c>>> {
         let Some(agent) = self.agent_of_log(seen) else { return Ok(None) };
         self.menu_for_agent(&agent.name).map(Some)
     }
@@ -229,7 +229,7 @@ impl<'c> SettingMenus<'c> {
             let asked = asked::parse_setting_pairs(agent, &self.asked.pairs)?;
             let menu = SettingMenu { wishes, ..SettingMenu::new(self.catalog, agent, file, &asked) };
             if !asked.is_empty() && menu.asked.is_none() {
-                return Err(asked::unmet_need_problems(agent, &asked));
+                return Err(asked::describe_unmet_needs(agent, &asked));
             }
             Ok(menu)
         };

@@ -13,12 +13,12 @@ use ctxsim_engine::take::Run;
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::as_logged::AS_RECORDED;
-use ctxsim_report::billed::BilledFacts;
+use ctxsim_report::billed::SavingsByLever;
 use ctxsim_timeline::{LoggedOutcome, Recorded, Usage};
 
 /// What a log shows of one session.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SeenLog {
+pub(crate) struct LogData {
     /// The session's name.
     pub(crate) name: String,
     /// What became of its task, if its log tells.
@@ -53,7 +53,7 @@ pub(crate) struct SeenLog {
     pub(crate) held: Tokens,
 }
 
-impl SeenLog {
+impl LogData {
     /// Returns what its input was billed, and as simulated what its log does not show whole: outputs, the requests that compact, and what is
     /// looked up again.
     pub(crate) fn billed_input_plus_simulated_usd(&self, simulated: &Costs) -> Option<f64> {
@@ -76,7 +76,7 @@ impl SeenLog {
 /// A session as recorded, as it is with what is in force, and under what is tried.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayedSession {
-    pub(crate) seen: SeenLog,
+    pub(crate) seen: LogData,
     /// With what is in force.
     pub(super) base: Tally,
     /// What was played: choices of pairs that do something in it.
@@ -86,11 +86,11 @@ pub(crate) struct PlayedSession {
     /// Of each pair of the menu: whether it does something in it.
     pub(super) acts: Vec<bool>,
     /// What its bills tell of levers; none where its log has no bill.
-    pub(super) by_bills: Option<BilledFacts>,
+    pub(super) by_bills: Option<SavingsByLever>,
 }
 
 impl PlayedSession {
-    fn new(seen: SeenLog, base: Tally) -> Self {
+    fn new(seen: LogData, base: Tally) -> Self {
         let (runs, wishes, acts) = (IndexMap::new(), Vec::new(), Vec::new());
         Self { seen, base, runs, wishes, acts, by_bills: None }
     }
@@ -141,18 +141,18 @@ pub(super) fn play_sessions<T: Send>(
     map_session: impl Fn(&Load, PlayedSession) -> T + Sync,
 ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
     let has_folders = |load: &Load| {
-        let agent = seen_log(load).and_then(|seen| menus.agent_of_log(&seen));
+        let agent = log_data(load).and_then(|seen| menus.agent_of_log(&seen));
         agent.is_some_and(|agent| agent.has_folders)
     };
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, has_folders);
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<T>> {
-        let Some(mut seen) = seen_log(load) else { return Ok(None) };
+        let Some(mut seen) = log_data(load) else { return Ok(None) };
         let timeline = load.timeline();
         seen.as_logged = timeline.and_then(|it| menus.prices.bill_as_logged(it));
-        let own = load_as_billed(load);
+        let own = load_with_billed_cache(load);
         let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
         let menu = menus.menu_for_log(&seen)?;
-        let has_lifetimes = menu.is_some_and(|it| it.agent.has_lifetime_setting());
+        let has_lifetimes = menu.is_some_and(|it| it.agent.has_cache_lifetime_setting());
         let by_bills =
             timeline.and_then(|it| menus.prices.billed_facts(it, load.profiles.first(), has_lifetimes));
         Ok(Some(map_session(load, PlayedSession { by_bills, ..play.play_session(menu, seen)? })))
@@ -164,7 +164,7 @@ pub(super) fn play_sessions<T: Send>(
 
 /// Returns a load whose first request finds in the cache what its bill says that it found, and whose messages are written anew where bills say
 /// so and nothing else does; `None` where that is not known.
-fn load_as_billed(load: &Load) -> Option<Load> {
+fn load_with_billed_cache(load: &Load) -> Option<Load> {
     let timeline = load.timeline().filter(|_| load.counts.iter().all(Option::is_none))?;
     let mut billed = timeline.begun_as_billed()?;
     if let Some(profile) = load.profiles.first() {
@@ -189,7 +189,7 @@ impl SessionPlay<'_> {
     }
 
     /// Plays what is in force, each pair alone, what only maintainers can change, and then the choices of pairs that do something in it.
-    fn play_session(&self, menu: Option<&SettingMenu<'_>>, seen: SeenLog) -> Result<PlayedSession> {
+    fn play_session(&self, menu: Option<&SettingMenu<'_>>, seen: LogData) -> Result<PlayedSession> {
         let Some(menu) = menu else {
             let recorded = self.run_policies(self.load.policies.iter().take(1).cloned().listed())?.remove(0);
             return Ok(PlayedSession::new(seen, recorded.tally));
@@ -242,21 +242,21 @@ impl SessionPlay<'_> {
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub(crate) fn read_seen_logs(
+pub(crate) fn read_log_data(
     catalog: &Catalog,
     comparison: &Comparison,
     threads: Option<usize>,
     progress: Progress<'_>,
-) -> Result<Vec<SeenLog>> {
+) -> Result<Vec<LogData>> {
     let plan = plan_as_recorded(catalog, comparison)?;
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, |_| false);
-    let all = plan.map_loads_opened_by(threads, progress, open, |load, _| seen_log(load))?.0;
+    let all = plan.map_loads_opened_by(threads, progress, open, |load, _| log_data(load))?.0;
     Ok(all.into_iter().flatten().listed())
 }
 
 /// What a log shows of a session, and what it costs with each of some settings in force.
 pub(crate) struct CostedLog {
-    pub(crate) seen: SeenLog,
+    pub(crate) seen: LogData,
     pub(crate) costs: [Costs; 2],
 }
 
@@ -274,8 +274,8 @@ pub(crate) fn costs_under_settings(
 ) -> Result<Vec<CostedLog>> {
     let plan = plan_as_recorded(catalog, comparison)?;
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<CostedLog>> {
-        let Some(seen) = seen_log(load) else { return Ok(None) };
-        let own = load_as_billed(load);
+        let Some(seen) = log_data(load) else { return Ok(None) };
+        let own = load_with_billed_cache(load);
         let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
         let made = settings.iter().map(|it| policies.policy_for_values(it, seen.is_of_agent));
         let runs = play.run_policies(made.collect::<Result<_, _>>()?)?;
@@ -295,11 +295,11 @@ pub(super) fn plan_as_recorded(catalog: &Catalog, comparison: &Comparison) -> Re
 }
 
 /// Returns what the log of a load shows, if it is a recording.
-pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
+pub(super) fn log_data(load: &Load) -> Option<LogData> {
     let timeline = load.timeline()?;
     let recorded = timeline.recorded.as_ref()?;
     let last = timeline.last_ms();
-    Some(SeenLog {
+    Some(LogData {
         name: load.name.clone(),
         outcome: recorded.outcome.clone(),
         format: recorded.format,
@@ -310,7 +310,7 @@ pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
         requests: timeline.spine.steps.len() as u64,
         span_ms: timeline.began_ms.zip(last).map(|it| [it.0, it.1]),
         window: load.profiles.first().map_or(0, |it| it.limits.prompt),
-        compacted_at: compaction_prompt_tokens(recorded),
+        compacted_at: tokens_before_compactions(recorded),
         written: cache_writes_by_lifetime(recorded),
         billed_usd: recorded_bill_usd(load, timeline, recorded, |it| it.output),
         input_usd: recorded_bill_usd(load, timeline, recorded, |_| 0),
@@ -320,7 +320,7 @@ pub(super) fn seen_log(load: &Load) -> Option<SeenLog> {
 }
 
 /// Returns the prompts of the last requests before the harness's compactions, as billed.
-fn compaction_prompt_tokens(recorded: &Recorded) -> Vec<Tokens> {
+fn tokens_before_compactions(recorded: &Recorded) -> Vec<Tokens> {
     let usage = |request: &u32| recorded.usage.get(*request as usize).copied().flatten();
     let usage = recorded.before_compactions.iter().filter_map(usage);
     usage.map(|it| it.prompt + it.output).filter(|it| *it > 0).listed()

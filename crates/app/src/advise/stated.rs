@@ -48,7 +48,7 @@ impl FileSettings {
         let mut all = Self::default();
         let mut problems = Vec::new();
         for setting in &agent.settings {
-            match read.effective_value(setting).map(|it| (setting.check_value(&it.value), it)) {
+            match read.effective_value(setting).map(|it| (setting.played_value_or_help(&it.value), it)) {
                 Some((Ok(Some(value)), it)) => {
                     all.values.insert(setting.key.clone(), value);
                     all.variables.extend(it.variable.map(|it| (setting.key.clone(), it)));
@@ -98,7 +98,7 @@ impl<'t> SettingsText<'t> {
     fn effective_value(&self, setting: &AgentSetting) -> Option<StatedValue> {
         let by = |all: &[SettingVariable]| all.iter().find_map(|it| self.value_from_variable(it));
         let own = || {
-            let (value, at) = self.value_at_own_place(setting)?;
+            let (value, at) = self.own_value_and_offset(setting)?;
             Some(StatedValue { value, at, variable: None })
         };
         by(&setting.variables).or_else(own).or_else(|| by(&setting.fallbacks))
@@ -117,7 +117,7 @@ impl<'t> SettingsText<'t> {
     }
 
     /// Returns the value of a setting at its own place, and where that is.
-    fn value_at_own_place(&self, setting: &AgentSetting) -> Option<(String, Option<usize>)> {
+    fn own_value_and_offset(&self, setting: &AgentSetting) -> Option<(String, Option<usize>)> {
         let bare = |it: &str| it.trim_matches('"').to_owned();
         match setting.form {
             SettingsForm::Json => self.json_value_at(&setting.key).filter(|_| self.is_json),
@@ -165,7 +165,7 @@ impl AgentSetting {
     ///
     /// # Errors
     /// What to write in its place.
-    pub(super) fn check_value(&self, value: &str) -> Result<Option<String>, String> {
+    pub(super) fn played_value_or_help(&self, value: &str) -> Result<Option<String>, String> {
         if self.unset.iter().any(|it| it == value) {
             return Ok(None);
         }
@@ -196,7 +196,7 @@ impl AgentSetting {
     pub(super) fn accepts_value(&self, value: &str) -> bool {
         let is_between =
             |it: &[u64; 2]| value.parse::<u64>().is_ok_and(|value| (it[0]..=it[1]).contains(&value));
-        match self.check_value(value) {
+        match self.played_value_or_help(value) {
             Ok(played) => played.is_none() || self.between.as_ref().is_none_or(is_between),
             Err(_) => false,
         }

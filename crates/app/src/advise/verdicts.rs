@@ -11,7 +11,7 @@ use ctxsim_engine::measure::month::Calendar;
 use ctxsim_input::policy::Lanes;
 use ctxsim_report::advise::saved::{EarlierBills, SCHEMA, SavingsForecast};
 use ctxsim_report::advise::{MonthCost, WishEffect};
-use ctxsim_report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_pasted_lever};
+use ctxsim_report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_surest_saving};
 use ctxsim_report::known_task as task;
 use ctxsim_report::lever::{KnownBy, Lever, SETTINGS, TurnsBreakEven, Word};
 
@@ -61,7 +61,7 @@ impl<'a> AgentMonth<'a> {
     }
 
     /// Returns what a session costs of it; none if its price is unknown.
-    pub(super) fn session_usd(&self, session: &PlayedSession) -> Option<f64> {
+    pub(super) fn session_month_usd(&self, session: &PlayedSession) -> Option<f64> {
         match self.known_by {
             KnownBy::Bills => {
                 Some(session.logged_bill().map_or(0.0, |it| self.calendar.bill(&it.by_day).usd()))
@@ -72,7 +72,7 @@ impl<'a> AgentMonth<'a> {
 
     /// Adds sessions up.
     pub(super) fn cost_of_sessions(&self, played: &[&PlayedSession]) -> MonthCost {
-        let usd = played.iter().map(|it| self.session_usd(it)).sum();
+        let usd = played.iter().map(|it| self.session_month_usd(it)).sum();
         MonthCost { usd, basis: self.calendar.basis, days: self.calendar.days, known_by: self.known_by }
     }
 }
@@ -108,7 +108,7 @@ impl AgentSessions<'_> {
             floor: self.min_evidence,
         };
         let judged = family.judge_levers();
-        let best = index_of_pasted_lever(&judged);
+        let best = index_of_surest_saving(&judged);
         let month_usd = self.month.cost_of_sessions(self.played).usd;
         let mut levers: Vec<(usize, Lever)> = Vec::new();
         for (nth, judged) in judged.into_iter().enumerate() {
@@ -163,7 +163,7 @@ impl AgentSessions<'_> {
     }
 
     /// Returns the minutes less that one waits for answers a month in main conversations with a choice, over the sessions whose models have data.
-    fn saved_minutes_a_month(&self, choice: &MenuChoice) -> Option<f64> {
+    fn saved_wait_minutes_a_month(&self, choice: &MenuChoice) -> Option<f64> {
         let saved = |session: &&PlayedSession| {
             let [base, own] =
                 [&session.base, session.tally_under(choice)].map(|it| it.waiting.total().minutes());
@@ -183,18 +183,18 @@ impl AgentSessions<'_> {
         in_force: &SettingsInForce<'_>,
     ) -> Lever {
         let expected = if judged.word == Some(Word::Do) { judged.expected } else { judged.change };
-        let families = self.menu.policy_families(choice);
+        let families = self.menu.added_policy_families(choice);
         // Lifetimes edit no prompt, so that no turn is added for them.
         let shown = expected.zip(judged.again).filter(|_| !families.is_empty());
         let mut lever = Lever {
-            saved_minutes_month: self.saved_minutes_a_month(choice),
+            saved_minutes_month: self.saved_wait_minutes_a_month(choice),
             expected,
             gone_at_extra_turns: shown
                 .and_then(|(change, again)| TurnsBreakEven::new(change, judged.interval, again)),
             known_of_task: task::published_task_effects(&families),
             ..judged
         }
-        .with_month_usd(month_usd);
+        .with_monthly_cost(month_usd);
         if lever.word == Some(Word::Try) {
             let is_by_cost = !self.values_before_choice(choice, in_force).is_empty();
             let bills = self.earlier_bills(choice, is_by_cost);
@@ -222,7 +222,7 @@ impl AgentSessions<'_> {
 
     /// Returns the settings in force that a choice changes, where later sessions can be played with them.
     fn values_before_choice(&self, choice: &MenuChoice, in_force: &SettingsInForce<'_>) -> SettingValues {
-        in_force.values_of(self.menu.values_of_choice(choice).keys()).unwrap_or_default()
+        in_force.replay_values(self.menu.values_of_choice(choice).keys()).unwrap_or_default()
     }
 
     /// Returns what sessions were billed, and what a choice does to them.
@@ -291,7 +291,7 @@ impl<'a> SessionEffects<'a> {
             last_ms: seen.span_ms.map(|[_, end]| end),
             lifetimes: short + 2 * long,
             is_of_agent: seen.is_of_agent,
-            month_usd: month.session_usd(self.session),
+            month_usd: month.session_month_usd(self.session),
             base: &self.base,
             rows: choices.iter().map(|choice| self.effect_of_choice(choice)).listed(),
         }

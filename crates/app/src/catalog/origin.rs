@@ -138,7 +138,7 @@ impl Origin {
     pub fn open_reader(&self) -> Result<Box<dyn BufRead>> {
         match self {
             Self::Bundled(it) => Ok(Box::new(it.text().as_bytes())),
-            Self::File(path) => open_with_log(path),
+            Self::File(path) => open_with_wal(path),
             Self::Stream(it) => Ok(Box::new(io::Cursor::new(SharedBytes(Arc::clone(it))))),
             Self::Revision(..) | Self::Built(_) => {
                 Ok(Box::new(io::Cursor::new(self.read_text()?.into_owned())))
@@ -203,7 +203,7 @@ pub(super) fn normalize_path(path: &Path) -> String {
 }
 
 /// Opens a file. A database comes with the log of what was written last, which may lie beside it: neither is locked or changed.
-fn open_with_log(path: &Path) -> Result<Box<dyn BufRead>> {
+fn open_with_wal(path: &Path) -> Result<Box<dyn BufRead>> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let mut reader = source::open(path)?;
     let mut log = path.as_os_str().to_owned();
@@ -283,7 +283,7 @@ fn wrong_kind_problem(asked: InputKind, found: &str, file: &str, command: &str) 
 impl Catalog {
     /// Adds a text under a path as files have it below a folder of inputs: `policies/mine.ron`. It replaces one of the same name.
     /// Returns whether the path names a kind and a format.
-    pub fn add_text(&mut self, path: &str, text: String) -> bool {
+    pub fn try_add_text(&mut self, path: &str, text: String) -> bool {
         let named = |kind| Some((kind, name_below_folder(kind, path)?));
         let Some(key) = InputKind::ALL.into_iter().find_map(named) else { return false };
         self.entries.insert(key, Origin::Built(Arc::new(BuiltInput::new(path, text, None))));
@@ -295,10 +295,10 @@ impl Catalog {
         &mut self,
         kind: InputKind,
         name: &str,
-        file: T,
+        spec: T,
         code: Option<OwnCode>,
     ) {
-        let built = BuiltInput::new(&format!("{}/{name}.ron", kind.folder_name()), file, code);
+        let built = BuiltInput::new(&format!("{}/{name}.ron", kind.folder_name()), spec, code);
         self.entries.insert((kind, name.to_owned()), Origin::Built(Arc::new(built)));
     }
 

@@ -126,11 +126,11 @@ impl Catalog {
     ///
     /// # Errors
     /// It means both, or a folder cannot be read.
-    pub fn means_sessions(&self, kind: InputKind, argument: &str) -> Result<bool> {
+    pub fn means_sessions(&self, option_kind: InputKind, argument: &str) -> Result<bool> {
         // An option means its own kind wherever a name or a pattern is one of that kind; `**` is one of paths alone.
-        let is_known = self.entries.contains_key(&(kind, argument.to_owned()));
+        let is_known = self.entries.contains_key(&(option_kind, argument.to_owned()));
         let is_of_names = is_pattern(argument) && !argument.contains("**");
-        if is_known || is_of_names && self.matching_names(kind, argument).next().is_some() {
+        if is_known || is_of_names && self.matching_names(option_kind, argument).next().is_some() {
             return Ok(false);
         }
         let path = expand_home(argument);
@@ -153,11 +153,11 @@ impl Catalog {
             // Where a pattern matches inputs of the option's kind, files of other kinds are not meant; recordings may be.
             if is_pattern(argument)
                 && !files.iter().any(|it| is_recording(it))
-                && files.iter().any(|it| is_input(it) && may_be_of_kind(kind, it))
+                && files.iter().any(|it| is_input(it) && may_be_of_kind(option_kind, it))
             {
                 return Ok(false);
             }
-            let nouns = kind.folder_name();
+            let nouns = option_kind.folder_name();
             let message = format!("`{argument}` holds sessions and other inputs");
             let help = format!("name its {nouns} one by one, and its sessions with `--scenario`");
             return Err(Error::refused(Code("path-ambiguous"), message, help));

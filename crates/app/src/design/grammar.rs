@@ -64,9 +64,9 @@ impl Candidate {
     }
 
     /// Returns it with other values of a kind.
-    fn with_stage(&self, kind: usize, values: Option<DesignValues>) -> Self {
+    fn with_stage(&self, kind_index: usize, values: Option<DesignValues>) -> Self {
         let mut changed = self.clone();
-        changed.stages[kind] = values;
+        changed.stages[kind_index] = values;
         changed
     }
 }
@@ -140,7 +140,7 @@ impl DesignGrammar {
     }
 
     /// Lists the coordinates: for each kind whether it is there, then each of its numbers.
-    pub(super) fn search_coordinates(&self) -> Vec<(usize, Option<usize>)> {
+    pub(super) fn kind_and_number_indices(&self) -> Vec<(usize, Option<usize>)> {
         let of_kind = |(nth, kind): (usize, &DesignKind)| {
             let numbers = (0..kind.values.len()).map(Some);
             std::iter::once(None).chain(numbers).map(move |number| (nth, number)).listed()
@@ -159,7 +159,7 @@ impl DesignGrammar {
         match (&candidate.stages[kind_index], number_index) {
             (Some(_), None) => vec![candidate.with_stage(kind_index, None)],
             (Some(own), Some(number)) => {
-                let others = kind.values_along(own, number).filter(|values| values != own);
+                let others = kind.vary_one_number(own, number).filter(|values| values != own);
                 others.map(|values| candidate.with_stage(kind_index, Some(values))).listed()
             }
             (None, None) if candidate.n_added_stages() < self.kinds_max => kind
@@ -195,8 +195,8 @@ impl DesignGrammar {
             let Some(own) = &candidate.stages[nth].clone().or(middle) else { continue };
             for one in 0..own.len() {
                 for other in one + 1..own.len() {
-                    let firsts = kind.values_along(own, one).filter(|values| values[one] != own[one]);
-                    let both = firsts.flat_map(|values| kind.values_along(&values, other).listed());
+                    let firsts = kind.vary_one_number(own, one).filter(|values| values[one] != own[one]);
+                    let both = firsts.flat_map(|values| kind.vary_one_number(&values, other).listed());
                     let both = both.filter(|values| values[other] != own[other]);
                     all.push(both.map(|values| candidate.with_stage(nth, Some(values))).listed());
                 }
@@ -230,7 +230,7 @@ impl DesignKind {
     }
 
     /// Returns its name with its values, as [`DesignGrammar::parse_candidate`] reads it.
-    pub fn short_name(&self, values: &DesignValues) -> String {
+    pub fn name_with_values(&self, values: &DesignValues) -> String {
         let one = |((number, of), at): ((&String, &Vec<String>), &usize)| format!("{number}={}", of[*at]);
         format!("{} {}", self.name, self.values.iter().zip(values).map(one).listed().join(", "))
     }
@@ -243,11 +243,11 @@ impl DesignKind {
     /// Returns the middle, and what differs from it in one number.
     pub fn values_around_middle(&self) -> IndexSet<DesignValues> {
         let middle = self.middle_values();
-        (0..middle.len()).flat_map(|number| self.values_along(&middle, number)).collect()
+        (0..middle.len()).flat_map(|number| self.vary_one_number(&middle, number)).collect()
     }
 
     /// Returns values with every value of one number.
-    fn values_along(&self, values: &DesignValues, number: usize) -> impl Iterator<Item = DesignValues> {
+    fn vary_one_number(&self, values: &DesignValues, number: usize) -> impl Iterator<Item = DesignValues> {
         let values = values.clone();
         (0..self.values[number].len()).map(move |value| {
             let mut changed = values.clone();
@@ -257,10 +257,10 @@ impl DesignKind {
     }
 
     /// Fills values in.
-    fn fill_text(&self, text: &str, values: &DesignValues, means: impl Fn(&str, &str) -> String) -> String {
+    fn fill_text(&self, text: &str, values: &DesignValues, text_of: impl Fn(&str, &str) -> String) -> String {
         let mut text = text.to_owned();
         for ((number, choices), at) in self.values.iter().zip(values) {
-            text = text.replace(&format!("{{{{ {number} }}}}"), &means(number, &choices[*at]));
+            text = text.replace(&format!("{{{{ {number} }}}}"), &text_of(number, &choices[*at]));
         }
         text
     }

@@ -55,7 +55,7 @@ impl<'c> DesignPlays<'c> {
         threads: Option<usize>,
         progress: Progress<'_>,
     ) -> Result<Self> {
-        let presets = preset_names(catalog)?;
+        let presets = playable_policy_names(catalog)?;
         let base = comparison.policies.first().cloned().unwrap_or_default();
         let policies = std::iter::once(base).chain(presets.iter().cloned()).listed();
         let plan = Plan::new(catalog, &Comparison { policies, ..comparison.clone() })?;
@@ -110,7 +110,7 @@ impl<'c> DesignPlays<'c> {
         let made =
             candidates.iter().map(|it| self.policy_on_session(it, session)).collect::<Result<Vec<_>, _>>()?;
         let own = &self.sessions[session];
-        let mut runs = own.run_policies(made.iter().flatten().cloned().listed()).into_iter();
+        let mut runs = own.runs_by_policy(made.iter().flatten().cloned().listed()).into_iter();
         // A policy that could not be made has no runs.
         let play = |policy: &Option<_>| policy.as_ref().and_then(|_| Some(own.sum_runs(&runs.next()?)));
         Ok(made.iter().map(play).map(Option::unwrap_or_default).collect())
@@ -148,7 +148,7 @@ impl<'c> DesignPlays<'c> {
 
     /// Names a candidate by its preset and its stages.
     pub fn candidate_name(&self, candidate: &Candidate) -> String {
-        let stages = self.grammar.stages_of(candidate).map(|(kind, values)| kind.short_name(values));
+        let stages = self.grammar.stages_of(candidate).map(|(kind, values)| kind.name_with_values(values));
         let parts = candidate.preset.iter().map(|it| self.presets[*it].clone()).chain(stages).listed();
         if parts.is_empty() { self.base.clone() } else { parts.join(" + ") }
     }
@@ -158,7 +158,7 @@ impl<'c> DesignPlays<'c> {
     ///
     /// # Errors
     /// The grammar is broken.
-    pub fn play_and_tally(&self, candidates: &[Candidate]) -> Result<Vec<Vec<Tally>>> {
+    pub fn tally_by_session(&self, candidates: &[Candidate]) -> Result<Vec<Vec<Tally>>> {
         let tally = |nth: usize| -> Result<Vec<Tally>> {
             let session = &self.sessions[nth];
             let base = session.base_policy();
@@ -171,7 +171,7 @@ impl<'c> DesignPlays<'c> {
                 sum.add(&more);
                 sum
             };
-            let runs = session.run_policies(policies).into_iter();
+            let runs = session.runs_by_policy(policies).into_iter();
             Ok(runs.filter_map(|it| it.into_iter().map(|it| it.tally).reduce(sum)).collect())
         };
         with_threads(self.threads, || in_order(self.sessions.len(), tally)).into_iter().collect()
@@ -184,7 +184,7 @@ impl<'c> DesignPlays<'c> {
     pub fn hindsight_and_bound_usd(&self) -> Result<Vec<[Option<f64>; 2]>> {
         let code = Policy::new(&self.catalog.policy("hindsight")?.spec).map(Arc::new)?;
         let ceiling = |nth: usize| {
-            let runs = self.sessions[nth].run_policies(vec![Arc::clone(&code)]).concat();
+            let runs = self.sessions[nth].runs_by_policy(vec![Arc::clone(&code)]).concat();
             let bounds = runs.iter().map(|it| it.tally.bound).collect::<Option<Vec<f64>>>();
             [self.sessions[nth].sum_runs(&runs).usd, bounds.map(|it| it.iter().sum())]
         };
@@ -202,7 +202,7 @@ impl DesignSession {
         };
         let last_ms = timeline.last_ms();
         let mut session = Self { load: load.clone(), base: Vec::new(), usd: 0.0, last_ms };
-        let runs = session.run_policies(session.base_policy()).concat();
+        let runs = session.runs_by_policy(session.base_policy()).concat();
         session.base = runs.iter().map(|it| it.tally.outcome.clone()).listed();
         session.usd = runs.iter().filter_map(|it| it.tally.costs.total()).sum();
         Ok(session)
@@ -218,7 +218,7 @@ impl DesignSession {
     }
 
     /// Plays policies and returns the runs of each, profile by profile.
-    fn run_policies(&self, policies: Vec<Arc<Policy>>) -> Vec<Vec<Run>> {
+    fn runs_by_policy(&self, policies: Vec<Arc<Policy>>) -> Vec<Vec<Run>> {
         let mut by_policy = vec![Vec::new(); policies.len()];
         if policies.is_empty() {
             return by_policy;
@@ -248,7 +248,7 @@ impl DesignSession {
 }
 
 /// Returns the names of the policies that a session can be played under as they are: none has a memory, and none knows the future.
-fn preset_names(catalog: &Catalog) -> Result<Vec<String>> {
+fn playable_policy_names(catalog: &Catalog) -> Result<Vec<String>> {
     let mut all = Vec::new();
     let mut read = catalog.policy_reader();
     for name in catalog.names(InputKind::Policy) {

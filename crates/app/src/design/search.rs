@@ -122,23 +122,23 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
         }
         // What two numbers of a stage can only do together is looked for around the best of them.
         if let Some(best) = self.rank_best_first(ends.clone(), n).into_iter().next() {
-            ends.push(self.improve_in_pairs(best, n)?);
+            ends.push(self.improve_by_two_changes(best, n)?);
         }
         let n_presets = if n == all { presets.len() } else { STARTS };
         let mut finals: Vec<Candidate> = presets.iter().take(n_presets).chain(&ends).cloned().listed();
         finals.dedup();
-        self.play_all(&finals, all)?;
+        self.play_on_first(&finals, all)?;
         let ranked = self.rank_best_first(finals, all);
         let preset = ranked.iter().find(|it| it.is_preset()).and_then(|it| it.preset);
-        let chosen = self.choose_candidate(&ranked, preset);
-        let front = self.cost_evidence_front(&chosen);
+        let chosen = self.choose_or_preset(&ranked, preset);
+        let front = self.pareto_front_with_chosen(&chosen);
         let policies = self.seen.iter().map(|it| &it.0).collect::<IndexSet<_>>().len();
         let (plays, is_cut) = (self.seen.len(), self.is_cut);
         Ok(DesignChoice { chosen, preset, ranked, front, plays, policies, is_cut })
     }
 
     /// Returns the policies that no other beats in both cost and evidence on all sessions that are chosen on, and the choice among them.
-    fn cost_evidence_front(&self, chosen: &Candidate) -> Vec<Candidate> {
+    fn pareto_front_with_chosen(&self, chosen: &Candidate) -> Vec<Candidate> {
         let all = self.order.len();
         let whole = |it: &&Candidate| self.order.iter().all(|nth| self.plays.play_of(it, *nth).is_some());
         let tried: IndexSet<&Candidate> = self.seen.iter().map(|it| &it.0).filter(whole).collect();
@@ -172,36 +172,36 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Keeps the better half of policies on twice as many sessions, until they have been tried on as many as asked.
-    fn halve_successively(&mut self, mut all: Vec<Candidate>, n_sessions: usize) -> Result<Vec<Candidate>> {
+    fn halve_successively(&mut self, mut all: Vec<Candidate>, max_sessions: usize) -> Result<Vec<Candidate>> {
         // As many rungs as it takes to try them all on few sessions: none where all can be tried on all of them.
-        let mut rung = n_sessions;
+        let mut rung = max_sessions;
         while rung > RUNG_MIN && rung * all.len() > self.terms.budget / 4 {
             rung = rung.div_ceil(2);
         }
         loop {
-            self.play_all(&all, rung)?;
+            self.play_on_first(&all, rung)?;
             all = self.rank_best_first(all, rung);
-            if rung >= n_sessions {
+            if rung >= max_sessions {
                 return Ok(all);
             }
             all.truncate(all.len().div_ceil(2).max(STARTS));
-            rung = (rung * 2).min(n_sessions);
+            rung = (rung * 2).min(max_sessions);
         }
     }
 
     /// Changes one number after the other to its best value, and adds and removes stages, until nothing saves any more.
     fn descend_by_coordinates(&mut self, start: Candidate, n_sessions: usize) -> Result<Candidate> {
-        self.play_all(std::slice::from_ref(&start), n_sessions)?;
+        self.play_on_first(std::slice::from_ref(&start), n_sessions)?;
         let mut best = self.score_candidate(start, n_sessions);
         loop {
             let before = best.score;
-            for (kind, number) in self.plays.grammar.search_coordinates() {
+            for (kind, number) in self.plays.grammar.kind_and_number_indices() {
                 let near = self.plays.grammar.neighbours_in_coordinate(&best.candidate, kind, number);
                 if !self.can_afford(near.len(), n_sessions) {
                     self.is_cut = true;
                     return Ok(best.candidate);
                 }
-                self.play_all(&near, n_sessions)?;
+                self.play_on_first(&near, n_sessions)?;
                 for candidate in near {
                     let other = self.score_candidate(candidate, n_sessions);
                     // A stage that changes nothing goes.
@@ -220,7 +220,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
 
     /// Puts one kind of stage in the place of another, and changes two numbers of a stage at once, as far as the budget goes; then one number
     /// after the other again.
-    fn improve_in_pairs(&mut self, start: Candidate, n_sessions: usize) -> Result<Candidate> {
+    fn improve_by_two_changes(&mut self, start: Candidate, n_sessions: usize) -> Result<Candidate> {
         let mut best = self.score_candidate(start.clone(), n_sessions);
         let grammar = self.plays.grammar;
         let tried = grammar.with_one_stage_swapped(&start).into_iter();
@@ -229,7 +229,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
                 self.is_cut = true;
                 return Ok(best.candidate);
             }
-            for candidate in self.most_promising(near, n_sessions)? {
+            for candidate in self.play_most_promising(near, n_sessions)? {
                 let other = self.score_candidate(candidate, n_sessions);
                 if other.score.cmp_better_first(&best.score, self.terms.min_evidence) == Ordering::Less {
                     best = other;
@@ -244,12 +244,12 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Returns the few of many policies that are the best on a part of the sessions, tried on all of them.
-    fn most_promising(&mut self, all: Vec<Candidate>, n_sessions: usize) -> Result<Vec<Candidate>> {
+    fn play_most_promising(&mut self, all: Vec<Candidate>, n_sessions: usize) -> Result<Vec<Candidate>> {
         let rung = n_sessions.div_ceil(PAIR_RUNG).max(RUNG_MIN).min(n_sessions);
-        self.play_all(&all, rung)?;
+        self.play_on_first(&all, rung)?;
         let mut best = self.rank_best_first(all, rung);
         best.truncate(STARTS);
-        self.play_all(&best, n_sessions)?;
+        self.play_on_first(&best, n_sessions)?;
         Ok(best)
     }
 
@@ -259,7 +259,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Plays policies on the first of the sessions.
-    fn play_all(&mut self, candidates: &[Candidate], n_sessions: usize) -> Result<()> {
+    fn play_on_first(&mut self, candidates: &[Candidate], n_sessions: usize) -> Result<()> {
         self.plays.play_new(candidates, &self.order[..n_sessions], &|_, _| {})?;
         let pairs =
             candidates.iter().flat_map(|it| self.order[..n_sessions].iter().map(|nth| (it.clone(), *nth)));
@@ -282,7 +282,7 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     }
 
     /// Returns the cheapest policy that is likely to keep the floor and to cost less than the preset that would be chosen; else that preset.
-    fn choose_candidate(&self, ranked: &[Candidate], preset: Option<usize>) -> Candidate {
+    fn choose_or_preset(&self, ranked: &[Candidate], preset: Option<usize>) -> Candidate {
         let yardstick = Candidate { preset, ..self.plays.grammar.empty_candidate() };
         let all = &self.order;
         let sure = |candidate: &&Candidate| {
@@ -327,7 +327,7 @@ impl DesignPlays<'_> {
         };
         let kept = plays().map(|it| it.1.kept);
         let needing = sessions.iter().zip(kept).filter(|it| it.1[1] > 0.0);
-        let sample = |(nth, kept): (&usize, [f64; 2])| self.to_ratio_sample(*nth, (kept[0], kept[1]));
+        let sample = |(nth, kept): (&usize, [f64; 2])| self.session_ratio_sample(*nth, (kept[0], kept[1]));
         let samples = needing.map(sample).listed();
         let (met, needed) = sum_of_pairs(samples.iter().map(|it| it.pair));
         let share = (needed > 0.0).then(|| met / needed);
@@ -349,13 +349,13 @@ impl DesignPlays<'_> {
     ) -> Option<[f64; 2]> {
         let pair = |nth: &usize| {
             let [own, other] = [own, base].map(|it| self.play_of(it, *nth).and_then(|it| it.usd));
-            Some(self.to_ratio_sample(*nth, (own?, other?)))
+            Some(self.session_ratio_sample(*nth, (own?, other?)))
         };
         let samples = sessions.iter().map(pair).collect::<Option<Vec<_>>>()?;
         ratio_interval_for_later(&samples, AssumedReach::default())
     }
 
-    fn to_ratio_sample(&self, nth: usize, pair: (f64, f64)) -> RatioSample<'_> {
+    fn session_ratio_sample(&self, nth: usize, pair: (f64, f64)) -> RatioSample<'_> {
         RatioSample { pair, project: &self.sessions[nth].load.project, at_ms: self.sessions[nth].last_ms }
     }
 }

@@ -133,7 +133,7 @@ pub fn new_job(
     }
     let comparison = Comparison { scenarios: Vec::new(), tickets: Vec::new(), ..comparison.clone() };
     let plan = plan_tickets(catalog, &comparison, held.clone())?;
-    plan.check_has_parts()?;
+    plan.check_splittable()?;
     let job = Job {
         version: VERSION.to_owned(),
         rules: plan.rules_digest(min_evidence),
@@ -148,7 +148,7 @@ pub fn new_job(
 /// Makes the parts of some recordings of a job.
 ///
 /// # Errors
-/// Another version or other inputs made the job, or what [`Plan::play_tickets`] says.
+/// Another version or other inputs made the job, or what [`Plan::make_parts`] says.
 pub fn play_tickets(
     catalog: &Catalog,
     job: &Job,
@@ -185,7 +185,7 @@ pub fn play_tickets(
         Ok(())
     };
     let (head, shard) = (&job.head, PlanShard::WHOLE);
-    plan.play_tickets(
+    plan.make_parts(
         watch,
         &PartsRequest { threads, job: &job.job, head, shard, is_made: &|_| false, hand_over: &take },
     )?;

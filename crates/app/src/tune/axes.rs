@@ -12,7 +12,7 @@ use ctxsim_report::tune::{FixedParam, TriedVariants, VariedPath};
 ///
 /// # Errors
 /// The grid varies scenarios or profiles.
-pub fn tried_from_grid(grid: &OverrideGrid) -> Result<TriedVariants> {
+pub fn variants_from_grid(grid: &OverrideGrid) -> Result<TriedVariants> {
     let mut points = Vec::new();
     for point in (0..grid.len()).map(|it| grid.point_at(it)) {
         if !point.of_load.is_empty() {
@@ -29,7 +29,7 @@ pub fn tried_from_grid(grid: &OverrideGrid) -> Result<TriedVariants> {
 ///
 /// # Errors
 /// The policy has nothing to vary, or every problem of the inputs.
-pub fn tried_by_default(
+pub fn default_variants(
     catalog: &Catalog,
     comparison: &Comparison,
     threads: Option<usize>,
@@ -42,7 +42,7 @@ pub fn tried_by_default(
         let is_declared = spec.settable.is_some() && !standings.is_empty();
         return Err(nothing_to_vary_error(policy, is_declared));
     }
-    let (seen, params) = observe_sessions(catalog, comparison, threads, progress)?;
+    let (seen, params) = observe_sessions_and_params(catalog, comparison, threads, progress)?;
     let (candidates, fixed) = split_params_to_vary(&spec, &standings, &params, &seen);
     let fineness = match candidates.len() {
         0 => return Err(nothing_to_vary_error(policy, false)),
@@ -98,8 +98,8 @@ fn split_params_to_vary<'a>(
 }
 
 /// Says that a policy has nothing to vary.
-fn nothing_to_vary_error(policy: &str, is_declared: bool) -> Error {
-    let message = if is_declared {
+fn nothing_to_vary_error(policy: &str, is_settable_declared: bool) -> Error {
+    let message = if is_settable_declared {
         format!("no parameter of {policy} is a setting: `settable` names none")
     } else {
         format!("{policy} has no numbers in its `params` that its stages decide by")
@@ -110,7 +110,7 @@ fn nothing_to_vary_error(policy: &str, is_declared: bool) -> Error {
 }
 
 /// Looks at the sessions under the base; also returns the parameters of the policy, with what overrides them.
-fn observe_sessions(
+fn observe_sessions_and_params(
     catalog: &Catalog,
     comparison: &Comparison,
     threads: Option<usize>,
@@ -217,7 +217,7 @@ impl VariedParam<'_> {
         };
         let value = |percent: &u64| {
             let number = match (self.size, rule, unit) {
-                (Size::Ratio(share), RangeRule::Around, _) => return percent_of_share(*share, *percent),
+                (Size::Ratio(share), RangeRule::Around, _) => return scaled_if_changed(*share, *percent),
                 (Size::Ratio(_), ..) => return Some(format!("0.{percent:02}")),
                 (_, RangeRule::Around, _) => percent_of(own, *percent),
                 (.., "count") => *percent,
@@ -242,7 +242,7 @@ fn percent_of(number: u64, percent: u64) -> u64 {
 }
 
 /// Returns some percent of a share, at most all of it; nothing for the share itself.
-fn percent_of_share(share: Decimal, percent: u64) -> Option<String> {
+fn scaled_if_changed(share: Decimal, percent: u64) -> Option<String> {
     let factor = Decimal::parse(&format!("{}.{:02}", percent / 100, percent % 100))?;
     let value = Some(share.times(factor)?).filter(|it| *it <= Decimal::ONE).unwrap_or(Decimal::ONE);
     (value != share).then(|| value.to_string())

@@ -115,7 +115,7 @@ impl Repository {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(super) fn path_from_top(&self, folder: &Path) -> Result<PathBuf> {
+    pub(super) fn path_below_top(&self, folder: &Path) -> Result<PathBuf> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real =
             fs::canonicalize(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;

@@ -17,9 +17,9 @@ const SYSTEM: [&str; 2] = ["/dev", "/proc"];
 /// Its folder does not exist, it is a folder, it may not be written, or its path leads through a link.
 pub(crate) fn check_output_path(path: &Path) -> Result<()> {
     check_no_link(path)?;
-    let checked = path_target_at(path).and_then(|place| match place {
-        PathTarget::Other | PathTarget::File(_) => Ok(()),
-        PathTarget::New => fs::metadata(parent_or_current(path)).map(|_| ()),
+    let checked = output_kind_at(path).and_then(|place| match place {
+        OutputKind::Other | OutputKind::File(_) => Ok(()),
+        OutputKind::New => fs::metadata(parent_or_current(path)).map(|_| ()),
     });
     checked.map_err(|source| write_error(path, source))
 }
@@ -60,10 +60,10 @@ pub(super) fn stage_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<Option<StagedFile>> {
-    let written = path_target_at(path).and_then(|place| match place {
-        PathTarget::Other => write_to_device(path, write).map(|()| None),
-        PathTarget::File(permissions) => StagedFile::new(path, Some(permissions), write).map(Some),
-        PathTarget::New => StagedFile::new(path, None, write).map(Some),
+    let written = output_kind_at(path).and_then(|place| match place {
+        OutputKind::Other => write_to_device(path, write).map(|()| None),
+        OutputKind::File(permissions) => StagedFile::new(path, Some(permissions), write).map(Some),
+        OutputKind::New => StagedFile::new(path, None, write).map(Some),
     });
     written.map_err(|source| write_error(path, source))
 }
@@ -141,7 +141,7 @@ pub(crate) fn remove_own_file(path: &Path) -> Result<()> {
 /// # Errors
 /// Its path leads through a link, or it cannot be made.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
-    if let Some(link) = Project::of_working_folder().first_project_link_on(folder) {
+    if let Some(link) = Project::of_working_folder().first_project_symlink_on(folder) {
         return Err(link_error(folder, &link));
     }
     fs::create_dir_all(folder).map_err(|source| write_error(folder, source))
@@ -153,7 +153,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
 /// # Errors
 /// It is one, or does.
 pub(crate) fn check_no_link(path: &Path) -> Result<()> {
-    let above = Project::of_working_folder().first_project_link_on(path);
+    let above = Project::of_working_folder().first_project_symlink_on(path);
     let link = above.or_else(|| path.is_symlink().then(|| path.to_owned()));
     link.filter(|_| !is_system_device(path)).map_or(Ok(()), |link| Err(link_error(path, &link)))
 }
@@ -182,7 +182,7 @@ fn write_error(path: &Path, source: io::Error) -> Error {
 }
 
 /// What is at a path, which is not a link.
-enum PathTarget {
+enum OutputKind {
     /// A device, a pipe, a socket.
     Other,
     /// A regular file, with its permissions.
@@ -192,16 +192,16 @@ enum PathTarget {
 }
 
 /// Returns what is at a path.
-fn path_target_at(path: &Path) -> io::Result<PathTarget> {
+fn output_kind_at(path: &Path) -> io::Result<OutputKind> {
     match fs::metadata(path) {
         Ok(it) if it.is_dir() => Err(ErrorKind::IsADirectory.into()),
         Ok(it) if it.is_file() => {
             // A rename would replace a file that is protected from writing.
             OpenOptions::new().write(true).open(path)?;
-            Ok(PathTarget::File(it.permissions()))
+            Ok(OutputKind::File(it.permissions()))
         }
-        Ok(_) => Ok(PathTarget::Other),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(PathTarget::New),
+        Ok(_) => Ok(OutputKind::Other),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(OutputKind::New),
         Err(error) => Err(error),
     }
 }

@@ -116,7 +116,7 @@ pub(super) fn advise_on_sessions(catalog: &Catalog, args: &AdviseArgs) -> Result
     args.save
         .as_deref()
         .map_or(Ok(()), |it| output::check_output_path(it).and_then(|()| kept.check_may_write(it, None)))?;
-    args.shown.check_writable_beside(args.save.as_deref(), catalog.files_read())?;
+    args.shown.check_paths_beside(args.save.as_deref(), catalog.files_read())?;
     let changes = args.settings.as_deref().filter(|_| args.apply);
     changes.map_or(Ok(()), output::check_output_path)?;
     let (found, saved) = run_with_progress(READS_AND_SIMULATES, |it| {
@@ -160,30 +160,30 @@ fn several_agents_error(found: &Advice, files: &str) -> Result<Error> {
 /// Shows what changes in a settings file, saves a forecast, and applies it, as far as each is asked for. The forecast is saved before it is
 /// applied: it knows how to undo.
 fn save_and_apply(
-    mut saved: SavingsForecast,
-    change: Option<(&Path, &str)>,
+    mut forecast: SavingsForecast,
+    settings_file: Option<(&Path, &str)>,
     save_path: Option<&Path>,
     kept: OverwriteRules<'_>,
     dry_run: bool,
 ) -> Result<()> {
     let place = |path: &Path| path.display().to_string();
-    let changed = change.map(|(path, text)| edited(&saved, &place(path), text)).transpose()?;
-    if let (Some((path, _)), Some(changed)) = (change, &changed) {
+    let changed = settings_file.map(|(path, text)| edited(&forecast, &place(path), text)).transpose()?;
+    if let (Some((path, _)), Some(changed)) = (settings_file, &changed) {
         print_settings_change(path, changed)?;
-        saved.former.clone_from(&changed.former);
+        forecast.former.clone_from(&changed.former);
     }
     if dry_run {
         return Ok(());
     }
     if let Some(path) = save_path {
-        let text = output::to_json_text(&saved)?;
+        let text = output::to_json_text(&forecast)?;
         output::write_text_file(path, WrittenByRemark::None.add_to_text(&text), kept)?;
-        output::print_note(match saved.n_later_sessions_needed() {
+        output::print_note(match forecast.n_later_sessions_needed() {
             Some(n) => format!("About {n} later sessions would tell whether the forecast comes true (`ctxsim realised`)."),
             None => "Later bills cannot tell whether the forecast comes true: the earlier ones vary too much. A trial by days (`--trial`) might.".to_owned(),
         });
     }
-    if let (Some((path, text)), Some(changed)) = (change, &changed) {
+    if let (Some((path, text)), Some(changed)) = (settings_file, &changed) {
         write_settings_if_unchanged(path, text, changed)?;
         let [file, settings] =
             [save_path.map(place), Some(place(path))].map(|it| quoted(&it.unwrap_or_default()));

@@ -153,8 +153,8 @@ impl CheckArgs {
     }
 
     /// Accepts the numbers of a suite in the default folder.
-    fn for_blessing(name: &str) -> Self {
-        Self { suites: vec![name.into()], snapshots: "snapshots".into(), bless: true, ..Self::default() }
+    fn for_blessing(suite: &str) -> Self {
+        Self { suites: vec![suite.into()], snapshots: "snapshots".into(), bless: true, ..Self::default() }
     }
 }
 
@@ -173,18 +173,18 @@ pub(crate) fn check_snapshots_replaceable(suite: &str) -> Result<()> {
 /// Compares a report with what was accepted of its suite, its snapshots and the best of its guarded numbers; or accepts its numbers.
 fn compare_or_accept_suite(
     accepted: AcceptedFolder<'_>,
-    ratchet: Option<f64>,
+    ratchet_tolerance: Option<f64>,
     name: &str,
     ran: SuiteRun,
 ) -> Result<SuiteCheck> {
     let SuiteRun { file, report, made, newer, assumed, mut notes } = ran;
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
     let mut verdicts = report.guard_verdicts.clone();
-    if let Some(tolerance) = ratchet {
-        verdicts.extend(ratchet::compare_with_best(accepted, &suite, &report.guard_verdicts, tolerance)?);
+    if let Some(tolerance) = ratchet_tolerance {
+        verdicts.extend(ratchet::check_and_keep_best(accepted, &suite, &report.guard_verdicts, tolerance)?);
     }
     // Where the best values are accepted, a suite without snapshots gets none.
-    let takes_part = ratchet.is_none() || snapshots::has_snapshots(accepted.root, &suite)?;
+    let takes_part = ratchet_tolerance.is_none() || snapshots::has_snapshots(accepted.root, &suite)?;
     let snapshots = match takes_part {
         true => snapshots::compare_or_accept_snapshots(accepted, &suite, &report, &made, &assumed)?,
         false => Vec::new(),
@@ -205,7 +205,7 @@ pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCo
     let suites = suites_to_check(catalog, args)?;
     // Nothing is written before everything has run.
     let ran: Vec<Result<SuiteRun>> = suites.iter().map(|it| run_suite(catalog, it, args)).listed();
-    args.shown.check_output_path(catalog.files_read())?;
+    args.shown.check_output_paths(catalog.files_read())?;
     let all = compare_all_with_accepted(catalog, args, &suites, ran);
     write_results(&args.shown, catalog.files_read(), format, &all)?;
     let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();
@@ -274,7 +274,7 @@ pub fn check_suites_silently(
 }
 
 /// Writes the result of a check that could not begin, because no input could be read.
-pub(crate) fn write_unreadable_inputs(args: &CheckArgs, error: &Error) -> Result<()> {
+pub(crate) fn write_failed_check(args: &CheckArgs, error: &Error) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let inputs = InputFiles::default();
     inputs.add_path(Path::new(CONFIG));
@@ -320,7 +320,7 @@ fn suites_to_check(catalog: &Catalog, args: &CheckArgs) -> Result<Vec<String>> {
 /// Runs a suite. A scenario that cannot be run is an error.
 fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun> {
     let suite = catalog.suite(name)?;
-    let named = args.rev.allowed_policy_names(&suite)?;
+    let named = args.rev.checked_policy_names(&suite)?;
     let catalog = git::read_policy_revisions(catalog, named, args.process.allow_process)?;
     let comparison =
         args.process.add_permissions_to(Comparison { suite: Some(name.to_owned()), ..Comparison::default() });

@@ -82,7 +82,7 @@ pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<
     let pairs = keep_differing_pairs(&found, pairs)?;
     let mut beside = ComparisonContext { new, ..changes_since_base(catalog, &args.base)? };
     if pairs.is_empty() {
-        args.shown.check_output_path(catalog.files_read())?;
+        args.shown.check_output_paths(catalog.files_read())?;
     } else if !beside.new.is_empty() {
         output::print_note(format_args!("not compared: {}", beside.describe_new_policies()));
     }
@@ -115,7 +115,7 @@ fn compare_pairs(
     let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).listed();
     let comparison = Comparison { policies: names.into_iter().listed(), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
-    args.shown.check_output_path(catalog.files_read())?;
+    args.shown.check_output_paths(catalog.files_read())?;
     let contrasts = run_with_progress(SIMULATES, |it| plan.contrast_pairs(&places, args.what.threads(), it))?;
     let prices = contrasts.iter().map(|it| (it.profile.clone(), it.as_of.clone())).collect();
     beside.made.add(plan.made_with(prices));

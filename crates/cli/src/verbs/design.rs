@@ -55,7 +55,7 @@ pub(crate) struct DesignArgs {
 }
 
 /// Searches, prints, and writes the best policy.
-pub(super) fn print_design(catalog: &Catalog, args: &DesignArgs) -> Result<()> {
+pub(super) fn design_and_print(catalog: &Catalog, args: &DesignArgs) -> Result<()> {
     let format = policy_file_format(args.output.as_deref())?;
     let asked = args.what.comparison(catalog, "--base", std::slice::from_ref(&args.base))?;
     let terms = DesignTerms {

@@ -134,7 +134,7 @@ pub(super) fn show_recording_contents(catalog: &Catalog, args: &ImportArgs) -> R
             let bill = GroupedBill::new(bills, by.bill_key(), args.currency.clone());
             encode_in_format(format, || bill.draw_table(width), || bill.to_json(), || bill.to_rows())?
         } else if args.fixed {
-            let by = FixedPartBySender::new(files.iter().flat_map(FileContents::fixed_prompt_parts));
+            let by = FixedPartBySender::new(files.iter().flat_map(FileContents::fixed_parts_by_session));
             encode_in_format(format, || by.draw_table(width), || by.to_json(), || by.to_rows())?
         } else {
             describe_recordings(catalog, args, &files, as_json)?.into_bytes()

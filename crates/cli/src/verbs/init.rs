@@ -117,12 +117,12 @@ fn quoted_in_toml(text: &str) -> String {
 }
 
 /// Writes the files a repository needs for its first check.
-fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<()> {
-    let (scenario, evidence, prompt) = match sessions {
+fn write_repository_files(catalog: &Catalog, sessions_folder: Option<&Path>) -> Result<()> {
+    let (scenario, evidence, prompt) = match sessions_folder {
         Some(folder) => (folder.display().to_string(), "0.5", "\"0.9 window\""),
         None => ("example".to_owned(), "0.8", "60_000"),
     };
-    if sessions.is_some() {
+    if sessions_folder.is_some() {
         // A wrong path must leave nothing behind.
         for found in catalog.search_scenarios(&scenario)?.found {
             catalog.scenario(&found.name)?;
@@ -130,7 +130,7 @@ fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<
     }
     // The path comes last: it may hold one of the other words.
     let suite = SUITE.1.replace("EVIDENCE", evidence).replace("PROMPT", prompt);
-    let suite = suite.replace("MODELS", if sessions.is_some() { OWN_MODELS } else { "" });
+    let suite = suite.replace("MODELS", if sessions_folder.is_some() { OWN_MODELS } else { "" });
     let suite = suite.replace("\"SCENARIO\"", &quoted_in_toml(&scenario));
     let profile = catalog.shipped_inputs().profile(PROFILE)?.spec;
     // A project that has inputs keeps its configuration.
@@ -151,7 +151,7 @@ fn write_repository_files(catalog: &Catalog, sessions: Option<&Path>) -> Result<
     }
     files.push((folder.join(POLICY.0), POLICY.1.to_owned()));
     files.push((suite_at.clone(), suite.clone()));
-    if sessions.is_none() {
+    if sessions_folder.is_none() {
         files.push((folder.join(SCENARIO.0), SCENARIO.1.to_owned()));
     }
     files.push((WORKFLOW.0.into(), WORKFLOW.1.to_owned()));

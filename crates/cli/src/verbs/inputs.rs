@@ -129,7 +129,7 @@ pub(super) fn print_input(catalog: &Catalog, args: &ShowArgs) -> Result<()> {
         }
     };
     // The file is the user's from now on: the next one does not replace it without a word.
-    args.output.write_input_file(catalog.files_read(), &text)
+    args.output.write_new_input_file(catalog.files_read(), &text)
 }
 
 fn kind_of_arg(named: InputKindArg) -> InputKind {
@@ -158,10 +158,10 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
     if args.allow_process {
         ends::install_interrupt_handler();
     }
-    let mut take = |result: Result<CheckedInput>| {
+    let mut take = |result: Result<CheckFindings>| {
         n_checked += 1;
         match result {
-            Ok(CheckedInput { n_programs_not_run: not_run, warnings: more }) => {
+            Ok(CheckFindings { n_programs_not_run: not_run, warnings: more }) => {
                 n_programs += not_run;
                 warnings.extend(more);
             }
@@ -223,41 +223,41 @@ fn folder_without_inputs_error(folder: &Path) -> Error {
 fn check_inputs_of_catalog(
     catalog: &Catalog,
     folder: Option<&Path>,
-    may_start: bool,
-    take: &mut impl FnMut(Result<CheckedInput>),
+    with_programs: bool,
+    on_result: &mut impl FnMut(Result<CheckFindings>),
 ) {
     for kind in InputKind::ALL {
         for name in catalog.names(kind) {
             let is_in =
                 |folder| catalog.find_origin(kind, name).is_ok_and(|it| it.path().starts_with(folder));
             if folder.is_none_or(is_in) {
-                take(check_input(catalog, kind, name, may_start));
+                on_result(check_input(catalog, kind, name, with_programs));
             }
         }
     }
 }
 
 /// Checks one file.
-fn check_file(catalog: &Catalog, path: &Path, may_start: bool) -> Result<CheckedInput> {
+fn check_file(catalog: &Catalog, path: &Path, with_programs: bool) -> Result<CheckFindings> {
     let kind = kind_of_file(path)?;
-    check_input(catalog, kind, &path.to_string_lossy(), may_start)
+    check_input(catalog, kind, &path.to_string_lossy(), with_programs)
 }
 
 /// Checks one input, and what its program does where it may start.
-fn check_input(catalog: &Catalog, kind: InputKind, name: &str, may_start: bool) -> Result<CheckedInput> {
+fn check_input(catalog: &Catalog, kind: InputKind, name: &str, with_programs: bool) -> Result<CheckFindings> {
     check::check_input(catalog, kind, name)?;
-    if may_start {
+    if with_programs {
         check::try_out_input(catalog, kind, name)?;
     }
     let has_program = kind == InputKind::Policy && catalog.policy(name)?.spec.process.is_some();
-    Ok(CheckedInput {
-        n_programs_not_run: usize::from(has_program && !may_start),
+    Ok(CheckFindings {
+        n_programs_not_run: usize::from(has_program && !with_programs),
         warnings: check::lint_input(catalog, kind, name)?,
     })
 }
 
 /// What is known of a valid input: how many programs did not run, and what is wrong with it by construction.
-struct CheckedInput {
+struct CheckFindings {
     n_programs_not_run: usize,
     warnings: Vec<Diagnostic>,
 }

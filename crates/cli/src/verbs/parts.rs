@@ -171,7 +171,7 @@ pub(crate) type PartReader<'a, H> = &'a dyn Fn(usize) -> Result<JobPart<H>>;
 /// Folds all parts of folders and files, which are read in the order of their plan.
 pub(crate) fn fold_part_files<H: JobKind, R>(
     paths: &[PathBuf],
-    fold: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R>,
+    fold_in_order: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R>,
 ) -> Result<R> {
     let mut all: Vec<PartLines> = Vec::new();
     for path in paths {
@@ -201,9 +201,9 @@ pub(crate) fn fold_part_files<H: JobKind, R>(
         return Err(problems.into());
     }
     let order = whole
-        .numbers_in_plan_order()
+        .part_numbers_in_plan_order()
         .map_err(|it| error_in_file(paths.first().map_or(Path::new(""), PathBuf::as_path), *it))?;
-    fold(&order, &|number| {
+    fold_in_order(&order, &|number| {
         let (file, at) = places[number];
         all[file].read_part_at(at)
     })

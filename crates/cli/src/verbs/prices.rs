@@ -156,11 +156,11 @@ impl LackCounts {
 
 /// Counts the profiles of a price list and, by reason, the entries without one.
 fn price_list_summary(
-    list: &str,
+    list_name: &str,
     n_made: usize,
     unplaced: &[Unplaced],
     lacks: &LackCounts,
-    details: bool,
+    with_details: bool,
 ) -> String {
     let mut text = String::new();
     let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
@@ -168,11 +168,11 @@ fn price_list_summary(
         by_code.entry(one.code).or_default().push(one);
     }
     by_code.sort_by(|_, left, _, right| right.len().cmp(&left.len()));
-    let _ = writeln!(text, "{list}: {n_made} profiles; {} entries yield none", unplaced.len());
+    let _ = writeln!(text, "{list_name}: {n_made} profiles; {} entries yield none", unplaced.len());
     for (code, entries) in &by_code {
-        let shown = if details { entries.len() } else { 1 };
+        let shown = if with_details { entries.len() } else { 1 };
         let _ = writeln!(text, "  {:>5}  [{code}]", entries.len());
-        let like = if details { "" } else { "for example " };
+        let like = if with_details { "" } else { "for example " };
         for one in &entries[..shown] {
             let _ = writeln!(text, "         {like}{}: {}", one.name, one.reason);
         }
@@ -185,7 +185,7 @@ fn price_list_summary(
             let _ = writeln!(text, "  {what}: {}", parts.join(", "));
         }
     }
-    if !details && !unplaced.is_empty() {
+    if !with_details && !unplaced.is_empty() {
         text.push_str("  Add `--details` to list every entry.\n");
     }
     text
@@ -211,12 +211,12 @@ fn path_below_profiles(folder: &Path) -> String {
 /// Writes profiles, by their names, below a folder.
 fn write_profiles<'p>(
     folder: &Path,
-    profiles: impl Iterator<Item = (&'p String, &'p String)>,
-    kept: OverwriteRules<'_>,
+    names_and_texts: impl Iterator<Item = (&'p String, &'p String)>,
+    rules: OverwriteRules<'_>,
 ) -> Result<()> {
     let text = |text: &String| WrittenByRemark::add_to_input(Format::Toml, text);
-    let files = profiles.map(|(name, own)| (folder.join(format!("{name}.toml")), text(own)));
-    output::write_together(&files.listed(), kept)
+    let files = names_and_texts.map(|(name, own)| (folder.join(format!("{name}.toml")), text(own)));
+    output::write_together(&files.listed(), rules)
 }
 
 /// Prints what lists change in the profiles, and writes those that change.
@@ -250,7 +250,7 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
 }
 
 /// Reads the lists in files and folders.
-fn read_price_lists(paths: &[PathBuf], inputs: &InputFiles) -> Result<Vec<ListContents>> {
+fn read_price_lists(paths: &[PathBuf], files_read: &InputFiles) -> Result<Vec<ListContents>> {
     let mut files = Vec::new();
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
@@ -260,7 +260,7 @@ fn read_price_lists(paths: &[PathBuf], inputs: &InputFiles) -> Result<Vec<ListCo
             return Err(error_at(Code("folder-empty"), path, message, help));
         }
         for path in inner {
-            inputs.add_path(&path);
+            files_read.add_path(&path);
             let text = read_text(&path)?;
             files.push(PriceFile { path: path.to_string_lossy().replace('\\', "/"), text });
         }

@@ -66,7 +66,7 @@ pub(super) fn compare_with_forecast(catalog: &Catalog, args: &RealisedArgs) -> R
     let outcomes = outcomes.transpose()?;
     let saved = parse_forecast(&args.file.display().to_string(), &read_text(&args.file)?)?;
     catalog.files_read().add_path(&args.file);
-    args.shown.check_output_path(catalog.files_read())?;
+    args.shown.check_output_paths(catalog.files_read())?;
     let asked =
         RealisedRequest { changed: args.changed.clone(), unchanged: args.unchanged.clone(), outcomes };
     let (comparison, threads) = (args.sessions.comparison(), args.threads.n_threads());

@@ -120,16 +120,16 @@ pub(crate) fn offer_comparison_formats(subject: &'static str) -> impl FnOnce(Arg
 }
 
 /// Runs and writes; returns whether every guard of the suite held.
-pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool> {
+pub(crate) fn run_and_check_guards(catalog: &Catalog, args: &RunArgs) -> Result<bool> {
     let format = choose_format(args)?;
     let columns = parse_columns(args, format)?;
     let (catalog, plan) = plan_run(catalog, args)?;
     let catalog = &catalog;
     let is_drawn = [FormatArg::HTML, FormatArg::SVG].contains(&format) || args.shown.page.is_asked();
-    if let Some(passed) = write_parts_or_totals(&plan, args, format, catalog)? {
+    if let Some(passed) = write_parts_or_totals_if_asked(&plan, args, format, catalog)? {
         return Ok(passed);
     }
-    args.shown.check_output_path(catalog.files_read())?;
+    args.shown.check_output_paths(catalog.files_read())?;
     let output = &args.shown.shown.output;
     let (mut holds, mut marks) = (true, String::new());
     // The prompts of a single load are drawn on a terminal, too.
@@ -171,7 +171,7 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool> 
             if args.shown.page.is_asked() {
                 reported()?;
             }
-            let (text, has_all) = encode_rows(&plan, args, rows, format)?;
+            let (text, has_all) = rows_and_all_ok(&plan, args, rows, format)?;
             holds = has_all;
             text
         }
@@ -182,12 +182,12 @@ pub(crate) fn run_comparison(catalog: &Catalog, args: &RunArgs) -> Result<bool> 
 }
 
 /// Returns rows, and whether no run failed.
-fn encode_rows(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg) -> Result<(Vec<u8>, bool)> {
+fn rows_and_all_ok(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg) -> Result<(Vec<u8>, bool)> {
     let kind = match rows {
-        RowsArg::Requests | RowsArg::Needs => return encode_ledger_rows(plan, args, format),
+        RowsArg::Requests | RowsArg::Needs => return ledger_rows_and_all_ok(plan, args, format),
         RowsArg::Runs | RowsArg::Cards => {
             let report = run_with_progress(SIMULATES, |it| plan.report(args.what.threads(), it))?;
-            return Ok((encode_session_rows(&report.run_cards_json(), format)?, true));
+            return Ok((encode_session_rows(&report.finding_cards_json(), format)?, true));
         }
         RowsArg::Trials => RowsOf::Trials,
         RowsArg::Published => RowsOf::Published,
@@ -212,7 +212,7 @@ pub(crate) fn plan_run(catalog: &Catalog, args: &RunArgs) -> Result<(RevisionCat
 }
 
 /// Makes parts, or writes totals alone, where one of these is asked for; returns whether no run failed.
-fn write_parts_or_totals(
+fn write_parts_or_totals_if_asked(
     plan: &Plan,
     args: &RunArgs,
     format: FormatArg,
@@ -220,11 +220,11 @@ fn write_parts_or_totals(
 ) -> Result<Option<bool>> {
     let (threads, min_evidence) = (args.what.threads(), args.evidence.min_evidence);
     if let Some(folder) = args.parts.folder() {
-        plan.check_has_parts()?;
+        plan.check_splittable()?;
         let names: Vec<&str> = plan.scenarios.iter().map(|it| it.name.as_str()).listed();
         let (digest, head) = (plan.job_digest(min_evidence), plan.report_head(min_evidence));
         let job = PartJob { digest: &digest, head: &head, names: &names, threads };
-        args.parts.make_missing_parts(folder, &job, |told, making| plan.play_tickets(told, making))?;
+        args.parts.make_missing_parts(folder, &job, |told, making| plan.make_parts(told, making))?;
         return Ok(Some(true));
     }
     if !args.totals {
@@ -260,7 +260,7 @@ impl TotalsView<'_> {
             let help = "use `--format table`, `--format json` or `--format html`";
             return Err(usage_error("totals are written as tables, as JSON or as a page", help));
         }
-        self.to.check_output_path(inputs)
+        self.to.check_output_paths(inputs)
     }
 
     /// Writes the totals of a report.
@@ -293,7 +293,7 @@ fn policy_names_of_run(catalog: &Catalog, comparison: &Comparison, rev: RevArgs)
     // A suite supplies only what was omitted.
     let suite = comparison.suite.as_ref().filter(|_| comparison.policies.is_empty());
     let Some(suite) = suite else { return Ok(comparison.policies.clone()) };
-    rev.allowed_policy_names(&catalog.suite(suite)?).map(<[String]>::to_vec)
+    rev.checked_policy_names(&catalog.suite(suite)?).map(<[String]>::to_vec)
 }
 
 /// Returns the format: as requested, by the output's extension, or the default.
@@ -375,7 +375,7 @@ fn parse_columns(args: &RunArgs, format: FormatArg) -> Result<Vec<TableColumn>> 
 }
 
 /// Returns the rows of all runs, and whether none of them failed.
-fn encode_ledger_rows(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool)> {
+fn ledger_rows_and_all_ok(plan: &Plan, args: &RunArgs, format: FormatArg) -> Result<(Vec<u8>, bool)> {
     let n_failed = AtomicUsize::new(0);
     let of_loads = run_with_progress(SIMULATES, |told| {
         plan.map_loads(args.what.threads(), told, |load, progress| {

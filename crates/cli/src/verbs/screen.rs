@@ -53,7 +53,7 @@ impl ScreenArgs {
 /// Reads the sessions and writes the screen.
 pub(super) fn write_first_screen(catalog: &Catalog, args: &ScreenArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
-    args.shown.check_output_path(catalog.files_read())?;
+    args.shown.check_output_paths(catalog.files_read())?;
     let (sessions, source) = args.sessions.clone().or_usual_sessions(catalog);
     let (comparison, threads) = (sessions.comparison(), args.threads.n_threads());
     let mut screen = run_with_progress(READS_AND_SIMULATES, |progress| {

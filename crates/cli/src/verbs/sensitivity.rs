@@ -83,7 +83,7 @@ pub(super) fn write_sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Re
     let suite = args.suite.suite.clone().unwrap_or_else(|| DEFAULT_SUITE.to_owned());
     let comparison = Comparison { suite: Some(suite), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
-    args.shown.check_output_path(catalog.files_read())?;
+    args.shown.check_output_paths(catalog.files_read())?;
     let found = run_with_progress(SIMULATES, |it| plan.sensitivity_to_profiles(args.what.threads(), it))?;
     let top = args.top.and_then(|it| usize::try_from(it).ok());
     let found = found.arranged(args.sort.into(), top);

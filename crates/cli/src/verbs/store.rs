@@ -73,13 +73,13 @@ pub(crate) struct StoreReadArgs {
 /// Writes or checks an export.
 pub(super) fn run_store_command(catalog: &Catalog, command: &StoreCommand) -> Result<()> {
     match command {
-        StoreCommand::Write(args) => write_export(catalog, args),
-        StoreCommand::Read(args) => verify_export(catalog, args),
+        StoreCommand::Write(args) => export_memory(catalog, args),
+        StoreCommand::Read(args) => verify_by_replay(catalog, args),
     }
 }
 
 /// Plays a conversation and writes the memory's final contents.
-fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<()> {
+fn export_memory(catalog: &Catalog, args: &StoreWriteArgs) -> Result<()> {
     let named = [&args.policy, &args.scenario, &args.profile];
     let plan = plan_memory_run(catalog, args.process, named, args.seed, &args.set)?;
     let ConversationArgs { length, trial } = args.conversation;
@@ -116,7 +116,7 @@ fn write_export(catalog: &Catalog, args: &StoreWriteArgs) -> Result<()> {
 }
 
 /// Reads an export, replays its conversation and reports the first difference.
-fn verify_export(catalog: &Catalog, args: &StoreReadArgs) -> Result<()> {
+fn verify_by_replay(catalog: &Catalog, args: &StoreReadArgs) -> Result<()> {
     let place = |error: Error| match error {
         Error::Invalid(problems) => {
             let below = |problem: Diagnostic| {

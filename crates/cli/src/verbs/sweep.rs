@@ -169,7 +169,7 @@ pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<()> {
     let comparison = Comparison { suite, ..args.grid.comparison(catalog)? };
     let catalog = git::read_policy_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     mark_comparison_inputs(&catalog, &comparison);
-    args.shown.to.check_output_path(catalog.files_read())?;
+    args.shown.to.check_output_paths(catalog.files_read())?;
     let (objectives, guards) = (args.objectives.clone(), args.guards.guards.clone());
     let head = describe_sweep(&grid, &comparison, objectives, guards);
     let PlanShard { part, of: n_shards } = args.shard.unwrap_or(PlanShard::WHOLE);
@@ -201,7 +201,7 @@ pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<()> {
         let folded = parts::fold_part_files(&args.files, |order, read| fold_parts(order, read))?;
         return put.write_totals(&folded, &inputs);
     }
-    to.check_output_path(&inputs)?;
+    to.check_output_paths(&inputs)?;
     if schema.as_deref() == Some(TuneHead::SCHEMA) {
         let found = parts::fold_part_files(&args.files, |order, read| tune::fold_parts(order, read))?;
         return write_tuned(&found, format, &args.shown, &inputs);

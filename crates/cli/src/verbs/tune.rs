@@ -3,7 +3,7 @@
 
 use crate::prelude::*;
 
-use ctxsim_app::tune::{Tuning, tried_by_default, tried_from_grid, tuned_policy_text};
+use ctxsim_app::tune::{Tuning, default_variants, tuned_policy_text, variants_from_grid};
 use ctxsim_report::sweep::Objective;
 use ctxsim_report::tune::{TriedVariants, TuneGoal, html_page, terminal_text};
 
@@ -88,9 +88,9 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
     }
     args.page.check_output_path(catalog.files_read(), args.force, args.output.as_deref())?;
     let tried = if args.grid.vary.is_empty() {
-        run_with_progress(READS, |it| tried_by_default(catalog, &comparison, threads, it))?
+        run_with_progress(READS, |it| default_variants(catalog, &comparison, threads, it))?
     } else {
-        tried_from_grid(&args.grid.grid()?)?
+        variants_from_grid(&args.grid.grid()?)?
     };
     let goal = TuneGoal { objectives: args.objectives.clone(), guards: args.guards.guards.clone() };
     if !goal.has_objectives() && !goal.guards.is_empty() {
@@ -100,10 +100,10 @@ pub(super) fn tune_policy(catalog: &Catalog, args: &TuneArgs) -> Result<()> {
     let tried = TriedVariants { goal, ..tried };
     let tuning = Tuning::new(catalog, &comparison, tried, args.evidence.min_evidence, seed)?;
     if let Some(folder) = args.parts.folder() {
-        tuning.check_has_parts()?;
+        tuning.check_splittable()?;
         let (digest, names) = (tuning.job_digest()?, tuning.scenario_names());
         let job = PartJob { digest: &digest, head: tuning.head(), names: &names, threads };
-        return args.parts.make_missing_parts(folder, &job, |told, making| tuning.play_tickets(told, making));
+        return args.parts.make_missing_parts(folder, &job, |told, making| tuning.make_parts(told, making));
     }
     let tuned = run_with_progress(SIMULATES, |it| tuning.tune(threads, it))?;
     if let (Some(path), Some(format)) = (&args.output, format) {

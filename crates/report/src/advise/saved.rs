@@ -181,7 +181,7 @@ impl SavingsForecast {
     }
 
     /// Returns what sessions of a kind were billed, by which later ones of it are measured.
-    pub fn bills_of_kind(&self, kind: &str) -> Option<&BillsBySize> {
+    pub fn base_bills(&self, kind: &str) -> Option<&BillsBySize> {
         let own = || self.kinds.iter().find(|it| it.name == kind).map(|it| &it.bills);
         self.pooled.as_ref().or_else(own).filter(|it| it.usd > 0.0 && it.size > 0.0)
     }

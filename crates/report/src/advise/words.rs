@@ -74,12 +74,12 @@ fn agent_advice_blocks(advice: &AgentAdvice, is_detailed: bool, n_levers: usize)
         }));
         blocks.extend(best.into_iter().filter_map(explain_lever_verdict).take(n_whys).map(Block::Aside));
     }
-    blocks.extend(if is_detailed { background_blocks(advice) } else { vec![details_hint_block(advice)] });
+    blocks.extend(if is_detailed { detail_blocks(advice) } else { vec![details_hint_block(advice)] });
     blocks
 }
 
 /// Lays out what stands behind the advice: whom it concerns, what is set now, and what else was tried or was not.
-fn background_blocks(advice: &AgentAdvice) -> Vec<Block> {
+fn detail_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let mut blocks = Vec::new();
     for group_kind in [GroupKind::People, GroupKind::Projects] {
         blocks.extend(whom::group_savings_grid(advice, group_kind).map(Block::Table));
@@ -329,9 +329,10 @@ pub(crate) fn format_rough_usd(usd: f64) -> String {
 }
 
 /// Lays levers out, by their titles or by the keys that they set.
-fn levers_grid(title: &str, levers: &[&Lever], has_keys: bool) -> Grid {
+fn levers_grid(title: &str, levers: &[&Lever], with_keys: bool) -> Grid {
     let row = |lever: &&Lever| {
-        let name = if has_keys && !lever.set.is_empty() { lever.set.join(", ") } else { lever.title.clone() };
+        let name =
+            if with_keys && !lever.set.is_empty() { lever.set.join(", ") } else { lever.title.clone() };
         vec![
             lever.word_text().to_owned(),
             name,
@@ -437,7 +438,7 @@ const RESTS_ON: &str = "Every setting and combination is tested on all sessions.
      sessions and blocks of time, and over what is assumed.";
 
 /// Says between which ends the bill of a month changes: what is saved is negative.
-fn describe_bill_interval([low, high]: [f64; 2]) -> String {
+fn negated_interval_text([low, high]: [f64; 2]) -> String {
     format!("95% interval {}", dollar_range([-high, -low]))
 }
 
@@ -470,7 +471,7 @@ fn asked_card(advice: &AgentAdvice) -> Option<Card> {
     Some(Card {
         number: lever.saved_month.map_or_else(|| "Unknown".to_owned(), |it| format_usd_cents(-it)),
         what: format!("a month with what you asked for: {}{word}", lever.title),
-        sure: lever.saved_interval.map(describe_bill_interval),
+        sure: lever.saved_interval.map(negated_interval_text),
         words: std::iter::once(describe_asked_lever(lever)).chain(saving_caveats(lever)).listed(),
         code: asked.paste.first().map(|it| it.text.clone()),
         ..Card::default()
@@ -478,11 +479,11 @@ fn asked_card(advice: &AgentAdvice) -> Option<Card> {
 }
 
 /// Says what to do, or that nothing is sure enough; `of` names the agent where there are several.
-fn recommendation_card(advice: &AgentAdvice, of: Option<String>) -> Card {
+fn recommendation_card(advice: &AgentAdvice, agent_name: Option<String>) -> Card {
     let Some(best) = advice.advised_lever() else {
         let n = format!("{} settings and combinations", advice.tried);
         return Card {
-            of,
+            of: agent_name,
             number: "Nothing to paste".to_owned(),
             what: format!("Of {n}, none is certain enough to be called “do”."),
             words: advice.best_levers().into_iter().filter_map(explain_lever_verdict).take(WHYS).listed(),
@@ -491,10 +492,10 @@ fn recommendation_card(advice: &AgentAdvice, of: Option<String>) -> Card {
     };
     let pasted = advice.paste.first().map(|it| format!("Put this into {}:", it.at));
     Card {
-        of,
+        of: agent_name,
         number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| format_usd_cents(-it)),
         what: format!("a month with this: {}", best.title),
-        sure: best.saved_interval.map(describe_bill_interval),
+        sure: best.saved_interval.map(negated_interval_text),
         words: saving_caveats(best).into_iter().chain(pasted).listed(),
         code: advice.paste.first().map(|it| it.text.clone()),
         tone: Tone::Better,
@@ -509,7 +510,7 @@ fn levers_forest_plot(advice: &AgentAdvice, nth: usize) -> Option<PageChart> {
         let says = saved.into_iter().chain(kept).listed().join(", ");
         let word = or_nothing(lever.word, |it| format!("{}: ", it.text()));
         let name = format!("{word}{}", lever.title);
-        Some(ForestLine::of_cost_change(name, lever.expected?, lever.interval, says))
+        Some(ForestLine::of_relative_cost(name, lever.expected?, lever.interval, says))
     };
     let lines = advice.best_levers().into_iter().filter_map(line).listed();
     let forest = ForestPlot {

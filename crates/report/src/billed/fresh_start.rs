@@ -15,9 +15,9 @@ impl BilledLever for FreshStartLever {
         SIZES.into_iter().flat_map(|size| fresh_start_savings(session, size)).listed()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
         let size = thousands(row.lever.of.parse().unwrap_or(0));
-        let [sessions, times] = row.format_counts("time");
+        let [sessions, times] = row.sessions_and_times("time");
         Lever {
             title: format!("Begin a new session once one has {size} tokens"),
             about: format!(
@@ -38,7 +38,7 @@ fn fresh_start_savings(session: &BilledSession<'_>, min_prompt_tokens: u64) -> V
     let mut told = BilledSaving { which: min_prompt_tokens.to_string(), ..BilledSaving::default() };
     let mut left_out = 0;
     for request in &session.requests {
-        let again_usd = request.write_price() - request.read_price();
+        let again_usd = request.write_token_usd() - request.read_token_usd();
         // A prompt that shrank in between has nothing more to leave out than it holds.
         left_out = left_out.min(request.prompt_tokens().saturating_sub(fresh));
         let prompt = request.prompt_tokens().saturating_sub(left_out);
@@ -50,7 +50,7 @@ fn fresh_start_savings(session: &BilledSession<'_>, min_prompt_tokens: u64) -> V
         }
         let rest = left_out.min(request.prompt_tokens()) as f64;
         let missed = request.missed_tokens().min(left_out) as f64;
-        told.saved += rest * request.read_price() + missed * again_usd;
+        told.saved += rest * request.read_token_usd() + missed * again_usd;
     }
-    told.into_list_if_met()
+    told.into_vec_if_occurred()
 }

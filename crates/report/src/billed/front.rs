@@ -2,14 +2,14 @@
 
 use super::*;
 
-pub(super) struct FrontLever;
+pub(super) struct FixedPrefixLever;
 
 /// Fewer sessions do not show what a person's begin with.
 const SESSIONS_MIN: usize = 5;
 /// Fronts that differ by less are the same.
 const LARGER: f64 = 1.1;
 
-impl BilledLever for FrontLever {
+impl BilledLever for FixedPrefixLever {
     fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let size = session.fixed_prefix_tokens();
         if session.timeline.is_of_agent() || size == 0 {
@@ -25,7 +25,7 @@ impl BilledLever for FrontLever {
     }
 
     /// Compares people who use the same model; where the sessions are one person's, his projects.
-    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
+    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<LeverRow> {
         let people = rows_of_larger_prefixes(&sessions.iter().map(|it| it.person).listed(), savings);
         let projects = || rows_of_larger_prefixes(&sessions.iter().map(|it| it.project).listed(), savings);
         if people.is_empty() { projects() } else { people }
@@ -57,7 +57,7 @@ fn prefix_sizes_by_group<'a>(groups: &[&'a str], savings: &[&'a [BilledSaving]])
 }
 
 /// Returns what the larger fronts cost beyond the smallest of the same model; sessions stand in groups.
-fn rows_of_larger_prefixes(groups: &[&str], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
+fn rows_of_larger_prefixes(groups: &[&str], savings: &[&[BilledSaving]]) -> Vec<LeverRow> {
     let fronts = prefix_sizes_by_group(groups, savings);
     let row = |front: &GroupPrefix<'_>| {
         let alike = fronts.iter().filter(|other| other.model == front.model);
@@ -87,7 +87,7 @@ fn rows_of_larger_prefixes(groups: &[&str], savings: &[&[BilledSaving]]) -> Vec<
             ..Lever::default()
         };
         let saved = groups.iter().zip(savings).map(excess).listed();
-        Some(BilledRow { lever, only: Some(front.group.to_owned()), saved, ..BilledRow::default() })
+        Some(LeverRow { lever, only: Some(front.group.to_owned()), saved, ..LeverRow::default() })
     };
     fronts.iter().filter_map(row).listed()
 }

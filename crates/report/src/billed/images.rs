@@ -40,16 +40,16 @@ impl BilledLever for ImagesLever {
             let first = held[0].before;
             let out: Tokens = held.drain(..BATCH).map(|image| image.tokens).sum();
             let rewritten = request.tokens.read.saturating_sub(first).saturating_sub(out);
-            let kept = out as f64 * (request.read_price() + carried.price_after(request.step));
-            told.saved += kept - rewritten as f64 * (request.write_price() - request.read_price());
+            let kept = out as f64 * (request.read_token_usd() + carried.later_usd_per_token(request.step));
+            told.saved += kept - rewritten as f64 * (request.write_token_usd() - request.read_token_usd());
             told.times += BATCH as u64;
             told.size += out;
         }
-        told.into_list_if_met()
+        told.into_vec_if_occurred()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.format_counts("older image");
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
+        let [sessions, times] = row.sessions_and_times("older image");
         Lever {
             title: format!("Take images out of the history {BATCH} at a time, but for the last {STAY}"),
             about: format!("{sessions} carried {times} ({} tokens) on and on", thousands(row.size)),

@@ -3,9 +3,9 @@
 use super::*;
 use ctxsim_timeline::{InjectedText, Occasion};
 
-pub(super) struct InjectedLever;
+pub(super) struct InjectedTextLever;
 
-impl BilledLever for InjectedLever {
+impl BilledLever for InjectedTextLever {
     fn why_unmeasurable(&self, session: &BilledSession<'_>) -> Option<&'static str> {
         let mut occasions = session.timeline.recorded.iter().flat_map(|recorded| recorded.occasions.iter());
         let has_any = occasions.any(|(_, occasion)| matches!(occasion, Occasion::Injected(..)));
@@ -21,18 +21,18 @@ impl BilledLever for InjectedLever {
             let Occasion::Injected(what, characters) = occasion else { continue };
             // It is written with the request of its step.
             let Some(request) = session.request_at_step(*step) else { continue };
-            let write = request.write_price();
+            let write = request.write_token_usd();
             let tokens = f64::from(*characters) / per_token;
             let told = all.entry(*what).or_default();
-            told.saved += tokens * (write + carried.price_after(*step));
+            told.saved += tokens * (write + carried.later_usd_per_token(*step));
             told.times += 1;
             told.size += tokens as u64;
         }
         all.into_iter().map(|(what, told)| BilledSaving { which: what.name().to_owned(), ..told }).listed()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.format_counts("text");
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
+        let [sessions, times] = row.sessions_and_times("text");
         Lever {
             title: title_for_text_kind(&row.lever.of).to_owned(),
             about: format!(

@@ -17,8 +17,8 @@ impl BilledLever for KeepAliveLever {
         kept.map(|hours| keep_alive_saving(&session.requests, hours)).listed()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.format_counts("pause");
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
+        let [sessions, times] = row.sessions_and_times("pause");
         Lever {
             of: format!("{} h", row.lever.of),
             title: format!("Keep the cache alive for {} h with short requests", row.lever.of),
@@ -41,7 +41,7 @@ fn keep_alive_saving(requests: &[RequestBill<'_>], hours: u64) -> BilledSaving {
         let n_requests = pause.min(hours * HOUR_MS) / life;
         // The last of them keeps the entries for a lifetime more.
         let alive = (n_requests + 1).saturating_mul(life);
-        let cost = n_requests as f64 * before.prompt_tokens() as f64 * before.read_price();
+        let cost = n_requests as f64 * before.prompt_tokens() as f64 * before.read_token_usd();
         let kept = after.filter(|after| after.has_miss_of(&[MissCause::Paused]) && pause < alive);
         told.saved += kept.map_or(0.0, RequestBill::cache_miss_usd) - cost;
         told.times += u64::from(kept.is_some());

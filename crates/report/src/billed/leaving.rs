@@ -22,11 +22,11 @@ impl BilledLever for CompactBeforePause {
                 told.off = [told.off[0] + off(summary.low), told.off[1] + off(summary.high)];
             }
         }
-        told.into_list_if_met()
+        told.into_vec_if_occurred()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.format_counts("such pause");
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
+        let [sessions, times] = row.sessions_and_times("such pause");
         Lever {
             title: "Compact before a pause that outlasts the cache".to_owned(),
             about: format!("After {times} in {sessions}, the history was sent again without the cache"),
@@ -39,7 +39,7 @@ impl BilledLever for CompactBeforePause {
 /// Returns what a summary before a pause would have saved of the request after it: what was sent again, less the front and the summary in its
 /// place, and less the request that writes the summary.
 fn usd_saved_by_summary(paused: &RequestBill<'_>, front_tokens: f64, summary_tokens: f64) -> f64 {
-    let (missed, write_usd) = (paused.missed_tokens() as f64, paused.write_price());
-    let before = missed * paused.read_price() + summary_tokens * paused.output_price();
+    let (missed, write_usd) = (paused.missed_tokens() as f64, paused.write_token_usd());
+    let before = missed * paused.read_token_usd() + summary_tokens * paused.output_token_usd();
     missed * write_usd - (front_tokens + summary_tokens).min(missed) * write_usd - before
 }

@@ -2,12 +2,12 @@
 
 use super::*;
 
-pub(super) struct LifetimesLever;
+pub(super) struct CacheLifetimesLever;
 
 const HOUR_MS: u64 = 3_600_000;
 const FIVE_MINUTES_MS: u64 = 300_000;
 
-impl BilledLever for LifetimesLever {
+impl BilledLever for CacheLifetimesLever {
     fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         if session.has_lifetime_setting {
             return Vec::new();
@@ -21,7 +21,7 @@ impl BilledLever for LifetimesLever {
         all.into_iter().filter(|told| told.saved != 0.0).listed()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
         let which = row.lever.of.replace(" main", ", main conversations").replace(" sub", ", sub");
         Lever {
             title: format!("Cache entries that live {which}"),
@@ -33,7 +33,7 @@ impl BilledLever for LifetimesLever {
 
 /// Returns what a request saves if everything is written for an hour: what it missed after up to an hour is read, and writes cost more.
 fn usd_saved_at_one_hour(request: &RequestBill<'_>) -> f64 {
-    let Some([short, long]) = request.write_prices() else { return 0.0 };
+    let Some([short, long]) = request.write_usd_by_lifetime() else { return 0.0 };
     let is_short = request.pause_ms <= HOUR_MS && !request.writes_long_lived();
     let is_read = is_short && request.has_miss_of(&[MissCause::Paused]);
     let missed = if is_read { request.missed_tokens() } else { 0 };
@@ -43,8 +43,8 @@ fn usd_saved_at_one_hour(request: &RequestBill<'_>) -> f64 {
 
 /// Returns what a request saves if everything is written for five minutes: writes cost less, and what it read after longer is written again.
 fn usd_saved_at_five_minutes(request: &RequestBill<'_>) -> f64 {
-    let Some([short, long]) = request.write_prices() else { return 0.0 };
+    let Some([short, long]) = request.write_usd_by_lifetime() else { return 0.0 };
     let is_lost = request.writes_long_lived() && (FIVE_MINUTES_MS..=HOUR_MS).contains(&request.pause_ms);
     let lost = if is_lost { request.tokens.read } else { 0 };
-    request.tokens.write[1] as f64 * (long - short) - lost as f64 * (short - request.read_price())
+    request.tokens.write[1] as f64 * (long - short) - lost as f64 * (short - request.read_token_usd())
 }

@@ -3,9 +3,9 @@
 use super::*;
 use ctxsim_engine::ledger::TokenUse;
 
-pub(super) struct MarksLever;
+pub(super) struct CacheMarksLever;
 
-impl BilledLever for MarksLever {
+impl BilledLever for CacheMarksLever {
     fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let uses = |tokens: &TokenUse| tokens.read + tokens.write[0] + tokens.write[1] > 0;
         if session.requests.iter().any(|request| uses(&request.tokens)) {
@@ -16,21 +16,21 @@ impl BilledLever for MarksLever {
         for request in &session.requests {
             let prompt = request.prompt_tokens();
             let min = request.profile.cache.needs_marks().filter(|min| prompt >= *min);
-            let Some((min, [write, _])) = min.zip(request.write_prices()) else { continue };
+            let Some((min, [write, _])) = min.zip(request.write_usd_by_lifetime()) else { continue };
             let lives = request.entry_life_ms().is_some_and(|life| request.pause_ms <= life);
             // What was sent before is at most what it has in common with that.
             let known = if lives && before >= min { before.min(prompt) } else { 0 };
-            let input = request.write_price();
-            let saved = known as f64 * (input - request.read_price());
+            let input = request.write_token_usd();
+            let saved = known as f64 * (input - request.read_token_usd());
             told.saved += saved - (prompt - known) as f64 * (write - input);
             told.times += u64::from(known > 0);
             before = prompt;
         }
-        told.into_list_if_met()
+        told.into_vec_if_occurred()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
-        let [sessions, times] = row.format_counts("prompt");
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
+        let [sessions, times] = row.sessions_and_times("prompt");
         Lever {
             title: "Mark prompts for the cache".to_owned(),
             about: format!("{sessions} sent {times} again without marks, and nothing was cached"),

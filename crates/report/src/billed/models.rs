@@ -43,7 +43,7 @@ impl BilledLever for OtherModel {
         all.into_iter().map(|(which, told)| BilledSaving { which, ..told }).listed()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
         let whose = if self.is_of_agent { " for sub-agents" } else { "" };
         let sessions = counted(row.sessions, "session");
         Lever {

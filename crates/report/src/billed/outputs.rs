@@ -3,12 +3,12 @@
 use super::*;
 use ctxsim_timeline::{ItemIx, Kind};
 
-pub(super) struct OutputsLever;
+pub(super) struct ToolOutputsLever;
 
 /// Where outputs are capped, in tokens.
 const CAP: Tokens = 4_000;
 
-impl BilledLever for OutputsLever {
+impl BilledLever for ToolOutputsLever {
     fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let spine = &session.timeline.spine;
         let carried = session.carried_rates();
@@ -26,9 +26,9 @@ impl BilledLever for OutputsLever {
                     continue;
                 }
                 // It comes with the next request, at the price of a write.
-                let later = carried.price_after(request.step.saturating_add(1));
+                let later = carried.later_usd_per_token(request.step.saturating_add(1));
                 let told = all.entry(tool).or_default();
-                told.saved += beyond as f64 * (request.write_price() + later);
+                told.saved += beyond as f64 * (request.write_token_usd() + later);
                 told.times += 1;
                 told.size += u64::from(needed.contains(&nth));
             }
@@ -36,9 +36,9 @@ impl BilledLever for OutputsLever {
         all.into_iter().map(|(tool, told)| BilledSaving { which: tool.to_owned(), ..told }).listed()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
         let (tool, cap, needed) = (in_one_line(&row.lever.of), thousands(CAP), thousands(row.size));
-        let [sessions, times] = row.format_counts("output");
+        let [sessions, times] = row.sessions_and_times("output");
         Lever {
             title: format!("Cap {tool} outputs at {cap} tokens"),
             about: format!("{times} of over {cap} tokens in {sessions}"),

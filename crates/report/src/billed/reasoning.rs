@@ -22,15 +22,15 @@ impl BilledLever for ReasoningLever {
             let Some(request) = session.request_at_step(next.steps.start) else { continue };
             let dropped: Tokens = own.clone().filter(is_reasoning).map(|it| Tokens::from(it.raw)).sum();
             let behind: Tokens = own.filter(|it| it.step_ix >= first).map(|it| Tokens::from(it.raw)).sum();
-            let (read, write) = (request.read_price(), request.write_price());
+            let (read, write) = (request.read_token_usd(), request.write_token_usd());
             let again = behind.saturating_sub(dropped) as f64 * (write - read);
-            told.saved += dropped as f64 * (read + carried.price_after(request.step)) - again;
+            told.saved += dropped as f64 * (read + carried.later_usd_per_token(request.step)) - again;
             told.times += 1;
         }
-        told.into_list_if_met()
+        told.into_vec_if_occurred()
     }
 
-    fn lever_for_row(&self, row: &BilledRow) -> Lever {
+    fn lever_in_words(&self, row: &LeverRow) -> Lever {
         let sessions = counted(row.sessions, "session");
         Lever {
             title: "Drop reasoning when the next turn begins".to_owned(),

@@ -126,8 +126,8 @@ impl<'t> BilledSession<'t> {
         for request in &self.requests {
             let missed = request.missed_tokens();
             let known = (request.tokens.read + missed).max(1) as f64;
-            sum +=
-                request.read_price() + missed as f64 / known * (request.write_price() - request.read_price());
+            sum += request.read_token_usd()
+                + missed as f64 / known * (request.write_token_usd() - request.read_token_usd());
             sums.push(sum);
         }
         let steps = self.requests.iter().map(|request| request.step).listed();
@@ -152,7 +152,7 @@ pub(super) struct CarriedRates {
 
 impl CarriedRates {
     /// Returns what a token that a step first sends costs in later requests, in US dollars, until the history is summed up.
-    pub(super) fn price_after(&self, step: StepIx) -> f64 {
+    pub(super) fn later_usd_per_token(&self, step: StepIx) -> f64 {
         let place = |step: StepIx| self.steps.partition_point(|it| *it < step);
         let end = self.ends.iter().find(|it| **it > step).map_or(self.steps.len(), |it| place(*it));
         let first = self.steps.partition_point(|it| *it <= step);
@@ -170,19 +170,19 @@ impl RequestBill<'_> {
     }
 
     /// Returns what reading a token from the cache costs, in US dollars.
-    pub(super) fn read_price(&self) -> f64 {
+    pub(super) fn read_token_usd(&self) -> f64 {
         self.rates().read().usd()
     }
 
     /// Returns what writing one costs, with the lifetime that the session writes with.
-    pub(super) fn write_price(&self) -> f64 {
+    pub(super) fn write_token_usd(&self) -> f64 {
         let rates = self.rates();
         let has_writes = self.tokens.write.iter().any(|it| *it > 0);
         let written = rates.write(self.class).filter(|_| has_writes || self.tokens.uncached == 0);
         written.unwrap_or(rates.input).usd()
     }
 
-    pub(super) fn output_price(&self) -> f64 {
+    pub(super) fn output_token_usd(&self) -> f64 {
         self.rates().output.map_or(0.0, |it| it.usd())
     }
 
@@ -194,7 +194,7 @@ impl RequestBill<'_> {
         let place = [self.tokens.read, self.tokens.read.saturating_add(self.missed_tokens())];
         let (part, bill) = Bill::of_part(self.list, &self.tokens, place);
         let paid = bill.write + bill.uncached;
-        paid.usd() - (part.write[0] + part.write[1] + part.uncached) as f64 * self.read_price()
+        paid.usd() - (part.write[0] + part.write[1] + part.uncached) as f64 * self.read_token_usd()
     }
 
     /// Returns how many tokens it should have read and did not.
@@ -217,7 +217,7 @@ impl RequestBill<'_> {
     }
 
     /// Returns its rates for writing with a short and a long lifetime.
-    pub(super) fn write_prices(&self) -> Option<[f64; 2]> {
+    pub(super) fn write_usd_by_lifetime(&self) -> Option<[f64; 2]> {
         let rates = self.rates();
         rates.cache_write?;
         Some([rates.write(0)?.usd(), rates.write(1)?.usd()])

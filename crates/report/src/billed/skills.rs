@@ -24,13 +24,13 @@ impl BilledLever for SkillsLever {
         told.listed()
     }
 
-    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
-        let mut kinds = sum_rows_by_which(savings);
+    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<LeverRow> {
+        let mut kinds = sum_savings_by_choice(savings);
         if kinds.is_empty() {
             return Vec::new();
         }
         kinds.order_by(|one, other| other.total_saved_usd().total_cmp(&one.total_saved_usd()));
-        let total: f64 = kinds.iter().map(BilledRow::total_saved_usd).sum();
+        let total: f64 = kinds.iter().map(LeverRow::total_saved_usd).sum();
         let named = kinds.iter().filter(|kind| !kind.lever.of.is_empty()).listed();
         let most = named.first().filter(|kind| kind.total_saved_usd() >= MOST * total);
         let most = most.map(|kind| &kind.lever.of);
@@ -38,7 +38,7 @@ impl BilledLever for SkillsLever {
             Some(name) => format!("Call {name} early or in its own session"),
             None => "Call skills and commands early or in their own sessions".to_owned(),
         };
-        let each = |kind: &&BilledRow| format!("{} {}", kind.lever.of, counted(kind.times as usize, "time"));
+        let each = |kind: &&LeverRow| format!("{} {}", kind.lever.of, counted(kind.times as usize, "time"));
         let shown = named.iter().take(NAMED).map(each).listed().join(", ");
         let shown = text_if(!shown.is_empty(), || format!(": {shown}"));
         let n_sessions = savings.iter().filter(|own| !own.is_empty()).count();
@@ -54,7 +54,7 @@ impl BilledLever for SkillsLever {
             ..Lever::default()
         };
         let saved = (0..sessions.len()).map(|nth| kinds.iter().map(|kind| kind.saved[nth]).sum()).listed();
-        vec![BilledRow { lever, saved, ..BilledRow::default() }]
+        vec![LeverRow { lever, saved, ..LeverRow::default() }]
     }
 }
 

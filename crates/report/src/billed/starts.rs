@@ -2,12 +2,12 @@
 
 use super::*;
 
-pub(super) struct StartsLever;
+pub(super) struct SubAgentStarts;
 
 /// Sub-agents that began within so many milliseconds of another: the shortest lifetime of entries.
 const WITHIN_MS: i64 = 300_000;
 
-impl BilledLever for StartsLever {
+impl BilledLever for SubAgentStarts {
     fn net_savings_by_choice(&self, session: &BilledSession<'_>) -> Vec<BilledSaving> {
         let first = session.requests.first().filter(|_| session.timeline.is_of_agent());
         let missed = first.filter(|it| it.has_miss_of(&[MissCause::Began]));
@@ -15,7 +15,7 @@ impl BilledLever for StartsLever {
         saved.map(|saved| BilledSaving { saved, times: 1, ..BilledSaving::default() }).into_iter().listed()
     }
 
-    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<BilledRow> {
+    fn rows_to_judge(&self, sessions: &[AttributedBill<'_>], savings: &[&[BilledSaving]]) -> Vec<LeverRow> {
         let began = |nth: &usize| sessions[*nth].span_ms.map(|[began, _]| began);
         let agents = (0..sessions.len()).filter(|nth| sessions[*nth].is_of_agent).listed();
         let mut order = agents.iter().copied().filter(|nth| began(nth).is_some()).listed();
@@ -45,6 +45,6 @@ impl BilledLever for StartsLever {
             unjudged: Some("sub-agents that wait for each other take longer".to_owned()),
             ..Lever::default()
         };
-        vec![BilledRow { lever, saved, ..BilledRow::default() }]
+        vec![LeverRow { lever, saved, ..LeverRow::default() }]
     }
 }

@@ -16,33 +16,33 @@ pub(super) struct Axis {
 
 impl Axis {
     /// Returns an axis whose ends are round numbers around those given, with about so many steps.
-    pub(super) fn new(low: f64, high: f64, places: [f64; 2], about_steps: f64) -> Self {
+    pub(super) fn rounded(low: f64, high: f64, ends_px: [f64; 2], about_steps: f64) -> Self {
         let span = if high > low { high - low } else { high.abs().max(1.0) };
         let step = round_up_step(span / about_steps);
         let (first, last) = ((low / step).floor(), ((low + span) / step - 1e-9).ceil());
         let n_steps = (last - first).clamp(1.0, 100.0) as u32;
         let ticks: Vec<f64> = (0..=n_steps).map(|it| (first + f64::from(it)) * step).listed();
-        Self { from: first * step, to: (first + f64::from(n_steps)) * step, places, ticks, step }
+        Self { from: first * step, to: (first + f64::from(n_steps)) * step, places: ends_px, ticks, step }
     }
 
     /// Returns an axis of counts that ends at the last of them.
-    pub(super) fn for_counts(high: f64, places: [f64; 2], about_steps: f64) -> Self {
-        let axis = Self::new(0.0, high.max(about_steps), places, about_steps);
+    pub(super) fn for_counts(high: f64, ends_px: [f64; 2], about_steps: f64) -> Self {
+        let axis = Self::rounded(0.0, high.max(about_steps), ends_px, about_steps);
         let ticks = axis.ticks.iter().copied().filter(|it| *it <= high).listed();
         Self { to: high.max(1.0), ticks, ..axis }
     }
 
     /// Returns an axis from nothing to a number, whatever that is, with round numbers below it.
-    pub(super) fn up_to_exactly(high: f64, places: [f64; 2], about_steps: f64) -> Self {
-        let axis = Self::new(0.0, high, places, about_steps);
+    pub(super) fn up_to_exactly(high: f64, ends_px: [f64; 2], about_steps: f64) -> Self {
+        let axis = Self::rounded(0.0, high, ends_px, about_steps);
         let ticks = axis.ticks.iter().copied().filter(|it| *it <= high).listed();
         Self { to: if high > 0.0 { high } else { axis.to }, ticks, ..axis }
     }
 
     /// Returns an axis for points: it begins at nothing, unless all of them are far from it.
-    pub(super) fn for_points(low: f64, high: f64, places: [f64; 2], about_steps: f64) -> Self {
+    pub(super) fn from_zero_unless_far(low: f64, high: f64, ends_px: [f64; 2], about_steps: f64) -> Self {
         let low = if low > high / 2.0 && high > low { low } else { 0.0 };
-        Self::new(low, high, places, about_steps)
+        Self::rounded(low, high, ends_px, about_steps)
     }
 
     /// Returns the place of a number.
@@ -67,12 +67,12 @@ impl Axis {
         scene: &mut Scene,
         [top, bottom]: [f64; 2],
         name: &str,
-        write: impl Fn(f64) -> String,
+        format: impl Fn(f64) -> String,
     ) {
         for tick in &self.ticks {
             let x = self.position_of(*tick);
             scene.add(SvgPath::stroked(line_path([[x, top], [x, bottom]]), ink::GRID, 1.0));
-            scene.add(SceneText::new(x, bottom + 15.0, write(*tick)).with_anchor(Anchor::Middle).faint());
+            scene.add(SceneText::new(x, bottom + 15.0, format(*tick)).with_anchor(Anchor::Middle).faint());
         }
         let [start, end] = self.places;
         scene.add(SceneText::new((start + end) / 2.0, bottom + 33.0, name).with_anchor(Anchor::Middle));
@@ -84,12 +84,12 @@ impl Axis {
         scene: &mut Scene,
         [left, right]: [f64; 2],
         name: &str,
-        write: impl Fn(f64) -> String,
+        format: impl Fn(f64) -> String,
     ) {
         for tick in &self.ticks {
             let y = self.position_of(*tick);
             scene.add(SvgPath::stroked(line_path([[left, y], [right, y]]), ink::GRID, 1.0));
-            scene.add(SceneText::new(left - 6.0, y + 4.0, write(*tick)).with_anchor(Anchor::End).faint());
+            scene.add(SceneText::new(left - 6.0, y + 4.0, format(*tick)).with_anchor(Anchor::End).faint());
         }
         scene.add(SceneText::new(4.0, self.places[1].min(self.places[0]) - 12.0, name));
     }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn an_axis_ends_at_round_numbers_around_what_it_shows() {
-        let axis = Axis::new(0.0, 0.93, [0.0, 100.0], 5.0);
+        let axis = Axis::rounded(0.0, 0.93, [0.0, 100.0], 5.0);
 
         assert_eq!((axis.from, axis.ticks.len()), (0.0, 6));
         assert!((axis.to - 1.0).abs() < 1e-12 && (axis.position_of(0.5) - 50.0).abs() < 1e-9);
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn ticks_have_the_decimals_of_their_steps() {
         let written = |high| {
-            let axis = Axis::new(0.0, high, [0.0, 1.0], 4.0);
+            let axis = Axis::rounded(0.0, high, [0.0, 1.0], 4.0);
             axis.ticks.iter().map(|it| axis.format_number(*it)).collect::<Vec<_>>()
         };
 
@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn points_far_from_nothing_are_seen_from_nearby() {
-        let near = Axis::for_points(90.0, 100.0, [0.0, 1.0], 5.0);
-        let far = Axis::for_points(10.0, 100.0, [0.0, 1.0], 5.0);
-        let equal = Axis::for_points(7.0, 7.0, [0.0, 1.0], 5.0);
+        let near = Axis::from_zero_unless_far(90.0, 100.0, [0.0, 1.0], 5.0);
+        let far = Axis::from_zero_unless_far(10.0, 100.0, [0.0, 1.0], 5.0);
+        let equal = Axis::from_zero_unless_far(7.0, 7.0, [0.0, 1.0], 5.0);
 
         assert_eq!((near.from, far.from, equal.from), (90.0, 0.0, 0.0));
     }

@@ -15,7 +15,7 @@ const HEIGHT: f64 = 230.0;
 
 /// Shares of facts found, from 0 to 1, as lines over places.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CurveLines {
+pub struct RecallChart {
     /// What the places are.
     pub axis: CurvePlaces,
     /// What it shows.
@@ -40,35 +40,35 @@ pub struct CurveLine {
 }
 
 /// Returns the charts by depth.
-pub fn curves_by_depth(source: &ChartData<'_>) -> Vec<CurveLines> {
-    curves_over(source, CurvePlaces::Depth)
+pub fn recall_by_depth(source: &ChartData<'_>) -> Vec<RecallChart> {
+    recall_charts_over(source, CurvePlaces::Depth)
 }
 
 /// Returns the charts by length.
-pub fn curves_by_length(source: &ChartData<'_>) -> Vec<CurveLines> {
-    curves_over(source, CurvePlaces::Length)
+pub fn recall_by_length(source: &ChartData<'_>) -> Vec<RecallChart> {
+    recall_charts_over(source, CurvePlaces::Length)
 }
 
 /// Returns the charts of ageing memories, by session.
-pub fn curves_by_session(source: &ChartData<'_>) -> Vec<CurveLines> {
-    curves_over(source, CurvePlaces::Session)
+pub fn recall_by_session(source: &ChartData<'_>) -> Vec<RecallChart> {
+    recall_charts_over(source, CurvePlaces::Session)
 }
 
 /// Returns the curves of what worlds found, over places of some kind.
-fn curves_over(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<CurveLines> {
+fn recall_charts_over(source: &ChartData<'_>, axis: CurvePlaces) -> Vec<RecallChart> {
     let runs: Vec<&Run> = source.report.runs.iter().listed();
     let names = PolicyLabels::new(source.report);
     let all = ctxsim_worlds::findings().flat_map(|it| (it.curves)(&runs));
     let shown = all.filter(|it| it.axis == axis && !it.places.is_empty());
-    let mut drawn: Vec<(CurveLines, Vec<String>)> = Vec::new();
-    for one in shown.map(|it| CurveLines::new(it, &names)) {
+    let mut drawn: Vec<(RecallChart, Vec<String>)> = Vec::new();
+    for one in shown.map(|it| RecallChart::new(it, &names)) {
         // What prices do not move is drawn once for all of them.
         match drawn.iter_mut().find(|(it, _)| it.has_same_lines(&one)) {
             Some((_, subjects)) => subjects.push(one.subject),
             None => drawn.push((one.clone(), vec![one.subject])),
         }
     }
-    drawn.into_iter().map(|(it, subjects)| CurveLines { subject: join_subjects(&subjects), ..it }).listed()
+    drawn.into_iter().map(|(it, subjects)| RecallChart { subject: join_subjects(&subjects), ..it }).listed()
 }
 
 /// Names several subjects in one; what they begin with is said once.
@@ -95,7 +95,7 @@ fn axis_names(places: CurvePlaces) -> [&'static str; 2] {
     }
 }
 
-impl CurveLines {
+impl RecallChart {
     /// Makes a chart of curves.
     fn new(curves: Curves, names: &PolicyLabels) -> Self {
         let Curves { axis, title, subject, places, curves } = curves;
@@ -116,27 +116,27 @@ impl CurveLines {
     }
 
     /// Draws a line with its points; where there are few lines, over the band of its bounds.
-    fn draw_line(&self, scene: &mut Scene, line_of: &CurveLine, place_x: impl Fn(usize) -> f64, up: &Axis) {
-        let nth = line_of.policy.nth;
-        let known = line_of.known_numbers().map(|(at, it)| ([place_x(at), up.position_of(it.mean)], at, it));
+    fn draw_line(&self, scene: &mut Scene, curve: &CurveLine, place_x: impl Fn(usize) -> f64, up: &Axis) {
+        let nth = curve.policy.nth;
+        let known = curve.known_numbers().map(|(at, it)| ([place_x(at), up.position_of(it.mean)], at, it));
         let known: Vec<([f64; 2], usize, Statistic)> = known.listed();
         let stroke = legend::policy_line(nth, line_path(known.iter().map(|it| it.0)));
-        scene.add(if line_of.is_beside { stroke.with_dash(Some("2 4".to_owned())) } else { stroke });
+        scene.add(if curve.is_beside { stroke.with_dash(Some("2 4".to_owned())) } else { stroke });
         let is_banded = self.lines.len() <= MOST_BANDS;
         for (at, place, number) in known {
-            let bounds = number.ci95.filter(|_| is_banded && !line_of.is_beside).map(|[low, high]| {
+            let bounds = number.ci95.filter(|_| is_banded && !curve.is_beside).map(|[low, high]| {
                 let bounds = [low.max(0.0), high.min(1.0)].map(|it| [at[0], up.position_of(it)]);
                 SvgPath::stroked(line_path(bounds), ink::policy_ink(nth), 5.0).with_opacity(0.3).into()
             });
-            let (name, written) = (&line_of.name, format_statistic(Some(&number)));
+            let (name, written) = (&curve.name, format_statistic(Some(&number)));
             let label = format!("{name}, {}: {written}", self.places[place]);
-            let dot = if line_of.is_beside {
+            let dot = if curve.is_beside {
                 SvgPath::filled(policy_shape_path(0, at, 2.0), ink::policy_ink(nth))
             } else {
                 legend::policy_point(nth, at, 3.5)
             };
             let marks = bounds.into_iter().chain([dot.into()]).listed();
-            scene.add_link(vec![line_of.policy.name.clone(), name.clone()], label, marks);
+            scene.add_row_link(vec![curve.policy.name.clone(), name.clone()], label, marks);
         }
     }
 
@@ -199,7 +199,7 @@ fn format_statistic(number: Option<&Statistic>) -> String {
     }
 }
 
-impl Picture for CurveLines {
+impl Picture for RecallChart {
     fn title_and_subject(&self) -> [String; 2] {
         [self.title.clone(), self.subject.clone()]
     }
@@ -233,7 +233,7 @@ impl Picture for CurveLines {
         let mut scene = Scene::new(0.0);
         let (top, left, right) = (36.0, 40.0, WIDTH - NAMES);
         let bottom = top + HEIGHT;
-        let up = Axis::new(0.0, 1.0, [bottom, top], 5.0);
+        let up = Axis::rounded(0.0, 1.0, [bottom, top], 5.0);
         let bounds = if self.lines.len() <= MOST_BANDS { " (shaded: 95%)" } else { "" };
         let [places, number] = axis_names(self.axis);
         let written = |share| format!("{share:.1}");

@@ -19,8 +19,8 @@ pub struct BillByDay {
     pub days: BTreeMap<i64, Vec<f64>>,
 }
 
-fn format_day(day: i64) -> String {
-    calendar::date_text(day * DAY_MS)
+fn format_day(epoch_day: i64) -> String {
+    calendar::date_text(epoch_day * DAY_MS)
 }
 
 impl BillByDay {
@@ -28,18 +28,18 @@ impl BillByDay {
         parts.iter().sum()
     }
 
-    fn dearest_day(&self) -> Option<(i64, f64)> {
+    fn dearest_day_and_usd(&self) -> Option<(i64, f64)> {
         let all = self.days.iter().map(|(day, parts)| (*day, Self::sum_parts_usd(parts)));
         all.max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
     /// Returns the parts of which some day has any.
-    fn parts_in_use(&self) -> Vec<usize> {
+    fn used_part_indices(&self) -> Vec<usize> {
         (0..self.parts.len()).filter(|part| self.days.values().any(|it| it[*part] > 0.0)).listed()
     }
 
     /// Returns the first day that is drawn, and the last.
-    fn first_and_last_day(&self) -> Option<[i64; 2]> {
+    fn first_and_last_drawn_day(&self) -> Option<[i64; 2]> {
         let last = *self.days.keys().next_back()?;
         Some([(*self.days.keys().next()?).max(last - MOST_DAYS + 1), last])
     }
@@ -53,13 +53,13 @@ impl Picture for BillByDay {
     fn describe_key_numbers(&self) -> String {
         let usd: f64 = self.days.values().map(|it| Self::sum_parts_usd(it)).sum();
         let most = |(day, usd)| format!("; most on {}: ${}", format_day(day), fixed(usd, 2));
-        let high = or_nothing(self.dearest_day(), most);
+        let high = or_nothing(self.dearest_day_and_usd(), most);
         let n = counted(self.days.len(), "day");
         format!("${} on {n} with requests{high}.", fixed(usd, 2))
     }
 
     fn numbers_grid(&self) -> Grid {
-        let shown = self.parts_in_use();
+        let shown = self.used_part_indices();
         let parts = shown.iter().map(|it| self.parts[*it]);
         let columns = ["day"].into_iter().chain(parts).chain(["USD"]).listed();
         let rows = self.days.iter().rev().map(|(day, parts)| {
@@ -71,12 +71,12 @@ impl Picture for BillByDay {
 
     fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
-        let Some([first, last]) = self.first_and_last_day() else { return scene };
-        let shown = self.parts_in_use();
+        let Some([first, last]) = self.first_and_last_drawn_day() else { return scene };
+        let shown = self.used_part_indices();
         let entries = shown.iter().map(|it| (Swatch::Colour(ink::part_ink(*it)), self.parts[*it].to_owned()));
         let top = legend::draw_legend(&mut scene, entries) + LINE + 14.0;
         let (left, right, bottom) = (52.0, WIDTH - 12.0, top + HEIGHT);
-        let up = Axis::new(0.0, self.dearest_day().map_or(0.0, |it| it.1), [bottom, top], 4.0);
+        let up = Axis::rounded(0.0, self.dearest_day_and_usd().map_or(0.0, |it| it.1), [bottom, top], 4.0);
         up.draw_left_of_frame(&mut scene, [left, right], "US dollars a day", |it| up.format_number(it));
         let n_days = (last - first + 1) as f64;
         let at = |day: i64| left + (day - first) as f64 / n_days * (right - left);
@@ -95,7 +95,7 @@ impl Picture for BillByDay {
                 }
             }
             if is_told {
-                scene.add_spot(format!("{}: ${}", format_day(*day), fixed(sum, 2)), false, marks);
+                scene.add_spot_with_tip(format!("{}: ${}", format_day(*day), fixed(sum, 2)), false, marks);
             } else {
                 scene.marks.extend(marks);
             }

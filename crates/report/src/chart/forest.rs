@@ -49,7 +49,7 @@ pub struct ForestLine {
 
 impl ForestLine {
     /// Makes a change in cost: it is for the better where the whole interval is below nothing.
-    pub fn of_cost_change(name: String, change: f64, interval: Option<[f64; 2]>, says: String) -> Self {
+    pub fn of_relative_cost(name: String, change: f64, interval: Option<[f64; 2]>, says: String) -> Self {
         let [low, high] = interval.unwrap_or([change; 2]);
         let tone = match (high < 0.0, low > 0.0) {
             (true, _) => Tone::Better,
@@ -122,7 +122,7 @@ impl Picture for ForestPlot {
         let mut scene = Scene::new(0.0);
         let (left, right, top) = (24.0, WIDTH - 24.0, 4.0);
         let [low, high] = self.drawn_range();
-        let across = Axis::new(low, high, [left, right], 5.0);
+        let across = Axis::rounded(low, high, [left, right], 5.0);
         // Where names and numbers do not fit beside each other, what else there is to say has its own line.
         let room = |it: &ForestLine| {
             right - left - BOLD * text_width(&it.format_change()) - 10.0 - text_width(&it.says)
@@ -168,7 +168,7 @@ impl Picture for ForestPlot {
             let at = [place(it.change), middle];
             let mark = if it.change > EDGE { arrow_path(at) } else { policy_shape_path(0, at, 4.5) };
             marks.push(SvgPath::filled(mark, it.tone_ink()).with_outline(ink::PAPER, 1.0).into());
-            scene.add_link(vec![it.name.clone()], it.describe(), marks);
+            scene.add_row_link(vec![it.name.clone()], it.describe(), marks);
         }
         scene.height = bottom + 56.0;
         scene

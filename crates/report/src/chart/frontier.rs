@@ -75,14 +75,14 @@ pub fn frontier_charts(source: &ChartData<'_>) -> Vec<Frontier> {
         });
         Frontier::new(section.subject_and_profile(), KEPT, points)
     });
-    of_section.chain(frontiers_of_findings(source)).filter(Frontier::is_worth_drawing).listed()
+    of_section.chain(cost_vs_recall_frontiers(source)).filter(Frontier::is_worth_drawing).listed()
 }
 
 /// What a policy keeps where needs are declared.
 pub const KEPT: &str = "needed evidence kept";
 
 /// Returns a chart for each load on which something is remembered, under each profile: its first number stands for the evidence.
-fn frontiers_of_findings<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
+fn cost_vs_recall_frontiers<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item = Frontier> + 's {
     let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).listed();
     let groups = runs.chunk_by(|one, other| one.is_beside(other)).map(<[_]>::to_vec);
     groups.take(super::MOST_TABLES).listed().into_iter().map(|group| {
@@ -155,9 +155,9 @@ struct PlacedPoint<'f> {
 }
 
 impl PlacedPoint<'_> {
-    fn draw(&self, scene: &mut Scene, decimals: usize) {
+    fn draw(&self, scene: &mut Scene, usd_decimals: usize) {
         let Self { point, at, .. } = self;
-        let (nth, usd) = (point.policy.nth, fixed(point.usd, decimals));
+        let (nth, usd) = (point.policy.nth, fixed(point.usd, usd_decimals));
         let label = format!("{}: ${usd}, {} kept", point.name_with_mark(), percent(point.kept));
         let ink = if self.is_coloured { ink::policy_ink(nth) } else { ink::FAINT };
         let mark = match self.is_coloured {
@@ -175,7 +175,7 @@ impl PlacedPoint<'_> {
         marks.push(mark.into());
         let mut keys = point.policy.table_row_keys();
         keys.push(format!("#{nth} {}", point.policy.label));
-        scene.add_link(keys, label, marks);
+        scene.add_row_link(keys, label, marks);
     }
 }
 
@@ -183,11 +183,11 @@ impl Frontier {
     /// Finds, of points and of the names of policies that have none, the points that no other beats.
     pub fn new(
         subject: String,
-        kept: &'static str,
-        all: impl IntoIterator<Item = Result<FrontierPoint, String>>,
+        kept_heading: &'static str,
+        points_or_left_out: impl IntoIterator<Item = Result<FrontierPoint, String>>,
     ) -> Self {
         let (mut points, mut left_out, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
-        for point in all {
+        for point in points_or_left_out {
             match point {
                 Ok(point) if point.has_finite_numbers() => points.push(point),
                 Ok(point) => unknown.push(point.policy.label),
@@ -196,7 +196,7 @@ impl Frontier {
         }
         left_out.append(&mut unknown);
         mark_efficient(&mut points);
-        Self { subject, kept, points, left_out, is_numbered: false }
+        Self { subject, kept: kept_heading, points, left_out, is_numbered: false }
     }
 
     /// Calls points by their numbers, which the legend and the table explain.
@@ -247,7 +247,7 @@ impl Frontier {
 
     /// Writes names beside points, the marked and the efficient ones first, each nearer to its own point than to any other; points in
     /// one place share a name. Returns the points for whose names there is no room.
-    fn draw_point_names<'f>(
+    fn draw_names_return_unnamed<'f>(
         &self,
         scene: &mut Scene,
         placed: &[PlacedPoint<'f>],
@@ -353,8 +353,8 @@ impl Picture for Frontier {
         // Where nothing comes near to all of it, the axis ends with what there is.
         let most = all(1).fold(0.0, f64::max);
         let highest = if most < 0.5 { most } else { 1.0 };
-        let across = Axis::for_points(low, high, [left, right], 5.0);
-        let up = Axis::for_points(lowest, highest, [bottom, top], 5.0);
+        let across = Axis::from_zero_unless_far(low, high, [left, right], 5.0);
+        let up = Axis::from_zero_unless_far(lowest, highest, [bottom, top], 5.0);
         let written = |share: f64| format!("{:.0}%", share * 100.0);
         let begins = up.ticks.first().filter(|it| **it > 0.0);
         let begins = or_nothing(begins, |it| format!(" (axis from {})", written(*it)));
@@ -377,7 +377,7 @@ impl Picture for Frontier {
         let points = coloured.map(|it| it.at).map(|[x, y]| [x - 6.0, y - 6.0, x + 6.0, y + 6.0]);
         let taken = points.chain(lines.map(legend::area_around_line)).listed();
         let frame = [left, top - 8.0, WIDTH, bottom];
-        let unnamed = self.draw_point_names(&mut scene, &placed, taken, frame);
+        let unnamed = self.draw_names_return_unnamed(&mut scene, &placed, taken, frame);
         let (plain, coloured): (Vec<_>, Vec<_>) = placed.iter().partition(|it| !it.is_coloured);
         plain.into_iter().chain(coloured).for_each(|it| it.draw(&mut scene, self.usd_decimals()));
         let sample = |point: &FrontierPoint| {

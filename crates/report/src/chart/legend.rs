@@ -40,8 +40,8 @@ impl Swatch {
 }
 
 /// Returns the point of a policy.
-pub(super) fn policy_point(nth: usize, at: [f64; 2], reach: f64) -> SvgPath {
-    SvgPath::filled(policy_shape_path(nth, at, reach), ink::policy_ink(nth)).with_outline(ink::PAPER, 1.0)
+pub(super) fn policy_point(nth: usize, at: [f64; 2], radius: f64) -> SvgPath {
+    SvgPath::filled(policy_shape_path(nth, at, radius), ink::policy_ink(nth)).with_outline(ink::PAPER, 1.0)
 }
 
 /// Returns the point of a policy that is not compared.

@@ -8,5 +8,5 @@ pub(super) use super::scene::{
     Anchor, DrawnMark, LINE, Scene, SceneText, SvgPath, WIDTH, box_path, line_path, policy_shape_path,
     shorten_end, shorten_middle, text_width, to_tenth,
 };
-pub(super) use super::{ChartData, Picture, choose_lines_to_draw};
+pub(super) use super::{ChartData, Picture, cheapest_with_note};
 pub(super) use crate::prelude::*;

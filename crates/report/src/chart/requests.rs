@@ -156,7 +156,7 @@ fn request_bars(
             usd: [read, write, uncached, output, expected, std::mem::take(&mut beside)],
             edited_by: editor_name(policy, row),
             n_edits: row.change.n_edits,
-            broke: why_prefix_broke(policy, row, all.last(), misses),
+            broke: break_cause_and_lost_tokens(policy, row, all.last(), misses),
         });
     }
     if let Some(last) = all.last_mut() {
@@ -175,7 +175,7 @@ fn editor_name(policy: &Policy, row: &RequestRow) -> Option<String> {
 }
 
 /// Returns why less of a prompt was read than of the one before, and how many tokens less.
-fn why_prefix_broke(
+fn break_cause_and_lost_tokens(
     policy: &Policy,
     row: &RequestRow,
     before: Option<&RequestBar>,
@@ -229,9 +229,9 @@ impl Panel {
     }
 
     /// Returns how often some reason was there, in the order of their first time.
-    fn count_reasons<'a>(&'a self, reason: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
+    fn reason_counts<'a>(&'a self, reason_of: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
         let mut n: IndexMap<&str, usize> = IndexMap::new();
-        self.trace.sent.iter().filter_map(reason).for_each(|it| *n.entry(it).or_default() += 1);
+        self.trace.sent.iter().filter_map(reason_of).for_each(|it| *n.entry(it).or_default() += 1);
         n.iter().map(|(why, n)| format!("{why} {n}×")).listed()
     }
 
@@ -243,7 +243,7 @@ impl Panel {
             1 => "once".to_owned(),
             n => format!("{n} times"),
         };
-        let reasons = self.count_reasons(|it| Some(&it.broke.as_ref()?.0)).join(", ");
+        let reasons = self.reason_counts(|it| Some(&it.broke.as_ref()?.0)).join(", ");
         // Of a single reason its number is said already.
         format!("cache broken {times}: {}", reasons.trim_end_matches(&format!(" {n_broken}×")))
     }
@@ -326,7 +326,7 @@ impl RequestBars {
     }
 
     /// Says what is not drawn.
-    fn describe_left_out(&self) -> Vec<String> {
+    fn not_drawn_notes(&self) -> Vec<String> {
         let n = self.panels.len() - self.drawn.len();
         let more = (n > 0).then(|| format!("and {}, in the numbers", numbers::counted(n, "more run")));
         let least = 0.1f64.powi(self.usd_decimals() as i32);
@@ -363,7 +363,7 @@ impl Picture for RequestBars {
     fn numbers_grid(&self) -> Grid {
         let sum = |it: &Panel, part: usize| it.trace.sent.iter().map(|it| it.tokens[part]).sum();
         let edited_by = |panel: &Panel| {
-            let said = panel.count_reasons(|it| it.edited_by.as_deref());
+            let said = panel.reason_counts(|it| it.edited_by.as_deref());
             if said.is_empty() { "none".to_owned() } else { said.join(", ") }
         };
         let columns: [Of<'_, Panel>; 9] = [
@@ -410,7 +410,7 @@ impl Picture for RequestBars {
         let name = format!("requests; bars: {unit}, line: prompt tokens");
         frame.across.draw_below_frame(&mut scene, [bottom; 2], &name, |it| frame.across.format_number(it));
         let mut foot = bottom + 52.0;
-        for more in self.describe_left_out() {
+        for more in self.not_drawn_notes() {
             scene.add(SceneText::new(4.0, foot, more).faint());
             foot += LINE;
         }
@@ -462,7 +462,7 @@ impl RequestFrame {
     }
 
     /// Returns what some number is at each place, half a unit wide; of requests that share a place the highest is seen.
-    fn panel_steps(&self, panel: &Panel, height: impl Fn(&RequestBar) -> f64) -> Vec<[f64; 3]> {
+    fn from_to_heights(&self, panel: &Panel, height_of: impl Fn(&RequestBar) -> f64) -> Vec<[f64; 3]> {
         let mut steps: Vec<[f64; 3]> = Vec::new();
         for bar in &panel.trace.sent {
             let Some(place) = self.places.get(&bar.id) else { continue };
@@ -470,8 +470,8 @@ impl RequestFrame {
             let from = edge(*place);
             let to = edge(place + 1).max(from + 0.5);
             match steps.last_mut() {
-                Some(last) if from < last[1] => last[2] = last[2].max(height(bar)),
-                _ => steps.push([from, to, height(bar)]),
+                Some(last) if from < last[1] => last[2] = last[2].max(height_of(bar)),
+                _ => steps.push([from, to, height_of(bar)]),
             }
         }
         steps
@@ -494,10 +494,10 @@ impl RequestFrame {
             let usd = || format!("${}", bars.format_number(*at));
             tick(bars.position_of(*at), if self.is_priced { usd() } else { short(*at) });
         }
-        let line = steps_path(&self.panel_steps(panel, |it| it.prompt_tokens() as f64), &prompts, None);
+        let line = steps_path(&self.from_to_heights(panel, |it| it.prompt_tokens() as f64), &prompts, None);
         scene.add(SvgPath::stroked(line, ink::TEXT, 1.2));
         for part in (0..PARTS.len()).rev().filter(|it| self.has[*it]) {
-            let steps = self.panel_steps(panel, |it| self.sum_of_first_parts(it, part + 1));
+            let steps = self.from_to_heights(panel, |it| self.sum_of_first_parts(it, part + 1));
             scene.add(SvgPath::filled(steps_path(&steps, &bars, Some(foot)), ink::part_ink(part)));
         }
         self.mark_broken_prefixes(panel, scene, foot - BARS - 6.0);
@@ -526,7 +526,7 @@ impl RequestFrame {
             let n = nth + 1;
             let label = format!("request {n}: {why}; {less} cached tokens not read, prompt {prompt}{usd}");
             let mark = SvgPath::filled(legend::broken_prefix_path([at(*nth), y]), ink::TEXT);
-            scene.add_spot(label, true, vec![mark.into()]);
+            scene.add_spot_with_tip(label, true, vec![mark.into()]);
         }
     }
 }

@@ -87,16 +87,16 @@ impl Scene {
     }
 
     /// Adds a part that says what it represents.
-    pub(super) fn add_spot(&mut self, label: String, is_stop: bool, marks: Vec<DrawnMark>) {
+    pub(super) fn add_spot_with_tip(&mut self, label: String, is_focusable: bool, marks: Vec<DrawnMark>) {
         let tip = shorten_end(&label, WIDTH - 8.0);
-        self.spots.push(Spot { label, tip, is_stop, keys: Vec::new(), marks });
+        self.spots.push(Spot { label, tip, is_stop: is_focusable, keys: Vec::new(), marks });
     }
 
     /// Adds a part that leads to a row of a table.
-    pub(super) fn add_link(&mut self, keys: Vec<String>, label: String, marks: Vec<DrawnMark>) {
-        self.add_spot(label, true, marks);
+    pub(super) fn add_row_link(&mut self, row_keys: Vec<String>, label: String, marks: Vec<DrawnMark>) {
+        self.add_spot_with_tip(label, true, marks);
         if let Some(spot) = self.spots.last_mut() {
-            spot.keys = keys;
+            spot.keys = row_keys;
         }
     }
 }
@@ -192,13 +192,13 @@ pub(super) fn box_path([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> Stri
 }
 
 /// Returns the shape of the n-th policy around a point; those of one colour differ in shape, too.
-pub(super) fn policy_shape_path(nth: usize, [x, y]: [f64; 2], reach: f64) -> String {
+pub(super) fn policy_shape_path(nth: usize, [x, y]: [f64; 2], radius: f64) -> String {
     let closed = |corners: &[[f64; 2]]| {
-        line_path(corners.iter().map(|[across, down]| [x + across * reach, y + down * reach])) + "Z"
+        line_path(corners.iter().map(|[across, down]| [x + across * radius, y + down * radius])) + "Z"
     };
     match nth % 5 {
         0 => {
-            let (reach, double) = (to_tenth(reach), to_tenth(2.0 * reach));
+            let (reach, double) = (to_tenth(radius), to_tenth(2.0 * radius));
             let (left, y) = (to_tenth(x - reach), to_tenth(y));
             format!("M{left} {y}a{reach} {reach} 0 1 0 {double} 0a{reach} {reach} 0 1 0 -{double} 0Z")
         }

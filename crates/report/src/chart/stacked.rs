@@ -137,7 +137,7 @@ fn cost_parts_usd(costs: &Costs) -> Vec<f64> {
 
 impl StackedBar {
     /// Returns its name, with a mark if it stopped and so did less work.
-    fn label_with_stop(&self) -> String {
+    fn label_marking_stopped(&self) -> String {
         let mark = if self.stopped.is_some() { " (stopped)" } else { "" };
         format!("{}{mark}", self.policy.label)
     }
@@ -145,7 +145,7 @@ impl StackedBar {
 
 impl StackedBars {
     /// Returns the parts that some policy has.
-    fn parts_in_use(&self) -> Vec<usize> {
+    fn used_part_indices(&self) -> Vec<usize> {
         let parts = 0..self.of.parts.len();
         parts.filter(|part| self.bars.iter().any(|it| it.amounts[*part] != 0.0)).listed()
     }
@@ -204,7 +204,7 @@ impl Picture for StackedBars {
             let largest = (0..parts.len()).max_by(|one, other| amounts[*one].total_cmp(&amounts[*other]));
             let share = largest.filter(|_| bar.total > 0.0);
             let share = share.map(|it| format!(", {} of it {}", percent(amounts[it] / bar.total), parts[it]));
-            let (label, total) = (bar.label_with_stop(), self.format_with_unit(bar.total));
+            let (label, total) = (bar.label_marking_stopped(), self.format_with_unit(bar.total));
             format!("{label} {total}{}", share.unwrap_or_default())
         });
         let left_out = text_if_any(self.left_out.len(), |_| {
@@ -214,7 +214,7 @@ impl Picture for StackedBars {
     }
 
     fn numbers_grid(&self) -> Grid {
-        let (shown, decimals) = (self.parts_in_use(), self.n_decimals());
+        let (shown, decimals) = (self.used_part_indices(), self.n_decimals());
         let parts = shown.iter().map(|it| self.of.parts[*it]);
         let columns: Vec<&str> = ["policy"].into_iter().chain(parts).chain([self.of.column]).listed();
         let rows = self.bars.iter().map(|bar| {
@@ -228,21 +228,21 @@ impl Picture for StackedBars {
     fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let entry = |it: usize| (Swatch::Colour(ink::part_ink(it)), self.of.parts[it].to_owned());
-        let entries = self.parts_in_use().into_iter().map(entry);
+        let entries = self.used_part_indices().into_iter().map(entry);
         let is_reduced = self.bars.iter().any(|bar| bar.amounts.iter().any(|amount| *amount < 0.0));
         let hollow = is_reduced.then(|| (Swatch::Hollow, "hollow: taken off".to_owned()));
         let top = legend::draw_legend(&mut scene, entries.chain(hollow)) + 4.0;
         let (left, right) = (12.0, WIDTH - 24.0);
-        let (bars, more) = choose_lines_to_draw(&self.bars, 1, |it| it.total);
+        let (bars, more) = cheapest_with_note(&self.bars, 1, |it| it.total);
         let gross = |bar: &StackedBar| bar.amounts.iter().filter(|it| **it > 0.0).sum();
         let high = bars.iter().map(|it| it.interval.map_or(0.0, |ends| ends[1]).max(gross(it)));
-        let across = Axis::new(0.0, high.fold(0.0, f64::max), [left, right], 5.0);
+        let across = Axis::rounded(0.0, high.fold(0.0, f64::max), [left, right], 5.0);
         let pitch = LINE + BAR + 10.0;
         let bottom = top + pitch * bars.len() as f64 + 2.0;
         across.draw_below_frame(&mut scene, [top, bottom], self.of.axis, |it| across.format_number(it));
         let totals = bars.iter().map(|bar| self.format_with_unit(bar.total)).listed();
         let widest = totals.iter().map(|total| text_width(total)).fold(0.0, f64::max);
-        let names = bars.iter().map(|bar| bar.label_with_stop()).listed();
+        let names = bars.iter().map(|bar| bar.label_marking_stopped()).listed();
         let names = shorten_names(&names, right - left - widest - 24.0);
         for ((nth, bar), (name, total)) in bars.into_iter().enumerate().zip(names.into_iter().zip(totals)) {
             let y = top + pitch * nth as f64 + LINE + 2.0;
@@ -257,8 +257,8 @@ impl Picture for StackedBars {
             // The table has the others.
             let said = parts.iter().take(3);
             let said = said.map(|(amount, part)| format!("{part} {}", percent(amount / bar.total)));
-            let label = format!("{}: {}", bar.label_with_stop(), said.listed().join(", "));
-            scene.add_link(bar.policy.table_row_keys(), label, Self::draw_bar(bar, &across, y));
+            let label = format!("{}: {}", bar.label_marking_stopped(), said.listed().join(", "));
+            scene.add_row_link(bar.policy.table_row_keys(), label, Self::draw_bar(bar, &across, y));
         }
         if let Some(more) = more {
             scene.add(SceneText::new(left, bottom + 52.0, more).faint());

@@ -12,12 +12,12 @@ pub struct Winners {
     pub subject: String,
     /// The policies, each with the number of lists under which it is the cheapest.
     pub policies: Vec<(PolicyLabel, usize)>,
-    pub lists: Vec<WonList>,
+    pub lists: Vec<WonPriceList>,
 }
 
 /// A price list, and who is the cheapest under it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WonList {
+pub struct WonPriceList {
     /// Its name, which begins with its provider.
     pub name: String,
     pub policy: PolicyLabel,
@@ -27,8 +27,8 @@ pub struct WonList {
 
 impl Winners {
     /// Returns the lists by provider, the one with most lists first.
-    fn lists_by_provider(&self) -> Vec<(&str, Vec<&WonList>)> {
-        let mut all: IndexMap<&str, Vec<&WonList>> = IndexMap::new();
+    fn price_lists_by_provider(&self) -> Vec<(&str, Vec<&WonPriceList>)> {
+        let mut all: IndexMap<&str, Vec<&WonPriceList>> = IndexMap::new();
         for list in &self.lists {
             let provider = list.name.split_once('/').map_or(list.name.as_str(), |it| it.0);
             all.entry(provider).or_default().push(list);
@@ -54,7 +54,7 @@ impl Picture for Winners {
     }
 
     fn numbers_grid(&self) -> Grid {
-        let row = |it: &WonList| [it.name.clone(), it.policy.label.clone(), or_none(it.change, signed)];
+        let row = |it: &WonPriceList| [it.name.clone(), it.policy.label.clone(), or_none(it.change, signed)];
         Grid::new("", 2, &["price list", "cheapest", "Δ cost"], self.lists.iter().map(row))
     }
 
@@ -64,7 +64,7 @@ impl Picture for Winners {
         let colour = |policy: &PolicyLabel| Swatch::Colour(ink::policy_ink(policy.nth));
         let entries = won.map(|(policy, n)| (colour(policy), format!("{} ({n})", policy.label)));
         let top = legend::draw_legend(&mut scene, entries) + 8.0;
-        let providers = self.lists_by_provider();
+        let providers = self.price_lists_by_provider();
         let widest = providers.iter().map(|it| text_width(it.0)).fold(0.0, f64::max);
         let left = widest.min(WIDTH / 3.0) + 10.0;
         let in_row = ((WIDTH - left) / PITCH).floor().max(1.0) as usize;
@@ -80,7 +80,7 @@ impl Picture for Winners {
                 let label = format!("{}: {} ({change})", list.name, list.policy.label);
                 let square = box_path([x, y], [x + SQUARE, y + SQUARE]);
                 let mark = SvgPath::filled(square, ink::policy_ink(list.policy.nth));
-                scene.add_spot(label, false, vec![mark.into()]);
+                scene.add_spot_with_tip(label, false, vec![mark.into()]);
             }
             y += PITCH * lists.len().div_ceil(in_row) as f64 + 3.0;
         }

@@ -27,22 +27,22 @@ impl OldInput {
 }
 
 /// The numbers of snapshots that differ from them in a simulation: new values by snapshot, policy and column.
-pub type OldNumbers = IndexMap<[String; 3], Option<String>>;
+pub type MovedNumbers = IndexMap<[String; 3], Option<String>>;
 
 /// A simulation with inputs as they were.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OldPlay {
+pub struct OldInputRun {
     pub input: OldInput,
     /// What the simulation with this input alone as it was gave; why there is none, if there is none.
-    pub numbers: Result<OldNumbers, String>,
+    pub numbers: Result<MovedNumbers, String>,
 }
 
 /// Every simulation that explains the snapshots of a suite.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OldPlays {
-    pub alone: Vec<OldPlay>,
+pub struct OldInputRuns {
+    pub alone: Vec<OldInputRun>,
     /// With every input as it was that could be simulated so.
-    pub together: OldNumbers,
+    pub together: MovedNumbers,
     /// What else is not as it was, and cannot be simulated: numbers that are no longer assumed, or were not.
     pub unplayed: Vec<String>,
     /// The version that wrote the snapshots, if it is another.
@@ -56,31 +56,31 @@ const CODE: &str = "code";
 
 impl SuiteCheck {
     /// Says of each number that moved what moved it.
-    pub fn set_causes_of_moves(&mut self, plays: &OldPlays) {
+    pub fn set_causes_of_moves(&mut self, runs: &OldInputRuns) {
         for snapshot in &mut self.snapshots {
             let file = snapshot.file.clone();
             for moved in &mut snapshot.moved {
                 // A line that is new or gone has no number to come from.
                 if moved.values.iter().all(Option::is_some) {
                     let place = [file.clone(), moved.policy.clone(), moved.column.clone()];
-                    moved.by = plays.causes_of_move(&place, &moved.values);
+                    moved.by = runs.causes_of_move(&place, &moved.values);
                 }
             }
         }
-        for OldPlay { input, numbers } in &plays.alone {
+        for OldInputRun { input, numbers } in &runs.alone {
             let failed = numbers.as_ref().err();
             let note = |why| format!("{} could not be simulated as it was: {why}", input.describe());
             self.notes.extend(failed.map(note));
         }
-        self.notes.extend(plays.unplayed.iter().cloned());
+        self.notes.extend(runs.unplayed.iter().cloned());
     }
 }
 
-impl OldPlays {
+impl OldInputRuns {
     /// Returns what moved a number from its old value to its new one.
-    fn causes_of_move(&self, place: &[String; 3], [old, new]: &[Option<String>; 2]) -> Vec<MovedCause> {
+    fn causes_of_move(&self, key: &[String; 3], [old, new]: &[Option<String>; 2]) -> Vec<MovedCause> {
         // What a simulation does not list came to what the snapshot says.
-        let value = |numbers: &OldNumbers| numbers.get(place).cloned().unwrap_or_else(|| old.clone());
+        let value = |numbers: &MovedNumbers| numbers.get(key).cloned().unwrap_or_else(|| old.clone());
         let alone = self.alone.iter().filter_map(|it| Some((&it.input, value(it.numbers.as_ref().ok()?))));
         let moving = alone.filter(|(_, with_old)| with_old != new);
         let cause = |(input, with_old): (&OldInput, _)| MovedCause { cause: input.describe(), with_old };
@@ -105,7 +105,7 @@ pub(super) fn join_causes(causes: &[MovedCause]) -> String {
 }
 
 /// Says what a number would be without some of several causes.
-pub(super) fn describe_values_without(causes: &[MovedCause]) -> String {
+pub(super) fn describe_values_if_undone(causes: &[MovedCause]) -> String {
     let one = |it: &MovedCause| Some(format!("{} as it was: {}", it.cause, it.with_old.as_ref()?));
     let all = causes.iter().filter(|it| !it.cause.starts_with(CODE)).filter_map(one).listed();
     text_if(causes.len() > 1 && !all.is_empty(), || format!(" [{}]", all.join("; ")))

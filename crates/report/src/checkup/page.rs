@@ -7,7 +7,7 @@ use crate::chart::{PageChart, draw_chart};
 use crate::guard::GuardVerdict;
 use crate::page::{Card, Page, Tone, page_parts};
 use crate::prelude::*;
-use crate::shot::Moved;
+use crate::shot::ChangedNumber;
 use crate::template;
 use ctxsim_base::diag::Diagnostic;
 
@@ -64,10 +64,10 @@ fn suite_result_card(suite: &SuiteCheck) -> Card {
 
 /// Draws the numbers that moved.
 fn moved_numbers_plot(suite: &SuiteCheck, nth: usize) -> Option<PageChart> {
-    let line = |moved: &Moved| {
+    let line = |moved: &ChangedNumber| {
         let says = moved.values.each_ref().map(|it| it.as_deref().unwrap_or(NONE)).join(" → ");
         let name = format!("{}, {}", moved.policy, moved.column);
-        let line = ForestLine::of_cost_change(name, moved.relative?, None, says);
+        let line = ForestLine::of_relative_cost(name, moved.relative?, None, says);
         Some(ForestLine { tone: Tone::Plain, ..line })
     };
     let mut lines = suite.snapshots.iter().flat_map(|it| &it.moved).filter_map(line).listed();
@@ -98,8 +98,9 @@ fn suite_grids(suite: &SuiteCheck) -> Vec<Grid> {
     let title = format!("Snapshots of {}", suite.suite);
     let snapshots = Grid::new(title, 2, &["snapshot", "state"], suite.snapshots.iter().map(row));
     let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).listed();
-    let value = |moved: &Moved, nth: usize| moved.values[nth].clone().unwrap_or_else(|| NONE.to_owned());
-    let numbers: [Of<'_, &Moved>; 4] = [
+    let value =
+        |moved: &ChangedNumber, nth: usize| moved.values[nth].clone().unwrap_or_else(|| NONE.to_owned());
+    let numbers: [Of<'_, &ChangedNumber>; 4] = [
         ("number", &|it| format!("{}, {}", it.policy, it.column)),
         ("was", &|it| value(it, 0)),
         ("is", &|it| value(it, 1)),

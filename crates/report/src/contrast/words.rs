@@ -87,7 +87,7 @@ impl Contrast {
     }
 
     fn to_blocks(&self, shown: Shown) -> Vec<Block> {
-        let ([answer, more], numbers) = (self.verdict_parts(), self.numbers_grid());
+        let ([answer, more], numbers) = (self.verdict_and_remarks(), self.numbers_grid());
         let compared = ComparedBlock { subject: self.describe_subject(), answer, more, numbers };
         let mut blocks = vec![Block::Compared(compared)];
         let (causes, mut notes) = (self.cause_blocks(), self.notes.clone());
@@ -108,11 +108,11 @@ impl Contrast {
 
     /// Returns in a sentence whether the candidate is cheaper, and what else gets better or worse.
     pub fn verdict_sentence(&self) -> String {
-        self.verdict_parts().concat()
+        self.verdict_and_remarks().concat()
     }
 
     /// Returns whether the candidate is cheaper, and what else there is to say.
-    pub(super) fn verdict_parts(&self) -> [String; 2] {
+    pub(super) fn verdict_and_remarks(&self) -> [String; 2] {
         let cost = self.number_at(&format!("totals.{}", metric::COST));
         let answer = match cost {
             None => "The costs cannot be compared.".to_owned(),
@@ -158,7 +158,7 @@ impl Contrast {
             all => words += &format!(" The changed stages {} had no effect here.", listed(all)),
         }
         for stage in self.stages.iter().filter(|it| it.has_stopped_acting()) {
-            let (name, fired) = (&stage.name, stage.fired[0].map(format_times).unwrap_or_default());
+            let (name, fired) = (&stage.name, stage.fired[0].map(times_in_words).unwrap_or_default());
             words += &format!(" The changed stage `{name}` no longer fires; in the base it fired {fired}.");
         }
         [answer, words]
@@ -183,9 +183,9 @@ impl Contrast {
             ("Changes in the policy", changes),
             ("Changed stages", self.stages.iter().map(describe_stage_change).listed()),
             ("Broken prefixes", self.breaks.iter().filter_map(describe_broken_prefixes).listed()),
-            (REQUESTS, self.request_lines()),
-            (NEEDS, self.need_lines()),
-            ("Facts in a different state", self.fact_lines()),
+            (REQUESTS, self.request_change_lines()),
+            (NEEDS, self.need_change_lines()),
+            ("Facts in a different state", self.fact_change_lines()),
         ];
         let all = all.into_iter().filter(|(_, lines)| !lines.is_empty());
         let cause = |(heading, lines): (&str, _)| {
@@ -211,12 +211,12 @@ impl Contrast {
         (!parts.is_empty()).then(|| format!("{total} USD: {}{bound}", parts.join(", ")))
     }
 
-    fn request_lines(&self) -> Vec<String> {
+    fn request_change_lines(&self) -> Vec<String> {
         let decimals = numbers::decimals(self.requests.iter().flat_map(|it| it.usd).fold(0.0, f64::max));
         self.requests.iter().map(|it| describe_request_change(it, decimals)).listed()
     }
 
-    fn need_lines(&self) -> Vec<String> {
+    fn need_change_lines(&self) -> Vec<String> {
         let [less, more] = self.needs_changed;
         if less + more == 0 {
             return Vec::new();
@@ -234,7 +234,7 @@ impl Contrast {
         std::iter::once(head).chain(needs).listed()
     }
 
-    fn fact_lines(&self) -> Vec<String> {
+    fn fact_change_lines(&self) -> Vec<String> {
         let line = |facts: &FactsChanged| {
             let n = counted(facts.n as usize, "fact");
             format!("{} → {}: {n} (as {})", facts.from, facts.to, facts.example)
@@ -294,9 +294,9 @@ fn plus_or_minus(difference: f64) -> &'static str {
 }
 
 /// Returns a difference of shares in percentage points.
-pub(crate) fn format_percentage_points(difference: f64) -> String {
-    let size = format!("{:.1}", difference.abs() * 100.0);
-    if size == "0.0" { "0.0 pp".to_owned() } else { format!("{}{size} pp", plus_or_minus(difference)) }
+pub(crate) fn format_percentage_points(share_difference: f64) -> String {
+    let size = format!("{:.1}", share_difference.abs() * 100.0);
+    if size == "0.0" { "0.0 pp".to_owned() } else { format!("{}{size} pp", plus_or_minus(share_difference)) }
 }
 
 /// Returns an amount with its sign.
@@ -329,7 +329,7 @@ fn readable_value(value: &str) -> Cow<'_, str> {
 }
 
 /// Says how often something happened.
-fn format_times(n: u64) -> String {
+fn times_in_words(n: u64) -> String {
     match n {
         0 => "never".to_owned(),
         1 => "once".to_owned(),
@@ -340,7 +340,7 @@ fn format_times(n: u64) -> String {
 /// Describes a changed stage.
 fn describe_stage_change(changed: &StageChange) -> String {
     let name = &changed.name;
-    let [base, candidate] = changed.fired.map(|n| n.map(format_times));
+    let [base, candidate] = changed.fired.map(|n| n.map(times_in_words));
     match (base, candidate, &changed.idle) {
         (_, Some(_), Some(idle)) if changed.fired[0] == Some(0) => format!(
             "`{name}` {idle}; the stage never fired in the base either, so this change has no effect here"

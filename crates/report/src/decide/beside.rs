@@ -16,8 +16,8 @@ pub(crate) struct ComparedSession<'s> {
 /// Judges what is compared as one family. What is compared changes all sessions, and nothing is in it that no play can judge.
 pub(crate) fn judge_compared_sessions(
     sessions: &[ComparedSession<'_>],
-    sets: &[String],
-    min_evidence: f64,
+    settings: &[String],
+    min_kept_share: f64,
 ) -> Vec<Lever> {
     let sessions = sessions.iter().map(|compared| FamilySession {
         project: compared.project,
@@ -30,6 +30,6 @@ pub(crate) fn judge_compared_sessions(
         rows: compared.others.iter().listed(),
     });
     let lever = |set: &String| Lever { set: vec![set.clone()], ..Lever::default() };
-    let levers = sets.iter().map(lever).listed();
-    TriedFamily { sessions: sessions.listed(), levers, floor: min_evidence }.judge_levers()
+    let levers = settings.iter().map(lever).listed();
+    TriedFamily { sessions: sessions.listed(), levers, floor: min_kept_share }.judge_levers()
 }

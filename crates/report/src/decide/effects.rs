@@ -80,24 +80,24 @@ impl CostPair {
 
 impl RowEffect {
     /// Sums up what a row does to the sessions of its family.
-    pub(super) fn new(family: &TriedFamily<'_>, nth: usize) -> Self {
-        let own = family.sessions.iter().map(|session| session.rows[nth]);
+    pub(super) fn new(family: &TriedFamily<'_>, row_ix: usize) -> Self {
+        let own = family.sessions.iter().map(|session| session.rows[row_ix]);
         let (shown, running) = sum_of_pairs(own.clone().map(|effect| effect.task));
         let kept_only = Self {
-            kept: kept_evidence_share(family, nth),
+            kept: kept_evidence_share(family, row_ix),
             task: (shown < running).then(|| shown / running),
             is_edited: own.clone().any(|effect| effect.is_edited),
             ..Self::default()
         };
         let pairs = own.zip(&family.sessions).map(|(own, session)| CostPair::from_effects(own, session.base));
         match pairs.collect::<Option<Vec<_>>>().filter(|all| all.iter().any(|pair| pair.base.usd > 0.0)) {
-            Some(pairs) => kept_only.with_costs(family, nth, &pairs),
+            Some(pairs) => kept_only.with_costs(family, row_ix, &pairs),
             None => kept_only,
         }
     }
 
     /// Adds what the costs of all sessions come to.
-    fn with_costs(self, family: &TriedFamily<'_>, nth: usize, pairs: &[CostPair]) -> Self {
+    fn with_costs(self, family: &TriedFamily<'_>, row_ix: usize, pairs: &[CostPair]) -> Self {
         let mut samples = Vec::with_capacity(pairs.len());
         let [mut changed, mut base] = [AssumedCost::default(); 2];
         for (session, pair) in family.sessions.iter().zip(pairs) {
@@ -105,10 +105,10 @@ impl RowEffect {
             changed += pair.changed;
             base += pair.base;
         }
-        let touches = |session: &FamilySession<'_>| family.levers[nth].lanes.include(session.is_of_agent);
+        let touches = |session: &FamilySession<'_>| family.levers[row_ix].lanes.include(session.is_of_agent);
         let touched = family.sessions.iter().zip(pairs).filter(|(session, _)| touches(session)).listed();
         let mut strata = vec![0; pairs.len()];
-        if family.levers[nth].is_lifetime {
+        if family.levers[row_ix].is_lifetime {
             // How much of all a lane has may change: what is not touched belongs to those whose effect weighs most.
             let weight = |lifetimes: usize| {
                 let alike = touched.iter().filter(|(session, _)| session.lifetimes == lifetimes);
@@ -129,7 +129,7 @@ impl RowEffect {
             let freedom = alone.freedom.saturating_sub(n_strata as u64 - 1).max(1);
             UncertainRatio::new(&level, RatioError { change, error, freedom })
         });
-        let again: Option<f64> = family.sessions.iter().map(|session| session.rows[nth].again).sum();
+        let again: Option<f64> = family.sessions.iter().map(|session| session.rows[row_ix].again).sum();
         let moved = Assumed::ALL.map(|assumed| changed.change_at(&base, assumed).map(|end| end - change));
         Self {
             cost,
@@ -137,19 +137,19 @@ impl RowEffect {
             moved: moved.to_vec(),
             reach: changed.reach_from(&base),
             concerned: touched.iter().map(|(_, pair)| pair.base.usd).sum::<f64>() / base.usd,
-            without_best: change_without_best_session(&samples, (changed.usd, base.usd)),
+            without_best: cost_change_without_best(&samples, (changed.usd, base.usd)),
             again: again.map(|usd| usd / base.usd),
             ..self
         }
     }
 
     /// Returns its standard error above, by sampling and by what is assumed.
-    pub(super) fn standard_error(&self) -> Option<f64> {
-        Some(self.half_widths()?[1] / student(self.cost.as_ref()?.freedom))
+    pub(super) fn cost_standard_error(&self) -> Option<f64> {
+        Some(self.cost_half_widths()?[1] / student(self.cost.as_ref()?.freedom))
     }
 
     /// Returns the 95% half-widths of its change in cost, below and above: those of sampling and of what is assumed together.
-    pub(super) fn half_widths(&self) -> Option<[f64; 2]> {
+    pub(super) fn cost_half_widths(&self) -> Option<[f64; 2]> {
         let sampled = self.cost.as_ref()?.half_width();
         Some(self.reach.0.map(|end| end.hypot(sampled)))
     }
@@ -169,7 +169,7 @@ impl<'s> FamilySession<'s> {
 }
 
 /// Returns the change without the session that saves most, of the sums of all.
-fn change_without_best_session(samples: &[RatioSample<'_>], (changed, base): (f64, f64)) -> f64 {
+fn cost_change_without_best(samples: &[RatioSample<'_>], (changed, base): (f64, f64)) -> f64 {
     let saved = |sample: &&RatioSample<'_>| sample.pair.0 - sample.pair.1;
     let best = samples.iter().min_by(|one, other| saved(one).total_cmp(&saved(other)));
     let (own, own_base) = best.map(|sample| sample.pair).unwrap_or_default();
@@ -177,10 +177,10 @@ fn change_without_best_session(samples: &[RatioSample<'_>], (changed, base): (f6
 }
 
 /// Returns what is kept. Over time it falls first, and whole projects or people may differ: the error is the largest over any of these blocks.
-fn kept_evidence_share(family: &TriedFamily<'_>, nth: usize) -> Option<UncertainRatio> {
+fn kept_evidence_share(family: &TriedFamily<'_>, row_ix: usize) -> Option<UncertainRatio> {
     let (mut samples, mut by_person) = (Vec::new(), Vec::new());
     for session in &family.sessions {
-        if let Some(kept) = session.rows[nth].kept {
+        if let Some(kept) = session.rows[row_ix].kept {
             samples.push(session.ratio_sample(kept));
             by_person.push(RatioSample { project: session.person, ..session.ratio_sample(kept) });
         }
@@ -195,7 +195,7 @@ fn kept_evidence_share(family: &TriedFamily<'_>, nth: usize) -> Option<Uncertain
     kept.value += 1.0;
     // Sessions in which nothing is needed add nothing.
     let mut own = kept.residuals.into_iter();
-    let is_known = family.sessions.iter().map(|session| session.rows[nth].kept.is_some());
+    let is_known = family.sessions.iter().map(|session| session.rows[row_ix].kept.is_some());
     let residual = |is_known: bool| if is_known { own.next().unwrap_or(0.0) } else { 0.0 };
     kept.residuals = is_known.map(residual).listed();
     Some(kept)

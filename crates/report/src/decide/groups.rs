@@ -121,15 +121,15 @@ struct GroupEstimates {
 }
 
 impl GroupEstimates {
-    fn new(changes: &[OwnChange<'_>], of_session: f64, between: f64, freedom: u64) -> Self {
+    fn new(changes: &[OwnChange<'_>], session_var: f64, group_var: f64, freedom: u64) -> Self {
         /// No error is smaller: sessions that are all alike are not known to be so.
         const LEAST: f64 = 1e-9;
         let weight =
-            |changes: &OwnChange<'_>| 1.0 / (changes.change_variance(of_session) + between).max(LEAST);
+            |changes: &OwnChange<'_>| 1.0 / (changes.change_variance(session_var) + group_var).max(LEAST);
         let sum: f64 = changes.iter().map(weight).sum();
         let mean = changes.iter().map(|changes| changes.change * weight(changes)).sum::<f64>() / sum;
         let freedom = [freedom, changes.len() as u64 - 1];
-        Self { mean, mean_variance: 1.0 / sum, between, of_session, freedom }
+        Self { mean, mean_variance: 1.0 / sum, between: group_var, of_session: session_var, freedom }
     }
 
     /// Returns what the lever is worth to a group.

@@ -47,11 +47,11 @@ struct RowTest {
 }
 
 /// Gives each row its chances, and returns by how many of its standard errors the best row is expected to look better than it is.
-pub(super) fn set_row_chances(family: &TriedFamily<'_>, effects: &mut [RowEffect]) -> f64 {
+pub(super) fn set_chances_and_overestimate(family: &TriedFamily<'_>, effects: &mut [RowEffect]) -> f64 {
     let drawn = JointDraws::new(family, effects);
     let costs = effects.iter().map(|row| drawn.test_of_saving(row)).listed();
     let kept = effects.iter().map(|row| drawn.test_of_keeping(row, family.floor)).listed();
-    let shrinkage = expected_overestimate(effects, &costs);
+    let shrinkage = expected_overestimate_in_se(effects, &costs);
     for (nth, stepped) in correct_step_down(&costs).into_iter().enumerate() {
         effects[nth].chances = RowChances {
             costs: costs[nth].p_value(),
@@ -71,13 +71,13 @@ static SESSIONS: KnownNormals = Mutex::new(Vec::new());
 static ASSUMPTIONS: KnownNormals = Mutex::new(Vec::new());
 
 /// Returns rows of normal numbers, by draw, each with a stream of its own.
-fn normal_draw_rows(known_rows: &KnownNormals, purpose: &str, n: usize) -> Vec<Arc<[f64]>> {
-    let mut rows = known_rows.lock().unwrap_or_else(PoisonError::into_inner);
-    for nth in rows.len()..n {
+fn normal_draw_rows(row_cache: &KnownNormals, purpose: &str, n_rows: usize) -> Vec<Arc<[f64]>> {
+    let mut rows = row_cache.lock().unwrap_or_else(PoisonError::into_inner);
+    for nth in rows.len()..n_rows {
         let mut draw = Seed(0).stream(purpose, 0).nth(nth as u64, 0);
         rows.push((0..DRAWS).map(|_| draw_normal(&mut draw)).collect());
     }
-    rows.iter().take(n).cloned().listed()
+    rows.iter().take(n_rows).cloned().listed()
 }
 
 /// What is drawn for all rows alike.
@@ -128,7 +128,7 @@ impl JointDraws {
 
     /// Returns the statement that a row saves.
     fn test_of_saving(&self, row: &RowEffect) -> RowTest {
-        let both = row.cost.as_ref().zip(row.standard_error());
+        let both = row.cost.as_ref().zip(row.cost_standard_error());
         let Some((cost, error)) = both else { return RowTest::never_true() };
         let mut off = self.sampling_errors(cost);
         for (moved, drawn) in row.moved.iter().zip(&self.assumed).filter(|(moved, _)| **moved != [0.0; 2]) {
@@ -189,9 +189,9 @@ impl RowTest {
     }
 
     /// Returns how many standard errors all but a share of the draws are off by at most.
-    fn error_quantile(&self, share: f64) -> f64 {
+    fn error_quantile(&self, tail_share: f64) -> f64 {
         let mut sorted = self.off.clone();
-        let place = ((1.0 - share) * DRAWS as f64) as usize;
+        let place = ((1.0 - tail_share) * DRAWS as f64) as usize;
         if place >= sorted.len() {
             return 0.0;
         }
@@ -268,9 +268,9 @@ fn draw_normal(draw: &mut Draw) -> f64 {
 /// Returns by how many of its standard errors the best row is expected to look better than it is: were what was found the truth, and all rows
 /// measured once more, the row that then looks best would be off by so much on average. Of a single row it is nothing, and the more rows
 /// are about as good, the more it is.
-fn expected_overestimate(effects: &[RowEffect], costs: &[RowTest]) -> f64 {
-    let drawn = effects.iter().zip(costs).filter(|(row, test)| !row.is_same && test.off.len() == DRAWS);
-    let known = |row: &RowEffect| Some((row.cost.as_ref()?.value, row.standard_error()?));
+fn expected_overestimate_in_se(effects: &[RowEffect], tests: &[RowTest]) -> f64 {
+    let drawn = effects.iter().zip(tests).filter(|(row, test)| !row.is_same && test.off.len() == DRAWS);
+    let known = |row: &RowEffect| Some((row.cost.as_ref()?.value, row.cost_standard_error()?));
     let rows = drawn.filter_map(|(row, test)| known(row).map(|(cost, error)| (cost, error, &test.off)));
     let rows = rows.listed();
     let luck = |draw: usize| {

@@ -40,7 +40,7 @@ impl<'a> JudgedRow<'a> {
     }
 
     /// Returns the share that it keeps with 95%.
-    fn kept_share_low(&self) -> Option<f64> {
+    fn evidence_kept_low(&self) -> Option<f64> {
         let kept = self.effect().kept.as_ref()?;
         Some((kept.value - self.effect().chances.kept_reach * kept.error).max(0.0))
     }
@@ -50,7 +50,7 @@ impl<'a> JudgedRow<'a> {
         let RowEffect { kept, again, is_same, .. } = self.effect();
         let lever = Lever {
             evidence_kept: kept.as_ref().map(|kept| kept.value),
-            evidence_low: self.kept_share_low(),
+            evidence_low: self.evidence_kept_low(),
             again: *again,
             ..self.lever().clone()
         };
@@ -64,7 +64,7 @@ impl<'a> JudgedRow<'a> {
         };
         let (word, why) = match is_same {
             true => (None, "it changes nothing".to_owned()),
-            false => choose_word(self, &found),
+            false => choose_word_and_reason(self, &found),
         };
         let [change, expected] = [found.change, found.expected].map(Some);
         Lever { word, why, change, interval: Some(found.interval), expected, ..lever }
@@ -85,10 +85,10 @@ struct CostChange {
 impl CostChange {
     fn new(row: &JudgedRow<'_>) -> Option<Self> {
         let cost = row.effect().cost.as_ref()?;
-        let widths = row.effect().half_widths()?;
+        let widths = row.effect().cost_half_widths()?;
         let own = student(cost.freedom);
         let [down, up] = widths.map(|width| width * row.effect().chances.reach.max(own) / own);
-        let shrunk = cost.value + row.shrinkage * row.effect().standard_error()?;
+        let shrunk = cost.value + row.shrinkage * row.effect().cost_standard_error()?;
         Some(Self {
             change: cost.value,
             interval: [(cost.value - down).max(-1.0), cost.value + up],
@@ -99,7 +99,7 @@ impl CostChange {
 }
 
 /// Returns the first word that holds, and what it rests on.
-fn choose_word(row: &JudgedRow<'_>, change: &CostChange) -> (Option<Word>, String) {
+fn choose_word_and_reason(row: &JudgedRow<'_>, change: &CostChange) -> (Option<Word>, String) {
     let Some(against) = why_not_do(row, change) else {
         let why = "it saves and keeps the floor, whatever else was tried beside it".to_owned();
         return (Some(Word::Do), why);
@@ -167,7 +167,7 @@ fn loss_left_to_user(row: &JudgedRow<'_>) -> Option<String> {
     }
     match &row.effect().kept {
         Some(kept) if row.effect().chances.breaks > LEVEL => {
-            let low = row.kept_share_low().unwrap_or_default();
+            let low = row.evidence_kept_low().unwrap_or_default();
             let [kept, low, floor] = [kept.value, low, floor].map(percent);
             Some(format!(
                 "prompts still hold {kept} of what the agent later needs (at least {low}), and {floor} is asked for"

@@ -30,7 +30,7 @@ pub fn draw_explanation(explanation: &Explanation, context: RowContext<'_>, styl
     let mut blocks = vec![Block::Answer(title), Block::Text(place), cost];
     blocks.extend(recorded_bill_lines(explanation).into_iter().map(Block::Text));
     blocks.extend(Block::list_if_any("Cache", cache_lines(explanation, context)));
-    blocks.extend(Block::list_if_any("Prefix", vec![words::describe_prefix(explanation, context.policy)]));
+    blocks.extend(Block::list_if_any("Prefix", vec![words::prefix_comparison(explanation, context.policy)]));
     blocks.extend(Block::list_if_any("Stages", stage_lines(explanation, context.policy)));
     blocks.extend(Block::list_if_any("Recovery before this request", recovery_lines(explanation)));
     let front = draw_blocks(&blocks, "", style.on);
@@ -107,8 +107,8 @@ fn recorded_bill_lines(explanation: &Explanation) -> Vec<String> {
 }
 
 /// Returns whether a part has tokens but no known price.
-fn has_unknown_price(bill: &Bill, name: &str, tokens: Tokens) -> bool {
-    let part = match name {
+fn has_unknown_price(bill: &Bill, part_name: &str, tokens: Tokens) -> bool {
+    let part = match part_name {
         "output" => bill.output,
         it if it.starts_with("written") => bill.write,
         _ => return false,
@@ -213,15 +213,15 @@ fn item_blocks(explanation: &Explanation, policy: &Policy, lists_all: bool) -> V
 }
 
 /// Returns the line of items that stand alike.
-fn item_run_cells(run: &[StandingItem], broken: Option<u32>, policy: &Policy) -> [String; 8] {
+fn item_run_cells(run: &[StandingItem], broken_at: Option<u32>, policy: &Policy) -> [String; 8] {
     let sum = |tokens: fn(&StandingItem) -> u32| thousands(run.iter().map(|it| u64::from(tokens(it))).sum());
     let first = &run[0];
     let (item, what) = match run {
         [.., last] if run.len() > 1 => (format!("{}–{}", first.item, last.item), counted(run.len(), "item")),
-        _ => (first.item.to_string(), words::item_name(first)),
+        _ => (first.item.to_string(), words::item_kind_text(first)),
     };
     let new = if first.is_new { "+" } else { "" };
-    let sign = if broken == Some(first.item) { "≠" } else { new };
+    let sign = if broken_at == Some(first.item) { "≠" } else { new };
     [
         sign.to_owned(),
         item,

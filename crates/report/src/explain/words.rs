@@ -159,7 +159,7 @@ fn explain_no_entry(explanation: &Explanation, rules: &CacheRules) -> String {
 }
 
 /// Returns how the prompt compares with the previous one.
-pub(super) fn describe_prefix(explanation: &Explanation, policy: &Policy) -> String {
+pub(super) fn prefix_comparison(explanation: &Explanation, policy: &Policy) -> String {
     let Some(prefix) = &explanation.prefix else {
         let other = "It is not compared with another request: it is the first, or has its own prompt.";
         let is_main = explanation.row.role == Role::Main;
@@ -179,7 +179,7 @@ pub(super) fn describe_prefix(explanation: &Explanation, policy: &Policy) -> Str
         }
         Same::Until { item, causes } => {
             let whose = explanation.items.iter().find(|it| it.item == *item);
-            let kind = or_nothing(whose, |it| format!(" ({})", item_name(it)));
+            let kind = or_nothing(whose, |it| format!(" ({})", item_kind_text(it)));
             let change = |it: &EditCause| format!(" {}.", capitalise(&describe_change(it, policy)));
             let cause = or_nothing(causes.last(), change);
             let (same, all) = (thousands(prefix.same_tokens), format_token_count(prefix.tokens));
@@ -204,7 +204,7 @@ fn describe_setting_change(setting: Setting) -> &'static str {
 }
 
 /// Returns what an item is.
-pub(super) fn item_name(item: &StandingItem) -> String {
+pub(super) fn item_kind_text(item: &StandingItem) -> String {
     let kind = serialized_name(item.kind);
     item.tool.as_ref().map_or(kind.clone(), |tool| format!("{kind} of {tool}"))
 }
@@ -213,7 +213,7 @@ pub(super) fn item_name(item: &StandingItem) -> String {
 pub fn render_prompt_text(explanation: &Explanation) -> String {
     let mut text = String::new();
     for item in explanation.items.iter().filter(|it| it.now.tokens > 0) {
-        let (n, what, how) = (item.item, item_name(item), describe_item_state(item));
+        let (n, what, how) = (item.item, item_kind_text(item), describe_item_state(item));
         let (tokens, own) = (format_token_count(item.now.tokens.into()), item_text(item));
         text += &format!("──── {n} · {what} · {how} · {tokens}\n{}\n\n", own.trim_end_matches('\n'));
     }

@@ -82,17 +82,17 @@ fn mask_numbers_and_name<'s>(
 }
 
 impl<'s> SameForm<'s> {
-    fn add_sentence(&mut self, found: Vec<&'s str>, name: Option<&'s str>) {
+    fn add_sentence(&mut self, numbers: Vec<&'s str>, name: Option<&'s str>) {
         self.n += 1;
         if let Some(name) = name.filter(|it| !self.names.contains(it)) {
             self.names.push(name);
         }
         if self.n == 1 {
-            self.numbers = found.into_iter().map(|it| [it; 2]).listed();
+            self.numbers = numbers.into_iter().map(|it| [it; 2]).listed();
             return;
         }
         let value = |it: &str| it.replace(',', "").parse::<f64>().unwrap_or_default();
-        for (ends, it) in self.numbers.iter_mut().zip(found) {
+        for (ends, it) in self.numbers.iter_mut().zip(numbers) {
             if value(it) < value(ends[0]) {
                 ends[0] = it;
             }

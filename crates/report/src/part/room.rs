@@ -17,14 +17,14 @@ const APART: [&str; 2] = ["seed", "threshold"];
 
 /// The room that is left for whole numbers, all of which may be added up.
 #[derive(Clone, Copy, Debug)]
-pub struct SumRoom {
+pub struct SumHeadroom {
     /// For numbers of up to 64 bits.
     small: u64,
     /// For wider ones, with or without a sign.
     wide: u128,
 }
 
-impl Default for SumRoom {
+impl Default for SumHeadroom {
     fn default() -> Self {
         Self { small: u64::MAX / 2, wide: u128::MAX / 4 }
     }
@@ -35,7 +35,7 @@ fn too_large_to_sum_message(number: impl fmt::Display) -> String {
     format!("{number} is too large to be added up")
 }
 
-impl SumRoom {
+impl SumHeadroom {
     /// Takes the room of all numbers of a value.
     ///
     /// # Errors
@@ -52,8 +52,8 @@ impl SumRoom {
                 self.small = left.ok_or_else(|| too_large_to_sum_message(number))?;
             }
             // Of either sign: what is added up may be a difference as well.
-            Said::I128(number) => self.reserve_wide(number.unsigned_abs())?,
-            Said::U128(number) => self.reserve_wide(*number)?,
+            Said::I128(number) => self.reserve_u128(number.unsigned_abs())?,
+            Said::U128(number) => self.reserve_u128(*number)?,
             Said::I64(number) if number.unsigned_abs() > SIGNED_MAX => {
                 return Err(too_large_to_sum_message(number));
             }
@@ -79,7 +79,7 @@ impl SumRoom {
         Ok(())
     }
 
-    fn reserve_wide(&mut self, number: u128) -> Result<(), String> {
+    fn reserve_u128(&mut self, number: u128) -> Result<(), String> {
         self.wide = self.wide.checked_sub(number).ok_or_else(|| too_large_to_sum_message(number))?;
         Ok(())
     }
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_share_the_room_and_others_stand_alone() {
-        let mut room = SumRoom::default();
+        let mut room = SumHeadroom::default();
 
         assert!(room.reserve_for(&(1_u64 << 62, 3_u32, 1e29, -5_i64, "text", Limits::NONE)).is_ok());
         assert!(room.reserve_for(&[1_u64 << 62]).is_err(), "each has room, and both together have none");

@@ -30,17 +30,17 @@ fn text_blocks(realised: &Realised) -> Vec<Block> {
     let promised = format!("Forecast for sessions like the earlier ones: {}", signed(realised.promised));
     blocks.push(Block::Text(format!("{change}. {promised}.")));
     if realised.sessions > 0 {
-        blocks.push(Block::paragraph(billed_sums_sentence(realised)));
+        blocks.push(Block::paragraph(billed_vs_unchanged_sentence(realised)));
     }
     if realised.is_by_cost && realised.sessions > 0 && realised.forecast.abs() < NOTHING {
         let nothing = "As simulated, the change does next to nothing in these sessions";
         blocks.push(Block::Text(format!("{nothing}, whatever it does in others.")));
     }
     blocks.extend(realised.compared.iter().map(|it| Block::paragraph(compared_sessions_sentence(it))));
-    blocks.extend(left_out_sentence(realised).map(Block::Text));
+    blocks.extend(left_out_sessions_sentence(realised).map(Block::Text));
     blocks.extend(realised.notes.iter().map(|it| Block::Aside(it.clone())));
     if !realised.kinds.is_empty() {
-        blocks.push(Block::Table(kinds_grid(realised)));
+        blocks.push(Block::Table(session_kinds_grid(realised)));
     }
     blocks.push(Block::Aside(how_measured_text(realised)));
     blocks.extend(realised.outcomes.iter().flat_map(OutcomeReport::text_blocks));
@@ -102,7 +102,7 @@ fn format_more_or_less(change: f64) -> String {
     if change <= 0.0 { format!("{} less", percent(-change)) } else { format!("{} more", percent(change)) }
 }
 
-fn billed_sums_sentence(realised: &Realised) -> String {
+fn billed_vs_unchanged_sentence(realised: &Realised) -> String {
     let how = match (realised.is_by_cost, &realised.compared) {
         (true, None) => {
             "simulated with the earlier settings, and corrected by how far such simulations were off earlier bills"
@@ -127,7 +127,7 @@ fn compared_sessions_sentence(compared: &ComparedSessions) -> String {
 }
 
 /// Says how many later sessions do not count, and why; and how many were there before.
-fn left_out_sentence(realised: &Realised) -> Option<String> {
+fn left_out_sessions_sentence(realised: &Realised) -> Option<String> {
     let [out, all] = realised.left_out_later;
     let reasons = realised.left_out.iter();
     let reasons = reasons.map(|(reason, n)| format!("{}, because {reason}", thousands(*n as u64)));
@@ -150,7 +150,7 @@ fn how_measured_text(realised: &Realised) -> String {
     )
 }
 
-fn kinds_grid(realised: &Realised) -> Grid {
+fn session_kinds_grid(realised: &Realised) -> Grid {
     let rate = |rate: f64| if realised.is_by_cost { format!("{rate:.3}") } else { format_usd(rate) };
     let by = if realised.is_by_cost { "billed of simulated before" } else { "per request before" };
     let columns: [Of<'_, RealisedKind>; 7] = [
@@ -191,7 +191,7 @@ pub fn html_page(realised: &Realised) -> Result<String, template::Error> {
 /// Draws what came about beside what was forecast.
 fn forest_chart(realised: &Realised) -> Option<PageChart> {
     let line =
-        |name: &str, change, ends, note| ForestLine::of_cost_change(name.to_owned(), change, ends, note);
+        |name: &str, change, ends, note| ForestLine::of_relative_cost(name.to_owned(), change, ends, note);
     let n = counted(realised.sessions as usize, "later session");
     let forest = ForestPlot {
         title: "What it changed".to_owned(),

@@ -65,9 +65,9 @@ impl PartCosts {
     }
 
     /// Adds a request of the agent's own, with what of its prompt had been cached and was not read.
-    fn add_request(&mut self, bill: &Bill, again: Option<(MissCause, Cost)>) {
+    fn add_request(&mut self, bill: &Bill, missed: Option<(MissCause, Cost)>) {
         let sent = bill.write + bill.uncached;
-        let (cause, again) = again.unwrap_or((MissCause::Began, Cost::default()));
+        let (cause, again) = missed.unwrap_or((MissCause::Began, Cost::default()));
         let again = again.min(sent);
         let of_again = match cause {
             // Tools and system prompt are new to the session.

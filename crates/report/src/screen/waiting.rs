@@ -127,7 +127,7 @@ impl ScreenWaiting {
     }
 
     /// Says which models have no data.
-    fn models_without_timings(&self) -> Option<String> {
+    fn models_without_timings_text(&self) -> Option<String> {
         let models = self.requests_without_data.iter();
         let models = models.map(|(model, n)| format!("{} ({} requests)", in_one_line(model), thousands(*n)));
         let names = names_and_more(models, NAMED);
@@ -138,7 +138,7 @@ impl ScreenWaiting {
 /// Says how long one waited, and what the first change makes of it.
 pub(super) fn waiting_sentence(screen: &FirstScreen) -> Option<String> {
     let waiting = &screen.waiting;
-    let unknown = waiting.models_without_timings();
+    let unknown = waiting.models_without_timings_text();
     let Some((minutes, [low, high])) = waiting.minutes.zip(waiting.interval) else {
         let models = unknown?;
         return Some(format!(

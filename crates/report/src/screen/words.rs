@@ -1,7 +1,8 @@
 //! A first screen in words: at most 40 lines of 100 columns, which need no manual; the same in Markdown and on a page.
 
 use super::{
-    AgentRead, BillPart, FirstScreen, MonthMisses, MonthPart, NextCommand, PartCosts, PeriodCosts, waiting,
+    AgentSessions, BillPart, FirstScreen, MonthMisses, MonthPart, NextCommand, PartCosts, PeriodCosts,
+    waiting,
 };
 use crate::advise::{ADVISE_DETAILS, brief_levers_grid, format_rough_usd, indices_of_top_levers};
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
@@ -62,8 +63,8 @@ fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
     blocks.extend(not_in_bill_sentence(screen).map(Block::Text));
     blocks.extend(waiting::waiting_sentence(screen).map(Block::Text));
     if screen.month.usd > Cost::default() {
-        blocks.push(Block::Table(month_grid(screen)));
-        blocks.extend(other_misses_sentence(screen).map(Block::Text));
+        blocks.push(Block::Table(month_bill_grid(screen)));
+        blocks.extend(other_cache_misses_sentence(screen).map(Block::Text));
     }
     if !screen.levers.is_empty() {
         blocks.push(Block::Table(levers_grid(screen, n_levers)));
@@ -123,13 +124,13 @@ fn sessions_read_sentence(screen: &FirstScreen) -> String {
     format!("{source}{sessions} read ({requests}{sub_agents}): {agents}{gap}{whose}.{skipped}")
 }
 
-fn agent_text(agent: &AgentRead, is_counted: bool) -> String {
+fn agent_text(agent: &AgentSessions, with_count: bool) -> String {
     let versions = match &agent.versions {
         Some([first, last]) if first == last => format!(" {}", shorten_name(first)),
         Some([first, last]) => format!(" {} to {}", shorten_name(first), shorten_name(last)),
         None => String::new(),
     };
-    let n = if is_counted { format!(" ({})", thousands(agent.sessions as u64)) } else { String::new() };
+    let n = if with_count { format!(" ({})", thousands(agent.sessions as u64)) } else { String::new() };
     format!("{}{versions}{n}", shorten_name(&agent.agent))
 }
 
@@ -264,7 +265,7 @@ fn format_cost(cost: Cost) -> String {
 }
 
 /// Says whose dollars the parts of a month are.
-fn month_title(screen: &FirstScreen) -> String {
+fn month_bill_title(screen: &FirstScreen) -> String {
     let month = &screen.month;
     let usd = format_cost(month.usd);
     match month.of {
@@ -278,7 +279,7 @@ fn month_title(screen: &FirstScreen) -> String {
 }
 
 /// Returns the parts of a month, those of nothing left out.
-fn month_grid(screen: &FirstScreen) -> Grid {
+fn month_bill_grid(screen: &FirstScreen) -> Grid {
     let shown = DollarFormat::for_amounts_up_to(screen.month.usd);
     let parts = screen.month.parts.iter().filter(|it| it.usd > Cost::default()).listed();
     let units = shown.round_parts_to_sum(&parts.iter().map(|it| it.usd).listed());
@@ -289,11 +290,11 @@ fn month_grid(screen: &FirstScreen) -> Grid {
         [part.about.to_owned(), shown.format_units(*units), percent(*units as f64 / total), bar]
     };
     let rows = parts.iter().zip(&units).map(row);
-    Grid::new(month_title(screen), 0, &SUM, rows).with(CellKind::Text, &[0, 3])
+    Grid::new(month_bill_title(screen), 0, &SUM, rows).with(CellKind::Text, &[0, 3])
 }
 
 /// Says what other cache misses came of.
-fn other_misses_sentence(screen: &FirstScreen) -> Option<String> {
+fn other_cache_misses_sentence(screen: &FirstScreen) -> Option<String> {
     let all = &screen.month.other_misses;
     let cause =
         |it: &MonthMisses| format!("{} {}", cause_in_plain_words(it.cause), format_rough_usd(it.usd.usd()));
@@ -343,7 +344,7 @@ fn levers_grid(screen: &FirstScreen, n_levers: usize) -> Grid {
 pub fn html_page(screen: &FirstScreen) -> Result<String, template::Error> {
     // What was read is what the page is about.
     let blocks = text_blocks(screen, screen.levers.len()).into_iter().skip(1).chain(closing_blocks(screen));
-    let (number, what) = (format_cost(screen.month.usd), month_title(screen));
+    let (number, what) = (format_cost(screen.month.usd), month_bill_title(screen));
     Page {
         command: "screen",
         title: "What your sessions cost".to_owned(),

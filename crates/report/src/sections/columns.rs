@@ -75,12 +75,12 @@ impl TableColumn {
     }
 
     /// Returns the column of a drawn table; what was asked for is hidden last.
-    pub(super) fn to_grid_column(self, is_asked: bool) -> grid::Column {
+    pub(super) fn to_grid_column(self, is_requested: bool) -> grid::Column {
         let leaves = match self {
             Self::Number(metric) => metric.hiding_rank(),
             other => DERIVED.iter().find(|it| it.0 == other).and_then(|found| found.3),
         };
-        let leaves = leaves.filter(|_| !is_asked);
+        let leaves = leaves.filter(|_| !is_requested);
         let hue = if matches!(self, Self::Change | Self::Median) { Hue::Less } else { Hue::None };
         grid::Column { leaves, hue, ..grid::Column::new(&self.heading(), CellKind::Number) }
     }
@@ -95,7 +95,7 @@ impl TableColumn {
                 metric.format_cells(section.lines.iter().map(|it| &it.tally), digits, section.decimals)
             }
             Self::Change => {
-                let mut changes = cells(&|it| section.cost_change(it).map(signed));
+                let mut changes = cells(&|it| section.relative_cost_change(it).map(signed));
                 changes.iter_mut().take(1).for_each(|it| *it = NONE.to_owned());
                 changes
             }

@@ -146,7 +146,7 @@ impl Report {
             let first = parts.keys().next().and_then(|it| it.1);
             let is_one = parts.keys().all(|(_, profile)| *profile == first);
             let under = if is_one { under_of(first) } else { GroupProfiles::Own };
-            let lanes = (!is_under_several).then(|| self.lane_groups(&own, under));
+            let lanes = (!is_under_several).then(|| self.main_and_sub_agent_groups(&own, under));
             let all = self.session_group(GroupKey::Sessions { is_under_several }, own);
             groups.push(ScenarioGroup { under, ..all });
             groups.extend(lanes.into_iter().flatten());
@@ -160,7 +160,11 @@ impl Report {
     }
 
     /// Returns the sessions of agents and those of their sub-agents apart, where there are both.
-    fn lane_groups<'r>(&self, sessions: &[&'r str], under: GroupProfiles<'r>) -> Vec<ScenarioGroup<'r>> {
+    fn main_and_sub_agent_groups<'r>(
+        &self,
+        sessions: &[&'r str],
+        under: GroupProfiles<'r>,
+    ) -> Vec<ScenarioGroup<'r>> {
         let agents = self.sessions.iter().filter(|it| it.parent.is_some());
         let agents: IndexSet<&str> = agents.map(|it| it.name.as_str()).collect();
         let is_of_agent = |it: &&&str| agents.contains(**it);

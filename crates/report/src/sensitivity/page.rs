@@ -4,12 +4,12 @@ use super::grids::{all_grids, comparison_notes, counts_heading, format_count, le
 use super::{ALL, Compared};
 use crate::chart::draw_chart;
 use crate::chart::names::PolicyLabel;
-use crate::chart::winners::{Winners, WonList};
+use crate::chart::winners::{Winners, WonPriceList};
 use crate::effects::{PolicyChanges, change_spread_grid};
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::prelude::*;
 use crate::template;
-use crate::verdict::{MIN_EVIDENCE, format_round_percent};
+use crate::verdict::{MIN_EVIDENCE, format_trimmed_percent};
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::sensitivity::{ComparedProfile, PriceRow, Sensitivity};
 use ctxsim_input::profile::price::VariedRate as Rate;
@@ -60,7 +60,7 @@ pub(super) fn answer_paragraph(comparison: &Sensitivity) -> Option<String> {
 /// Says which policy is the cheapest under most price lists, of those that keep enough.
 fn answer_card(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
     let rows: Vec<&PriceRow> = grid.rows.iter().filter(|it| !it.is_free()).listed();
-    let (n, best) = most_often_cheapest(comparison, grid)?;
+    let (n, best) = n_wins_and_cheapest_policy(comparison, grid)?;
     let kept = || rows.iter().filter_map(|it| it.cells.get(best)?.kept());
     let kept = kept().reduce(f64::min).zip(kept().reduce(f64::max)).map(|(low, high)| {
         let (low, high) = (percent(low), percent(high));
@@ -74,7 +74,7 @@ fn answer_card(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
     let others = comparison.policies.iter().enumerate().skip(1);
     let below = others.filter(|(nth, _)| grid.rows.iter().any(|row| is_below(*nth, row)));
     let below = below.map(|it| it.1.as_str()).listed().join(", ");
-    let floor = format_round_percent(FLOOR.0);
+    let floor = format_trimmed_percent(FLOOR.0);
     let below = (!below.is_empty())
         .then(|| format!("Cheaper under some lists, but below {floor} of the evidence: {below}."));
     let n_lists = rows.iter().filter(|it| it.cheapest_keeping(FLOOR).is_some()).count();
@@ -90,7 +90,7 @@ fn answer_card(comparison: &Sensitivity, grid: &Compared) -> Option<Card> {
 }
 
 /// Returns under how many price lists the policy that is cheapest most often is, and which it is.
-fn most_often_cheapest(comparison: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
+fn n_wins_and_cheapest_policy(comparison: &Sensitivity, grid: &Compared) -> Option<(usize, usize)> {
     let is_won = |row: &&PriceRow, policy| row.cheapest_keeping(FLOOR) == Some(policy);
     let wins = |policy: usize| grid.rows.iter().filter(|it| is_won(it, policy)).count();
     (0..comparison.policies.len()).map(|nth| (wins(nth), nth)).rev().max_by_key(|it| it.0)
@@ -103,12 +103,12 @@ fn cheapest_by_price_list(comparison: &Sensitivity, grid: &Compared) -> Option<W
         let best = row.cheapest_keeping(FLOOR)?;
         let change = row.cells[best].cost()? / row.cells[0].cost()? - 1.0;
         let change = Some(change).filter(|it| best > 0 && it.is_finite());
-        Some((best, WonList { name: profile.name.clone(), policy: label(best), change }))
+        Some((best, WonPriceList { name: profile.name.clone(), policy: label(best), change }))
     };
-    let won: Vec<(usize, WonList)> = comparison.profiles.iter().zip(&grid.rows).filter_map(won).listed();
+    let won: Vec<(usize, WonPriceList)> = comparison.profiles.iter().zip(&grid.rows).filter_map(won).listed();
     let n_won = |nth: usize| won.iter().filter(|it| it.0 == nth).count();
     let policies = (0..comparison.policies.len()).map(|nth| (label(nth), n_won(nth))).listed();
-    let floor = format_round_percent(FLOOR.0);
+    let floor = format_trimmed_percent(FLOOR.0);
     (won.len() > 1).then(|| Winners {
         subject: format!("{}; of those that keep at least {floor} of the evidence", grid_subject(grid)),
         policies,
@@ -125,7 +125,7 @@ fn grid_subject(grid: &Compared) -> String {
 fn cost_changes_grid(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
     let under_lists = |nth: usize| PolicyChanges {
         policy: comparison.policies[nth].clone(),
-        changes: grid.rows.iter().filter_map(|row| cost_change(row, nth)).listed(),
+        changes: grid.rows.iter().filter_map(|row| relative_cost_change(row, nth)).listed(),
     };
     let (base, subject) = (&comparison.policies[0], grid_subject(grid));
     let title = format!("Change in cost against {base} under the price lists · {subject}");
@@ -133,7 +133,7 @@ fn cost_changes_grid(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> 
 }
 
 /// Returns the change in a policy's cost under a price list that is not free.
-fn cost_change(row: &PriceRow, policy: usize) -> Option<f64> {
+fn relative_cost_change(row: &PriceRow, policy: usize) -> Option<f64> {
     let (own, first) = (row.cells.get(policy)?, row.cells.first()?);
     let change = own.cost()? / first.cost()? - 1.0;
     (!row.is_free() && own.did_as_much_as(first) && change.is_finite()).then_some(change)
@@ -141,9 +141,9 @@ fn cost_change(row: &PriceRow, policy: usize) -> Option<f64> {
 
 /// Returns the effect of each rate, a tenth lower and a tenth higher, on what the policy saves that is cheapest most often.
 fn rate_effects_grid(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
-    let best = most_often_cheapest(comparison, grid)?.1;
+    let best = n_wins_and_cheapest_policy(comparison, grid)?.1;
     let lists = comparison.profiles.iter().zip(&grid.rows).filter_map(|(profile, row)| {
-        let declared = cost_change(row, best)?;
+        let declared = relative_cost_change(row, best)?;
         let ends = |rate: &Rate| {
             let [own, first] = [&row.cells[best], &row.cells[0]].map(|cell| cell.cost_at(*rate));
             let [low, high] = [0, 1].map(|nth| Some(own[nth]? / first[nth]? - 1.0));

@@ -88,7 +88,7 @@ fn knee_sentence(sweep: &Sweep) -> String {
         let bound = |ends| format!("; if every assumption erred the same way, {}%", interval(ends));
         let bound = point.bound.map_or_else(String::new, bound);
         let sure = |ends| format!(" Its change in cost against {base}: {ends}{bound}.");
-        let sure = point.cost_interval_text().map_or_else(String::new, sure);
+        let sure = point.cost_change_interval_text().map_or_else(String::new, sure);
         format!("Knee: the front's point closest to the best value of every objective.{sure}")
     } else if !sweep.front.is_empty() {
         let stopped = sweep.points.iter().any(|it| !it.base.completed_all_turns());
@@ -107,7 +107,7 @@ fn knee_card(sweep: &Sweep) -> Card {
     let base = &sweep.head.base;
     let told = knee_sentence(sweep);
     let knee = sweep.knee.map(|nth| &sweep.points[nth]);
-    let Some((point, change)) = knee.and_then(|it| Some((it, cost_change(it)?))) else {
+    let Some((point, change)) = knee.and_then(|it| Some((it, relative_cost_change(it)?))) else {
         return Card { number: format!("Keep {base}"), what: told, ..Card::default() };
     };
     let is_open = point.interval.is_some_and(|[low, high]| low * high < 0.0);
@@ -119,7 +119,7 @@ fn knee_card(sweep: &Sweep) -> Card {
     Card {
         number: signed(change),
         what: format!("at {at}, the knee of the front: {kept}, {label}"),
-        sure: point.cost_interval_text(),
+        sure: point.cost_change_interval_text(),
         words: open.into_iter().chain([told]).listed(),
         code: Some(compare_command(sweep, point)),
         tone: if is_known && change < 0.0 { Tone::Better } else { Tone::Plain },
@@ -139,7 +139,7 @@ fn compare_command(sweep: &Sweep, point: &SweepPoint) -> String {
 }
 
 /// Returns by how much a point's cost differs from the base's.
-fn cost_change(point: &SweepPoint) -> Option<f64> {
+fn relative_cost_change(point: &SweepPoint) -> Option<f64> {
     let (own, base) = point.numbers.get(COST).zip(point.base.get(COST)).filter(|it| it.1 > 0.0)?;
     point.does_same_work_as_base().then_some(own / base - 1.0)
 }
@@ -156,11 +156,11 @@ fn points_grid(sweep: &Sweep, points: &[usize]) -> Grid {
             objectives.push(objective);
         }
     }
-    objectives.retain(|of| sweep.points.iter().any(|it| of.number_of_point(&it.numbers).is_some()));
+    objectives.retain(|of| sweep.points.iter().any(|it| of.value_at_point(&it.numbers).is_some()));
     let of_objectives = objectives.iter().map(|of| of.column_heading(has));
     let headings = [""].into_iter().chain(of_objectives).chain(["Δ cost", "against base"]).listed();
     let row = |name: String, numbers: &PointNumbers, change: Option<f64>, label: String| {
-        let cell = |of: &Objective| or_none(of.number_of_point(numbers), |it| of.format_number(it, decimals));
+        let cell = |of: &Objective| or_none(of.value_at_point(numbers), |it| of.format_number(it, decimals));
         let cells = objectives.iter().map(cell).chain([or_none(change, signed), label]);
         std::iter::once(name).chain(cells).listed()
     };
@@ -173,7 +173,7 @@ fn points_grid(sweep: &Sweep, points: &[usize]) -> Grid {
         let point = &sweep.points[*nth];
         let mark = if sweep.knee == Some(*nth) { " (knee)" } else { "" };
         let name = short_overrides(&point.set) + mark;
-        rows.push(row(name, &point.numbers, cost_change(point), label_text(point)));
+        rows.push(row(name, &point.numbers, relative_cost_change(point), label_text(point)));
     }
     Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1]).hued(Hue::Less, &["Δ cost"])
 }
@@ -192,7 +192,7 @@ fn label_text(point: &SweepPoint) -> String {
 
 impl SweepPoint {
     /// Names the interval of its change in cost.
-    fn cost_interval_text(&self) -> Option<String> {
+    fn cost_change_interval_text(&self) -> Option<String> {
         self.interval.map(|ends| self.interval_over.interval_text(&format!("{}%", interval(ends))))
     }
 }
@@ -204,7 +204,7 @@ impl Sweep {
             name: short_overrides(&point.set),
             usd: point.numbers.get(COST).filter(|_| point.does_all_or_base_work()),
             kept: point.numbers.get("evidence_kept"),
-            change: cost_change(point),
+            change: relative_cost_change(point),
             interval: point.interval,
             interval_over: point.interval_over,
             mark: self.knee_mark(nth),

@@ -3,7 +3,7 @@
 use ctxsim_base::diag::{Code, Diagnostic};
 
 use super::{Sweep, SweepHead, SweepPoint};
-use crate::part::SumRoom;
+use crate::part::SumHeadroom;
 use crate::prelude::*;
 
 /// The schema; fields are added, never renamed without a new version.
@@ -45,23 +45,23 @@ pub fn sweep_json(sweep: &Sweep) -> Result<String, serde_json::Error> {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn shard_json(
-    shard: [usize; 2],
+    number_and_count: [usize; 2],
     sweep: SweepHead,
     points: Vec<SweepPoint>,
 ) -> Result<String, serde_json::Error> {
-    json_text(&SweepShard { schema: SCHEMA.to_owned(), shard, sweep, points })
+    json_text(&SweepShard { schema: SCHEMA.to_owned(), shard: number_and_count, sweep, points })
 }
 
 /// Merges shards, each with its file.
 ///
 /// # Errors
 /// A file is not a shard or belongs to another sweep, or a point is missing or duplicated.
-pub fn merge_shards(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
+pub fn merge_shards(names_and_texts: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let mut head: Option<SweepHead> = None;
-    let mut room = SumRoom::default();
+    let mut room = SumHeadroom::default();
     let mut points: Vec<Option<SweepPoint>> = Vec::new();
-    for (file, text) in files {
+    for (file, text) in names_and_texts {
         if let Err((message, help)) = add_shard(text, &mut head, &mut room, &mut points) {
             let mut problem = Diagnostic::at(Code("shard"), "", message).help(help);
             file.clone_into(&mut problem.place.file);
@@ -83,7 +83,7 @@ pub fn merge_shards(files: &[(String, String)]) -> Result<Sweep, Vec<Diagnostic>
 fn add_shard(
     text: &str,
     head: &mut Option<SweepHead>,
-    room: &mut SumRoom,
+    room: &mut SumHeadroom,
     points: &mut Vec<Option<SweepPoint>>,
 ) -> Result<(), (String, &'static str)> {
     const WRITTEN: &str = "name files written by `ctxsim sweep --shard`";

@@ -9,7 +9,7 @@ use ctxsim_engine::take::Number;
 use super::PointNumbers;
 use crate::metric::COST;
 use crate::prelude::*;
-use crate::remembered::main_numbers_of_findings;
+use crate::remembered::main_number_per_finding;
 
 /// The path of what is expected to be fetched again.
 const RECOVERY_CALLS: &str = "recovery.expected_calls";
@@ -45,7 +45,7 @@ impl Objective {
     pub const ALL: [Self; 5] = [Self::Cost, Self::Evidence, Self::Retention, Self::Prompt, Self::Recovery];
 
     /// Returns what it is a number of; of much remembered, without the place, which differs between kinds of memories.
-    fn described_number(self) -> Number {
+    fn number_definition(self) -> Number {
         let number =
             |name, place, heading, better, is_share| Number { name, place, heading, better, is_share };
         match self {
@@ -60,7 +60,7 @@ impl Objective {
 
     /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
-        self.described_number().name
+        self.number_definition().name
     }
 
     /// Returns every objective.
@@ -70,7 +70,7 @@ impl Objective {
     }
 
     /// Returns its number among those of a point: of what is remembered, the number of the kind of memory.
-    pub fn number_of_point(self, point: &PointNumbers) -> Option<f64> {
+    pub fn value_at_point(self, point: &PointNumbers) -> Option<f64> {
         point.get(self.metric_path(point)?)
     }
 
@@ -83,21 +83,21 @@ impl Objective {
     pub(super) fn metric_path(self, point: &PointNumbers) -> Option<&'static str> {
         match self {
             Self::Retention => {
-                main_numbers_of_findings().map(|it| it.place).find(|it| point.get(it).is_some())
+                main_number_per_finding().map(|it| it.place).find(|it| point.get(it).is_some())
             }
-            other => Some(other.described_number().place),
+            other => Some(other.number_definition().place),
         }
     }
 
     /// Returns a number, negated if higher is better, so that lower is better.
     pub fn badness(self, number: f64) -> f64 {
-        if self.described_number().better == Better::Lower { number } else { -number }
+        if self.number_definition().better == Better::Lower { number } else { -number }
     }
 
     /// Returns its heading; of what is remembered, that of the kind of memory.
-    pub fn column_heading(self, has: impl Fn(&str) -> bool) -> &'static str {
-        let main = main_numbers_of_findings().find(|it| matches!(self, Self::Retention) && has(it.place));
-        main.map_or(self.described_number().heading, |it| it.heading)
+    pub fn column_heading(self, has_path: impl Fn(&str) -> bool) -> &'static str {
+        let main = main_number_per_finding().find(|it| matches!(self, Self::Retention) && has_path(it.place));
+        main.map_or(self.number_definition().heading, |it| it.heading)
     }
 
     /// Writes one of its numbers.
@@ -106,7 +106,7 @@ impl Objective {
             Self::Cost => numbers::fixed(number, decimals),
             Self::Prompt => numbers::fixed(number, 0),
             Self::Recovery => numbers::expected(number),
-            other if other.described_number().is_share => numbers::percent(number),
+            other if other.number_definition().is_share => numbers::percent(number),
             _ => numbers::fixed(number, 1),
         }
     }
@@ -117,7 +117,7 @@ impl TryFrom<String> for Objective {
 
     fn try_from(text: String) -> Result<Self, String> {
         let is_it = |objective: &Self| {
-            let Number { name, place, heading, .. } = objective.described_number();
+            let Number { name, place, heading, .. } = objective.number_definition();
             let is_found = matches!(objective, Self::Found(_));
             let written = [place, heading, place.strip_suffix(".mean").unwrap_or(place)];
             name == text || is_found && written.contains(&text.as_str())
@@ -157,7 +157,7 @@ impl PointGuard {
 
     /// Returns whether a point keeps it; what is unknown does not.
     pub fn allows_point(&self, numbers: &PointNumbers) -> bool {
-        self.of.number_of_point(numbers).is_some_and(|it| self.allows(it))
+        self.of.value_at_point(numbers).is_some_and(|it| self.allows(it))
     }
 }
 

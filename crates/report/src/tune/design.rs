@@ -101,11 +101,11 @@ impl DesignSearchResult {
         let tried = TriedVariants { points: vec![vec![name.clone()]], ..TriedVariants::default() };
         let tuned = Tuned::new([base, &name], &chosen, tried, min_evidence, search.seed);
         let judged = by_part.last().map_or(&[][..], Vec::as_slice);
-        let own = judged.first().and_then(TunePart::cost_change);
+        let own = judged.first().and_then(TunePart::cost_change_share);
         // Changes of the other presets that keep the floor.
         let presets = names.iter().zip(judged).filter(|it| it.0.1 && it.0.0 != name);
         let keeping = presets.filter(|it| Floor(min_evidence).keeps(it.1.evidence_kept, it.1.task_kept));
-        let keeping = keeping.filter_map(|it| it.1.cost_change()).listed();
+        let keeping = keeping.filter_map(|it| it.1.cost_change_share()).listed();
         let of_ceiling = |half: &Vec<usize>| {
             let base: f64 = half.iter().filter_map(|it| sessions[*it].base.costs.total()).sum();
             let change = |nth: usize| {
@@ -167,7 +167,7 @@ impl DesignSearchResult {
             0 => "no other preset that was tried keeps the floor".to_owned(),
             n => format!("it costs less than {} of {n} presets that keep the floor", self.presets_beaten),
         };
-        let last = |parts: &[TunePart]| parts.last().and_then(TunePart::cost_change);
+        let last = |parts: &[TunePart]| parts.last().and_then(TunePart::cost_change_share);
         let best = self.best_preset.as_ref().filter(|it| it.name != self.name);
         let best = best.zip(last(&self.tuned.parts)).and_then(|(preset, own)| {
             let change = signed((1.0 + own) / (1.0 + last(&preset.parts)?) - 1.0);

@@ -89,17 +89,17 @@ fn answer_blocks(tuned: &Tuned) -> Vec<Block> {
 }
 
 /// Says which variant is the best and how it did on both parts; in full, with the limits of each.
-fn best_variant_sentences(tuned: &Tuned, in_full: bool) -> Vec<String> {
+fn best_variant_sentences(tuned: &Tuned, with_limits: bool) -> Vec<String> {
     let keeps = tuned.parts.first().is_some_and(|own| own.surely_keeps(tuned.min_evidence));
     let floor = percent(tuned.min_evidence);
-    let what = match tuned.number_for_evidence_kept() {
+    let what = match tuned.evidence_measure_name() {
         _ if !keeps => format!("Costs least, but may keep less than {floor}"),
         None => format!("Cheapest that keeps {floor} of the evidence"),
         Some(number) => format!("Cheapest that has {number} of at least {floor}"),
     };
     let mut lines = vec![format!("{what}: {}", variant_name(&tuned.chosen))];
     let words = |n: String, part: &TunePart, more: &str| {
-        let limits = part.limits_text().filter(|_| in_full);
+        let limits = part.intervals_text().filter(|_| with_limits);
         let limits = limits.map_or_else(String::new, |it| format!(". Limits: {it}"));
         format!("{n}: {}{more}{limits}", part.result_clause())
     };
@@ -109,7 +109,7 @@ fn best_variant_sentences(tuned: &Tuned, in_full: bool) -> Vec<String> {
             let how = format!(" ({})", tuned.split_description());
             lines.push(format!("Chosen on {}", words(sessions(own), own, "")));
             lines.push(format!("Held out {}", words(sessions(out), out, &how)));
-            lines.extend(out.limits_text().filter(|_| !in_full));
+            lines.extend(out.intervals_text().filter(|_| !with_limits));
         }
         parts => lines.extend(parts.iter().map(|it| words(sessions(it), it, ""))),
     }
@@ -142,7 +142,7 @@ fn optimism_sentence(optimism: f64) -> String {
 /// Returns the best variant as the verdict of a page.
 fn best_variant_card(tuned: &Tuned) -> Card {
     let out = tuned.parts.last();
-    let change = out.and_then(TunePart::cost_change).map(signed);
+    let change = out.and_then(TunePart::cost_change_share).map(signed);
     let ends = out.and_then(|it| it.spread?.interval);
     let is_recommended = tuned.reason.is_none();
     let (keep, whose) = (format!("Keep {}", tuned.base), if is_recommended { "" } else { "The best: " });
@@ -173,7 +173,7 @@ fn tried_sentences(tuned: &Tuned) -> Vec<String> {
         lines.push(goal.looked_for_sentence());
         return lines;
     }
-    if let Some(number) = tuned.number_for_evidence_kept() {
+    if let Some(number) = tuned.evidence_measure_name() {
         lines.push(format!(
             "Memories declare no evidence needs. Here, evidence kept means {number}, as a share of all questions."
         ));
@@ -237,13 +237,13 @@ fn result_charts(tuned: &Tuned) -> SearchResultCharts<'_> {
     let mut candidates = Vec::new();
     for (nth, group) in groups_of_equal_points(tuned).enumerate() {
         let Some(part) = group[0].parts.last() else { continue };
-        let is_dear = part.cost_change() > Some(DEAR - 1.0);
+        let is_dear = part.cost_change_share() > Some(DEAR - 1.0);
         n_dear += usize::from(is_dear);
         candidates.push(Candidate {
             name: variant_name(&group[0].set),
             usd: part.cost.filter(|_| nth == 0 || !is_dear),
             kept: part.evidence_kept,
-            change: part.cost_change().filter(|_| nth < MOST_DRAWN),
+            change: part.cost_change_share().filter(|_| nth < MOST_DRAWN),
             interval: part.spread.and_then(|it| it.interval),
             interval_over: Sampled::Sessions,
             mark: (nth == 0).then_some(if tuned.is_recommended { ADVISED } else { "best" }),
@@ -277,7 +277,7 @@ impl TunePart {
     pub(super) fn format_cells(&self, decimals: usize) -> Vec<String> {
         vec![
             fixed_or_none(self.cost, decimals),
-            or_none(self.cost_change(), signed),
+            or_none(self.cost_change_share(), signed),
             or_none(self.evidence_kept, percent),
         ]
     }

@@ -80,7 +80,7 @@ impl GoalSearch<'_> {
         Some(Statistic::new(self.column_numbers(part, run, column)?.into_iter())?.mean)
     }
 
-    fn objective_means(&self, run: usize) -> Vec<Vec<Option<f64>>> {
+    fn objective_means_by_part(&self, run: usize) -> Vec<Vec<Option<f64>>> {
         let means = |part| (0..self.goal.objectives.len()).map(|it| self.column_mean(part, run, it)).listed();
         (0..self.parts.len()).map(means).listed()
     }
@@ -122,7 +122,7 @@ impl GoalSearch<'_> {
         let (word, why) = self.word_and_reason(best, &held_out);
         let point = |(nth, tuned): (&usize, &TunedPoint)| GoalPoint {
             set: tuned.set.clone(),
-            numbers: self.objective_means(nth + 1),
+            numbers: self.objective_means_by_part(nth + 1),
             keeps: self.run_keeps_guards(nth + 1),
         };
         Some(GoalResult {
@@ -132,7 +132,7 @@ impl GoalSearch<'_> {
             word,
             why,
             points: order.iter().zip(points).map(point).listed(),
-            base: self.objective_means(0),
+            base: self.objective_means_by_part(0),
         })
     }
 
@@ -155,8 +155,8 @@ impl GoalSearch<'_> {
     }
 
     /// Returns whether a variant cannot be told from the choice by the first objective.
-    fn is_indistinguishable(&self, out: usize, best: usize, other: usize) -> bool {
-        let both = self.column_numbers(out, best + 1, 0).zip(self.column_numbers(out, other + 1, 0));
+    fn is_indistinguishable(&self, part: usize, best: usize, other: usize) -> bool {
+        let both = self.column_numbers(part, best + 1, 0).zip(self.column_numbers(part, other + 1, 0));
         let Some((own, other)) = both else { return false };
         let difference = Statistic::new(own.iter().zip(&other).map(|(own, other)| own - other));
         difference.is_none_or(|it| it.ci95.is_none_or(|[low, high]| low <= 0.0 && high >= 0.0))

@@ -83,14 +83,14 @@ impl<'s> SessionUnderVariant<'s> {
     }
 
     /// Returns the costs of the variant and the base; `None` if one of them stops earlier, or a price is unknown.
-    fn variant_and_base_costs(&self) -> Option<NumberPair> {
+    fn variant_and_base_usd(&self) -> Option<NumberPair> {
         let (own, base) = (self.variant_tally(), &self.session.base);
         let did_as_much = own.outcome.did_as_much_as(&base.outcome);
         own.costs.total().zip(base.costs.total()).filter(|_| did_as_much)
     }
 
     /// Returns what is kept, and what is needed.
-    fn kept_and_needed(&self) -> Option<NumberPair> {
+    fn kept_and_needed_evidence(&self) -> Option<NumberPair> {
         self.session.evidence_kept_and_needed(self.variant_tally(), self.nth.map_or(0, |it| it + 1))
     }
 
@@ -104,15 +104,15 @@ impl<'s> SessionUnderVariant<'s> {
     }
 
     /// Returns what the variant and the base cost, if it is known of every session.
-    fn sum_of_costs(sessions: &[Self]) -> Option<NumberPair> {
-        let costs: Option<Vec<_>> = sessions.iter().map(Self::variant_and_base_costs).collect();
+    fn variant_and_base_usd_sum(sessions: &[Self]) -> Option<NumberPair> {
+        let costs: Option<Vec<_>> = sessions.iter().map(Self::variant_and_base_usd).collect();
         costs.map(|it| sum_of_pairs(it.into_iter()))
     }
 }
 
 /// Returns the relative difference in cost, if it is known for every session.
-pub(super) fn cost_change(sessions: &[SessionUnderVariant<'_>]) -> Option<f64> {
-    let (own, base) = SessionUnderVariant::sum_of_costs(sessions)?;
+pub(super) fn cost_change_share(sessions: &[SessionUnderVariant<'_>]) -> Option<f64> {
+    let (own, base) = SessionUnderVariant::variant_and_base_usd_sum(sessions)?;
     (base > 0.0).then(|| own / base - 1.0)
 }
 
@@ -124,20 +124,20 @@ fn task_shown_share(sessions: &[SessionUnderVariant<'_>]) -> Option<f64> {
 }
 
 /// Returns what the rule says of the variant that sessions are under, on these alone: it was chosen elsewhere, so nothing is tried beside it.
-pub(super) fn judge_variant<'s>(all: &[SessionUnderVariant<'s>], floor: f64) -> Option<Lever> {
+pub(super) fn judge_variant<'s>(all: &[SessionUnderVariant<'s>], min_evidence: f64) -> Option<Lever> {
     let effect = |run: &Tally, kept| SessionEffect { kept, ..SessionEffect::from_tally(run) };
     let session = |picked: &SessionUnderVariant<'s>| ComparedSession {
         project: &picked.session.project,
         last_ms: picked.session.last_ms,
         base: effect(&picked.session.base, picked.session.evidence_kept_and_needed(&picked.session.base, 0)),
-        others: vec![effect(picked.variant_tally(), picked.kept_and_needed())],
+        others: vec![effect(picked.variant_tally(), picked.kept_and_needed_evidence())],
     };
     let sessions = all.iter().map(session).listed();
-    judge_compared_sessions(&sessions, &[String::new()], floor).pop().filter(|_| !all.is_empty())
+    judge_compared_sessions(&sessions, &[String::new()], min_evidence).pop().filter(|_| !all.is_empty())
 }
 
 /// Names the numbers that stand for the evidence that is kept; loads of several kinds have several.
-fn kept_number_names(sessions: &[SessionUnderVariant<'_>]) -> Option<String> {
+fn evidence_measure_names(sessions: &[SessionUnderVariant<'_>]) -> Option<String> {
     let names = sessions.iter().filter_map(|it| it.session.remembered.as_ref()).map(|it| it.0.as_str());
     let names = crate::distinct(names).join(" and ");
     (!names.is_empty()).then_some(names)
@@ -151,16 +151,16 @@ impl TunePart {
 
     /// Returns the results on some sessions.
     pub(super) fn new(all: &[SessionUnderVariant<'_>]) -> Self {
-        let of_costs = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
-        let of_kept = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::kept_and_needed);
-        let assumed = assumed_costs(all);
+        let of_costs = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::variant_and_base_usd);
+        let of_kept = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::kept_and_needed_evidence);
+        let assumed = variant_and_base_assumed_costs(all);
         let reach = assumed.map(|[own, base]| own.reach_from(&base)).unwrap_or_default();
         let cost_limits = ratio_limits(&of_costs, reach);
         // Limits of a share, rather than of a change.
         let share = |it: Limit| Limit { interval: it.interval.map(|it| it.map(|end| 1.0 + end)), ..it };
         let evidence_limits = ratio_limits(&of_kept, AssumedReach::default()).into_iter().map(share).listed();
         let kept_low = interval_for_later(&evidence_limits).map(|ends| ends[0]);
-        let cost = SessionUnderVariant::sum_of_costs(all);
+        let cost = SessionUnderVariant::variant_and_base_usd_sum(all);
         let pairs: Vec<NumberPair> = of_costs.iter().map(|it| it.pair).listed();
         let kept = sum_of_pairs(of_kept.iter().map(|it| it.pair));
         let needs = all.iter().filter_map(|it| it.session.evidence_kept_and_needed(&it.session.base, 0));
@@ -175,7 +175,7 @@ impl TunePart {
             cost_limits,
             evidence_kept,
             task_kept: task_shown_share(all),
-            kept_of: kept_number_names(all),
+            kept_of: evidence_measure_names(all),
             evidence_low: evidence_kept.map(|kept| kept_low.unwrap_or(kept)),
             evidence_limits,
             base_kept: (base.1 > 0.0).then(|| base.0 / base.1),
@@ -185,14 +185,14 @@ impl TunePart {
     }
 
     /// Returns the relative difference of its cost from the base's, if both are known for every session.
-    pub fn cost_change(&self) -> Option<f64> {
+    pub fn cost_change_share(&self) -> Option<f64> {
         let (own, base) = self.cost.zip(self.base_cost)?;
         (base > 0.0).then(|| own / base - 1.0)
     }
 
     /// Returns whether it keeps a share of what is needed at the lower end of every interval.
-    pub fn surely_keeps(&self, floor: f64) -> bool {
-        Floor(floor).keeps(self.evidence_low, self.task_kept)
+    pub fn surely_keeps(&self, min_evidence: f64) -> bool {
+        Floor(min_evidence).keeps(self.evidence_low, self.task_kept)
     }
 
     /// Describes a variant's savings, and how much it keeps: of the evidence, or of the number that is used in its place.
@@ -213,7 +213,7 @@ impl TunePart {
     }
 
     /// Describes its limits, each with the number of blocks that it rests on.
-    pub fn limits_text(&self) -> Option<String> {
+    pub fn intervals_text(&self) -> Option<String> {
         let decisive = for_later(&self.cost_limits);
         let words = |limit: &Limit| {
             let ends = limit.interval?;
@@ -221,7 +221,7 @@ impl TunePart {
             let kept = kept.and_then(|it| it.interval);
             let kept = kept.map_or_else(String::new, |it| format!(", at least {} kept", percent(it[0])));
             let decides = if Some(limit) == decisive { " (this decides)" } else { "" };
-            Some(format!("{} {}%{kept}{decides}", limit_scope(limit), interval(ends)))
+            Some(format!("{} {}%{kept}{decides}", interval_scope_text(limit), interval(ends)))
         };
         let limits = self.cost_limits.iter().filter_map(words);
         let bound = self.bound.map(|it| format!("if every assumption erred the same way {}%", interval(it)));
@@ -231,8 +231,8 @@ impl TunePart {
 }
 
 /// Says where limits rest on too few blocks to tell how these differ.
-pub(super) fn block_cautions(sessions: &[SessionUnderVariant<'_>]) -> Vec<String> {
-    let samples = SessionUnderVariant::ratio_samples(sessions, SessionUnderVariant::variant_and_base_costs);
+pub(super) fn too_few_blocks_cautions(sessions: &[SessionUnderVariant<'_>]) -> Vec<String> {
+    let samples = SessionUnderVariant::ratio_samples(sessions, SessionUnderVariant::variant_and_base_usd);
     // What is generated has neither projects nor times, and what is remembered is played under seeds.
     let is_recorded = sessions.iter().all(|it| it.session.remembered.is_none())
         && samples.iter().any(|it| it.at_ms.is_some() || !it.project.is_empty());
@@ -260,7 +260,7 @@ pub(super) fn block_cautions(sessions: &[SessionUnderVariant<'_>]) -> Vec<String
 }
 
 /// Names what a limit is for.
-pub(super) fn limit_scope(limit: &Limit) -> String {
+pub(super) fn interval_scope_text(limit: &Limit) -> String {
     match limit.over {
         Over::Projects => "in other projects".to_owned(),
         over => format!("over {}", counted(limit.blocks, over.one())),
@@ -269,8 +269,8 @@ pub(super) fn limit_scope(limit: &Limit) -> String {
 
 /// Returns the projects and the blocks of time that limits rest on.
 pub(super) fn parts_by_project_and_time(all: &[SessionUnderVariant<'_>]) -> Vec<BlockPart> {
-    let samples = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::variant_and_base_costs);
-    let needs = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::kept_and_needed);
+    let samples = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::variant_and_base_usd);
+    let needs = SessionUnderVariant::ratio_samples(all, SessionUnderVariant::kept_and_needed_evidence);
     let parts_over = |over: Over| {
         let kept = sample_blocks(over, &needs);
         let part = |block: &SampleBlock<'_, '_>| {
@@ -292,9 +292,9 @@ pub(super) fn parts_by_project_and_time(all: &[SessionUnderVariant<'_>]) -> Vec<
 }
 
 /// Returns the costs of the variant and of the base, with what is assumed of them, on the sessions that can be compared.
-fn assumed_costs(sessions: &[SessionUnderVariant<'_>]) -> Option<[AssumedCost; 2]> {
+fn variant_and_base_assumed_costs(sessions: &[SessionUnderVariant<'_>]) -> Option<[AssumedCost; 2]> {
     let [mut own, mut base] = [AssumedCost::default(); 2];
-    for it in sessions.iter().filter(|it| it.variant_and_base_costs().is_some()) {
+    for it in sessions.iter().filter(|it| it.variant_and_base_usd().is_some()) {
         own += it.variant_tally().assumed_cost().unwrap_or_default();
         base += it.session.base.assumed_cost().unwrap_or_default();
     }
@@ -304,8 +304,8 @@ fn assumed_costs(sessions: &[SessionUnderVariant<'_>]) -> Option<[AssumedCost; 2
 impl TunedSession {
     /// Returns the evidence that a run keeps, and that is needed; of memories, the share that the run at a place remembers (the base is at
     /// 0), of all that it is asked.
-    fn evidence_kept_and_needed(&self, run: &Tally, place: usize) -> Option<NumberPair> {
-        let remembered = self.remembered.as_ref().and_then(|it| Some((*it.1.get(place)?, 1.0)));
+    fn evidence_kept_and_needed(&self, run: &Tally, run_ix: usize) -> Option<NumberPair> {
+        let remembered = self.remembered.as_ref().and_then(|it| Some((*it.1.get(run_ix)?, 1.0)));
         remembered.or_else(|| Some(run.sums.needs.evidence()).filter(|it| it.1 > 0.0))
     }
 }

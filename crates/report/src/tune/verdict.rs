@@ -55,15 +55,15 @@ fn some_reason(why: WhyNot, text: String) -> Option<Reason> {
 
 impl Tuned {
     /// Returns why nothing can be chosen on the first part of the sessions.
-    pub(super) fn why_nothing_chosen(&self, all_idle: bool) -> Option<Reason> {
+    pub(super) fn why_nothing_chosen(&self, is_every_variant_idle: bool) -> Option<Reason> {
         let (base, floor) = (&self.base, percent(self.min_evidence));
-        if all_idle {
+        if is_every_variant_idle {
             let longest = format!("the longest prompt has {} tokens", thousands(self.prompt_tokens_max));
             let text = format!("no stage ever fired, so every variant is {base}; {longest}");
             return some_reason(WhyNot::NeverFires, text);
         }
         let points = || self.points.iter().filter_map(|it| Some((it, it.parts.first()?)));
-        let known = || points().filter_map(|(point, own)| Some((point, own, own.cost_change()?)));
+        let known = || points().filter_map(|(point, own)| Some((point, own, own.cost_change_share()?)));
         let Some((_, own, change)) = known().next() else {
             let text = format!("every variant {}", not_comparable_clause(base));
             return some_reason(WhyNot::NotComparable, text);
@@ -80,7 +80,7 @@ impl Tuned {
             Some((point, own, change)) if change < 0.0 => {
                 let keeps = own.evidence_kept_text().unwrap_or_else(|| "an unknown share".to_owned());
                 let (what, name) = (self.keep_floor_clause(&floor), variant_name(&point.set));
-                let over = blocks_clause(&own.evidence_limits);
+                let over = interval_scope_clause(&own.evidence_limits);
                 let text = format!(
                     "no variant that is certain to {what} costs less than {base}; the cheapest, {name}, keeps {keeps}{over}"
                 );
@@ -104,7 +104,7 @@ impl Tuned {
         more.order_by(|one, other| other.0.total_cmp(&one.0));
         more.dedup_by(|one, other| one.2 == other.2);
         let said = more.iter().map(|(kept_share, point, own)| {
-            let change = own.cost_change().map_or_else(String::new, |it| format!(", {}", signed(it)));
+            let change = own.cost_change_share().map_or_else(String::new, |it| format!(", {}", signed(it)));
             format!("{} ({}{change})", variant_name(&point.set), percent(*kept_share))
         });
         let others = match more.len() {
@@ -112,7 +112,7 @@ impl Tuned {
             _ => format!("these keep more: {}", first_few(said, SHOWN)),
         };
         let (base, kept_share, floor) = (&self.base, percent(kept_share), percent(self.min_evidence));
-        let keeps = match self.number_for_evidence_kept() {
+        let keeps = match self.evidence_measure_name() {
             None => format!("keeps only {kept_share} of the evidence"),
             Some(number) => format!("comes to only {kept_share} ({number})"),
         };
@@ -122,13 +122,13 @@ impl Tuned {
     }
 
     /// Returns the number that is used as the evidence kept, if it is not the evidence itself.
-    pub(super) fn number_for_evidence_kept(&self) -> Option<&str> {
+    pub(super) fn evidence_measure_name(&self) -> Option<&str> {
         self.parts.first()?.kept_of.as_deref()
     }
 
     /// Says that a share is kept, after "to".
     pub(super) fn keep_floor_clause(&self, floor: &str) -> String {
-        match self.number_for_evidence_kept() {
+        match self.evidence_measure_name() {
             None => format!("keep {floor} of the evidence"),
             Some(number) => format!("have {number} of at least {floor}"),
         }
@@ -174,7 +174,7 @@ impl Tuned {
             return some_reason(WhyNot::RecoveryAssumptions, text);
         }
         if ends[1] >= 0.0 {
-            let (over, ends) = (blocks_clause(&held_out.cost_limits), interval(ends));
+            let (over, ends) = (interval_scope_clause(&held_out.cost_limits), interval(ends));
             let text = format!("{place} the best alternative saves nothing measurable{over} ({ends}%)");
             return some_reason(WhyNot::IntervalIncludesZero, text);
         }
@@ -188,7 +188,7 @@ impl Tuned {
             return some_reason(WhyNot::Evidence, text);
         }
         if !held_out.surely_keeps(floor) {
-            let (what, least) = (self.keep_floor_clause(&percent(floor)), least_kept_clause(held_out));
+            let (what, least) = (self.keep_floor_clause(&percent(floor)), least_evidence_clause(held_out));
             return some_reason(WhyNot::Evidence, format!("{place} it is not certain to {what}{least}"));
         }
         None
@@ -196,14 +196,14 @@ impl Tuned {
 }
 
 /// Returns why a choice that holds is still not to be made: the rule does not call it *do*.
-pub(super) fn reason_if_not_do(lever: &Lever) -> Option<Reason> {
+pub(super) fn reason_unless_word_is_do(lever: &Lever) -> Option<Reason> {
     let word = lever.word.filter(|it| *it != Word::Do)?;
     some_reason(WhyNot::Word, format!("the word for it is “{}”: {}", word.text(), lever.why))
 }
 
 /// Returns the word of a choice, and what it rests on. What saves on the sessions held out, and was not found to hold there by the rule of
 /// fitted numbers, can be tried.
-pub(super) fn word_and_sentence(mut lever: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
+pub(super) fn advice_and_basis(mut lever: Lever, reason: Option<&Reason>) -> (Option<Word>, Option<String>) {
     if let Some(reason) = reason.filter(|_| lever.word == Some(Word::Do)) {
         (lever.word, lever.why) = (Some(Word::Try), reason.text.clone());
     }
@@ -211,14 +211,14 @@ pub(super) fn word_and_sentence(mut lever: Lever, reason: Option<&Reason>) -> (O
 }
 
 /// Says how little evidence may be kept, and which blocks say so.
-fn least_kept_clause(part: &TunePart) -> String {
+fn least_evidence_clause(part: &TunePart) -> String {
     let Some([low, _]) = interval_for_later(&part.evidence_limits) else { return String::new() };
-    format!(": it keeps at least {}{}", percent(low), blocks_clause(&part.evidence_limits))
+    format!(": it keeps at least {}{}", percent(low), interval_scope_clause(&part.evidence_limits))
 }
 
 /// Says which blocks the limit for later sessions is over.
-fn blocks_clause(limits: &[Limit]) -> String {
-    for_later(limits).map_or_else(String::new, |it| format!(" {}", super::part::limit_scope(it)))
+fn interval_scope_clause(limits: &[Limit]) -> String {
+    for_later(limits).map_or_else(String::new, |it| format!(" {}", super::part::interval_scope_text(it)))
 }
 
 #[cfg(test)]
@@ -286,7 +286,7 @@ mod tests {
         assert!(of_months.reason.as_ref().is_some_and(|it| it.ends_with("over 4 months")), "{of_months:?}");
         // The projects are the user's, and later sessions of them again; but two of twelve carry all that is lost.
         assert_eq!((of_projects.why_not, of_projects.word), (Some(WhyNot::Word), Some(Word::YourCall)));
-        let words = of_projects.parts[1].limits_text().unwrap_or_default();
+        let words = of_projects.parts[1].intervals_text().unwrap_or_default();
         let told = words.split("in other projects").nth(1).unwrap_or_default();
         let least = told.split("at least ").nth(1).and_then(|it| it.split('%').next()?.parse::<f64>().ok());
         assert!(least.is_some_and(|it| it < 90.0), "{words}");
@@ -320,7 +320,10 @@ mod tests {
         let part = found.by_project.as_ref().unwrap();
         assert_eq!((part.sessions, part.projects), (48, 12));
         assert_eq!(found.chosen, ["a=1"]);
-        assert!(part.cost_change() > found.parts[1].cost_change(), "others save less than those chosen on");
+        assert!(
+            part.cost_change_share() > found.parts[1].cost_change_share(),
+            "others save less than those chosen on"
+        );
     }
 
     #[test]

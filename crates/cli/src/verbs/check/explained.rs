@@ -4,7 +4,7 @@ use crate::prelude::*;
 use std::env;
 use std::process::{Command, Stdio};
 
-use ctxsim_report::checkup::causes::{OldInput, OldNumbers, OldPlay, OldPlays};
+use ctxsim_report::checkup::causes::{MovedNumbers, OldInput, OldInputRun, OldInputRuns};
 use ctxsim_report::checkup::{SnapshotCheck, SuiteCheck};
 use ctxsim_report::made::VERSION;
 use ctxsim_report::shot;
@@ -31,8 +31,8 @@ pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name
         SuiteReplay { args, revision, name: suite_name, up }.simulate_with_old_inputs(inputs)
     };
     let alone =
-        changes.inputs.into_iter().map(|input| OldPlay { numbers: played(&[&input]), input }).listed();
-    let known: Vec<&OldPlay> = alone.iter().filter(|it| it.numbers.is_ok()).listed();
+        changes.inputs.into_iter().map(|input| OldInputRun { numbers: played(&[&input]), input }).listed();
+    let known: Vec<&OldInputRun> = alone.iter().filter(|it| it.numbers.is_ok()).listed();
     let together = match known.as_slice() {
         [] => None,
         [only] => only.numbers.clone().ok(),
@@ -40,12 +40,12 @@ pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name
     };
     let together = together.unwrap_or_else(|| current_numbers(&moved));
     let OldState { unplayed, version, notes, .. } = changes;
-    up.set_causes_of_moves(&OldPlays { alone, together, unplayed, version });
+    up.set_causes_of_moves(&OldInputRuns { alone, together, unplayed, version });
     up.notes.extend(notes);
 }
 
 /// Returns the numbers as they are.
-fn current_numbers(moved: &[&SnapshotCheck]) -> OldNumbers {
+fn current_numbers(moved: &[&SnapshotCheck]) -> MovedNumbers {
     let numbers = |snapshot: &SnapshotCheck| {
         let place =
             |policy: &String, column: &String| [snapshot.file.clone(), policy.clone(), column.clone()];
@@ -70,7 +70,7 @@ impl OldState {
             moved.iter().filter_map(|it| Some((*it, snapshots::read_snapshot(Path::new(&it.file))?)));
         let headers: Vec<(&SnapshotCheck, (SnapshotHeader, String))> = headers.listed();
         for (snapshot, (header, table)) in &headers {
-            changes.add_changed(up, snapshot, header, table);
+            changes.add_changed_inputs(up, snapshot, header, table);
         }
         match assumed::read_assumed(&args.snapshots, &up.suite) {
             Ok(Some(old)) => {
@@ -97,7 +97,7 @@ impl OldState {
     }
 
     /// Adds the files and the day of the prices that a snapshot was made with and that are others now.
-    fn add_changed(
+    fn add_changed_inputs(
         &mut self,
         up: &SuiteCheck,
         snapshot: &SnapshotCheck,
@@ -159,7 +159,7 @@ struct SuiteReplay<'a> {
 
 impl SuiteReplay<'_> {
     /// Simulates with some inputs as they were, and returns the numbers that differ from the snapshots.
-    fn simulate_with_old_inputs(&self, inputs: &[&OldInput]) -> Result<OldNumbers, String> {
+    fn simulate_with_old_inputs(&self, inputs: &[&OldInput]) -> Result<MovedNumbers, String> {
         let mut arguments = self.arguments_of_same_check();
         for input in inputs {
             match input {
@@ -175,7 +175,7 @@ impl SuiteReplay<'_> {
                 }
             }
         }
-        let told = run_this_program(&arguments)?;
+        let told = run_for_suite_json(&arguments)?;
         for input in inputs {
             if let OldInput::File(kind, name, old) = input {
                 self.check_file_digest(&told, kind, name, old)?;
@@ -199,11 +199,11 @@ impl SuiteReplay<'_> {
     }
 
     /// Checks that a file was as it was when the snapshots were written.
-    fn check_file_digest(&self, suite: &Value, kind: &str, name: &str, old: &str) -> Result<(), String> {
+    fn check_file_digest(&self, suite: &Value, kind: &str, name: &str, digest: &str) -> Result<(), String> {
         let input = self.up.made.find_input(kind, name).map_or(name, |it| it.name.as_str());
         let found = suite["made"]["inputs"][kind][input].as_str().unwrap_or_default();
-        let n_digits = DIGITS.min(old.len());
-        if found.get(..n_digits) == old.get(..n_digits) {
+        let n_digits = DIGITS.min(digest.len());
+        if found.get(..n_digits) == digest.get(..n_digits) {
             return Ok(());
         }
         Err(format!(
@@ -214,7 +214,7 @@ impl SuiteReplay<'_> {
 }
 
 /// Starts this program on arguments, and returns what it says of the suite.
-fn run_this_program(arguments: &[OsString]) -> Result<Value, String> {
+fn run_for_suite_json(arguments: &[OsString]) -> Result<Value, String> {
     let program = env::current_exe().map_err(|it| it.to_string())?;
     #[allow(
         clippy::disallowed_methods,
@@ -237,10 +237,10 @@ fn run_this_program(arguments: &[OsString]) -> Result<Value, String> {
 }
 
 /// Returns the numbers that a check says have moved.
-fn moved_numbers(suite: &Value) -> OldNumbers {
+fn moved_numbers(suite: &Value) -> MovedNumbers {
     let members = |it: &Value| it.as_array().cloned().unwrap_or_default();
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
-    let mut numbers = OldNumbers::new();
+    let mut numbers = MovedNumbers::new();
     for snapshot in members(&suite["snapshots"]) {
         for moved in members(&snapshot["moved"]) {
             let place = [text(&snapshot["file"]), text(&moved["policy"]), text(&moved["column"])];

@@ -61,7 +61,7 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
         ..Comparison::default()
     });
     let plan = Plan::new(catalog, &comparison)?;
-    args.shown.check_output_path(catalog.files_read())?;
+    args.shown.check_output_paths(catalog.files_read())?;
     let kit = LawKit { seed: wanted.seed.unwrap_or_default(), sessions: wanted.sessions };
     let report = kit.check_policies(&plan)?;
     let folder = wanted.counterexamples.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
@@ -79,7 +79,7 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
             let mut text = report.to_text(most);
             for (policy, _, example) in report.broken_laws().filter(|it| is_shown(it.0)) {
                 let at = quoted(&path(&example.name).display().to_string());
-                let _ = writeln!(text, "{}", explain_command_line(policy, &at, &profile, example.request));
+                let _ = writeln!(text, "{}", command_to_explain(policy, &at, &profile, example.request));
             }
             text
         })
@@ -93,7 +93,7 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
 }
 
 /// Returns the command that shows the request at which a policy broke a law.
-fn explain_command_line(policy: &PolicyLaws, scenario: &str, profile: &str, request: u32) -> String {
+fn command_to_explain(policy: &PolicyLaws, scenario: &str, profile: &str, request: u32) -> String {
     let allow = if policy.is_program { " --allow-process" } else { "" };
     let (argument, profile) = (&policy.argument, quoted(profile));
     format!("ctxsim explain {argument}{allow} --scenario {scenario} --profile {profile} --request {request}")

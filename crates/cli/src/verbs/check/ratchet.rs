@@ -12,7 +12,7 @@ use super::snapshots::snapshot_folder;
 const FILE: &str = "ratchet.toml";
 
 /// Holds numbers against the best ones that are kept, and keeps the better ones; where today's are accepted, they are the best.
-pub(super) fn compare_with_best(
+pub(super) fn check_and_keep_best(
     AcceptedFolder { root, inputs, bless, .. }: AcceptedFolder<'_>,
     suite: &str,
     verdicts: &[GuardVerdict],

@@ -46,7 +46,7 @@ pub(super) struct SnapshotHeader([Option<String>; PARTS.len()]);
 
 impl SnapshotHeader {
     /// Returns what a snapshot of today is made with.
-    fn new(made: &MadeWith, assumed: &str, shot: &SnapshotTable) -> Self {
+    fn new(made: &MadeWith, assumed_digest: &str, shot: &SnapshotTable) -> Self {
         let [scenario, profile] = &shot.of;
         let digest = |kind: InputKind, name: &str| made.digest_of_input(kind.noun(), name).map(str::to_owned);
         Self([
@@ -55,7 +55,7 @@ impl SnapshotHeader {
             digest(InputKind::Scenario, scenario),
             digest(InputKind::Profile, profile),
             made.digest_of_kind(InputKind::Suite.noun()),
-            Some(assumed.to_owned()),
+            Some(assumed_digest.to_owned()),
         ])
     }
 
