@@ -1,5 +1,6 @@
 //! A comparison across profiles as tables, Markdown, JSON and rows.
 
+mod answer;
 mod grids;
 pub mod page;
 
@@ -11,6 +12,7 @@ use serde::ser::SerializeMap as _;
 use super::ALL;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::prelude::*;
+use answer::PriceAnswer;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::measure::sensitivity::{
     ComparedProfile, PriceCell, Sensitivity, SensitivityGrid as Compared,
@@ -18,7 +20,7 @@ use ctxsim_engine::measure::sensitivity::{
 use ctxsim_input::profile::price::VariedRate;
 use ctxsim_timeline::row::json::{EachOf, write_json};
 use ctxsim_timeline::row::{Columns as _, Fields, columns, fields, row_fields};
-use grids::{all_grids, comparison_notes, counts_heading, lettered_policies};
+use grids::{comparison_notes, counts_heading, detail_grids, first_grids, lettered_policies};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sensitivity/1";
@@ -108,6 +110,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("distinct_rules_and_limits", &comparison.n_distinct)?;
         map.serialize_entry("simulations", &comparison.n_simulations)?;
         map.serialize_entry("asked", &comparison.asked.as_ref().map(Value::serialised))?;
+        map.serialize_entry("answer", &PriceAnswer::new(comparison).map(|it| it.to_json()))?;
         map.serialize_entry("profiles", &profiles.listed())?;
         let loads = || comparison.grids.iter().map(|grid| scenario_json(comparison, grid));
         map.serialize_entry("loads", &EachOf(loads))?;
@@ -184,14 +187,24 @@ pub fn terminal_text(comparison: &Sensitivity, is_detailed: bool, terminal: impl
     draw_blocks(&text_blocks(comparison, is_detailed), "", terminal.into())
 }
 
-/// The answer, what the policies are called, every table with what its columns mean, and what else to know.
+/// The answer, what each policy saves, the price lists that matter, and what else to know; in detail, every table, in which letters stand for policies.
 fn text_blocks(comparison: &Sensitivity, is_detailed: bool) -> Vec<Block> {
-    let mut blocks = page::answer_paragraph(comparison).map(Block::Answer).into_iter().listed();
-    blocks.extend(Block::list_if_any(&counts_heading(comparison), lettered_policies(comparison)));
-    blocks.extend(all_grids(comparison, is_detailed).into_iter().map(Block::Table));
-    blocks.push(Block::Notes(comparison_notes(comparison)));
-    let more = "More: --details for each scenario and policy, --sort and --top for fewer price lists, \
-                --format json or csv for each number.";
+    let answer = PriceAnswer::new(comparison);
+    let mut blocks = Vec::new();
+    if let Some(answer) = &answer {
+        let [number, what] = answer.headline();
+        blocks.push(Block::Answer(format!("{number} {what}. {}", answer.sentences().join(" "))));
+        blocks.extend(first_grids(answer, comparison).into_iter().map(Block::Table));
+    }
+    if is_detailed {
+        blocks.extend(Block::list_if_any(&counts_heading(comparison), lettered_policies(comparison)));
+        blocks.extend(detail_grids(answer.as_ref(), comparison).into_iter().map(Block::Table));
+    } else {
+        blocks.push(Block::Aside(format!("{}.", counts_heading(comparison))));
+    }
+    blocks.push(Block::Notes(comparison_notes(comparison, is_detailed)));
+    let more = "More: --details for every price list, scenario and break-even point, --format json or csv for each number, \
+                and --html for a picture.";
     blocks.push(Block::Aside(more.to_owned()));
     blocks
 }

@@ -1,7 +1,6 @@
 //! `ctxsim sensitivity`: what a set of policies costs under many price lists.
 
 use crate::prelude::*;
-use ctxsim_engine::measure::sensitivity::Sort;
 use ctxsim_report::sensitivity::page::html_page;
 use ctxsim_report::sensitivity::{markdown, sensitivity_rows, terminal_text, write_json_document};
 
@@ -11,8 +10,8 @@ Examples:
   ctxsim sensitivity                                           six policies under the bundled providers' models
   ctxsim sensitivity --profiles 'openai/*' 'anthropic/*'       two providers
   ctxsim sensitivity ~/.claude/projects --policy A B           your own sessions under all of them
+  ctxsim sensitivity --profiles all mine.toml                  your own price list beside all that are bundled
   ctxsim sensitivity --profiles imported/openai/*.toml         price lists written by `ctxsim prices import`
-  ctxsim sensitivity --profiles all --sort cost --top 20       the twenty cheapest price lists
   ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
 
 Exit codes: 0 success; 2 bad input or usage, or a run failed.";
@@ -38,39 +37,11 @@ pub(crate) struct SensitivityArgs {
     what: LoadArgs,
     #[command(flatten)]
     suite: SuiteArgs,
-    /// Sort order of the price lists
-    #[arg(long, value_enum, default_value_t)]
-    sort: SortArg,
-    /// Show only the first N price lists
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number_parser::<u32>(1, u32::MAX.into()))]
-    top: Option<u32>,
     #[command(flatten)]
     shown: PagedArgs,
-    /// Show every scenario and every policy's elasticities
+    /// Show every price list, every scenario and break-even points
     #[arg(long)]
     details: bool,
-}
-
-/// The sort order of the price lists.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum SortArg {
-    /// As given
-    Given,
-    /// By name
-    Name,
-    /// By the cheapest policy's cost; free price lists last
-    #[default]
-    Cost,
-}
-
-impl From<SortArg> for Sort {
-    fn from(sort: SortArg) -> Self {
-        match sort {
-            SortArg::Given => Self::Given,
-            SortArg::Name => Self::Name,
-            SortArg::Cost => Self::Cost,
-        }
-    }
 }
 
 /// The suite that supplies what the arguments omit.
@@ -85,8 +56,6 @@ pub(super) fn write_sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Re
     let plan = Plan::new(catalog, &comparison)?;
     args.shown.check_output_paths(catalog.files_read())?;
     let found = run_with_progress(SIMULATES, |it| plan.sensitivity_to_profiles(args.what.threads(), it))?;
-    let top = args.top.and_then(|it| usize::try_from(it).ok());
-    let found = found.arranged(args.sort.into(), top);
     if format == FormatArg::JSON {
         return args.shown.write_json_and_page(
             catalog.files_read(),

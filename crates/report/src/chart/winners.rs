@@ -1,44 +1,35 @@
-//! Which policy is the cheapest under each price list: a square for each list, a row for each provider.
+//! Which policy is the cheapest under each price list: a line for each list, in the order of the ratio that decides.
 
 use super::prelude::*;
 
-/// How far squares stand apart, and how large they are.
-const PITCH: f64 = 19.0;
-const SQUARE: f64 = 15.0;
+/// How far lines stand apart.
+const PITCH: f64 = 17.0;
+/// Losses beyond this are drawn at the edge, with their number: twice the cost.
+const EDGE: f64 = 1.0;
 
-/// The cheapest policy under each price list.
+/// The cheapest policy under each price list, and what one loses by staying with the policy that is cheapest under most.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Winners {
     pub subject: String,
+    /// The policy that is cheapest under most lists.
+    pub stays: String,
+    /// The heading of the ratios.
+    pub ratio: String,
     /// The policies, each with the number of lists under which it is the cheapest.
     pub policies: Vec<(PolicyLabel, usize)>,
-    pub lists: Vec<WonPriceList>,
+    /// The lists, in the order of their ratios.
+    pub lists: Vec<WonList>,
 }
 
 /// A price list, and who is the cheapest under it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WonPriceList {
-    /// Its name, which begins with its provider.
+pub struct WonList {
     pub name: String,
     pub policy: PolicyLabel,
-    /// The change of its cost against the first policy's; none for that one.
-    pub change: Option<f64>,
-}
-
-impl Winners {
-    /// Returns the lists by provider, the one with most lists first.
-    fn price_lists_by_provider(&self) -> Vec<(&str, Vec<&WonPriceList>)> {
-        let mut all: IndexMap<&str, Vec<&WonPriceList>> = IndexMap::new();
-        for list in &self.lists {
-            let provider = list.name.split_once('/').map_or(list.name.as_str(), |it| it.0);
-            all.entry(provider).or_default().push(list);
-        }
-        for lists in all.values_mut() {
-            lists.sort_by_key(|it| it.policy.nth);
-        }
-        all.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
-        all.into_iter().listed()
-    }
+    /// How much dearer the policy is that is cheapest under most lists; `None` where it came to no end.
+    pub loss: Option<f64>,
+    /// The ratio in words.
+    pub ratio: String,
 }
 
 impl Picture for Winners {
@@ -47,44 +38,59 @@ impl Picture for Winners {
     }
 
     fn describe_key_numbers(&self) -> String {
-        let n = self.lists.len();
         let won = self.policies.iter().filter(|it| it.1 > 0);
         let said = won.map(|(policy, n)| format!("{} under {n}", policy.label));
-        format!("Of {n} price lists: {}.", said.listed().join(", "))
+        format!("Of {} price lists: {}.", self.lists.len(), said.listed().join(", "))
     }
 
     fn numbers_grid(&self) -> Grid {
-        let row = |it: &WonPriceList| [it.name.clone(), it.policy.label.clone(), or_none(it.change, signed)];
-        Grid::new("", 2, &["price list", "cheapest", "Δ cost"], self.lists.iter().map(row))
+        let row = |it: &WonList| {
+            [it.name.clone(), it.ratio.clone(), it.policy.label.clone(), or_none(it.loss, signed)]
+        };
+        let stays = format!("{} costs", self.stays);
+        let columns = ["price list", self.ratio.as_str(), "cheapest", stays.as_str()];
+        Grid::new("", 1, &columns, self.lists.iter().map(row)).with(CellKind::Name, &[2])
     }
 
     fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
         let won = self.policies.iter().filter(|it| it.1 > 0);
-        let colour = |policy: &PolicyLabel| Swatch::Colour(ink::policy_ink(policy.nth));
-        let entries = won.map(|(policy, n)| (colour(policy), format!("{} ({n})", policy.label)));
-        let top = legend::draw_legend(&mut scene, entries) + 8.0;
-        let providers = self.price_lists_by_provider();
-        let widest = providers.iter().map(|it| text_width(it.0)).fold(0.0, f64::max);
-        let left = widest.min(WIDTH / 3.0) + 10.0;
-        let in_row = ((WIDTH - left) / PITCH).floor().max(1.0) as usize;
-        let names = shorten_names(&providers.iter().map(|it| it.0.to_owned()).listed(), left - 8.0);
-        let mut y = top;
-        for ((_, lists), provider) in providers.into_iter().zip(names) {
-            let name = SceneText::new(left - 8.0, y + 12.0, provider);
-            scene.add(name.with_anchor(Anchor::End).faint());
-            for (nth, list) in lists.iter().enumerate() {
-                let x = left + PITCH * (nth % in_row) as f64;
-                let y = y + PITCH * (nth / in_row) as f64;
-                let change = list.change.map_or(NONE.to_owned(), signed);
-                let label = format!("{}: {} ({change})", list.name, list.policy.label);
-                let square = box_path([x, y], [x + SQUARE, y + SQUARE]);
-                let mark = SvgPath::filled(square, ink::policy_ink(list.policy.nth));
-                scene.add_spot_with_tip(label, false, vec![mark.into()]);
+        let entries = won.map(|(policy, n)| (Swatch::Shape(policy.nth), format!("{} ({n})", policy.label)));
+        let top = legend::draw_legend(&mut scene, entries) + 26.0;
+        let widest = self.lists.iter().map(|it| text_width(&it.name)).fold(0.0, f64::max);
+        let ratios = self.lists.iter().map(|it| text_width(&it.ratio)).fold(0.0, f64::max) + 12.0;
+        let left = widest.min(WIDTH / 2.2) + ratios + 10.0;
+        let names =
+            shorten_names(&self.lists.iter().map(|it| it.name.clone()).listed(), left - ratios - 10.0);
+        let bottom = top + PITCH * self.lists.len() as f64;
+        let most = self.lists.iter().filter_map(|it| it.loss).fold(0.01, f64::max).min(EDGE);
+        let across = Axis::rounded(0.0, most, [left + 6.0, WIDTH - 60.0], 4.0);
+        let name =
+            shorten_end(&format!("how much more {} costs than the cheapest", self.stays), WIDTH - left);
+        across.draw_below_frame(&mut scene, [top, bottom], &name, |it| signed(it).replace(".0%", "%"));
+        scene.add(SceneText::new(left - 4.0, top - 8.0, self.ratio.clone()).with_anchor(Anchor::End).faint());
+        for ((nth, list), name) in self.lists.iter().enumerate().zip(names) {
+            let y = top + PITCH * (nth as f64 + 0.5);
+            scene.add(SceneText::new(0.0, y + 4.0, name));
+            scene.add(
+                SceneText::new(left - 4.0, y + 4.0, list.ratio.clone()).with_anchor(Anchor::End).faint(),
+            );
+            let loss = list.loss.unwrap_or(0.0);
+            let at = [across.position_of(loss.min(EDGE)), y];
+            let stem = line_path([[across.position_of(0.0), y], at]);
+            let ink = ink::policy_ink(list.policy.nth);
+            let point = policy_shape_path(list.policy.nth, at, 5.0);
+            let marks = vec![
+                SvgPath::stroked(stem, ink, 2.0).into(),
+                SvgPath::filled(point, ink).with_outline(ink::PAPER, 1.0).into(),
+            ];
+            if loss > 0.0 {
+                scene.add(SceneText::new(at[0] + 9.0, y + 4.0, signed(loss)).faint());
             }
-            y += PITCH * lists.len().div_ceil(in_row) as f64 + 3.0;
+            let more = text_if(loss > 0.0, || format!("; {} costs {}", self.stays, signed(loss)));
+            scene.add_spot_with_tip(format!("{}: {}{more}", list.name, list.policy.label), false, marks);
         }
-        scene.height = y + LINE;
+        scene.height = bottom + 44.0;
         scene
     }
 }

@@ -1,34 +1,30 @@
 //! The tables of a comparison across profiles, and their notes.
 
 use super::Compared;
+use super::answer::{ListAnswer, PriceAnswer, format_three_digits};
 use crate::ALL;
 use crate::prelude::*;
-use ctxsim_engine::measure::sensitivity::{Flip, OpenOrders, PriceCell, PriceRow, Sensitivity};
-use ctxsim_engine::measure::{BreakEven, Label};
-use ctxsim_input::profile::price::VariedRate;
+use ctxsim_engine::measure::BreakEven;
+use ctxsim_engine::measure::sensitivity::{OpenOrders, PriceCell, PriceRow, Sensitivity};
 
-/// The most characters of a line for names of profiles.
-const NAMES_WIDTH: usize = 48;
+/// The most price lists of a first look that another policy wins.
+const SHOWN: usize = 8;
 
 /// The columns that are hidden if there is not enough room, in this order.
-const LEAVING: [&str; 9] = [
+const LEAVING: [&str; 7] = [
     "as of",
     "pauses for 1 h",
     "… against compression",
     "fill up from",
     "prune requests",
-    "until",
     "results shown",
     "of limit",
-    "recovery tokens",
 ];
 
 pub(super) fn counts_heading(comparison: &Sensitivity) -> String {
     let n_loads = comparison.grids.iter().filter(|it| it.load != ALL).count();
-    let n_more = comparison.n_left_out;
-    let shown = text_if_any(n_more, |n| format!(" ({} more left out by --top)", thousands(n as u64)));
     format!(
-        "{} on {} under {}{shown}, {} of cache rules and limits: {}",
+        "{} on {} under {}, {} of cache rules and limits: {}",
         format_count(comparison.policies.len(), "policy", "policies"),
         format_count(n_loads, "scenario", "scenarios"),
         format_count(comparison.profiles.len(), "profile", "profiles"),
@@ -57,19 +53,45 @@ pub(super) fn lettered_policies(comparison: &Sensitivity) -> Vec<String> {
     named.map(|(letter, policy)| format!("{letter}: {policy}")).listed()
 }
 
-/// Returns all tables in order, what their columns mean below them.
-pub(super) fn all_grids(comparison: &Sensitivity, is_detailed: bool) -> Vec<Grid> {
-    let shown = if is_detailed { comparison.grids.len() } else { 1 };
-    let mut grids = Vec::new();
-    for grid in comparison.grids.iter().take(shown) {
-        grids.push(savings_grid(comparison, grid, &policy_letters(comparison)));
-        grids.push(costs_grid(comparison, grid));
-        grids.push(cost_orders_grid(comparison, grid));
-        grids.extend(rank_flips_grid(comparison, grid));
-        grids.push(elasticities_grid(comparison, grid, is_detailed));
-    }
-    grids.extend(break_even_grid(comparison));
-    grids.into_iter().map(|grid| Grid { more: column_legend(&grid), ..grid.leaving(&LEAVING) }).listed()
+/// Returns the tables of a first look: what each policy saves, and who is cheapest under each price list; of many, only where it is another one.
+pub(super) fn first_grids(answer: &PriceAnswer<'_>, comparison: &Sensitivity) -> Vec<Grid> {
+    let savings = comparison.grids.first().map(|grid| savings_grid(comparison, grid, answer));
+    let is_few = answer.lists.len() <= SHOWN;
+    let shown = answer.lists.iter().filter(|it| is_few || it.winner != answer.best).listed();
+    let n_more = shown.len().saturating_sub(SHOWN);
+    let lists = lists_grid(
+        answer,
+        if is_few { EACH } else { "Where another one is the cheapest" },
+        &shown[..shown.len() - n_more],
+    );
+    let lists = lists.map(|it| it.leaving_out(n_more, "--details shows all price lists"));
+    savings.into_iter().chain(lists).map(|grid| grid.leaving(&LEAVING)).listed()
+}
+
+/// Returns every other table, what their columns mean below them: every price list, the costs on every load, and break-even points.
+pub(super) fn detail_grids(answer: Option<&PriceAnswer<'_>>, comparison: &Sensitivity) -> Vec<Grid> {
+    let all = answer.and_then(|it| lists_grid(it, EACH, &it.lists.iter().listed()));
+    let costs = comparison.grids.iter().map(|grid| costs_grid(comparison, grid));
+    let grids = all.into_iter().chain(costs).chain(break_even_grid(comparison));
+    grids.map(|grid| Grid { more: column_legend(&grid), ..grid.leaving(&LEAVING) }).listed()
+}
+
+/// What a table of all price lists shows.
+const EACH: &str = "The cheapest under each price list";
+
+/// Returns who is cheapest under some price lists, in the order of the ratio that decides; `None` of none.
+fn lists_grid(answer: &PriceAnswer<'_>, what: &str, lists: &[&ListAnswer<'_>]) -> Option<Grid> {
+    let [best, ratio] = [answer.names[answer.best], answer.deciding_name()];
+    let columns: [Of<'_, &ListAnswer<'_>>; 6] = [
+        ("price list", &|it| it.name.to_owned()),
+        (&format!("{ratio} ÷ input"), &|it| or_none(it.ratio, format_three_digits)),
+        ("cheapest", &|it| answer.names[it.winner].to_owned()),
+        ("cost USD", &|it| fixed(it.cost, numbers::decimals(it.cost).min(4))),
+        ("Δ cost", &|it| if it.winner == 0 { NONE.to_owned() } else { signed(it.change) }),
+        (&format!("{best} costs"), &|it| or_none(it.loss, signed)),
+    ];
+    let title = format!("{what} · {}", answer.subject());
+    (!lists.is_empty()).then(|| Grid::from_columns(title, 1, lists, &columns).with(CellKind::Name, &[2]))
 }
 
 fn grid_title(sensitivity: &Sensitivity, grid: &Compared, what: &str) -> String {
@@ -100,99 +122,6 @@ fn costs_grid(sensitivity: &Sensitivity, grid: &Compared) -> Grid {
     Grid::new(grid_title(sensitivity, grid, "Cost in USD"), 1, &columns, rows)
 }
 
-/// Returns the cheapest policies, and the evidence that they keep.
-fn cost_orders_grid(sensitivity: &Sensitivity, grid: &Compared) -> Grid {
-    let letters = policy_letters(sensitivity);
-    let rows = sensitivity.profiles.iter().zip(&grid.rows).map(|(profile, row)| {
-        let cheapest = row.cheapest();
-        let kept = cheapest.and_then(|it| row.cells[it].kept());
-        let label = cheapest.map_or(NONE, |it| if it == 0 { "baseline" } else { label_name(row.label(it)) });
-        let until = row.nearest.map(|nearest| {
-            let factor = format_three_digits(nearest.factor);
-            format!("{} × {factor}: {}", nearest.part.name(), letters[nearest.policy])
-        });
-        let order = format_cost_order(row, &letters);
-        [profile.name.clone(), order, or_none(kept, percent), label.to_owned(), or_none(until, |it| it)]
-    });
-    let columns = ["profile", "order by cost", "cheapest keeps", "cheapest is", "until"];
-    let title = grid_title(sensitivity, grid, "Order by cost, and the evidence kept by the cheapest");
-    Grid::new(title, 1, &columns, rows)
-}
-
-/// Writes an order by cost: `C < A = B`.
-fn format_cost_order(row: &PriceRow, letters: &[String]) -> String {
-    if row.is_free() {
-        return "free: everything costs nothing".to_owned();
-    }
-    let order = row.order();
-    let equal = order.chunk_by(|one, other| row.cells[*one].rank == row.cells[*other].rank);
-    let equal = equal.map(|group| group.iter().map(|it| letters[*it].as_str()).listed().join(" = "));
-    let text = equal.listed().join(" < ");
-    if text.is_empty() { NONE.to_owned() } else { text }
-}
-
-fn rank_flips_grid(sensitivity: &Sensitivity, grid: &Compared) -> Option<Grid> {
-    let letters = policy_letters(sensitivity);
-    let names = |profiles: &[usize]| {
-        let mut room = NAMES_WIDTH;
-        let names = profiles.iter().map(|it| sensitivity.profiles[*it].name.as_str());
-        let fits = |name: &&str| {
-            room = room.saturating_sub(name.chars().count() + 2);
-            room > 0
-        };
-        let shown: Vec<&str> = names.take_while(fits).listed();
-        if shown.is_empty() {
-            return format!("{} profiles", profiles.len());
-        }
-        let more = text_if_any(profiles.len() - shown.len(), |n| format!(" and {n} more"));
-        format!("{}{more}", shown.join(", "))
-    };
-    let line = |flip: &Flip| {
-        let [left, right] = flip.policies.map(|it| letters[it].as_str());
-        let [left_cheaper, right_cheaper] = &flip.cheaper;
-        // The fewer profiles are the news.
-        let is_left = left_cheaper.len() < right_cheaper.len();
-        let (cheaper, dearer) = if is_left { (left, right) } else { (right, left) };
-        let profiles = if is_left { left_cheaper } else { right_cheaper };
-        vec![
-            format!("{left}, {right}"),
-            left_cheaper.len().to_string(),
-            right_cheaper.len().to_string(),
-            format!("{cheaper} < {dearer}: {}", names(profiles)),
-        ]
-    };
-    let columns = ["pair", "first cheaper", "second cheaper", "exceptions"];
-    (!grid.flips.is_empty()).then(|| {
-        Grid::new(grid_title(sensitivity, grid, "Rank flips"), 1, &columns, grid.flips.iter().map(line))
-    })
-}
-
-fn elasticities_grid(sensitivity: &Sensitivity, grid: &Compared, is_detailed: bool) -> Grid {
-    let letters = policy_letters(sensitivity);
-    let cells = || grid.rows.iter().flat_map(|it| &it.cells);
-    // Most lists have no price for some of it, and nobody stores anything under most rules.
-    let is_paid =
-        |part: &VariedRate| *part == VariedRate::Input || cells().any(|it| it.elasticity(*part) != Some(0.0));
-    let parts: Vec<VariedRate> = VariedRate::ALL.into_iter().filter(is_paid).listed();
-    let columns = ["profile", "policy"].into_iter().chain(parts.iter().map(|it| it.name()));
-    let mut rows = Vec::new();
-    for (profile, row) in sensitivity.profiles.iter().zip(&grid.rows) {
-        let shown = if is_detailed { row.cells.len() } else { 1 };
-        for (letter, cell) in letters.iter().zip(&row.cells).take(shown) {
-            let mut line = vec![profile.name.clone(), letter.clone()];
-            line.extend(parts.iter().map(|part| numbers::fixed_or_none(cell.elasticity(*part), 3)));
-            rows.push(line);
-        }
-    }
-    let columns: Vec<String> = columns.map(|it| it.replace('_', " ")).listed();
-    Grid::new(
-        grid_title(sensitivity, grid, "Cost elasticity (% of cost per % of a rate, ±10%)"),
-        2,
-        &columns,
-        rows,
-    )
-}
-
 fn break_even_grid(sensitivity: &Sensitivity) -> Option<Grid> {
     let known = sensitivity.profiles.iter().filter(|it| it.break_even.hit_share_short.is_some());
     let known: Vec<(&str, &BreakEven)> = known.map(|it| (it.name.as_str(), &it.break_even)).listed();
@@ -220,28 +149,12 @@ fn free_price_lists_note(comparison: &Sensitivity) -> Option<String> {
     let (lists, more) =
         if names.len() == 1 { ("price list charges", "") } else { ("price lists charge", ", …") };
     let (n, first) = (names.len(), names.first()?);
-    Some(format!(
-        "{n} {lists} nothing ({first}{more}): no policy is the cheapest there, and --sort cost shows them last."
-    ))
-}
-
-/// Writes a number with three significant digits, or whole where it has more.
-fn format_three_digits(number: f64) -> String {
-    let digits = [1.0, 10.0, 100.0].into_iter().filter(|it| number.abs() >= *it).count();
-    fixed(number, 3 - digits)
+    Some(format!("{n} {lists} nothing ({first}{more}): no policy is the cheapest there."))
 }
 
 /// What the columns mean that do not say so themselves.
-const LEGEND: [(&str, &str); 9] = [
-    ("Δ cost", "the median change against the first policy"),
-    ("results shown", "the share of tool output that prompts show"),
-    ("of limit", "the longest prompt as a share of the limit"),
-    (
-        "labels",
-        "`dominates` and `safe cost win` save without more recovery, `cost only` saves by losing evidence",
-    ),
+const LEGEND: [(&str, &str); 4] = [
     ("as of", "the day the prices were read"),
-    ("until", "the smallest change of one rate that makes another policy the cheapest"),
     ("pauses for 1 h", "pauses beyond the short lifetime from which an entry for an hour costs less"),
     ("fill up from", "prefix tokens from which padding to the shortest cached length pays"),
     ("compact after", "tokens of growth after which a compaction costs least"),
@@ -256,7 +169,7 @@ fn column_legend(grid: &Grid) -> Option<String> {
 }
 
 /// Returns the notes of a comparison.
-pub(super) fn comparison_notes(comparison: &Sensitivity) -> Vec<String> {
+pub(super) fn comparison_notes(comparison: &Sensitivity, is_detailed: bool) -> Vec<String> {
     let mut notes = comparison.skipped.iter().cloned().chain(free_price_lists_note(comparison)).listed();
     let mut rows = comparison.grids.iter().flat_map(|grid| &grid.rows);
     if rows.any(|row| row.cells.iter().any(PriceCell::is_stopped)) {
@@ -279,7 +192,7 @@ pub(super) fn comparison_notes(comparison: &Sensitivity) -> Vec<String> {
             (assumptions/tokenizers.toml). The order of {open} of {neighbours} pairs of neighbouring price lists depends on it.{unknown}"
         ));
     }
-    notes.push(match &comparison.asked {
+    notes.extend(is_detailed.then(|| match &comparison.asked {
         Some(asked) => format!(
             "break-even: a prune removes {} tokens and rewrites {}; a request after {} of a lifetime keeps \
                 an entry alive; {} requests share a prefix; compression makes a prompt {} times smaller; \
@@ -294,29 +207,13 @@ pub(super) fn comparison_notes(comparison: &Sensitivity) -> Vec<String> {
             asked.compaction_miss_share,
         ),
         None => "the suite has no [break_even], so some break-even points are unknown.".to_owned(),
-    });
+    }));
     notes
 }
 
-/// The labels and their names.
-const LABELS: [(Label, &str); 5] = [
-    (Label::Dominates, "dominates"),
-    (Label::SafeCostWin, "safe cost win"),
-    (Label::CostOnly, "cost only"),
-    (Label::Same, "same"),
-    (Label::Loses, "loses"),
-];
-
-/// Returns a label's name; `None` for the baseline and for runs that cannot be compared.
-fn label_name(label: Option<Label>) -> &'static str {
-    LABELS.iter().find(|(it, _)| Some(*it) == label).map_or(NONE, |(_, word)| word)
-}
-
 /// Returns a line for each policy.
-fn savings_grid(sensitivity: &Sensitivity, grid: &Compared, letters: &[String]) -> Grid {
+fn savings_grid(sensitivity: &Sensitivity, grid: &Compared, answer: &PriceAnswer<'_>) -> Grid {
     let remembered = grid.rows.iter().flat_map(|it| &it.cells).find_map(|it| it.remembered.as_ref());
-    let is_priced = |row: &&PriceRow| !row.is_free() && row.cells.iter().any(|cell| cell.rank.is_some());
-    let n_priced = grid.rows.iter().filter(is_priced).count();
     // The range of a number over all profiles; a single number if both ends look the same.
     let range = |policy: &usize, number: fn(&PriceCell) -> Option<f64>, written: fn(f64) -> String| {
         let numbers = || grid.rows.iter().filter_map(|row| number(row.cells.get(*policy)?));
@@ -326,10 +223,9 @@ fn savings_grid(sensitivity: &Sensitivity, grid: &Compared, letters: &[String]) 
         }
     };
     let tokens = |number: f64| numbers::short(number.round() as u64);
-    let n_cheapest = |policy: usize| grid.rows.iter().filter(|row| row.cheapest() == Some(policy)).count();
-    let columns: [Of<'_, usize>; 8] = [
-        ("policy", &|policy| letters[*policy].clone()),
-        ("cheapest under", &|policy| format!("{} of {n_priced}", n_cheapest(*policy))),
+    let columns: [Of<'_, usize>; 7] = [
+        ("policy", &|policy| answer.names[*policy].to_owned()),
+        ("cheapest under", &|policy| format!("{} of {}", answer.n_won(*policy), answer.lists.len())),
         ("Δ cost", &|policy| if *policy == 0 { NONE.to_owned() } else { median_change_text(grid, *policy) }),
         (remembered.map_or("evidence kept", |it| it.heading), &|policy| {
             range(policy, PriceCell::kept, percent)
@@ -337,13 +233,10 @@ fn savings_grid(sensitivity: &Sensitivity, grid: &Compared, letters: &[String]) 
         ("recovery tokens", &|policy| range(policy, PriceCell::recovery_tokens, tokens)),
         ("results shown", &|policy| range(policy, PriceCell::results_shown, percent)),
         ("of limit", &|policy| range(policy, PriceCell::of_limit, percent)),
-        ("labels", &|policy| {
-            if *policy == 0 { "baseline".to_owned() } else { label_counts_text(grid, *policy) }
-        }),
     ];
-    let policies = (0..letters.len()).listed();
+    let policies = (0..answer.names.len()).listed();
     Grid::from_columns(
-        grid_title(sensitivity, grid, "Savings and losses of each policy"),
+        grid_title(sensitivity, grid, "What each policy saves (the median over the price lists) and keeps"),
         1,
         &policies,
         &columns,
@@ -361,15 +254,6 @@ fn median_change_text(grid: &Compared, policy: usize) -> String {
     shares.sort_by(f64::total_cmp);
     let median = shares.get(shares.len() / 2).copied();
     median.and_then(|it| numbers::change(it, 1.0)).unwrap_or_else(|| NONE.to_owned())
-}
-
-/// Counts the profiles by the policy's label.
-fn label_counts_text(grid: &Compared, policy: usize) -> String {
-    let count =
-        |label| grid.rows.iter().filter(|it| !it.is_free() && it.label(policy) == Some(label)).count();
-    let counts = LABELS.iter().map(|(label, word)| (count(*label), word)).filter(|(n, _)| *n > 0);
-    let words: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).listed();
-    if words.is_empty() { NONE.to_owned() } else { words.join(", ") }
 }
 
 #[cfg(test)]

@@ -72,6 +72,10 @@ impl<W: Write> Write for VisibleForm<W> {
     }
 
     fn write_all(&mut self, part: &[u8]) -> io::Result<()> {
+        // Most pieces are marks, names and numbers; a command of a runner has a `#`.
+        if part.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~' if *byte != b'#')) {
+            return self.0.write_all(part);
+        }
         // A piece that is no text has no character to show.
         match std::str::from_utf8(part) {
             Ok(text) => self.0.write_all(foreign::json(text).as_bytes()),
