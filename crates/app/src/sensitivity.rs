@@ -23,6 +23,8 @@ struct PricedLoad {
     failed: Vec<FailedRun>,
     /// By profile.
     counting: Vec<Option<Counting>>,
+    /// The profile of the model that answered it.
+    own: Option<usize>,
 }
 
 /// The sum of loads, which are added in their order; of each, only its table is kept.
@@ -35,12 +37,14 @@ struct PricedSum {
     failed: Vec<FailedRun>,
     /// By profile: how its models count the loads, each way once.
     counting: Vec<Vec<Counting>>,
+    /// The profiles of the models that answered them, of each load one.
+    own: Vec<usize>,
 }
 
 impl PricedSum {
     /// Adds a load, and returns its table.
     fn add_and_tabulate_load(&mut self, load: PricedLoad) -> SensitivityGrid {
-        let PricedLoad { name, cells, n_distinct, n_played, failed, counting } = load;
+        let PricedLoad { name, cells, n_distinct, n_played, failed, counting, own } = load;
         self.cells.resize_with(self.cells.len().max(cells.len()), Vec::new);
         for (own, more) in self.cells.iter_mut().zip(&cells) {
             let n_known = own.len();
@@ -50,6 +54,7 @@ impl PricedSum {
         self.n_distinct = self.n_distinct.max(n_distinct);
         self.n_played += n_played;
         self.failed.extend(failed);
+        self.own.extend(own);
         self.counting.resize_with(self.counting.len().max(counting.len()), Vec::new);
         for (known, one) in self.counting.iter_mut().zip(counting) {
             known.extend(one.filter(|it| !known.contains(it)));
@@ -82,6 +87,7 @@ impl Plan {
         }
         let all = (each.len() > 1).then(|| SensitivityGrid::new(ALL.to_owned(), &sum.cells));
         let counting = |nth: usize| sum.counting.get(nth).cloned().unwrap_or_default();
+        let n_own = |profile: &usize| sum.own.iter().filter(|own| *own == profile).count();
         Ok(Sensitivity {
             policies: self.policies.clone(),
             profiles: (0..self.profiles.len()).map(|it| self.compared_profile(it, counting(it))).listed(),
@@ -89,6 +95,7 @@ impl Plan {
             n_distinct: sum.n_distinct,
             n_simulations: sum.n_played,
             asked: self.break_even,
+            own: distinct(sum.own.iter().copied()).into_iter().max_by_key(n_own),
             skipped: SkippedFile::note(&skipped),
         })
     }
@@ -119,12 +126,16 @@ fn play_and_price(load: &Load, n_plan_policies: usize, progress: Progress<'_>) -
     }
     let load = load.clone().telling_rates();
     let n_distinct = load.n_distinct();
+    let model = load.timeline().and_then(|it| it.main_model());
+    let fit = |(nth, profile): (usize, &Profile)| Some((profile.fits(&model?.name)?, nth));
+    let fits = load.profiles.iter().enumerate().filter_map(fit).max();
     let mut priced = PricedLoad {
         name: load.name.clone(),
         n_played: n_distinct * n_plan_policies * saturated::<usize>(load.trials),
         cells: vec![Vec::with_capacity(n_plan_policies); load.profiles.len()],
         n_distinct,
         counting: (0..load.profiles.len()).map(|it| load.counting(it)).listed(),
+        own: fits.map(|it| it.1),
         ..PricedLoad::default()
     };
     for take in load.takes(&Sinks { bare: true, ..Sinks::default() }, progress).takes {

@@ -26,33 +26,10 @@ pub struct Sensitivity {
     pub n_simulations: usize,
     /// The inputs of the break-even points.
     pub asked: Option<Habits>,
+    /// The profile of the model that answered most of the sessions, if it is among these.
+    pub own: Option<usize>,
     /// Which recordings take no part, and why; nothing if all do.
     pub skipped: Option<String>,
-}
-
-impl Sensitivity {
-    /// Counts the pairs of profiles, next to each other in the order of the first policy's costs on the first load, whose order
-    /// depends on how their models count: of how many, and how many profiles' models count in a way that nobody has published.
-    pub fn open_orders(&self) -> Option<OpenOrders> {
-        let is_counted =
-            self.profiles.iter().any(|it| it.counting.iter().any(|it| *it != Counting::AsRecorded));
-        let rows = self.profiles.iter().zip(&self.grids.first().filter(|_| is_counted)?.rows);
-        let ranges = rows.filter_map(|(profile, row)| {
-            let cost = row.cells.first()?.cost().filter(|it| *it > 0.0)?;
-            Some((cost, profile.shares().map(|it| it * cost), profile.shares() != [1.0; 2]))
-        });
-        let mut ranges: Vec<_> = ranges.collect();
-        ranges.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let is_open = |pair: &&[(f64, [f64; 2], bool)]| {
-            let [(_, cheaper, one), (_, dearer, other)] = pair else { return false };
-            (*one || *other) && cheaper[1] >= dearer[0]
-        };
-        Some(OpenOrders {
-            neighbours: ranges.len().saturating_sub(1),
-            open: ranges.windows(2).filter(is_open).count(),
-            unknown: self.profiles.iter().filter(|it| it.counting.contains(&Counting::Unknown)).count(),
-        })
-    }
 }
 
 /// A profile's part in a comparison.
@@ -67,17 +44,6 @@ pub struct ComparedProfile {
     pub break_even: BreakEven,
     /// By [`VariedRate`]: the rate as a multiple of the input price; `None` where the list has no such rate, or input is free.
     pub ratios: [Option<f64>; VariedRate::ALL.len()],
-}
-
-/// How far an order of profiles depends on how their models count tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenOrders {
-    /// Pairs of profiles next to each other.
-    pub neighbours: usize,
-    /// Pairs whose order depends on it.
-    pub open: usize,
-    /// Profiles of models of which it is not published.
-    pub unknown: usize,
 }
 
 /// Every policy under every profile on one load.
@@ -217,12 +183,6 @@ impl ComparedProfile {
     pub fn counts(&self) -> Option<String> {
         let all: Vec<String> = self.counting.iter().map(|it| it.words()).collect();
         (!all.is_empty()).then(|| all.join(", "))
-    }
-
-    /// Returns the widest ends of a cost's interval, as shares of the cost, by how its models count.
-    fn shares(&self) -> [f64; 2] {
-        let known = self.counting.iter().filter_map(|it| it.shares());
-        known.fold([1.0; 2], |all, it| [all[0].min(it[0]), all[1].max(it[1])])
     }
 }
 

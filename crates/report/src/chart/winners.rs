@@ -28,6 +28,8 @@ pub struct WonList {
     pub policy: PolicyLabel,
     /// How much dearer the policy is that is cheapest under most lists; `None` where it came to no end.
     pub loss: Option<f64>,
+    /// The same in words.
+    pub stays: String,
     /// The ratio in words.
     pub ratio: String,
 }
@@ -44,9 +46,8 @@ impl Picture for Winners {
     }
 
     fn numbers_grid(&self) -> Grid {
-        let row = |it: &WonList| {
-            [it.name.clone(), it.ratio.clone(), it.policy.label.clone(), or_none(it.loss, signed)]
-        };
+        let row =
+            |it: &WonList| [it.name.clone(), it.ratio.clone(), it.policy.label.clone(), it.stays.clone()];
         let stays = format!("{} costs", self.stays);
         let columns = ["price list", self.ratio.as_str(), "cheapest", stays.as_str()];
         Grid::new("", 1, &columns, self.lists.iter().map(row)).with(CellKind::Name, &[2])
@@ -84,10 +85,10 @@ impl Picture for Winners {
                 SvgPath::stroked(stem, ink, 2.0).into(),
                 SvgPath::filled(point, ink).with_outline(ink::PAPER, 1.0).into(),
             ];
-            if loss > 0.0 {
-                scene.add(SceneText::new(at[0] + 9.0, y + 4.0, signed(loss)).faint());
+            if list.loss != Some(0.0) {
+                scene.add(SceneText::new(at[0] + 9.0, y + 4.0, list.stays.clone()).faint());
             }
-            let more = text_if(loss > 0.0, || format!("; {} costs {}", self.stays, signed(loss)));
+            let more = format!("; {}: {}", self.stays, list.stays);
             scene.add_spot_with_tip(format!("{}: {}{more}", list.name, list.policy.label), false, marks);
         }
         scene.height = bottom + 44.0;

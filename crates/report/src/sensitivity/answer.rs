@@ -7,7 +7,6 @@ use crate::prelude::*;
 use crate::verdict::{MIN_EVIDENCE, format_trimmed_percent};
 use ctxsim_engine::measure::floor::Floor;
 use ctxsim_engine::measure::sensitivity::{PriceRow, Sensitivity, TurningPoint};
-use ctxsim_input::profile::Counting;
 use ctxsim_input::profile::price::VariedRate;
 
 /// What a policy must keep to be called the cheapest.
@@ -22,7 +21,7 @@ const RATES: [(VariedRate, &str); 4] = [
 ];
 
 /// The most turning points that are told.
-const TURNS: usize = 3;
+const TURNS: usize = 2;
 
 /// Who is cheapest under most price lists on one load, and where that turns.
 pub(super) struct PriceAnswer<'s> {
@@ -32,7 +31,7 @@ pub(super) struct PriceAnswer<'s> {
     pub(super) names: Vec<&'s str>,
     /// The policy that is cheapest under most lists.
     pub(super) best: usize,
-    /// The list whose turning points are told: the first that counts tokens as they were recorded, or else the first under which the best is.
+    /// The list whose turning points are told: that of most sessions, or else the first under which the best is cheapest.
     reference: usize,
     turns: Vec<TurningPoint>,
     /// The rate whose ratio to input turns the answer first.
@@ -49,7 +48,7 @@ pub(super) struct ListAnswer<'s> {
     pub(super) cost: f64,
     /// The change of the winner's cost against the first policy's.
     pub(super) change: f64,
-    /// How much dearer the policy is that is cheapest under most lists.
+    /// How much dearer the policy is that is cheapest under most lists; `None` where it keeps too little, or comes to no end.
     pub(super) loss: Option<f64>,
     /// The deciding rate as a multiple of the input price.
     pub(super) ratio: Option<f64>,
@@ -63,12 +62,8 @@ impl<'s> PriceAnswer<'s> {
         let n_won = |policy: &usize| winners.iter().filter(|it| **it == Some(*policy)).count();
         // Of as many, the first.
         let best = (0..comparison.policies.len()).rev().max_by_key(n_won).filter(|it| n_won(it) > 0)?;
-        let is_recorded = |nth: &usize| {
-            let counting = &comparison.profiles[*nth].counting;
-            winners[*nth].is_some() && counting.as_slice() == [Counting::AsRecorded]
-        };
-        let recorded = (0..winners.len()).find(is_recorded);
-        let reference = recorded.or_else(|| winners.iter().position(|it| *it == Some(best)))?;
+        let own = comparison.own.filter(|it| winners[*it].is_some());
+        let reference = own.or_else(|| winners.iter().position(|it| *it == Some(best)))?;
         let turns = grid.rows[reference].turning_points(FLOOR, &RATES.map(|it| it.0));
         let deciding = turns.first().map_or(VariedRate::CacheRead, |it| it.part);
         let mut lists = Vec::new();
@@ -76,10 +71,12 @@ impl<'s> PriceAnswer<'s> {
             let Some((winner, cost)) = winner.and_then(|it| Some((it, row.cells[it].cost()?))) else {
                 continue;
             };
-            let over = |other: usize| row.cells[other].cost().map(|it| it / cost - 1.0);
+            let stays =
+                Some(&row.cells[best]).filter(|it| winner == best || FLOOR.passes(it.evidence_kept()));
+            let loss = stays.and_then(|it| Some(it.cost()? / cost - 1.0));
             let change = row.cells[0].cost().map_or(0.0, |first| cost / first - 1.0);
             let ratio = profile.ratios[deciding as usize];
-            lists.push(ListAnswer { name: &profile.name, winner, cost, change, loss: over(best), ratio });
+            lists.push(ListAnswer { name: &profile.name, winner, cost, change, loss, ratio });
         }
         let key = |it: &ListAnswer<'_>| it.ratio.unwrap_or(f64::INFINITY);
         lists.order_by(|one, other| key(one).total_cmp(&key(other)));
@@ -104,13 +101,12 @@ impl<'s> PriceAnswer<'s> {
 
     /// Says where that turns, what the best keeps, and what is cheaper below the floor, a sentence each.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let turns = self.turns.iter().take(TURNS).filter_map(|it| self.turning_sentence(it)).listed();
+        let turns = self.turns.iter().enumerate().filter_map(|(nth, it)| self.turning_sentence(it, nth == 0));
+        let turns = turns.take(TURNS).listed();
         let reference = &self.comparison.profiles[self.reference].name;
-        let none = format!(
-            "No single price, of cache reads, cache writes or output beside input, would change that under {reference}."
-        );
-        let is_alone = self.names.len() < 2;
-        let turns = if turns.is_empty() && !is_alone { vec![none] } else { turns };
+        let none =
+            format!("No price of cache reads, cache writes or output would change that under {reference}.");
+        let turns = if turns.is_empty() && self.names.len() > 1 { vec![none] } else { turns };
         let kept = or_nothing(self.kept_range(), |[low, high]| {
             let to = if low == high { String::new() } else { format!(" to {high}") };
             format!("It keeps {low}{to} of the needed evidence.")
@@ -120,34 +116,42 @@ impl<'s> PriceAnswer<'s> {
         turns.into_iter().chain([kept]).chain(self.below_floor_sentence()).listed()
     }
 
-    /// Says at which ratio to the input price another policy is the cheapest, and which lists are on either side.
-    fn turning_sentence(&self, turn: &TurningPoint) -> Option<String> {
+    /// Says at which ratio to the input price another policy is the cheapest, and which lists are on either side; nothing of one that no list
+    /// reaches, unless it is the nearest.
+    fn turning_sentence(&self, turn: &TurningPoint, is_nearest: bool) -> Option<String> {
         let at = turn.part as usize;
         let profile = &self.comparison.profiles[self.reference];
         let now = profile.ratios[at]?;
         let ratio = now * turn.factor;
         let others =
-            self.comparison.profiles.iter().filter_map(|it| Some((it.ratios[at]?, it.name.as_str())));
-        let others = others.filter(|it| it.1 != profile.name).listed();
-        let near = |it: Option<&(f64, &str)>| it.map(|it| format!("{} {}", it.1, format_three_digits(it.0)));
-        let below = others.iter().filter(|it| it.0 < ratio).max_by(|one, other| one.0.total_cmp(&other.0));
-        let above = others.iter().filter(|it| it.0 >= ratio).min_by(|one, other| one.0.total_cmp(&other.0));
-        let around = [near(below), near(above)].into_iter().flatten().listed().join(", ");
-        let around = text_if(!around.is_empty(), || format!("; lists around that: {around}"));
-        let paid = RATES.iter().find(|it| it.0 == turn.part)?.1;
-        let more = if turn.factor > 1.0 { "more" } else { "less" };
+            || self.comparison.profiles.iter().filter_map(|it| Some((it.ratios[at]?, it.name.as_str())));
+        let below = others().filter(|it| it.0 < ratio).max_by(|one, other| one.0.total_cmp(&other.0));
+        let above = others().filter(|it| it.0 >= ratio).min_by(|one, other| one.0.total_cmp(&other.0));
+        let beyond = if turn.factor > 1.0 { above } else { below };
+        if beyond.is_none() && !is_nearest {
+            return None;
+        }
+        let near = [below, above].into_iter().flatten();
+        let near = near.map(|(ratio, name)| format!("{name} at {}", format_three_digits(ratio))).listed();
+        let lists = if beyond.is_some() { "nearest lists" } else { "no list goes so far, the nearest" };
+        let own = self.grid.rows[self.reference].cheapest_keeping(FLOOR)?;
+        let own = text_if(own != self.best, || format!("{} is, and ", self.names[own]));
         Some(format!(
-            "Under {}, {} would be once {paid} cost {more} than {} of the input price (now {}{around}).",
+            "Under {}, {own}that turns to {} where {} cost {} than {} of the input price (now {}; {lists}: {}).",
             profile.name,
             self.names[turn.policy],
+            RATES.iter().find(|it| it.0 == turn.part)?.1,
+            if turn.factor > 1.0 { "more" } else { "less" },
             format_three_digits(ratio),
-            format_three_digits(now)
+            format_three_digits(now),
+            near.join(", ")
         ))
     }
 
     /// Returns the least and the most that the best keeps, in words.
     fn kept_range(&self) -> Option<[String; 2]> {
-        let kept = || self.charging_rows().filter_map(|it| it.cells.get(self.best)?.kept());
+        let won = || self.charging_rows().filter(|it| it.cheapest_keeping(FLOOR) == Some(self.best));
+        let kept = || won().filter_map(|it| it.cells.get(self.best)?.kept());
         Some([kept().reduce(f64::min)?, kept().reduce(f64::max)?].map(percent))
     }
 
@@ -164,6 +168,11 @@ impl<'s> PriceAnswer<'s> {
         let listed = below.join(", ");
         (!below.is_empty())
             .then(|| format!("Cheaper under some lists, but below {floor} of the evidence: {listed}."))
+    }
+
+    /// Says of the best where it keeps too little.
+    pub(super) fn below_floor(&self) -> String {
+        format!("below {}", format_trimmed_percent(FLOOR.0))
     }
 
     fn charging_rows(&self) -> impl Iterator<Item = &'s PriceRow> {

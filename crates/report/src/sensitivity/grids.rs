@@ -5,10 +5,11 @@ use super::answer::{ListAnswer, PriceAnswer, format_three_digits};
 use crate::ALL;
 use crate::prelude::*;
 use ctxsim_engine::measure::BreakEven;
-use ctxsim_engine::measure::sensitivity::{OpenOrders, PriceCell, PriceRow, Sensitivity};
+use ctxsim_engine::measure::sensitivity::{PriceCell, PriceRow, Sensitivity};
+use ctxsim_input::profile::Counting;
 
 /// The most price lists of a first look that another policy wins.
-const SHOWN: usize = 8;
+const SHOWN: usize = 7;
 
 /// The columns that are hidden if there is not enough room, in this order.
 const LEAVING: [&str; 7] = [
@@ -81,14 +82,14 @@ const EACH: &str = "The cheapest under each price list";
 
 /// Returns who is cheapest under some price lists, in the order of the ratio that decides; `None` of none.
 fn lists_grid(answer: &PriceAnswer<'_>, what: &str, lists: &[&ListAnswer<'_>]) -> Option<Grid> {
-    let [best, ratio] = [answer.names[answer.best], answer.deciding_name()];
+    let ratio = answer.deciding_name();
     let columns: [Of<'_, &ListAnswer<'_>>; 6] = [
         ("price list", &|it| it.name.to_owned()),
         (&format!("{ratio} ÷ input"), &|it| or_none(it.ratio, format_three_digits)),
         ("cheapest", &|it| answer.names[it.winner].to_owned()),
         ("cost USD", &|it| fixed(it.cost, numbers::decimals(it.cost).min(4))),
         ("Δ cost", &|it| if it.winner == 0 { NONE.to_owned() } else { signed(it.change) }),
-        (&format!("{best} costs"), &|it| or_none(it.loss, signed)),
+        ("staying costs", &|it| it.loss.map_or_else(|| answer.below_floor(), signed)),
     ];
     let title = format!("{what} · {}", answer.subject());
     (!lists.is_empty()).then(|| Grid::from_columns(title, 1, lists, &columns).with(CellKind::Name, &[2]))
@@ -183,13 +184,14 @@ pub(super) fn comparison_notes(comparison: &Sensitivity, is_detailed: bool) -> V
         let none = "declares no evidence needs: do not judge it by cost alone";
         notes.push(format!("{silent}: this scenario {none}."));
     }
-    if let Some(OpenOrders { neighbours, open, unknown }) = comparison.open_orders() {
+    let counting = || comparison.profiles.iter().flat_map(|it| &it.counting);
+    if counting().any(|it| *it != Counting::AsRecorded) {
+        let unknown = counting().filter(|it| **it == Counting::Unknown).count();
         let unknown = text_if_any(unknown, |n| {
-            format!(" Nobody has published how the models of {n} count: these stand with the recorded sizes.")
+            format!("; of {n}, nobody has published how, so they stand with the recorded sizes")
         });
         notes.push(format!(
-            "tokens: sizes are counted anew where another family's models count differently \
-            (assumptions/tokenizers.toml). The order of {open} of {neighbours} pairs of neighbouring price lists depends on it.{unknown}"
+            "Where another family's models count tokens differently, sizes are counted anew (assumptions/tokenizers.toml){unknown}."
         ));
     }
     notes.extend(is_detailed.then(|| match &comparison.asked {

@@ -4,15 +4,13 @@ use super::answer::{ListAnswer, PriceAnswer, format_three_digits};
 use super::grids::{
     comparison_notes, counts_heading, detail_grids, first_grids, format_count, lettered_policies,
 };
-use super::{ALL, Compared};
 use crate::chart::draw_chart;
 use crate::chart::names::PolicyLabel;
 use crate::chart::winners::{Winners, WonList};
-use crate::effects::{PolicyChanges, change_spread_grid};
 use crate::page::{Card, Page, PagePart, PagePiece};
 use crate::prelude::*;
 use crate::template;
-use ctxsim_engine::measure::sensitivity::{PriceRow, Sensitivity};
+use ctxsim_engine::measure::sensitivity::Sensitivity;
 
 /// Returns the comparison as a page.
 ///
@@ -23,8 +21,7 @@ pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let won = answer.as_ref().filter(|it| it.lists.len() > 1).map(cheapest_by_price_list);
     let won = won.map(|it| draw_chart("cheapest", &it));
     let first = answer.as_ref().map_or_else(Vec::new, |it| first_grids(it, comparison));
-    let changes = comparison.grids.first().and_then(|grid| cost_changes_grid(comparison, grid));
-    let grids = first.into_iter().chain(changes).chain(detail_grids(answer.as_ref(), comparison));
+    let grids = first.into_iter().chain(detail_grids(answer.as_ref(), comparison));
     let tables = grids.flat_map(|mut grid| {
         let words = grid.more.take().map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
@@ -57,6 +54,7 @@ fn cheapest_by_price_list(answer: &PriceAnswer<'_>) -> Winners {
         name: it.name.to_owned(),
         policy: label(it.winner),
         loss: it.loss,
+        stays: it.loss.map_or_else(|| answer.below_floor(), signed),
         ratio: or_none(it.ratio, format_three_digits),
     };
     let policies = (0..answer.names.len()).map(|nth| (label(nth), answer.n_won(nth))).listed();
@@ -67,23 +65,4 @@ fn cheapest_by_price_list(answer: &PriceAnswer<'_>) -> Winners {
         policies,
         lists: answer.lists.iter().map(won).listed(),
     }
-}
-
-/// Returns the changes in cost that each policy makes under the price lists.
-fn cost_changes_grid(comparison: &Sensitivity, grid: &Compared) -> Option<Grid> {
-    let under_lists = |nth: usize| PolicyChanges {
-        policy: comparison.policies[nth].clone(),
-        changes: grid.rows.iter().filter_map(|row| cost_change(row, nth)).listed(),
-    };
-    let (base, load) = (&comparison.policies[0], &grid.load);
-    let subject = if load == ALL { "all scenarios" } else { load };
-    let title = format!("Change in cost against {base} under the price lists · {subject}");
-    change_spread_grid(title, "price lists", (1..comparison.policies.len()).map(under_lists).listed())
-}
-
-/// Returns the change in a policy's cost under a price list that is not free.
-fn cost_change(row: &PriceRow, policy: usize) -> Option<f64> {
-    let (own, first) = (row.cells.get(policy)?, row.cells.first()?);
-    let change = own.cost()? / first.cost()? - 1.0;
-    (!row.is_free() && own.did_as_much_as(first) && change.is_finite()).then_some(change)
 }
