@@ -10,6 +10,7 @@ mod asked;
 pub mod edit;
 pub mod files;
 mod in_force;
+pub(crate) mod in_run;
 mod measured;
 mod menu;
 mod play;
@@ -34,7 +35,7 @@ use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
 pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
 pub use measured::{ChangedSession, PlayedSessions, TriedChoice};
-pub(super) use play::{CostedLog, LogData, costs_under_settings, read_log_data};
+pub(super) use play::{CostedLog, LogData, costs_under_settings, play_load_with_menu, read_log_data};
 
 /// Why a session is left out that another agent made than the one that is named.
 const OF_ANOTHER: &str = "of another agent";

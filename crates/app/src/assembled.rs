@@ -61,7 +61,11 @@ impl Plan {
             references: self.references.clone(),
             oracles: distinct(oracles.map(|it| it.name.clone())),
             schedules: distinct(schedules.map(|it| it.name.clone())),
-            titles: policies().filter_map(title).collect(),
+            titles: policies()
+                .filter_map(title)
+                .chain(self.settings.iter().flat_map(|it| it.titles()))
+                .collect(),
+            plays_settings: self.settings.is_some(),
             baseline: self.policies[0].clone(),
             has_sum: self.has_sum,
             is_ranked: self.is_ranked,
@@ -125,6 +129,7 @@ pub(super) fn assemble_report(head: &PartHead, gathered: GatheredResults) -> Rep
         losses,
         oracles: head.oracles.clone(),
         titles: head.titles.clone(),
+        plays_settings: head.plays_settings,
         is_ranked: head.is_ranked,
         min_evidence: head.min_evidence,
         ..report

@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 
+use crate::advise::in_run::RunSettings;
 use crate::models::{ModelProfiles, ProfileOfModels};
 use crate::named::{InputNames, NamedScenario, dedup_and_name_inputs, dedup_and_name_scenarios};
 use crate::overrides::{NamedPolicies, OverrideUse, read_overrides};
@@ -133,6 +134,12 @@ impl Plan {
             work.found.problems.extend(suite.locate_problems(guards.about_nothing));
         }
         work.found.fail_if_any()?;
+        // Whoever names sessions of an agent alone asks what can be set.
+        let asks_of_agents = comparison.suite.is_none() && comparison.policies.is_empty();
+        let is_own = |it: &NamedScenario| is_recording(it) && !matches!(it.loaded.origin, Origin::Bundled(_));
+        let asks_of_agents =
+            asks_of_agents && !loaded_scenarios.is_empty() && loaded_scenarios.iter().all(is_own);
+        let settings = asks_of_agents.then(|| RunSettings::new(catalog)).transpose()?;
         let (scenarios, unplayed) = entry::partition_playable_scenarios(scenarios, &mut work.found.problems);
         work.found.fail_if_any()?;
         Ok(Self {
@@ -157,6 +164,7 @@ impl Plan {
             skipped: skipped.into_iter().chain(unplayed).listed(),
             as_recorded: Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?),
             models: Arc::new(models),
+            settings: settings.map(Arc::new),
             selection,
         })
     }

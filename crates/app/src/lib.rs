@@ -37,10 +37,13 @@ mod watch;
 mod written_loads;
 
 use crate::prelude::*;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 
+use advise::AdviceRequest;
+use advise::in_run::{self, RunSettings};
 use assembled::{GatheredResults, LoadResults, assemble_report};
 use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_input::suite::{Figure, Habits, Reference};
@@ -155,6 +158,8 @@ pub struct Plan {
     as_recorded: Arc<Policy>,
     /// The profiles that stand for models of recordings.
     models: Arc<ModelProfiles>,
+    /// The settings of agents that are played in the place of policies that nobody named.
+    settings: Option<Arc<RunSettings>>,
     /// Which recorded sessions take part.
     selection: Selection,
 }
@@ -231,7 +236,14 @@ impl Plan {
         progress: Progress<'_>,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
-        self.map_loads_opened_by(threads, progress, |entry| self.open(entry), map_load)
+        let one = |load: &Load, progress: Progress<'_>| map_load(&self.as_played(load), progress);
+        self.map_loads_opened_by(threads, progress, |entry| self.open(entry), one)
+    }
+
+    /// Returns a load as it is played: under the settings of its agent, where nobody named a policy.
+    fn as_played<'l>(&self, load: &'l Load) -> Cow<'l, Load> {
+        let own = self.settings.as_ref().and_then(|it| it.applied_to(load));
+        own.map_or(Cow::Borrowed(load), Cow::Owned)
     }
 
     /// The same, each load with itself under each of some assumptions about requests that no log has; recordings are read once.
@@ -397,25 +409,37 @@ impl Plan {
         wants_rows: impl Fn(&Load) -> bool + Sync,
         map_takes: impl Fn(&Load, &[Take]) -> T + Sync,
     ) -> Result<(Report, Vec<T>)> {
-        let open = |entry: &ReadyLoad| self.open(entry);
+        let asked = AdviceRequest { min_evidence: verdict::MIN_EVIDENCE, ..AdviceRequest::default() };
+        let menus = self.settings.as_ref().map(|it| it.menus(&asked)).transpose()?;
+        let open = |entry: &ReadyLoad| match &self.settings {
+            None => self.open(entry),
+            Some(settings) => self.open_with_projects(entry, |it| settings.has_project_folders(it)),
+        };
         let one = |load: &Load, progress: Progress<'_>| {
-            let taken = self.play_load(load, wants_rows(load), progress);
+            let played = self.as_played(load);
+            let taken = self.play_load(&played, wants_rows(&played), progress);
             let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
-            let made = map_takes(load, &taken.takes);
-            let results = LoadResults::from_runs(load, taken.into_runs(), session);
-            (results, (contrast::explain_args_by_load_profile(load), made))
+            let made = map_takes(&played, &taken.takes);
+            let results = LoadResults::from_runs(&played, taken.into_runs(), session);
+            let tried =
+                menus.as_ref().and_then(|it| advise::play_load_with_menu(load, it, progress).transpose());
+            (results, (contrast::explain_args_by_load_profile(&played), made, tried))
         };
         let (loads, skipped) =
             self.map_loads_watched(threads, &PlanWatcher::new(watch), open, one, |it| it)?;
         let mut gathered = GatheredResults::default();
         gathered.skipped = skipped;
         let (mut made, mut explained) = (Vec::with_capacity(loads.len()), Vec::new());
-        for (load, (of_load, one)) in loads {
+        let mut tried = Vec::new();
+        for (load, (of_load, one, menu)) in loads {
             gathered.add_load(load);
             explained.extend(of_load);
             made.push(one);
+            tried.extend(menu.transpose()?);
         }
         let mut report = assemble_report(&self.report_head(verdict::MIN_EVIDENCE), gathered);
+        let advised = menus.map(|it| in_run::advise_on_played(&it, &tried)).transpose()?;
+        report.judge_policies(advised.unwrap_or_default());
         report.explains = ExplainCommands {
             policies: self.policies.iter().cloned().zip(self.arguments.iter().cloned()).collect(),
             loads: explained.into_iter().collect(),
@@ -427,7 +451,8 @@ impl Plan {
 
     /// Plays a load under all policies and profiles.
     fn play_load(&self, load: &Load, keeps_rows: bool, progress: Progress<'_>) -> Taken {
-        let billed = load.is_under_own_model.then_some(&*self.as_recorded);
+        // What is played from the cache that bills show is not what bills are compared with.
+        let billed = (load.is_under_own_model && self.settings.is_none()).then_some(&*self.as_recorded);
         load.takes(&Sinks { billed, rows: keeps_rows, settings: true, ..Sinks::default() }, progress)
     }
 }

@@ -179,7 +179,8 @@ impl Plan {
 
     /// Plays a load.
     fn play_load_as_part(&self, load: &Load) -> Result<LoadResult> {
-        let taken = self.play_load(load, false, &|_, _| {});
+        let played = self.as_played(load);
+        let taken = self.play_load(&played, false, &|_, _| {});
         let session = session_report(load, &self.as_recorded, &self.models, taken.billed.as_deref());
         let runs = taken.into_runs();
         if runs.iter().any(|it| it.findings.is_some()) {
@@ -287,7 +288,9 @@ impl Plan {
     pub fn rules_digest(&self, min_evidence: f64) -> String {
         let policies = self.scenarios.first().map(|it| &it.policies);
         let (profiles, models, selection) = (&self.profiles, &self.models, &self.selection);
-        let text = format!("{VERSION}{policies:?}{profiles:?}{models:?}{selection:?}{min_evidence}");
+        let settings = &self.settings;
+        let text =
+            format!("{VERSION}{policies:?}{profiles:?}{models:?}{selection:?}{min_evidence}{settings:?}");
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 

@@ -2,7 +2,7 @@
 
 pub mod saved;
 mod whom;
-mod words;
+pub(crate) mod words;
 
 use crate::prelude::*;
 pub use ctxsim_engine::measure::month::Basis;

@@ -2,6 +2,7 @@
 
 mod kinds;
 
+use super::advise::words::recommendation_card;
 use super::carried::FilledKind;
 use super::chart::requests::{RequestBars, RunRequests};
 use super::chart::{self, ChartData, PageChart};
@@ -39,11 +40,14 @@ const DEFAULT: &str = "default";
 pub fn html_page(report: &Report, detail: Detail, traces: &Traces) -> Result<String, template::Error> {
     let source = ChartData::new(report, detail, &traces.runs);
     let PageCharts { carrying, others, left_out } = PageCharts::new(&source, traces);
+    let is_several = report.advised.len() > 1;
+    let advised =
+        report.advised.iter().map(|it| recommendation_card(it, is_several.then(|| it.agent.clone())));
     let page = Page {
         command: "run",
         title: page_title(report),
         about: comparison_description(report),
-        answers: verdict_cards(report),
+        answers: advised.chain(verdict_cards(report)).listed(),
         rests_on: basis_sentences(report),
         parts: vec![
             PagePart::picture(PagePiece::pictures(carrying)),

@@ -71,6 +71,8 @@ use ctxsim_engine::take::FailedRun;
 use ctxsim_input::suite::{Figure, Reference};
 use ctxsim_timeline::import::{LossReason, may_be_billed};
 
+use crate::advise::AgentAdvice;
+use crate::lever::Lever;
 use crate::prelude::*;
 
 pub use as_logged::BillAsLogged;
@@ -119,6 +121,12 @@ pub struct Report {
     pub oracles: Vec<String>,
     /// What policies are called for a reader, by name, if their files say it.
     pub titles: IndexMap<String, String>,
+    /// Whether settings of agents are played in the place of policies that nobody named.
+    pub plays_settings: bool,
+    /// What is advised of the settings of each agent, of which some are played.
+    pub advised: Vec<AgentAdvice>,
+    /// What the rule says of policies on recorded sessions, by the profile of their table and their name.
+    pub levers: IndexMap<(String, String), Lever>,
     /// The share of evidence that a policy must keep to be recommended.
     pub min_evidence: f64,
     /// The columns of its tables; empty for the usual ones.

@@ -2,6 +2,8 @@
 //!
 //! Verdicts stand first, then what was read, the tables, guards and notes, and where to look further.
 
+use super::advise::AgentAdvice;
+use super::advise::words::recommendation_blocks;
 use super::blocks::{Block, GuardsBlock, MeasuredBlock, blocks_to_markdown, draw_blocks};
 use super::chart::requests::RunRequests;
 use super::names::names_without_folders;
@@ -11,6 +13,9 @@ use crate::prelude::*;
 
 /// The most notes on a terminal, unless details are asked for.
 const NOTES: usize = 3;
+
+/// How much of advice is said: what to do, and what it saves.
+const SAID: usize = 2;
 
 /// How a run is drawn on a terminal.
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,9 +118,14 @@ fn terminal_blocks(report: &Report, layout: RunLayout<'_>, max_notes: usize) -> 
     blocks
 }
 
-/// Returns the verdicts, what to repair, and what was read.
+/// Returns what is advised of settings, the verdicts, what to repair, and what was read.
 fn answer_blocks(report: &Report, is_brief: bool) -> Vec<Block> {
+    let agent = |advice: &AgentAdvice| {
+        let name = (report.advised.len() > 1).then(|| Block::Head(advice.agent.clone()));
+        name.into_iter().chain(recommendation_blocks(advice).into_iter().take(SAID))
+    };
     let verdicts = report.verdict_answers_and_details().into_iter().map(Block::Verdict);
+    let verdicts = report.advised.iter().flat_map(agent).chain(verdicts);
     let repair = Block::Marked("Repair: ", Tint::Plain, report.memory_repair_lines());
     let sessions = if is_brief { report.sessions_summary() } else { report.sessions_description() };
     verdicts.chain([repair, Block::Facts(sessions)]).listed()

@@ -60,6 +60,8 @@ pub struct Section {
     pub decimals: usize,
     /// The policies; the first is the baseline.
     pub lines: Vec<TableLine>,
+    /// Settings that change nothing in it, and are no lines.
+    pub without_effect: Vec<String>,
     /// How far the sessions behind it carry what it says.
     pub trust: TableTrust,
 }
@@ -142,7 +144,9 @@ impl Section {
     pub fn shortened_ranking_and_note(&self) -> Option<(Self, String)> {
         let n_others = self.lines.len().saturating_sub(1);
         if !self.is_ranked || n_others <= SHOWN {
-            return None;
+            let idle = self.without_effect.join(", ");
+            return (!idle.is_empty())
+                .then(|| (self.clone(), format!("No effect in these sessions: {idle}.")));
         }
         let (idle, acting): (Vec<_>, Vec<_>) = self.lines.iter().skip(1).partition(|it| it.is_idle);
         let n_dearer = acting.len().saturating_sub(SHOWN);
@@ -298,9 +302,22 @@ impl Report {
             }
             line
         });
+        let under = profile.unwrap_or(OWN).to_owned();
+        let is_same = |line: &TableLine| {
+            let is_base = |base: &Tally| base.costs == line.tally.costs && base.sums == line.tally.sums;
+            let is_judged = sums.first_policy() != Some(&line.policy) && !self.oracles.contains(&line.policy);
+            self.plays_settings && is_judged && base.is_some_and(is_base)
+        };
+        let (idle, mut lines): (Vec<_>, Vec<_>) = lines.partition(is_same);
+        for line in lines.iter_mut().filter(|_| !group.is_part) {
+            let lever = self.levers.get(&(under.clone(), line.policy.clone()));
+            if let Some((spread, lever)) = line.spread.as_mut().zip(lever) {
+                spread.interval = lever.interval;
+            }
+        }
         let mut section = Section {
             load: group.title.clone(),
-            profile: profile.unwrap_or(OWN).to_owned(),
+            profile: under,
             as_of: numbers::days(first.iter().map(|it| it.as_of)),
             scenarios: first.len(),
             members: first.iter().filter(|_| self.folded.is_none()).map(|it| it.scenario.to_owned()).listed(),
@@ -308,7 +325,8 @@ impl Report {
             is_ranked: self.is_ranked,
             columns: self.columns.clone(),
             decimals: self.usd_decimals(),
-            lines: lines.listed(),
+            lines,
+            without_effect: idle.into_iter().map(|it| it.policy).listed(),
             trust: TableTrust::new(&self.sessions.iter().listed(), &first),
         };
         if self.is_ranked {

@@ -1,5 +1,6 @@
 //! A table's answer in words: which policy to take, why, and how far to trust it.
 
+use super::advise::AgentAdvice;
 use super::decide::SessionEffect;
 use super::decide::beside::{ComparedSession, judge_compared_sessions};
 use super::lever::{Lever, Word};
@@ -62,6 +63,9 @@ pub struct PolicyChoice {
     pub shown: String,
     /// By which share its cost differs from the first one's; none for the first one.
     pub change: Option<f64>,
+    /// The change to expect of later sessions, where that is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<f64>,
     /// The same with every recorded compaction as recorded, if the policy avoids any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change_as_recorded: Option<f64>,
@@ -112,6 +116,19 @@ impl Report {
     pub fn verdicts_of(&self, sections: &[Section]) -> Vec<Verdict> {
         let whole = sections.iter().filter(|it| !it.is_part && it.lines.len() > 1);
         whole.map(|it| Verdict::new(it, self)).listed()
+    }
+
+    /// Judges the policies of the tables of recorded sessions, each once; a setting among all that can be set, as it is advised.
+    pub fn judge_policies(&mut self, advised: Vec<AgentAdvice>) {
+        self.advised = advised;
+        let settings = self.advised.iter().flat_map(|it| &it.levers).filter(|it| it.set.len() == 1);
+        let settings: IndexMap<String, Lever> = settings.map(|it| (it.set[0].clone(), it.clone())).collect();
+        for section in self.sections(Detail::Groups).iter().filter(|it| !it.is_part) {
+            let judged =
+                if self.advised.is_empty() { self.levers_by_policy(section) } else { settings.clone() };
+            let keyed = judged.into_iter().map(|(policy, lever)| ((section.profile.clone(), policy), lever));
+            self.levers.extend(keyed);
+        }
     }
 
     /// Returns what the rule says of the policies of a table of recorded sessions, by their names; of runs that were folded, nothing is
@@ -253,11 +270,11 @@ impl Verdict {
         known.order_by(|one, other| one.0.total_cmp(&other.0));
         let names: Vec<&str> = section.lines.iter().map(|it| it.policy.as_str()).listed();
         let shown: IndexMap<&str, &str> = names.iter().copied().zip(names_without_folders(&names)).collect();
-        let levers = report.levers_by_policy(section);
         let choice = |line: &&TableLine| {
             let own = !is_first(line);
             let change = own.then(|| section.relative_cost_change(line)).flatten();
-            let lever = levers.get(&line.policy).filter(|it| it.word.is_some());
+            let lever = report.levers.get(&(section.profile.clone(), line.policy.clone()));
+            let lever = lever.filter(|it| it.word.is_some());
             PolicyChoice {
                 policy: line.policy.clone(),
                 title: report.titles.get(&line.policy).cloned(),
@@ -271,9 +288,13 @@ impl Verdict {
                 evidence_kept: line.tally.evidence_kept(),
                 task_kept: line.tally.task_kept().filter(|it| *it < 1.0),
                 is_open: change.is_some_and(|change| line.assumed.turns(change)),
+                expected: lever
+                    .and_then(|it| it.expected)
+                    .filter(|it| Some(*it) != lever.and_then(|it| it.change)),
                 word: lever.and_then(|it| it.word),
                 why: lever.map(|it| it.why.clone()),
-                apply: line.apply.as_deref().cloned(),
+                // What can be set is pasted as advice says.
+                apply: line.apply.as_deref().filter(|_| !report.plays_settings).cloned(),
             }
         };
         let mut keep_more: Vec<&TableLine> = known.iter().map(|it| it.1).listed();
@@ -412,7 +433,8 @@ impl Verdict {
         let cheaper = best.cheaper.map(|it| (it * self.scenarios as f64).round());
         let cheaper = cheaper.map_or_else(String::new, |n| format!("; cheaper in {n} of {}", self.scenarios));
         let zero = if low < 0.0 && high > 0.0 { opposite } else { "" };
-        Some(format!("{what} {} to {}{by}{cheaper}{zero}", signed(low), signed(high)))
+        let expected = best.expected.map_or_else(String::new, |it| format!("expect {}; ", signed(it)));
+        Some(format!("{expected}{what} {} to {}{by}{cheaper}{zero}", signed(low), signed(high)))
     }
 
     /// Names the policies that save by losing evidence.

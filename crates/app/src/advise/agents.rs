@@ -22,6 +22,9 @@ pub struct Agent {
     pub formats: Vec<String>,
     /// The bundled policies that are its own; every setting of these is a setting here, or is left out with the reason.
     pub policies: Vec<String>,
+    /// What a run plays of it where nobody names a policy: `KEY=VALUE`, at most six.
+    #[serde(default)]
+    pub run: Vec<String>,
     /// The day on which the sources were read.
     pub as_of: String,
     /// Where the settings come from.

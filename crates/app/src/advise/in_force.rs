@@ -171,6 +171,17 @@ impl SettingPolicies<'_> {
         self.merge_parts(parts)
     }
 
+    /// Returns the policy of one value of one setting, `KEY=VALUE`, under that name.
+    ///
+    /// # Errors
+    /// The setting's policy is broken, or its base is unknown.
+    pub(super) fn named_policy(self, pair: &str, is_sub_agent: bool) -> Result<Arc<Policy>> {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, UNSET));
+        let values = SettingValues::from([(key.to_owned(), value.to_owned())]);
+        let policy = self.policy_for_values(&values, is_sub_agent)?;
+        Ok(Arc::new(Policy::new(&PolicyFile { name: pair.to_owned(), ..PolicyFile::clone(&policy) })?))
+    }
+
     /// Returns whether parts edit prompts, so that the harness compacts them elsewhere.
     fn has_prompt_edits(self, parts: &[PolicyFile]) -> Result<bool> {
         for part in parts {

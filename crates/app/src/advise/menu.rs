@@ -169,7 +169,7 @@ impl<'c> SettingMenu<'c> {
 type LazyMenu<'c> = OnceLock<Result<SettingMenu<'c>, Vec<Diagnostic>>>;
 
 /// The menus of all agents that are known, each made when a session of it is met.
-pub(super) struct SettingMenus<'c> {
+pub(crate) struct SettingMenus<'c> {
     catalog: &'c Catalog,
     asked: &'c AdviceRequest,
     /// The agent that is named: its sessions alone are meant, and those whose format does not tell the agent are its own.

@@ -146,25 +146,37 @@ pub(super) fn play_sessions<T: Send>(
     };
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, has_folders);
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<T>> {
-        let Some(mut seen) = log_data(load) else { return Ok(None) };
-        let timeline = load.timeline();
-        seen.as_logged = timeline.and_then(|it| menus.prices.bill_as_logged(it));
-        let own = load_with_billed_cache(load);
-        let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
-        let menu = menus.menu_for_log(&seen)?;
-        let has_lifetimes = menu.is_some_and(|it| it.agent.has_cache_lifetime_setting());
-        let by_bills =
-            timeline.and_then(|it| menus.prices.billed_facts(it, load.profiles.first(), has_lifetimes));
-        Ok(Some(map_session(load, PlayedSession { by_bills, ..play.play_session(menu, seen)? })))
+        Ok(play_load_with_menu(load, menus, progress)?.map(|session| map_session(load, session)))
     };
     let (all, skipped) = plan.map_loads_opened_by(threads, progress, open, one)?;
     let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok((all.into_iter().flatten().listed(), skipped))
 }
 
+/// Plays a session with everything that is tried of its agent; one of no known agent as it was recorded. `None` of what is no recording.
+///
+/// # Errors
+/// The settings file that was given cannot be used, or a run failed.
+pub(crate) fn play_load_with_menu(
+    load: &Load,
+    menus: &SettingMenus<'_>,
+    progress: Progress<'_>,
+) -> Result<Option<PlayedSession>> {
+    let Some(mut seen) = log_data(load) else { return Ok(None) };
+    let timeline = load.timeline();
+    seen.as_logged = timeline.and_then(|it| menus.prices.bill_as_logged(it));
+    let own = load_with_billed_cache(load);
+    let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
+    let menu = menus.menu_for_log(&seen)?;
+    let has_lifetimes = menu.is_some_and(|it| it.agent.has_cache_lifetime_setting());
+    let by_bills =
+        timeline.and_then(|it| menus.prices.billed_facts(it, load.profiles.first(), has_lifetimes));
+    Ok(Some(PlayedSession { by_bills, ..play.play_session(menu, seen)? }))
+}
+
 /// Returns a load whose first request finds in the cache what its bill says that it found, and whose messages are written anew where bills say
 /// so and nothing else does; `None` where that is not known.
-fn load_with_billed_cache(load: &Load) -> Option<Load> {
+pub(super) fn load_with_billed_cache(load: &Load) -> Option<Load> {
     let timeline = load.timeline().filter(|_| load.counts.iter().all(Option::is_none))?;
     let mut billed = timeline.begun_as_billed()?;
     if let Some(profile) = load.profiles.first() {

@@ -167,7 +167,7 @@ fn describe_sessions_and_cost(advice: &AgentAdvice) -> String {
 }
 
 /// Says what to change and what to paste, or that nothing is sure enough.
-fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
+pub(crate) fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let Some(best) = advice.advised_lever() else {
         let tried = format!("{} settings and combinations", advice.tried);
         let why = if advice.levers.is_empty() {
@@ -479,7 +479,7 @@ fn asked_card(advice: &AgentAdvice) -> Option<Card> {
 }
 
 /// Says what to do, or that nothing is sure enough; `of` names the agent where there are several.
-fn recommendation_card(advice: &AgentAdvice, agent_name: Option<String>) -> Card {
+pub(crate) fn recommendation_card(advice: &AgentAdvice, agent_name: Option<String>) -> Card {
     let Some(best) = advice.advised_lever() else {
         let n = format!("{} settings and combinations", advice.tried);
         return Card {

@@ -66,9 +66,9 @@ impl Picture for Winners {
         let bottom = top + PITCH * self.lists.len() as f64;
         let most = self.lists.iter().filter_map(|it| it.loss).fold(0.01, f64::max).min(EDGE);
         let across = Axis::rounded(0.0, most, [left + 6.0, WIDTH - 60.0], 4.0);
-        let name =
-            shorten_end(&format!("how much more {} costs than the cheapest", self.stays), WIDTH - left);
-        across.draw_below_frame(&mut scene, [top, bottom], &name, |it| signed(it).replace(".0%", "%"));
+        across.draw_below_frame(&mut scene, [top, bottom], "extra cost of staying", |it| {
+            signed(it).replace(".0%", "%")
+        });
         scene.add(SceneText::new(left - 4.0, top - 8.0, self.ratio.clone()).with_anchor(Anchor::End).faint());
         for ((nth, list), name) in self.lists.iter().enumerate().zip(names) {
             let y = top + PITCH * (nth as f64 + 0.5);

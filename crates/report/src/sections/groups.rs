@@ -127,6 +127,18 @@ impl Report {
         }
         let formats = self.session_formats();
         let mut groups = Vec::new();
+        // Each agent has settings of its own.
+        if self.plays_settings && distinct(sessions.iter().map(|it| formats[*it])).len() > 1 {
+            let mut by_format: IndexMap<&'static str, Vec<&str>> = IndexMap::new();
+            sessions.iter().for_each(|it| by_format.entry(formats[*it]).or_default().push(it));
+            for (format, members) in by_format {
+                let is_under_several = members.iter().any(|it| profiles[*it].len() > 1);
+                let key = GroupKey::Format { is_under_several, format };
+                let under = if is_under_several { GroupProfiles::Each } else { GroupProfiles::Own };
+                groups.push(ScenarioGroup { under, ..self.session_group(key, members) });
+            }
+            return groups;
+        }
         for is_under_several in [false, true] {
             let is_own = |session: &&&str| (profiles[**session].len() > 1) == is_under_several;
             let own: Vec<&str> = sessions.iter().filter(is_own).copied().listed();

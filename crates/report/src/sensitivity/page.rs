@@ -57,10 +57,11 @@ fn cheapest_by_price_list(answer: &PriceAnswer<'_>) -> Winners {
         stays: it.loss.map_or_else(|| answer.below_floor(), signed),
         ratio: or_none(it.ratio, format_three_digits),
     };
+    let best = answer.names[answer.best];
     let policies = (0..answer.names.len()).map(|nth| (label(nth), answer.n_won(nth))).listed();
     Winners {
-        subject: format!("{}; in the order of {} ÷ input", answer.subject(), answer.deciding_name()),
-        stays: answer.names[answer.best].to_owned(),
+        subject: format!("{}; by {} ÷ input; staying with {best}", answer.subject(), answer.deciding_name()),
+        stays: best.to_owned(),
         ratio: format!("{} ÷ input", answer.deciding_name()),
         policies,
         lists: answer.lists.iter().map(won).listed(),

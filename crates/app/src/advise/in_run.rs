@@ -1,0 +1,96 @@
+//! What a run plays on sessions of known agents where nobody names a policy: the settings that each agent's file lists, in the words of advice.
+
+use crate::prelude::*;
+
+use super::agents::Agent;
+use super::in_force::SettingPolicies;
+use super::menu::SettingMenus;
+use super::play::{PlayedSession, load_with_billed_cache, log_data};
+use super::{AdviceRequest, advise_on_sessions};
+use crate::selection::OwnerFilter;
+use ctxsim_input::policy::Builtin;
+use ctxsim_report::advise::AgentAdvice;
+use ctxsim_report::verdict::MIN_EVIDENCE;
+
+/// The settings that a run plays.
+#[derive(Debug)]
+pub(crate) struct RunSettings {
+    catalog: Catalog,
+    agents: Vec<AgentInRun>,
+}
+
+/// An agent, and what is played of it.
+#[derive(Debug)]
+struct AgentInRun {
+    agent: &'static Agent,
+    /// In the agent's own sessions, and in those of sub-agents.
+    by_lane: [Vec<Arc<Policy>>; 2],
+}
+
+impl RunSettings {
+    /// Makes the policies of all settings.
+    ///
+    /// # Errors
+    /// A setting's policy is broken, or its base is unknown.
+    pub(crate) fn new(catalog: &Catalog) -> Result<Self> {
+        let mut agents = Vec::new();
+        for agent in Agent::all_by_file_name()?.values() {
+            let policies = SettingPolicies { catalog, agent };
+            let lane = |is_sub_agent| -> Result<Vec<_>> {
+                agent.run.iter().map(|it| policies.named_policy(it, is_sub_agent)).collect()
+            };
+            agents.push(AgentInRun { agent, by_lane: [lane(false)?, lane(true)?] });
+        }
+        Ok(Self { catalog: catalog.clone(), agents })
+    }
+
+    /// Returns a load as the run plays it: under the first policy, the settings of its agent and what knows the future, from the cache that its
+    /// bill shows; `None` where its agent has no settings.
+    pub(crate) fn applied_to(&self, load: &Load) -> Option<Load> {
+        let seen = log_data(load)?;
+        let found = self.agents.iter().find(|it| it.agent.matches_log(seen.format, &seen.model))?;
+        let own = &found.by_lane[usize::from(seen.is_of_agent)];
+        let looks_ahead = |it: &&Arc<Policy>| it.code.as_ref().is_some_and(Builtin::looks_ahead);
+        let oracles = load.policies.iter().skip(1).filter(looks_ahead);
+        let policies = load.policies.iter().take(1).chain(own).chain(oracles).cloned().listed();
+        let billed = load_with_billed_cache(load).unwrap_or_else(|| load.clone());
+        (!own.is_empty()).then_some(Load { policies, ..billed })
+    }
+
+    /// Returns whether logs stand in one folder per project.
+    pub(crate) fn has_project_folders(&self, load: &Load) -> bool {
+        let seen = log_data(load).unwrap_or_default();
+        self.agents.iter().any(|it| it.agent.has_folders && it.agent.matches_log(seen.format, &seen.model))
+    }
+
+    /// Returns what each setting is called for a reader.
+    pub(crate) fn titles(&self) -> impl Iterator<Item = (String, String)> {
+        let title = |agent: &Agent, pair: &String| {
+            let (key, value) = pair.split_once('=')?;
+            Some((pair.clone(), agent.setting(key)?.title_for_value(value)))
+        };
+        self.agents
+            .iter()
+            .flat_map(move |it| it.agent.run.iter().filter_map(move |pair| title(it.agent, pair)))
+    }
+
+    /// Lays out all that can be set, as advice does.
+    ///
+    /// # Errors
+    /// A file of settings is broken.
+    pub(crate) fn menus<'c>(&'c self, request: &'c AdviceRequest) -> Result<SettingMenus<'c>> {
+        SettingMenus::new(&self.catalog, request)
+    }
+}
+
+/// Advises on the settings of each agent, as `advise` does.
+///
+/// # Errors
+/// A file of settings is broken.
+pub(crate) fn advise_on_played(
+    menus: &SettingMenus<'_>,
+    played: &[PlayedSession],
+) -> Result<Vec<AgentAdvice>> {
+    let (advice, _) = advise_on_sessions(menus, played, MIN_EVIDENCE, &OwnerFilter::default())?;
+    Ok(advice.agents)
+}
