@@ -66,7 +66,8 @@ pub use ctxsim_report::tune::{TunePart, Tuned, TunedPoint};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer<T> {
-    values: T,
+    /// The JSON need not have all of them.
+    pub(crate) values: T,
     text: String,
     json: String,
 }
@@ -82,12 +83,6 @@ impl<T> Answer<T> {
     #[must_use]
     pub fn into_values(self) -> T {
         self.values
-    }
-
-    /// Changes values that the JSON does not have.
-    pub(crate) fn with_changed_values(mut self, change: impl FnOnce(&mut T)) -> Self {
-        change(&mut self.values);
-        self
     }
 
     /// Takes values with what the command line writes of them: the JSON, and a text for people.

@@ -25,10 +25,8 @@ pub(crate) fn print(folders: &[String]) {
                 println!("{}", rates(&folder, agent, Parting::Halves, size, 200).row(agent, size));
             }
         }
-        println!(
-            "{}",
-            rates(&folder, agent, Parting::Time, n / 2, 1).row(&format!("{agent}, newer half"), n / 2)
-        );
+        let newer = rates(&folder, agent, Parting::Time, n / 2, 1);
+        println!("{}", newer.row(&format!("{agent}, newer half"), n / 2));
     }
 }
 
@@ -41,20 +39,11 @@ fn rates(folder: &PlayedSessions<'_>, agent: &str, parting: Parting, size: usize
             parting.parts(seed, all.len(), |nth| folder.last_request_ms(agent, nth).unwrap_or_default());
         if parting == Parting::Halves {
             // Of halves at random, those that come first by another draw are as random.
-            read = Parting::Halves
-                .parts(seed + 1_000, read.len(), |_| 0)
-                .concat()
-                .iter()
-                .take(size)
-                .map(|it| read[*it])
-                .collect();
-            other = Parting::Halves
-                .parts(seed + 2_000, other.len(), |_| 0)
-                .concat()
-                .iter()
-                .take(size)
-                .map(|it| other[*it])
-                .collect();
+            let drawn = |from: &[usize], seed: u64| -> Vec<usize> {
+                let order = Parting::Halves.parts(seed, from.len(), |_| 0).concat();
+                order.iter().take(size).map(|it| from[*it]).collect()
+            };
+            (read, other) = (drawn(&read, seed + 1_000), drawn(&other, seed + 2_000));
         }
         let best = folder.cheapest_choice(agent, &all, FLOOR);
         let best = best.map_or(0.0, |it| folder.saving_and_evidence_shares(agent, &other, &it).0);

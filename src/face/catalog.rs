@@ -121,13 +121,12 @@ impl Catalog {
     ///
     /// # Errors
     /// The path does not begin with a kind's folder and end with `.ron` or `.toml`.
-    pub fn text(self, path: &str, text: impl Into<String>) -> Result<Self, Error> {
-        let wrong = || {
-            let message = format!("cannot tell the kind of input and its format from the path `{path}`");
-            Diagnostic::at(Code("path-unclear"), "", message)
-                .help("write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`")
-        };
-        let Self(mut inner) = self;
-        if inner.try_add_text(path, text.into()) { Ok(Self(inner)) } else { Err(wrong().into()) }
+    pub fn text(mut self, path: &str, text: impl Into<String>) -> Result<Self, Error> {
+        if self.0.try_add_text(path, text.into()) {
+            return Ok(self);
+        }
+        let message = format!("cannot tell the kind of input and its format from the path `{path}`");
+        let help = "write `policies/NAME.ron`; or `scenarios`, `profiles`, `suites`, and `.toml`";
+        Err(Diagnostic::at(Code("path-unclear"), "", message).help(help).into())
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use ctxsim_base::diag::{Code, Diagnostic};
+use ctxsim_base::diag::{Code, Diagnostic, Place};
 use ctxsim_base::error::Error as Inner;
 
 /// Why inputs cannot be used, or why they gave no result.
@@ -53,14 +53,9 @@ impl Error {
 
 impl Problem {
     pub(super) fn new(problem: &Diagnostic) -> Self {
-        Self {
-            code: problem.code.name(),
-            message: problem.message.clone(),
-            file: problem.place.file.clone(),
-            field: problem.place.field.clone(),
-            line_column: problem.place.line_column,
-            help: problem.help.clone(),
-        }
+        let Diagnostic { code, message, place, help } = problem.clone();
+        let Place { file, field, line_column, .. } = place;
+        Self { code: code.name(), message, file, field, line_column, help }
     }
 }
 

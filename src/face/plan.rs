@@ -209,9 +209,10 @@ impl Plan {
             let context = RowContext::for_single_run(policy, &load.name, timeline, profile);
             let explanation = explain::explain(timeline, policy, profile, request_number)?;
             let text = table::draw_explanation(&explanation, context, table::ExplainStyle::default());
-            let answer =
-                Answer::<Explanation>::from_json(explanation_json(&explanation, context, false), text)?;
-            Ok(answer.with_changed_values(|values| values.prompt = render_prompt_text(&explanation)))
+            let json = explanation_json(&explanation, context, false);
+            let mut answer: Answer<Explanation> = Answer::from_json(json, text)?;
+            answer.values.prompt = render_prompt_text(&explanation);
+            Ok(answer)
         })?
     }
 

@@ -204,12 +204,11 @@ impl CacheRules {
     /// up to `lookback` positions back.
     #[must_use]
     pub fn breakpoints(min_tokens: u64, max_breakpoints: u8, lookback_positions: u16) -> Self {
-        Self::from_rules(Cache::Breakpoints(BreakpointsFields {
-            min_tokens: Some(min_tokens),
-            breakpoints_max: Some(max_breakpoints),
-            lookback_positions: Some(lookback_positions),
-            ..Default::default()
-        }))
+        let (min_tokens, breakpoints_max) = (Some(min_tokens), Some(max_breakpoints));
+        let lookback_positions = Some(lookback_positions);
+        let fields =
+            BreakpointsFields { min_tokens, breakpoints_max, lookback_positions, ..Default::default() };
+        Self::from_rules(Cache::Breakpoints(fields))
     }
 
     /// Returns a cache whose rules are code.
@@ -224,9 +223,8 @@ impl CacheRules {
     /// lifetime.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        let ms = saturated(ttl.as_millis());
         if let Some(ttls) = self.rules.ttls_mut() {
-            *ttls = Ttls(vec![Written(ms)]);
+            *ttls = Ttls(vec![Written(saturated(ttl.as_millis()))]);
         }
         self
     }

@@ -122,19 +122,15 @@ impl Report {
     #[cfg(feature = "html")]
     pub fn chart(&self, name: &str) -> Result<String, Error> {
         let Traces { runs, left_out } = self.charted_requests();
-        let drawn =
-            draw_named_chart_svg(&self.inner, (&runs, left_out.as_deref()), Detail::Groups, Some(name));
-        Ok(drawn?)
+        let traces = (&runs[..], left_out.as_deref());
+        Ok(draw_named_chart_svg(&self.inner, traces, Detail::Groups, Some(name))?)
     }
 
     /// Returns the requests that can be charted, or why there are none.
     #[cfg(feature = "html")]
     fn charted_requests(&self) -> Traces {
-        let without = || Traces {
-            runs: Vec::new(),
-            left_out: Some("Requests have no charts, because the rows of the runs were not kept.".to_owned()),
-        };
-        self.traces.clone().unwrap_or_else(without)
+        let why = "Requests have no charts, because the rows of the runs were not kept.";
+        self.traces.clone().unwrap_or_else(|| Traces { runs: Vec::new(), left_out: Some(why.to_owned()) })
     }
 
     /// Returns the runs that failed; they are in no other list.
@@ -342,10 +338,7 @@ fn sums_over_scenarios(report: &ctxsim_report::Report, policies: &[String]) -> V
 /// Returns every number of a report by its path, as a line of the report has it.
 pub(super) fn all_metrics(get: impl Fn(&str) -> Option<f64>) -> impl Iterator<Item = (String, Option<f64>)> {
     let columns = heads::<Tally>().into_iter().filter(|it| it.unit.is_number());
-    columns.map(move |column| {
-        let number = get(&column.name);
-        (column.name, number)
-    })
+    columns.map(move |column| (column.name.clone(), get(&column.name)))
 }
 
 /// Says that no report has a number of this path, if none has.

@@ -196,14 +196,8 @@ impl RequestRow {
 
 impl NeedRow {
     fn new(row: &ledger::NeedRow) -> Self {
-        Self {
-            turn: row.turn_ix,
-            weight: row.weight,
-            met: row.met,
-            calls: row.calls,
-            fetched: row.fetched,
-            failed: row.failed,
-        }
+        let &ledger::NeedRow { turn_ix: turn, weight, met, calls, fetched, failed, .. } = row;
+        Self { turn, weight, met, calls, fetched, failed }
     }
 }
 

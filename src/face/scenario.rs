@@ -464,9 +464,8 @@ impl Recording {
         let read = from.read_to_end(&mut bytes);
         let read = read.and_then(|_| import::import_bytes(&bytes, name, &self.assume, &self.file_tools));
         let read = read.map_err(|source| ctxsim_base::error::Error::Read { path: name.into(), source })?;
-        let all = read.map_err(|problems| {
-            Error::from(problems.into_iter().map(|it| it.in_file(name)).collect::<Vec<_>>())
-        })?;
+        let in_it = |it: Diagnostic| it.in_file(name);
+        let all = read.map_err(|problems| problems.into_iter().map(in_it).collect::<Vec<_>>())?;
         Ok(all.into_iter().map(|it| Scenario::new(ctxsim_app::timeline_with_losses(it, name))).collect())
     }
 }

@@ -113,11 +113,6 @@ impl FormatArg {
         all_formats().find(|it| it.name == self)
     }
 
-    /// Returns its name on the command line.
-    fn name(self) -> String {
-        self.0.to_owned()
-    }
-
     /// Returns its usual extension; empty if it has none.
     fn usual_extension(self) -> String {
         let usual = self.known_format().and_then(|it| it.extensions.first());
@@ -134,6 +129,11 @@ pub(super) struct Formats<'a> {
 }
 
 impl Formats<'_> {
+    /// Makes `--format` offer these formats and no other.
+    pub(super) fn restrict_format_arg(&self, format: Arg) -> Arg {
+        format.value_parser(self.parser())
+    }
+
     /// Returns a parser of `--format` for these formats, so that help and completions offer no other.
     pub(super) fn parser(&self) -> impl TypedValueParser<Value = FormatArg> + use<> {
         let known = self.known.iter().filter_map(|it| it.known_format());
@@ -156,14 +156,11 @@ impl Formats<'_> {
             (None, None) => usual,
         };
         if !self.known.contains(&format) {
-            let known = self.list_in_backticks_with_or(FormatArg::name);
+            let known = self.list_in_backticks_with_or(|it| it.0.to_owned());
             let message = format!("{} needs `--format {}", self.of, known.trim_start_matches('`'));
             let help = match asked {
-                Some(_) => format!("use one of these instead of `{}`", format.name()),
-                None => format!(
-                    "name a file that ends in {}",
-                    self.list_in_backticks_with_or(FormatArg::usual_extension)
-                ),
+                Some(_) => format!("use one of these instead of `{}`", format.0),
+                None => format!("name a file that ends in {}", self.list_extensions()),
             };
             return Err(Error::refused(Code("output-format"), message, help));
         }
@@ -179,13 +176,15 @@ impl Formats<'_> {
             Some(format) => Ok(Some(format.name)),
             None => {
                 let message = format!("`.{found}` is not the extension of an output format");
-                let help = format!(
-                    "use {}, or add `--format`",
-                    self.list_in_backticks_with_or(FormatArg::usual_extension)
-                );
+                let help = format!("use {}, or add `--format`", self.list_extensions());
                 Err(error_at(Code("output-extension"), path, message, help))
             }
         }
+    }
+
+    /// Returns the formats' usual extensions.
+    fn list_extensions(&self) -> String {
+        self.list_in_backticks_with_or(FormatArg::usual_extension)
     }
 
     /// Returns the formats' names, or their extensions, in backticks, joined by "or"; formats without one are skipped.
@@ -264,7 +263,7 @@ impl PagedArgs {
     pub(super) fn check_paths_beside(&self, other_output: Option<&Path>, inputs: &InputFiles) -> Result<()> {
         self.shown.output.check_output_path(inputs)?;
         let beside = other_output.into_iter().chain(self.shown.output.file());
-        self.page.check_output_path(inputs, self.shown.output.force(), beside)
+        self.page.check_output_path(inputs, self.shown.output.force, beside)
     }
 
     /// Writes the result, which is the page or the text of another format, and the page if it is asked for.
@@ -277,7 +276,7 @@ impl PagedArgs {
     ) -> Result<()> {
         let is_page = format == FormatArg::HTML;
         let text = if is_page { page().map_err(unwritable_error)?.into() } else { text()?.into() };
-        self.page.write_if_asked(inputs, self.shown.output.force(), page)?;
+        self.page.write_if_asked(inputs, self.shown.output.force, page)?;
         self.shown.output.write_result(inputs, format, text)
     }
 
@@ -288,7 +287,7 @@ impl PagedArgs {
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
         page: impl FnOnce() -> Result<String, E>,
     ) -> Result<()> {
-        self.page.write_if_asked(inputs, self.shown.output.force(), page)?;
+        self.page.write_if_asked(inputs, self.shown.output.force, page)?;
         self.shown.output.write_streamed_json(inputs, write)
     }
 }
@@ -304,10 +303,8 @@ pub(super) struct WidthArgs {
 impl WidthArgs {
     /// Returns how tables are shown on standard output.
     pub(super) fn stdout_terminal(self) -> Terminal {
-        Terminal {
-            width: Some(self.asked_or_screen_width(None).unwrap_or(TABLE_WIDTH)),
-            ..output::terminal_without_width(true)
-        }
+        let width = Some(self.asked_or_screen_width(None).unwrap_or(TABLE_WIDTH));
+        Terminal { width, ..output::terminal_without_width(true) }
     }
 
     /// Returns the width that is asked for, else the terminal's or the environment's, on which no file depends.
@@ -316,12 +313,5 @@ impl WidthArgs {
         let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|it| *it > 0);
         let of_screen = || output::stdout_width_and_height().map(|it| it[0]).or_else(of_environment);
         self.width.map(usize::from).or_else(|| if output_file.is_none() { of_screen() } else { None })
-    }
-}
-
-impl Formats<'_> {
-    /// Makes `--format` offer these formats and no other.
-    pub(super) fn restrict_format_arg(&self, format: Arg) -> Arg {
-        format.value_parser(self.parser())
     }
 }

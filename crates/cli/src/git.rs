@@ -38,15 +38,10 @@ pub(super) fn policy_name_at_revision(revision_or_policy: &str, policy: &str) ->
 pub(super) struct RevArgs {
     /// Let suites name policies of other git revisions (`rev:…`), which git reads
     #[arg(long)]
-    allow_rev: bool,
+    pub allow_rev: bool,
 }
 
 impl RevArgs {
-    /// Returns whether suites may name revisions.
-    pub(super) fn allows_revisions(self) -> bool {
-        self.allow_rev
-    }
-
     /// Returns the policies that a suite names. Whoever writes a suite must not choose what git reads, unless that was allowed.
     ///
     /// # Errors
@@ -160,7 +155,7 @@ impl RevisionCatalog {
     fn check_out_revision(&mut self, repo: &Repository, tree: &Revision, folder: &Path) -> Result<Revision> {
         let commit = repo.commit_id_of(tree.name())?;
         let checkout = Checkout::check_out_commit(repo, tree.name(), &commit)?;
-        let checked_out = tree.with_checkout(checkout.path_in_checkout(&repo.path_below_top(folder)?));
+        let checked_out = tree.with_checkout(checkout.0.path().join(repo.path_below_top(folder)?));
         self.checkouts.push(checkout);
         Ok(checked_out)
     }
@@ -168,13 +163,10 @@ impl RevisionCatalog {
 
 /// Returns a policy's folder, and its path below it.
 fn policy_root_and_relative_path(catalog: &Catalog, policy: &str) -> Result<(PathBuf, PathBuf)> {
-    let file = match catalog.find_origin(InputKind::Policy, policy)? {
-        Origin::File(path) => path,
-        Origin::Bundled(_) | Origin::Stream(_) | Origin::Revision(..) | Origin::Built(_) => {
-            let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
-            let help = "name a policy file in your repository, or a bundled policy without `rev:`";
-            return Err(Error::refused(Code("revision-bundled"), message, help));
-        }
+    let Origin::File(file) = catalog.find_origin(InputKind::Policy, policy)? else {
+        let message = format!("`{policy}` is bundled, so your repository has no revisions of it");
+        let help = "name a policy file in your repository, or a bundled policy without `rev:`";
+        return Err(Error::refused(Code("revision-bundled"), message, help));
     };
     let below = file.ancestors().skip(1).find(|it| it.ends_with(InputKind::Policy.folder_name()));
     let folder = below.or(file.parent()).unwrap_or(Path::new("")).to_owned();
@@ -240,34 +232,25 @@ impl Checkout {
             made.map_err(|source| Error::Write { path: std::env::temp_dir(), source: source.kind().into() })?;
         let checkout = Self(folder);
         let mut links: Vec<(PathBuf, Vec<u8>)> = Vec::new();
-        repository.for_each_blob(
-            revision,
-            blobs.iter().filter(|it| is_safe_relative_path(&it.path)),
-            |blob, content| {
-                let path = checkout.0.path().join(&blob.path);
-                let written =
-                    path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| match blob.kind {
-                        BlobKind::Link => {
-                            let mut target = Vec::new();
-                            content.read_to_end(&mut target)?;
-                            links.push((path.clone(), target));
-                            Ok(())
-                        }
-                        BlobKind::File | BlobKind::Program => write_new_file(&path, blob, content),
-                    });
-                written.map_err(|source| Error::Write { path, source })
-            },
-        )?;
+        let safe = blobs.iter().filter(|it| is_safe_relative_path(&it.path));
+        repository.for_each_blob(revision, safe, |blob, content| {
+            let path = checkout.0.path().join(&blob.path);
+            let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| match blob.kind {
+                BlobKind::Link => {
+                    let mut target = Vec::new();
+                    content.read_to_end(&mut target)?;
+                    links.push((path.clone(), target));
+                    Ok(())
+                }
+                BlobKind::File | BlobKind::Program => write_new_file(&path, blob, content),
+            });
+            written.map_err(|source| Error::Write { path, source })
+        })?;
         // They come last, so that no file is written through one.
         for (path, target) in links {
             create_link(&path, &target).map_err(|source| Error::Write { path, source })?;
         }
         Ok(checkout)
-    }
-
-    /// Returns where a folder of the work tree is in it.
-    fn path_in_checkout(&self, below: &Path) -> PathBuf {
-        self.0.path().join(below)
     }
 }
 

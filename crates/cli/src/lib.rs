@@ -49,10 +49,7 @@ fn run_command_line(args: Vec<OsString>, bundle: Bundle) -> ExitCode {
         Ok(catalog) => catalog,
         Err(error) => return report_unreadable_inputs(&cli.command, &error),
     };
-    match cli.command.run(&catalog) {
-        Ok(code) => code,
-        Err(error) => report_error(&catalog, &error),
-    }
+    cli.command.run(&catalog).unwrap_or_else(|error| report_error(&catalog, &error))
 }
 
 /// Reports inputs that cannot be read; `check` writes a result all the same, for those who read only that.
@@ -74,6 +71,11 @@ fn usage_error(message: impl Into<String>, help: impl Into<String>) -> Error {
 /// Makes an error of a problem with a file, a folder or an option.
 fn error_at(code: Code, at: impl AsRef<Path>, message: impl Into<String>, help: impl Into<String>) -> Error {
     Diagnostic::at(code, "", message).help(help).in_file(at.as_ref().display().to_string()).into()
+}
+
+/// Returns the exit code of a command that ran to its end.
+fn exit_code(holds: bool) -> ExitCode {
+    if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) }
 }
 
 /// Draws what is wrong and returns the exit code for it.

@@ -81,9 +81,9 @@ impl MovedVerb {
     }
 }
 
-/// Returns whether a command has a long option.
-fn has_long_option(command: &Command, flag: &str) -> bool {
-    command.get_arguments().any(|it| it.get_long() == flag.strip_prefix("--"))
+/// Returns an option of a command by its long name.
+pub(super) fn find_option<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
+    command.get_arguments().find(|it| it.get_long().is_some() && it.get_long() == name.strip_prefix("--"))
 }
 
 /// Puts the name of a hidden verb in the place of a flag that means it.
@@ -103,7 +103,7 @@ pub(super) fn build_root_command() -> Command {
     // Of several rows with a flag, the first has the words of all.
     let root = MOVED.iter().fold(Cli::command().args(man_and_completions_flags()), |root, row| {
         root.mut_subcommand(row.host, |verb| {
-            if has_long_option(&verb, row.flag) { verb } else { verb.arg(flag_as_arg(row)) }
+            if find_option(&verb, row.flag).is_some() { verb } else { verb.arg(flag_as_arg(row)) }
         })
     });
     let template = format!("{OPENING}\n{}\n{CLOSING}\n", verbs_and_options_help(&root));
@@ -160,7 +160,8 @@ pub(super) fn command_for_completions() -> Command {
         let rows = MOVED.iter().filter(|it| it.host == verb.get_name());
         let hidden = rows.filter_map(|it| root.find_subcommand(it.verb));
         hidden.flat_map(Command::get_arguments).fold(verb.clone(), |verb, of_hidden| {
-            let is_new = of_hidden.get_long().is_some_and(|it| !has_long_option(&verb, &format!("--{it}")));
+            let is_new =
+                of_hidden.get_long().is_some_and(|it| find_option(&verb, &format!("--{it}")).is_none());
             if is_new { verb.arg(without_arg_dependencies(of_hidden.clone())) } else { verb }
         })
     });

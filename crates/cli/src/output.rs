@@ -9,6 +9,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use annotate_snippets::{Group, Renderer};
+use clap::ColorChoice;
 use ctxsim_app::catalog::is_same_file;
 use ctxsim_base::foreign::{self, in_one_line, runner};
 use ctxsim_base::grid::tint::printed_painted;
@@ -31,7 +32,7 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "PATH")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    force: ForceArgs,
+    pub force: ForceArgs,
 }
 
 /// Whether files of others are replaced.
@@ -95,11 +96,6 @@ impl OutputArgs {
         self.output.as_deref().filter(|it| !STANDARD_OUTPUT.iter().any(|name| it.as_os_str() == *name))
     }
 
-    /// Returns whether files of others are replaced.
-    pub(super) fn force(&self) -> ForceArgs {
-        self.force
-    }
-
     /// Checks before any work that the file may be written, and replaces nothing that must be kept.
     pub(super) fn check_output_path(&self, inputs: &InputFiles) -> Result<()> {
         self.file().map_or(Ok(()), |it| self.force.overwrite_rules(inputs).check_may_write(it, None))
@@ -126,7 +122,10 @@ impl OutputArgs {
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), serde_json::Error>,
     ) -> Result<()> {
         match self.file() {
-            Some(path) => file::write_streamed(path, self.force.overwrite_rules(inputs), |to| Ok(write(to)?)),
+            Some(path) => {
+                self.force.overwrite_rules(inputs).check_may_write(path, None)?;
+                file::write_atomically(path, |to| Ok(write(to)?))
+            }
             None => print_streamed(|to| Ok(write(to)?)),
         }
     }
@@ -326,19 +325,10 @@ pub(super) struct ToneArgs {
         hide_default_value = true,
         help_heading = "Everywhere"
     )]
-    color: ColourArg,
+    color: ColorChoice,
     /// Show answers only: no progress, no notes, nothing on how to go on
     #[arg(long, short, global = true, help_heading = "Everywhere")]
     quiet: bool,
-}
-
-/// When text is coloured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum ColourArg {
-    #[default]
-    Auto,
-    Always,
-    Never,
 }
 
 impl ToneArgs {
@@ -346,9 +336,9 @@ impl ToneArgs {
     pub(super) fn apply_globally(self) {
         IS_QUIET.store(self.quiet, Ordering::Relaxed);
         match self.color {
-            ColourArg::Auto => anstream::ColorChoice::Auto,
-            ColourArg::Always => anstream::ColorChoice::Always,
-            ColourArg::Never => anstream::ColorChoice::Never,
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
         }
         .write_global();
     }

@@ -26,10 +26,8 @@ pub(super) fn print_error(catalog: &Catalog, error: &Error) {
     let problems = error.problems();
     self::print_problems(catalog, &problems);
     if problems.len() > 1 {
-        output::print_note(format_args!(
-            "\n{} problems; nothing was run or written",
-            thousands(problems.len() as u64)
-        ));
+        let n_problems = thousands(problems.len() as u64);
+        output::print_note(format_args!("\n{n_problems} problems; nothing was run or written"));
     }
 }
 

@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser as _};
 use ctxsim_app::catalog::kind_of_file;
 use ctxsim_base::diag::nearest;
 
-use crate::moved::{build_root_command, replace_flags_with_verbs};
+use crate::moved::{build_root_command, find_option, replace_flags_with_verbs};
 use crate::verbs::Cli;
 use crate::{BAD_INPUT, report_error};
 
@@ -21,7 +21,7 @@ pub(super) fn parse_args(args: Vec<OsString>, catalog: Option<&Catalog>) -> Resu
         &command,
         catalog,
     ));
-    let words: Vec<String> = args.iter().skip(1).cloned().map(to_lossy_string).listed();
+    let words: Vec<String> = args.iter().skip(1).map(|it| it.to_string_lossy().into_owned()).listed();
     let parsed = command.try_get_matches_from_mut(args).and_then(|it| Cli::from_arg_matches(&it));
     parsed.map_err(|error| {
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
@@ -83,10 +83,6 @@ fn insert_missing_verb(mut args: Vec<OsString>, root: &Command, catalog: Option<
     args
 }
 
-fn to_lossy_string(word: OsString) -> String {
-    word.to_string_lossy().into_owned()
-}
-
 /// Returns the problem of a command line.
 fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&Catalog>) -> Diagnostic {
     let text = error.render().to_string();
@@ -137,10 +133,9 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
             let near = nearest(&value, known.iter().map(String::as_str)).map(did_you_mean);
             let help =
                 near.or_else(|| (!known.is_empty()).then(|| format!("use one of `{}`", known.join("`, `"))));
-            let message = if value.is_empty() {
-                format!("`{more}` needs a value")
-            } else {
-                format!("`{value}` is not a valid value for `{more}`")
+            let message = match value.as_str() {
+                "" => format!("`{more}` needs a value"),
+                _ => format!("`{value}` is not a valid value for `{more}`"),
             };
             (message, help)
         }
@@ -160,24 +155,14 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
 
 /// Returns help with the allowed whole numbers, if a number is the problem.
 fn whole_number_help(error_text: &str) -> Option<String> {
-    // Most bounds are named by `what::whole_number_parser`.
+    // Bounds are named by `what::whole_number_parser`.
     if error_text.starts_with("use ") {
         return Some(error_text.to_owned());
     }
     if error_text.is_empty() || error_text.contains("invalid digit") {
         return Some("use a whole number of at least 0".to_owned());
     }
-    if error_text.contains("too large") {
-        return Some(format!("use a whole number up to {}", u64::MAX));
-    }
-    // As clap says it: "0 is not in 1..=1024", the largest there is standing for no bound.
-    let (_, range) = error_text.split_once(" is not in ")?;
-    let (first, last) = range.split_once("..")?;
-    let last = last.trim_start_matches('=').parse::<u64>().ok().filter(|it| *it < u64::from(u32::MAX));
-    Some(match last {
-        Some(last) => format!("use a whole number from {first} to {last}"),
-        None => format!("use a whole number of at least {first}"),
-    })
+    error_text.contains("too large").then(|| format!("use a whole number up to {}", u64::MAX))
 }
 
 fn did_you_mean(known: &str) -> String {
@@ -210,11 +195,6 @@ fn stray_word_help(
         (None, Some(repeated)) => Some(format!("repeat the option: `{repeated} {wrong}`")),
         (None, None) => None,
     }
-}
-
-/// Returns an option of a command by its long name.
-fn find_option<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
-    command.get_arguments().find(|it| it.get_long().is_some() && it.get_long() == name.strip_prefix("--"))
 }
 
 /// Returns the command of a command line, and its full name.

@@ -23,7 +23,7 @@ mod tune;
 use crate::prelude::*;
 use clap::{Parser, Subcommand};
 
-use crate::GUARD_FAILED;
+use crate::exit_code;
 use crate::output::ToneArgs;
 use advise::AdviseArgs;
 use check::CheckArgs;
@@ -151,10 +151,7 @@ impl Command {
     /// Does what was asked; returns the exit code, which says whether all that was checked holds.
     pub(super) fn run(self, catalog: &Catalog) -> Result<ExitCode> {
         match self {
-            Self::Run(args) => {
-                let holds = run::run_and_check_guards(catalog, &args)?;
-                return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(GUARD_FAILED) });
-            }
+            Self::Run(args) => return run::run_and_check_guards(catalog, &args).map(exit_code),
             Self::Check(args) => return check::check_suites(catalog, &args),
             Self::Screen(args) => screen::write_first_screen(catalog, &args),
             Self::Advise(args) => advise::advise_on_sessions(catalog, &args),

@@ -37,19 +37,15 @@ impl LoadArgs {
     /// Returns the comparison of policies that an option named; sessions behind options that take several values are
     /// sessions, too.
     pub(super) fn comparison(&self, catalog: &Catalog, option: &str, names: &[String]) -> Result<Comparison> {
-        let profiles = &self.under.profiles;
+        let PlayedUnder { profiles, set, draw: DrawArgs { seed, trials, .. } } = self.under.clone();
         let policies = NamesAndSessions::new(catalog, InputKind::Policy, option, names)?;
-        let profiles = NamesAndSessions::new(catalog, InputKind::Profile, "--profile", profiles)?;
+        let profiles = NamesAndSessions::new(catalog, InputKind::Profile, "--profile", &profiles)?;
         let named = self.paths.iter().chain(&self.scenarios).cloned();
-        Ok(self.process.add_permissions_to(Comparison {
-            policies: policies.kept,
-            scenarios: named.chain(policies.sessions).chain(profiles.sessions).listed(),
-            profiles: profiles.kept,
-            seed: self.under.draw.seed,
-            trials: self.under.draw.trials,
-            set: self.under.set.clone(),
-            ..Comparison::default()
-        }))
+        let scenarios = named.chain(policies.sessions).chain(profiles.sessions).listed();
+        let (policies, profiles) = (policies.kept, profiles.kept);
+        let comparison =
+            Comparison { policies, scenarios, profiles, seed, trials, set, ..Comparison::default() };
+        Ok(self.process.add_permissions_to(comparison))
     }
 
     /// Returns the number of threads, if given.
@@ -116,16 +112,9 @@ pub(super) struct SelectArgs {
 impl SelectArgs {
     /// Adds the selection to a comparison.
     pub(super) fn add_selection_to(&self, comparison: Comparison) -> Comparison {
-        Comparison {
-            since: self.since.clone(),
-            until: self.until.clone(),
-            user: self.user.clone(),
-            project: self.project.clone(),
-            alone: self.alone,
-            limit: self.limit.map(saturated),
-            model: self.model.clone(),
-            ..comparison
-        }
+        let Self { since, until, user, project, limit, model, alone } = self.clone();
+        let limit = limit.map(saturated);
+        Comparison { since, until, user, project, limit, model, alone, ..comparison }
     }
 
     /// Returns the options that say so, for another command on the same sessions.

@@ -87,10 +87,7 @@ impl Repository {
     /// # Errors
     /// There is none, git is missing or too old, or does not trust whose the repository is.
     pub(super) fn find_around(folder: &Path) -> Result<Self> {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let real =
-            |it: &Path| fs::canonicalize(it).map_err(|source| Error::Read { path: it.to_owned(), source });
-        let (here, folder) = (real(Path::new("."))?, real(folder)?);
+        let (here, folder) = (real_folder(Path::new("."))?, real_folder(folder)?);
         let top = work_tree_top(&here).filter(|it| folder.starts_with(it)).or_else(|| work_tree_top(&folder));
         let Some(top) = top.map(without_windows_prefix) else {
             let message = format!("{} is not in a git repository", folder.display());
@@ -116,10 +113,7 @@ impl Repository {
     /// # Errors
     /// It cannot be read.
     pub(super) fn path_below_top(&self, folder: &Path) -> Result<PathBuf> {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let real =
-            fs::canonicalize(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })?;
-        let real = without_windows_prefix(&real);
+        let real = without_windows_prefix(&real_folder(folder)?);
         Ok(real.strip_prefix(&self.top).unwrap_or(&real).to_owned())
     }
 
@@ -218,9 +212,7 @@ impl Repository {
         #[allow(clippy::disallowed_methods, reason = "git reads revisions")]
         let mut command = Command::new(&self.git);
         command.current_dir(&self.top).stdin(Stdio::null()).arg("--no-pager");
-        for setting in SETTINGS {
-            command.args(["-c", setting]);
-        }
+        command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         let is_gits = |name: &OsStr| name.to_string_lossy().to_ascii_uppercase().starts_with("GIT_");
         let is_users = |name: &OsStr| name.to_string_lossy().starts_with(USERS);
         for (name, _) in env::vars_os().filter(|(it, _)| is_gits(it) && !is_users(it)) {
@@ -239,6 +231,12 @@ impl Repository {
         command.envs(FIXED).env("GIT_DIR", &self.directory).env("GIT_WORK_TREE", &self.top);
         command
     }
+}
+
+/// Returns the real path of a folder; an empty one is the working folder.
+fn real_folder(folder: &Path) -> Result<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    fs::canonicalize(folder).map_err(|source| Error::Read { path: folder.to_owned(), source })
 }
 
 /// Returns a real path as one types it: Windows has a form of its own for them, which git does not read.
@@ -344,12 +342,6 @@ fn path_from_bytes(bytes: &[u8]) -> Result<PathBuf> {
 
 /// Returns a path as git has it in its trees.
 fn to_slash_separated(path: &Path) -> OsString {
-    let mut all = OsString::new();
-    for part in path.components().filter(|it| matches!(it, Component::Normal(_))) {
-        if !all.is_empty() {
-            all.push("/");
-        }
-        all.push(part);
-    }
-    all
+    let names = path.components().filter(|it| matches!(it, Component::Normal(_)));
+    names.map(Component::as_os_str).listed().join(OsStr::new("/"))
 }

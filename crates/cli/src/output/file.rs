@@ -34,21 +34,14 @@ pub(crate) fn write_text_file(path: &Path, text: impl AsRef<[u8]>, kept: Overwri
     write_atomically(path, |to| to.write_all(text))
 }
 
-/// Writes what is made as it is written, unless that would replace something that must be kept.
+/// Writes what is made as it is written to whatever is at a path.
 ///
 /// # Errors
-/// As [`write`], or it cannot be made.
-pub(crate) fn write_streamed(
+/// It cannot be made, or the disk is full.
+pub(super) fn write_atomically(
     path: &Path,
-    kept: OverwriteRules<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    kept.check_may_write(path, None)?;
-    write_atomically(path, write)
-}
-
-/// Writes to whatever is at a path.
-fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     stage_file(path, write)?.map_or(Ok(()), StagedFile::move_into_place)
 }
 
@@ -84,10 +77,8 @@ impl StagedFile {
         let mut to = BufWriter::new(file.as_file());
         let written = write(&mut to).and_then(|()| to.flush());
         drop(to);
-        let written = written.and_then(|()| match permissions {
-            Some(permissions) => file.as_file().set_permissions(permissions),
-            None => Ok(()),
-        });
+        let written =
+            written.and_then(|()| permissions.map_or(Ok(()), |it| file.as_file().set_permissions(it)));
         // After a crash of the system a name must not lead to a file whose bytes were never stored.
         let written = written.and_then(|()| file.as_file().sync_all());
         let staged = Self { path: path.to_owned(), temporary: file.into_temp_path() };
@@ -304,9 +295,7 @@ impl OverwriteRules<'_> {
         }
         let help = match self.replaced {
             Replaceable::Beginning(_) => "move it away: a file of ctxsim's own is kept at this path",
-            Replaceable::Results | Replaceable::All => {
-                "name another file, or add `--force` to replace this one"
-            }
+            _ => "name another file, or add `--force` to replace this one",
         };
         Err(error_at(Code("output-exists"), path, "this file exists, and ctxsim did not write it", help))
     }
@@ -320,9 +309,8 @@ fn has_exact_text(path: &Path, there: &fs::Metadata, text: &[u8]) -> bool {
 /// Returns whether a file, and not a link, begins with a text, whatever its line ends.
 pub(crate) fn file_begins_with(path: &Path, text: &str) -> bool {
     let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
-    is_file
-        && read_first_bytes(path, HEAD_BYTES)
-            .is_ok_and(|it| String::from_utf8_lossy(&it).replace("\r\n", "\n").starts_with(text))
+    let begins = |it: Vec<u8>| String::from_utf8_lossy(&it).replace("\r\n", "\n").starts_with(text);
+    is_file && read_first_bytes(path, HEAD_BYTES).is_ok_and(begins)
 }
 
 /// Returns whether a file says that ctxsim wrote it.

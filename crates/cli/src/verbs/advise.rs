@@ -209,8 +209,7 @@ fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &Change
     if changed.text == text_as_read {
         return Ok(());
     }
-    let unread = |source| Error::Read { path: path.to_owned(), source };
-    let now = fs::read(path).map_err(unread)?;
+    let now = fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
     let (mark, text) = match now.strip_prefix("\u{feff}".as_bytes()) {
         Some(text) => ("\u{feff}", text),
         None => ("", &now[..]),

@@ -16,7 +16,7 @@ use ctxsim_report::{Report, SkippedFile};
 use crate::git::RevArgs;
 use crate::verbs::compare::own_input_names;
 use crate::what::parse_share;
-use crate::{BAD_INPUT, GUARD_FAILED};
+use crate::{BAD_INPUT, exit_code};
 use assumed::AssumedLines;
 
 /// Shown below the options.
@@ -209,14 +209,11 @@ pub(crate) fn check_suites(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCo
     let all = compare_all_with_accepted(catalog, args, &suites, ran);
     write_results(&args.shown, catalog.files_read(), format, &all)?;
     let errors: Vec<Diagnostic> = all.iter().flat_map(|it| it.errors.clone()).listed();
-    Ok(if !errors.is_empty() {
-        render::print_problems(catalog, &errors);
-        ExitCode::from(BAD_INPUT)
-    } else if all.iter().all(SuiteCheck::is_passing) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(GUARD_FAILED)
-    })
+    if errors.is_empty() {
+        return Ok(exit_code(all.iter().all(SuiteCheck::is_passing)));
+    }
+    render::print_problems(catalog, &errors);
+    Ok(ExitCode::from(BAD_INPUT))
 }
 
 /// Compares each suite with what was accepted of it; one that could not be run has its problems.
@@ -230,21 +227,19 @@ fn compare_all_with_accepted(
     let bless = args.bless && ran.iter().all(Result::is_ok);
     let accepted = args.accepted_folder(catalog.files_read(), bless);
     let held = |(name, ran): (&String, Result<SuiteRun>)| {
-        let explained = |mut up: SuiteCheck| {
-            if let Some(revision) = &args.explain {
-                explained::explain_moved_numbers(args, revision, name, &mut up);
+        let mut up = match ran.and_then(|it| compare_or_accept_suite(accepted, args.ratchet, name, it)) {
+            Ok(up) => up,
+            Err(error) => {
+                let suite = catalog.suite(name).map(|it| (it.spec.name.clone(), it.origin.label()));
+                let (name, file) = suite.unwrap_or_else(|_| (name.clone(), name.clone()));
+                let problems = render::redact_foreign_files(error.problems());
+                return SuiteCheck::with_check_errors(name, file, problems);
             }
-            up
         };
-        ran.and_then(|it| compare_or_accept_suite(accepted, args.ratchet, name, it))
-            .map(explained)
-            .unwrap_or_else(|error| {
-                let (name, file) = match catalog.suite(name) {
-                    Ok(it) => (it.spec.name.clone(), it.origin.label()),
-                    Err(_) => (name.clone(), name.clone()),
-                };
-                SuiteCheck::with_check_errors(name, file, render::redact_foreign_files(error.problems()))
-            })
+        if let Some(revision) = &args.explain {
+            explained::explain_moved_numbers(args, revision, name, &mut up);
+        }
+        up
     };
     suites.iter().zip(ran).map(held).listed()
 }
@@ -333,11 +328,10 @@ fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun
             true => plan.report(threads, &|_, _| {})?,
             false => run_with_progress(SIMULATES, |it| plan.report(threads, it))?,
         };
-        if report.failures.is_empty() {
-            Ok(report)
-        } else {
-            Err(Error::Run(Box::new(FailedRuns(report.failures))))
+        if !report.failures.is_empty() {
+            return Err(Error::Run(Box::new(FailedRuns(report.failures))));
         }
+        Ok(report)
     };
     let (report, newer) = if pinned.is_empty() {
         (played(&newest)?, None)

@@ -72,9 +72,9 @@ const LOADS_NAMED: usize = 4;
 /// Compares and writes.
 pub(super) fn compare_policies(catalog: &Catalog, args: &CompareArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
+    let comparison = args.what.comparison(catalog, "--candidate", &args.candidates)?;
     let comparison =
-        args.select.add_selection_to(args.what.comparison(catalog, "--candidate", &args.candidates)?);
-    let comparison = Comparison { suite: args.suite.suite.clone(), ..comparison };
+        Comparison { suite: args.suite.suite.clone(), ..args.select.add_selection_to(comparison) };
     let pairs = pair_with_base(catalog, &args.base, &comparison.policies)?;
     let found =
         git::read_existing_policy_revisions(catalog, pairs.iter().flatten(), comparison.allow_process)?;
@@ -179,16 +179,13 @@ fn group_pairs(catalog: &Catalog, asked: Comparison, pairs: Vec<ComparedPair>) -
     for name in own_input_names(catalog, InputKind::Suite) {
         let suite = catalog.suite(&name)?;
         let listed = suite.spec.policies.iter().flat_map(|policy| {
-            catalog.expand_pattern(
-                InputKind::Policy,
-                &catalog.resolve_name_in_file(&suite.origin, InputKind::Policy, policy),
-            )
+            let policy = catalog.resolve_name_in_file(&suite.origin, InputKind::Policy, policy);
+            catalog.expand_pattern(InputKind::Policy, &policy)
         });
         let listed = listed.filter_map(|it| catalog.find_origin(InputKind::Policy, &it).ok()).listed();
         let is_listed = |pair: &ComparedPair| {
-            catalog
-                .find_origin(InputKind::Policy, &pair[1])
-                .is_ok_and(|it| listed.iter().any(|of| of.is_same_input(&it)))
+            let origin = catalog.find_origin(InputKind::Policy, &pair[1]);
+            origin.is_ok_and(|it| listed.iter().any(|of| of.is_same_input(&it)))
         };
         rest.retain(|it| !is_listed(it));
         let pairs: Vec<ComparedPair> = pairs.iter().filter(|it| is_listed(it)).cloned().listed();
@@ -250,7 +247,8 @@ fn changes_since_base(catalog: &Catalog, base: &str) -> Result<ComparisonContext
             for path in paths {
                 let texts = [before.get(path), now.get(path)].map(|it| it.map(String::as_str));
                 let Some(format) = Format::from_path(path) else { continue };
-                let change = input_change(kind, &input_name_of_path(path), format, texts);
+                let name = path.with_extension("").display().to_string().replace('\\', "/");
+                let change = input_change(kind, &name, format, texts);
                 // Policies that both have are compared, and new ones are named.
                 let is_told = |how| kind != InputKind::Policy || how == InputFate::Removed;
                 changed.extend(change.filter(|it| is_told(it.how)));
@@ -302,9 +300,4 @@ fn current_texts(catalog: &Catalog, folder: &Path, kind: InputKind) -> Result<BT
         }
     }
     Ok(found)
-}
-
-/// Returns the name of an input's file.
-fn input_name_of_path(path: &Path) -> String {
-    path.with_extension("").display().to_string().replace('\\', "/")
 }

@@ -42,21 +42,15 @@ pub(crate) struct ExplainArgs {
     shown: ShownArgs,
 }
 
-impl ExplainArgs {
-    /// Returns the sessions that are named.
-    fn named_sessions(&self) -> Vec<String> {
-        self.paths.iter().chain(&self.scenario).cloned().listed()
-    }
-}
-
 /// Explains one request and writes the result.
 pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<()> {
     let format = args.shown.choose_format(&FORMATS)?;
-    let comparison = args.one.comparison(&args.policy, args.named_sessions());
+    let named = args.paths.iter().chain(&args.scenario).cloned().listed();
+    let comparison = args.one.comparison(&args.policy, named);
     let catalog = &git::read_policy_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     let plan = Plan::new(catalog, &comparison)?;
     args.shown.output.check_output_path(catalog.files_read())?;
-    let load = &open_session(&plan, &args.named_sessions(), args.one.session.as_deref())?;
+    let load = &open_session(&plan, &comparison.scenarios, args.one.session.as_deref())?;
     let mut profile = load.profiles[0].clone();
     let (made, lived);
     let timeline = match load.timeline() {
@@ -82,10 +76,8 @@ pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<(
         FormatArg::JSON => explanation_json(&explanation, context, args.render).map_err(unwritable_error)?,
         _ if args.render => render_prompt_text(&explanation),
         _ => {
-            let style = table::ExplainStyle {
-                on: args.shown.terminal_without_default_width(),
-                lists_all: args.details,
-            };
+            let on = args.shown.terminal_without_default_width();
+            let style = table::ExplainStyle { on, lists_all: args.details };
             table::draw_explanation(&explanation, context, style)
         }
     };

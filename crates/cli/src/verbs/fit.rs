@@ -51,10 +51,9 @@ pub(super) fn fit_memory(catalog: &Catalog, args: &FitArgs) -> Result<()> {
     let file = args.table.display().to_string();
     let found = fitted(catalog, [&args.policy, &args.scenario], &file, &read_text(&args.table)?)?;
     if let Some(path) = &args.output {
-        let about = format!(
-            "Fitted to {} answers about {} facts, {file}, under {}.",
-            found.n_answers, found.n_facts, args.policy
-        );
+        let (answers, facts) = (found.n_answers, found.n_facts);
+        let about =
+            format!("Fitted to {answers} answers about {facts} facts, {file}, under {}.", args.policy);
         let text = WrittenByRemark::add_to_input(Format::Toml, found.model(&about));
         output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
     }

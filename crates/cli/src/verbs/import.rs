@@ -151,11 +151,8 @@ fn describe_recordings(
     as_json: bool,
 ) -> Result<String> {
     let bills = files.iter().flat_map(FileContents::session_bills);
-    let against = args
-        .against
-        .as_deref()
-        .map(|it| Ok::<_, Error>(describe_export_difference(&read_provider_export(catalog, it)?, bills)));
-    let against = against.transpose()?;
+    let export = args.against.as_deref().map(|it| read_provider_export(catalog, it)).transpose()?;
+    let against = export.map(|it| describe_export_difference(&it, bills));
     if as_json {
         against.iter().for_each(|it| output::print_note(format_args!("{}", it.trim_end())));
         recording::recordings_json(files).map_err(unwritable_error)
@@ -240,11 +237,8 @@ fn comparison_as_recorded(args: &ImportArgs) -> Comparison {
 /// Returns how many files and sessions are skipped, by reason.
 fn print_skipped_counts(skipped: &[SkippedFile]) {
     if !skipped.is_empty() {
-        output::print_note(format_args!(
-            "{} skipped: {}",
-            thousands(skipped.len() as u64),
-            SkippedFile::counts_by_reason(skipped)
-        ));
+        let n_skipped = thousands(skipped.len() as u64);
+        output::print_note(format_args!("{n_skipped} skipped: {}", SkippedFile::counts_by_reason(skipped)));
     }
 }
 

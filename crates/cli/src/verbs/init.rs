@@ -94,10 +94,8 @@ fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<()> {
         }
     };
     refuse_existing(&[&args.path])?;
-    output::write_together(
-        &[(args.path.clone(), text)],
-        ForceArgs::default().overwrite_rules(&InputFiles::default()),
-    )?;
+    let inputs = InputFiles::default();
+    output::write_together(&[(args.path.clone(), text)], ForceArgs::default().overwrite_rules(&inputs))?;
     let path = args.path.to_string_lossy();
     output::print_text(&format!("Wrote {path}. Next: ctxsim validate {}\n", quoted(&path)))
 }
@@ -179,8 +177,7 @@ fn write_repository_files(catalog: &Catalog, sessions_folder: Option<&Path>) -> 
         text += &format!("\nThese guards fail on your sessions today, so they are comments in {at}:\n");
     }
     unmet.iter().for_each(|it| text += &format!("  {it}\n"));
-    text += "\nNext:\n";
-    text += "  ctxsim check\n";
+    text += "\nNext:\n  ctxsim check\n";
     text += &format!("  ctxsim compare --base identity --candidate mine --scenario {}\n", quoted(&scenario));
     output::print_text(&text)
 }
@@ -206,11 +203,8 @@ fn comment_out_unmet_guards(suite_text: &str, unmet: &[GuardVerdict]) -> String 
 /// Refuses to overwrite files.
 fn refuse_existing(paths: &[&(impl AsRef<Path> + ?Sized)]) -> Result<()> {
     let there = paths.iter().map(|it| it.as_ref()).filter(|path| path.symlink_metadata().is_ok());
-    let mut problems = Vec::new();
-    for path in there {
-        let problem = Diagnostic::at(Code("init-exists"), "", "this file already exists");
-        let problem = problem.help("move it away, or run `ctxsim init` in another folder");
-        problems.push(problem.in_file(path.display().to_string()));
-    }
+    let help = "move it away, or run `ctxsim init` in another folder";
+    let error = |path: &Path| error_at(Code("init-exists"), path, "this file already exists", help);
+    let problems = there.flat_map(|path| error(path).problems()).listed();
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }

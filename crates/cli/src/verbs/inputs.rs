@@ -165,8 +165,7 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
                 n_programs += not_run;
                 warnings.extend(more);
             }
-            Err(Error::Invalid(more)) => problems.extend(more),
-            Err(other) => problems.push(other.into_problem()),
+            Err(error) => problems.extend(error.problems()),
         }
     };
     if args.paths.is_empty() {
@@ -270,21 +269,20 @@ pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> 
     }
     output.file().map_or(Ok(()), output::make_folder)?;
     let (inputs, mut files) = (InputFiles::default(), Vec::new());
-    let kinds = kind.map_or(InputKindArg::value_variants().to_vec(), |it| vec![it]);
+    let kinds = kind.map_or(InputKind::ALL.to_vec(), |it| vec![kind_of_arg(it)]);
     for kind in kinds {
         let text = match kind {
-            InputKindArg::Policy => schema::POLICY,
-            InputKindArg::Scenario => schema::SCENARIO,
-            InputKindArg::Profile => schema::PROFILE,
-            InputKindArg::Suite => schema::SUITE,
+            InputKind::Policy => schema::POLICY,
+            InputKind::Scenario => schema::SCENARIO,
+            InputKind::Profile => schema::PROFILE,
+            InputKind::Suite => schema::SUITE,
         };
-        let name = kind.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
         match output.file() {
-            Some(folder) => files.push((folder.join(format!("{name}.json")), text)),
+            Some(folder) => files.push((folder.join(format!("{}.json", kind.noun())), text)),
             None => output::print_encoded(text.as_bytes())?,
         }
     }
-    output::write_together(&files, output.force().overwrite_rules(&inputs))
+    output::write_together(&files, output.force.overwrite_rules(&inputs))
 }
 
 /// Prints the manual page, or writes one per command.

@@ -187,12 +187,9 @@ fn print_log_formats(filter: &str, terminal: Terminal) -> Result<()> {
 fn names_matching_filter<'c>(catalog: &'c Catalog, kind: InputKind, filter: &str) -> Vec<&'c str> {
     let wanted = filter.to_lowercase();
     let mut read = catalog.policy_reader();
-    let has = |name: &&str| {
-        wanted.is_empty()
-            || format!("{name} {}", input_description(catalog, &mut read, kind, name))
-                .to_lowercase()
-                .contains(&wanted)
-    };
+    let mut said =
+        |name: &str| format!("{name} {}", input_description(catalog, &mut read, kind, name)).to_lowercase();
+    let has = |name: &&str| wanted.is_empty() || said(name).contains(&wanted);
     catalog.names(kind).filter(has).listed()
 }
 

@@ -51,7 +51,7 @@ impl PartsArgs {
         let shard = self.shard.unwrap_or(PlanShard::WHOLE);
         let &PartJob { digest, head, names, threads } = job;
         let store = PartFolder::open::<H>(folder, digest, names, shard)?;
-        let (has, take) = (|nth| store.has_part(nth), |part: JobPart<H>| store.write_part(&part));
+        let (has, take) = (|nth: usize| store.made[nth], |part: JobPart<H>| store.write_part(&part));
         let making = PartsRequest { threads, job: digest, head, shard, is_made: &has, hand_over: &take };
         run_with_progress(SIMULATES, |progress| play(&as_unstoppable_watch(progress), &making))?;
         output::print_text(&store.describe_done())
@@ -85,33 +85,26 @@ impl PartFolder {
         let mut made = vec![false; names.len()];
         let own = folder.join(format!("part-{}-of-{}.jsonl", shard.part, shard.of));
         for path in part_files_in(folder)? {
-            // What a process that was stopped left behind is another process's unless it is this one's own.
-            let is_own = path == own;
             let lines = PartLines::index_lines(&path)?;
             for at in &lines.places {
                 let part = lines.read_part_at::<H>(*at)?;
                 if part.job != job {
                     let message = format!("this folder has parts of job {}, and this is job {job}", part.job);
                     let help = "name another folder: sessions, policies, profiles or options are others";
-                    let problem = Diagnostic::at(Code("part-job"), "", message).help(help);
-                    return Err(error_in_file(&path, problem));
+                    return Err(error_at(Code("part-job"), &path, message, help));
                 }
                 if let Some(place) = made.get_mut(part.nth) {
                     *place = true;
                 }
             }
-            if is_own && lines.cut.is_some() {
-                lines.cut_unfinished_line()?;
+            // What a process that was stopped left behind is another process's unless it is this one's own.
+            if let Some(cut) = lines.cut.filter(|_| path == own) {
+                output::truncate_file(&path, cut.at)?;
             }
         }
         let n_there = (0..made.len()).filter(|it| made[*it] && shard.contains_scenario(names[*it])).count();
         let file = Mutex::new(output::open_to_append(&own)?);
         Ok(Self { folder: folder.to_owned(), own, made, n_there, file, n_made: AtomicUsize::new(0) })
-    }
-
-    /// Returns whether the part of a place is there.
-    fn has_part(&self, nth: usize) -> bool {
-        self.made[nth]
     }
 
     /// Writes a part.
@@ -128,11 +121,8 @@ impl PartFolder {
         let n_made = self.n_made.into_inner();
         let there =
             if self.n_there == 0 { String::new() } else { format!(", {} were there already", self.n_there) };
-        format!(
-            "{}: {n_made} parts made{there}; `ctxsim run --merge {}` folds them.\n",
-            self.own.display(),
-            self.folder.display()
-        )
+        let (own, folder) = (self.own.display(), self.folder.display());
+        format!("{own}: {n_made} parts made{there}; `ctxsim run --merge {folder}` folds them.\n")
     }
 }
 
@@ -200,9 +190,8 @@ pub(crate) fn fold_part_files<H: JobKind, R>(
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    let order = whole
-        .part_numbers_in_plan_order()
-        .map_err(|it| error_in_file(paths.first().map_or(Path::new(""), PathBuf::as_path), *it))?;
+    let first = paths.first().map_or(Path::new(""), PathBuf::as_path);
+    let order = whole.part_numbers_in_plan_order().map_err(|it| error_in_file(first, *it))?;
     fold_in_order(&order, &|number| {
         let (file, at) = places[number];
         all[file].read_part_at(at)
@@ -262,15 +251,14 @@ impl PartLines {
                 return Err(error_in_file(path, problem));
             }
             at += bytes as u64;
-            if line.last() == Some(&b'\n') {
-                places.push(place);
-            } else {
-                cut = Some(place);
+            match line.last() {
+                Some(b'\n') => places.push(place),
+                _ => cut = Some(place),
             }
             if places.len() > LINES_MAX {
                 let message = format!("this file has more than {} lines", thousands(LINES_MAX as u64));
-                let problem = Diagnostic::at(Code("part-broken"), "", message);
-                return Err(error_in_file(path, problem.help("name files that ctxsim wrote with `--parts`")));
+                let help = "name files that ctxsim wrote with `--parts`";
+                return Err(error_at(Code("part-broken"), path, message, help));
             }
         }
         Ok(Self { path: path.to_owned(), file: Mutex::new(reader.into_inner()), places, cut })
@@ -288,11 +276,6 @@ impl PartLines {
     /// Returns a part.
     fn read_part_at<H: JobKind>(&self, place: LinePlace) -> Result<JobPart<H>> {
         JobPart::from_json_line(&self.read_line_at(place)?).map_err(|it| self.error_at_line(place, *it))
-    }
-
-    /// Takes away what a stopped process has not written to its end.
-    fn cut_unfinished_line(&self) -> Result<()> {
-        self.cut.map_or(Ok(()), |cut| output::truncate_file(&self.path, cut.at))
     }
 
     /// Lays a problem at a line.

@@ -177,9 +177,8 @@ fn price_list_summary(
             let _ = writeln!(text, "         {like}{}: {}", one.name, one.reason);
         }
     }
-    for (what, counted) in
-        [("omitted from profiles", &lacks.left_out), ("unpriced in profiles", &lacks.unpriced)]
-    {
+    let lacking = [("omitted from profiles", &lacks.left_out), ("unpriced in profiles", &lacks.unpriced)];
+    for (what, counted) in lacking {
         let parts: Vec<String> = counted.iter().map(|(it, n)| format!("{it}: {n}")).listed();
         if !parts.is_empty() {
             let _ = writeln!(text, "  {what}: {}", parts.join(", "));
@@ -255,9 +254,8 @@ fn read_price_lists(paths: &[PathBuf], files_read: &InputFiles) -> Result<Vec<Li
     for path in paths {
         let inner = if path.is_dir() { price_list_files(path)? } else { vec![path.clone()] };
         if inner.is_empty() {
-            let (message, help) =
-                ("the folder contains no price lists", "price lists end in `.json` or `.toml`");
-            return Err(error_at(Code("folder-empty"), path, message, help));
+            let help = "price lists end in `.json` or `.toml`";
+            return Err(error_at(Code("folder-empty"), path, "the folder contains no price lists", help));
         }
         for path in inner {
             files_read.add_path(&path);

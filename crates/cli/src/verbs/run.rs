@@ -6,7 +6,7 @@ use crate::prelude::*;
 use ctxsim_app::advise::is_log_of_known_agent;
 use ctxsim_app::as_unstoppable_watch;
 use ctxsim_base::order::InOrder as _;
-use ctxsim_engine::measure::missed::all_misses;
+use ctxsim_engine::measure::missed::{Miss, all_misses};
 use ctxsim_engine::take::{Cell, Load, RowsOf, Take};
 use ctxsim_report::chart::{KINDS, draw_named_chart_svg};
 use ctxsim_report::checkup::github;
@@ -131,24 +131,23 @@ pub(crate) fn run_and_check_guards(catalog: &Catalog, args: &RunArgs) -> Result<
     }
     args.shown.check_output_paths(catalog.files_read())?;
     let output = &args.shown.shown.output;
+    let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
     let (mut holds, mut marks) = (true, String::new());
     // The prompts of a single load are drawn on a terminal, too.
     let is_one = format == FormatArg::TABLE && plan.scenarios.len() == 1;
     let tracer = Tracer::new(is_drawn || is_one);
     let reported = || -> Result<(Report, Traces)> {
         let (mut report, traces) = run_with_progress(SIMULATES, |progress| {
-            let (wants, trace) = (
-                |load: &Load| tracer.admit_load(load),
-                |load: &Load, takes: &[Take]| tracer.kept_requests_of_load(load, takes),
-            );
+            let wants = |load: &Load| tracer.admit_load(load);
+            let trace = |load: &Load, takes: &[Take]| tracer.kept_requests_of_load(load, takes);
             plan.report_and_map_takes(args.what.threads(), &as_unstoppable_watch(progress), wants, trace)
         })?;
         report.min_evidence = args.evidence.min_evidence;
         report.next = advise_command(args, &report.sessions);
         report.columns = columns;
         let traces = tracer.into_traces(traces);
-        let page = || html::html_page(&report, detail_of_args(args), &traces);
-        args.shown.page.write_if_asked(catalog.files_read(), output.force(), page)?;
+        let page = || html::html_page(&report, detail, &traces);
+        args.shown.page.write_if_asked(catalog.files_read(), output.force, page)?;
         Ok((report, traces))
     };
     let text = match args.rows {
@@ -163,7 +162,7 @@ pub(crate) fn run_and_check_guards(catalog: &Catalog, args: &RunArgs) -> Result<
                 marks = github::guard_annotation_commands(&report.guard_verdicts);
             }
             let on = args.shown.shown.terminal();
-            let shown = ReportView { on, detail: detail_of_args(args), chart: args.chart.as_deref() };
+            let shown = ReportView { on, detail, chart: args.chart.as_deref() };
             encode_report(&report, &traces, &shown, format)?
         }
         // Rows have no page of their own: theirs is that of the runs.
@@ -204,7 +203,7 @@ fn rows_and_all_ok(plan: &Plan, args: &RunArgs, rows: RowsArg, format: FormatArg
 pub(crate) fn plan_run(catalog: &Catalog, args: &RunArgs) -> Result<(RevisionCatalog, Plan)> {
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
     let comparison =
-        args.select.add_selection_to(Comparison { suite: args.suite.suite.clone(), ..comparison });
+        Comparison { suite: args.suite.suite.clone(), ..args.select.add_selection_to(comparison) };
     let named = policy_names_of_run(catalog, &comparison, args.rev)?;
     let with = git::read_policy_revisions(catalog, &named, comparison.allow_process)?;
     let plan = Plan::new(&with, &comparison)?;
@@ -316,11 +315,6 @@ fn choose_format(args: &RunArgs) -> Result<FormatArg> {
     args.shown.shown.choose_format(&Formats { of: &subject, known: &known })
 }
 
-/// Returns how much is shown.
-fn detail_of_args(args: &RunArgs) -> Detail {
-    if args.details { Detail::Scenarios } else { Detail::Groups }
-}
-
 /// How a report is shown.
 pub(crate) struct ReportView<'a> {
     pub on: Terminal,
@@ -384,10 +378,7 @@ fn ledger_rows_and_all_ok(plan: &Plan, args: &RunArgs, format: FormatArg) -> Res
             let timeline = load.timeline();
             let missed_at = |it| timeline.map_or_else(Vec::new, |timeline| all_misses(timeline, it));
             let misses = load.profiles.iter().map(missed_at).listed();
-            let context = |cell: Cell| {
-                let context = row_context(load, cell, names_run);
-                rows::RowContext { misses: &misses[cell.profile], ..context }
-            };
+            let context = |cell: Cell| row_context(load, cell, &misses[cell.profile], names_run);
             let mut all = Vec::new();
             for (cell, ledger, costs) in load.priced_rows(progress) {
                 if let Some(fault) = &ledger.fault {
@@ -423,21 +414,18 @@ fn encode_world_rows(plan: &Plan, args: &RunArgs, format: FormatArg, kind: RowsO
     })?;
     let all = of_loads.concat();
     if all.iter().all(|it| it.rows.is_empty()) {
-        let (code, message, help) = match kind {
-            RowsOf::Trials | RowsOf::Published | RowsOf::Questions => (
-                Code("rows-trials"),
-                "no scenario in this run has trials",
-                "name a scenario with `load.conversation`",
-            ),
-            RowsOf::Facts => return encode_session_rows(&[], format),
-            RowsOf::Calls | RowsOf::Log | RowsOf::Orderings => (
-                Code("rows-calls"),
-                "no policy in this run calls a memory service",
-                "name policies with `memory: service(…)` (for `orderings`, one with entries and one without), or \
-                    one whose `memory` has a `service`",
-            ),
+        return match kind {
+            RowsOf::Trials | RowsOf::Published | RowsOf::Questions => {
+                let help = "name a scenario with `load.conversation`";
+                Err(Error::refused(Code("rows-trials"), "no scenario in this run has trials", help))
+            }
+            RowsOf::Facts => encode_session_rows(&[], format),
+            RowsOf::Calls | RowsOf::Log | RowsOf::Orderings => {
+                let help = "name policies with `memory: service(…)` (for `orderings`, one with entries and one \
+                    without), or one whose `memory` has a `service`";
+                Err(Error::refused(Code("rows-calls"), "no policy in this run calls a memory service", help))
+            }
         };
-        return Err(Error::refused(code, message, help));
     }
     format.encode_rows(|_| all)
 }
@@ -456,12 +444,12 @@ fn check_load_has_rows(load: &Load, rows: RowsArg) -> Result<()> {
 }
 
 /// Returns what the rows of a run are read with.
-fn row_context(load: &Load, cell: Cell, names_run: bool) -> rows::RowContext<'_> {
+fn row_context<'l>(load: &'l Load, cell: Cell, misses: &'l [Miss], names_run: bool) -> rows::RowContext<'l> {
     // What was fetched takes the place of the first request of a step.
     let recorded = load.timeline().filter(|_| !load.is_sampled).and_then(|it| it.recorded.as_ref());
     let (policy, profile) = (&load.policies[cell.policy], &load.profiles[cell.profile]);
     let sessions = load.timeline().map_or(&[][..], |it| &it.spine.sessions);
-    rows::RowContext { policy, scenario: &load.name, sessions, recorded, misses: &[], profile, names_run }
+    rows::RowContext { policy, scenario: &load.name, sessions, recorded, misses, profile, names_run }
 }
 
 /// Reports that a value cannot be written.

@@ -195,12 +195,9 @@ fn missing_input_problems(catalog: &Catalog, index: &Index) -> Vec<Diagnostic> {
 fn export_summary(export: &Export) -> String {
     let facts: BTreeSet<&String> = export.banks.values().flat_map(|it| it.keys()).collect();
     let counted = |n, one, several| format!("{n} {}", if n == 1 { one } else { several });
-    format!(
-        "{} as {} in {}",
-        counted(facts.len(), "fact", "facts"),
-        counted(export.index.written.len(), "entry", "entries"),
-        counted(1 + export.banks.len(), "file", "files")
-    )
+    let entries = counted(export.index.written.len(), "entry", "entries");
+    let files = counted(1 + export.banks.len(), "file", "files");
+    format!("{} as {entries} in {files}", counted(facts.len(), "fact", "facts"))
 }
 
 /// Returns the first difference between an export and a new run.

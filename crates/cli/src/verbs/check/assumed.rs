@@ -1,12 +1,11 @@
 //! The assumed numbers that a suite's snapshots rest on, on disk: one a line, so that a changed one is one changed line.
 
 use crate::prelude::*;
-use std::io::ErrorKind;
 
 use ctxsim_input::text::source::decode_table;
 use ctxsim_report::made::InputDigest;
 
-use super::snapshots::snapshot_folder;
+use super::snapshots::{read_if_there, snapshot_folder};
 
 /// The file of a suite.
 const FILE: &str = "assumed.toml";
@@ -29,13 +28,7 @@ pub(super) fn digest_of_assumed(numbers: &AssumedLines) -> String {
 /// It cannot be read.
 pub(super) fn read_assumed(root: &Path, suite: &str) -> Result<Option<AssumedLines>> {
     let path = assumed_file_path(root, suite);
-    // What a link leads to is not shown either.
-    output::check_no_link(&path)?;
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(Error::Read { path, source }),
-    };
+    let Some(text) = read_if_there(&path)? else { return Ok(None) };
     let decoded: Result<IndexMap<String, Value>, _> = decode_table(&text, Format::Toml);
     let in_it = |it: Diagnostic| it.in_file(path.display().to_string());
     let numbers = decoded.map_err(|problems| problems.into_iter().map(in_it).listed())?;

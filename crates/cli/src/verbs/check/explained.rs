@@ -27,9 +27,8 @@ pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name
         return;
     }
     let changes = OldState::find_changes(args, up, &moved);
-    let played = |inputs: &[&OldInput]| {
-        SuiteReplay { args, revision, name: suite_name, up }.simulate_with_old_inputs(inputs)
-    };
+    let replay = SuiteReplay { args, revision, name: suite_name, up };
+    let played = |inputs: &[&OldInput]| replay.simulate_with_old_inputs(inputs);
     let alone =
         changes.inputs.into_iter().map(|input| OldInputRun { numbers: played(&[&input]), input }).listed();
     let known: Vec<&OldInputRun> = alone.iter().filter(|it| it.numbers.is_ok()).listed();
@@ -75,10 +74,8 @@ impl OldState {
         match assumed::read_assumed(&args.snapshots, &up.suite) {
             Ok(Some(old)) => {
                 let digest = assumed::digest_of_assumed(&old);
-                if headers
-                    .iter()
-                    .any(|(_, (header, _))| header.assumed_digest().is_some_and(|it| *it != digest))
-                {
+                let is_other = |it: &SnapshotHeader| it.assumed_digest().is_some_and(|it| *it != digest);
+                if headers.iter().any(|(_, (header, _))| is_other(header)) {
                     let note = "a snapshot was accepted by itself, so what it assumed is not known; `--bless` accepts all with what they assume";
                     changes.notes.push(note.to_owned());
                 }
@@ -192,7 +189,7 @@ impl SuiteReplay<'_> {
             vec!["check".into(), format!("--suite={}", self.name).into(), snapshots, "--format=json".into()];
         all.extend(self.args.process.allow_process.then(|| "--allow-process".into()));
         all.extend(self.args.process.play_twice.then(|| "--play-twice".into()));
-        all.extend(self.args.rev.allows_revisions().then(|| "--allow-rev".into()));
+        all.extend(self.args.rev.allow_rev.then(|| "--allow-rev".into()));
         all.extend(self.args.threads.n_threads().map(|it| format!("--threads={it}").into()));
         all.extend(self.args.assume.iter().map(|it| format!("--assume={it}").into()));
         all

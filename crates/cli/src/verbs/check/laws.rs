@@ -6,7 +6,7 @@ use ctxsim_app::laws::{LawKit, LawReport, PolicyLaws};
 use serde::Serialize;
 
 use super::CheckArgs;
-use crate::GUARD_FAILED;
+use crate::exit_code;
 
 /// The scenario that a plan needs and no law is tried on.
 const SCENARIO: &str = "duckagent/fix_test_loop";
@@ -54,13 +54,10 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let wanted = &args.laws;
     let profile = wanted.profile.clone().unwrap_or_else(|| PROFILE.to_owned());
-    let comparison = args.process.add_permissions_to(Comparison {
-        policies: wanted.policies.clone(),
-        scenarios: vec![SCENARIO.to_owned()],
-        profiles: vec![profile.clone()],
-        ..Comparison::default()
-    });
-    let plan = Plan::new(catalog, &comparison)?;
+    let (policies, profiles) = (wanted.policies.clone(), vec![profile.clone()]);
+    let scenarios = vec![SCENARIO.to_owned()];
+    let comparison = Comparison { policies, scenarios, profiles, ..Comparison::default() };
+    let plan = Plan::new(catalog, &args.process.add_permissions_to(comparison))?;
     args.shown.check_output_paths(catalog.files_read())?;
     let kit = LawKit { seed: wanted.seed.unwrap_or_default(), sessions: wanted.sessions };
     let report = kit.check_policies(&plan)?;
@@ -68,7 +65,7 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
     let path = |name: &str| folder.join(format!("{name}.toml"));
     let text = |scenario: &String| WrittenByRemark::add_to_input(Format::Toml, scenario);
     let files = report.broken_laws().map(|(.., it)| (path(&it.name), text(&it.scenario))).listed();
-    let kept = args.shown.shown.output.force().overwrite_rules(catalog.files_read());
+    let kept = args.shown.shown.output.force.overwrite_rules(catalog.files_read());
     output::write_together(&files, kept)?;
     let text = if format == FormatArg::JSON {
         output::to_json_text(&LawDocument { schema: "ctxsim.laws/1", report: &report })?
@@ -85,11 +82,7 @@ pub(super) fn check_laws(catalog: &Catalog, args: &CheckArgs) -> Result<ExitCode
         })
     };
     args.shown.shown.output.write_result(catalog.files_read(), format, &text)?;
-    Ok(if report.failed_policies().next().is_none() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(GUARD_FAILED)
-    })
+    Ok(exit_code(report.failed_policies().next().is_none()))
 }
 
 /// Returns the command that shows the request at which a policy broke a law.

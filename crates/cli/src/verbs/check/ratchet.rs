@@ -1,12 +1,11 @@
 //! The best values of guarded numbers on disk.
 
 use crate::prelude::*;
-use std::io::ErrorKind;
 
 use ctxsim_report::guard::{GuardVerdict, RATCHET_HEAD, Ratchet};
 
 use super::AcceptedFolder;
-use super::snapshots::snapshot_folder;
+use super::snapshots::{read_if_there, snapshot_folder};
 
 /// The file of a suite.
 const FILE: &str = "ratchet.toml";
@@ -21,7 +20,10 @@ pub(super) fn check_and_keep_best(
     let path = snapshot_folder(root, suite).join(FILE);
     // What a link leads to is not shown either.
     output::check_no_link(&path)?;
-    let before = if bless { Ratchet::default() } else { read_ratchet(&path)? };
+    let kept = if bless { None } else { read_if_there(&path)? };
+    let in_it = |it: Diagnostic| it.in_file(path.display().to_string());
+    let before = kept.map_or(Ok(Ratchet::default()), |it| Ratchet::from_toml(&it));
+    let before = before.map_err(|problems| problems.into_iter().map(in_it).listed())?;
     let mut ratchet = before.clone();
     let held = ratchet.check_and_update(verdicts, tolerance);
     // In continuous integration nobody would keep what is written, and a check against nothing would always pass.
@@ -36,14 +38,4 @@ pub(super) fn check_and_keep_best(
         output::write_together(&[(path, text)], kept)?;
     }
     Ok(held)
-}
-
-fn read_ratchet(path: &Path) -> Result<Ratchet> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ratchet::from_toml(&text).map_err(|problems| {
-            problems.into_iter().map(|it| it.in_file(path.display().to_string())).listed().into()
-        }),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ratchet::default()),
-        Err(source) => Err(Error::Read { path: path.to_owned(), source }),
-    }
 }

@@ -199,10 +199,15 @@ pub(super) fn read_snapshot(path: &Path) -> Option<(SnapshotHeader, String)> {
     Some((SnapshotHeader::parse(&text), without_header(&text).to_owned()))
 }
 
-/// Returns where the snapshot of a table is.
-fn snapshot_path(root: &Path, suite: &str, shot: &SnapshotTable) -> PathBuf {
-    let [scenario, profile] = &shot.path;
-    snapshot_folder(root, suite).join(scenario).join(format!("{profile}.{}", EXTENSIONS[0]))
+/// Returns the text of a file that may be missing.
+pub(super) fn read_if_there(path: &Path) -> Result<Option<String>> {
+    // What a link leads to is not shown either.
+    output::check_no_link(path)?;
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Read { path: path.to_owned(), source }),
+    }
 }
 
 /// Compares a report with a suite's snapshots, or accepts its numbers; returns nothing if there are no
@@ -224,11 +229,12 @@ pub(super) fn compare_or_accept_snapshots(
     let (mut all, mut files) = (Vec::new(), Vec::new());
     let mut is_today = true;
     for shot in report.snapshot_tables_for_files(made) {
-        let path = snapshot_path(root, suite, &shot);
+        let [scenario, profile] = &shot.path;
+        let path = folder.join(scenario).join(format!("{profile}.{}", EXTENSIONS[0]));
         let at = SnapshotTarget { path: &path, suite, inputs, made, assumed: &digest, reviews };
         is_today &= bless || read_snapshot(&path).is_some_and(|it| it.0.assumed_digest() == Some(&digest));
         all.push(if bless {
-            SnapshotCheck::new(path_text(&path), SnapshotState::Blessed)
+            SnapshotCheck::new(path.display().to_string(), SnapshotState::Blessed)
         } else {
             compare_with_snapshot(at, &shot)?
         });
@@ -244,7 +250,7 @@ pub(super) fn compare_or_accept_snapshots(
         if bless {
             output::remove_own_file(&path)?;
         } else {
-            all.push(SnapshotCheck::new(path_text(&path), SnapshotState::Orphan));
+            all.push(SnapshotCheck::new(path.display().to_string(), SnapshotState::Orphan));
         }
     }
     // Whoever accepted the snapshots one by one accepted what they rest on.
@@ -259,17 +265,11 @@ pub(super) fn compare_or_accept_snapshots(
 /// Compares a table with its snapshot; changed numbers are written beside it for review.
 fn compare_with_snapshot(at: SnapshotTarget<'_>, shot: &SnapshotTable) -> Result<SnapshotCheck> {
     let path = at.path;
-    // What a link leads to is not shown either.
-    output::check_no_link(path)?;
     let pending = path.with_extension(EXTENSIONS[1]);
-    let snapshot = |state| SnapshotCheck::new(path_text(path), state);
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            write_for_review(SnapshotTarget { path: &pending, ..at }, shot)?;
-            return Ok(snapshot(SnapshotState::Missing));
-        }
-        Err(source) => return Err(Error::Read { path: path.to_owned(), source }),
+    let snapshot = |state| SnapshotCheck::new(path.display().to_string(), state);
+    let Some(text) = read_if_there(path)? else {
+        write_for_review(SnapshotTarget { path: &pending, ..at }, shot)?;
+        return Ok(snapshot(SnapshotState::Missing));
     };
     let old = without_header(&text);
     if shot::has_same_numbers(old, &shot.text) {
@@ -341,8 +341,4 @@ fn find_snapshots(folder: &Path) -> Result<BTreeSet<PathBuf>> {
 /// Returns the folder of a suite's snapshots.
 pub(super) fn snapshot_folder(root: &Path, suite: &str) -> PathBuf {
     root.join(shot::to_file_name(suite))
-}
-
-fn path_text(path: &Path) -> String {
-    path.display().to_string()
 }
