@@ -42,10 +42,6 @@ impl BillKey {
         }
     }
 
-    fn is_time_period(self) -> bool {
-        matches!(self, Self::Day | Self::Week | Self::Month)
-    }
-
     /// What the groups are, where their names do not say it.
     fn explain_groups(self) -> Option<&'static str> {
         Some(match self {
@@ -158,7 +154,7 @@ impl GroupedBill {
             total.beside += &session.beside;
         }
         let mut groups = groups.into_iter().listed();
-        if !key.is_time_period() {
+        if !matches!(key, BillKey::Day | BillKey::Week | BillKey::Month) {
             groups.order_by_key(|it| Reverse(it.1.total()));
         }
         groups.order_by_key(|it| it.0.is_empty());
@@ -211,20 +207,17 @@ impl GroupedBill {
         const UNPRICED: &str =
             "Requests without a price are counted in their own column only, and their tokens in none.";
         type Group = (String, BillAsLogged);
-        let tokens = |of: fn(&BillAsLogged) -> Tokens| move |it: &Group| thousands(of(&it.1));
-        let (uncached, read) = (tokens(|it| it.tokens.uncached), tokens(|it| it.tokens.read));
-        let (short, long) = (tokens(|it| it.tokens.write[0]), tokens(|it| it.tokens.write[1]));
-        let (output, requests) = (tokens(|it| it.tokens.output), tokens(|it| it.requests));
+
         let (code, rate) = self.currency.as_ref().map_or(("USD", 1.0), |it| (it.code(), it.rate_per_usd()));
         let amount = |it: &Group| fixed(it.1.total().usd() * rate, 2);
         let mut columns: Vec<Of<'_, Group>> = vec![
             (self.key.heading(), &|it| in_one_line(&it.0).into_owned()),
-            ("requests", &requests),
-            ("uncached", &uncached),
-            ("read", &read),
-            ("written 5 min", &short),
-            ("written 1 h", &long),
-            ("output", &output),
+            ("requests", &|it| thousands(it.1.requests)),
+            ("uncached", &|it| thousands(it.1.tokens.uncached)),
+            ("read", &|it| thousands(it.1.tokens.read)),
+            ("written 5 min", &|it| thousands(it.1.tokens.write[0])),
+            ("written 1 h", &|it| thousands(it.1.tokens.write[1])),
+            ("output", &|it| thousands(it.1.tokens.output)),
             (code, &amount),
         ];
         let has_unpriced = self.total.n_requests_without_price() > 0;

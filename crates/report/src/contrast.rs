@@ -14,7 +14,7 @@ use crate::lever::TurnsBreakEven;
 use crate::made::VERSION;
 use crate::metric::ShownMetric as _;
 use crate::prelude::*;
-use ctxsim_engine::measure::assumed::AssumedReach;
+
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Better, Delta, Remembered};
@@ -153,6 +153,8 @@ impl Contrast {
         let pairs = Pairs::new(&kept);
         let sums = pairs.sums();
         let reach = sums.map(|[base, own]| own.assumed_reach(base)).unwrap_or_default();
+        let assumed = sums.and_then(|[base, own]| Some((base.assumed_cost()?, own.assumed_cost()?)));
+        let change = assumed.map(|(base, own)| own.change_from(&base));
         let cost_interval = ratio_interval_for_later(&samples, reach);
         let mut notes = describe_stops(parts);
         if kept.len() < n_all && !kept.is_empty() {
@@ -196,9 +198,7 @@ impl Contrast {
             are_trials: scenarios.len() == 1 && n_all > 1,
             changed: first.changed.clone(),
             numbers: compare_numbers(&pairs, &counted, cost_interval),
-            cost_change_assumed: sums
-                .filter(|_| reach.is_some())
-                .and_then(|it| assumed_cost_change_interval(it, reach)),
+            cost_change_assumed: change.filter(|_| reach.is_some()).map(|it| reach.interval(it, 0.0)),
             cost_change_bound: sums.and_then(|[base, own]| own.assumed_bound(base)),
             gone_at_extra_turns: break_even_turns(&kept, cost_interval),
             split: sums.map(|[base, it]| split_cost([&base.costs, &it.costs])).unwrap_or_default(),
@@ -304,12 +304,6 @@ fn break_even_turns(pairs: &[[Tally; 2]], cost_interval: Option<[f64; 2]>) -> Op
     let (base, own) = (sum(|it| it[0].costs.total())?, sum(|it| it[1].costs.total())?);
     let again = sum(|it| it[1].as_many_again())?;
     TurnsBreakEven::new(own / base - 1.0, cost_interval, again / base).filter(|_| edits && base > 0.0)
-}
-
-/// Returns the 95% interval of the change in cost over what is assumed alone.
-fn assumed_cost_change_interval([base, candidate]: &[Tally; 2], reach: AssumedReach) -> Option<[f64; 2]> {
-    let change = candidate.assumed_cost()?.change_from(&base.assumed_cost()?);
-    Some(reach.interval(change, 0.0))
 }
 
 /// Returns the numbers that are known of both policies; of the cost, the interval of its relative change is given.

@@ -174,10 +174,8 @@ impl Report {
         let all = self.policy_sums(None);
         let notes = all.iter().filter_map(|(policy, sum)| {
             // Stages that wait for the same stand together.
-            let mut told: IndexMap<String, Vec<String>> = IndexMap::new();
-            for (stage, why) in sum.stages.describe_idle_stages() {
-                told.entry(why).or_default().push(format!("`{stage}`"));
-            }
+            let idle = sum.stages.describe_idle_stages();
+            let told = grouped(idle.map(|(stage, why)| (why, format!("`{stage}`"))));
             let n_told: usize = told.values().map(Vec::len).sum();
             let sentence = |(why, stages): (String, Vec<String>)| format!("{} {why}", listed(&stages));
             let sentences = told.into_iter().map(sentence).listed();

@@ -403,11 +403,8 @@ impl Report {
     pub fn guard_lines(&self, detail: Detail) -> Vec<String> {
         let failed = self.guard_verdicts.iter().filter(|it| !it.holds);
         let failed = failed.map(|verdict| format!("fails: {verdict}"));
-        let mut held: IndexMap<&str, Vec<&GuardVerdict>> = IndexMap::new();
-        for verdict in self.guard_verdicts.iter().filter(|it| it.holds) {
-            held.entry(&verdict.guard).or_default().push(verdict);
-        }
-        let held = held.into_values().flat_map(|verdicts| {
+        let held = self.guard_verdicts.iter().filter(|it| it.holds);
+        let held = grouped(held.map(|it| (&it.guard, it))).into_values().flat_map(|verdicts| {
             if detail == Detail::Groups && verdicts.len() > RUNS_SHOWN {
                 return vec![format!("holds: {} (on {} runs)", verdicts[0].title(), verdicts.len())];
             }

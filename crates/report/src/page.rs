@@ -168,11 +168,6 @@ impl PagePiece {
         Self::Table(PageTable::new(grid, command))
     }
 
-    /// A picture with its numbers beside it.
-    pub(super) fn lead_picture(figure: PageChart) -> Self {
-        Self::Lead(Box::new(PagePicture::new(figure)))
-    }
-
     /// Lists sentences under a heading, if it has words, and if there are any.
     pub(super) fn list(heading: &str, lines: Vec<String>) -> Vec<Self> {
         let head = Some(heading).filter(|it| !it.is_empty() && !lines.is_empty());
@@ -183,7 +178,7 @@ impl PagePiece {
     /// Pictures: one with its numbers beside it, several side by side.
     pub(super) fn pictures(mut figures: Vec<PageChart>) -> Vec<Self> {
         match figures.len() {
-            1 => figures.pop().map(Self::lead_picture).into_iter().listed(),
+            1 => figures.pop().map(|it| Self::Lead(Box::new(PagePicture::new(it)))).into_iter().listed(),
             _ => Self::charts(figures),
         }
     }

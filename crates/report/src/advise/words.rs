@@ -1,7 +1,7 @@
 //! Advice in words, on a terminal, in Markdown and on a page: what to change, what that does, and what else was tried.
 
 use super::saved::TrialDay;
-use super::whom::{self, GroupKind};
+use super::whom::{self, group_savings_grid};
 use super::*;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::forest::{ForestLine, ForestPlot};
@@ -80,10 +80,9 @@ fn agent_advice_blocks(advice: &AgentAdvice, is_detailed: bool, n_levers: usize)
 
 /// Lays out what stands behind the advice: whom it concerns, what is set now, and what else was tried or was not.
 fn detail_blocks(advice: &AgentAdvice) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for group_kind in [GroupKind::People, GroupKind::Projects] {
-        blocks.extend(whom::group_savings_grid(advice, group_kind).map(Block::Table));
-    }
+    let by_person = group_savings_grid(advice, "person", |lever| &lever.people);
+    let by_project = group_savings_grid(advice, "project", |lever| &lever.projects);
+    let mut blocks = by_person.into_iter().chain(by_project).map(Block::Table).listed();
     if !blocks.is_empty() {
         blocks.push(Block::paragraph(whom::STAR));
     }
@@ -427,9 +426,7 @@ fn saving_break_even_blocks(levers: &[Lever]) -> Vec<Block> {
     }
     let headings = ["what", "more turns", "95% interval"];
     let grid = Grid::new("Gone if the agent needs more turns", 1, &headings, rows).with(CellKind::Text, &[1]);
-    let mut known = levers.iter().filter_map(|it| it.known_of_task.clone()).listed();
-    known.sort();
-    known.dedup();
+    let known: BTreeSet<String> = levers.iter().filter_map(|it| it.known_of_task.clone()).collect();
     std::iter::once(Block::Table(grid)).chain(known.into_iter().map(Block::paragraph)).listed()
 }
 

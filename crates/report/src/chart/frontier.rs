@@ -199,11 +199,6 @@ impl Frontier {
         Self { subject, kept: kept_heading, points, left_out, is_numbered: false }
     }
 
-    /// Calls points by their numbers, which the legend and the table explain.
-    pub fn with_numbered_points(self) -> Self {
-        Self { is_numbered: true, ..self }
-    }
-
     /// Returns what a point is called in the drawing.
     fn drawn_name_of(&self, point: &FrontierPoint) -> String {
         if !self.is_numbered || point.mark == Some(BASE) {
