@@ -76,10 +76,7 @@ impl Plan {
             Ok(parts.listed())
         })?;
         let of_loads = of_loads.into_iter().collect::<Result<Vec<_>>>()?;
-        let mut groups: IndexMap<([usize; 2], String), Vec<ContrastPart>> = IndexMap::new();
-        for (key, part) in of_loads.into_iter().flatten() {
-            groups.entry(key).or_default().push(part);
-        }
+        let groups = grouped(of_loads.into_iter().flatten());
         Ok(groups.into_iter().filter_map(|((_, profile), parts)| Contrast::new(&parts, profile)).listed())
     }
 }

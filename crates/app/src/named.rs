@@ -6,7 +6,7 @@ use std::io::Read as _;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::catalog::FoundScenarios;
+use crate::catalog::{FoundScenarios, file_name, file_stem};
 use crate::index::{self, RecordingIndex};
 
 /// The names of one kind, and the suite that gives them.
@@ -251,7 +251,7 @@ impl NameChoices {
 
     /// A recorded session: its folder and the first letters of its identifier, or its file's name.
     pub(super) fn of_recording(path: &Path) -> Self {
-        let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = file_stem(path);
         let mut names = Vec::new();
         let folder = path.parent().and_then(Path::file_name).map(|it| it.to_string_lossy().into_owned());
         if let (true, Some(folder)) = (is_uuid(&stem), folder) {
@@ -277,10 +277,8 @@ pub fn names_of_recordings(paths: &[PathBuf]) -> Vec<String> {
 pub(super) fn shortest_unique_names(inputs: &[NameChoices]) -> Vec<String> {
     let mut levels = vec![0; inputs.len()];
     loop {
-        let mut shared: IndexMap<&str, Vec<usize>> = IndexMap::new();
-        for (index, NameChoices(names)) in inputs.iter().enumerate() {
-            shared.entry(&names[levels[index]]).or_default().push(index);
-        }
+        let all = inputs.iter().enumerate();
+        let shared = grouped(all.map(|(index, NameChoices(names))| (&names[levels[index]], index)));
         let mut has_grown = false;
         for index in shared.into_values().filter(|it| it.len() > 1).flatten() {
             if levels[index] + 1 < inputs[index].0.len() {
@@ -310,10 +308,6 @@ fn path_endings_with_name(path: &Path, name: &str) -> Vec<String> {
         ends.push(longer.replacen("//", "/", 1));
     }
     ends
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Returns whether a name is an identifier as harnesses give sessions: 8, 4, 4, 4 and 12 hexadecimal digits.

@@ -295,21 +295,17 @@ pub(super) fn undeclared_param_problems(
     }
     let mut declared: IndexSet<&str> = policies.iter().flat_map(params_read_by).collect();
     let mut read = catalog.policy_reader();
-    let others: Vec<PolicyFile> = catalog
-        .names(InputKind::Policy)
-        .filter_map(|it| read.read_policy(it).ok())
-        .map(|it| it.spec)
-        .listed();
+    let others = catalog.names(InputKind::Policy).filter_map(|it| Some(read.read_policy(it).ok()?.spec));
+    let others: Vec<PolicyFile> = others.listed();
     declared.extend(others.iter().flat_map(params_read_by));
     let unknown = params.keys().filter(|it| !declared.contains(it.as_str()));
-    unknown
-        .map(|name| {
-            let message = format!("no policy declares the parameter `{name}`");
-            let otherwise = || "declare it in a policy's `params`, or remove it".to_owned();
-            let help = near_or(name, declared.iter().copied(), otherwise);
-            Diagnostic::at(Code("param-undeclared"), format!("params.{name}"), message).help(help)
-        })
-        .listed()
+    let problems = unknown.map(|name| {
+        let message = format!("no policy declares the parameter `{name}`");
+        let otherwise = || "declare it in a policy's `params`, or remove it".to_owned();
+        let help = near_or(name, declared.iter().copied(), otherwise);
+        Diagnostic::at(Code("param-undeclared"), format!("params.{name}"), message).help(help)
+    });
+    problems.listed()
 }
 
 /// Returns the parameters that a policy declares and reads.

@@ -21,6 +21,7 @@ pub mod tickets;
 use crate::prelude::*;
 use std::fmt::Write as _;
 use std::io::BufRead;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -114,7 +115,7 @@ impl Plan {
             request.shard.contains_scenario(&self.scenarios[*it].name) && !(request.is_made)(*it)
         };
         let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).listed();
-        let n_done = Mutex::new(0);
+        let n_done = AtomicUsize::new(0);
         let results = with_threads(request.threads, || {
             let chosen = if mine.is_empty() { None } else { self.find_exclusions(&watch, &open) };
             in_order(mine.len(), |at| {
@@ -134,11 +135,7 @@ impl Plan {
                 };
                 if !watch.is_stopped() {
                     (request.hand_over)(self.assemble_part(nth, made, request)?)?;
-                    let done = n_done.lock().map_or(0, |mut done| {
-                        *done += 1;
-                        *done
-                    });
-                    watch.report_progress(done, mine.len());
+                    watch.report_progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, mine.len());
                 }
                 Ok(())
             })

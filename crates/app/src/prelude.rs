@@ -18,7 +18,7 @@ pub(crate) use ctxsim_input::text::source::{decode_table, encode};
 pub(crate) use ctxsim_input::{
     Format, Limits, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Source, SuiteFile,
 };
-pub(crate) use ctxsim_report::{SkippedFile, distinct};
+pub(crate) use ctxsim_report::{SkippedFile, distinct, grouped};
 pub(crate) use ctxsim_timeline::Timeline;
 pub(crate) use ctxsim_timeline::import::user_of;
 pub(crate) use indexmap::{IndexMap, IndexSet};

@@ -314,6 +314,7 @@ enum ChangeInLog {
 }
 
 /// Later sessions that count, and those that do not.
+#[derive(Default)]
 struct CountedSessions {
     later: Vec<LaterSession>,
     left_out: IndexMap<String, usize>,
@@ -331,13 +332,7 @@ impl CountedSessions {
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
         let has = all.iter().map(|it| find_change_in_log(&set, &saved.before, &it.seen)).listed();
         let still = UnchangedPeople::new(all, &has, people);
-        let mut counted = Self {
-            later: Vec::new(),
-            left_out: IndexMap::new(),
-            compared: Vec::new(),
-            has_change: Vec::new(),
-            is_shown: has.contains(&ChangeInLog::Shown),
-        };
+        let mut counted = Self { is_shown: has.contains(&ChangeInLog::Shown), ..Self::default() };
         for (session, has) in all.iter().zip(has) {
             let day = session.seen.span_ms.map(|it| calendar::date_text(it[0]));
             let is_on = day.as_deref().and_then(|it| days.get(it).copied());

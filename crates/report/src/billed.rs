@@ -269,14 +269,8 @@ impl LeverRow {
         let alone = Some(-self.total_saved_usd() / billed_usd).filter(|change| change.is_finite());
         let change = judged.change.or(alone);
         let high = |high: f64| if self.never_costs_more() { high.min(0.0) } else { high };
-        Lever {
-            set: Vec::new(),
-            change,
-            expected: change,
-            interval: judged.interval.map(|[low, end]| [low, high(end)]),
-            known_by: KnownBy::Bills,
-            ..judged
-        }
+        let interval = judged.interval.map(|[low, end]| [low, high(end)]);
+        Lever { set: Vec::new(), change, expected: change, interval, known_by: KnownBy::Bills, ..judged }
     }
 
     /// Returns whom it concerns.

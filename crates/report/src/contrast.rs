@@ -372,12 +372,8 @@ fn sum_stage_change(changed: &ChangedStage, parts: &[&ContrastPart]) -> StageCha
     // What acted under one profile is not idle because it did not under another.
     let idle = changed.places[1].filter(|_| is_known && acted[1] == Some(0));
     let idle = idle.and_then(|place| StageActivity::from_runs(runs).describe_idle_stage(place));
-    StageChange {
-        name: changed.name.clone(),
-        fired: [0, 1].map(|side| sum(side, |it| it.fired)),
-        acted,
-        idle,
-    }
+    let fired = [0, 1].map(|side| sum(side, |it| it.fired));
+    StageChange { name: changed.name.clone(), fired, acted, idle }
 }
 
 /// Says where a policy stopped at a limit.

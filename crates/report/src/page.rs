@@ -326,12 +326,8 @@ impl Page {
         for drawn in pieces.iter_mut().flat_map(|it| it.pictures_mut()) {
             drawn.draw_svg(&tables)?;
         }
-        let filled = Filled {
-            page: &self,
-            style: STYLE.to_owned() + &chart::chart_css()?,
-            script: SCRIPT,
-            script_sha256: SCRIPT_SHA256,
-        };
+        let style = STYLE.to_owned() + &chart::chart_css()?;
+        let filled = Filled { page: &self, style, script: SCRIPT, script_sha256: SCRIPT_SHA256 };
         let text = format!("{}{}", grid::html::TABLE, include_str!("page/page.html"));
         template::render_template("page.html", &text, filled)
     }

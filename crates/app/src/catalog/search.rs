@@ -215,10 +215,7 @@ pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result
 
 /// Returns the paths in a folder, sorted.
 fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        paths.push(entry?.path());
-    }
+    let mut paths = fs::read_dir(folder)?.map(|it| Ok(it?.path())).collect::<io::Result<Vec<_>>>()?;
     paths.sort();
     Ok(paths)
 }
