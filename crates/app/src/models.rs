@@ -174,10 +174,8 @@ impl ModelProfiles {
         let id = ModelId::read(model);
         let Some(found) = self.find_covering(model, &id) else {
             let (plain, service) = id.plain_and_service().ok_or_else(|| self.unknown_model_problem(model))?;
-            let found = plain
-                .likely_names()
-                .find_map(|it| self.best_covering_index(it))
-                .and_then(|it| self.all[it].profile_at_service(service));
+            let at = plain.likely_names().find_map(|it| self.best_covering_index(it));
+            let found = at.and_then(|it| self.all[it].profile_at_service(service));
             return found.ok_or_else(|| self.unknown_model_problem(model));
         };
         let region = id.seller_region();

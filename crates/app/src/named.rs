@@ -127,9 +127,8 @@ pub(super) fn dedup_and_name_inputs<T: PartialEq>(
         }
     }
     let choices = kept.iter_mut().map(|it| name_choices(&it.origin, name_of(&mut it.spec))).listed();
-    for (one, chosen) in kept.iter_mut().zip(shortest_unique_names(&choices)) {
-        *name_of(&mut one.spec) = chosen;
-    }
+    let names = shortest_unique_names(&choices);
+    kept.iter_mut().zip(names).for_each(|(one, chosen)| *name_of(&mut one.spec) = chosen);
     kept
 }
 
@@ -157,9 +156,7 @@ pub(super) fn dedup_and_name_scenarios(
     }
     let recordings = kept.iter().map(|it| it.loaded.source.is_none().then_some(&it.loaded.origin));
     let indexed = index::index_recordings(&recordings.listed(), is_each_alone);
-    for (one, indexing) in kept.iter_mut().zip(indexed) {
-        one.indexing = indexing;
-    }
+    kept.iter_mut().zip(indexed).for_each(|(one, indexing)| one.indexing = indexing);
     kept.retain(|scenario| {
         let reason = scenario.indexing.twins.get("");
         skipped.extend(reason.map(|reason| SkippedFile::with_reason(scenario.loaded.origin.label(), reason)));
@@ -171,9 +168,8 @@ pub(super) fn dedup_and_name_scenarios(
         (_, origin) => name_choices(origin, &scenario.loaded.spec.name),
     });
     let choices: Vec<NameChoices> = choices.listed();
-    for (one, name) in kept.iter_mut().zip(shortest_unique_names(&choices)) {
-        one.loaded.spec.name = name;
-    }
+    let names = shortest_unique_names(&choices);
+    kept.iter_mut().zip(names).for_each(|(one, name)| one.loaded.spec.name = name);
     (kept, skipped)
 }
 
@@ -195,11 +191,9 @@ struct SeenFiles {
 impl SeenFiles {
     fn counting_lengths(scenarios: &[NamedScenario]) -> Self {
         let mut n_of_length: IndexMap<u64, usize> = IndexMap::new();
-        for one in scenarios.iter().filter(|it| it.loaded.source.is_none()) {
-            if let Some(length) = file_length(one.loaded.origin.path()) {
-                *n_of_length.entry(length).or_default() += 1;
-            }
-        }
+        let recordings = scenarios.iter().filter(|it| it.loaded.source.is_none());
+        let lengths = recordings.filter_map(|it| file_length(it.loaded.origin.path()));
+        lengths.for_each(|it| *n_of_length.entry(it).or_default() += 1);
         Self { n_of_length, known: IndexSet::new() }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::prelude::*;
 
 use crate::named::NamedScenario;
-use ctxsim_base::diag::near_or;
+
 use ctxsim_input::policy::Size;
 use ctxsim_input::text::set::SetTarget;
 use ctxsim_input::text::{Decode, Encode};
@@ -272,10 +272,8 @@ pub(super) fn apply_variants(
 
 /// Lays parameters over those that a policy declares; others are not its own.
 pub(super) fn overlay_params(spec: &mut PolicyFile, params: &IndexMap<String, Size>) {
-    for (name, value) in params {
-        if let Some(own) = spec.params.get_mut(name) {
-            own.clone_from(value);
-        }
+    for (name, own) in &mut spec.params {
+        params.get(name).into_iter().for_each(|value| own.clone_from(value));
     }
 }
 

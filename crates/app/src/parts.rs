@@ -215,6 +215,36 @@ impl Plan {
             skipped,
         })
     }
+
+    /// Returns the digest of its rules and that of its scenarios, in hexadecimal digits.
+    pub fn job_digest(&self, min_evidence: f64) -> String {
+        format!("{}-{:016x}", self.rules_digest(min_evidence), xxh3_64(self.scenarios_to_digest().as_bytes()))
+    }
+
+    /// Returns the digest of what is the same for all scenarios: version, policies, profiles and options.
+    pub fn rules_digest(&self, min_evidence: f64) -> String {
+        let policies = self.scenarios.first().map(|it| &it.policies);
+        let (profiles, models, selection) = (&self.profiles, &self.models, &self.selection);
+        let text = format!("{VERSION}{policies:?}{profiles:?}{models:?}{selection:?}{min_evidence}");
+        format!("{:016x}", xxh3_64(text.as_bytes()))
+    }
+
+    /// Lists the scenarios with all that is known of each beforehand.
+    fn scenarios_to_digest(&self) -> String {
+        let contents = in_order(self.scenarios.len(), |it| self.scenarios[it].recording_digest());
+        let mut text = format!("{:?}", self.skipped);
+        let mut policies: Option<(&[Arc<Policy>], u64)> = None;
+        for (entry, content) in self.scenarios.iter().zip(contents) {
+            let own = policies
+                .filter(|it| it.0.iter().zip(&entry.policies).all(|(one, other)| Arc::ptr_eq(one, other)));
+            let digest = || xxh3_64(format!("{:?}", entry.policies).as_bytes());
+            let (_, own) = *policies.insert(own.unwrap_or_else(|| (&entry.policies, digest())));
+            // Writing to a text cannot fail.
+            let _ =
+                writeln!(text, "{} {content:016x} {own:016x} {}", entry.name, entry.describe_for_digest());
+        }
+        text
+    }
 }
 
 /// Says that a scenario has no parts.
@@ -271,38 +301,6 @@ impl PartFold {
             return Err(selection::none_left_error(&gathered.skipped));
         };
         Ok(assemble_report(&head, gathered))
-    }
-}
-
-impl Plan {
-    /// Returns the digest of its rules and that of its scenarios, in hexadecimal digits.
-    pub fn job_digest(&self, min_evidence: f64) -> String {
-        format!("{}-{:016x}", self.rules_digest(min_evidence), xxh3_64(self.scenarios_to_digest().as_bytes()))
-    }
-
-    /// Returns the digest of what is the same for all scenarios: version, policies, profiles and options.
-    pub fn rules_digest(&self, min_evidence: f64) -> String {
-        let policies = self.scenarios.first().map(|it| &it.policies);
-        let (profiles, models, selection) = (&self.profiles, &self.models, &self.selection);
-        let text = format!("{VERSION}{policies:?}{profiles:?}{models:?}{selection:?}{min_evidence}");
-        format!("{:016x}", xxh3_64(text.as_bytes()))
-    }
-
-    /// Lists the scenarios with all that is known of each beforehand.
-    fn scenarios_to_digest(&self) -> String {
-        let contents = in_order(self.scenarios.len(), |it| self.scenarios[it].recording_digest());
-        let mut text = format!("{:?}", self.skipped);
-        let mut policies: Option<(&[Arc<Policy>], u64)> = None;
-        for (entry, content) in self.scenarios.iter().zip(contents) {
-            let own = policies
-                .filter(|it| it.0.iter().zip(&entry.policies).all(|(one, other)| Arc::ptr_eq(one, other)));
-            let digest = || xxh3_64(format!("{:?}", entry.policies).as_bytes());
-            let (_, own) = *policies.insert(own.unwrap_or_else(|| (&entry.policies, digest())));
-            // Writing to a text cannot fail.
-            let _ =
-                writeln!(text, "{} {content:016x} {own:016x} {}", entry.name, entry.describe_for_digest());
-        }
-        text
     }
 }
 

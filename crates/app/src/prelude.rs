@@ -4,7 +4,7 @@ pub(crate) use std::collections::BTreeMap;
 pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) use ctxsim_base::diag::{Code, Diagnostic, Place, nearest};
+pub(crate) use ctxsim_base::diag::{Code, Diagnostic, Place, near_or, nearest};
 pub(crate) use ctxsim_base::error::Error;
 pub(crate) use ctxsim_base::grid::numbers::{counted, listed, thousands};
 pub(crate) use ctxsim_base::list::Listed as _;

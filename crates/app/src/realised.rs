@@ -251,11 +251,9 @@ fn size_sessions_as_forecast(
     progress: Progress<'_>,
 ) -> Result<Vec<SizedSession>> {
     let (Some(agent), true) = (agent, saved.is_sized_by_cost()) else {
-        let plain = |seen: LogData| SizedSession {
-            size: Some(seen.requests as f64),
-            billed: [seen.billed_usd; 2],
-            change: None,
-            seen,
+        let plain = |seen: LogData| {
+            let (size, billed) = (Some(seen.requests as f64), [seen.billed_usd; 2]);
+            SizedSession { size, billed, change: None, seen }
         };
         return Ok(read_log_data(catalog, comparison, threads, progress)?.into_iter().map(plain).listed());
     };
@@ -269,9 +267,8 @@ fn size_sessions_as_forecast(
     let policies = SettingPolicies { catalog, agent };
     let play = |it: &Comparison| costs_under_settings(catalog, it, policies, &states, threads, progress);
     let mut played = play(comparison)?;
-    let moves_compactions = forecast_settings(saved, Some(agent))
-        .iter()
-        .any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
+    let settings = forecast_settings(saved, Some(agent));
+    let moves_compactions = settings.iter().any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
     if moves_compactions && played.iter().any(|log| !log.seen.compacted_at.is_empty()) {
         // Where a window had history compacted, both are played on all of the history.
         let mut whole = comparison.clone();

@@ -1,6 +1,6 @@
 //! The bill as logged by model, lane, project, user, day, week, month or version: groups whose exact amounts add up to the bill.
 
-use crate::as_logged::{BillAsLogged, ProfileOf, for_each_logged_request};
+use crate::as_logged::{BillAsLogged, ProfileOf, for_each_logged_request, sum_bills};
 use crate::beside_bill::BillFootnotes;
 pub use crate::beside_bill::Currency;
 use crate::prelude::*;
@@ -251,15 +251,11 @@ pub fn describe_export_difference<'b>(
     export: &ProviderExport,
     sessions: impl Iterator<Item = &'b SessionBill>,
 ) -> String {
-    let days: BTreeSet<i64> = export.days.keys().copied().collect();
-    let mut logged = BillAsLogged::default();
-    for ((_, day), part) in sessions.flat_map(|it| &it.parts) {
-        if day.is_some_and(|it| days.contains(&it)) {
-            logged += part;
-        }
-    }
+    let is_in_export = |day: Option<i64>| day.is_some_and(|it| export.days.contains_key(&it));
+    let parts = sessions.flat_map(|it| &it.parts).filter(|it| is_in_export(it.0.1));
+    let logged = sum_bills(parts.map(|it| it.1)).unwrap_or_default();
     let date = |day: Option<&i64>| or_nothing(day, |it| calendar::date_text(it.saturating_mul(DAY_MS)));
-    let (first, last) = (date(days.first()), date(days.last()));
+    let (first, last) = (date(export.days.keys().next()), date(export.days.keys().next_back()));
     let of_days = if first == last { first } else { format!("{first} to {last}") };
     let charged = export.days.values().filter_map(|day| Some(day.charged?.0)).reduce(u128::saturating_add);
     let unpriced = text_if_any(logged.n_requests_without_price(), |n| {

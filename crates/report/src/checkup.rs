@@ -204,9 +204,8 @@ impl GuardVerdict {
 impl SuiteCheck {
     /// Makes the result of a suite that could not be checked. Problems that belong to no file are the suite's.
     pub fn with_check_errors(suite: String, file: String, mut errors: Vec<Diagnostic>) -> Self {
-        for it in errors.iter_mut().filter(|it| it.place.file.is_empty()) {
-            it.place.file.clone_from(&file);
-        }
+        let without_file = errors.iter_mut().filter(|it| it.place.file.is_empty());
+        without_file.for_each(|it| it.place.file.clone_from(&file));
         Self { suite, file, errors, ..Self::default() }
     }
 

@@ -25,8 +25,8 @@ pub use beside::{
 };
 pub use beside::{ComparisonContext, InputChange, InputFate};
 pub use page::render_contrasts_page;
-pub(crate) use words::format_percentage_points;
 pub use words::{contrasts_review_markdown, contrasts_summary_markdown, draw_contrasts};
+pub(crate) use words::{format_percentage_points, times_in_words};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.compare/1";
@@ -168,10 +168,7 @@ impl Contrast {
         let mut breaks: IndexMap<String, [BrokenPrefixes; 2]> = IndexMap::new();
         for (who, both) in with_rows.iter().flat_map(|it| &it.breaks) {
             let sums = breaks.entry(who.clone()).or_default();
-            for (sum, more) in sums.iter_mut().zip(both) {
-                sum.times += more.times;
-                sum.tokens += more.tokens;
-            }
+            sums.iter_mut().zip(both).for_each(|(sum, more)| *sum += *more);
         }
         breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
         let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).listed();

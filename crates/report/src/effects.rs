@@ -30,9 +30,7 @@ pub(super) fn change_spread_grid(
     mut policies: Vec<PolicyChanges>,
 ) -> Option<Grid> {
     policies.retain(|policy| policy.changes.len() > 1);
-    for policy in &mut policies {
-        policy.changes.order_by(f64::total_cmp);
-    }
+    policies.iter_mut().for_each(|policy| policy.changes.order_by(f64::total_cmp));
     let rows = policies.iter().map(|policy| {
         let cheaper = policy.changes.iter().filter(|change| **change <= -NOTHING).count();
         let dearer = policy.changes.iter().filter(|change| **change >= NOTHING).count();

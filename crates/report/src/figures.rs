@@ -85,7 +85,12 @@ fn statistic_of_mean(run: &Run, metric: &str) -> Option<Statistic> {
 impl Report {
     /// Returns the published figures of the suite beside our own.
     pub fn compare_figures(&self) -> Vec<ComparedFigure> {
-        self.figures.iter().map(|it| ComparedFigure::new(it, &self.runs)).listed()
+        self.figures.iter().map(|it| self.compare_figure(it)).listed()
+    }
+
+    /// Returns any published figure beside our own.
+    pub fn compare_figure(&self, figure: &Figure) -> ComparedFigure {
+        ComparedFigure::new(figure, &self.runs)
     }
 
     /// Returns them as a table, or none if there are none.

@@ -472,7 +472,8 @@ impl Ratchet {
         for verdict in verdicts {
             let GuardVerdict { guard, metric, run: [policy, scenario, profile], is_change, .. } = verdict;
             let own = [guard, metric, policy, scenario, profile];
-            let kept = known.iter().find(|it| own == it.guard_metric_and_run());
+            let kept =
+                known.iter().find(|it| own == [&it.guard, &it.metric, &it.policy, &it.scenario, &it.profile]);
             let (Some(value), Some(rises)) = (verdict.value, verdict.is_better_higher) else {
                 // A run that came to no number fails its guard, and loosens nothing.
                 self.best.extend(kept.cloned());
@@ -494,12 +495,6 @@ impl Ratchet {
             self.best.push(BestValue { guard, metric, policy, scenario, profile, value: better });
         }
         all
-    }
-}
-
-impl BestValue {
-    fn guard_metric_and_run(&self) -> [&String; 5] {
-        [&self.guard, &self.metric, &self.policy, &self.scenario, &self.profile]
     }
 }
 

@@ -158,14 +158,10 @@ impl OutcomeReport {
         if self.unread > 0 {
             left.push(format!("{} of sessions that were not read", counted(self.unread, "outcome")));
         }
-        if !left.is_empty() {
-            said.push(format!("Not compared: {}.", listed(&left)));
-        }
+        said.extend((!left.is_empty()).then(|| format!("Not compared: {}.", listed(&left))));
         let head = format!("Outcome “{}”, from {}", in_one_line(&self.outcome), in_one_line(&self.source));
         let mut blocks = vec![Block::Head(head), Block::paragraph(said.join(" "))];
-        if !self.groups.is_empty() {
-            blocks.push(Block::Table(self.groups_grid()));
-        }
+        blocks.extend((!self.groups.is_empty()).then(|| Block::Table(self.groups_grid())));
         blocks
     }
 

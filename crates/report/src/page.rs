@@ -274,15 +274,8 @@ impl PageTable {
 
     /// Names the table and its rows, so that they can be pointed at.
     fn set_ids(&mut self, id: String) {
-        for (row, nth) in self.rows.iter_mut().zip(1..) {
-            row.id = format!("{id}-{nth}");
-        }
+        self.rows.iter_mut().zip(1..).for_each(|(row, nth)| row.id = format!("{id}-{nth}"));
         self.id = id;
-    }
-
-    /// Returns the row of one of some names.
-    fn find_row(&self, keys: &[String]) -> Option<&PageRow> {
-        self.rows.iter().find(|it| it.cells.first().is_some_and(|name| keys.contains(name)))
     }
 }
 
@@ -296,7 +289,9 @@ impl PagePicture {
         self.numbers.set_ids(format!("{}-numbers", self.figure.name));
         let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
         let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
-        let row = |keys: &[String]| in_order.iter().find_map(|it| it.find_row(keys));
+        let rows = || in_order.iter().flat_map(|it| &it.rows);
+        let row =
+            |keys: &[String]| rows().find(|it| it.cells.first().is_some_and(|name| keys.contains(name)));
         let href = |keys: &[String]| row(keys).map(|it| it.id.clone());
         self.svg = self.figure.to_svg(Some(&href))?;
         Ok(())

@@ -183,6 +183,25 @@ impl Origin {
             Self::File(path) => Source::read(path),
         }
     }
+
+    /// Returns the folder of the file on disk; `None` if it is not there.
+    pub(super) fn folder_on_disk(&self) -> Option<PathBuf> {
+        let path = match self {
+            Self::File(path) => path.clone(),
+            Self::Revision(revision, path) => revision.checkout.as_ref()?.join(path),
+            Self::Stream(it) => it.path.clone(),
+            Self::Bundled(_) | Self::Built(_) => return None,
+        };
+        path.parent().map(Path::to_owned)
+    }
+
+    /// Returns the policy of the same revision with a given name; `None` outside revisions.
+    pub(super) fn find_in_revision(&self, name: &str) -> Option<Self> {
+        let Self::Revision(revision, _) = self else { return None };
+        let paths = ["ron", "toml"].map(|it| PathBuf::from(format!("{name}.{it}")));
+        let path = paths.into_iter().find(|it| revision.text(it).is_some())?;
+        Some(Self::Revision(revision.clone(), path))
+    }
 }
 
 /// Returns a path with `.` and `..` resolved and `/` between its parts.
@@ -191,9 +210,7 @@ pub(super) fn normalize_path(path: &Path) -> String {
     for part in path.components() {
         match part {
             std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                parts.pop();
-            }
+            std::path::Component::ParentDir => drop(parts.pop()),
             other => parts.push(other.as_os_str().to_string_lossy()),
         }
     }
@@ -364,27 +381,6 @@ impl Revision {
     /// Returns the text of a file by its name in diagnostics.
     pub(super) fn text_by_label(&self, label: &str) -> Option<&str> {
         self.files.iter().find(|(path, _)| self.label(path) == label).map(|(_, text)| text.as_str())
-    }
-}
-
-impl Origin {
-    /// Returns the folder of the file on disk; `None` if it is not there.
-    pub(super) fn folder_on_disk(&self) -> Option<PathBuf> {
-        let path = match self {
-            Self::File(path) => path.clone(),
-            Self::Revision(revision, path) => revision.checkout.as_ref()?.join(path),
-            Self::Stream(it) => it.path.clone(),
-            Self::Bundled(_) | Self::Built(_) => return None,
-        };
-        path.parent().map(Path::to_owned)
-    }
-
-    /// Returns the policy of the same revision with a given name; `None` outside revisions.
-    pub(super) fn find_in_revision(&self, name: &str) -> Option<Self> {
-        let Self::Revision(revision, _) = self else { return None };
-        let paths = ["ron", "toml"].map(|it| PathBuf::from(format!("{name}.{it}")));
-        let path = paths.into_iter().find(|it| revision.text(it).is_some())?;
-        Some(Self::Revision(revision.clone(), path))
     }
 }
 

@@ -95,10 +95,8 @@ impl Catalog {
         if let Some(path) = self.path_beside_file(file, InputKind::Scenario, argument) {
             return self.search_scenarios(&path);
         }
-        let names = self
-            .matching_names(InputKind::Scenario, argument)
-            .map(|name| ScenarioHit { name, is_searched: false });
-        let names: Vec<ScenarioHit> = names.listed();
+        let named = |name| ScenarioHit { name, is_searched: false };
+        let names = self.matching_names(InputKind::Scenario, argument).map(named).listed();
         if names.is_empty() {
             return self.search_scenarios(argument);
         }

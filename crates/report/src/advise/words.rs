@@ -97,9 +97,8 @@ fn detail_blocks(advice: &AgentAdvice) -> Vec<Block> {
     }
     blocks.extend(advice.wishes.iter().map(|wish| Block::paragraph(describe_wish(advice, wish))));
     blocks.extend(saving_break_even_blocks(&advice.levers));
-    for it in &advice.left_out {
-        blocks.push(Block::Text(format!("Not tried: {}. {}.", it.key, capitalise(&it.reason))));
-    }
+    let untried = |it: &UntriedSetting| format!("Not tried: {}. {}.", it.key, capitalise(&it.reason));
+    blocks.extend(advice.left_out.iter().map(|it| Block::Text(untried(it))));
     if !advice.untold.is_empty() {
         let name_and_reason = |it: &UntoldLever| format!("{} ({})", it.name.replace('_', " "), it.reason);
         let untold = listed(&advice.untold.iter().map(name_and_reason).listed());
@@ -177,8 +176,8 @@ fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
         };
         return vec![Block::Answer(why)];
     };
-    let mut blocks = vec![Block::Answer(format!("Do this: {}.", best.title))];
-    blocks.push(Block::Text(describe_expected_saving(best)));
+    let answer = Block::Answer(format!("Do this: {}.", best.title));
+    let mut blocks = vec![answer, Block::Text(describe_expected_saving(best))];
     blocks.extend(paste_blocks(best, &advice.paste));
     blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
     blocks.extend(describe_unpasted_levers(advice, best).map(Block::Aside));
@@ -217,9 +216,8 @@ fn describe_asked_lever(lever: &Lever) -> String {
 /// Says what else a lever does, and what to paste for it.
 fn paste_blocks(lever: &Lever, pastes: &[Paste]) -> Vec<Block> {
     let mut blocks = Vec::new();
-    if !lever.effects.is_empty() {
-        blocks.push(Block::paragraph(format!("It also does this: {}", lever.effects.join(" "))));
-    }
+    let effects = (!lever.effects.is_empty()).then(|| lever.effects.join(" "));
+    blocks.extend(effects.map(|it| Block::paragraph(format!("It also does this: {it}"))));
     for paste in pastes {
         let project = or_nothing(paste.project.as_ref(), |it| format!(" (of one project: {it})"));
         blocks.push(Block::paragraph(format!("Put this into {}{project}:", paste.at)));
@@ -357,12 +355,8 @@ fn settings_in_force_grid(advice: &AgentAdvice) -> Grid {
         (SettingSource::Default, _) => "the agent's default".to_owned(),
     };
     let row = |it: &SettingInForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
-    let grid = Grid::new(
-        "What is set now",
-        1,
-        &["setting", "decides", "now", "says"],
-        advice.in_force.iter().map(row),
-    );
+    let headings = ["setting", "decides", "now", "says"];
+    let grid = Grid::new("What is set now", 1, &headings, advice.in_force.iter().map(row));
     grid.with(CellKind::Text, &[1, 2, 3])
 }
 

@@ -250,9 +250,7 @@ impl Picture for RecallChart {
         }
         let across = SceneText::new(WIDTH / 2.0, foot + LINE, places);
         scene.add(across.with_anchor(Anchor::Middle));
-        for it in &self.lines {
-            self.draw_line(&mut scene, it, middle, &up);
-        }
+        self.lines.iter().for_each(|it| self.draw_line(&mut scene, it, middle, &up));
         self.draw_line_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
         let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |curve| {
             let words = curve.name.split_once(": ").map_or(curve.name.as_str(), |it| it.1);

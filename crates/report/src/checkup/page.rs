@@ -24,16 +24,14 @@ pub fn render_check_ups_page(check_ups: &[SuiteCheck]) -> Result<String, templat
         let errors = suite.errors.iter().map(error).listed();
         Block::list_if_any(&format!("{} could not be checked", suite.suite), errors)
     });
+    let tables = check_ups.iter().flat_map(suite_grids).map(Block::Table);
     let page = Page {
         command: "check",
         title: format!("Check of {}", check_ups.iter().map(|it| it.suite.as_str()).listed().join(", ")),
         about: check_ups.iter().map(|it| format!("{}.", it.describe_result())).listed().join(" "),
         answers: check_ups.iter().map(answer).listed(),
         rests_on: check_ups.iter().flat_map(suite_basis_lines).listed(),
-        parts: page_parts(
-            figures.listed(),
-            check_ups.iter().flat_map(suite_grids).map(Block::Table).chain(causes),
-        ),
+        parts: page_parts(figures.listed(), tables.chain(causes)),
     };
     page.into_html()
 }
