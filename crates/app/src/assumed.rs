@@ -193,11 +193,8 @@ fn usage_problem(message: impl Into<String>, help: &str) -> Diagnostic {
 fn unknown_number_problem(name: &str, files: &mut [NumbersFile]) -> Diagnostic {
     let mut known = Vec::new();
     files.iter_mut().for_each(|file| file.visit_numbers(|it, _| known.push(it.to_owned())));
-    let help = match nearest(name, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "use the file and the key of a number in `assumptions/`, such as `recovery.own_request`"
-            .to_owned(),
-    };
+    let otherwise = "use the file and the key of a number in `assumptions/`, such as `recovery.own_request`";
+    let help = near_or(name, known.iter().map(String::as_str), || otherwise.to_owned());
     usage_problem(format!("no assumed number is called `{name}`"), &help)
 }
 

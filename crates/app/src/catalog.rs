@@ -15,6 +15,7 @@ use ctxsim_input::text::source::read_text;
 
 pub use files::{InputFiles, PipedBytes, is_same_file};
 pub use load::{Loaded, PolicyReader, scenario_of_recording};
+pub(crate) use load::{file_name, file_stem};
 use origin::normalize_path;
 pub use origin::{BuiltInput, Bundle, BundledFile, Origin, REVISION_MARK, Revision, kind_of_file};
 pub use search::{FoundScenarios, ScenarioHit};
@@ -106,12 +107,8 @@ struct Config {
 impl Catalog {
     /// Returns the inputs of a bundle.
     pub fn from_bundle(bundle: Bundle) -> Self {
-        let entries = bundle.files().filter_map(|file| {
-            let key = InputKind::ALL
-                .into_iter()
-                .find_map(|kind| Some((kind, name_below_folder(kind, file.path())?)))?;
-            Some((key, Origin::Bundled(file)))
-        });
+        let entries = bundle.files();
+        let entries = entries.filter_map(|it| Some((kind_and_name(it.path)?, Origin::Bundled(it))));
         Self { entries: entries.collect(), ..Self::empty(bundle) }
     }
 
@@ -394,7 +391,7 @@ impl Catalog {
     /// Returns the text of a file named in a diagnostic.
     pub fn text_of_file(&self, label: &str) -> Option<Cow<'static, str>> {
         match label.strip_prefix(BUNDLED_MARK) {
-            Some(path) => self.bundle.file(path).map(|it| Cow::Borrowed(it.text())),
+            Some(path) => self.bundle.file(path).map(|it| Cow::Borrowed(it.text)),
             None => {
                 let held = self.text_in_memory(label).or_else(|| self.text_in_revisions(label));
                 let path = Path::new(label);
@@ -433,6 +430,11 @@ pub fn price_list_files(folder: &Path) -> Result<Vec<PathBuf>> {
 fn name_below_folder(kind: InputKind, path: &str) -> Option<String> {
     let below = path.strip_prefix(kind.folder_name())?.strip_prefix('/')?;
     below.strip_suffix(".ron").or_else(|| below.strip_suffix(".toml")).map(str::to_owned)
+}
+
+/// Returns the kind of an input and its name, by the path of its file below the folder of all kinds.
+fn kind_and_name(path: &str) -> Option<(InputKind, String)> {
+    InputKind::ALL.into_iter().find_map(|kind| Some((kind, name_below_folder(kind, path)?)))
 }
 
 /// Reports a name that no input may have, because it cannot be shown as it is.

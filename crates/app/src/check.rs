@@ -105,10 +105,7 @@ pub(super) fn refused_breakpoint_problems(
 /// # Errors
 /// Everything that it does against the protocol.
 pub fn try_out_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<()> {
-    match kind {
-        InputKind::Policy => try_out_program(catalog, name),
-        _ => Ok(()),
-    }
+    if kind == InputKind::Policy { try_out_program(catalog, name) } else { Ok(()) }
 }
 
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
@@ -203,7 +200,8 @@ const DRAWN_ONCE: &str = "scenario.refetch.played_trials=1";
 pub(super) fn program_refusals(policies: &[Loaded<PolicyFile>], comparison: &Comparison) -> Vec<Diagnostic> {
     let refused = policies.iter().filter_map(|policy| {
         let process = policy.spec.process.as_ref()?;
-        let (name, line) = (&policy.spec.name, quote_command(&process.command));
+        let name = &policy.spec.name;
+        let line = process.command.iter().map(|it| quoted(it)).listed().join(" ");
         let is_of_revision = matches!(policy.origin, Origin::Revision(..));
         let problem = if process.folder.is_none() && !is_of_revision {
             let message =
@@ -222,11 +220,6 @@ pub(super) fn program_refusals(policies: &[Loaded<PolicyFile>], comparison: &Com
     refused.flatten().listed()
 }
 
-/// Returns a command as it is typed.
-fn quote_command(command: &[String]) -> String {
-    command.iter().map(|it| quoted(it)).listed().join(" ")
-}
-
 /// Puts the program into a policy that is one; it starts when a run begins.
 pub(super) fn with_program_code(policy: Policy) -> Policy {
     let Some(process) = policy.process.as_ref().map(|it| Process::new(it, &policy.params)) else {
@@ -238,11 +231,8 @@ pub(super) fn with_program_code(policy: Policy) -> Policy {
 
 /// Has the runs of own code played twice.
 pub(super) fn with_plays_twice(policy: Policy) -> Policy {
-    let own = match &policy.code {
-        Some(Builtin::Own(code)) => Own::from_code(code).cloned(),
-        _ => None,
-    };
-    let Some(mut own) = own else { return policy };
+    let Some(Builtin::Own(code)) = &policy.code else { return policy };
+    let Some(mut own) = Own::from_code(code).cloned() else { return policy };
     own.plays_twice = true;
     policy.with_code(Some(Builtin::Own(OwnCode::new(own))))
 }

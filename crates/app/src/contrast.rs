@@ -76,10 +76,7 @@ impl Plan {
             Ok(parts.listed())
         })?;
         let of_loads = of_loads.into_iter().collect::<Result<Vec<_>>>()?;
-        let mut groups: IndexMap<([usize; 2], String), Vec<ContrastPart>> = IndexMap::new();
-        for (key, part) in of_loads.into_iter().flatten() {
-            groups.entry(key).or_default().push(part);
-        }
+        let groups = grouped(of_loads.into_iter().flatten());
         Ok(groups.into_iter().filter_map(|((_, profile), parts)| Contrast::new(&parts, profile)).listed())
     }
 }
@@ -251,8 +248,7 @@ fn changed_fact_states(base: &[TrialQuestion], candidate: &[TrialQuestion]) -> V
 /// Returns the stages that are not the same in both policies.
 fn changed_stages(policies: [&Policy; 2]) -> Vec<ChangedStage> {
     let place = |policy: &Policy, name: &str| policy.stages().iter().position(|it| it.name == name);
-    let names = policies.iter().flat_map(|it| it.stages()).map(|it| it.name.as_str());
-    let names = ctxsim_report::distinct(names);
+    let names = distinct(policies.iter().flat_map(|it| it.stages()).map(|it| it.name.as_str()));
     let all = names.into_iter().map(|name| {
         let places = policies.map(|it| place(it, name));
         ChangedStage { name: name.to_owned(), places }
@@ -320,8 +316,6 @@ fn collect_leaves(value: &Value, path: String, leaves: &mut IndexMap<String, Str
             }
         }
         serde_json::Value::Null => {}
-        leaf => {
-            leaves.insert(path, leaf.to_string());
-        }
+        leaf => _ = leaves.insert(path, leaf.to_string()),
     }
 }

@@ -106,18 +106,13 @@ pub fn input_change(
         [Some(before), Some(after)] if before == after => return None,
         [Some(_), Some(_)] => InputFate::Changed,
     };
-    let said = before_after.map(|it| parse_field_values(kind, &Source::new(name, format, it?)));
-    let fields = match (how, said) {
-        (InputFate::Changed, [Some(before), Some(after)]) => {
-            let fields = differing_fields([before, after]);
-            // A comment changes nothing.
-            if fields.is_empty() {
-                return None;
-            }
-            fields
-        }
-        _ => Vec::new(),
-    };
+    let [before, after] = before_after.map(|it| parse_field_values(kind, &Source::new(name, format, it?)));
+    let fields = before.zip(after).map(|(before, after)| differing_fields([before, after]));
+    // A comment changes nothing.
+    if fields.as_ref().is_some_and(Vec::is_empty) {
+        return None;
+    }
+    let fields = fields.unwrap_or_default();
     Some(InputChange { kind: kind.noun(), name: name.to_owned(), how, fields })
 }
 

@@ -15,10 +15,7 @@ impl Plan {
         let (Some(entry), Some(profile)) = (self.scenarios.first(), self.profiles.first()) else {
             return Err(refuse(Code("list-empty"), "there is nothing to export", "name a scenario"));
         };
-        let loads = self.open(entry).map_err(|error| match error {
-            Error::Invalid(problems) => problems,
-            other => vec![other.into_problem()],
-        })?;
+        let loads = self.open(entry).map_err(|error| error.problems())?;
         let Some(load) = loads.first() else { return Err(Vec::new()) };
         let Some(policy) = load.policies.first() else { return Err(Vec::new()) };
         if policy.fact_memory().is_none() {

@@ -1,7 +1,7 @@
 //! The guards of a suite: resolves their names and metrics.
 
 use crate::prelude::*;
-use ctxsim_base::diag::{Problems, near_or};
+use ctxsim_base::diag::Problems;
 use ctxsim_input::suite::{Figure, Guard};
 use ctxsim_report::guard::NamedGuard;
 use ctxsim_report::{ALL, places};

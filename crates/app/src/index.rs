@@ -44,11 +44,8 @@ pub(super) fn index_recordings(recordings: &[Option<&Origin>], is_each_alone: bo
     };
     let sessions: Vec<Vec<Indexed>> = in_order(recordings.len(), scan);
     let twins = find_dropped_twins(recordings, &sessions);
-    let mut all: Vec<RecordingIndex> = sessions
-        .into_iter()
-        .zip(twins)
-        .map(|(sessions, twins)| RecordingIndex { sessions, twins, ..RecordingIndex::default() })
-        .listed();
+    let one = |(sessions, twins)| RecordingIndex { sessions, twins, ..RecordingIndex::default() };
+    let mut all = sessions.into_iter().zip(twins).map(one).listed();
     if !is_each_alone {
         let told = neighbours_by_recording(&all);
         all.iter_mut().zip(told).for_each(|(it, beside)| it.beside = beside);

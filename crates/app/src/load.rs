@@ -266,11 +266,8 @@ fn map_recording<T>(
 /// There is no such file or scenario, or it holds no recording.
 pub fn check_is_recording(catalog: &Catalog, name: &str) -> Result<()> {
     let scenario = catalog.scenario(name)?;
-    if matches!(scenario.spec.load, LoadSpec::Recorded { .. }) {
-        Ok(())
-    } else {
-        Err(not_recorded_error(&scenario))
-    }
+    let is_recorded = matches!(scenario.spec.load, LoadSpec::Recorded { .. });
+    if is_recorded { Ok(()) } else { Err(not_recorded_error(&scenario)) }
 }
 
 /// Reports a scenario without a recording.

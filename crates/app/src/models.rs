@@ -174,10 +174,8 @@ impl ModelProfiles {
         let id = ModelId::read(model);
         let Some(found) = self.find_covering(model, &id) else {
             let (plain, service) = id.plain_and_service().ok_or_else(|| self.unknown_model_problem(model))?;
-            let found = plain
-                .likely_names()
-                .find_map(|it| self.best_covering_index(it))
-                .and_then(|it| self.all[it].profile_at_service(service));
+            let at = plain.likely_names().find_map(|it| self.best_covering_index(it));
+            let found = at.and_then(|it| self.all[it].profile_at_service(service));
             return found.ok_or_else(|| self.unknown_model_problem(model));
         };
         let region = id.seller_region();
@@ -345,13 +343,6 @@ pub(super) struct SellerRegion<'a> {
     pub(super) services: &'static [String],
 }
 
-impl SellerRegion<'_> {
-    /// Returns whether it costs the usual price.
-    fn has_usual_prices(&self) -> bool {
-        self.services.is_empty()
-    }
-}
-
 impl ModelId {
     /// Reads an id as a log or a price list writes it.
     pub(super) fn read(id: &str) -> Self {
@@ -382,7 +373,7 @@ impl ModelId {
         let mut variants = Routes::read_known().variants.iter();
         let (plain, service) =
             variants.find_map(|(end, it)| Some((self.whole.strip_suffix(end.as_str())?, it)))?;
-        let is_usual = self.seller_region().is_none_or(|it| it.has_usual_prices());
+        let is_usual = self.seller_region().is_none_or(|it| it.services.is_empty());
         is_usual.then(|| (Self { whole: plain.to_owned() }, service.as_str()))
     }
 

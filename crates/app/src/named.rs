@@ -6,7 +6,7 @@ use std::io::Read as _;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::catalog::FoundScenarios;
+use crate::catalog::{FoundScenarios, file_name, file_stem};
 use crate::index::{self, RecordingIndex};
 
 /// The names of one kind, and the suite that gives them.
@@ -127,9 +127,8 @@ pub(super) fn dedup_and_name_inputs<T: PartialEq>(
         }
     }
     let choices = kept.iter_mut().map(|it| name_choices(&it.origin, name_of(&mut it.spec))).listed();
-    for (one, chosen) in kept.iter_mut().zip(shortest_unique_names(&choices)) {
-        *name_of(&mut one.spec) = chosen;
-    }
+    let names = shortest_unique_names(&choices);
+    kept.iter_mut().zip(names).for_each(|(one, chosen)| *name_of(&mut one.spec) = chosen);
     kept
 }
 
@@ -157,9 +156,7 @@ pub(super) fn dedup_and_name_scenarios(
     }
     let recordings = kept.iter().map(|it| it.loaded.source.is_none().then_some(&it.loaded.origin));
     let indexed = index::index_recordings(&recordings.listed(), is_each_alone);
-    for (one, indexing) in kept.iter_mut().zip(indexed) {
-        one.indexing = indexing;
-    }
+    kept.iter_mut().zip(indexed).for_each(|(one, indexing)| one.indexing = indexing);
     kept.retain(|scenario| {
         let reason = scenario.indexing.twins.get("");
         skipped.extend(reason.map(|reason| SkippedFile::with_reason(scenario.loaded.origin.label(), reason)));
@@ -171,9 +168,8 @@ pub(super) fn dedup_and_name_scenarios(
         (_, origin) => name_choices(origin, &scenario.loaded.spec.name),
     });
     let choices: Vec<NameChoices> = choices.listed();
-    for (one, name) in kept.iter_mut().zip(shortest_unique_names(&choices)) {
-        one.loaded.spec.name = name;
-    }
+    let names = shortest_unique_names(&choices);
+    kept.iter_mut().zip(names).for_each(|(one, name)| one.loaded.spec.name = name);
     (kept, skipped)
 }
 
@@ -195,11 +191,9 @@ struct SeenFiles {
 impl SeenFiles {
     fn counting_lengths(scenarios: &[NamedScenario]) -> Self {
         let mut n_of_length: IndexMap<u64, usize> = IndexMap::new();
-        for one in scenarios.iter().filter(|it| it.loaded.source.is_none()) {
-            if let Some(length) = file_length(one.loaded.origin.path()) {
-                *n_of_length.entry(length).or_default() += 1;
-            }
-        }
+        let recordings = scenarios.iter().filter(|it| it.loaded.source.is_none());
+        let lengths = recordings.filter_map(|it| file_length(it.loaded.origin.path()));
+        lengths.for_each(|it| *n_of_length.entry(it).or_default() += 1);
         Self { n_of_length, known: IndexSet::new() }
     }
 
@@ -251,7 +245,7 @@ impl NameChoices {
 
     /// A recorded session: its folder and the first letters of its identifier, or its file's name.
     pub(super) fn of_recording(path: &Path) -> Self {
-        let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = file_stem(path);
         let mut names = Vec::new();
         let folder = path.parent().and_then(Path::file_name).map(|it| it.to_string_lossy().into_owned());
         if let (true, Some(folder)) = (is_uuid(&stem), folder) {
@@ -277,10 +271,8 @@ pub fn names_of_recordings(paths: &[PathBuf]) -> Vec<String> {
 pub(super) fn shortest_unique_names(inputs: &[NameChoices]) -> Vec<String> {
     let mut levels = vec![0; inputs.len()];
     loop {
-        let mut shared: IndexMap<&str, Vec<usize>> = IndexMap::new();
-        for (index, NameChoices(names)) in inputs.iter().enumerate() {
-            shared.entry(&names[levels[index]]).or_default().push(index);
-        }
+        let all = inputs.iter().enumerate();
+        let shared = grouped(all.map(|(index, NameChoices(names))| (&names[levels[index]], index)));
         let mut has_grown = false;
         for index in shared.into_values().filter(|it| it.len() > 1).flatten() {
             if levels[index] + 1 < inputs[index].0.len() {
@@ -310,10 +302,6 @@ fn path_endings_with_name(path: &Path, name: &str) -> Vec<String> {
         ends.push(longer.replacen("//", "/", 1));
     }
     ends
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Returns whether a name is an identifier as harnesses give sessions: 8, 4, 4, 4 and 12 hexadecimal digits.

@@ -126,10 +126,7 @@ impl OutcomeTable {
                 }
             }
         }
-        if !problems.is_empty() {
-            return Err(problems.into());
-        }
-        Ok((found, n_unread))
+        if problems.is_empty() { Ok((found, n_unread)) } else { Err(problems.into()) }
     }
 }
 

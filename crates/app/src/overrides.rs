@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::prelude::*;
 
 use crate::named::NamedScenario;
-use ctxsim_base::diag::near_or;
+
 use ctxsim_input::policy::Size;
 use ctxsim_input::text::set::SetTarget;
 use ctxsim_input::text::{Decode, Encode};
@@ -272,10 +272,8 @@ pub(super) fn apply_variants(
 
 /// Lays parameters over those that a policy declares; others are not its own.
 pub(super) fn overlay_params(spec: &mut PolicyFile, params: &IndexMap<String, Size>) {
-    for (name, value) in params {
-        if let Some(own) = spec.params.get_mut(name) {
-            own.clone_from(value);
-        }
+    for (name, own) in &mut spec.params {
+        params.get(name).into_iter().for_each(|value| own.clone_from(value));
     }
 }
 
@@ -295,21 +293,17 @@ pub(super) fn undeclared_param_problems(
     }
     let mut declared: IndexSet<&str> = policies.iter().flat_map(params_read_by).collect();
     let mut read = catalog.policy_reader();
-    let others: Vec<PolicyFile> = catalog
-        .names(InputKind::Policy)
-        .filter_map(|it| read.read_policy(it).ok())
-        .map(|it| it.spec)
-        .listed();
+    let others = catalog.names(InputKind::Policy).filter_map(|it| Some(read.read_policy(it).ok()?.spec));
+    let others: Vec<PolicyFile> = others.listed();
     declared.extend(others.iter().flat_map(params_read_by));
     let unknown = params.keys().filter(|it| !declared.contains(it.as_str()));
-    unknown
-        .map(|name| {
-            let message = format!("no policy declares the parameter `{name}`");
-            let otherwise = || "declare it in a policy's `params`, or remove it".to_owned();
-            let help = near_or(name, declared.iter().copied(), otherwise);
-            Diagnostic::at(Code("param-undeclared"), format!("params.{name}"), message).help(help)
-        })
-        .listed()
+    let problems = unknown.map(|name| {
+        let message = format!("no policy declares the parameter `{name}`");
+        let otherwise = || "declare it in a policy's `params`, or remove it".to_owned();
+        let help = near_or(name, declared.iter().copied(), otherwise);
+        Diagnostic::at(Code("param-undeclared"), format!("params.{name}"), message).help(help)
+    });
+    problems.listed()
 }
 
 /// Returns the parameters that a policy declares and reads.

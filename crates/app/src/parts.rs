@@ -21,6 +21,7 @@ pub mod tickets;
 use crate::prelude::*;
 use std::fmt::Write as _;
 use std::io::BufRead;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -114,7 +115,7 @@ impl Plan {
             request.shard.contains_scenario(&self.scenarios[*it].name) && !(request.is_made)(*it)
         };
         let mine: Vec<usize> = (0..self.scenarios.len()).filter(mine).listed();
-        let n_done = Mutex::new(0);
+        let n_done = AtomicUsize::new(0);
         let results = with_threads(request.threads, || {
             let chosen = if mine.is_empty() { None } else { self.find_exclusions(&watch, &open) };
             in_order(mine.len(), |at| {
@@ -134,11 +135,7 @@ impl Plan {
                 };
                 if !watch.is_stopped() {
                     (request.hand_over)(self.assemble_part(nth, made, request)?)?;
-                    let done = n_done.lock().map_or(0, |mut done| {
-                        *done += 1;
-                        *done
-                    });
-                    watch.report_progress(done, mine.len());
+                    watch.report_progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, mine.len());
                 }
                 Ok(())
             })
@@ -219,6 +216,38 @@ impl Plan {
             skipped,
         })
     }
+
+    /// Returns the digest of its rules and that of its scenarios, in hexadecimal digits.
+    pub fn job_digest(&self, min_evidence: f64) -> String {
+        format!("{}-{:016x}", self.rules_digest(min_evidence), xxh3_64(self.scenarios_to_digest().as_bytes()))
+    }
+
+    /// Returns the digest of what is the same for all scenarios: version, policies, profiles and options.
+    pub fn rules_digest(&self, min_evidence: f64) -> String {
+        let policies = self.scenarios.first().map(|it| &it.policies);
+        let (profiles, models, selection) = (&self.profiles, &self.models, &self.selection);
+        let settings = self.settings.as_ref().map(|it| &it.agents);
+        let text =
+            format!("{VERSION}{policies:?}{profiles:?}{models:?}{selection:?}{min_evidence}{settings:?}");
+        format!("{:016x}", xxh3_64(text.as_bytes()))
+    }
+
+    /// Lists the scenarios with all that is known of each beforehand.
+    fn scenarios_to_digest(&self) -> String {
+        let contents = in_order(self.scenarios.len(), |it| self.scenarios[it].recording_digest());
+        let mut text = format!("{:?}", self.skipped);
+        let mut policies: Option<(&[Arc<Policy>], u64)> = None;
+        for (entry, content) in self.scenarios.iter().zip(contents) {
+            let own = policies
+                .filter(|it| it.0.iter().zip(&entry.policies).all(|(one, other)| Arc::ptr_eq(one, other)));
+            let digest = || xxh3_64(format!("{:?}", entry.policies).as_bytes());
+            let (_, own) = *policies.insert(own.unwrap_or_else(|| (&entry.policies, digest())));
+            // Writing to a text cannot fail.
+            let _ =
+                writeln!(text, "{} {content:016x} {own:016x} {}", entry.name, entry.describe_for_digest());
+        }
+        text
+    }
 }
 
 /// Says that a scenario has no parts.
@@ -275,40 +304,6 @@ impl PartFold {
             return Err(selection::none_left_error(&gathered.skipped));
         };
         Ok(assemble_report(&head, gathered))
-    }
-}
-
-impl Plan {
-    /// Returns the digest of its rules and that of its scenarios, in hexadecimal digits.
-    pub fn job_digest(&self, min_evidence: f64) -> String {
-        format!("{}-{:016x}", self.rules_digest(min_evidence), xxh3_64(self.scenarios_to_digest().as_bytes()))
-    }
-
-    /// Returns the digest of what is the same for all scenarios: version, policies, profiles and options.
-    pub fn rules_digest(&self, min_evidence: f64) -> String {
-        let policies = self.scenarios.first().map(|it| &it.policies);
-        let (profiles, models, selection) = (&self.profiles, &self.models, &self.selection);
-        let settings = &self.settings;
-        let text =
-            format!("{VERSION}{policies:?}{profiles:?}{models:?}{selection:?}{min_evidence}{settings:?}");
-        format!("{:016x}", xxh3_64(text.as_bytes()))
-    }
-
-    /// Lists the scenarios with all that is known of each beforehand.
-    fn scenarios_to_digest(&self) -> String {
-        let contents = in_order(self.scenarios.len(), |it| self.scenarios[it].recording_digest());
-        let mut text = format!("{:?}", self.skipped);
-        let mut policies: Option<(&[Arc<Policy>], u64)> = None;
-        for (entry, content) in self.scenarios.iter().zip(contents) {
-            let own = policies
-                .filter(|it| it.0.iter().zip(&entry.policies).all(|(one, other)| Arc::ptr_eq(one, other)));
-            let digest = || xxh3_64(format!("{:?}", entry.policies).as_bytes());
-            let (_, own) = *policies.insert(own.unwrap_or_else(|| (&entry.policies, digest())));
-            // Writing to a text cannot fail.
-            let _ =
-                writeln!(text, "{} {content:016x} {own:016x} {}", entry.name, entry.describe_for_digest());
-        }
-        text
     }
 }
 

@@ -4,7 +4,7 @@ pub(crate) use std::collections::BTreeMap;
 pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) use ctxsim_base::diag::{Code, Diagnostic, Place, nearest};
+pub(crate) use ctxsim_base::diag::{Code, Diagnostic, Place, near_or, nearest};
 pub(crate) use ctxsim_base::error::Error;
 pub(crate) use ctxsim_base::grid::numbers::{counted, listed, thousands};
 pub(crate) use ctxsim_base::list::Listed as _;
@@ -18,7 +18,7 @@ pub(crate) use ctxsim_input::text::source::{decode_table, encode};
 pub(crate) use ctxsim_input::{
     Format, Limits, Policy, PolicyFile, Profile, ProfileFile, ScenarioFile, Source, SuiteFile,
 };
-pub(crate) use ctxsim_report::{SkippedFile, distinct};
+pub(crate) use ctxsim_report::{SkippedFile, distinct, grouped};
 pub(crate) use ctxsim_timeline::Timeline;
 pub(crate) use ctxsim_timeline::import::user_of;
 pub(crate) use indexmap::{IndexMap, IndexSet};

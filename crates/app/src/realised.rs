@@ -251,11 +251,9 @@ fn size_sessions_as_forecast(
     progress: Progress<'_>,
 ) -> Result<Vec<SizedSession>> {
     let (Some(agent), true) = (agent, saved.is_sized_by_cost()) else {
-        let plain = |seen: LogData| SizedSession {
-            size: Some(seen.requests as f64),
-            billed: [seen.billed_usd; 2],
-            change: None,
-            seen,
+        let plain = |seen: LogData| {
+            let (size, billed) = (Some(seen.requests as f64), [seen.billed_usd; 2]);
+            SizedSession { size, billed, change: None, seen }
         };
         return Ok(read_log_data(catalog, comparison, threads, progress)?.into_iter().map(plain).listed());
     };
@@ -269,9 +267,8 @@ fn size_sessions_as_forecast(
     let policies = SettingPolicies { catalog, agent };
     let play = |it: &Comparison| costs_under_settings(catalog, it, policies, &states, threads, progress);
     let mut played = play(comparison)?;
-    let moves_compactions = forecast_settings(saved, Some(agent))
-        .iter()
-        .any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
+    let settings = forecast_settings(saved, Some(agent));
+    let moves_compactions = settings.iter().any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));
     if moves_compactions && played.iter().any(|log| !log.seen.compacted_at.is_empty()) {
         // Where a window had history compacted, both are played on all of the history.
         let mut whole = comparison.clone();
@@ -314,6 +311,7 @@ enum ChangeInLog {
 }
 
 /// Later sessions that count, and those that do not.
+#[derive(Default)]
 struct CountedSessions {
     later: Vec<LaterSession>,
     left_out: IndexMap<String, usize>,
@@ -331,13 +329,7 @@ impl CountedSessions {
         let days: IndexMap<&str, bool> = saved.trial.iter().map(|it| (it.day.as_str(), it.is_on)).collect();
         let has = all.iter().map(|it| find_change_in_log(&set, &saved.before, &it.seen)).listed();
         let still = UnchangedPeople::new(all, &has, people);
-        let mut counted = Self {
-            later: Vec::new(),
-            left_out: IndexMap::new(),
-            compared: Vec::new(),
-            has_change: Vec::new(),
-            is_shown: has.contains(&ChangeInLog::Shown),
-        };
+        let mut counted = Self { is_shown: has.contains(&ChangeInLog::Shown), ..Self::default() };
         for (session, has) in all.iter().zip(has) {
             let day = session.seen.span_ms.map(|it| calendar::date_text(it[0]));
             let is_on = day.as_deref().and_then(|it| days.get(it).copied());

@@ -51,11 +51,9 @@ pub fn read_selected_recordings(
     let origins: Vec<_> = all.iter().map(|it| catalog.origin_of_recording(&it.name)).listed();
     let recordings: Vec<_> = origins.iter().map(Option::as_ref).listed();
     let indexed = index::index_recordings(&recordings, comparison.alone);
-    for (
-        (ScenarioHit { name, is_searched }, RecordingIndex { sessions: mut index, twins, beside, .. }),
-        origin,
-    ) in all.into_iter().zip(indexed).zip(&recordings)
-    {
+    for ((hit, indexing), origin) in all.into_iter().zip(indexed).zip(&recordings) {
+        let ScenarioHit { name, is_searched } = hit;
+        let RecordingIndex { sessions: mut index, twins, beside, .. } = indexing;
         match read_sessions(catalog, &name, &beside) {
             Ok(sessions) => {
                 let judged = |session: &Imported| match twins.get(&session.session) {

@@ -128,13 +128,8 @@ impl Selection {
         let fits =
             |name: &str| if asked.contains('*') { wildcard(&asked, name) } else { name.contains(&asked) };
         let is_asked = names.map(str::to_lowercase).any(|it| fits(&it));
-        (!is_asked).then(|| {
-            if model.is_empty() {
-                "recorded with an unknown model".to_owned()
-            } else {
-                format!("recorded with {model}")
-            }
-        })
+        let told = if model.is_empty() { "an unknown model" } else { model };
+        (!is_asked).then(|| format!("recorded with {told}"))
     }
 
     /// Returns why a load takes no part as far as no other is asked, or nothing if it does.
@@ -151,15 +146,13 @@ impl Selection {
             return NewestCandidate::Refused(TWIN.to_owned());
         }
         let names = load.profiles.iter().map(|it| it.name.as_str());
-        match load.timeline().filter(|it| it.recorded.is_some()) {
-            Some(timeline) if !self.whose.includes_folder(working_folder_of(timeline, &load.project)) => {
-                NewestCandidate::Refused(
-                    self.whose.not_asked_reason(working_folder_of(timeline, &load.project)),
-                )
-            }
-            Some(timeline) => self.candidate_of_session(timeline.last_ms(), timeline.main_model(), names),
-            None => NewestCandidate::Always,
+        let recorded = load.timeline().filter(|it| it.recorded.is_some());
+        let Some(timeline) = recorded else { return NewestCandidate::Always };
+        let folder = working_folder_of(timeline, &load.project);
+        if !self.whose.includes_folder(folder) {
+            return NewestCandidate::Refused(self.whose.not_asked_reason(folder));
         }
+        self.candidate_of_session(timeline.last_ms(), timeline.main_model(), names)
     }
 
     /// Returns what a session is where only the newest are asked for.

@@ -81,12 +81,8 @@ pub fn sweep_points(
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Vec<SweepPoint>> {
-    let mut groups: IndexMap<Vec<String>, Vec<GridPoint>> = IndexMap::new();
-    for index in point_indices {
-        let point = grid.point_at(*index);
-        groups.entry(point.of_load.clone()).or_default().push(point);
-    }
-    let groups: Vec<Vec<GridPoint>> = groups.into_values().listed();
+    let points = point_indices.iter().map(|it| grid.point_at(*it));
+    let groups = grouped(points.map(|it| (it.of_load.clone(), it))).into_values().listed();
     let n_done = AtomicUsize::new(0);
     let one = |group: &[GridPoint]| -> Result<Vec<SweepPoint>> {
         let of_load = group.first().map(|it| it.of_load.clone()).unwrap_or_default();

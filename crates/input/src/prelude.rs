@@ -4,7 +4,7 @@ pub(crate) use std::fmt;
 pub(crate) use std::ops::Range;
 pub(crate) use std::sync::{Arc, LazyLock};
 
-pub(crate) use ctxsim_base::diag::{Code, Diagnostic, Place, Problems, nearest};
+pub(crate) use ctxsim_base::diag::{Code, Diagnostic, Place, Problems, near_or, nearest};
 pub(crate) use ctxsim_base::order::InOrder as _;
 pub(crate) use ctxsim_base::quantity::{Decimal, Tokens};
 pub(crate) use indexmap::{IndexMap, IndexSet};

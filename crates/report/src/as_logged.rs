@@ -67,19 +67,16 @@ impl Serialize for BillAsLogged {
                 "output_tokens": of_model.tokens.output,
             }
         };
-        let mut all = group! { "requests": self.requests, "total_usd": self.total().usd() }
+        let all = group! { "requests": self.requests, "total_usd": self.total().usd() }
             .and(self.usd_by_part())
             .and(self.tokens_by_part())
             .and(group! { "without_price": self.unpriced.iter().map(unpriced).listed() });
         // What is no part of it: sub-agents of which logs hold totals alone, and plans, under which dollars are list prices all the same.
-        if let Some(estimated) = self.beside.estimate_sub_agents() {
-            all = all.and(group! { "estimated": Value::serialised(&estimated) });
-        }
+        let estimated = self.beside.estimate_sub_agents();
+        let estimated = estimated.map(|it| group! { "estimated": Value::serialised(&it) });
         let plans = self.beside.subscription_names();
-        if !plans.is_empty() {
-            all = all.and(group! { "plans": plans });
-        }
-        all.serialize(to)
+        let plans = (!plans.is_empty()).then(|| group! { "plans": plans });
+        estimated.into_iter().chain(plans).fold(all, Value::and).serialize(to)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The bill as logged by model, lane, project, user, day, week, month or version: groups whose exact amounts add up to the bill.
 
-use crate::as_logged::{BillAsLogged, ProfileOf, for_each_logged_request};
+use crate::as_logged::{BillAsLogged, ProfileOf, for_each_logged_request, sum_bills};
 use crate::beside_bill::BillFootnotes;
 pub use crate::beside_bill::Currency;
 use crate::prelude::*;
@@ -40,10 +40,6 @@ impl BillKey {
             Self::Month => "month",
             Self::Version => "version",
         }
-    }
-
-    fn is_time_period(self) -> bool {
-        matches!(self, Self::Day | Self::Week | Self::Month)
     }
 
     /// What the groups are, where their names do not say it.
@@ -158,7 +154,7 @@ impl GroupedBill {
             total.beside += &session.beside;
         }
         let mut groups = groups.into_iter().listed();
-        if !key.is_time_period() {
+        if !matches!(key, BillKey::Day | BillKey::Week | BillKey::Month) {
             groups.order_by_key(|it| Reverse(it.1.total()));
         }
         groups.order_by_key(|it| it.0.is_empty());
@@ -211,20 +207,17 @@ impl GroupedBill {
         const UNPRICED: &str =
             "Requests without a price are counted in their own column only, and their tokens in none.";
         type Group = (String, BillAsLogged);
-        let tokens = |of: fn(&BillAsLogged) -> Tokens| move |it: &Group| thousands(of(&it.1));
-        let (uncached, read) = (tokens(|it| it.tokens.uncached), tokens(|it| it.tokens.read));
-        let (short, long) = (tokens(|it| it.tokens.write[0]), tokens(|it| it.tokens.write[1]));
-        let (output, requests) = (tokens(|it| it.tokens.output), tokens(|it| it.requests));
+
         let (code, rate) = self.currency.as_ref().map_or(("USD", 1.0), |it| (it.code(), it.rate_per_usd()));
         let amount = |it: &Group| fixed(it.1.total().usd() * rate, 2);
         let mut columns: Vec<Of<'_, Group>> = vec![
             (self.key.heading(), &|it| in_one_line(&it.0).into_owned()),
-            ("requests", &requests),
-            ("uncached", &uncached),
-            ("read", &read),
-            ("written 5 min", &short),
-            ("written 1 h", &long),
-            ("output", &output),
+            ("requests", &|it| thousands(it.1.requests)),
+            ("uncached", &|it| thousands(it.1.tokens.uncached)),
+            ("read", &|it| thousands(it.1.tokens.read)),
+            ("written 5 min", &|it| thousands(it.1.tokens.write[0])),
+            ("written 1 h", &|it| thousands(it.1.tokens.write[1])),
+            ("output", &|it| thousands(it.1.tokens.output)),
             (code, &amount),
         ];
         let has_unpriced = self.total.n_requests_without_price() > 0;
@@ -258,15 +251,11 @@ pub fn describe_export_difference<'b>(
     export: &ProviderExport,
     sessions: impl Iterator<Item = &'b SessionBill>,
 ) -> String {
-    let days: BTreeSet<i64> = export.days.keys().copied().collect();
-    let mut logged = BillAsLogged::default();
-    for ((_, day), part) in sessions.flat_map(|it| &it.parts) {
-        if day.is_some_and(|it| days.contains(&it)) {
-            logged += part;
-        }
-    }
+    let is_in_export = |day: Option<i64>| day.is_some_and(|it| export.days.contains_key(&it));
+    let parts = sessions.flat_map(|it| &it.parts).filter(|it| is_in_export(it.0.1));
+    let logged = sum_bills(parts.map(|it| it.1)).unwrap_or_default();
     let date = |day: Option<&i64>| or_nothing(day, |it| calendar::date_text(it.saturating_mul(DAY_MS)));
-    let (first, last) = (date(days.first()), date(days.last()));
+    let (first, last) = (date(export.days.keys().next()), date(export.days.keys().next_back()));
     let of_days = if first == last { first } else { format!("{first} to {last}") };
     let charged = export.days.values().filter_map(|day| Some(day.charged?.0)).reduce(u128::saturating_add);
     let unpriced = text_if_any(logged.n_requests_without_price(), |n| {

@@ -24,7 +24,7 @@ pub mod session;
 mod skills;
 mod starts;
 
-use crate::advise::{AgentAdvice, MonthCost, UntoldLever};
+use crate::advise::{AgentAdvice, MonthCost, UntoldLever, last_folder_name};
 use crate::decide::groups::{GroupedSession, savings_of_groups};
 use crate::decide::{FamilySession, SessionEffect, TriedFamily};
 use crate::lever::{GroupSaving, KnownBy, Lever};
@@ -56,6 +56,8 @@ static LEVERS: [(&str, &dyn BilledLever); 20] = [
     ("skills", &skills::SkillsLever),
     ("sub_agent_starts", &starts::SubAgentStarts),
 ];
+
+const HOUR_MS: u64 = 3_600_000;
 
 /// Rows that save a smaller share of the bill are not worth a line, nor a place in the family.
 const SHARE_MIN: f64 = 0.002;
@@ -267,14 +269,8 @@ impl LeverRow {
         let alone = Some(-self.total_saved_usd() / billed_usd).filter(|change| change.is_finite());
         let change = judged.change.or(alone);
         let high = |high: f64| if self.never_costs_more() { high.min(0.0) } else { high };
-        Lever {
-            set: Vec::new(),
-            change,
-            expected: change,
-            interval: judged.interval.map(|[low, end]| [low, high(end)]),
-            known_by: KnownBy::Bills,
-            ..judged
-        }
+        let interval = judged.interval.map(|[low, end]| [low, high(end)]);
+        Lever { set: Vec::new(), change, expected: change, interval, known_by: KnownBy::Bills, ..judged }
     }
 
     /// Returns whom it concerns.

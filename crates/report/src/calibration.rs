@@ -178,14 +178,9 @@ impl Calibrations<'_> {
 
 /// Says which sessions are judged by the rules of a model that nobody named.
 fn describe_assumed_profiles(sessions: &[Calibration]) -> String {
-    let mut by_profile: IndexMap<&str, Vec<&str>> = IndexMap::new();
-    for session in sessions {
-        if let Some(profile) = &session.assumed_profile {
-            by_profile.entry(profile).or_default().push(&session.name);
-        }
-    }
+    let assumed = sessions.iter().filter_map(|it| Some((it.assumed_profile.as_ref()?, it.name.as_str())));
     let mut text = String::new();
-    for (profile, names) in by_profile {
+    for (profile, names) in grouped(assumed) {
         let first = names.iter().take(NAMED_MAX).copied().listed().join(", ");
         let more = if names.len() > NAMED_MAX { ", …" } else { "" };
         let sentence = format!(
@@ -402,15 +397,14 @@ fn draw_most_mispredicted(sessions: &[Calibration]) -> String {
     let mut rows = sessions.iter().listed();
     rows.order_by_key(|it| Reverse(it.gross_error));
     rows.truncate(SESSIONS_SHOWN);
-    let count = |class: usize| move |it: &&Calibration| thousands(it.count(CLASSES[class]) as u64);
-    let [exact, within, exceeded, missed] = [count(0), count(1), count(2), count(3)];
+
     let columns: [Of<'_, &Calibration>; 8] = [
         ("furthest off, as recorded", &|it| it.name.clone()),
         ("requests", &|it| thousands(it.pairs.len() as u64)),
-        ("exact", &exact),
-        ("within", &within),
-        ("exceeded", &exceeded),
-        ("missed", &missed),
+        ("exact", &|it| thousands(it.count(ReadClass::Exact) as u64)),
+        ("within", &|it| thousands(it.count(ReadClass::Within) as u64)),
+        ("exceeded", &|it| thousands(it.count(ReadClass::Exceeded) as u64)),
+        ("missed", &|it| thousands(it.count(ReadClass::Missed) as u64)),
         ("read error", &|it| format!("{:.2}%", it.token_error() * 100.0)),
         ("USD off by request", &|it| fixed(it.gross_error.usd(), 2)),
     ];

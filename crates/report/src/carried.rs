@@ -224,11 +224,8 @@ pub fn kind_or_tool_name(timeline: &Timeline, kind: Kind, tool: u16) -> String {
 /// Returns what an item's call asked for, or the item's beginning, on one line; for a path, its end.
 fn item_excerpt(timeline: &Timeline, item: &CarriedItem) -> String {
     let row = &timeline.spine.items[item.item as usize];
-    let text = match item.kind {
-        Kind::ToolResult => timeline.texts.text(row.pair),
-        _ => timeline.texts.text(item.item),
-    };
-    let text = text.unwrap_or_default();
+    let holder = if item.kind == Kind::ToolResult { row.pair } else { item.item };
+    let text = timeline.texts.text(holder).unwrap_or_default();
     let arguments: Option<IndexMap<String, serde_json::Value>> = serde_json::from_str(text).ok();
     let asked = arguments.and_then(|it| it.values().find_map(|value| value.as_str().map(str::to_owned)));
     let line = asked.as_deref().unwrap_or(text).split_whitespace().listed().join(" ");

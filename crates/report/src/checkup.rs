@@ -97,11 +97,8 @@ pub enum SnapshotState {
 impl NewerPrices {
     /// Says in a sentence which prices were checked, and that there are newer ones.
     pub fn describe(&self) -> String {
-        let mut by_days: IndexMap<[&str; 2], Vec<&str>> = IndexMap::new();
-        for (profile, days) in &self.prices {
-            by_days.entry(days.each_ref().map(String::as_str)).or_default().push(profile);
-        }
-        let one = |([old, new], profiles): (&[&str; 2], &Vec<&str>)| {
+        let by_days = grouped(self.prices.iter().map(|(profile, days)| (days, profile.as_str())));
+        let one = |([old, new], profiles): (&&[String; 2], &Vec<&str>)| {
             let whose = if by_days.len() > 1 { format!(" ({})", profiles.join(", ")) } else { String::new() };
             format!("prices of {old}; newer: {new}{whose}")
         };
@@ -166,11 +163,7 @@ impl SnapshotCheck {
     /// Returns what else differs, and the changed numbers by what they are because of, one per line.
     pub fn difference_lines(&self) -> Vec<String> {
         let mut lines = self.differs.clone();
-        let mut by: IndexMap<String, Vec<&ChangedNumber>> = IndexMap::new();
-        for it in &self.moved {
-            by.entry(causes::join_causes(&it.by)).or_default().push(it);
-        }
-        for (because, moved) in by {
+        for (because, moved) in grouped(self.moved.iter().map(|it| (causes::join_causes(&it.by), it))) {
             // What was asked of each number is shown of each.
             let n_shown = if because.is_empty() { MOVED_SHOWN } else { moved.len() };
             lines.extend((!because.is_empty()).then(|| format!("because of {because}:")));
@@ -195,11 +188,6 @@ impl ChangedNumber {
 }
 
 impl GuardVerdict {
-    /// Returns the guard's position: file, line and column.
-    pub fn guard_place_text(&self) -> String {
-        format_place(&self.place)
-    }
-
     /// Returns the line to mark: the subject in the policy's file, or the guard if the policy is bundled.
     pub fn place_to_annotate(&self) -> &Place {
         let is_own = self.policy_place.line_column.is_some() && !self.policy_place.file.contains(':');
@@ -216,9 +204,8 @@ impl GuardVerdict {
 impl SuiteCheck {
     /// Makes the result of a suite that could not be checked. Problems that belong to no file are the suite's.
     pub fn with_check_errors(suite: String, file: String, mut errors: Vec<Diagnostic>) -> Self {
-        for it in errors.iter_mut().filter(|it| it.place.file.is_empty()) {
-            it.place.file.clone_from(&file);
-        }
+        let without_file = errors.iter_mut().filter(|it| it.place.file.is_empty());
+        without_file.for_each(|it| it.place.file.clone_from(&file));
         Self { suite, file, errors, ..Self::default() }
     }
 
@@ -254,10 +241,10 @@ impl SuiteCheck {
         let mut blocks = vec![Block::Checked(checked(self.is_passing(), self.describe_result(), Vec::new()))];
         for error in &self.errors {
             let lines = message_with_help(error).lines().map(str::to_owned).listed();
-            blocks.push(part(false, error_place_text(error), lines));
+            blocks.push(part(false, format_place(&error.place), lines));
         }
         let failed = self.verdicts.iter().filter(|it| !it.holds);
-        blocks.extend(failed.map(|it| part(false, it.to_string(), vec![it.guard_place_text()])));
+        blocks.extend(failed.map(|it| part(false, it.to_string(), vec![format_place(&it.place)])));
         let (same, moved): (Vec<_>, Vec<_>) = self.snapshots.iter().partition(|it| it.is_passing());
         for it in &moved {
             blocks.push(part(false, format!("{}: {}", it.file, it.describe()), it.difference_lines()));
@@ -284,11 +271,6 @@ impl SuiteCheck {
 /// Returns the results of suites for a terminal: failures first, then successes.
 pub fn draw_suite_checks(check_ups: &[SuiteCheck], terminal: impl Into<Terminal>) -> String {
     draw_blocks(&check_ups.iter().flat_map(SuiteCheck::to_blocks).listed(), "", terminal.into())
-}
-
-/// Returns a problem's file, line and column.
-fn error_place_text(error: &Diagnostic) -> String {
-    format_place(&error.place)
 }
 
 /// Writes a place: file, line and column.
@@ -318,7 +300,7 @@ fn error_json(error: &Diagnostic) -> Value {
 /// Returns a verdict after its run and the guard's position.
 fn verdict_json(verdict: &GuardVerdict) -> Value {
     let [policy, scenario, profile] = verdict.run.clone();
-    let run = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": verdict.guard_place_text() };
+    let run = group! { "policy": policy, "scenario": scenario, "profile": profile, "place": format_place(&verdict.place) };
     run.and(Value::serialised(verdict))
 }
 

@@ -14,7 +14,7 @@ use crate::lever::TurnsBreakEven;
 use crate::made::VERSION;
 use crate::metric::ShownMetric as _;
 use crate::prelude::*;
-use ctxsim_engine::measure::assumed::AssumedReach;
+
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Better, Delta, Remembered};
@@ -25,8 +25,8 @@ pub use beside::{
 };
 pub use beside::{ComparisonContext, InputChange, InputFate};
 pub use page::render_contrasts_page;
-pub(crate) use words::format_percentage_points;
 pub use words::{contrasts_review_markdown, contrasts_summary_markdown, draw_contrasts};
+pub(crate) use words::{format_percentage_points, times_in_words};
 
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.compare/1";
@@ -153,6 +153,8 @@ impl Contrast {
         let pairs = Pairs::new(&kept);
         let sums = pairs.sums();
         let reach = sums.map(|[base, own]| own.assumed_reach(base)).unwrap_or_default();
+        let assumed = sums.and_then(|[base, own]| Some((base.assumed_cost()?, own.assumed_cost()?)));
+        let change = assumed.map(|(base, own)| own.change_from(&base));
         let cost_interval = ratio_interval_for_later(&samples, reach);
         let mut notes = describe_stops(parts);
         if kept.len() < n_all && !kept.is_empty() {
@@ -166,10 +168,7 @@ impl Contrast {
         let mut breaks: IndexMap<String, [BrokenPrefixes; 2]> = IndexMap::new();
         for (who, both) in with_rows.iter().flat_map(|it| &it.breaks) {
             let sums = breaks.entry(who.clone()).or_default();
-            for (sum, more) in sums.iter_mut().zip(both) {
-                sum.times += more.times;
-                sum.tokens += more.tokens;
-            }
+            sums.iter_mut().zip(both).for_each(|(sum, more)| *sum += *more);
         }
         breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
         let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).listed();
@@ -196,9 +195,7 @@ impl Contrast {
             are_trials: scenarios.len() == 1 && n_all > 1,
             changed: first.changed.clone(),
             numbers: compare_numbers(&pairs, &counted, cost_interval),
-            cost_change_assumed: sums
-                .filter(|_| reach.is_some())
-                .and_then(|it| assumed_cost_change_interval(it, reach)),
+            cost_change_assumed: change.filter(|_| reach.is_some()).map(|it| reach.interval(it, 0.0)),
             cost_change_bound: sums.and_then(|[base, own]| own.assumed_bound(base)),
             gone_at_extra_turns: break_even_turns(&kept, cost_interval),
             split: sums.map(|[base, it]| split_cost([&base.costs, &it.costs])).unwrap_or_default(),
@@ -306,12 +303,6 @@ fn break_even_turns(pairs: &[[Tally; 2]], cost_interval: Option<[f64; 2]>) -> Op
     TurnsBreakEven::new(own / base - 1.0, cost_interval, again / base).filter(|_| edits && base > 0.0)
 }
 
-/// Returns the 95% interval of the change in cost over what is assumed alone.
-fn assumed_cost_change_interval([base, candidate]: &[Tally; 2], reach: AssumedReach) -> Option<[f64; 2]> {
-    let change = candidate.assumed_cost()?.change_from(&base.assumed_cost()?);
-    Some(reach.interval(change, 0.0))
-}
-
 /// Returns the numbers that are known of both policies; of the cost, the interval of its relative change is given.
 fn compare_numbers(
     pairs: &Pairs,
@@ -378,12 +369,8 @@ fn sum_stage_change(changed: &ChangedStage, parts: &[&ContrastPart]) -> StageCha
     // What acted under one profile is not idle because it did not under another.
     let idle = changed.places[1].filter(|_| is_known && acted[1] == Some(0));
     let idle = idle.and_then(|place| StageActivity::from_runs(runs).describe_idle_stage(place));
-    StageChange {
-        name: changed.name.clone(),
-        fired: [0, 1].map(|side| sum(side, |it| it.fired)),
-        acted,
-        idle,
-    }
+    let fired = [0, 1].map(|side| sum(side, |it| it.fired));
+    StageChange { name: changed.name.clone(), fired, acted, idle }
 }
 
 /// Says where a policy stopped at a limit.

@@ -30,9 +30,7 @@ pub(super) fn change_spread_grid(
     mut policies: Vec<PolicyChanges>,
 ) -> Option<Grid> {
     policies.retain(|policy| policy.changes.len() > 1);
-    for policy in &mut policies {
-        policy.changes.order_by(f64::total_cmp);
-    }
+    policies.iter_mut().for_each(|policy| policy.changes.order_by(f64::total_cmp));
     let rows = policies.iter().map(|policy| {
         let cheaper = policy.changes.iter().filter(|change| **change <= -NOTHING).count();
         let dearer = policy.changes.iter().filter(|change| **change >= NOTHING).count();
@@ -50,13 +48,9 @@ pub(super) fn changes_by_session_grids(source: &ChartData<'_>) -> Vec<Grid> {
     let recorded: Vec<&Run> = source.report.runs.iter().filter(|run| run.assumed.is_recorded).listed();
     let sessions: IndexSet<&str> = recorded.iter().map(|run| run.scenario.as_str()).collect();
     let cells: IndexSet<[&str; 2]> = recorded.iter().map(|run| [&*run.scenario, &*run.profile]).collect();
-    let mut of_profile: IndexMap<&str, Vec<&Run>> = IndexMap::new();
-    for run in recorded {
-        let profile = if cells.len() == sessions.len() { "their own profiles" } else { &run.profile };
-        of_profile.entry(profile).or_default().push(run);
-    }
+    let own = (cells.len() == sessions.len()).then_some("their own profiles");
     let mut grids = Vec::new();
-    for (profile, runs) in of_profile {
+    for (profile, runs) in grouped(recorded.into_iter().map(|run| (own.unwrap_or(&run.profile), run))) {
         let mut changes: IndexMap<&str, Vec<f64>> = IndexMap::new();
         for group in runs.chunk_by(|one, other| one.is_beside(other)) {
             for run in &group[1..] {

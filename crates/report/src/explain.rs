@@ -66,10 +66,8 @@ pub fn explanation_json(
         "recoveries": explanation.needs.iter().map(need_json).listed(),
         "tokens_beside_items": explanation.beside,
     };
-    let head = match explanation.unread {
-        0 => head,
-        tokens => head.and(group! { "tokens_unread": tokens }),
-    };
+    let unread = (explanation.unread > 0).then(|| group! { "tokens_unread": explanation.unread });
+    let head = unread.into_iter().fold(head, Value::and);
     json_text(&head.and(group! { "items": explanation.items.iter().map(item).listed() }))
 }
 

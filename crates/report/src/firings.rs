@@ -1,5 +1,6 @@
 //! What stages did: those that never fired, or fired and changed nothing, and why the cost of a policy differs from the first one's.
 
+use super::contrast::times_in_words;
 use super::sections::TableLine;
 use crate::prelude::*;
 use ctxsim_base::quantity::UNLIMITED;
@@ -81,11 +82,6 @@ impl StageActivity {
         }
     }
 
-    /// Returns whether the policy has none.
-    pub(super) fn has_no_stages(&self) -> bool {
-        self.facts.is_empty()
-    }
-
     /// Says of each stage that never fired or never changed anything under which profiles, and why.
     pub(super) fn describe_idle_stages(&self) -> impl Iterator<Item = (&str, String)> {
         let n = self.n.unwrap_or_default();
@@ -105,7 +101,7 @@ impl StageActivity {
         }
         let place = place(|it| it.acted == 0)?;
         let n_fired: u64 = chosen(|it| it.acted == 0).map(|stage| stage.1.firing.fired).sum();
-        Some(format!("fired {}{place} but changed nothing", format_n_times(n_fired)))
+        Some(format!("fired {}{place} but changed nothing", times_in_words(n_fired)))
     }
 }
 
@@ -126,14 +122,12 @@ impl StageFirings {
 
     /// Adds other runs.
     fn add(&mut self, more: &Self) {
-        self.firing.fired += more.firing.fired;
-        self.firing.acted += more.firing.acted;
+        self.firing += more.firing;
         self.has_trigger |= more.has_trigger;
         // Of equal ones the last counts.
-        self.nearest = self
-            .nearest
-            .zip(more.nearest)
-            .map(|(own, more)| if more.share_reached() >= own.share_reached() { more } else { own });
+        let both = self.nearest.zip(more.nearest);
+        self.nearest =
+            both.map(|(own, more)| if more.share_reached() >= own.share_reached() { more } else { own });
     }
 
     /// Explains why it never fired, from the run that came closest to its condition.
@@ -174,10 +168,8 @@ impl Report {
         let all = self.policy_sums(None);
         let notes = all.iter().filter_map(|(policy, sum)| {
             // Stages that wait for the same stand together.
-            let mut told: IndexMap<String, Vec<String>> = IndexMap::new();
-            for (stage, why) in sum.stages.describe_idle_stages() {
-                told.entry(why).or_default().push(format!("`{stage}`"));
-            }
+            let idle = sum.stages.describe_idle_stages();
+            let told = grouped(idle.map(|(stage, why)| (why, format!("`{stage}`"))));
             let n_told: usize = told.values().map(Vec::len).sum();
             let sentence = |(why, stages): (String, Vec<String>)| format!("{} {why}", listed(&stages));
             let sentences = told.into_iter().map(sentence).listed();
@@ -197,11 +189,6 @@ fn under_profiles_clause(profiles: &[&str], n_all: usize) -> Option<String> {
     (!profiles.is_empty()).then_some(place)
 }
 
-/// Says how often something happened.
-fn format_n_times(n: u64) -> String {
-    if n == 1 { "once".to_owned() } else { format!("{} times", thousands(n)) }
-}
-
 /// Parts that change the cost by less than this share are omitted.
 const TOLD_FROM: f64 = 0.000_5;
 
@@ -217,7 +204,7 @@ pub(super) fn explain_cost_change(
     let parts = bill_part_change_shares(&line.tally, &first.tally);
     let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
     if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {
-        if stages.has_no_stages() {
+        if stages.facts.is_empty() {
             return Some("it has no stages".to_owned());
         }
         let idle = stages.describe_idle_stages().map(|(stage, why)| format!("`{stage}` {why}"));
@@ -228,7 +215,7 @@ pub(super) fn explain_cost_change(
     // What moved then is due to its layout or its memory.
     let lead = match acted {
         0 => "no stage acted".to_owned(),
-        n => format!("acted {}", format_n_times(n)),
+        n => format!("acted {}", times_in_words(n)),
     };
     let shown = parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed();
     let said = if shown.is_empty() { "no part of the bill changed".to_owned() } else { listed(&shown) };

@@ -1,11 +1,11 @@
 //! The fixed part of prompts by who sends it: what stands before the first message, and what writing and reading it was billed.
 
 use std::cmp::Reverse;
-use std::ops::AddAssign;
 
 use crate::as_logged::{BillAsLogged, MadeFor, ProfileOf, for_each_logged_request};
 use crate::bill_by::{NOT_TOLD, SessionBill};
 use crate::prelude::*;
+use ctxsim_base::quantity::sums;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::fixed::{FixedPiece, each_fixed};
 use ctxsim_engine::measure::month::{Basis, Calendar};
@@ -30,12 +30,7 @@ impl PartBill {
     }
 }
 
-impl AddAssign for PartBill {
-    fn add_assign(&mut self, more: Self) {
-        self.tokens += more.tokens;
-        self.bill += more.bill;
-    }
-}
+sums!(PartBill: tokens, bill);
 
 /// What the prompts of a session were billed, part by part.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -302,19 +297,14 @@ impl<'f> FixedPartBySender<'f> {
         let without = (self.n_without > 0)
             .then(|| format!("Left out, because their requests have no bills of their own: {n_without}."));
         let notes = [
-            Some(
-                "The fixed part is what stands before the first message: the first billed prompt less the messages in it, whose sizes are estimated \
-                 from their text. Each request pays for it what its bill says of its place: a prompt is first what was read, then what was \
-                 written for an hour and for five minutes, then the uncached rest.",
-            ),
-            Some(
-                "Hidden: what a log does not show, such as the system prompt, tools and memory files of Claude Code. Shared: of it, what the first \
-                 request read, because other sessions had sent it, too: tools and system prompt. Own: what is behind that. Unsplit: where the \
-                 first request read nothing of it, nothing tells these apart.",
-            ),
-            without.as_deref(),
+            "The fixed part is what stands before the first message: the first billed prompt less the messages in it, whose sizes are estimated \
+             from their text. Each request pays for it what its bill says of its place: a prompt is first what was read, then what was \
+             written for an hour and for five minutes, then the uncached rest.",
+            "Hidden: what a log does not show, such as the system prompt, tools and memory files of Claude Code. Shared: of it, what the first \
+             request read, because other sessions had sent it, too: tools and system prompt. Own: what is behind that. Unsplit: where the \
+             first request read nothing of it, nothing tells these apart.",
         ];
-        wrap_all(notes.into_iter().flatten(), "", Some(width), &mut text);
+        wrap_all(notes.into_iter().chain(without.as_deref()), "", Some(width), &mut text);
         text.truncate(text.trim_end().len());
         text.push('\n');
         text

@@ -114,7 +114,8 @@ impl SearchResultCharts<'_> {
             let usd_interval = both.map(|(ends, usd)| ends.map(|end| usd * (1.0 + end)));
             points.push(Ok(frontier::FrontierPoint { usd_interval, mark: shown.mark, ..point }));
         }
-        let frontier = Frontier::new(self.subject.clone(), frontier::KEPT, points).with_numbered_points();
+        let frontier = Frontier::new(self.subject.clone(), frontier::KEPT, points);
+        let frontier = Frontier { is_numbered: true, ..frontier };
         (frontier.points.len() > 1).then(|| draw_chart("frontier", &frontier))
     }
 

@@ -403,11 +403,8 @@ impl Report {
     pub fn guard_lines(&self, detail: Detail) -> Vec<String> {
         let failed = self.guard_verdicts.iter().filter(|it| !it.holds);
         let failed = failed.map(|verdict| format!("fails: {verdict}"));
-        let mut held: IndexMap<&str, Vec<&GuardVerdict>> = IndexMap::new();
-        for verdict in self.guard_verdicts.iter().filter(|it| it.holds) {
-            held.entry(&verdict.guard).or_default().push(verdict);
-        }
-        let held = held.into_values().flat_map(|verdicts| {
+        let held = self.guard_verdicts.iter().filter(|it| it.holds);
+        let held = grouped(held.map(|it| (&it.guard, it))).into_values().flat_map(|verdicts| {
             if detail == Detail::Groups && verdicts.len() > RUNS_SHOWN {
                 return vec![format!("holds: {} (on {} runs)", verdicts[0].title(), verdicts.len())];
             }
@@ -475,7 +472,8 @@ impl Ratchet {
         for verdict in verdicts {
             let GuardVerdict { guard, metric, run: [policy, scenario, profile], is_change, .. } = verdict;
             let own = [guard, metric, policy, scenario, profile];
-            let kept = known.iter().find(|it| own == it.guard_metric_and_run());
+            let kept =
+                known.iter().find(|it| own == [&it.guard, &it.metric, &it.policy, &it.scenario, &it.profile]);
             let (Some(value), Some(rises)) = (verdict.value, verdict.is_better_higher) else {
                 // A run that came to no number fails its guard, and loosens nothing.
                 self.best.extend(kept.cloned());
@@ -497,12 +495,6 @@ impl Ratchet {
             self.best.push(BestValue { guard, metric, policy, scenario, profile, value: better });
         }
         all
-    }
-}
-
-impl BestValue {
-    fn guard_metric_and_run(&self) -> [&String; 5] {
-        [&self.guard, &self.metric, &self.policy, &self.scenario, &self.profile]
     }
 }
 

@@ -164,12 +164,10 @@ fn cause_pieces(
 /// Returns tables on changes in cost: by session, by request, by what is assumed, and what fills the prompts.
 fn cost_change_tables(source: &ChartData<'_>) -> Vec<PagePiece> {
     let mut grids = changes_by_session_grids(source);
-    grids.extend(
-        chart::requests::request_charts(source).iter().filter_map(RequestBars::largest_differences_grid),
-    );
-    grids.extend(
-        source.sections.iter().filter_map(|section| changes_by_assumption_grid(source, section)).take(OPEN),
-    );
+    let charts = chart::requests::request_charts(source);
+    grids.extend(charts.iter().filter_map(RequestBars::largest_differences_grid));
+    let sections = source.sections.iter();
+    grids.extend(sections.filter_map(|section| changes_by_assumption_grid(source, section)).take(OPEN));
     let filled = source.traces.iter().filter(|run| !run.filled.is_empty());
     grids.extend(filled.map(|run| FilledKind::prompt_contents_grid(&run.scenario, &run.filled)));
     grids.into_iter().map(PagePiece::table).listed()
@@ -195,15 +193,10 @@ fn verdict_cards(report: &Report) -> Vec<Card> {
     let verdicts = report.verdicts_of(&sections);
     let is_several = verdicts.len() > 1;
     let of_tables = verdicts.iter().map(|verdict| {
-        let section = sections
-            .iter()
-            .find(|section| section.load == verdict.load && section.profile == verdict.profile);
-        Card {
-            of: is_several.then(|| {
-                format!("{} under {}", verdict.load.split(" (").next().unwrap_or_default(), verdict.profile)
-            }),
-            ..Card::from_verdict(verdict, section)
-        }
+        let is_own = |it: &&Section| it.load == verdict.load && it.profile == verdict.profile;
+        let load = verdict.load.split(" (").next().unwrap_or_default();
+        let of = is_several.then(|| format!("{load} under {}", verdict.profile));
+        Card { of, ..Card::from_verdict(verdict, sections.iter().find(is_own)) }
     });
     let repairs = report.memory_repair_lines().into_iter();
     let repairs = repairs.map(|what| Card { number: "Repair".to_owned(), what, ..Card::default() });
@@ -260,18 +253,13 @@ impl Card {
         let kept = format_trimmed_percent(verdict.min_evidence);
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
-        let next = next.filter(|line| {
-            section.is_some_and(|it| it.relative_cost_change(line).is_some_and(|it| it > 0.0))
-        });
+        let change = |line: &TableLine| section?.relative_cost_change(line);
+        let next = next.filter(|line| change(line).is_some_and(|it| it > 0.0));
         let usd = |it: &TableLine| it.tally.costs.total().unwrap_or(f64::INFINITY);
         let next = next.min_by(|one, other| usd(one).total_cmp(&usd(other)));
         let told = next.and_then(|line| {
-            let change = section?.relative_cost_change(line)?;
-            Some((
-                line,
-                cost_change_text_and_tone(change, true),
-                cost_instead_of_base(section, &line.policy)?,
-            ))
+            let instead = cost_instead_of_base(section, &line.policy)?;
+            Some((line, cost_change_text_and_tone(change(line)?, true), instead))
         });
         let plain = Self { sure: None, ..plain };
         let next = match told {
@@ -382,9 +370,8 @@ fn cheapest_memory_card(loads: &[&[&Run]]) -> Option<Card> {
     };
     let base = &loads.first()?.first()?.policy;
     let usd = total(base).filter(|it| *it > 0.0)?;
-    let others = distinct(
-        loads.iter().copied().flatten().map(|it| it.policy.as_str()).filter(|name| *name != base.as_str()),
-    );
+    let names = loads.iter().copied().flatten().map(|it| it.policy.as_str());
+    let others = distinct(names.filter(|name| *name != base.as_str()));
     let known = others.into_iter().filter_map(|it| Some((it, total(it)? / usd - 1.0)));
     let (best, change) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
     let over = format!("over {} scenarios that cost ${} with {base}", loads.len(), fixed(usd, 2));

@@ -258,8 +258,7 @@ impl SkippedFile {
 
     /// Counts the skipped files by reason, most frequent first, in words, and names the first of each.
     pub fn counts_by_reason(skipped: &[Self]) -> String {
-        let mut by_reason: IndexMap<&str, Vec<&Self>> = IndexMap::new();
-        skipped.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(it));
+        let mut by_reason = grouped(skipped.iter().map(|it| (it.reason.as_str(), it)));
         by_reason.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
         let counts = by_reason.iter().map(|(reason, all)| {
             format!("{reason} ({}{})", thousands(all.len() as u64), Self::first_file_names(all))
@@ -385,6 +384,15 @@ fn sum_over_scenarios(runs: &[Run], failures: &[FailedRun]) -> Vec<Run> {
         sentences.extend(new);
     }
     by_profile.into_values().flat_map(IndexMap::into_values).listed()
+}
+
+/// Returns values by key, both in the order in which they come.
+pub fn grouped<K: Hash + Eq, V>(keys_and_values: impl IntoIterator<Item = (K, V)>) -> IndexMap<K, Vec<V>> {
+    let mut groups: IndexMap<K, Vec<V>> = IndexMap::new();
+    for (key, value) in keys_and_values {
+        groups.entry(key).or_default().push(value);
+    }
+    groups
 }
 
 /// Returns values in order, each once.

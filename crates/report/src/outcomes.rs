@@ -120,10 +120,7 @@ fn interval_widening_factor(n_compared: usize) -> f64 {
 impl OutcomeReport {
     /// Compares groups of sessions, in the order in which they come.
     pub fn new(outcome: String, source: String, sessions: &[SessionOutcome]) -> Self {
-        let mut by_group: IndexMap<&str, Vec<f64>> = IndexMap::new();
-        for session in sessions {
-            by_group.entry(&session.group).or_default().push(session.value);
-        }
+        let by_group = grouped(sessions.iter().map(|it| (it.group.as_str(), it.value)));
         let is_share = sessions.iter().all(|it| it.value == 0.0 || it.value == 1.0);
         let means = by_group.values().map(|it| GroupMean::new(it, is_share)).listed();
         let group = |(nth, (name, values)): (usize, (&&str, &Vec<f64>))| {
@@ -161,14 +158,10 @@ impl OutcomeReport {
         if self.unread > 0 {
             left.push(format!("{} of sessions that were not read", counted(self.unread, "outcome")));
         }
-        if !left.is_empty() {
-            said.push(format!("Not compared: {}.", listed(&left)));
-        }
+        said.extend((!left.is_empty()).then(|| format!("Not compared: {}.", listed(&left))));
         let head = format!("Outcome “{}”, from {}", in_one_line(&self.outcome), in_one_line(&self.source));
         let mut blocks = vec![Block::Head(head), Block::paragraph(said.join(" "))];
-        if !self.groups.is_empty() {
-            blocks.push(Block::Table(self.groups_grid()));
-        }
+        blocks.extend((!self.groups.is_empty()).then(|| Block::Table(self.groups_grid())));
         blocks
     }
 

@@ -168,11 +168,6 @@ impl PagePiece {
         Self::Table(PageTable::new(grid, command))
     }
 
-    /// A picture with its numbers beside it.
-    pub(super) fn lead_picture(figure: PageChart) -> Self {
-        Self::Lead(Box::new(PagePicture::new(figure)))
-    }
-
     /// Lists sentences under a heading, if it has words, and if there are any.
     pub(super) fn list(heading: &str, lines: Vec<String>) -> Vec<Self> {
         let head = Some(heading).filter(|it| !it.is_empty() && !lines.is_empty());
@@ -183,7 +178,7 @@ impl PagePiece {
     /// Pictures: one with its numbers beside it, several side by side.
     pub(super) fn pictures(mut figures: Vec<PageChart>) -> Vec<Self> {
         match figures.len() {
-            1 => figures.pop().map(Self::lead_picture).into_iter().listed(),
+            1 => figures.pop().map(|it| Self::Lead(Box::new(PagePicture::new(it)))).into_iter().listed(),
             _ => Self::charts(figures),
         }
     }
@@ -279,15 +274,8 @@ impl PageTable {
 
     /// Names the table and its rows, so that they can be pointed at.
     fn set_ids(&mut self, id: String) {
-        for (row, nth) in self.rows.iter_mut().zip(1..) {
-            row.id = format!("{id}-{nth}");
-        }
+        self.rows.iter_mut().zip(1..).for_each(|(row, nth)| row.id = format!("{id}-{nth}"));
         self.id = id;
-    }
-
-    /// Returns the row of one of some names.
-    fn find_row(&self, keys: &[String]) -> Option<&PageRow> {
-        self.rows.iter().find(|it| it.cells.first().is_some_and(|name| keys.contains(name)))
     }
 }
 
@@ -301,7 +289,9 @@ impl PagePicture {
         self.numbers.set_ids(format!("{}-numbers", self.figure.name));
         let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
         let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
-        let row = |keys: &[String]| in_order.iter().find_map(|it| it.find_row(keys));
+        let rows = || in_order.iter().flat_map(|it| &it.rows);
+        let row =
+            |keys: &[String]| rows().find(|it| it.cells.first().is_some_and(|name| keys.contains(name)));
         let href = |keys: &[String]| row(keys).map(|it| it.id.clone());
         self.svg = self.figure.to_svg(Some(&href))?;
         Ok(())
@@ -331,12 +321,8 @@ impl Page {
         for drawn in pieces.iter_mut().flat_map(|it| it.pictures_mut()) {
             drawn.draw_svg(&tables)?;
         }
-        let filled = Filled {
-            page: &self,
-            style: STYLE.to_owned() + &chart::chart_css()?,
-            script: SCRIPT,
-            script_sha256: SCRIPT_SHA256,
-        };
+        let style = STYLE.to_owned() + &chart::chart_css()?;
+        let filled = Filled { page: &self, style, script: SCRIPT, script_sha256: SCRIPT_SHA256 };
         let text = format!("{}{}", grid::html::TABLE, include_str!("page/page.html"));
         template::render_template("page.html", &text, filled)
     }

@@ -25,7 +25,7 @@ pub(crate) use ctxsim_timeline::row::{Rows, Value, group};
 pub(crate) use indexmap::{IndexMap, IndexSet};
 pub(crate) use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::Report;
 pub(crate) use crate::names::{
     capitalise, first_few, format_usd, names_and_more, or_nothing, text_if, text_if_any, usd_decimals_up_to,
 };
+pub(crate) use crate::{Report, grouped};

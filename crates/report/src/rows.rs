@@ -60,9 +60,6 @@ impl<'a> RowContext<'a> {
         let (sessions, recorded) = (&timeline.spine.sessions, timeline.recorded.as_ref());
         Self { policy, scenario, sessions, recorded, misses: &[], profile, names_run: false }
     }
-}
-
-impl RowContext<'_> {
     /// Returns the first columns of its rows: the run, if there are several.
     fn run_name_fields(&self) -> Fields {
         let run = RunName { policy: &self.policy.name, scenario: self.scenario, profile: &self.profile.name };

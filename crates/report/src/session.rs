@@ -8,7 +8,7 @@ use super::filled::PromptContents;
 use super::{BillAsLogged, SkippedFile};
 use crate::prelude::*;
 use ctxsim_base::quantity::sums;
-use ctxsim_engine::calibrate::{Calibration, FirstRequests, Pauses, ReadClass};
+use ctxsim_engine::calibrate::{BillPair, Calibration, FirstRequests, Pauses, ReadClass};
 use ctxsim_timeline::import::formats;
 
 /// The name of a format; an alias, since serde would read a reference from the text itself.
@@ -146,15 +146,12 @@ impl BillCheck {
     /// Counts the results of a comparison; `None` if it compared no request.
     pub fn new(calibration: &Calibration) -> Option<Self> {
         let exact = calibration.count(ReadClass::Exact);
+        let read_error = |it: &BillPair| it.predicted.read.abs_diff(it.billed.cache_read);
         let check = Self {
             requests: calibration.pairs.len(),
             exact,
             close: exact + calibration.count(ReadClass::Within),
-            token_error: calibration
-                .pairs
-                .iter()
-                .map(|it| it.predicted.read.abs_diff(it.billed.cache_read))
-                .sum(),
+            token_error: calibration.pairs.iter().map(read_error).sum(),
             read_tokens: calibration.pairs.iter().map(|it| it.billed.cache_read).sum(),
             predicted_usd: calibration.predicted_cost.usd(),
             billed_usd: calibration.billed_cost.usd(),
@@ -191,10 +188,8 @@ impl Report {
 
     /// Says which logs are of versions of their harness that are not described yet, harness by harness.
     pub fn notes_on_newer_versions(&self) -> Vec<String> {
-        let mut by_harness: IndexMap<&str, Vec<&NewerVersion>> = IndexMap::new();
-        for newer in self.sessions.iter().filter_map(|it| it.newer.as_ref()) {
-            by_harness.entry(&newer.harness).or_default().push(newer);
-        }
+        let newer = self.sessions.iter().filter_map(|it| it.newer.as_ref());
+        let by_harness = grouped(newer.map(|it| (it.harness.as_str(), it)));
         let note = |(harness, newer): (&str, Vec<&NewerVersion>)| {
             let mut versions: Vec<&str> = newer.iter().map(|it| it.version.as_str()).listed();
             versions.order_by_key(|it| it.split('.').map(|part| part.parse().unwrap_or(0)).listed());

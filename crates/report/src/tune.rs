@@ -319,10 +319,8 @@ fn cheapest_safe_variant(sessions: &[&TunedSession], n_variants: usize, min_evid
 
 /// Returns the projects of sessions, sorted.
 fn distinct_projects<'s>(sessions: &[&'s TunedSession]) -> Vec<&'s str> {
-    let mut all: Vec<&str> = sessions.iter().map(|it| it.project.as_str()).listed();
-    all.sort_unstable();
-    all.dedup();
-    all
+    let all: BTreeSet<&str> = sessions.iter().map(|it| it.project.as_str()).collect();
+    all.into_iter().listed()
 }
 
 /// Names a variant by its overrides.

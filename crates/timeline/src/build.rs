@@ -115,9 +115,7 @@ impl TimelineBuilder {
             user: first..first,
         });
         self.open.is_open = true;
-        for item in user {
-            self.push(item, NO_ITEM);
-        }
+        user.iter().for_each(|it| self.push(it, NO_ITEM));
         let end = self.next_item();
         if let Some(row) = self.timeline.spine.turns.last_mut() {
             row.user.end = end;
@@ -129,12 +127,9 @@ impl TimelineBuilder {
     pub fn step(&mut self, at_ms: i64, output: Tokens, reply: &[NewItem<'_>], results: &[NewItem<'_>]) {
         debug_assert!(self.open.is_open, "a step belongs to a turn");
         let first = self.next_item();
-        for item in reply {
-            self.push(item, NO_ITEM);
-        }
-        let calls: Vec<u32> = (first..self.next_item())
-            .filter(|it| self.timeline.spine.items[*it as usize].kind == Kind::ToolCall)
-            .collect();
+        reply.iter().for_each(|it| self.push(it, NO_ITEM));
+        let is_call = |it: &u32| self.timeline.spine.items[*it as usize].kind == Kind::ToolCall;
+        let calls: Vec<u32> = (first..self.next_item()).filter(is_call).collect();
         let middle = self.next_item();
         for item in results {
             let call = calls.get(item.answers).copied().unwrap_or(NO_ITEM);

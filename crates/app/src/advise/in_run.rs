@@ -16,12 +16,12 @@ use ctxsim_report::verdict::MIN_EVIDENCE;
 #[derive(Debug)]
 pub(crate) struct RunSettings {
     catalog: Catalog,
-    agents: Vec<AgentInRun>,
+    pub(crate) agents: Vec<AgentInRun>,
 }
 
 /// An agent, and what is played of it.
 #[derive(Debug)]
-struct AgentInRun {
+pub(crate) struct AgentInRun {
     agent: &'static Agent,
     /// In the agent's own sessions, and in those of sub-agents.
     by_lane: [Vec<Arc<Policy>>; 2],

@@ -184,8 +184,8 @@ impl Catalog {
             if let Origin::File(path) = &origin {
                 fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
             }
-            let of_world =
-                json_file_start(&origin).and_then(|it| ctxsim_worlds::of_file(&it, &file_name(&origin)));
+            let of_world = json_file_start(&origin)
+                .and_then(|it| ctxsim_worlds::of_file(&it, &file_name(origin.path())));
             let loaded = scenario_of_recording(origin);
             let load = of_world.unwrap_or_else(|| loaded.spec.load.clone());
             return Ok(Loaded { spec: ScenarioFile { load, ..loaded.spec }, ..loaded });
@@ -296,7 +296,7 @@ impl Catalog {
         if is_named {
             return Ok((source, spec));
         }
-        let file = origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let file = file_name(origin.path());
         let message = format!("`name` is `{given}`, but the file is `{file}`");
         let help = format!("write `name: \"{expected}\"`, or rename the file");
         Err(vec![source.locate(Diagnostic::at(Code("name-not-path"), "name", message).help(help))].into())
@@ -332,13 +332,13 @@ fn json_file_start(origin: &Origin) -> Option<String> {
 }
 
 /// Returns what a file is called.
-fn file_name(origin: &Origin) -> String {
-    origin.path().file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Makes a scenario of a recorded session with default assumptions.
 pub fn scenario_of_recording(origin: Origin) -> Loaded<ScenarioFile> {
-    let file = file_name(&origin);
+    let file = file_name(origin.path());
     let spec = ScenarioFile {
         about: format!("Recorded session {file}."),
         load: LoadSpec::Recorded { path: file, assume: Box::default() },
@@ -348,6 +348,6 @@ pub fn scenario_of_recording(origin: Origin) -> Loaded<ScenarioFile> {
 }
 
 /// Returns a file's name without its extension.
-fn file_stem(path: &Path) -> String {
+pub(crate) fn file_stem(path: &Path) -> String {
     path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
 
-use crate::catalog::{BUNDLED_MARK, PipedBytes, is_same_file, name_below_folder};
+use crate::catalog::{BUNDLED_MARK, PipedBytes, is_same_file, kind_and_name};
 use ctxsim_input::policy::OwnCode;
 use ctxsim_input::text::source::{self, read_text};
 use ctxsim_timeline::import;
@@ -94,7 +94,7 @@ impl Origin {
     /// Returns the path, without its tree.
     pub fn path(&self) -> &Path {
         match self {
-            Self::Bundled(it) => Path::new(it.path()),
+            Self::Bundled(it) => Path::new(it.path),
             Self::File(path) | Self::Revision(_, path) => path,
             Self::Stream(it) => &it.path,
             Self::Built(it) => &it.path,
@@ -104,7 +104,7 @@ impl Origin {
     /// Returns the file's name in diagnostics.
     pub fn label(&self) -> String {
         match self {
-            Self::Bundled(it) => format!("{BUNDLED_MARK}{}", it.path()),
+            Self::Bundled(it) => format!("{BUNDLED_MARK}{}", it.path),
             Self::File(path) => path.display().to_string(),
             Self::Stream(it) => it.path.display().to_string(),
             Self::Revision(revision, path) => revision.label(path),
@@ -118,7 +118,7 @@ impl Origin {
     /// The file cannot be read.
     pub fn read_text(&self) -> Result<Cow<'static, str>> {
         match self {
-            Self::Bundled(it) => Ok(Cow::Borrowed(it.text())),
+            Self::Bundled(it) => Ok(Cow::Borrowed(it.text)),
             Self::File(path) => read_text(path).map(Cow::Owned),
             Self::Stream(it) => Ok(Cow::Owned(String::from_utf8_lossy(&it.bytes).into_owned())),
             Self::Revision(revision, path) => {
@@ -137,7 +137,7 @@ impl Origin {
     /// The file cannot be opened.
     pub fn open_reader(&self) -> Result<Box<dyn BufRead>> {
         match self {
-            Self::Bundled(it) => Ok(Box::new(it.text().as_bytes())),
+            Self::Bundled(it) => Ok(Box::new(it.text.as_bytes())),
             Self::File(path) => open_with_wal(path),
             Self::Stream(it) => Ok(Box::new(io::Cursor::new(SharedBytes(Arc::clone(it))))),
             Self::Revision(..) | Self::Built(_) => {
@@ -150,9 +150,7 @@ impl Origin {
     pub fn file_beside(&self, relative: &str) -> Option<Self> {
         let folder = self.path().parent().unwrap_or(Path::new(""));
         match self {
-            Self::Bundled(it) => {
-                it.file_of_same_bundle(&normalize_path(&folder.join(relative))).map(Self::Bundled)
-            }
+            Self::Bundled(it) => it.bundle.file(&normalize_path(&folder.join(relative))).map(Self::Bundled),
             Self::File(_) => Some(Self::File(folder.join(relative))),
             Self::Revision(revision, _) => {
                 let wanted = PathBuf::from(normalize_path(&folder.join(relative)));
@@ -185,6 +183,25 @@ impl Origin {
             Self::File(path) => Source::read(path),
         }
     }
+
+    /// Returns the folder of the file on disk; `None` if it is not there.
+    pub(super) fn folder_on_disk(&self) -> Option<PathBuf> {
+        let path = match self {
+            Self::File(path) => path.clone(),
+            Self::Revision(revision, path) => revision.checkout.as_ref()?.join(path),
+            Self::Stream(it) => it.path.clone(),
+            Self::Bundled(_) | Self::Built(_) => return None,
+        };
+        path.parent().map(Path::to_owned)
+    }
+
+    /// Returns the policy of the same revision with a given name; `None` outside revisions.
+    pub(super) fn find_in_revision(&self, name: &str) -> Option<Self> {
+        let Self::Revision(revision, _) = self else { return None };
+        let paths = ["ron", "toml"].map(|it| PathBuf::from(format!("{name}.{it}")));
+        let path = paths.into_iter().find(|it| revision.text(it).is_some())?;
+        Some(Self::Revision(revision.clone(), path))
+    }
 }
 
 /// Returns a path with `.` and `..` resolved and `/` between its parts.
@@ -193,9 +210,7 @@ pub(super) fn normalize_path(path: &Path) -> String {
     for part in path.components() {
         match part {
             std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                parts.pop();
-            }
+            std::path::Component::ParentDir => drop(parts.pop()),
             other => parts.push(other.as_os_str().to_string_lossy()),
         }
     }
@@ -284,8 +299,7 @@ impl Catalog {
     /// Adds a text under a path as files have it below a folder of inputs: `policies/mine.ron`. It replaces one of the same name.
     /// Returns whether the path names a kind and a format.
     pub fn try_add_text(&mut self, path: &str, text: String) -> bool {
-        let named = |kind| Some((kind, name_below_folder(kind, path)?));
-        let Some(key) = InputKind::ALL.into_iter().find_map(named) else { return false };
+        let Some(key) = kind_and_name(path) else { return false };
         self.entries.insert(key, Origin::Built(Arc::new(BuiltInput::new(path, text, None))));
         true
     }
@@ -370,27 +384,6 @@ impl Revision {
     }
 }
 
-impl Origin {
-    /// Returns the folder of the file on disk; `None` if it is not there.
-    pub(super) fn folder_on_disk(&self) -> Option<PathBuf> {
-        let path = match self {
-            Self::File(path) => path.clone(),
-            Self::Revision(revision, path) => revision.checkout.as_ref()?.join(path),
-            Self::Stream(it) => it.path.clone(),
-            Self::Bundled(_) | Self::Built(_) => return None,
-        };
-        path.parent().map(Path::to_owned)
-    }
-
-    /// Returns the policy of the same revision with a given name; `None` outside revisions.
-    pub(super) fn find_in_revision(&self, name: &str) -> Option<Self> {
-        let Self::Revision(revision, _) = self else { return None };
-        let paths = ["ron", "toml"].map(|it| PathBuf::from(format!("{name}.{it}")));
-        let path = paths.into_iter().find(|it| revision.text(it).is_some())?;
-        Some(Self::Revision(revision.clone(), path))
-    }
-}
-
 /// Files with their paths and texts, sorted by path within each folder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bundle(&'static [(&'static str, &'static str)]);
@@ -399,8 +392,8 @@ pub struct Bundle(&'static [(&'static str, &'static str)]);
 #[derive(Clone, Copy, Debug)]
 pub struct BundledFile {
     bundle: Bundle,
-    path: &'static str,
-    text: &'static str,
+    pub(super) path: &'static str,
+    pub(super) text: &'static str,
 }
 
 /// A file's text in memory, and what it was read as.
@@ -424,19 +417,6 @@ impl Bundle {
 }
 
 impl BundledFile {
-    pub(super) fn path(self) -> &'static str {
-        self.path
-    }
-
-    pub(super) fn text(self) -> &'static str {
-        self.text
-    }
-
-    /// Returns a file at a path of the same bundle.
-    pub(super) fn file_of_same_bundle(self, path: &str) -> Option<Self> {
-        self.bundle.file(path)
-    }
-
     /// Returns what the file was read as, or reads it: it never changes, and a small plan would take most of its time for such files.
     pub(crate) fn read_once<T: Clone + Send + Sync + 'static>(
         self,

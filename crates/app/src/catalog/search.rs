@@ -95,10 +95,8 @@ impl Catalog {
         if let Some(path) = self.path_beside_file(file, InputKind::Scenario, argument) {
             return self.search_scenarios(&path);
         }
-        let names = self
-            .matching_names(InputKind::Scenario, argument)
-            .map(|name| ScenarioHit { name, is_searched: false });
-        let names: Vec<ScenarioHit> = names.listed();
+        let named = |name| ScenarioHit { name, is_searched: false };
+        let names = self.matching_names(InputKind::Scenario, argument).map(named).listed();
         if names.is_empty() {
             return self.search_scenarios(argument);
         }
@@ -215,10 +213,7 @@ pub(super) fn files_below(folder: &Path, is_wanted: fn(&Path) -> bool) -> Result
 
 /// Returns the paths in a folder, sorted.
 fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        paths.push(entry?.path());
-    }
+    let mut paths = fs::read_dir(folder)?.map(|it| Ok(it?.path())).collect::<io::Result<Vec<_>>>()?;
     paths.sort();
     Ok(paths)
 }

@@ -162,11 +162,10 @@ impl DesignGrammar {
                 let others = kind.vary_one_number(own, number).filter(|values| values != own);
                 others.map(|values| candidate.with_stage(kind_index, Some(values))).listed()
             }
-            (None, None) if candidate.n_added_stages() < self.kinds_max => kind
-                .values_around_middle()
-                .into_iter()
-                .map(|values| candidate.with_stage(kind_index, Some(values)))
-                .listed(),
+            (None, None) if candidate.n_added_stages() < self.kinds_max => {
+                let values = kind.values_around_middle().into_iter();
+                values.map(|values| candidate.with_stage(kind_index, Some(values))).listed()
+            }
             (None, _) => Vec::new(),
         }
     }

@@ -316,11 +316,8 @@ impl DesignScore {
 impl DesignPlays<'_> {
     /// Judges a policy on some sessions, on which it was played.
     pub fn score_on(&self, candidate: &Candidate, sessions: &[usize], min_evidence: f64) -> DesignScore {
-        let plays = || {
-            sessions
-                .iter()
-                .map(|nth| (&self.sessions[*nth], self.play_of(candidate, *nth).copied().unwrap_or_default()))
-        };
+        let played = |nth: &usize| self.play_of(candidate, *nth).copied().unwrap_or_default();
+        let plays = || sessions.iter().map(|nth| (&self.sessions[*nth], played(nth)));
         let costs = plays().map(|(of, play)| Some((play.usd?, of.usd))).collect::<Option<Vec<_>>>();
         let Some((own, base)) = costs.map(|it| sum_of_pairs(it.into_iter())).filter(|it| it.1 > 0.0) else {
             return DesignScore { class: 2, change: 0.0, kept: None, kept_low: None };

@@ -113,19 +113,9 @@ pub fn new_job(
         let RecordingIndex { twins, beside, .. } = scenario.indexing;
         let (name, path) = (scenario.loaded.spec.name, scenario.loaded.origin.path().display().to_string());
         let content = digest_of_bytes(&scenario.loaded.origin);
-        HeldTicket {
-            ticket: Ticket {
-                nth,
-                of: n_all,
-                name,
-                path,
-                is_searched: scenario.is_searched,
-                content,
-                twins,
-                beside,
-            },
-            bytes,
-        }
+        let is_searched = scenario.is_searched;
+        let ticket = Ticket { nth, of: n_all, name, path, is_searched, content, twins, beside };
+        HeldTicket { ticket, bytes }
     });
     let held: Vec<HeldTicket> = held.listed();
     if held.is_empty() {

@@ -234,10 +234,7 @@ fn among(kind: &str, name: &str, known: &[&str], problems: &mut Problems) {
     if known.contains(&name) {
         return;
     }
-    let help = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("declare it under `{kind}s`"),
-    };
+    let help = near_or(name, known.iter().copied(), || format!("declare it under `{kind}s`"));
     problems.push(Code("name-unknown"), format!("unknown {kind} `{name}`"), help);
 }
 
@@ -351,10 +348,8 @@ impl Resolver<'_> {
     }
 
     fn unknown_param(&self, name: &str, problems: &mut Problems) {
-        let help = match nearest(name, self.params.keys().map(String::as_str)) {
-            Some(known) => format!("did you mean `{known}`?"),
-            None => format!("declare it: `params: {{ \"{name}\": tokens(…) }}`"),
-        };
+        let otherwise = || format!("declare it: `params: {{ \"{name}\": tokens(…) }}`");
+        let help = near_or(name, self.params.keys().map(String::as_str), otherwise);
         problems.push(Code("param-unknown"), format!("parameter `{name}` is not declared"), help);
     }
 

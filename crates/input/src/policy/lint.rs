@@ -108,10 +108,8 @@ impl Policy {
 pub(super) fn check_allowances(allows: &IndexMap<String, String>, problems: &mut Problems) {
     let known = || LINTS.iter().map(|it| it.code.name()).chain(Law::ALL.map(Law::name));
     for code in allows.keys().filter(|code| known().all(|it| it != code.as_str())) {
-        let help = match nearest(code, known()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
-        };
+        let otherwise = || format!("there are {}", known().collect::<Vec<_>>().join(", "));
+        let help = near_or(code, known(), otherwise);
         let message = format!("no warning or law is called `{code}`");
         problems.push_at(Code("lint-unknown"), format_args!("allows.{code}"), message, help);
     }

@@ -27,24 +27,15 @@ pub(super) enum Json {
 
 impl Json {
     pub(super) fn object(&self) -> Option<&IndexMap<String, Json>> {
-        match self {
-            Self::Object(fields) => Some(fields),
-            _ => None,
-        }
+        if let Self::Object(fields) = self { Some(fields) } else { None }
     }
 
     pub(super) fn list(&self) -> Option<&[Json]> {
-        match self {
-            Self::List(values) => Some(values),
-            _ => None,
-        }
+        if let Self::List(values) = self { Some(values) } else { None }
     }
 
     pub(super) fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
-        }
+        if let Self::Text(text) = self { Some(text) } else { None }
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&Json> {

@@ -313,14 +313,9 @@ fn windows(off_peak: Option<&Json>, price: &PriceSpec) -> Result<Vec<WindowSpec>
             None => &[],
             Some(days) => days.list().ok_or_else(|| malformed("`weekdays` is not a list"))?,
         };
-        let weekdays = days.iter().map(|it| {
-            weekday(it).ok_or_else(|| {
-                malformed(
-                    "a weekday must be from 1 \
-            to 7",
-                )
-            })
-        });
+        let weekdays = days.iter();
+        let weekdays =
+            weekdays.map(|it| weekday(it).ok_or_else(|| malformed("a weekday must be from 1 to 7")));
         Ok(WindowSpec { weekdays: weekdays.collect::<Result<_, _>>()?, hours, ..own.clone() })
     });
     read.collect()
@@ -339,15 +334,12 @@ fn factors(fields: &IndexMap<String, Json>, price: &mut PriceSpec) -> Result<(),
     let uplift = "regional_processing_uplift_multiplier_";
     let regional = fields.iter().filter_map(|(key, value)| Some((key.strip_prefix(uplift)?, value)));
     for (name, value) in own.chain(regional) {
-        let factor = match value {
-            Json::Number(number) => Decimal::from_f64(*number).filter(|it| *it > Decimal::ZERO),
-            _ => None,
-        };
+        let factor = if let Json::Number(number) = value { Decimal::from_f64(*number) } else { None };
+        let factor = factor.filter(|it| *it > Decimal::ZERO);
         let factor = factor
             .ok_or_else(|| ("price-malformed", format!("the factor of `{name}` is not a number above 0")))?;
-        price
-            .services
-            .insert(name.to_owned(), ServicePrices { factor: Some(factor), ..ServicePrices::default() });
+        let service = ServicePrices { factor: Some(factor), ..ServicePrices::default() };
+        price.services.insert(name.to_owned(), service);
     }
     Ok(())
 }

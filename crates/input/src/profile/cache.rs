@@ -192,10 +192,7 @@ impl CacheRules {
 
     /// Returns the names of the lifetimes for which entries are written, by class: those that the rules sell, else the usual ones.
     pub fn lifetimes(&self) -> Lifetimes {
-        let ttl_ms = match self.plain() {
-            Self::Breakpoints(rules) => rules.ttl_ms,
-            _ => [None; 2],
-        };
+        let ttl_ms = if let Self::Breakpoints(rules) = self.plain() { rules.ttl_ms } else { [None; 2] };
         Lifetimes(ttl_ms[0] == Some(1_800_000), ttl_ms[1] == Some(43_200_000))
     }
 
@@ -228,22 +225,15 @@ impl CacheRules {
 
     /// Returns whether a change of a setting alone invalidates anything, as far as the rules say so.
     pub fn heeds(&self, setting: Setting) -> bool {
-        match self {
-            Self::Qualified(it) => {
-                it.invalidates.0[setting as usize] != PromptLevel::Nothing
-                    || it.rules.heeds(setting)
-                    || it.of_models.iter().any(|it| it.heeds(setting))
-            }
-            _ => false,
-        }
+        let Self::Qualified(it) = self else { return false };
+        it.invalidates.0[setting as usize] != PromptLevel::Nothing
+            || it.rules.heeds(setting)
+            || it.of_models.iter().any(|it| it.heeds(setting))
     }
 
     /// Returns the probability of a hit, if it is not certain.
     pub fn hits(&self) -> Option<Hits> {
-        match self {
-            Self::Qualified(qualified) => qualified.hits,
-            _ => None,
-        }
+        if let Self::Qualified(qualified) = self { qualified.hits } else { None }
     }
 }
 

@@ -238,10 +238,8 @@ fn check_services(spec: &PriceSpec, problems: &mut Problems) {
 }
 
 fn unknown_service(name: &str, spec: &PriceSpec, problems: &mut Problems) {
-    let help = match nearest(name, spec.services.keys().map(String::as_str)) {
-        Some(known) => format!("did you mean `{known}`?"),
-        None => "add it under the prices' `services`, or remove it".to_owned(),
-    };
+    let otherwise = || "add it under the prices' `services`, or remove it".to_owned();
+    let help = near_or(name, spec.services.keys().map(String::as_str), otherwise);
     problems.push(Code("service-unknown"), format!("no price is known for `{name}`"), help);
 }
 

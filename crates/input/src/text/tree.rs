@@ -141,10 +141,7 @@ impl Node {
 
     /// Returns its text.
     pub fn as_str(&self) -> Option<&str> {
-        match &self.value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
+        if let Value::Text(text) = &self.value { Some(text) } else { None }
     }
 
     /// Returns the name before its brackets, `tokens` of `tokens(5)`, or the whole value if it is a bare word.
@@ -183,10 +180,7 @@ impl Node {
 
     /// Returns it as a name, with or without quotes.
     pub(super) fn word(&self) -> Option<&str> {
-        match &self.value {
-            Value::Text(name) | Value::Word(name) => Some(name),
-            _ => None,
-        }
+        if let Value::Text(name) | Value::Word(name) = &self.value { Some(name) } else { None }
     }
 
     /// Returns the entry at the end of a way of indices.

@@ -247,8 +247,7 @@ impl EarlierBills {
 impl SessionKind {
     /// Adds up sessions by kind.
     fn sum_by_kind(sessions: &[EarlierSession]) -> Vec<Self> {
-        let mut by_kind: IndexMap<&str, Vec<&EarlierSession>> = IndexMap::new();
-        sessions.iter().for_each(|it| by_kind.entry(&it.kind).or_default().push(it));
+        let by_kind = grouped(sessions.iter().map(|it| (it.kind.as_str(), it)));
         let kind = |(name, members): (&str, Vec<&EarlierSession>)| {
             let sum = |usd: fn(&EarlierSession) -> Option<f64>| -> f64 {
                 members.iter().copied().filter_map(usd).sum()

@@ -10,35 +10,19 @@ const SHOWN: usize = 5;
 /// An estimate with a smaller share of its own is the others'.
 const OWN: f64 = 0.5;
 
-/// Who is told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GroupKind {
-    People,
-    Projects,
-}
-
-impl GroupKind {
-    fn group_savings(self, lever: &Lever) -> &[GroupSaving] {
-        match self {
-            Self::People => &lever.people,
-            Self::Projects => &lever.projects,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        if self == Self::People { "person" } else { "project" }
-    }
-}
-
 /// Says what a star is.
 pub(super) const STAR: &str = "* Mostly by the sessions of the others, as there are too few of one's own. Levers overlap, so columns do not add up.";
 
 /// Returns what each of the best levers saves the dearest groups; `None` where there are no two of them.
-pub(super) fn group_savings_grid(advice: &AgentAdvice, group_kind: GroupKind) -> Option<Grid> {
+pub(super) fn group_savings_grid(
+    advice: &AgentAdvice,
+    group_noun: &str,
+    group_savings: fn(&Lever) -> &[GroupSaving],
+) -> Option<Grid> {
     let mut levers = advice.best_levers();
-    levers.retain(|lever| !group_kind.group_savings(lever).is_empty());
+    levers.retain(|lever| !group_savings(lever).is_empty());
     let mut groups: Vec<&GroupSaving> = Vec::new();
-    for saving in levers.iter().flat_map(|lever| group_kind.group_savings(lever)) {
+    for saving in levers.iter().flat_map(|lever| group_savings(lever)) {
         if !groups.iter().any(|known| known.group == saving.group) {
             groups.push(saving);
         }
@@ -52,7 +36,7 @@ pub(super) fn group_savings_grid(advice: &AgentAdvice, group_kind: GroupKind) ->
     let spent = std::iter::once("spent".to_owned()).chain(groups.iter().map(|it| fixed(it.month_usd, 2)));
     let row = |lever: &&Lever| {
         let cell = |group: &&GroupSaving| {
-            let own = group_kind.group_savings(lever).iter().find(|it| it.group == group.group);
+            let own = group_savings(lever).iter().find(|it| it.group == group.group);
             own.map_or_else(|| "–".to_owned(), format_month_saving)
         };
         std::iter::once(lever.title.clone()).chain(groups.iter().map(cell)).listed()
@@ -65,7 +49,7 @@ pub(super) fn group_savings_grid(advice: &AgentAdvice, group_kind: GroupKind) ->
         let user = text_if(is_shared(name), || last_folder_name(user_of(&saving.group)) + "/");
         headings.push(user + name);
     }
-    let title = format!("What each saves by {}, in dollars a month", group_kind.name());
+    let title = format!("What each saves by {group_noun}, in dollars a month");
     Some(Grid::new(title, 0, &headings, rows).with(CellKind::Text, &[0]))
 }
 
@@ -78,7 +62,7 @@ fn format_month_saving(saving: &GroupSaving) -> String {
 }
 
 /// Returns the last part of a folder.
-fn last_folder_name(group: &str) -> String {
+pub(crate) fn last_folder_name(group: &str) -> String {
     let last = group.rsplit(['/', '\\']).find(|it| !it.is_empty()).unwrap_or(group);
     in_one_line(last).into_owned()
 }

@@ -1,7 +1,7 @@
 //! Advice in words, on a terminal, in Markdown and on a page: what to change, what that does, and what else was tried.
 
 use super::saved::TrialDay;
-use super::whom::{self, GroupKind};
+use super::whom::{self, group_savings_grid};
 use super::*;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::forest::{ForestLine, ForestPlot};
@@ -80,10 +80,9 @@ fn agent_advice_blocks(advice: &AgentAdvice, is_detailed: bool, n_levers: usize)
 
 /// Lays out what stands behind the advice: whom it concerns, what is set now, and what else was tried or was not.
 fn detail_blocks(advice: &AgentAdvice) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for group_kind in [GroupKind::People, GroupKind::Projects] {
-        blocks.extend(whom::group_savings_grid(advice, group_kind).map(Block::Table));
-    }
+    let by_person = group_savings_grid(advice, "person", |lever| &lever.people);
+    let by_project = group_savings_grid(advice, "project", |lever| &lever.projects);
+    let mut blocks = by_person.into_iter().chain(by_project).map(Block::Table).listed();
     if !blocks.is_empty() {
         blocks.push(Block::paragraph(whom::STAR));
     }
@@ -98,9 +97,8 @@ fn detail_blocks(advice: &AgentAdvice) -> Vec<Block> {
     }
     blocks.extend(advice.wishes.iter().map(|wish| Block::paragraph(describe_wish(advice, wish))));
     blocks.extend(saving_break_even_blocks(&advice.levers));
-    for it in &advice.left_out {
-        blocks.push(Block::Text(format!("Not tried: {}. {}.", it.key, capitalise(&it.reason))));
-    }
+    let untried = |it: &UntriedSetting| format!("Not tried: {}. {}.", it.key, capitalise(&it.reason));
+    blocks.extend(advice.left_out.iter().map(|it| Block::Text(untried(it))));
     if !advice.untold.is_empty() {
         let name_and_reason = |it: &UntoldLever| format!("{} ({})", it.name.replace('_', " "), it.reason);
         let untold = listed(&advice.untold.iter().map(name_and_reason).listed());
@@ -178,8 +176,8 @@ pub(crate) fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
         };
         return vec![Block::Answer(why)];
     };
-    let mut blocks = vec![Block::Answer(format!("Do this: {}.", best.title))];
-    blocks.push(Block::Text(describe_expected_saving(best)));
+    let answer = Block::Answer(format!("Do this: {}.", best.title));
+    let mut blocks = vec![answer, Block::Text(describe_expected_saving(best))];
     blocks.extend(paste_blocks(best, &advice.paste));
     blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
     blocks.extend(describe_unpasted_levers(advice, best).map(Block::Aside));
@@ -218,9 +216,8 @@ fn describe_asked_lever(lever: &Lever) -> String {
 /// Says what else a lever does, and what to paste for it.
 fn paste_blocks(lever: &Lever, pastes: &[Paste]) -> Vec<Block> {
     let mut blocks = Vec::new();
-    if !lever.effects.is_empty() {
-        blocks.push(Block::paragraph(format!("It also does this: {}", lever.effects.join(" "))));
-    }
+    let effects = (!lever.effects.is_empty()).then(|| lever.effects.join(" "));
+    blocks.extend(effects.map(|it| Block::paragraph(format!("It also does this: {it}"))));
     for paste in pastes {
         let project = or_nothing(paste.project.as_ref(), |it| format!(" (of one project: {it})"));
         blocks.push(Block::paragraph(format!("Put this into {}{project}:", paste.at)));
@@ -358,12 +355,8 @@ fn settings_in_force_grid(advice: &AgentAdvice) -> Grid {
         (SettingSource::Default, _) => "the agent's default".to_owned(),
     };
     let row = |it: &SettingInForce| vec![it.key.clone(), it.about.clone(), it.value.clone(), says(it)];
-    let grid = Grid::new(
-        "What is set now",
-        1,
-        &["setting", "decides", "now", "says"],
-        advice.in_force.iter().map(row),
-    );
+    let headings = ["setting", "decides", "now", "says"];
+    let grid = Grid::new("What is set now", 1, &headings, advice.in_force.iter().map(row));
     grid.with(CellKind::Text, &[1, 2, 3])
 }
 
@@ -427,9 +420,7 @@ fn saving_break_even_blocks(levers: &[Lever]) -> Vec<Block> {
     }
     let headings = ["what", "more turns", "95% interval"];
     let grid = Grid::new("Gone if the agent needs more turns", 1, &headings, rows).with(CellKind::Text, &[1]);
-    let mut known = levers.iter().filter_map(|it| it.known_of_task.clone()).listed();
-    known.sort();
-    known.dedup();
+    let known: BTreeSet<String> = levers.iter().filter_map(|it| it.known_of_task.clone()).collect();
     std::iter::once(Block::Table(grid)).chain(known.into_iter().map(Block::paragraph)).listed()
 }
 

@@ -42,12 +42,9 @@ struct GroupPrefix<'a> {
 
 /// Returns the fronts of those who have sessions enough.
 fn prefix_sizes_by_group<'a>(groups: &[&'a str], savings: &[&'a [BilledSaving]]) -> Vec<GroupPrefix<'a>> {
-    let mut sizes: IndexMap<(&str, &str), Vec<Tokens>> = IndexMap::new();
-    for (group, all) in groups.iter().zip(savings) {
-        for own in *all {
-            sizes.entry((group, &own.which)).or_default().push(own.size);
-        }
-    }
+    let all = groups.iter().zip(savings);
+    let sizes = all.flat_map(|(group, all)| all.iter().map(|own| ((*group, own.which.as_str()), own.size)));
+    let mut sizes = grouped(sizes);
     sizes.retain(|(group, _), sizes| !group.is_empty() && sizes.len() >= SESSIONS_MIN);
     let front = |((group, model), mut sizes): ((&'a str, &'a str), Vec<Tokens>)| {
         sizes.sort_unstable();
@@ -72,7 +69,7 @@ fn rows_of_larger_prefixes(groups: &[&str], savings: &[&[BilledSaving]]) -> Vec<
             };
             own.map(|savings| savings.saved * larger(savings)).sum()
         };
-        let name = in_one_line(last_folder_name(front.group));
+        let name = last_folder_name(front.group);
         let [least, median] = [least, front.median].map(thousands);
         let sessions = counted(front.sessions, "session");
         let lever = Lever {
@@ -82,7 +79,7 @@ fn rows_of_larger_prefixes(groups: &[&str], savings: &[&[BilledSaving]]) -> Vec<
                 "{sessions} of {name} with {} begin with {median} tokens at the median, before anything is asked: system prompt, tools and memory files",
                 front.model
             ),
-            whom: Some(name.into_owned()),
+            whom: Some(name),
             unjudged: Some("what these tools and files bring is yours to judge".to_owned()),
             ..Lever::default()
         };
@@ -90,9 +87,4 @@ fn rows_of_larger_prefixes(groups: &[&str], savings: &[&[BilledSaving]]) -> Vec<
         Some(LeverRow { lever, only: Some(front.group.to_owned()), saved, ..LeverRow::default() })
     };
     fronts.iter().filter_map(row).listed()
-}
-
-/// Returns the last part of a folder's name.
-fn last_folder_name(name: &str) -> &str {
-    name.rsplit(['/', '\\']).find(|it| !it.is_empty()).unwrap_or(name)
 }

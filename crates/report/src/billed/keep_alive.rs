@@ -7,7 +7,6 @@ use super::*;
 
 pub(super) struct KeepAliveLever;
 
-const HOUR_MS: u64 = 3_600_000;
 /// For how many hours entries are kept alive.
 const HOURS: [u64; 3] = [1, 4, 10];
 

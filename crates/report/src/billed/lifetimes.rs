@@ -4,7 +4,6 @@ use super::*;
 
 pub(super) struct CacheLifetimesLever;
 
-const HOUR_MS: u64 = 3_600_000;
 const FIVE_MINUTES_MS: u64 = 300_000;
 
 impl BilledLever for CacheLifetimesLever {

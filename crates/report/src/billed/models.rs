@@ -30,7 +30,7 @@ impl BilledLever for OtherModel {
             // Nobody can buy it at the prices of the past.
             let usd = Bill::of_request(down.prices.at(0), &request.tokens).total();
             let Some(usd) = usd.filter(|_| down.limits.prompt >= request.prompt_tokens()) else { continue };
-            let [own, other] = [name, &down.name].map(name_without_provider);
+            let [own, other] = [name, &down.name].map(|it| it.rsplit('/').next().unwrap_or(it));
             // Models of a line go together where another line takes their place.
             let own = match self.cheaper {
                 CheaperChoice::NextLine => format!("{} models", model_line_name(own)),
@@ -53,9 +53,4 @@ impl BilledLever for OtherModel {
             ..row.lever.clone()
         }
     }
-}
-
-/// Returns a profile's name without its provider.
-fn name_without_provider(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
 }

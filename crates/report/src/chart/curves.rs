@@ -146,7 +146,8 @@ impl RecallChart {
         let ends = ends.filter_map(|it| Some((up.position_of(it.known_numbers().last()?.1.mean), it)));
         let mut ends: Vec<(f64, &CurveLine)> = ends.listed();
         ends.order_by(|one, other| one.0.total_cmp(&other.0));
-        let names = shorten_names(&ends.iter().map(|it| it.1.short_name()).listed(), WIDTH - x - 21.0);
+        let names = ends.iter().map(|(_, it)| it.name.replacen(&it.policy.name, &it.policy.label, 1));
+        let names = shorten_names(&names.listed(), WIDTH - x - 21.0);
         let n = ends.len() as f64;
         let pitch = ((bottom - top) / n.max(1.0)).min(LINE - 2.0);
         let mut last = top - pitch;
@@ -174,11 +175,6 @@ impl CurveLine {
     /// Returns its numbers with their places, where there are any.
     fn known_numbers(&self) -> impl Iterator<Item = (usize, Statistic)> + '_ {
         self.numbers.iter().enumerate().filter_map(|(at, it)| Some((at, (*it)?)))
-    }
-
-    /// Returns its name with the policy's label.
-    fn short_name(&self) -> String {
-        self.name.replacen(&self.policy.name, &self.policy.label, 1)
     }
 }
 
@@ -254,9 +250,7 @@ impl Picture for RecallChart {
         }
         let across = SceneText::new(WIDTH / 2.0, foot + LINE, places);
         scene.add(across.with_anchor(Anchor::Middle));
-        for it in &self.lines {
-            self.draw_line(&mut scene, it, middle, &up);
-        }
+        self.lines.iter().for_each(|it| self.draw_line(&mut scene, it, middle, &up));
         self.draw_line_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
         let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |curve| {
             let words = curve.name.split_once(": ").map_or(curve.name.as_str(), |it| it.1);

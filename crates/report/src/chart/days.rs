@@ -24,12 +24,8 @@ fn format_day(epoch_day: i64) -> String {
 }
 
 impl BillByDay {
-    fn sum_parts_usd(parts: &[f64]) -> f64 {
-        parts.iter().sum()
-    }
-
     fn dearest_day_and_usd(&self) -> Option<(i64, f64)> {
-        let all = self.days.iter().map(|(day, parts)| (*day, Self::sum_parts_usd(parts)));
+        let all = self.days.iter().map(|(day, parts)| (*day, parts.iter().sum::<f64>()));
         all.max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
@@ -51,7 +47,7 @@ impl Picture for BillByDay {
     }
 
     fn describe_key_numbers(&self) -> String {
-        let usd: f64 = self.days.values().map(|it| Self::sum_parts_usd(it)).sum();
+        let usd: f64 = self.days.values().map(|it| it.iter().sum::<f64>()).sum();
         let most = |(day, usd)| format!("; most on {}: ${}", format_day(day), fixed(usd, 2));
         let high = or_nothing(self.dearest_day_and_usd(), most);
         let n = counted(self.days.len(), "day");
@@ -63,7 +59,7 @@ impl Picture for BillByDay {
         let parts = shown.iter().map(|it| self.parts[*it]);
         let columns = ["day"].into_iter().chain(parts).chain(["USD"]).listed();
         let rows = self.days.iter().rev().map(|(day, parts)| {
-            let amounts = shown.iter().map(|it| parts[*it]).chain([Self::sum_parts_usd(parts)]);
+            let amounts = shown.iter().map(|it| parts[*it]).chain([parts.iter().sum()]);
             std::iter::once(format_day(*day)).chain(amounts.map(|it| fixed(it, 2))).listed()
         });
         Grid::new("", 1, &columns, rows)

@@ -165,14 +165,10 @@ impl PlacedPoint<'_> {
             true => legend::policy_point(nth, *at, 5.5),
             false => SvgPath::filled(policy_shape_path(0, *at, 2.5), ink),
         };
-        let mut marks: Vec<DrawnMark> = Vec::new();
-        for line in self.reach.iter().filter(|[from, to]| from != to) {
-            marks.push(SvgPath::stroked(line_path(*line), ink, 1.5).into());
-        }
-        if point.mark.is_some() {
-            marks.push(SvgPath::stroked(policy_shape_path(0, *at, 9.5), ink::TEXT, 1.5).into());
-        }
-        marks.push(mark.into());
+        let reach = self.reach.iter().filter(|[from, to]| from != to);
+        let reach = reach.map(|line| SvgPath::stroked(line_path(*line), ink, 1.5));
+        let ring = point.mark.map(|_| SvgPath::stroked(policy_shape_path(0, *at, 9.5), ink::TEXT, 1.5));
+        let marks = reach.chain(ring).chain([mark]).map(DrawnMark::from).listed();
         let mut keys = point.policy.table_row_keys();
         keys.push(format!("#{nth} {}", point.policy.label));
         scene.add_row_link(keys, label, marks);
@@ -197,11 +193,6 @@ impl Frontier {
         left_out.append(&mut unknown);
         mark_efficient(&mut points);
         Self { subject, kept: kept_heading, points, left_out, is_numbered: false }
-    }
-
-    /// Calls points by their numbers, which the legend and the table explain.
-    pub fn with_numbered_points(self) -> Self {
-        Self { is_numbered: true, ..self }
     }
 
     /// Returns what a point is called in the drawing.

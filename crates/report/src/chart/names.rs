@@ -56,12 +56,8 @@ pub(super) fn shorten_names(names: &[String], max_width: f64) -> Vec<String> {
 
 /// Returns the places of names that differ but have one label, label by label.
 fn indices_sharing_label(names: &[String], labels: &[String]) -> Vec<Vec<usize>> {
-    let mut groups: IndexMap<&str, Vec<usize>> = IndexMap::new();
-    for (at, label) in labels.iter().enumerate() {
-        groups.entry(label).or_default().push(at);
-    }
     let differs = |group: &Vec<usize>| group.iter().any(|at| names[*at] != names[group[0]]);
-    groups.into_values().filter(differs).listed()
+    grouped(labels.iter().zip(0..)).into_values().filter(differs).listed()
 }
 
 /// A policy as charts show it.

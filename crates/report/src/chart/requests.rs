@@ -209,11 +209,10 @@ pub fn request_charts_by_load(
     names: &PolicyLabels,
     advised: &BTreeSet<String>,
 ) -> Vec<RequestBars> {
-    let mut charts: IndexMap<String, Vec<Panel>> = IndexMap::new();
-    for trace in traces.iter().filter(|it| !it.sent.is_empty()) {
+    let charts = grouped(traces.iter().filter(|it| !it.sent.is_empty()).map(|trace| {
         let panel = Panel { policy: names.label_of(&trace.policy), trace: trace.clone() };
-        charts.entry(format!("{} under {}", trace.scenario, trace.profile)).or_default().push(panel);
-    }
+        (format!("{} under {}", trace.scenario, trace.profile), panel)
+    }));
     charts.into_iter().map(|(subject, panels)| RequestBars::new(subject, panels, advised)).listed()
 }
 

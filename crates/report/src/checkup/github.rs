@@ -41,7 +41,7 @@ pub fn annotation_commands(check_ups: &[SuiteCheck]) -> String {
 pub fn guard_annotation_commands(verdicts: &[GuardVerdict]) -> String {
     let mut text = String::new();
     for verdict in verdicts.iter().filter(|it| !it.holds) {
-        let (run, place) = (verdict.describe_run(), verdict.guard_place_text());
+        let (run, place) = (verdict.describe_run(), super::format_place(&verdict.place));
         let message = format!("{} ({run}); guard at {place}", verdict.finding());
         text += &format!("{}\n", error_command(verdict.place_to_annotate(), &verdict.guard, &message));
     }

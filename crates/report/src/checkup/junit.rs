@@ -61,7 +61,7 @@ fn suite_test_cases(checkup: &SuiteCheck) -> Value {
 
 fn error_case(error: &Diagnostic) -> Case {
     Case {
-        name: super::error_place_text(error),
+        name: super::format_place(&error.place),
         class: "errors".to_owned(),
         error: Some(error.message.lines().next().unwrap_or_default().to_owned()),
         r#type: error.code.name(),
@@ -71,7 +71,7 @@ fn error_case(error: &Diagnostic) -> Case {
 }
 
 fn guard_case(verdict: &GuardVerdict) -> Case {
-    let (marked, place) = (super::format_place(verdict.place_to_annotate()), verdict.guard_place_text());
+    let [marked, place] = [verdict.place_to_annotate(), &verdict.place].map(super::format_place);
     let (finding, run) = (verdict.finding(), verdict.describe_run());
     let [policy, scenario, profile] = &verdict.run;
     Case {

@@ -1,6 +1,6 @@
 //! A check as a page: whether everything holds, what moved, and every guard.
 
-use super::{SnapshotCheck, SuiteCheck, error_place_text, message_with_help};
+use super::{SnapshotCheck, SuiteCheck, format_place, message_with_help};
 use crate::blocks::Block;
 use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::{PageChart, draw_chart};
@@ -19,21 +19,19 @@ pub fn render_check_ups_page(check_ups: &[SuiteCheck]) -> Result<String, templat
     let is_several = check_ups.len() > 1;
     let answer = |it: &SuiteCheck| Card { of: is_several.then(|| it.suite.clone()), ..suite_result_card(it) };
     let figures = check_ups.iter().zip(1..).filter_map(|(it, nth)| moved_numbers_plot(it, nth));
-    let error = |it: &Diagnostic| format!("{}: {}", error_place_text(it), message_with_help(it));
+    let error = |it: &Diagnostic| format!("{}: {}", format_place(&it.place), message_with_help(it));
     let causes = check_ups.iter().flat_map(|suite| {
         let errors = suite.errors.iter().map(error).listed();
         Block::list_if_any(&format!("{} could not be checked", suite.suite), errors)
     });
+    let tables = check_ups.iter().flat_map(suite_grids).map(Block::Table);
     let page = Page {
         command: "check",
         title: format!("Check of {}", check_ups.iter().map(|it| it.suite.as_str()).listed().join(", ")),
         about: check_ups.iter().map(|it| format!("{}.", it.describe_result())).listed().join(" "),
         answers: check_ups.iter().map(answer).listed(),
         rests_on: check_ups.iter().flat_map(suite_basis_lines).listed(),
-        parts: page_parts(
-            figures.listed(),
-            check_ups.iter().flat_map(suite_grids).map(Block::Table).chain(causes),
-        ),
+        parts: page_parts(figures.listed(), tables.chain(causes)),
     };
     page.into_html()
 }
@@ -91,7 +89,7 @@ fn suite_grids(suite: &SuiteCheck) -> Vec<Grid> {
         ("verdict", &|it| if it.holds { "holds" } else { "fails" }.to_owned()),
         ("found", &|it| it.finding()),
         ("on", &|it| it.describe_run()),
-        ("at", &|it| it.guard_place_text()),
+        ("at", &|it| format_place(&it.place)),
     ];
     let guards = Grid::from_columns(format!("Guards of {}", suite.suite), 5, &verdicts, &guards);
     let row = |it: &SnapshotCheck| [it.file.clone(), it.describe()];

@@ -24,24 +24,24 @@ pub fn check_ups_sarif(check_ups: &[SuiteCheck]) -> serde_json::Result<String> {
     let mut results = Vec::new();
     for it in check_ups {
         for error in &it.errors {
-            rules.insert(error.code.to_string(), "Every suite can be checked.");
-            results.push(sarif_error(error.code.to_string(), super::message_with_help(error), &error.place));
+            let (rule, text) = (error.code.to_string(), super::message_with_help(error));
+            rules.insert(rule.clone(), "Every suite can be checked.");
+            results.push(sarif_result("error", rule, text, &error.place));
         }
         for verdict in &it.verdicts {
             let id = format!("{}/{}", it.suite, verdict.guard);
             rules.insert(id.clone(), &verdict.guard);
-            let broken = || sarif_error(id, verdict.to_string(), verdict.place_to_annotate());
+            let broken = || sarif_result("error", id, verdict.to_string(), verdict.place_to_annotate());
             let guard = group! { "relatedLocations": vec![sarif_location(&verdict.place)] };
             results.extend((!verdict.holds).then(|| broken().and(guard)));
         }
+        let place = Place { file: it.file.clone(), ..Place::default() };
         for note in &it.notes {
             rules.insert(NOTE.to_owned(), "Nothing else needs to be known.");
-            let place = Place { file: it.file.clone(), ..Place::default() };
             results.push(sarif_result("note", NOTE.to_owned(), note.clone(), &place));
         }
         if let Some(newer) = &it.newer {
             rules.insert(NEWER.to_owned(), "No newer prices wait to be accepted.");
-            let place = Place { file: it.file.clone(), ..Place::default() };
             results.push(sarif_result("note", NEWER.to_owned(), newer.describe_with_guards(), &place));
             for failed in newer.failed_guards() {
                 let text = format!("Under the newer prices: {failed}");
@@ -52,11 +52,11 @@ pub fn check_ups_sarif(check_ups: &[SuiteCheck]) -> serde_json::Result<String> {
             rules.insert(SNAPSHOT.to_owned(), "The numbers of a suite match its snapshots.");
             let lines = [vec![snapshot.describe()], snapshot.difference_lines()].concat();
             let place = Place { file: snapshot.file.clone(), ..Place::default() };
-            results.push(sarif_error(SNAPSHOT.to_owned(), lines.join("\n"), &place));
+            results.push(sarif_result("error", SNAPSHOT.to_owned(), lines.join("\n"), &place));
         }
     }
     let rules = rules.into_iter().map(|(id, name)| {
-        group! { "id": id, "shortDescription": sarif_message(name.to_owned()) }
+        group! { "id": id, "shortDescription": group! { "text": name.to_owned() } }
     });
     let driver = group! { "name": "ctxsim", "semanticVersion": VERSION, "rules": rules.listed() };
     let made =
@@ -67,18 +67,9 @@ pub fn check_ups_sarif(check_ups: &[SuiteCheck]) -> serde_json::Result<String> {
     json_text(&group! { "$schema": schema, "version": "2.1.0", "runs": vec![run] })
 }
 
-fn sarif_message(text: String) -> Value {
-    group! { "text": text }
-}
-
-/// Returns what is wrong with a place.
-fn sarif_error(rule: String, text: String, place: &Place) -> Value {
-    sarif_result("error", rule, text, place)
-}
-
 /// Returns what is said of a place, and how much it matters.
 fn sarif_result(level: &'static str, rule: String, text: String, place: &Place) -> Value {
-    let (message, locations) = (sarif_message(text), vec![sarif_location(place)]);
+    let (message, locations) = (group! { "text": text }, vec![sarif_location(place)]);
     group! { "ruleId": rule, "level": level, "message": message, "locations": locations }
 }
 

@@ -6,6 +6,7 @@ use crate::chart::requests::RunRequests;
 use crate::made::MadeWith;
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::listed_code;
+use ctxsim_base::quantity::sums;
 use ctxsim_engine::ledger::pairing::RequestId;
 
 /// What stands beside comparisons.
@@ -130,6 +131,8 @@ pub struct BrokenPrefixes {
     /// Tokens that were no longer at the front.
     pub tokens: u64,
 }
+
+sums!(BrokenPrefixes: times, tokens);
 
 /// A request whose costs differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]

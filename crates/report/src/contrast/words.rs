@@ -60,9 +60,7 @@ pub fn contrasts_summary_markdown(contrasts: &[Contrast], context: &ComparisonCo
 fn contrasts_blocks(contrasts: &[Contrast], context: &ComparisonContext, shown: Shown) -> Vec<Block> {
     let mut blocks: Vec<Block> = context.loads.iter().map(Block::paragraph).listed();
     contrasts.iter().for_each(|contrast| blocks.extend(contrast.to_blocks(shown)));
-    if contrasts.is_empty() {
-        blocks.push(Block::Answer(context.explain_no_comparison()));
-    }
+    blocks.extend(contrasts.is_empty().then(|| Block::Answer(context.explain_no_comparison())));
     let heading = context.changed_inputs_heading() + ":";
     blocks.extend(Block::list_if_any(&heading, context.changed_input_lines()));
     blocks.push(Block::Made(format!("With {}.", context.made.summary_line())));
@@ -329,7 +327,7 @@ fn readable_value(value: &str) -> Cow<'_, str> {
 }
 
 /// Says how often something happened.
-fn times_in_words(n: u64) -> String {
+pub(crate) fn times_in_words(n: u64) -> String {
     match n {
         0 => "never".to_owned(),
         1 => "once".to_owned(),

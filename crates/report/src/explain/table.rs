@@ -76,16 +76,17 @@ fn cost_parts_grid(explanation: &Explanation, lifetimes: Lifetimes) -> Grid {
     let written = written.listed().join(", ");
     let label = if written.is_empty() { "written".to_owned() } else { format!("written ({written})") };
     let bill = &explanation.bill;
+    let is_known = |cost: Cost, tokens| !bill.is_incomplete || tokens == 0 || cost != Cost::default();
+    let known = |cost, tokens| Some(cost).filter(|it| is_known(*it, tokens));
     let lines = [
         ("read".to_owned(), usage.read, Some(bill.read)),
-        (label, all_written, Some(bill.write)),
+        (label, all_written, known(bill.write, all_written)),
         ("uncached".to_owned(), usage.uncached, Some(bill.uncached)),
-        ("output".to_owned(), explanation.row.output, Some(bill.output)),
+        ("output".to_owned(), explanation.row.output, known(bill.output, explanation.row.output)),
         ("all".to_owned(), explanation.row.prompt + explanation.row.output, bill.total()),
     ];
     let rows = lines.map(|(name, tokens, cost)| {
-        let usd = or_none(cost.filter(|_| !has_unknown_price(bill, &name, tokens)), format_usd_exactly);
-        [name, thousands(tokens) + " tokens", usd + " USD"]
+        [name, thousands(tokens) + " tokens", or_none(cost, format_usd_exactly) + " USD"]
     });
     Grid::new("Cost", 1, &[""; 3], rows)
 }
@@ -104,16 +105,6 @@ fn recorded_bill_lines(explanation: &Explanation) -> Vec<String> {
         format!("Of it, {tokens} tokens were cached and not read, because: {why}.")
     });
     billed.into_iter().chain(missed).listed()
-}
-
-/// Returns whether a part has tokens but no known price.
-fn has_unknown_price(bill: &Bill, part_name: &str, tokens: Tokens) -> bool {
-    let part = match part_name {
-        "output" => bill.output,
-        it if it.starts_with("written") => bill.write,
-        _ => return false,
-    };
-    bill.is_incomplete && tokens > 0 && part == Cost::default()
 }
 
 /// Returns an amount exactly.

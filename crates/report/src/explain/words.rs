@@ -37,10 +37,7 @@ pub(super) fn describe_state(stood: &Stood) -> String {
 
 /// Returns how an item is shown.
 pub(super) fn describe_item_state(item: &StandingItem) -> String {
-    match item.behind {
-        Some(host) => format!("in the summary at {host}"),
-        None => describe_state(&item.now),
-    }
+    item.behind.map_or_else(|| describe_state(&item.now), |host| format!("in the summary at {host}"))
 }
 
 /// Returns who made a change.

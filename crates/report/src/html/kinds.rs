@@ -27,11 +27,8 @@ struct SameForm<'s> {
 
 /// Groups sentences, the kinds with most to say first.
 pub(super) fn group_assumptions(sentences: Vec<String>, scenarios: &[&str]) -> Vec<AssumedKind> {
-    let mut kinds: IndexMap<&str, Vec<&str>> = IndexMap::new();
-    for sentence in &sentences {
-        let kind = KINDS.iter().find(|it| sentence.starts_with(it.0)).map_or("", |it| it.1);
-        kinds.entry(kind).or_default().push(sentence);
-    }
+    let kind_of = |it: &str| KINDS.iter().find(|kind| it.starts_with(kind.0)).map_or("", |kind| kind.1);
+    let kinds = grouped(sentences.iter().map(|it| (kind_of(it), it.as_str())));
     let kind = |(heading, own): (&str, Vec<&str>)| {
         let mut forms: IndexMap<String, SameForm<'_>> = IndexMap::new();
         for sentence in &own {

@@ -29,9 +29,7 @@ fn text_blocks(realised: &Realised) -> Vec<Block> {
     let change = format!("The change: {} of {}{word}", listed_code(&realised.set), realised.agent);
     let promised = format!("Forecast for sessions like the earlier ones: {}", signed(realised.promised));
     blocks.push(Block::Text(format!("{change}. {promised}.")));
-    if realised.sessions > 0 {
-        blocks.push(Block::paragraph(billed_vs_unchanged_sentence(realised)));
-    }
+    blocks.extend((realised.sessions > 0).then(|| Block::Text(billed_vs_unchanged_sentence(realised))));
     if realised.is_by_cost && realised.sessions > 0 && realised.forecast.abs() < NOTHING {
         let nothing = "As simulated, the change does next to nothing in these sessions";
         blocks.push(Block::Text(format!("{nothing}, whatever it does in others.")));
@@ -39,9 +37,7 @@ fn text_blocks(realised: &Realised) -> Vec<Block> {
     blocks.extend(realised.compared.iter().map(|it| Block::paragraph(compared_sessions_sentence(it))));
     blocks.extend(left_out_sessions_sentence(realised).map(Block::Text));
     blocks.extend(realised.notes.iter().map(|it| Block::Aside(it.clone())));
-    if !realised.kinds.is_empty() {
-        blocks.push(Block::Table(session_kinds_grid(realised)));
-    }
+    blocks.extend((!realised.kinds.is_empty()).then(|| Block::Table(session_kinds_grid(realised))));
     blocks.push(Block::Aside(how_measured_text(realised)));
     blocks.extend(realised.outcomes.iter().flat_map(OutcomeReport::text_blocks));
     blocks
@@ -174,16 +170,14 @@ const RESTS_ON: &str = "It is “as forecast” if the whole 95% interval is les
 /// # Errors
 /// What the template says.
 pub fn html_page(realised: &Realised) -> Result<String, template::Error> {
+    let figures = forest_chart(realised).into_iter().listed();
     Page {
         command: "realised",
         title: format!("What became of {}", listed(&realised.set)),
         about: format!("{}, {} later sessions.", realised.agent, realised.sessions),
         answers: vec![answer_card(realised)],
         rests_on: vec![RESTS_ON.to_owned()],
-        parts: page_parts(
-            forest_chart(realised).into_iter().listed(),
-            text_blocks(realised).into_iter().skip(1),
-        ),
+        parts: page_parts(figures, text_blocks(realised).into_iter().skip(1)),
     }
     .into_html()
 }

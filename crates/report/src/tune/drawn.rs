@@ -164,8 +164,7 @@ fn tried_sentences(tuned: &Tuned) -> Vec<String> {
     };
     let mut lines = vec![format!("Varies {}.", listed(&tuned.varied.iter().map(one).listed()))];
     if !tuned.fixed.is_empty() {
-        let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
-        tuned.fixed.iter().for_each(|it| by_reason.entry(&it.reason).or_default().push(&it.param));
+        let by_reason = grouped(tuned.fixed.iter().map(|it| (&it.reason, it.param.as_str())));
         let all = by_reason.iter().map(|(reason, params)| format!("{} ({reason})", params.join(", ")));
         lines.push(format!("Not varied: {}.", all.listed().join("; ")));
     }

@@ -233,10 +233,7 @@ fn bill(exchange: &mut Exchange, node: &ClaudeNode, usage: Option<&Usage>, losse
 
 /// Returns the results in a record.
 fn results(node: &ClaudeNode) -> impl Iterator<Item = &Part> {
-    let parts = match &node.said {
-        ClaudeParts::User { parts, .. } => parts.as_slice(),
-        _ => &[],
-    };
+    let parts = if let ClaudeParts::User { parts, .. } = &node.said { parts.as_slice() } else { &[] };
     parts.iter().filter(|it| it.kind == Kind::ToolResult)
 }
 

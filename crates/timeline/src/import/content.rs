@@ -70,10 +70,7 @@ impl Content {
             texts.extend(content.text);
             images.extend(content.images);
         }
-        let text = match texts.len() {
-            0 | 1 => texts.pop(),
-            _ => Some(Arc::from(texts.join("\n"))),
-        };
+        let text = if texts.len() < 2 { texts.pop() } else { Some(Arc::from(texts.join("\n"))) };
         Self { measured, text, images }
     }
 }

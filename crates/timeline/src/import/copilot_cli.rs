@@ -96,10 +96,8 @@ impl CopilotWalk {
         let Some(data) = record.data else {
             return losses.add(line, "records without data");
         };
-        let agent = match record.agent_id.0.is_empty() {
-            true => data.parent_tool_call_id.0.as_ref().to_owned(),
-            false => record.agent_id.0.as_ref().to_owned(),
-        };
+        let (own, parent) = (&record.agent_id.0, &data.parent_tool_call_id.0);
+        let agent = if own.is_empty() { parent } else { own }.as_ref().to_owned();
         if self.lanes.is_empty() {
             self.lane("");
         }

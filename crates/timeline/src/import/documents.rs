@@ -43,9 +43,10 @@ pub(super) fn each<'t>(
 
 /// Returns the elements of a list, or the value itself.
 fn unfolded(value: &RawValue) -> Vec<&RawValue> {
-    match value.get().starts_with('[') {
-        true => serde_json::from_str(value.get()).unwrap_or_default(),
-        false => vec![value],
+    if value.get().starts_with('[') {
+        serde_json::from_str(value.get()).unwrap_or_default()
+    } else {
+        vec![value]
     }
 }
 

@@ -155,10 +155,7 @@ impl Transcript {
         builder.compaction(Compaction {
             items: ix(n_turns + usize::from(nth > 0)),
             instruction: assumed.spec.compaction_instruction_tokens.unwrap_or_default(),
-            output: match assumed.spec.compaction_summary_tokens {
-                Some(declared) if tokens == 0 => declared,
-                _ => tokens,
-            },
+            output: assumed.spec.compaction_summary_tokens.filter(|_| tokens == 0).unwrap_or(tokens),
         });
     }
 

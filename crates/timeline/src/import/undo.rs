@@ -76,18 +76,12 @@ impl Undone {
     }
 }
 
-impl Exchange {
-    /// Returns whether the harness compacted the history before it on its own account.
-    fn follows_compaction(&self) -> bool {
-        self.compacts.is_some_and(|it| it.cause == Remover::Harness)
-    }
-}
-
 impl Transcript {
     /// Returns the requests before which the harness compacted a history that the recording shows, on its own account.
     pub(super) fn compacted(&self) -> Vec<usize> {
+        let is_own = |it: &Exchange| it.compacts.is_some_and(|it| it.cause == Remover::Harness);
         let exchanges = self.exchanges.iter().enumerate().skip(1);
-        exchanges.filter(|(_, it)| it.follows_compaction()).map(|it| it.0).collect()
+        exchanges.filter(|it| is_own(it.1)).map(|it| it.0).collect()
     }
 
     /// Returns the smallest billed prompt at which that happened, less a share.

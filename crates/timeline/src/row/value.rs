@@ -57,6 +57,11 @@ impl Value {
             _ => None,
         })
     }
+
+    /// Returns what a thing serialises to, in the shapes of JSON; null if its type refuses, which none of ours does.
+    pub fn serialised<T: Serialize + ?Sized>(thing: &T) -> Self {
+        Said::by(thing).map_or(Self::Null, Self::from)
+    }
 }
 
 impl Serialize for Value {
@@ -111,13 +116,6 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 impl<T: Into<Self>> FromIterator<(&'static str, T)> for Value {
     fn from_iter<I: IntoIterator<Item = (&'static str, T)>>(named: I) -> Self {
         Self::Fields(named.into_iter().map(|(name, it)| (name.into(), it.into())).collect())
-    }
-}
-
-impl Value {
-    /// Returns what a thing serialises to, in the shapes of JSON; null if its type refuses, which none of ours does.
-    pub fn serialised<T: Serialize + ?Sized>(thing: &T) -> Self {
-        Said::by(thing).map_or(Self::Null, Self::from)
     }
 }
 

@@ -120,10 +120,8 @@ fn check_draw(spec: &Extract, store: &FactStore, problems: &mut Problems) {
     let banks = store.banks();
     if let Some(name) = spec.into.as_ref().filter(|it| !store.is_open() && !banks.contains(&it.as_str())) {
         problems.within("into", |problems| {
-            let help = match nearest(name, banks.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("write one of `{}`", banks.join("`, `")),
-            };
+            let otherwise = || format!("write one of `{}`", banks.join("`, `"));
+            let help = near_or(name, banks.iter().copied(), otherwise);
             problems.push(Code("bank-unknown"), format!("the store has no bank `{name}`"), help);
         });
     }

@@ -36,10 +36,7 @@ impl Profile {
 impl Cache {
     /// Returns what the provider's API refuses.
     pub fn refuses(&self) -> &[Refusal] {
-        match self {
-            Self::Breakpoints(fields) => &fields.refuses,
-            _ => &[],
-        }
+        if let Self::Breakpoints(fields) = self { &fields.refuses } else { &[] }
     }
 
     /// Returns which breakpoints of a layout the provider's API refuses, each with why.

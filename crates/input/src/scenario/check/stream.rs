@@ -3,7 +3,6 @@
 use crate::prelude::*;
 
 use crate::scenario::{StreamFact, StreamFile, StreamQuestion, StreamSession};
-use ctxsim_base::diag::near_or;
 
 /// The most sessions: each may be asked about every one before it.
 pub(super) const SESSIONS_MAX: u64 = 2_000;

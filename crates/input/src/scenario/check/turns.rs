@@ -156,10 +156,8 @@ fn n_images(images: &[ScriptedImages]) -> u64 {
 /// Checks that facts are stated before they are asked for, in the same pattern or earlier.
 fn check_asks(asks: &[String], told: &IndexSet<String>, problems: &mut Problems) {
     for (index, fact) in asks.iter().enumerate().filter(|(_, it)| !told.contains(it.as_str())) {
-        let help = match nearest(fact, told.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "plant it with `plants` in an earlier turn or call".to_owned(),
-        };
+        let otherwise = || "plant it with `plants` in an earlier turn or call".to_owned();
+        let help = near_or(fact, told.iter().map(String::as_str), otherwise);
         let message = format!("no earlier turn or call plants `{fact}`");
         problems.push_at(Code("fact-unknown"), index, message, help);
     }
