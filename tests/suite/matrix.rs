@@ -191,7 +191,7 @@ impl Kind {
             "sweep" => "(knee)",
             "tune" => "Nothing is recommended",
             "advise" => "Nothing to ",
-            "sensitivity" => "B  ",
+            "sensitivity" => "price list",
             _ => "",
         };
         let has = |it: &&str| !it.trim().is_empty() && it.contains(mark);

@@ -56,7 +56,7 @@ fn one_two_and_seven_shards_of_logs_fold_to_the_bytes_of_one_process() {
 #[test]
 fn shards_of_a_user_s_sessions_know_what_earlier_ones_counted() {
     let logs = crate::neighbours::first_reads(&[true; 14]);
-    let what = [logs.path().to_str().unwrap()];
+    let what = [logs.path().to_str().unwrap(), "--policy", "identity"];
     let folder = tempdir().unwrap();
     let once = whole(folder.path(), &what);
 
@@ -66,7 +66,7 @@ fn shards_of_a_user_s_sessions_know_what_earlier_ones_counted() {
         let totals: Value = serde_json::from_str(it).unwrap();
         totals["totals"][0]["policies"][0]["totals"]["cost_usd"]["left_by_others"].as_f64().unwrap()
     };
-    let alone = whole(folder.path(), &[what[0], "--alone"]);
+    let alone = whole(folder.path(), &[&what[..], &["--alone"]].concat());
     assert!(
         left(&once) < left(&alone),
         "more is expected to have been left: {} {}",
@@ -78,9 +78,10 @@ fn shards_of_a_user_s_sessions_know_what_earlier_ones_counted() {
 #[test]
 fn totals_are_those_of_the_report_and_a_table_shows_them() {
     let folder = folder();
-    let report = out(&ctxsim(folder.path(), ["run", "logs", "--format", "json"]));
+    let what = args("logs --policy identity clear_tool_results");
+    let report = out(&ctxsim(folder.path(), [&["run"], &what[..], &["--format", "json"]].concat()));
     let [report, totals]: [Value; 2] =
-        [report, whole(folder.path(), &["logs"])].map(|it| serde_json::from_str(&it).unwrap());
+        [report, whole(folder.path(), &what)].map(|it| serde_json::from_str(&it).unwrap());
 
     let shown = |it: &Value| it["scenarios"].as_u64().unwrap() > 1;
     let lines: Vec<&Value> = totals["totals"].as_array().unwrap().iter().filter(|it| shown(it)).collect();
@@ -110,10 +111,10 @@ fn totals_are_those_of_the_report_and_a_table_shows_them() {
         all
     };
     assert!(verdicts(&report) == verdicts(&totals), "verdicts differ");
-    folded(folder.path(), &["logs"], &[1], 1);
+    folded(folder.path(), &what, &[1], 1);
     let table = |args: &[&str]| out(&ctxsim(folder.path(), args));
     let merged = table(&["run", "--merge", "parts-1", "--width", "100"]);
-    assert_eq!(merged, table(&["run", "logs", "--totals", "--width", "100"]));
+    assert_eq!(merged, table(&[&["run"], &what[..], &["--totals", "--width", "100"]].concat()));
     assert!(merged.contains("the evidence"), "{merged}");
 }
 

@@ -124,6 +124,7 @@ pub(crate) fn program(
     program
         .args(args)
         .current_dir(folder)
+        .env("HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("home"))
         .env_remove("CI")
         .env_remove("COLUMNS")
         .env_remove("CLICOLOR_FORCE");

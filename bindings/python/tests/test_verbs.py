@@ -74,7 +74,7 @@ def sessions(folder, n):
 
 def test_sensitivity():
     given = {"policies": ["identity", "clear_tool_results", "sliding_window"], "profiles": PROFILES}
-    text = printed("sensitivity", SESSION, "--policy", *given["policies"], "--profiles", *PROFILES, "--sort", "given", "--format", "json")
+    text = printed("sensitivity", SESSION, "--policy", *given["policies"], "--profiles", *PROFILES, "--format", "json")
     found = ctxsim.sensitivity(SESSION, **given)
     has_the_numbers_of(found, text)
     cells = [(cell["policy"], cell["cost_usd"], cell["profile"]) for load in found.document["loads"] for cell in load["cells"]]
@@ -82,7 +82,7 @@ def test_sensitivity():
     assert found.cells.columns[:2] == found.cheapest.columns[:2] == ["policy", "cost_usd"]
     assert ctxsim.sensitivity(ctxsim.Workbench(SESSION), **given).cells.rows() == found.cells.rows()
     assert ctxsim.sensitivity(profiles=PROFILES).json() == printed(
-        "sensitivity", "--profiles", *PROFILES, "--sort", "given", "--format", "json"
+        "sensitivity", "--profiles", *PROFILES, "--format", "json"
     )
 
 
@@ -189,7 +189,7 @@ def test_the_shared_sessions(reference):
     paths = sorted(reference.glob("recorded/claude-code*/**/*.jsonl"))
     bench = ctxsim.Workbench(paths)
     given = {"policies": ["identity", POLICY], "profiles": PROFILES[:2]}
-    text = printed("sensitivity", *paths, "--policy", *given["policies"], "--profiles", *given["profiles"], "--sort", "given", "--format", "json")
+    text = printed("sensitivity", *paths, "--policy", *given["policies"], "--profiles", *given["profiles"], "--format", "json")
     has_the_numbers_of(ctxsim.sensitivity(bench, **given), text)
     has_the_numbers_of(ctxsim.advise(paths), printed("advise", *paths, "--format", "json"), [r"agents\.\*\.(levers\.\*\.(people|projects)|wishes)"])
 

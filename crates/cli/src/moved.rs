@@ -25,8 +25,8 @@ policy would change. Offline and deterministic: no network, no model.
 
 /// What it ends with.
 const CLOSING: &str = "\
-Without a verb, recorded sessions go to `screen` and everything else to `run`; with
-nothing at all, `screen` reads the sessions of the agents on this machine.
+Without a verb, recorded sessions go to `screen` and everything else to `run`.
+Alone, `ctxsim` reads the sessions of the agents on this machine.
 `ctxsim VERB --help` shows the options of a verb, with examples.
 
 Exit codes: 0 success; 1 a guard or a run failed, or a number changed; 2 bad

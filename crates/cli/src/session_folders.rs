@@ -26,7 +26,8 @@ const EXAMPLE: &str = "recorded/claude-code";
 
 impl SessionFolder {
     fn path(&self) -> String {
-        let set = std::env::var(self.variable).ok().filter(|it| !it.is_empty());
+        let set = std::env::var_os(self.variable).map(|it| it.to_string_lossy().into_owned());
+        let set = set.filter(|it| !it.is_empty());
         format!("{}/{}", set.as_deref().unwrap_or(self.usual).trim_end_matches('/'), self.below)
     }
 }

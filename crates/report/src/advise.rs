@@ -245,8 +245,7 @@ impl AgentAdvice {
 
     /// Replaces the levers, each with its place among those before, and puts the most saved first.
     pub fn with_replaced_levers(mut self, mut levers_by_old_index: Vec<(usize, Lever)>) -> Self {
-        levers_by_old_index
-            .order_by(|one, other| other.1.monthly_saving_usd().total_cmp(&one.1.monthly_saving_usd()));
+        levers_by_old_index.order_by(|one, other| one.1.reading_order(&other.1));
         let place = |before: usize| levers_by_old_index.iter().position(|(nth, _)| *nth == before);
         self.pasted = self.pasted.and_then(place);
         self.asked = self.asked.and_then(|asked| Some(AskedAdvice { lever: place(asked.lever)?, ..asked }));

@@ -1,6 +1,8 @@
 //! A lever: something that a user can change, what that does to his bill, and the word that the rule gives it.
 
 use crate::prelude::*;
+use std::cmp::Ordering;
+
 use ctxsim_input::policy::Lanes;
 
 /// The word of a lever: what to do about it. The first that applies is its own; `decide` says when each does.
@@ -167,6 +169,14 @@ impl Lever {
         self.word.map_or("", Word::text)
     }
 
+    /// Puts levers in the order in which one reads them: what to do, then what can be judged, then what no play can, as another model's answers;
+    /// of each, the most saved first.
+    pub fn reading_order(&self, other: &Self) -> Ordering {
+        let rank = |it: &Self| (it.word != Some(Word::Do), it.unjudged.is_some());
+        let by_saving = || other.monthly_saving_usd().total_cmp(&self.monthly_saving_usd());
+        rank(self).cmp(&rank(other)).then_with(by_saving)
+    }
+
     /// Returns what it saves, to be put in order: what is unknown comes last.
     pub fn monthly_saving_usd(&self) -> f64 {
         self.saved_month.unwrap_or(f64::NEG_INFINITY)
@@ -210,7 +220,7 @@ pub fn best_lever_of_each_setting(levers: &[Lever], pasted_index: Option<usize>)
             None => best.push(lever),
         }
     }
-    best.sort_by(|one, other| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
+    best.sort_by(|one, other| one.reading_order(other));
     pasted.into_iter().chain(best).collect()
 }
 

@@ -201,7 +201,7 @@ impl FirstScreen {
             }
         }
         levers.retain(|lever| lever.word.is_some());
-        levers.sort_by(|one, other| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
+        levers.sort_by(Lever::reading_order);
         Self {
             schema: SCHEMA,
             read: ReadSessions::new(sessions, skipped),

@@ -309,10 +309,11 @@ impl Report {
             self.plays_settings && is_judged && base.is_some_and(is_base)
         };
         let (idle, mut lines): (Vec<_>, Vec<_>) = lines.partition(is_same);
-        for line in lines.iter_mut().filter(|_| !group.is_part) {
-            let lever = self.levers.get(&(under.clone(), line.policy.clone()));
-            if let Some((spread, lever)) = line.spread.as_mut().zip(lever) {
-                spread.interval = lever.interval;
+        // Of what can be set, advice knows how sure it is among everything that was tried; sums alone do not.
+        for line in lines.iter_mut().filter(|it| self.plays_settings && !self.oracles.contains(&it.policy)) {
+            let lever = self.levers.get(&(under.clone(), line.policy.clone())).filter(|_| !group.is_part);
+            if let Some(spread) = &mut line.spread {
+                spread.interval = lever.and_then(|it| it.interval);
             }
         }
         let mut section = Section {

@@ -66,7 +66,7 @@ fn plan(policies: &[&str]) -> Plan {
 fn sensitivity_and_explain_have_the_numbers_of_the_command_line() {
     let here = root();
     let policies = ["identity", "clear_tool_results"];
-    let args = ["sensitivity", "--scenario", SESSION, "--profiles", PROFILE, "openai/*", "--sort", "given"];
+    let args = ["sensitivity", "--scenario", SESSION, "--profiles", PROFILE, "openai/*"];
     let args = [&args[..], &["--format", "json", "--policy"], &policies].concat();
     let comparison = Comparison::new().suite("sensitivity").scenario(SESSION);
     let comparison = policies.iter().fold(comparison, |it, policy| it.policy(*policy));

@@ -296,15 +296,24 @@ pub(crate) fn indices_of_top_levers<'l>(all: impl Iterator<Item = &'l Lever>, n_
 
 /// Lays levers out in a line each, by the names that they are given.
 pub(crate) fn brief_levers_grid<'l>(title: &str, all: impl Iterator<Item = (String, &'l Lever)>) -> Grid {
+    // What one decides oneself says why.
+    let keeps = |lever: &Lever| match lever.word {
+        Some(Word::YourCall) if lever.unjudged.is_some() => "not judged".to_owned(),
+        Some(Word::YourCall) => or_none(describe_evidence_kept(lever), |it| it),
+        _ => or_none(lever.evidence_kept, percent),
+    };
     let row = |(name, lever): (String, &Lever)| {
         let interval = lever.saved_interval.map(|ends| ends.map(format_rough_usd).join(" to "));
         let mark = if lever.known_by == KnownBy::Simulated { "~" } else { "" };
         vec![
             lever.word_text().to_owned(),
             in_one_line(&name).into_owned(),
-            or_none(lever.saved_month, |it| format!("{mark}{}", format_rough_usd(it))),
+            or_none(lever.saved_month, |it| {
+                let share = or_nothing(lever.expected, |it| format!(" ({})", percent(0.0 - it)));
+                format!("{mark}{}{share}", format_rough_usd(it))
+            }),
             or_none(interval, |it| it),
-            or_none(lever.evidence_kept, percent),
+            keeps(lever),
         ]
     };
     let title = format!("{title} (~ simulated; keeps: of what later steps need)");

@@ -461,7 +461,7 @@ impl RequestFrame {
     }
 
     /// Returns what some number is at each place, half a unit wide; of requests that share a place the highest is seen.
-    fn from_to_heights(&self, panel: &Panel, height_of: impl Fn(&RequestBar) -> f64) -> Vec<[f64; 3]> {
+    fn heights_of_span(&self, panel: &Panel, height_of: impl Fn(&RequestBar) -> f64) -> Vec<[f64; 3]> {
         let mut steps: Vec<[f64; 3]> = Vec::new();
         for bar in &panel.trace.sent {
             let Some(place) = self.places.get(&bar.id) else { continue };
@@ -493,10 +493,10 @@ impl RequestFrame {
             let usd = || format!("${}", bars.format_number(*at));
             tick(bars.position_of(*at), if self.is_priced { usd() } else { short(*at) });
         }
-        let line = steps_path(&self.from_to_heights(panel, |it| it.prompt_tokens() as f64), &prompts, None);
+        let line = steps_path(&self.heights_of_span(panel, |it| it.prompt_tokens() as f64), &prompts, None);
         scene.add(SvgPath::stroked(line, ink::TEXT, 1.2));
         for part in (0..PARTS.len()).rev().filter(|it| self.has[*it]) {
-            let steps = self.from_to_heights(panel, |it| self.sum_of_first_parts(it, part + 1));
+            let steps = self.heights_of_span(panel, |it| self.sum_of_first_parts(it, part + 1));
             scene.add(SvgPath::filled(steps_path(&steps, &bars, Some(foot)), ink::part_ink(part)));
         }
         self.mark_broken_prefixes(panel, scene, foot - BARS - 6.0);
