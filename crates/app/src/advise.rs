@@ -28,7 +28,7 @@ use ctxsim_report::advise::saved::SavingsForecast;
 use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, Paste, SCHEMA};
 use ctxsim_report::as_logged::sum_bills;
 use measured::{CacheLifetimes, advise_from_bills};
-use menu::SettingMenus;
+pub(crate) use menu::SettingMenus;
 use play::PlayedSession;
 use stated::FileSettings;
 use verdicts::{AgentMonth, AgentSessions, Verdicts};
@@ -127,7 +127,7 @@ pub(super) fn advise_and_collect<T: Send>(
 ///
 /// # Errors
 /// The settings file that was given cannot be used.
-fn advise_on_sessions(
+pub(crate) fn advise_on_sessions(
     menus: &SettingMenus<'_>,
     played_sessions: &[PlayedSession],
     min_evidence: f64,

@@ -54,6 +54,7 @@ impl Plan {
         let policies = || self.scenarios.iter().flat_map(|it| &it.policies);
         let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Builtin::looks_ahead));
         let title = |it: &Arc<Policy>| Some((it.name.clone(), it.title.clone()?));
+        let settings = self.settings.iter().flat_map(|it| it.policies());
         let schedules = policies().filter(|it| it.code == Some(Builtin::Hindsight));
         PartHead {
             suite: self.suite.clone(),
@@ -61,10 +62,7 @@ impl Plan {
             references: self.references.clone(),
             oracles: distinct(oracles.map(|it| it.name.clone())),
             schedules: distinct(schedules.map(|it| it.name.clone())),
-            titles: policies()
-                .filter_map(title)
-                .chain(self.settings.iter().flat_map(|it| it.titles()))
-                .collect(),
+            titles: policies().chain(settings).filter_map(title).collect(),
             plays_settings: self.settings.is_some(),
             baseline: self.policies[0].clone(),
             has_sum: self.has_sum,
@@ -181,18 +179,16 @@ pub(super) fn describe_changes(comparison: &Comparison, other_names: Option<Stri
     comparison.set.iter().cloned().chain(other_names).chain(seed).chain(trials).listed()
 }
 
-/// Lists the changes made for a run, so that its numbers are not mistaken for those of the files.
-pub(super) fn note_on_changes(comparison: &Comparison) -> Option<String> {
+/// Lists the changes made for a run, so that its numbers are not mistaken for those of the files, and counts the guards of a suite that concern
+/// parts the run leaves out.
+pub(super) fn notes_on_plan(comparison: &Comparison, n_unjudged: usize) -> Vec<String> {
     let changes = describe_changes(comparison, None);
-    (!changes.is_empty()).then(|| format!("Changed for this run: {}.", changes.join(", ")))
-}
-
-/// Counts the guards of a suite that concern parts the run leaves out.
-pub(super) fn note_on_unjudged_guards(n_unjudged: usize) -> Option<String> {
+    let changed = (!changes.is_empty()).then(|| format!("Changed for this run: {}.", changes.join(", ")));
     let (guards, are) = if n_unjudged == 1 { ("guard", "is") } else { ("guards", "are") };
-    (n_unjudged > 0).then(|| {
+    let unjudged = (n_unjudged > 0).then(|| {
         format!("{n_unjudged} {guards} of the suite {are} not checked: this run omits what they refer to.")
-    })
+    });
+    changed.into_iter().chain(unjudged).listed()
 }
 
 /// Compares each policy's savings with those of the best schedule in hindsight, table by table.

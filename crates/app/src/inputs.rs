@@ -134,12 +134,6 @@ impl Plan {
             work.found.problems.extend(suite.locate_problems(guards.about_nothing));
         }
         work.found.fail_if_any()?;
-        // Whoever names sessions of an agent alone asks what can be set.
-        let asks_of_agents = comparison.suite.is_none() && comparison.policies.is_empty();
-        let is_own = |it: &NamedScenario| is_recording(it) && !matches!(it.loaded.origin, Origin::Bundled(_));
-        let asks_of_agents =
-            asks_of_agents && !loaded_scenarios.is_empty() && loaded_scenarios.iter().all(is_own);
-        let settings = asks_of_agents.then(|| RunSettings::new(catalog)).transpose()?;
         let (scenarios, unplayed) = entry::partition_playable_scenarios(scenarios, &mut work.found.problems);
         work.found.fail_if_any()?;
         Ok(Self {
@@ -149,12 +143,7 @@ impl Plan {
             scenarios,
             profiles,
             suite: checked.as_ref().map(|it| it.name.clone()),
-            notes: given
-                .notes
-                .into_iter()
-                .chain(assembled::note_on_changes(comparison))
-                .chain(assembled::note_on_unjudged_guards(guards.n_left_out))
-                .listed(),
+            notes: [given.notes, assembled::notes_on_plan(comparison, guards.n_left_out)].concat(),
             guards: guards.named,
             references: checked.as_ref().map(|it| it.references.clone()).unwrap_or_default(),
             figures: checked.as_ref().map(|it| it.figures.clone()).unwrap_or_default(),
@@ -164,10 +153,22 @@ impl Plan {
             skipped: skipped.into_iter().chain(unplayed).listed(),
             as_recorded: Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?),
             models: Arc::new(models),
-            settings: settings.map(Arc::new),
+            settings: settings_asked_for(catalog, comparison, &loaded_scenarios)?,
             selection,
         })
     }
+}
+
+/// Returns the settings of agents: whoever names sessions of an agent and nothing of policies asks what can be set.
+fn settings_asked_for(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    scenarios: &[NamedScenario],
+) -> Result<Option<Arc<RunSettings>>> {
+    let Comparison { suite, policies, set, .. } = comparison;
+    let is_own = |it: &NamedScenario| is_recording(it) && !matches!(it.loaded.origin, Origin::Bundled(_));
+    let asks = suite.is_none() && policies.is_empty() && set.is_empty() && scenarios.iter().all(is_own);
+    asks.then(|| RunSettings::new(catalog).map(Arc::new)).transpose()
 }
 
 /// Returns whether a scenario is a recording.

@@ -42,8 +42,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 
-use advise::AdviceRequest;
-use advise::in_run::{self, RunSettings};
+use advise::in_run::RunSettings;
+use advise::{AdviceRequest, SettingMenus};
 use assembled::{GatheredResults, LoadResults, assemble_report};
 use ctxsim_input::scenario::HiddenRequest;
 use ctxsim_input::suite::{Figure, Habits, Reference};
@@ -70,7 +70,7 @@ pub use probes::fit_memory;
 pub use realised::{RealisedRequest, check_forecast, parse_forecast};
 pub use recordings::{HarnessCompactions, read_selected_recordings};
 pub use screen::{first_screen, first_screen_and_advice};
-use selection::{Exclusion, Selection};
+use selection::{Exclusion, OwnerFilter, Selection};
 pub use sweep::{SweptLoad, SweptRun, describe_sweep, sweep_points};
 pub use watch::{PlanWatch, as_unstoppable_watch};
 use watch::{PlanWatcher, ProblemsFound};
@@ -410,10 +410,10 @@ impl Plan {
         map_takes: impl Fn(&Load, &[Take]) -> T + Sync,
     ) -> Result<(Report, Vec<T>)> {
         let asked = AdviceRequest { min_evidence: verdict::MIN_EVIDENCE, ..AdviceRequest::default() };
-        let menus = self.settings.as_ref().map(|it| it.menus(&asked)).transpose()?;
-        let open = |entry: &ReadyLoad| match &self.settings {
+        let menus = self.settings.as_ref().map(|it| SettingMenus::new(&it.catalog, &asked)).transpose()?;
+        let open = |entry: &ReadyLoad| match &menus {
             None => self.open(entry),
-            Some(settings) => self.open_with_projects(entry, |it| settings.has_project_folders(it)),
+            Some(menus) => self.open_with_projects(entry, |it| menus.has_project_folders(it)),
         };
         let one = |load: &Load, progress: Progress<'_>| {
             let played = self.as_played(load);
@@ -438,8 +438,10 @@ impl Plan {
             tried.extend(menu.transpose()?);
         }
         let mut report = assemble_report(&self.report_head(verdict::MIN_EVIDENCE), gathered);
-        let advised = menus.map(|it| in_run::advise_on_played(&it, &tried)).transpose()?;
-        report.judge_policies(advised.unwrap_or_default());
+        let advise =
+            |it| advise::advise_on_sessions(&it, &tried, verdict::MIN_EVIDENCE, &OwnerFilter::default());
+        let advised = menus.map(advise).transpose()?;
+        report.judge_policies(advised.map_or_else(Vec::new, |it| it.0.agents));
         report.explains = ExplainCommands {
             policies: self.policies.iter().cloned().zip(self.arguments.iter().cloned()).collect(),
             loads: explained.into_iter().collect(),

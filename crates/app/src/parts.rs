@@ -226,7 +226,7 @@ impl Plan {
     pub fn rules_digest(&self, min_evidence: f64) -> String {
         let policies = self.scenarios.first().map(|it| &it.policies);
         let (profiles, models, selection) = (&self.profiles, &self.models, &self.selection);
-        let settings = self.settings.as_ref().map(|it| &it.agents);
+        let settings = self.settings.as_ref().map(|it| it.policies().listed());
         let text =
             format!("{VERSION}{policies:?}{profiles:?}{models:?}{selection:?}{min_evidence}{settings:?}");
         format!("{:016x}", xxh3_64(text.as_bytes()))

@@ -4,24 +4,20 @@ use crate::prelude::*;
 
 use super::agents::Agent;
 use super::in_force::SettingPolicies;
-use super::menu::SettingMenus;
-use super::play::{PlayedSession, load_with_billed_cache, log_data};
-use super::{AdviceRequest, advise_on_sessions};
-use crate::selection::OwnerFilter;
+use super::play::{load_with_billed_cache, log_data};
 use ctxsim_input::policy::Builtin;
-use ctxsim_report::advise::AgentAdvice;
-use ctxsim_report::verdict::MIN_EVIDENCE;
 
 /// The settings that a run plays.
 #[derive(Debug)]
 pub(crate) struct RunSettings {
-    catalog: Catalog,
-    pub(crate) agents: Vec<AgentInRun>,
+    /// Where the menus of advice come from.
+    pub(crate) catalog: Catalog,
+    agents: Vec<AgentInRun>,
 }
 
 /// An agent, and what is played of it.
 #[derive(Debug)]
-pub(crate) struct AgentInRun {
+struct AgentInRun {
     agent: &'static Agent,
     /// In the agent's own sessions, and in those of sub-agents.
     by_lane: [Vec<Arc<Policy>>; 2],
@@ -57,40 +53,8 @@ impl RunSettings {
         (!own.is_empty()).then_some(Load { policies, ..billed })
     }
 
-    /// Returns whether logs stand in one folder per project.
-    pub(crate) fn has_project_folders(&self, load: &Load) -> bool {
-        let seen = log_data(load).unwrap_or_default();
-        self.agents.iter().any(|it| it.agent.has_folders && it.agent.matches_log(seen.format, &seen.model))
+    /// Returns every policy that may be played.
+    pub(crate) fn policies(&self) -> impl Iterator<Item = &Arc<Policy>> {
+        self.agents.iter().flat_map(|it| it.by_lane.iter().flatten())
     }
-
-    /// Returns what each setting is called for a reader.
-    pub(crate) fn titles(&self) -> impl Iterator<Item = (String, String)> {
-        let title = |agent: &Agent, pair: &String| {
-            let (key, value) = pair.split_once('=')?;
-            Some((pair.clone(), agent.setting(key)?.title_for_value(value)))
-        };
-        self.agents
-            .iter()
-            .flat_map(move |it| it.agent.run.iter().filter_map(move |pair| title(it.agent, pair)))
-    }
-
-    /// Lays out all that can be set, as advice does.
-    ///
-    /// # Errors
-    /// A file of settings is broken.
-    pub(crate) fn menus<'c>(&'c self, request: &'c AdviceRequest) -> Result<SettingMenus<'c>> {
-        SettingMenus::new(&self.catalog, request)
-    }
-}
-
-/// Advises on the settings of each agent, as `advise` does.
-///
-/// # Errors
-/// A file of settings is broken.
-pub(crate) fn advise_on_played(
-    menus: &SettingMenus<'_>,
-    played: &[PlayedSession],
-) -> Result<Vec<AgentAdvice>> {
-    let (advice, _) = advise_on_sessions(menus, played, MIN_EVIDENCE, &OwnerFilter::default())?;
-    Ok(advice.agents)
 }

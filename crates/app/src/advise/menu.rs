@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::agents::{Agent, MaintainerWish, SettingPair};
 use super::in_force::{SettingPolicies, SettingValues};
-use super::play::LogData;
+use super::play::{LogData, log_data};
 use super::stated::FileSettings;
 use super::{AdviceRequest, asked, unknown_agent_problems};
 use crate::ListPrices;
@@ -184,7 +184,7 @@ impl<'c> SettingMenus<'c> {
     ///
     /// # Errors
     /// A file of settings is broken, or no agent has the name that is asked for.
-    pub(super) fn new(catalog: &'c Catalog, request: &'c AdviceRequest) -> Result<Self> {
+    pub(crate) fn new(catalog: &'c Catalog, request: &'c AdviceRequest) -> Result<Self> {
         let known = Agent::all_by_file_name()?;
         let named = |name: &String| known.get(name).ok_or_else(|| unknown_agent_problems(name, known));
         let named = request.agent.as_ref().map(named).transpose()?;
@@ -199,6 +199,11 @@ impl<'c> SettingMenus<'c> {
         let Some(named) = self.named else { return told };
         // Several agents write a format that does not tell the agent without the model.
         told.is_none_or(|it| it.name == named.name || !it.needs_model.is_empty()).then_some(named)
+    }
+
+    /// Returns whether the agent of a load keeps its logs in one folder per project.
+    pub(crate) fn has_project_folders(&self, load: &Load) -> bool {
+        log_data(load).and_then(|seen| self.agent_of_log(&seen)).is_some_and(|it| it.has_folders)
     }
 
     /// Returns whether a session is one of another agent than the one that is named.

@@ -140,11 +140,7 @@ pub(super) fn play_sessions<T: Send>(
     progress: Progress<'_>,
     map_session: impl Fn(&Load, PlayedSession) -> T + Sync,
 ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
-    let has_folders = |load: &Load| {
-        let agent = log_data(load).and_then(|seen| menus.agent_of_log(&seen));
-        agent.is_some_and(|agent| agent.has_folders)
-    };
-    let open = |ready: &ReadyLoad| plan.open_with_projects(ready, has_folders);
+    let open = |ready: &ReadyLoad| plan.open_with_projects(ready, |it| menus.has_project_folders(it));
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<T>> {
         Ok(play_load_with_menu(load, menus, progress)?.map(|session| map_session(load, session)))
     };
