@@ -105,6 +105,7 @@ mod trees;
 mod tune;
 mod turns;
 mod users;
+mod uses;
 mod vocabulary;
 mod waiting;
 mod words;

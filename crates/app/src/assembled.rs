@@ -54,7 +54,7 @@ impl Plan {
         let policies = || self.scenarios.iter().flat_map(|it| &it.policies);
         let oracles = policies().filter(|it| it.code.as_ref().is_some_and(Builtin::looks_ahead));
         let title = |it: &Arc<Policy>| Some((it.name.clone(), it.title.clone()?));
-        let settings = self.settings.iter().flat_map(|it| it.policies());
+        let settings = self.settings.iter().flat_map(|it| it.titles());
         let schedules = policies().filter(|it| it.code == Some(Builtin::Hindsight));
         PartHead {
             suite: self.suite.clone(),
@@ -62,7 +62,7 @@ impl Plan {
             references: self.references.clone(),
             oracles: distinct(oracles.map(|it| it.name.clone())),
             schedules: distinct(schedules.map(|it| it.name.clone())),
-            titles: policies().chain(settings).filter_map(title).collect(),
+            titles: policies().filter_map(title).chain(settings).collect(),
             plays_settings: self.settings.is_some(),
             baseline: self.policies[0].clone(),
             has_sum: self.has_sum,

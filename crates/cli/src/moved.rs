@@ -21,7 +21,7 @@ Shows what the sessions of your agent cost, and what another setting or context
 policy would change. Offline and deterministic: no network, no model.
   ctxsim                             what your sessions cost, and what to do
   ctxsim advise ~/.claude/projects   settings to change, and what to paste
-  ctxsim run ~/.claude/projects      what each policy would change in them";
+  ctxsim run ~/.claude/projects      what each setting would change in them";
 
 /// What it ends with.
 const CLOSING: &str = "\

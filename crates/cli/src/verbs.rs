@@ -47,7 +47,7 @@ use tune::TuneArgs;
 const EXAMPLES: &str = "\
 Examples:
   ctxsim run                                      the default suite as tables
-  ctxsim run ~/.claude/projects                   what each policy would change in your recorded sessions
+  ctxsim run ~/.claude/projects                   what each setting of your agent would change in your sessions
   ctxsim run --policy A --policy B --scenario S   two policies on one scenario, by name or path
   ctxsim run --scenario session.jsonl             a recorded session
   ctxsim run --set '*.params.threshold.ratio=0.7' one parameter changed in every policy that has it

@@ -10,10 +10,13 @@ use super::metric::{self, Metric};
 use super::remembered::{self, RememberedPair};
 use super::trust::TableTrust;
 use super::{RunBrief, distinct};
-use crate::lever::TurnsBreakEven;
+use crate::decide::SessionEffect;
+use crate::decide::beside::{ComparedSession, judge_compared_sessions};
+use crate::lever::{Lever, TurnsBreakEven, Word};
 use crate::made::VERSION;
 use crate::metric::ShownMetric as _;
 use crate::prelude::*;
+use crate::verdict::MIN_EVIDENCE;
 
 use ctxsim_engine::measure::delta::Pairs;
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
@@ -101,6 +104,11 @@ pub struct Contrast {
     pub cost_change_assumed: Option<[f64; 2]>,
     /// The lowest and the highest of that change where everything that is assumed is wrong in one direction, if anything is.
     pub cost_change_bound: Option<[f64; 2]>,
+    /// Of several recorded sessions: the word that the rule gives the candidate, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<Word>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// How many more turns the candidate's saving bears, where it edits prompts and saves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone_at_extra_turns: Option<TurnsBreakEven>,
@@ -155,7 +163,9 @@ impl Contrast {
         let reach = sums.map(|[base, own]| own.assumed_reach(base)).unwrap_or_default();
         let assumed = sums.and_then(|[base, own]| Some((base.assumed_cost()?, own.assumed_cost()?)));
         let change = assumed.map(|(base, own)| own.change_from(&base));
-        let cost_interval = ratio_interval_for_later(&samples, reach);
+        let judged = judge_candidate(parts);
+        let interval = || ratio_interval_for_later(&samples, reach);
+        let cost_interval = judged.as_ref().map_or_else(interval, |it| it.interval);
         let mut notes = describe_stops(parts);
         if kept.len() < n_all && !kept.is_empty() {
             let n = n_all - kept.len();
@@ -197,6 +207,8 @@ impl Contrast {
             numbers: compare_numbers(&pairs, &counted, cost_interval),
             cost_change_assumed: change.filter(|_| reach.is_some()).map(|it| reach.interval(it, 0.0)),
             cost_change_bound: sums.and_then(|[base, own]| own.assumed_bound(base)),
+            word: judged.as_ref().and_then(|it| it.word),
+            why: judged.filter(|it| it.word.is_some()).map(|it| it.why),
             gone_at_extra_turns: break_even_turns(&kept, cost_interval),
             split: sums.map(|[base, it]| split_cost([&base.costs, &it.costs])).unwrap_or_default(),
             breaks,
@@ -292,6 +304,19 @@ fn cost_samples(
     let pair = |[base, own]: &[Tally; 2]| own.costs.total().zip(base.costs.total().filter(|it| *it > 0.0));
     let pairs = part.pairs.iter().filter(|it| is_same_work(it)).filter_map(pair);
     pairs.map(|pair| RatioSample { pair, project: "", at_ms }).listed()
+}
+
+/// Judges the candidate on several recorded sessions, by the rule of advice.
+fn judge_candidate(parts: &[ContrastPart]) -> Option<Lever> {
+    let session = |part: &ContrastPart| {
+        let [base, other] = part.pairs.first()?.each_ref().map(SessionEffect::from_tally);
+        let last_ms = part.session.as_ref()?.last_ms;
+        Some(ComparedSession { project: "", last_ms, base, others: vec![other] })
+    };
+    let sessions: Vec<_> = parts.iter().map(session).collect::<Option<_>>()?;
+    let judged =
+        (sessions.len() > 1).then(|| judge_compared_sessions(&sessions, &[String::new()], MIN_EVIDENCE));
+    judged?.pop()
 }
 
 /// Returns how many more turns the saving of what edits prompts bears.

@@ -220,11 +220,14 @@ impl FirstScreen {
 
     /// Adds the commands that go on from here.
     pub fn with_next_commands(mut self, next: &NextCommands) -> Self {
+        let has_settings = self.read.agents.iter().any(|it| it.has_settings);
         let mut add = |command, does| self.next.push(NextCommand { command, does });
-        if self.read.agents.iter().any(|it| it.has_settings) {
+        if has_settings {
             add(next.advise_command(), "says which settings to change, and what to paste");
+            add(next.compare_command(), "compares settings side by side");
+        } else {
+            add(next.compare_command(), "compares ways of keeping the context short");
         }
-        add(next.compare_command(), "compares ways of keeping the context short");
         self
     }
 

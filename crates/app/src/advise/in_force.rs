@@ -179,9 +179,7 @@ impl SettingPolicies<'_> {
         let (key, value) = pair.split_once('=').unwrap_or((pair, UNSET));
         let values = SettingValues::from([(key.to_owned(), value.to_owned())]);
         let policy = self.policy_for_values(&values, is_sub_agent)?;
-        let title = self.agent.setting(key).map(|it| it.title_for_value(value));
-        let file = PolicyFile { name: pair.to_owned(), title, ..PolicyFile::clone(&policy) };
-        Ok(Arc::new(Policy::new(&file)?))
+        Ok(Arc::new(Policy::new(&PolicyFile { name: pair.to_owned(), ..PolicyFile::clone(&policy) })?))
     }
 
     /// Returns whether parts edit prompts, so that the harness compacts them elsewhere.

@@ -53,6 +53,17 @@ impl RunSettings {
         (!own.is_empty()).then_some(Load { policies, ..billed })
     }
 
+    /// Returns what each setting is called for a reader.
+    pub(crate) fn titles(&self) -> impl Iterator<Item = (String, String)> {
+        let title = |agent: &Agent, pair: &String| {
+            let (key, value) = pair.split_once('=')?;
+            Some((pair.clone(), agent.setting(key)?.title_for_value(value)))
+        };
+        self.agents
+            .iter()
+            .flat_map(move |it| it.agent.run.iter().filter_map(move |pair| title(it.agent, pair)))
+    }
+
     /// Returns every policy that may be played.
     pub(crate) fn policies(&self) -> impl Iterator<Item = &Arc<Policy>> {
         self.agents.iter().flat_map(|it| it.by_lane.iter().flatten())

@@ -14,7 +14,7 @@ Examples:
   ctxsim screen ~/.claude/projects --since 2026-11-01
   ctxsim screen ~/.claude/projects ~/.codex/sessions --html cost.html
   ctxsim advise ~/.claude/projects                what to change, and what to paste
-  ctxsim run ~/.claude/projects                   what each policy would change
+  ctxsim run ~/.claude/projects                   what each setting would change
 
 Without `screen`, an option that only a comparison has (such as `--policy`, `--profile`, `--suite`, `--rows` or `--details`) makes it `ctxsim run`.
 

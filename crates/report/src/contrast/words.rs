@@ -137,6 +137,9 @@ impl Contrast {
         {
             words += " The order depends on what is assumed.";
         }
+        if let Some((word, why)) = self.word.zip(self.why.as_ref()) {
+            words += &format!(" The word for it is “{}”: {why}.", word.text());
+        }
         let is_cheaper = cost.is_some_and(|it| it.delta.standing == Standing::Better);
         if let Some(gone) = self.gone_at_extra_turns.filter(|_| is_cheaper) {
             words += &format!(" The saving is {}.", gone.break_even_clause());
