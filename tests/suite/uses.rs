@@ -1,5 +1,6 @@
-//! The three questions that people come with, and the screen without a question, as users ask them: in a folder with nothing but the program and
-//! their own files. Each takes at most five commands.
+//! The three questions that people come with, and the screen without a question, as users ask them in a folder of their own.
+//!
+//! Each takes at most five commands.
 
 use std::time::Instant;
 

@@ -61,7 +61,7 @@ impl Catalog {
             search.search_root(&path)?;
             if search.files.is_empty() && search.left_out.is_empty() {
                 let message = "the folder contains no recorded sessions";
-                let help = "recordings end in `.jsonl`, `.json`, `.csv`, `.eval`, `.db` or `.sqlite`";
+                let help = "recordings end in `.jsonl`, `.json`, `.csv`, `.eval`, `.db` or `.sqlite`; `ctxsim` alone looks where agents keep them";
                 let problem = Diagnostic::at(Code("folder-empty"), "", message).in_file(argument);
                 return Err(problem.help(help).into());
             }

@@ -177,7 +177,9 @@ pub(crate) fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
         return vec![Block::Answer(why)];
     };
     let answer = Block::Answer(format!("Do this: {}.", best.title));
-    let mut blocks = vec![answer, Block::Text(describe_expected_saving(best))];
+    let gone =
+        or_nothing(best.gone_at_extra_turns, |it| format!(" The saving is {}.", it.break_even_clause()));
+    let mut blocks = vec![answer, Block::Text(describe_expected_saving(best) + &gone)];
     blocks.extend(paste_blocks(best, &advice.paste));
     blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
     blocks.extend(describe_unpasted_levers(advice, best).map(Block::Aside));
