@@ -60,7 +60,8 @@ def test_a_notebook_shows_a_table_and_a_chart_and_stays_small(folder, tmp_path):
     chart = tmp_path / "chart.json"
     notebook = saved(ROOT / "bindings/python/examples/notebook.py", [folder, chart])
     drawn = json.loads(chart.read_text(encoding="utf-8"))
-    assert drawn["mark"]["type"] == "bar" and len(drawn["data"]["values"]) == 7 and all(it["usd"] > 0 for it in drawn["data"]["values"])
+    assert drawn["mark"]["type"] == "bar" and all(it["usd"] > 0 for it in drawn["data"]["values"])
+    assert {"identity", "clairvoyant"} <= {it["policy"] for it in drawn["data"]["values"]}
     text = json.dumps(notebook, ensure_ascii=False, indent=1)
     print(f"the notebook has {len(text.encode())} bytes as saved")
     assert text.count("<table>") >= 3 and text.count("data:image/svg+xml") == 1 and "identity" in text

@@ -45,8 +45,7 @@ class Answer:
         """Makes an answer of what the engine returns: the JSON, the text, and what stands beside them."""
         whole, text, beside = made
         document = json.loads(whole)
-        own = [it for it in fields(cls) if it.name not in ("document", "_json", "_text")]
-        places = {it.name: it.metadata.get("at", it.name) for it in own}
+        places = {it.name: it.metadata.get("at", it.name) for it in fields(cls) if it.name not in ("document", "_json", "_text")}
         return cls(document, whole, text, **{name: cls._read(path, document, beside) for name, path in places.items()})
 
     @staticmethod
@@ -105,13 +104,14 @@ def _flips(it: Sensitivity) -> Iterator[Row]:
 class Sensitivity(Answer):
     """How the costs and the order of policies depend on prices and cache rules.
 
-    `policies` are their names, the baseline first; `distinct_rules_and_limits` is how many different cache rules and limits the profiles have, and
-    `simulations` how many runs that took; `asked` has the numbers of the break-evens, by name: tokens, requests and shares."""
+    `policies` are their names, the baseline first; `distinct_rules_and_limits` counts the profiles' cache rules and limits, and `simulations` the runs
+    of these; `asked` has the numbers of the break-evens, by name; `answer` says who is cheapest under most lists, and at which ratios that turns."""
 
     policies: tuple[str, ...]
     distinct_rules_and_limits: int
     simulations: int
     asked: dict[str, float] | None
+    answer: dict[str, Any] | None
 
     _first = "cells"
 
