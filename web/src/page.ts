@@ -91,7 +91,7 @@ async function take(given: Given[] | null): Promise<void> {
       if (answers && byId("line").dataset.of !== String(mine)) arrive(mine);
     });
     say("Comparing the usual settings");
-    await pool.steps({}, goes, (it, isAll) => overview(it, !isAll));
+    await pool.steps({ suite: "default" }, goes, (it, isAll) => overview(it, !isAll));
   } catch (error) {
     if (goes()) nothing(wrong(error));
   }

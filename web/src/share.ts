@@ -43,7 +43,7 @@ const quoted = (it: string) => (it === "" || /^[\w./:@%+=,-]+$/.test(it) ? it : 
 export function showCommand(): void {
   const { policy, set, base } = state;
   const where = state.isExample ? EXAMPLE : quoted(root(state.paths)) || state.paths.map(quoted).join(" ");
-  const words = ["ctxsim run"];
+  const words = ["ctxsim run", ...(isUsual() || !policy ? ["--suite default"] : [])];
   if (policy?.kind === "code") {
     byId("command").textContent = "A function in JavaScript has no command: the package ctxsim-wasm runs it in Node, too.";
     return;
@@ -57,7 +57,7 @@ export function showCommand(): void {
 }
 
 /** The report that the command gives: of the usual policies, or of what is compared. */
-const reported = (): Options => (isUsual() || !state.policy ? {} : options());
+const reported = (): Options => (isUsual() || !state.policy ? { suite: "default" } : options());
 
 // A report without any text of a session: only numbers, words of this page, and names of what is bundled ----------------------------------
 

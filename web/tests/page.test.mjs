@@ -77,7 +77,7 @@ after(async () => {
 test("a folder in, a policy chosen, a slider moved: the numbers are the command line's, and nothing is asked of the server", { skip }, async () => {
   const page = await loaded();
   server.asked.length = 0;
-  const usual = printed();
+  const usual = printed("--suite", "default");
   const rows = await page.locator("#lines tbody tr").count();
   assert.equal(rows, usual.totals[0].policies.length);
   assert.deepEqual((await page.locator("#session option").allTextContents()).map((it) => it.split(",")[0]).sort(), usual.sessions.map((it) => it.name).sort());
@@ -122,7 +122,7 @@ test("a policy's file that is saved costs what the sliders showed", { skip }, as
 test("a broken session is listed with its reason, and a copy counts once", { skip }, async () => {
   const page = await loaded();
   const listed = await page.locator("#broken li").allTextContents();
-  const skipped = printed().skipped;
+  const skipped = printed("--suite", "default").skipped;
   assert.equal(listed.length, skipped.length);
   for (const { file, reason } of skipped) {
     const line = listed.find((it) => it.includes(basename(file)));
