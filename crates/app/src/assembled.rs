@@ -63,7 +63,7 @@ impl Plan {
             oracles: distinct(oracles.map(|it| it.name.clone())),
             schedules: distinct(schedules.map(|it| it.name.clone())),
             titles: policies().filter_map(title).chain(settings).collect(),
-            plays_settings: self.settings.is_some(),
+            settings: self.settings.iter().flat_map(|it| it.titles()).map(|it| it.0).listed(),
             baseline: self.policies[0].clone(),
             has_sum: self.has_sum,
             is_ranked: self.is_ranked,
@@ -127,7 +127,7 @@ pub(super) fn assemble_report(head: &PartHead, gathered: GatheredResults) -> Rep
         losses,
         oracles: head.oracles.clone(),
         titles: head.titles.clone(),
-        plays_settings: head.plays_settings,
+        settings: head.settings.clone(),
         is_ranked: head.is_ranked,
         min_evidence: head.min_evidence,
         ..report

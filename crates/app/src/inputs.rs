@@ -153,21 +153,23 @@ impl Plan {
             skipped: skipped.into_iter().chain(unplayed).listed(),
             as_recorded: Arc::new(Policy::new(&PolicyFile::named(AS_RECORDED))?),
             models: Arc::new(models),
-            settings: settings_asked_for(catalog, comparison, &loaded_scenarios)?,
+            settings: settings_asked_for(catalog, comparison, &loaded_scenarios, loaded_profiles.len())?,
             selection,
         })
     }
 }
 
-/// Returns the settings of agents: whoever names sessions of an agent and nothing of policies asks what can be set.
+/// Returns the settings of agents: whoever names sessions of an agent and nothing of policies asks what can be set. Advice is under
+/// one profile.
 fn settings_asked_for(
     catalog: &Catalog,
     comparison: &Comparison,
     scenarios: &[NamedScenario],
+    n_profiles: usize,
 ) -> Result<Option<Arc<RunSettings>>> {
-    let Comparison { suite, policies, set, .. } = comparison;
     let is_own = |it: &NamedScenario| is_recording(it) && !matches!(it.loaded.origin, Origin::Bundled(_));
-    let asks = suite.is_none() && policies.is_empty() && set.is_empty() && scenarios.iter().all(is_own);
+    let is_bare = comparison.suite.is_none() && comparison.policies.is_empty() && comparison.set.is_empty();
+    let asks = is_bare && (comparison.profiles.is_empty() || n_profiles == 1) && scenarios.iter().all(is_own);
     asks.then(|| RunSettings::new(catalog).map(Arc::new)).transpose()
 }
 

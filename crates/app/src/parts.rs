@@ -225,10 +225,9 @@ impl Plan {
     /// Returns the digest of what is the same for all scenarios: version, policies, profiles and options.
     pub fn rules_digest(&self, min_evidence: f64) -> String {
         let policies = self.scenarios.first().map(|it| &it.policies);
-        let (profiles, models, selection) = (&self.profiles, &self.models, &self.selection);
         let settings = self.settings.as_ref().map(|it| it.policies().listed());
-        let text =
-            format!("{VERSION}{policies:?}{profiles:?}{models:?}{selection:?}{min_evidence}{settings:?}");
+        let rules = (policies, &self.profiles, &self.models, &self.selection, settings);
+        let text = format!("{VERSION}{rules:?}{min_evidence}");
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 

@@ -164,8 +164,9 @@ impl Contrast {
         let assumed = sums.and_then(|[base, own]| Some((base.assumed_cost()?, own.assumed_cost()?)));
         let change = assumed.map(|(base, own)| own.change_from(&base));
         let judged = judge_candidate(parts);
-        let interval = || ratio_interval_for_later(&samples, reach);
-        let cost_interval = judged.as_ref().map_or_else(interval, |it| it.interval);
+        // Where runs stop at a limit, the rule says nothing.
+        let sampled = || ratio_interval_for_later(&samples, reach);
+        let cost_interval = judged.as_ref().and_then(|it| it.interval).or_else(sampled);
         let mut notes = describe_stops(parts);
         if kept.len() < n_all && !kept.is_empty() {
             let n = n_all - kept.len();

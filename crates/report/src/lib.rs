@@ -121,8 +121,8 @@ pub struct Report {
     pub oracles: Vec<String>,
     /// What policies are called for a reader, by name, if their files say it.
     pub titles: IndexMap<String, String>,
-    /// Whether settings of agents are played in the place of policies that nobody named.
-    pub plays_settings: bool,
+    /// The settings of agents that are played in the place of policies that nobody named.
+    pub settings: Vec<String>,
     /// What is advised of the settings of each agent, of which some are played.
     pub advised: Vec<AgentAdvice>,
     /// What the rule says of policies on recorded sessions, by the profile of their table and their name.

@@ -106,9 +106,9 @@ pub struct PartHead {
     /// The titles of policies, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub titles: IndexMap<String, String>,
-    /// Whether settings of agents are played in the place of policies that nobody named.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub plays_settings: bool,
+    /// The settings of agents that are played in the place of policies that nobody named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<String>,
     /// The first policy.
     pub baseline: String,
     /// Whether the suite adds up all scenarios.

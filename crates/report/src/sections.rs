@@ -60,7 +60,7 @@ pub struct Section {
     pub decimals: usize,
     /// The policies; the first is the baseline.
     pub lines: Vec<TableLine>,
-    /// Settings that change nothing in it, and are no lines.
+    /// Settings that change nothing in it, which get no line.
     pub without_effect: Vec<String>,
     /// How far the sessions behind it carry what it says.
     pub trust: TableTrust,
@@ -303,14 +303,13 @@ impl Report {
             line
         });
         let under = profile.unwrap_or(OWN).to_owned();
-        let is_same = |line: &TableLine| {
-            let is_base = |base: &Tally| base.costs == line.tally.costs && base.sums == line.tally.sums;
-            let is_judged = sums.first_policy() != Some(&line.policy) && !self.oracles.contains(&line.policy);
-            self.plays_settings && is_judged && base.is_some_and(is_base)
+        let is_setting = |line: &TableLine| self.settings.contains(&line.policy);
+        let is_base = |line: &TableLine| {
+            base.is_some_and(|it| it.costs == line.tally.costs && it.sums == line.tally.sums)
         };
-        let (idle, mut lines): (Vec<_>, Vec<_>) = lines.partition(is_same);
+        let (idle, mut lines): (Vec<_>, Vec<_>) = lines.partition(|it| is_setting(it) && is_base(it));
         // Of what can be set, advice knows how sure it is among everything that was tried; sums alone do not.
-        for line in lines.iter_mut().filter(|it| self.plays_settings && !self.oracles.contains(&it.policy)) {
+        for line in lines.iter_mut().filter(|it| is_setting(it)) {
             let lever = self.levers.get(&(under.clone(), line.policy.clone())).filter(|_| !group.is_part);
             if let Some(spread) = &mut line.spread {
                 spread.interval = lever.and_then(|it| it.interval);

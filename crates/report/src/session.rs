@@ -239,9 +239,9 @@ impl Report {
         let command = next.advise_command();
         let is_short = is_detailed || command.chars().count() <= COMMAND;
         let command = if is_short { command } else { "ctxsim advise SESSIONS".to_owned() };
-        let more = match self.plays_settings {
-            true => "says which settings to change together, and what to paste",
-            false => "advises on settings of your agent, none of which is in this table",
+        let more = match self.settings.is_empty() {
+            false => "says which settings to change together, and what to paste",
+            true => "advises on settings of your agent, none of which is in this table",
         };
         let more = format!("{command} {more}");
         lines.chain([more]).listed()

@@ -124,8 +124,8 @@ impl Report {
         let settings = self.advised.iter().flat_map(|it| &it.levers).filter(|it| it.set.len() == 1);
         let settings: IndexMap<String, Lever> = settings.map(|it| (it.set[0].clone(), it.clone())).collect();
         for section in self.sections(Detail::Groups).iter().filter(|it| !it.is_part) {
-            let judged =
-                if self.advised.is_empty() { self.levers_by_policy(section) } else { settings.clone() };
+            let is_of_settings = section.lines.iter().any(|it| self.settings.contains(&it.policy));
+            let judged = if is_of_settings { settings.clone() } else { self.levers_by_policy(section) };
             let keyed = judged.into_iter().map(|(policy, lever)| ((section.profile.clone(), policy), lever));
             self.levers.extend(keyed);
         }
@@ -294,7 +294,7 @@ impl Verdict {
                 word: lever.and_then(|it| it.word),
                 why: lever.map(|it| it.why.clone()),
                 // What can be set is pasted as advice says.
-                apply: line.apply.as_deref().filter(|_| !report.plays_settings).cloned(),
+                apply: line.apply.as_deref().filter(|_| report.settings.is_empty()).cloned(),
             }
         };
         let mut keep_more: Vec<&TableLine> = known.iter().map(|it| it.1).listed();

@@ -55,13 +55,11 @@ impl RunSettings {
 
     /// Returns what each setting is called for a reader.
     pub(crate) fn titles(&self) -> impl Iterator<Item = (String, String)> {
-        let title = |agent: &Agent, pair: &String| {
+        let pairs = self.agents.iter().flat_map(|it| it.agent.run.iter().map(|pair| (it.agent, pair)));
+        pairs.filter_map(|(agent, pair)| {
             let (key, value) = pair.split_once('=')?;
             Some((pair.clone(), agent.setting(key)?.title_for_value(value)))
-        };
-        self.agents
-            .iter()
-            .flat_map(move |it| it.agent.run.iter().filter_map(move |pair| title(it.agent, pair)))
+        })
     }
 
     /// Returns every policy that may be played.

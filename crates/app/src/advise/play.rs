@@ -149,7 +149,8 @@ pub(super) fn play_sessions<T: Send>(
     Ok((all.into_iter().flatten().listed(), skipped))
 }
 
-/// Plays a session with everything that is tried of its agent; one of no known agent as it was recorded. `None` of what is no recording.
+/// Plays a session under everything that is tried for its agent; if its agent is unknown, as it was recorded. `None` if the load is
+/// not a recording.
 ///
 /// # Errors
 /// The settings file that was given cannot be used, or a run failed.

@@ -91,6 +91,11 @@ impl Origin {
         self.built_value()
     }
 
+    /// Returns whether its first lines are those of a recorded session.
+    pub(super) fn is_recording(&self) -> bool {
+        self.open_reader().is_ok_and(|mut it| import::detect_from(it.as_mut()).is_ok_and(|it| it.is_some()))
+    }
+
     /// Returns the path, without its tree.
     pub fn path(&self) -> &Path {
         match self {
@@ -284,9 +289,8 @@ pub(super) fn other_kind_problem(asked: InputKind, source: &Source) -> Option<Di
 
 /// Reports a recorded session where an input file was expected, or nothing if it is not one.
 pub(super) fn recording_instead_problem(asked: InputKind, origin: &Origin) -> Option<Diagnostic> {
-    let is_recorded = Format::from_path(origin.path()).is_none()
-        && import::detect_from(origin.open_reader().ok()?.as_mut()).is_ok_and(|it| it.is_some());
     let label = origin.label();
+    let is_recorded = Format::from_path(origin.path()).is_none() && origin.is_recording();
     is_recorded.then(|| wrong_kind_problem(asked, "recorded session", &label, &format!("ctxsim run {label}")))
 }
 

@@ -113,10 +113,10 @@ impl Catalog {
         (is_folder || !found.is_empty()) && found.iter().all(|it| is_recording(Path::new(&it.name)))
     }
 
-    /// Returns whether a path is there and leads to recorded sessions.
+    /// Returns whether a path is there and leads to recorded sessions; an agent's folder has other files too.
     pub fn has_recordings(&self, path: &str) -> bool {
-        let found = || self.search_scenarios(path).is_ok_and(|it| !it.found.is_empty());
-        expand_home(path).exists() && found()
+        let Ok(hits) = self.search_scenarios(path) else { return false };
+        hits.found.iter().filter_map(|it| self.origin_of_recording(&it.name)).any(|it| it.is_recording())
     }
 
     /// Returns whether an argument in the place of another kind of input means sessions: a recording or a scenario, or a folder

@@ -128,7 +128,7 @@ impl Report {
         let formats = self.session_formats();
         let mut groups = Vec::new();
         // Each agent has settings of its own.
-        if self.plays_settings && distinct(sessions.iter().map(|it| formats[*it])).len() > 1 {
+        if !self.settings.is_empty() && distinct(sessions.iter().map(|it| formats[*it])).len() > 1 {
             let mut by_format: IndexMap<&'static str, Vec<&str>> = IndexMap::new();
             sessions.iter().for_each(|it| by_format.entry(formats[*it]).or_default().push(it));
             for (format, members) in by_format {
