@@ -61,7 +61,7 @@ fn a_changed_budget_is_told_with_its_numbers_and_its_causes() {
             "`params.trigger.tokens`: 100000 → 40000",
             "`clear` fired 2 times (base: never)",
             "stage `clear`: 2 breaks",
-            "cache writes +",
+            "of cache reads",
             "mine costs more (+",
             "Worse: cache hit (−",
             "ctxsim explain --policy mine.ron --scenario duckagent/incremental_workspace_audit --profile",

@@ -195,7 +195,7 @@ fn each_kind_of_rule_holds_and_breaks_with_its_figure_and_its_place() {
             "metric = \"totals.input_tokens\"",
             "max_decrease = \"99%\"",
             "max_decrease = \"1%\"",
-            "is not at least −1% against identity",
+            "less than identity; allowed: 1% less",
         ),
         (
             "metric = \"totals.uncached_tokens\"\nscenario = \"ALL\"",
@@ -269,14 +269,14 @@ fn a_rule_that_has_to_hold_surely_is_held_against_the_whole_interval() {
     assert_eq!(code, Some(0), "{text}");
     let (code, text) = suite("surely = true", "40%");
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains(" to +"), "the interval is told: {text}");
+    assert!(text.contains(" less to "), "the interval is told: {text}");
     // Two sessions tell hardly anything of others: their interval reaches to several times the cost.
     assert_eq!(suite("surely = true", "60%").0, Some(1));
     assert_eq!(suite("surely = true", "1000%").0, Some(0));
     let (code, text) = suite("", "20%");
     let flat = one_line(&text);
     assert_eq!(code, Some(1), "{text}");
-    assert_says(&flat, &["is not at most +20% against identity", "suite.toml:6:1"]);
+    assert_says(&flat, &["more than identity; allowed: 20% more", "suite.toml:6:1"]);
 }
 
 #[test]

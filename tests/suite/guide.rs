@@ -310,10 +310,7 @@ fn starting_with_sessions_says_at_once_which_guards_fail_on_them() {
 
     let text = printed("ctxsim init --sessions sessions", folder.path());
 
-    assert_says(
-        &text,
-        &["These guards fail on your sessions today, so they are comments in ctx/suites/mine.toml"],
-    );
+    assert_says(&text, &["These guards fail today, so they are comments in ctx/suites/mine.toml"]);
     assert!(text.contains("  The budget is reached: 0 is not at least 1 (mine on ALL"), "{text}");
 }
 

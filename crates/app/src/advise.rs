@@ -35,7 +35,9 @@ use verdicts::{AgentMonth, AgentSessions, Verdicts};
 
 pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
 pub use measured::{ChangedSession, PlayedSessions, TriedChoice};
-pub(super) use play::{CostedLog, LogData, costs_under_settings, play_load_with_menu, read_log_data};
+pub(crate) use play::{
+    CostedLog, LogData, costs_under_settings, load_with_billed_cache, play_load_with_menu, read_log_data,
+};
 
 /// Why a session is left out that another agent made than the one that is named.
 const OF_ANOTHER: &str = "of another agent";
@@ -72,15 +74,8 @@ pub fn advise(
     // What is wrong with the days is said before any session is read.
     request.trial.iter().try_for_each(|trial| trial.schedule_days(Some(0)).map(|_| ()))?;
     let whose = OwnerFilter::new(comparison);
-    let everybody = Comparison { user: None, project: None, ..comparison.clone() };
-    let plan = play::plan_as_recorded(catalog, &everybody)?;
-    let (played, mut skipped) = play::play_sessions(&plan, &menus, threads, progress, |_, session| session)?;
-    let (others, played): (Vec<_>, Vec<_>) =
-        played.into_iter().partition(|session| menus.is_of_other_agent(&session.seen));
-    skipped.extend(others.iter().map(|it| SkippedFile::not_asked(&it.seen.name, OF_ANOTHER.to_owned())));
-    if !played.is_empty() && !played.iter().any(|session| whose.includes_folder(&session.seen.project)) {
-        return Err(asked::no_session_of_owner_error(&played, &whose));
-    }
+    let (all, skipped) = play_sessions_of_all(catalog, comparison, &menus, threads, progress, |_, _, _| ())?;
+    let played = all.into_iter().map(|it| it.0).listed();
     let (mut advice, mut saved) = advise_on_sessions(&menus, &played, request.min_evidence, &whose)?;
     if let Some(trial) = &request.trial {
         let newest = played.iter().filter_map(|session| session.seen.span_ms).map(|[_, end]| end).max();
@@ -115,12 +110,40 @@ pub(super) fn advise_and_collect<T: Send>(
     collect_per_load: impl Fn(&Load, &Policy) -> T + Sync,
 ) -> Result<(Advice, Vec<T>)> {
     let menus = SettingMenus::new(catalog, request)?;
-    let plan = play::plan_as_recorded(catalog, comparison)?;
-    let beside = |load: &Load, session| (session, collect_per_load(load, &plan.as_recorded));
-    let (all, skipped) = play::play_sessions(&plan, &menus, threads, progress, beside)?;
-    let (played, told): (Vec<PlayedSession>, Vec<T>) = all.into_iter().unzip();
-    let (advice, _) = advise_on_sessions(&menus, &played, request.min_evidence, &OwnerFilter::default())?;
-    Ok((Advice { skipped, ..advice }, told))
+    let whose = OwnerFilter::new(comparison);
+    let own = |load: &Load, as_recorded: &Policy, session: &PlayedSession| {
+        whose.includes_folder(&session.seen.project).then(|| collect_per_load(load, as_recorded))
+    };
+    let (all, skipped) = play_sessions_of_all(catalog, comparison, &menus, threads, progress, own)?;
+    let (played, told): (Vec<PlayedSession>, Vec<Option<T>>) = all.into_iter().unzip();
+    let (advice, _) = advise_on_sessions(&menus, &played, request.min_evidence, &whose)?;
+    Ok((Advice { skipped, ..advice }, told.into_iter().flatten().listed()))
+}
+
+/// Plays everybody's sessions, each with what is asked beside it: who has few of his own is advised by those of all. Somebody who is asked for
+/// must have one.
+fn play_sessions_of_all<T: Send>(
+    catalog: &Catalog,
+    comparison: &Comparison,
+    menus: &SettingMenus<'_>,
+    threads: Option<usize>,
+    progress: Progress<'_>,
+    ask: impl Fn(&Load, &Policy, &PlayedSession) -> T + Sync,
+) -> Result<(Vec<(PlayedSession, T)>, Vec<SkippedFile>)> {
+    let whose = OwnerFilter::new(comparison);
+    let everybody = Comparison { user: None, project: None, ..comparison.clone() };
+    let plan = play::plan_as_recorded(catalog, &everybody)?;
+    let beside = |load: &Load, session: PlayedSession| {
+        let told = ask(load, &plan.as_recorded, &session);
+        (session, told)
+    };
+    let (all, mut skipped) = play::play_sessions(&plan, menus, threads, progress, beside)?;
+    let (others, own): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| menus.is_of_other_agent(&it.0.seen));
+    skipped.extend(others.iter().map(|it| SkippedFile::not_asked(&it.0.seen.name, OF_ANOTHER.to_owned())));
+    if !own.is_empty() && !own.iter().any(|it| whose.includes_folder(&it.0.seen.project)) {
+        return Err(asked::no_session_of_owner_error(own.iter().map(|it| &it.0.seen.project), &whose));
+    }
+    Ok((own, skipped))
 }
 
 /// Advises on sessions that were played.

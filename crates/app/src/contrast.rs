@@ -76,8 +76,7 @@ impl Plan {
             Ok(parts.listed())
         })?;
         let of_loads = of_loads.into_iter().collect::<Result<Vec<_>>>()?;
-        let groups = grouped(of_loads.into_iter().flatten());
-        Ok(groups.into_iter().filter_map(|((_, profile), parts)| Contrast::new(&parts, profile)).listed())
+        Ok(Contrast::all(&grouped(of_loads.into_iter().flatten())))
     }
 }
 

@@ -159,8 +159,8 @@ impl Plan {
     }
 }
 
-/// Returns the settings of agents: whoever names sessions of an agent and nothing of policies asks what can be set. Advice is under
-/// one profile.
+/// Returns the settings of agents: whoever names sessions of an agent and nothing of policies asks what can be set; under one profile, as
+/// advice is, unless the question is about profiles.
 fn settings_asked_for(
     catalog: &Catalog,
     comparison: &Comparison,
@@ -168,8 +168,13 @@ fn settings_asked_for(
     n_profiles: usize,
 ) -> Result<Option<Arc<RunSettings>>> {
     let is_own = |it: &NamedScenario| is_recording(it) && !matches!(it.loaded.origin, Origin::Bundled(_));
-    let is_bare = comparison.suite.is_none() && comparison.policies.is_empty() && comparison.set.is_empty();
-    let asks = is_bare && (comparison.profiles.is_empty() || n_profiles == 1) && scenarios.iter().all(is_own);
+    let is_of_habits = |it: &String| it.starts_with("break_even.");
+    let is_bare = comparison.suite.is_none()
+        && comparison.policies.is_empty()
+        && comparison.set.iter().all(is_of_habits);
+    let is_under_one =
+        comparison.default_suite.is_some() || comparison.profiles.is_empty() || n_profiles == 1;
+    let asks = is_bare && is_under_one && scenarios.iter().all(is_own);
     asks.then(|| RunSettings::new(catalog).map(Arc::new)).transpose()
 }
 
@@ -180,11 +185,14 @@ fn is_recording(scenario: &NamedScenario) -> bool {
 
 /// Reads the suite, where one is named or needed.
 fn read_suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loaded<SuiteFile>>> {
-    let is_needed =
-        comparison.policies.is_empty() || comparison.scenarios.is_empty() || comparison.profiles.is_empty();
+    // A suite of its own has what break-even points are asked about, too.
+    let is_needed = comparison.default_suite.is_some()
+        || comparison.policies.is_empty()
+        || comparison.scenarios.is_empty()
+        || comparison.profiles.is_empty();
     match &comparison.suite {
         Some(name) => catalog.suite(name).map(Some),
-        None if is_needed => catalog.suite(DEFAULT_SUITE).map(Some),
+        None if is_needed => catalog.suite(comparison.default_suite.unwrap_or(DEFAULT_SUITE)).map(Some),
         None => Ok(None),
     }
 }

@@ -79,8 +79,11 @@ use watch::{PlanWatcher, ProblemsFound};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Comparison {
-    /// The suite; the one called `default`, when silent and needed.
+    /// The suite; when silent and needed, the one that supplies what nobody names.
     pub suite: Option<String>,
+    /// That one, if it is not the one called `default`: its question is about many profiles.
+    #[serde(skip)]
+    pub default_suite: Option<&'static str>,
     /// Policies, by name or path; differences are against the first.
     pub policies: Vec<String>,
     /// Scenarios, by name or path.
@@ -240,10 +243,18 @@ impl Plan {
         self.map_loads_opened_by(threads, progress, |entry| self.open(entry), one)
     }
 
-    /// Returns a load as it is played: under the settings of its agent, where nobody named a policy.
-    fn as_played<'l>(&self, load: &'l Load) -> Cow<'l, Load> {
+    /// Returns a load under the settings of its agent, where nobody named a policy.
+    fn under_settings<'l>(&self, load: &'l Load) -> Cow<'l, Load> {
         let own = self.settings.as_ref().and_then(|it| it.applied_to(load));
         own.map_or(Cow::Borrowed(load), Cow::Owned)
+    }
+
+    /// Returns a load as it is played: under settings from the cache that its bill shows, as advice plays them.
+    fn as_played<'l>(&self, load: &'l Load) -> Cow<'l, Load> {
+        match self.under_settings(load) {
+            Cow::Owned(own) => Cow::Owned(advise::load_with_billed_cache(&own).unwrap_or(own)),
+            borrowed => borrowed,
+        }
     }
 
     /// The same, each load with itself under each of some assumptions about requests that no log has; recordings are read once.

@@ -10,6 +10,7 @@ use super::grid::{GridPoint, OverrideGrid};
 use ctxsim_engine::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim_engine::measure::{Label, Remembered, Statistic};
 use ctxsim_engine::take::{Number, Run, in_order_telling};
+use ctxsim_report::decide::SESSIONS_TOLD;
 use ctxsim_report::sampled::Sampled;
 use ctxsim_report::sweep::{Objective, PointGuard, PointNumbers, SweepHead, SweepPoint};
 
@@ -185,7 +186,8 @@ fn cost_change_interval(
     let reach = own.tally.assumed_reach(&base.tally);
     let change = own.tally.assumed_cost()?.change_from(&base.tally.assumed_cost()?);
     let alone = reach.is_some().then(|| (reach.interval(change, 0.0), Sampled::Assumptions));
-    ratio_interval_for_later(&samples, reach).map(|it| (it, Sampled::Sessions)).or(alone)
+    let told = ratio_interval_for_later(&samples, reach).filter(|_| samples.len() >= SESSIONS_TOLD);
+    told.map(|it| (it, Sampled::Sessions)).or(alone)
 }
 
 /// Adds runs up.

@@ -40,6 +40,11 @@ pub(super) enum Block {
     Code(String),
     /// What is opened by those who look for it; terminals show it where it stands.
     Fold(&'static str, Vec<Block>),
+    /// The parts of a check that passed, folded; beside what failed, a terminal says how many.
+    Passed {
+        passed: Vec<Block>,
+        brief: Option<Box<Block>>,
+    },
     /// What all of it was made with.
     Made(String),
     /// What a terminal leaves out, and how to see it; nothing where all is there.
@@ -68,6 +73,8 @@ pub(super) struct ComparedBlock {
     pub(super) answer: String,
     /// What else there is to say.
     pub(super) more: String,
+    /// What moves it most, a sentence each.
+    pub(super) causes: Vec<String>,
     pub(super) numbers: Grid,
 }
 
@@ -134,9 +141,10 @@ impl Drawing<'_> {
                 wrap(words, &terminal.paint(tint, mark), terminal.width, &mut self.text);
                 self.paragraphs(Tint::Plain, "       ", more);
             }
-            Block::Compared(ComparedBlock { subject, answer, more, numbers }) => {
+            Block::Compared(ComparedBlock { subject, answer, more, causes, numbers }) => {
                 self.text.push_str(if self.text.is_empty() { "" } else { "\n" });
                 terminal.answer(answer, more, &mut self.text);
+                self.paragraphs(Tint::Plain, "  - ", causes);
                 self.text.push('\n');
                 self.paragraph(Tint::Strong, "", subject);
                 self.table(numbers);
@@ -186,6 +194,8 @@ impl Drawing<'_> {
                 self.text.push('\n');
             }
             Block::Fold(_, blocks) => blocks.iter().for_each(|block| self.draw(block)),
+            Block::Passed { brief: Some(brief), .. } => self.draw(brief),
+            Block::Passed { passed, brief: None } => passed.iter().for_each(|block| self.draw(block)),
             Block::Made(words) => self.paragraph(Tint::Faint, "", words),
             Block::More(left_out) => self.draw_more_hint(left_out.as_deref()),
         }
@@ -298,9 +308,11 @@ fn write_block_markdown(block: &Block, text: &mut Markdown) {
             let said = std::iter::once(words).chain(more).map(String::as_str).listed().join("\n");
             text.items([if *holds { said } else { format!("❌ {said}") }]);
         }
-        Block::Compared(ComparedBlock { subject, answer, more, numbers }) => {
+        Block::Compared(ComparedBlock { subject, answer, more, causes, numbers }) => {
             text.heading(3, subject);
-            text.strong(&format!("{answer}{more}"));
+            text.strong(answer);
+            Some(more.trim_start()).filter(|it| !it.is_empty()).into_iter().for_each(|it| text.paragraph(it));
+            text.items(causes);
             text.table(numbers);
             text.end();
         }
@@ -312,6 +324,12 @@ fn write_block_markdown(block: &Block, text: &mut Markdown) {
             text.end();
         }
         Block::Code(code) => text.code(code),
+        Block::Passed { passed, .. } => {
+            text.folded("What passed", |text| {
+                passed.iter().for_each(|block| write_block_markdown(block, text))
+            });
+            text.end();
+        }
         Block::Fold(heading, blocks) => {
             text.folded(heading, |text| blocks.iter().for_each(|block| write_block_markdown(block, text)));
             text.end();

@@ -19,6 +19,7 @@ use super::contrast::format_percentage_points;
 use super::guard::GuardVerdict;
 use super::made::{MadeWith, VERSION};
 use super::shot::ChangedNumber;
+use crate::ALL;
 use crate::blocks::{Block, CheckedBlock, draw_blocks};
 use crate::prelude::*;
 use ctxsim_base::diag::{Diagnostic, Place};
@@ -75,6 +76,9 @@ pub struct SnapshotCheck {
     pub differs: Vec<String>,
     /// The changed numbers.
     pub moved: Vec<ChangedNumber>,
+    /// What moves its cost most, as a comparison says it, if that was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<String>,
 }
 
 /// The result of comparing a table with its snapshot.
@@ -141,7 +145,8 @@ impl NewerPrices {
 impl SnapshotCheck {
     /// Makes the result of a snapshot in which nothing moved.
     pub fn new(file: String, state: SnapshotState) -> Self {
-        Self { file, of: Default::default(), state, differs: Vec::new(), moved: Vec::new() }
+        let of = Default::default();
+        Self { file, of, state, differs: Vec::new(), moved: Vec::new(), causes: Vec::new() }
     }
 
     /// Returns whether nothing needs attention.
@@ -162,7 +167,10 @@ impl SnapshotCheck {
 
     /// Returns what else differs, and the changed numbers by what they are because of, one per line.
     pub fn difference_lines(&self) -> Vec<String> {
-        let mut lines = self.differs.clone();
+        // What moved each number says it of all.
+        let is_explained = self.moved.iter().any(|it| !it.by.is_empty());
+        let mut lines = if is_explained { Vec::new() } else { self.differs.clone() };
+        lines.extend(self.causes.iter().cloned());
         for (because, moved) in grouped(self.moved.iter().map(|it| (causes::join_causes(&it.by), it))) {
             // What was asked of each number is shown of each.
             let n_shown = if because.is_empty() { MOVED_SHOWN } else { moved.len() };
@@ -178,7 +186,7 @@ impl SnapshotCheck {
 impl ChangedNumber {
     /// Says what moved.
     pub fn describe(&self) -> String {
-        let [old, new] = self.values.each_ref().map(|it| it.as_deref().unwrap_or("(none)"));
+        let [old, new] = self.shown_values();
         let points = self.share_difference().map(format_percentage_points);
         let change = points.or_else(|| self.relative.map(signed));
         let change = or_nothing(change, |it| format!(" ({it})"));
@@ -243,22 +251,36 @@ impl SuiteCheck {
             let lines = message_with_help(error).lines().map(str::to_owned).listed();
             blocks.push(part(false, format_place(&error.place), lines));
         }
-        let failed = self.verdicts.iter().filter(|it| !it.holds);
-        blocks.extend(failed.map(|it| part(false, it.to_string(), vec![format_place(&it.place)])));
+        let (held, failed): (Vec<_>, Vec<_>) = self.verdicts.iter().partition(|it| it.holds);
+        let failed = failed.into_iter().map(|it| {
+            let moved_by = self.inputs_changed_for(it).map(|it| format!("since the snapshot, {it}"));
+            part(false, it.to_string(), std::iter::once(format_place(&it.place)).chain(moved_by).listed())
+        });
+        blocks.extend(failed);
         let (same, moved): (Vec<_>, Vec<_>) = self.snapshots.iter().partition(|it| it.is_passing());
         for it in &moved {
             blocks.push(part(false, format!("{}: {}", it.file, it.describe()), it.difference_lines()));
         }
-        let held = self.verdicts.iter().filter(|it| it.holds).map(ToString::to_string);
         let same = (!same.is_empty()).then(|| counted(same.len(), "snapshot"));
-        let passed = held.chain(same).map(|words| part(true, words, Vec::new())).listed();
-        blocks.extend((!passed.is_empty()).then_some(Block::Fold("What passed", passed)));
+        let brief = text_if_any(held.len(), |n| counted(n, "guard check"));
+        let brief = (!self.is_passing() && !held.is_empty()).then(|| part(true, brief, Vec::new()));
+        let held = held.into_iter().map(ToString::to_string).chain(same);
+        let passed = held.map(|words| part(true, words, Vec::new())).listed();
+        blocks.extend((!passed.is_empty()).then_some(Block::Passed { passed, brief: brief.map(Box::new) }));
         if !moved.is_empty() {
             blocks.push(Block::paragraph("Run `ctxsim check --bless` to accept these numbers."));
         }
         blocks.push(Block::Notes(self.note_lines()));
         blocks.push(Block::Made(format!("With {}.", self.made.summary_line())));
         blocks
+    }
+
+    /// Returns which inputs of a guard's run are not as they were when its snapshot was written; of a sum, those of all runs.
+    fn inputs_changed_for<'s>(&'s self, verdict: &'s GuardVerdict) -> impl Iterator<Item = &'s String> {
+        let [_, scenario, profile] = &verdict.run;
+        let is_of =
+            move |it: &&SnapshotCheck| [ALL, &it.of[0]].contains(&scenario.as_str()) && it.of[1] == *profile;
+        super::distinct(self.snapshots.iter().filter(is_of).flat_map(|it| &it.differs)).into_iter()
     }
 
     /// Returns what else there is to say, in a sentence each, and whether there are newer prices.

@@ -1,6 +1,7 @@
 //! What changes from one policy to another, and why: paired numbers, costs, edits, requests and needs.
 
 mod beside;
+mod causes;
 mod page;
 mod words;
 
@@ -9,9 +10,9 @@ use super::firings::StageActivity;
 use super::metric::{self, Metric};
 use super::remembered::{self, RememberedPair};
 use super::trust::TableTrust;
-use super::{RunBrief, distinct};
-use crate::decide::SessionEffect;
+use super::{RunBrief, distinct, grouped};
 use crate::decide::beside::{ComparedSession, judge_compared_sessions};
+use crate::decide::{SESSIONS_TOLD, SessionEffect};
 use crate::lever::{Lever, TurnsBreakEven, Word};
 use crate::made::VERSION;
 use crate::metric::ShownMetric as _;
@@ -150,8 +151,21 @@ fn traces_of_dearest_load(parts: &[ContrastPart]) -> Vec<RunRequests> {
 }
 
 impl Contrast {
+    /// Merges the parts of each pair of policies, a base and a candidate by index, under each profile; the candidates of one base are one family.
+    pub fn all(groups: &IndexMap<([usize; 2], String), Vec<ContrastPart>>) -> Vec<Self> {
+        let mut judged = IndexMap::new();
+        let families =
+            grouped(groups.iter().map(|(key, parts)| ((key.0[0], &key.1), (key, parts.as_slice()))));
+        for family in families.into_values() {
+            let (keys, parts): (Vec<_>, Vec<_>) = family.into_iter().unzip();
+            judged.extend(keys.into_iter().zip(judge_candidates(&parts)));
+        }
+        let merged = groups.iter().map(|(key, parts)| Self::new(parts, &key.1, judged.get(key).cloned()));
+        merged.flatten().listed()
+    }
+
     /// Merges parts of the same two policies.
-    pub fn new(parts: &[ContrastPart], profile: String) -> Option<Self> {
+    fn new(parts: &[ContrastPart], profile: &str, judged: Option<Lever>) -> Option<Self> {
         let first = parts.first()?;
         let [base, candidate] = [0, 1].map(|it| first.runs[it].policy.clone());
         let is_same_work = |[base, candidate]: &[Tally; 2]| base.outcome.did_as_much_as(&candidate.outcome);
@@ -163,9 +177,10 @@ impl Contrast {
         let reach = sums.map(|[base, own]| own.assumed_reach(base)).unwrap_or_default();
         let assumed = sums.and_then(|[base, own]| Some((base.assumed_cost()?, own.assumed_cost()?)));
         let change = assumed.map(|(base, own)| own.change_from(&base));
-        let judged = judge_candidate(parts);
+        let are_trials = n_all > 1 && parts.iter().all(|it| it.runs[0].scenario == first.runs[0].scenario);
+        let tells_of_others = are_trials || kept.len() >= SESSIONS_TOLD;
         // Where runs stop at a limit, the rule says nothing.
-        let sampled = || ratio_interval_for_later(&samples, reach);
+        let sampled = || ratio_interval_for_later(&samples, reach).filter(|_| tells_of_others);
         let cost_interval = judged.as_ref().and_then(|it| it.interval).or_else(sampled);
         let mut notes = describe_stops(parts);
         if kept.len() < n_all && !kept.is_empty() {
@@ -200,12 +215,12 @@ impl Contrast {
                 [only] => (*only).to_owned(),
                 all => numbers::counted(all.len(), "scenario"),
             },
-            profile,
+            profile: profile.to_owned(),
             as_of: numbers::days(bases().map(|base| base.assumed.as_of.as_str())),
             pairs: kept.len(),
-            are_trials: scenarios.len() == 1 && n_all > 1,
+            are_trials,
             changed: first.changed.clone(),
-            numbers: compare_numbers(&pairs, &counted, cost_interval),
+            numbers: compare_numbers(&pairs, &counted, cost_interval, tells_of_others),
             cost_change_assumed: change.filter(|_| reach.is_some()).map(|it| reach.interval(it, 0.0)),
             cost_change_bound: sums.and_then(|[base, own]| own.assumed_bound(base)),
             word: judged.as_ref().and_then(|it| it.word),
@@ -283,7 +298,10 @@ impl ContrastNumber {
 /// # Errors
 /// A value that JSON cannot hold.
 pub fn contrasts_json(contrasts: &[Contrast], context: &ComparisonContext) -> serde_json::Result<String> {
-    let one = |it: &Contrast| group! { "verdict": it.verdict_sentence() }.and(Value::serialised(it));
+    let one = |it: &Contrast| {
+        let words = group! { "verdict": it.verdict_sentence(), "causes": it.main_causes() };
+        words.and(Value::serialised(it))
+    };
     json_text(&group! {
         "schema": SCHEMA,
         "version": VERSION.to_owned(),
@@ -307,17 +325,20 @@ fn cost_samples(
     pairs.map(|pair| RatioSample { pair, project: "", at_ms }).listed()
 }
 
-/// Judges the candidate on several recorded sessions, by the rule of advice.
-fn judge_candidate(parts: &[ContrastPart]) -> Option<Lever> {
-    let session = |part: &ContrastPart| {
-        let [base, other] = part.pairs.first()?.each_ref().map(SessionEffect::from_tally);
-        let last_ms = part.session.as_ref()?.last_ms;
-        Some(ComparedSession { project: "", last_ms, base, others: vec![other] })
+/// Judges candidates of one base on several recorded sessions, by the rule of advice; nothing where not all of them played the same ones.
+fn judge_candidates(candidates: &[&[ContrastPart]]) -> Vec<Lever> {
+    let session = |nth: usize| {
+        let parts = candidates.iter().map(|parts| parts.get(nth)).collect::<Option<Vec<_>>>()?;
+        let tally =
+            |part: &ContrastPart, side: usize| Some(SessionEffect::from_tally(&part.pairs.first()?[side]));
+        let last_ms = parts.first()?.session.as_ref()?.last_ms;
+        let others = parts.iter().map(|part| tally(part, 1)).collect::<Option<_>>()?;
+        Some(ComparedSession { project: "", last_ms, base: tally(parts[0], 0)?, others })
     };
-    let sessions: Vec<_> = parts.iter().map(session).collect::<Option<_>>()?;
-    let judged =
-        (sessions.len() > 1).then(|| judge_compared_sessions(&sessions, &[String::new()], MIN_EVIDENCE));
-    judged?.pop()
+    let n = candidates.iter().map(|parts| parts.len()).max().unwrap_or_default();
+    let sessions = (0..n).map(session).collect::<Option<Vec<_>>>().filter(|it| it.len() > 1);
+    let names = vec![String::new(); candidates.len()];
+    sessions.map(|it| judge_compared_sessions(&it, &names, MIN_EVIDENCE)).unwrap_or_default()
 }
 
 /// Returns how many more turns the saving of what edits prompts bears.
@@ -334,9 +355,13 @@ fn compare_numbers(
     pairs: &Pairs,
     parts: &[&ContrastPart],
     cost_interval: Option<[f64; 2]>,
+    tells_of_others: bool,
 ) -> Vec<ContrastNumber> {
     let metrics = metric::compared_metrics().into_iter();
     let mut numbers = metrics.filter_map(|it| ContrastNumber::compare_metric(it, pairs)).listed();
+    for number in numbers.iter_mut().filter(|_| !tells_of_others) {
+        number.delta = Delta::new([number.delta.base, number.delta.candidate], None, number.better);
+    }
     for number in numbers.iter_mut().filter(|it| it.place == format!("totals.{}", metric::COST)) {
         let interval = cost_interval.map(|ends| ends.map(|end| end * number.delta.base));
         number.delta = Delta::new([number.delta.base, number.delta.candidate], interval, number.better);

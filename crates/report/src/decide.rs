@@ -23,7 +23,7 @@ use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedCost;
 use effects::RowEffect;
 use words::JudgedRow;
-pub use words::SESSIONS_MIN;
+pub use words::{SESSIONS_MIN, SESSIONS_TOLD, too_few_loads};
 
 /// What a session comes to under one choice.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -21,19 +21,15 @@ pub(crate) struct SearchResultText {
     pub(crate) most: usize,
     pub(crate) shows_all_by: &'static str,
     pub(crate) notes: Vec<String>,
-    /// The tables that stand below where everything is shown.
-    pub(crate) details: Vec<Grid>,
 }
 
 impl SearchResultText {
     /// Draws everything, or else as many candidates as a terminal has room for.
     pub(crate) fn draw(&self, shows_all: bool, terminal: Terminal) -> String {
-        if !shows_all {
-            return terminal
-                .fitted(ROWS_LEAST..=self.most, |on, n_shown| self.draw_n_candidates(n_shown, on));
+        match shows_all {
+            true => self.draw_n_candidates(self.table.rows.len(), terminal),
+            false => terminal.fitted(ROWS_LEAST..=self.most, |on, n| self.draw_n_candidates(n, on)),
         }
-        let details = self.details.iter().cloned().map(Block::Table).listed();
-        self.draw_n_candidates(self.table.rows.len(), terminal) + &draw_blocks(&details, "", terminal)
     }
 
     fn draw_n_candidates(&self, n_shown: usize, terminal: Terminal) -> String {

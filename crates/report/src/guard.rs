@@ -199,9 +199,11 @@ impl GuardContext<'_> {
                     let most = sign * share.number;
                     let mark = if most < 0.0 { '−' } else { '+' };
                     let bound = format!("{word} {mark}{}% against {over}", most.abs());
-                    let verdict = GuardVerdict { bound, holds, ..self.draft_verdict(run, found) };
-                    let verdict = GuardVerdict { is_better_higher: Some(is_lower), ..verdict };
-                    verdicts.push(GuardVerdict { is_change: true, ..verdict });
+                    let side = if (most < 0.0) || is_lower && most == 0.0 { "less" } else { "more" };
+                    let asks = if share.number < 0.0 { "asked for: at least" } else { "allowed:" };
+                    let allowed = Some(format!("{asks} {}% {side}", most.abs()));
+                    let verdict = GuardVerdict { bound, holds, allowed, ..self.draft_verdict(run, found) };
+                    verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
                 }
                 GuardRule::Fired(stages) => {
                     verdicts.extend(stages.iter().map(|it| self.check_stage_fired(run, it)));
@@ -242,7 +244,7 @@ impl GuardContext<'_> {
             over: self.guard.over.clone(),
             value: number.as_ref().ok().map(|it| it.value),
             interval: number.as_ref().ok().and_then(|it| it.interval).filter(|_| surely),
-            is_change: false,
+            allowed: None,
             is_better_higher: None,
             bound: String::new(),
             holds: false,
@@ -316,9 +318,9 @@ pub struct GuardVerdict {
     /// The number's interval, if the bound must hold for all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// Whether the number is a relative change.
+    /// Of a relative change: how much of it is allowed, or asked for.
     #[serde(skip)]
-    pub is_change: bool,
+    pub allowed: Option<String>,
     /// Whether a higher number is better, by the side of the bound on which it must be; unknown of stages that must fire.
     #[serde(skip)]
     pub is_better_higher: Option<bool>,
@@ -357,15 +359,25 @@ impl GuardVerdict {
 
     /// Says what was found, without guard and run.
     pub fn finding(&self) -> String {
-        let is = if self.holds { "is" } else { "is not" };
-        let number = |it: f64| if self.is_change { signed(it) } else { format_value(it, &self.bound) };
+        let number = |it: f64| match &self.allowed {
+            Some(_) => format!("{} {}", percent(it.abs()), if it < 0.0 { "less" } else { "more" }),
+            None => format_value(it, &self.bound),
+        };
         let Some(value) = self.value.filter(|_| self.reason.is_none()) else {
             let reason = self.reason.as_ref().map_or_else(String::new, |it| format!(": {it}"));
             return format!("`{}` has no value, so it cannot be {}{reason}", self.metric, self.bound);
         };
         let ends = |[low, high]: [f64; 2]| format!(" ({} to {})", number(low), number(high));
-        let ends = self.interval.map_or_else(String::new, ends);
-        format!("{}{ends} {is} {}", number(value), self.bound)
+        let (found, ends) = (number(value), self.interval.map_or_else(String::new, ends));
+        match (&self.allowed, self.holds) {
+            (Some(allowed), _) => {
+                let costs = if self.metric == COST { "costs" } else { "is" };
+                let over = self.over.as_deref().unwrap_or_default();
+                format!("{costs} {found} than {over}{ends}; {allowed}")
+            }
+            (None, true) => format!("{found}{ends} is {}", self.bound),
+            (None, false) => format!("{found}{ends} is not {}", self.bound),
+        }
     }
 }
 
@@ -470,7 +482,7 @@ impl Ratchet {
         let give = if tolerance > 0.0 { format!(" or {} worse", percent(tolerance)) } else { String::new() };
         let mut all = Vec::new();
         for verdict in verdicts {
-            let GuardVerdict { guard, metric, run: [policy, scenario, profile], is_change, .. } = verdict;
+            let GuardVerdict { guard, metric, run: [policy, scenario, profile], allowed, .. } = verdict;
             let own = [guard, metric, policy, scenario, profile];
             let kept =
                 known.iter().find(|it| own == [&it.guard, &it.metric, &it.policy, &it.scenario, &it.profile]);
@@ -481,12 +493,13 @@ impl Ratchet {
             };
             let best = kept.map_or(value, |it| it.value);
             let worse = if rises { best - value } else { value - best };
-            let allowed = if *is_change { tolerance } else { tolerance * best.abs() };
-            let shown = if *is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
+            let is_change = allowed.is_some();
+            let shown = if is_change { signed(best) } else { plain((best * 1e4).round() / 1e4) };
             all.push(GuardVerdict {
                 guard: format!("{} (ratchet)", verdict.title()),
                 bound: format!("as good as the best so far, {shown}{give}"),
-                holds: worse <= allowed,
+                allowed: is_change.then(|| format!("the best so far: {shown}{give}")),
+                holds: worse <= if is_change { tolerance } else { tolerance * best.abs() },
                 interval: None,
                 ..verdict.clone()
             });

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use columns::TableColumn;
 use groups::{GroupKey, GroupProfiles, ScenarioGroup};
 
+use super::decide::SESSIONS_TOLD;
 use super::lines::{PolicySum, PolicySums, RunBrief, RunFigures};
 use super::metric::TokenFormat;
 use super::trust::TableTrust;
@@ -293,7 +294,8 @@ impl Report {
             let mut line = TableLine { assumed: reaches[nth], ..table_line(sum) };
             if let Some(samples) = nth.checked_sub(1).and_then(|it| samples.get(it)) {
                 let pairs = samples.iter().map(|it| it.pair).listed();
-                let spread = Spread::new(&pairs, ratio_interval_for_later(samples, line.assumed));
+                let interval = ratio_interval_for_later(samples, line.assumed);
+                let spread = Spread::new(&pairs, interval.filter(|_| pairs.len() >= SESSIONS_TOLD));
                 line.spread = spread.filter(|it| it.sessions > 0);
             }
             if let Some(base) = baseline.as_ref().filter(|_| self.is_ranked && nth > 0) {

@@ -110,7 +110,9 @@ impl Serialize for Document<'_> {
         map.serialize_entry("distinct_rules_and_limits", &comparison.n_distinct)?;
         map.serialize_entry("simulations", &comparison.n_simulations)?;
         map.serialize_entry("asked", &comparison.asked.as_ref().map(Value::serialised))?;
-        map.serialize_entry("answer", &PriceAnswer::new(comparison).map(|it| it.to_json()))?;
+        let answers = PriceAnswer::all(comparison).iter().map(PriceAnswer::to_json).listed();
+        map.serialize_entry("answer", &answers.first())?;
+        map.serialize_entry("answers", &answers)?;
         map.serialize_entry("profiles", &profiles.listed())?;
         let loads = || comparison.grids.iter().map(|grid| scenario_json(comparison, grid));
         map.serialize_entry("loads", &EachOf(loads))?;
@@ -189,16 +191,18 @@ pub fn terminal_text(comparison: &Sensitivity, is_detailed: bool, terminal: impl
 
 /// The answer, what each policy saves, the price lists that matter, and what else to know; in detail, every table, in which letters stand for policies.
 fn text_blocks(comparison: &Sensitivity, is_detailed: bool) -> Vec<Block> {
-    let answer = PriceAnswer::new(comparison);
+    let answers = PriceAnswer::all(comparison);
+    let is_only = answers.len() == 1;
     let mut blocks = Vec::new();
-    if let Some(answer) = &answer {
+    for answer in &answers {
         let [number, what] = answer.headline();
-        blocks.push(Block::Answer(format!("{number} {what}. {}", answer.sentences().join(" "))));
-        blocks.extend(first_grids(answer, comparison).into_iter().map(Block::Table));
+        let of = text_if(!is_only, || format!("{}, ", answer.group.title));
+        blocks.push(Block::Answer(format!("{of}{number} {what}. {}", answer.sentences().join(" "))));
     }
+    blocks.extend(answers.iter().flat_map(|it| first_grids(it, is_only)).map(Block::Table));
     if is_detailed {
         blocks.extend(Block::list_if_any(&counts_heading(comparison), lettered_policies(comparison)));
-        blocks.extend(detail_grids(answer.as_ref(), comparison).into_iter().map(Block::Table));
+        blocks.extend(detail_grids(&answers, comparison).into_iter().map(Block::Table));
     } else {
         blocks.push(Block::Aside(format!("{}.", counts_heading(comparison))));
     }

@@ -183,6 +183,22 @@ fn parse_number_pair([old, new]: &[Option<String>; 2]) -> Option<(f64, f64)> {
 }
 
 impl ChangedNumber {
+    /// Returns both values as other tables show them: shares in percent, numbers with as few decimals as tell them apart.
+    pub(super) fn shown_values(&self) -> [String; 2] {
+        let whole = || self.values.each_ref().map(|it| it.clone().unwrap_or_else(|| "(none)".to_owned()));
+        let Some((old, new)) = parse_number_pair(&self.values).filter(|it| it.0.fract() + it.1.fract() > 0.0)
+        else {
+            return whole();
+        };
+        let is_share = self.share_difference().is_some();
+        let written = |decimals: usize| match is_share {
+            true => [old, new].map(percent),
+            false => [old, new].map(|it| fixed(it, decimals)),
+        };
+        let least = if self.column == HEADS[7].0 { numbers::decimals(old.max(new)) } else { 2 };
+        (least..=DECIMALS).map(written).find(|[old, new]| old != new).unwrap_or_else(whole)
+    }
+
     /// Returns the difference of two shares, which are compared in percentage points.
     pub(super) fn share_difference(&self) -> Option<f64> {
         let is_share = HEADS.iter().any(|it| it.0 == self.column && it.1 == EVIDENCE);

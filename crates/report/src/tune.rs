@@ -13,21 +13,17 @@ use std::borrow::Cow;
 use ctxsim_base::rng::Seed;
 use ctxsim_input::profile::calendar;
 use goal::GoalSearch;
-use part::SessionUnderVariant;
 
-use crate::lever::Word;
+use crate::lever::{Lever, Word};
 use crate::prelude::*;
 
 pub use drawn::{html_page, terminal_text};
 pub use goal::{GoalNumber, GoalPoint, GoalResult, TuneGoal};
-pub use part::{BlockPart, TunePart};
+pub use part::TunePart;
 pub use verdict::{Reason, WhyNot};
 
 /// So many sessions have to be held out: were saving and losing equally likely, fewer of them would all save once in sixteen times.
 const HELD_OUT_MIN: usize = 5;
-
-/// With fewer projects, none is held out in turn: limits over so few projects are wide, and say how far others may differ.
-pub const PROJECTS_MIN: usize = 5;
 
 /// The stream that parts projects.
 const PURPOSE: &str = "projects held out";
@@ -136,14 +132,6 @@ pub struct Tuned {
     pub chosen: Vec<String>,
     /// Its results on the part that it was chosen on, and on the part that was held out, if there is one.
     pub parts: Vec<TunePart>,
-    /// With five projects or more, where sessions are split by time: each project under what is chosen anew without it.
-    pub by_project: Option<TunePart>,
-    /// The projects and the blocks of time that the limits on what was held out rest on.
-    pub held_out_blocks: Vec<BlockPart>,
-    /// The same of `by_project`.
-    pub by_project_blocks: Vec<BlockPart>,
-    /// Where blocks are too few to tell how they differ.
-    pub cautions: Vec<String>,
     /// By how much its saving was smaller on what was held out.
     pub optimism: Option<f64>,
     /// What the rule says of the best variant on what was held out (of all sessions, where none was), as a word and in a sentence.
@@ -173,7 +161,7 @@ pub struct Tuned {
 
 impl Tuned {
     /// Chooses on one part of the sessions and holds the choice against the other: the newest sessions are held out where times are
-    /// known, else whole projects where there are several. With five projects or more, each is then held out in turn.
+    /// known, else whole projects where there are several.
     pub fn new(
         [base, policy]: [&str; 2],
         sessions: &[TunedSession],
@@ -186,7 +174,7 @@ impl Tuned {
         let part = |of: Vec<usize>| of.into_iter().map(|it| all[it]).listed();
         let parts: Vec<Vec<&TunedSession>> = split.part_indices().into_iter().map(part).listed();
         let n_variants = tried.points.len();
-        let by_part = parts.iter().map(|it| TunePart::of_variants(it, n_variants)).listed();
+        let by_part = parts.iter().map(|it| TunePart::of_variants(it, n_variants, min_evidence)).listed();
         let point = |(nth, set): (usize, Vec<String>)| TunedPoint {
             set,
             parts: by_part.iter().map(|it| it[nth].clone()).listed(),
@@ -200,13 +188,10 @@ impl Tuned {
         };
         let points: Vec<TunedPoint> = order.iter().map(|it| points[*it].clone()).listed();
         let never_fired = stages_never_fired(&tried.stages, sessions);
-        let judged = parts.last().zip(order.first());
-        let judged = judged.map(|(part, best)| SessionUnderVariant::under_variant(part, *best));
-        let judged = judged.unwrap_or_default();
-        let n_projects = distinct_projects(&all).iter().filter(|it| !it.is_empty()).count();
-        let is_turned = split.by == SplitBy::Time && n_projects >= PROJECTS_MIN;
-        let in_turn = is_turned.then(|| hold_out_each_project(&all, n_variants, min_evidence));
-        let in_turn = in_turn.unwrap_or_default();
+        // What was chosen elsewhere is tried alone; what was chosen on these very sessions, beside all others.
+        let tried_here = if parts.len() > 1 { order[..order.len().min(1)].to_vec() } else { order.clone() };
+        let found = parts.last().map(|part| part::judge_variants(part, &tried_here, min_evidence));
+        let found = found.and_then(|it| it.into_iter().next()).unwrap_or_default();
         let mut tuned = Self {
             base: base.to_owned(),
             policy: policy.to_owned(),
@@ -217,10 +202,6 @@ impl Tuned {
             split: split.by,
             chosen: points.first().map(|it| it.set.clone()).unwrap_or_default(),
             parts: points.first().map(|it| it.parts.clone()).unwrap_or_default(),
-            by_project: is_turned.then(|| TunePart::new(&in_turn)),
-            held_out_blocks: part::parts_by_project_and_time(&judged),
-            by_project_blocks: part::parts_by_project_and_time(&in_turn),
-            cautions: part::too_few_blocks_cautions(&judged),
             prompt_tokens_max: sessions.iter().map(|it| it.base.sums.main.prompt_max).max().unwrap_or(0),
             never_fired,
             goal: tried.goal.has_objectives().then(|| search.goal_result(&order, &points)).flatten(),
@@ -229,12 +210,12 @@ impl Tuned {
             ..Self::default()
         };
         let all_idle = !tried.stages.is_empty() && tuned.never_fired.len() == tried.stages.len();
-        tuned.set_recommendation(all_idle, [sessions.len(), split.n_held_out()], &judged);
+        tuned.set_recommendation(all_idle, [sessions.len(), split.n_held_out()], found);
         tuned
     }
 
     /// Takes what the goal, or else the rule of costs, says of the best variant; `n` is how many sessions there are, and how many are held out.
-    fn set_recommendation(&mut self, is_all_idle: bool, n: [usize; 2], judged: &[SessionUnderVariant<'_>]) {
+    fn set_recommendation(&mut self, is_all_idle: bool, n: [usize; 2], found: Lever) {
         let reason = if let Some(goal) = &self.goal {
             (self.word, self.word_rests_on) = (Some(goal.word), Some(goal.why.clone()));
             (goal.word != Word::Do).then(|| Reason { why: WhyNot::Word, text: goal.why.clone() })
@@ -242,13 +223,14 @@ impl Tuned {
             if let [own, out] = self.parts.as_slice() {
                 self.optimism = own.spread.zip(out.spread).map(|(own, out)| out.change - own.change);
             }
-            let found = part::judge_variant(judged, self.min_evidence).unwrap_or_default();
-            let reason = self.why_nothing_chosen(is_all_idle).or_else(|| match self.parts.as_slice() {
-                [_, out] => self.reason_to_reject_choice(out),
-                _ => Some(self.too_few_sessions_reason(n[0], n[1])),
-            });
-            let reason = reason.or_else(|| verdict::reason_unless_word_is_do(&found));
-            (self.word, self.word_rests_on) = verdict::advice_and_basis(found, reason.as_ref());
+            (self.word, self.word_rests_on) = (found.word, found.verdict_sentence());
+            let too_few = || (self.parts.len() < 2).then(|| self.too_few_sessions_reason(n[0], n[1]));
+            let reason = self.why_nothing_chosen(is_all_idle).or_else(too_few);
+            let name = variant_name(&self.chosen);
+            let reason = reason.or_else(|| verdict::reason_unless_word_is_do(&found, &name));
+            if let Some(part) = self.parts.last_mut() {
+                part.take_judgement(&found);
+            }
             reason
         };
         self.is_recommended = reason.is_none();
@@ -288,33 +270,9 @@ fn variants_by_cost(points: &[TunedPoint], min_evidence: f64) -> Vec<usize> {
 }
 
 /// Returns a variant's results on all sessions.
-pub fn variant_on_all_sessions(sessions: &[TunedSession], nth: usize) -> TunePart {
-    TunePart::new(&SessionUnderVariant::under_variant(&sessions.iter().listed(), nth))
-}
-
-/// Puts the sessions of each project under what is chosen without it; where nothing is, under the base.
-fn hold_out_each_project<'s>(
-    sessions: &[&'s TunedSession],
-    n_variants: usize,
-    floor: f64,
-) -> Vec<SessionUnderVariant<'s>> {
-    let of_project = |project: &str| {
-        let (own, others): (Vec<_>, Vec<_>) = sessions.iter().partition(|it| it.project == project);
-        let nth = cheapest_safe_variant(&others, n_variants, floor);
-        own.into_iter().map(move |session| SessionUnderVariant { session, nth }).listed()
-    };
-    distinct_projects(sessions).into_iter().flat_map(of_project).listed()
-}
-
-/// Returns the variant that some sessions choose: the cheapest of those that cost less than the base and are certain to keep enough evidence.
-fn cheapest_safe_variant(sessions: &[&TunedSession], n_variants: usize, min_evidence: f64) -> Option<usize> {
-    let change =
-        |nth| Some((part::cost_change_share(&SessionUnderVariant::under_variant(sessions, nth))?, nth));
-    let mut cheaper: Vec<(f64, usize)> = (0..n_variants).filter_map(change).filter(|it| it.0 < 0.0).listed();
-    cheaper.order_by(|one, other| one.0.total_cmp(&other.0));
-    let keeps =
-        |nth| TunePart::new(&SessionUnderVariant::under_variant(sessions, nth)).surely_keeps(min_evidence);
-    cheaper.into_iter().map(|it| it.1).find(|nth| keeps(*nth))
+pub fn variant_on_all_sessions(sessions: &[TunedSession], nth: usize, min_evidence: f64) -> TunePart {
+    let n_variants = sessions.first().map_or(0, |it| it.variants.len());
+    TunePart::of_variants(&sessions.iter().listed(), n_variants, min_evidence).swap_remove(nth)
 }
 
 /// Returns the projects of sessions, sorted.

@@ -1,8 +1,8 @@
 //! A table's answer in words: which policy to take, why, and how far to trust it.
 
 use super::advise::AgentAdvice;
-use super::decide::SessionEffect;
 use super::decide::beside::{ComparedSession, judge_compared_sessions};
+use super::decide::{SessionEffect, too_few_loads};
 use super::lever::{Lever, Word};
 use super::names::names_without_folders;
 use super::notes::EstimatedRequests;
@@ -392,10 +392,14 @@ impl Verdict {
         words + &estimated.map_or_else(String::new, |it| format!(" {it}"))
     }
 
-    /// Says which word the rule gives the cheapest, after a space; nothing where it gives none.
+    /// Says which word the rule gives the cheapest, after a space; where it gives none, that loads are too few.
     pub(super) fn advice_text(&self, best: &PolicyChoice) -> String {
-        let both = best.word.zip(best.why.as_ref()).filter(|_| self.knows_evidence);
-        both.map_or_else(String::new, |(word, why)| format!(" The word for it is “{}”: {why}.", word.text()))
+        let too_few = too_few_loads(self.scenarios, "scenario").filter(|_| self.scenarios > 1);
+        match (best.word.zip(best.why.as_ref()).filter(|_| self.knows_evidence), too_few) {
+            (Some((word, why)), _) => format!(" The word for it is “{}”: {why}.", word.text()),
+            (None, Some(few)) if best.change.is_some() => format!(" {few}."),
+            _ => String::new(),
+        }
     }
 
     /// Says what recorded compactions make of the number, after a space; nothing where none is avoided.

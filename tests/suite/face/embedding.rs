@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use crate::support::*;
 
-/// Where the crate is made and built, again in the same place, so that both builds share what does not depend on features.
+/// Where the crate is made and built, again in the same place.
 const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/new-crate");
 
 /// The processor seconds of programs that this one has waited for, if the system tells.
@@ -23,22 +23,16 @@ fn block<'t>(readme: &'t str, first: &str) -> &'t str {
     rest.split_once("```").unwrap().0
 }
 
-/// Writes the crate: the README's dependency, from here, with these features or all of them.
-fn make(features: Option<&str>) {
+/// Writes the crate: the README's dependency, from here.
+fn make() {
     let here = root();
     let read = |path: &str| fs::read_to_string(here.join(path)).unwrap();
     let readme = read("README.md");
     let dependency = block(&readme, "toml Cargo.toml");
     assert_eq!(dependency.trim().lines().count(), 2, "the README promises two lines");
     let dependency = dependency.replace("\"../ctxsim\"", &format!("{:?}", here.display().to_string()));
-    let with = features.map_or("", |_| ", default-features = false, features = [\"bundled\"]");
-    assert!(dependency.contains(", default-features = false, features = [\"bundled\"]"), "{dependency}");
-    let dependency = dependency.replace(", default-features = false, features = [\"bundled\"]", with);
     let testing = dependency.replace("[dependencies]", "[dev-dependencies]");
-    let testing = match features {
-        Some(_) => testing.replace("[\"bundled\"]", "[\"bundled\", \"testing\"]"),
-        None => testing,
-    };
+    let testing = testing.replace("[\"bundled\"]", "[\"bundled\", \"testing\"]");
     let insta = "insta = { version = \"1\", default-features = false }";
     let head = "[package]\nname = \"agent\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
     let manifest = format!("{head}\n{dependency}\n{testing}{insta}\n");
@@ -69,16 +63,17 @@ fn cargo(args: &[&str], insta: &str) -> String {
     said
 }
 
-/// Builds the crate, runs its example, and tests it twice: the second time against the snapshots of the first.
-fn embeds(features: Option<&str>) {
-    let name = features.unwrap_or("default");
-    make(features);
+/// With all features the library is what every other test of this program is built with.
+#[test]
+#[ignore = "slow: .ci/run runs it"]
+fn a_new_crate_with_two_lines_of_cargo_runs_the_readme_s_example_and_a_snapshot_test() {
+    make();
     let before = processor_seconds();
     cargo(&["build"], "no");
     let built = processor_seconds();
     if let (Some(before), Some(built)) = (before, built) {
         // Not `eprintln`, which a test that passes keeps to itself: what a build costs is read in the log.
-        let said = format!("a new crate with the features {name}: {:.0} processor seconds\n", built - before);
+        let said = format!("a new crate: {:.0} processor seconds\n", built - before);
         io::stderr().write_all(said.as_bytes()).unwrap();
     }
     cargo(&["run"], "no");
@@ -87,11 +82,4 @@ fn embeds(features: Option<&str>) {
     assert!(!kept.is_empty(), "the test has kept its numbers");
     let said = cargo(&["test"], "no");
     assert!(said.contains("test result: ok. 1 passed"), "{said}");
-}
-
-#[test]
-#[ignore = "slow: .ci/run runs it"]
-fn a_new_crate_with_two_lines_of_cargo_runs_the_readme_s_example_and_a_snapshot_test() {
-    embeds(Some("bundled"));
-    embeds(None);
 }

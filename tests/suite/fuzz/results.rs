@@ -93,7 +93,7 @@ pub(super) fn ratchet(bytes: &[u8]) {
         over: None,
         value: Some(0.5),
         interval: None,
-        is_change: false,
+        allowed: None,
         is_better_higher: Some(false),
         bound: "below 1".to_owned(),
         holds: true,

@@ -119,16 +119,17 @@ fn an_item_that_is_larger_than_any_request_is_an_error_of_what_makes_it_so() {
 }
 
 #[test]
-#[ignore = "slow: .ci/run runs it"]
 fn a_recording_with_more_tools_than_can_be_told_apart_is_refused() {
-    let call = |it: usize| {
-        let call = format!(r#"{{"id":"c{it}","function":{{"name":"tool_{it}","arguments":"{{}}"}}}}"#);
-        format!(r#"{{"role":"assistant","content":"","tool_calls":[{call}]}}"#)
+    let call =
+        |it: usize| format!(r#"{{"id":"c{it}","function":{{"name":"tool_{it}","arguments":"{{}}"}}}}"#);
+    let line = |nth: usize| {
+        let calls = (nth * 1_024..(nth + 1) * 1_024).map(call).collect::<Vec<_>>().join(",");
+        format!(r#"{{"role":"assistant","content":"","tool_calls":[{calls}]}}"#)
     };
-    let text: Vec<String> = (0..65_536).map(call).collect();
+    let text: Vec<String> = (0..64).map(line).collect();
 
     assert_eq!(problems(&text.join("\n"))[0].code.name(), "tools-too-many");
-    assert!(import(&text[..100].join("\n"), "test", &Assume::default(), &[]).is_ok());
+    assert!(import(&text[0], "test", &Assume::default(), &[]).is_ok());
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use ctxsim::measure::assumed::{Assumed, AssumedChanges, AssumedCost, AssumedReach};
-use ctxsim::measure::limits::{RatioSample, for_later, ratio_limits};
+use ctxsim::measure::limits::{RatioSample, ratio_interval_for_later};
 use ctxsim::quantity::Amount;
 use ctxsim::rng::{Draw, Seed};
 
@@ -66,8 +66,7 @@ impl Recipe {
 
     /// Draws a folder, and returns the interval of its change for later sessions.
     fn interval(self, draw: &mut Draw) -> [f64; 2] {
-        let limits = ratio_limits(&self.samples(draw), AssumedReach::default());
-        for_later(&limits).and_then(|it| it.interval).unwrap()
+        ratio_interval_for_later(&self.samples(draw), AssumedReach::default()).unwrap()
     }
 
     fn holds(self, draw: &mut Draw) -> bool {
@@ -165,11 +164,10 @@ fn an_interval_for_later_sessions_holds_the_truth_where_what_is_assumed_may_be_w
         let samples = recipe.samples(draw);
         let (own, base) = samples.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.pair.0, sum.1 + it.pair.1));
         let reach = assumed_cost(own, &of).reach_from(&assumed_cost(base, &Vec::new()));
-        let limits = ratio_limits(&samples, reach);
         let truth = (1.0 + recipe.change) * (1.0 + drawn(&of, draw)) - 1.0;
         let holds = |it: Option<[f64; 2]>| it.is_some_and(|it| it[0] <= truth && truth <= it[1]);
-        all.add(holds(for_later(&limits).and_then(|it| it.interval)));
-        as_declared.add(holds(for_later(&limits).and_then(|it| it.as_declared)));
+        all.add(holds(ratio_interval_for_later(&samples, reach)));
+        as_declared.add(holds(ratio_interval_for_later(&samples, AssumedReach::default())));
     }
     let [all, as_declared] = [all, as_declared].map(|it| it.share() * 100.0);
     let table = format!(

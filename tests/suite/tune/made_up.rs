@@ -42,7 +42,7 @@ impl Found {
 
     /// Returns what each variant comes to over all folders.
     fn truth(&self) -> Vec<TunePart> {
-        (0..self.n_variants).map(|nth| variant_on_all_sessions(&self.sessions, nth)).collect()
+        (0..self.n_variants).map(|nth| variant_on_all_sessions(&self.sessions, nth, FLOOR)).collect()
     }
 }
 

@@ -165,13 +165,13 @@ impl<'a> SessionsToAdviseOn<'a> {
 }
 
 /// Says that nobody who is asked for has a session, and who has.
-pub(super) fn no_session_of_owner_error(sessions: &[PlayedSession], owner: &OwnerFilter) -> Error {
+pub(super) fn no_session_of_owner_error<'s>(
+    folders: impl Iterator<Item = &'s String>,
+    owner: &OwnerFilter,
+) -> Error {
     let (asked, known): (&str, Vec<&str>) = match (&owner.project, &owner.user) {
-        (Some(project), _) => (project, distinct(sessions.iter().map(|it| it.seen.project.as_str()))),
-        (None, user) => (
-            user.as_deref().unwrap_or_default(),
-            distinct(sessions.iter().map(|it| user_of(&it.seen.project))),
-        ),
+        (Some(project), _) => (project, distinct(folders.map(String::as_str))),
+        (None, user) => (user.as_deref().unwrap_or_default(), distinct(folders.map(|it| user_of(it)))),
     };
     let known = known.into_iter().filter(|it| !it.is_empty()).listed();
     let option = if owner.project.is_some() { "--project" } else { "--user" };

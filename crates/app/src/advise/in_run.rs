@@ -4,7 +4,7 @@ use crate::prelude::*;
 
 use super::agents::Agent;
 use super::in_force::SettingPolicies;
-use super::play::{load_with_billed_cache, log_data};
+use super::play::log_data;
 use ctxsim_input::policy::Builtin;
 
 /// The settings that a run plays.
@@ -40,17 +40,25 @@ impl RunSettings {
         Ok(Self { catalog: catalog.clone(), agents })
     }
 
-    /// Returns a load as the run plays it: under the first policy, the settings of its agent and what knows the future, from the cache that its
-    /// bill shows; `None` where its agent has no settings.
-    pub(crate) fn applied_to(&self, load: &Load) -> Option<Load> {
+    fn agent_of_load(&self, load: &Load) -> Option<(&AgentInRun, bool)> {
         let seen = log_data(load)?;
         let found = self.agents.iter().find(|it| it.agent.matches_log(seen.format, &seen.model))?;
-        let own = &found.by_lane[usize::from(seen.is_of_agent)];
+        Some((found, seen.is_of_agent))
+    }
+
+    /// Returns the name of the agent of a load.
+    pub(crate) fn agent_name(&self, load: &Load) -> Option<&'static str> {
+        self.agent_of_load(load).map(|it| it.0.agent.name.as_str())
+    }
+
+    /// Returns a load under the first policy, the settings of its agent and what knows the future; `None` where its agent has no settings.
+    pub(crate) fn applied_to(&self, load: &Load) -> Option<Load> {
+        let (found, is_sub_agent) = self.agent_of_load(load)?;
+        let own = &found.by_lane[usize::from(is_sub_agent)];
         let looks_ahead = |it: &&Arc<Policy>| it.code.as_ref().is_some_and(Builtin::looks_ahead);
         let oracles = load.policies.iter().skip(1).filter(looks_ahead);
         let policies = load.policies.iter().take(1).chain(own).chain(oracles).cloned().listed();
-        let billed = load_with_billed_cache(load).unwrap_or_else(|| load.clone());
-        (!own.is_empty()).then_some(Load { policies, ..billed })
+        (!own.is_empty()).then(|| Load { policies, ..load.clone() })
     }
 
     /// Returns what each setting is called for a reader.

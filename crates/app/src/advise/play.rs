@@ -173,7 +173,7 @@ pub(crate) fn play_load_with_menu(
 
 /// Returns a load whose first request finds in the cache what its bill says that it found, and whose messages are written anew where bills say
 /// so and nothing else does; `None` where that is not known.
-pub(super) fn load_with_billed_cache(load: &Load) -> Option<Load> {
+pub(crate) fn load_with_billed_cache(load: &Load) -> Option<Load> {
     let timeline = load.timeline().filter(|_| load.counts.iter().all(Option::is_none))?;
     let mut billed = timeline.begun_as_billed()?;
     if let Some(profile) = load.profiles.first() {

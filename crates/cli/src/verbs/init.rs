@@ -9,6 +9,7 @@ use ctxsim_report::made::VERSION;
 
 use crate::output::RemovedUnlessKept;
 use crate::verbs::check;
+use crate::verbs::compare::own_input_names;
 
 /// The files to write, with their texts.
 const CONFIG: (&str, &str) = ("ctxsim.toml", include_str!("init/ctxsim.toml"));
@@ -114,26 +115,22 @@ fn quoted_in_toml(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// Writes the files a repository needs for its first check.
+/// Writes the files a repository needs for its first check: on the policies and the sessions that are there, else on examples.
 fn write_repository_files(catalog: &Catalog, sessions_folder: Option<&Path>) -> Result<()> {
-    let (scenario, evidence, prompt) = match sessions_folder {
-        Some(folder) => (folder.display().to_string(), "0.5", "\"0.9 window\""),
-        None => ("example".to_owned(), "0.8", "60_000"),
-    };
+    let found = if sessions_folder.is_none() { find_sessions_folder(catalog) } else { None };
+    let sessions_folder = sessions_folder.or(found.as_deref());
+    let scenario = sessions_folder.map_or("example".to_owned(), |it| it.display().to_string());
     if sessions_folder.is_some() {
         // A wrong path must leave nothing behind.
         for found in catalog.search_scenarios(&scenario)?.found {
             catalog.scenario(&found.name)?;
         }
     }
-    // The path comes last: it may hold one of the other words.
-    let suite = SUITE.1.replace("EVIDENCE", evidence).replace("PROMPT", prompt);
-    let suite = suite.replace("MODELS", if sessions_folder.is_some() { OWN_MODELS } else { "" });
-    let suite = suite.replace("\"SCENARIO\"", &quoted_in_toml(&scenario));
     let profile = catalog.shipped_inputs().profile(PROFILE)?.spec;
     // A project that has inputs keeps its configuration.
     let is_configured = Path::new(CONFIG.0).symlink_metadata().is_ok();
-    let folder = catalog.user_folders().first().map_or(Path::new(FOLDER), PathBuf::as_path);
+    let here = Path::new(InputKind::Policy.folder_name()).is_dir().then_some(Path::new(""));
+    let folder = catalog.user_folders().first().map(PathBuf::as_path).or(here).unwrap_or(Path::new(FOLDER));
     // Whoever wrote the configuration need not be who writes beside it now.
     let is_below = folder.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
     if is_configured && (catalog.user_folders().is_empty() || !is_below) {
@@ -141,18 +138,39 @@ fn write_repository_files(catalog: &Catalog, sessions_folder: Option<&Path>) -> 
         let message = "its first folder of inputs is not below this one";
         return Err(error_at(Code("init-exists"), CONFIG.0, message, help));
     }
+    let own = match here.filter(|_| !is_configured) {
+        Some(_) => own_input_names(&catalog.clone().with_folder(Path::new("."))?, InputKind::Policy),
+        None => own_input_names(catalog, InputKind::Policy),
+    };
+    let suite = suite_text(&own, sessions_folder.is_some(), &scenario);
     let suite_at = folder.join(SUITE.0);
     let mut files: Vec<(PathBuf, String)> = Vec::new();
+    let mut made: Vec<[String; 2]> = Vec::new();
+    let mut add = |path: PathBuf, text: String, why: String| {
+        made.extend((!why.is_empty()).then(|| [path.display().to_string(), why]));
+        files.push((path, text));
+    };
     if !is_configured {
+        let named = if folder == Path::new("") { "." } else { FOLDER };
         let config = CONFIG.1.replace("VERSION", VERSION).replace("PRICES", &profile.as_of);
-        files.push((CONFIG.0.into(), config));
+        let config = config.replace("[\"ctx\"]", &format!("[\"{named}\"]"));
+        let why = "where your inputs are, and the version and prices that numbers are accepted under";
+        add(CONFIG.0.into(), config, why.to_owned());
     }
-    files.push((folder.join(POLICY.0), POLICY.1.to_owned()));
-    files.push((suite_at.clone(), suite.clone()));
+    if own.is_empty() {
+        let why = "a policy to change: it clears old tool results above 40,000 tokens";
+        add(folder.join(POLICY.0), POLICY.1.to_owned(), why.to_owned());
+    }
+    let on =
+        if sessions_folder.is_some() { scenario.as_str() } else { "an example, until you have sessions" };
+    let whose = if own.is_empty() { "that policy".to_owned() } else { listed(&own) };
+    let why = format!("what `check` runs: {whose} against keeping everything, on {on}");
+    add(suite_at.clone(), suite.clone(), why);
     if sessions_folder.is_none() {
-        files.push((folder.join(SCENARIO.0), SCENARIO.1.to_owned()));
+        add(folder.join(SCENARIO.0), SCENARIO.1.to_owned(), String::new());
     }
-    files.push((WORKFLOW.0.into(), WORKFLOW.1.to_owned()));
+    let why = "`check` and `compare` on each pull request";
+    add(WORKFLOW.0.into(), WORKFLOW.1.to_owned(), why.to_owned());
     // Another suite's snapshots may be there already.
     files.extend((!Path::new(IGNORED.0).exists()).then(|| (PathBuf::from(IGNORED.0), IGNORED.1.to_owned())));
     let paths: Vec<&Path> = files.iter().map(|it| it.0.as_path()).listed();
@@ -169,22 +187,74 @@ fn write_repository_files(catalog: &Catalog, sessions_folder: Option<&Path>) -> 
         checked = check::bless_suite(&catalog.reopen_in(Path::new(""))?, "mine")?;
     }
     begun.keep();
-    let mut text = String::from("Wrote:\n");
-    files.iter().for_each(|(path, _)| text += &format!("  {}\n", path.display()));
-    text += &format!("  snapshots/ ({})\n", counted(checked.snapshots.len(), "snapshot"));
+    let (n_guards, n_snapshots) = (checked.verdicts.len(), checked.snapshots.len());
+    let why = format!("the numbers that `check` compares: {}", counted(n_snapshots, "snapshot"));
+    made.push(["snapshots/".to_owned(), why]);
+    let width = made.iter().map(|it| it[0].chars().count()).max().unwrap_or_default();
+    let mut text = format!("`ctxsim check` passes: {}. Wrote:\n", counted(n_guards, "guard check"));
+    made.iter().for_each(|[path, why]| text += &format!("  {path:width$}  {why}\n"));
     if !unmet.is_empty() {
         let at = suite_at.display();
-        text += &format!("\nThese guards fail on your sessions today, so they are comments in {at}:\n");
+        text += &format!("\nThese guards fail today, so they are comments in {at}:\n");
     }
     unmet.iter().for_each(|it| text += &format!("  {it}\n"));
+    let candidate = own.first().map_or("mine", String::as_str);
     text += "\nNext:\n  ctxsim check\n";
-    text += &format!("  ctxsim compare --base identity --candidate mine --scenario {}\n", quoted(&scenario));
+    text += &format!(
+        "  ctxsim compare --base identity --candidate {} --scenario {}\n",
+        quoted(candidate),
+        quoted(&scenario)
+    );
     output::print_text(&text)
 }
 
+/// Returns the first folder here that has recorded sessions.
+fn find_sessions_folder(catalog: &Catalog) -> Option<PathBuf> {
+    let is_log = |path: &Path| path.extension().is_some_and(|it| it == "jsonl");
+    let entries = |path: &Path| path.read_dir().into_iter().flatten().filter_map(|it| Some(it.ok()?.path()));
+    let mut folders = entries(Path::new(".")).filter(|it| it.is_dir()).listed();
+    folders.sort();
+    let is_of_sessions = |folder: &PathBuf| {
+        let found = || catalog.search_scenarios(&folder.display().to_string()).ok();
+        entries(folder).any(|it| is_log(&it))
+            && found().is_some_and(|it| it.found.iter().any(|it| catalog.scenario(&it.name).is_ok()))
+    };
+    let named = folders.into_iter().filter_map(|it| Some(it.strip_prefix(".").ok()?.to_owned()));
+    named.filter(|it| !it.to_string_lossy().starts_with('.')).find(is_of_sessions)
+}
+
+/// Returns the suite of policies, or of the one that is written, on what is there.
+fn suite_text(own: &[String], are_sessions: bool, scenario: &str) -> String {
+    let (evidence, prompt) = if are_sessions { ("0.5", "\"0.9 window\"") } else { ("0.8", "60_000") };
+    let suite = SUITE.1.replace("EVIDENCE", evidence).replace("PROMPT", prompt);
+    let suite = suite.replace("MODELS", if are_sessions { OWN_MODELS } else { "" });
+    let mut parts = suite.split(GUARD);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    // The first guard is on a stage of the policy that is written.
+    let guards = parts.skip(usize::from(!own.is_empty())).listed();
+    let names = if own.is_empty() {
+        vec!["\"mine\"".to_owned()]
+    } else {
+        own.iter().map(|it| quoted_in_toml(it)).listed()
+    };
+    text = text.replace("\"identity\", \"mine\"", &format!("\"identity\", {}", names.join(", ")));
+    for name in &names {
+        for guard in &guards {
+            let of =
+                if names.len() > 1 { format!(" ({})\"", name.trim_matches('"')) } else { "\"".to_owned() };
+            let guard = guard.replace("policy = \"mine\"", &format!("policy = {name}"));
+            text += &format!("{GUARD}{}", guard.replacen(".\"", &format!(".{of}"), 1));
+        }
+    }
+    // The path comes last: it may hold one of the other words.
+    text.replace("\"SCENARIO\"", &quoted_in_toml(scenario))
+}
+
+/// What a guard of a suite begins with.
+const GUARD: &str = "\n[[guards]]\n";
+
 /// Makes comments of the guards of a suite that do not hold, each below what was found.
 fn comment_out_unmet_guards(suite_text: &str, unmet: &[GuardVerdict]) -> String {
-    const GUARD: &str = "\n[[guards]]\n";
     let mut parts = suite_text.split(GUARD);
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {

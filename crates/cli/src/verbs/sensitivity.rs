@@ -51,8 +51,8 @@ const DEFAULT_SUITE: &str = "sensitivity";
 pub(super) fn write_sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Result<()> {
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
-    let suite = args.suite.suite.clone().unwrap_or_else(|| DEFAULT_SUITE.to_owned());
-    let comparison = Comparison { suite: Some(suite), ..comparison };
+    let suite = args.suite.suite.clone();
+    let comparison = Comparison { suite, default_suite: Some(DEFAULT_SUITE), ..comparison };
     let plan = Plan::new(catalog, &comparison)?;
     args.shown.check_output_paths(catalog.files_read())?;
     let found = run_with_progress(SIMULATES, |it| plan.sensitivity_to_profiles(args.what.threads(), it))?;

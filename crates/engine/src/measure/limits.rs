@@ -18,9 +18,6 @@ use super::student;
 use ctxsim_base::list::Listed as _;
 use ctxsim_input::profile::calendar::{DAY_MS, date_of, date_text};
 
-/// With fewer blocks than these, reports say that how they differ is mostly assumed.
-pub const BLOCKS_MIN: usize = 4;
-
 /// The places of the grid over a deviation, from none to four times that of the prior.
 const GRID: i32 = 60;
 const GRID_TO: f64 = 4.0;
@@ -110,9 +107,6 @@ pub struct Limit {
     pub blocks: usize,
     /// The 95% interval of the ratio less 1; `None` for a single session.
     pub interval: Option<[f64; 2]>,
-    /// The same with everything that is assumed as declared, where anything is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub as_declared: Option<[f64; 2]>,
     /// The standard deviation of what blocks add to the ratio, as estimated; 0 over sessions.
     pub deviation: f64,
 }
@@ -123,13 +117,6 @@ pub struct SampleBlock<'a, 's> {
     /// Its name: the project, or the time.
     pub name: String,
     pub samples: Vec<&'a RatioSample<'s>>,
-}
-
-impl SampleBlock<'_, '_> {
-    /// Returns the sum of its pairs.
-    pub fn pair(&self) -> (f64, f64) {
-        sum_of_pairs(self.samples.iter().map(|it| it.pair))
-    }
 }
 
 /// Returns the limits of a ratio of which what is assumed reaches so far: over sessions alone, over blocks of time where times are known, and
@@ -193,25 +180,13 @@ impl Limit {
         more: f64,
         assumed: AssumedReach,
     ) -> Self {
-        let declared = AssumedReach::default();
         Self {
             over,
             blocks: if over == Over::Sessions { samples.len() } else { parted(over, samples).len() },
             interval: estimate.map(|it| it.interval(more, assumed)),
-            as_declared: estimate.filter(|_| assumed.is_some()).map(|it| it.interval(more, declared)),
             deviation: estimate.map_or(0.0, |it| rounded(it.deviation)),
         }
     }
-}
-
-/// Returns the limit for later sessions of the same mix: over blocks of time where times are known, else over sessions.
-pub fn for_later(limits: &[Limit]) -> Option<&Limit> {
-    limits.iter().rfind(|it| it.over != Over::Projects)
-}
-
-/// Returns its interval.
-pub fn interval_for_later(limits: &[Limit]) -> Option<[f64; 2]> {
-    for_later(limits)?.interval
 }
 
 /// Returns the unit of time whose blocks are drawn anew: the longest of which there are several, else days; none where a time is unknown.
@@ -423,7 +398,7 @@ mod tests {
         let reach = |it: &Limit| it.interval.map_or(0.0, |it| it[1] - it[0]);
         assert_eq!((months.over, months.blocks, projects.blocks), (Over::Months, 4, 2));
         assert!(reach(&sessions) < reach(&months) && reach(&months) < reach(&projects), "more varies");
-        assert_eq!(for_later(&ratio_limits(&samples, AssumedReach::default())), Some(&months));
+        assert_eq!(ratio_interval_for_later(&samples, AssumedReach::default()), months.interval);
         let alone = ratio_limits(&every(0, &own[..1]), AssumedReach::default());
         assert!(alone.iter().all(|it| it.blocks == 1 && it.interval.is_none()), "{alone:?}");
         let same = ratio_limits(&every(31, &[0.9; 4]), AssumedReach::default());

@@ -26,10 +26,23 @@ pub struct Sensitivity {
     pub n_simulations: usize,
     /// The inputs of the break-even points.
     pub asked: Option<Habits>,
-    /// The profile of the model that answered most of the sessions, if it is among these.
-    pub own: Option<usize>,
+    /// The sums that are answered on, each for itself: those of each agent whose settings are compared, else of everything.
+    pub groups: Vec<AnsweredGroup>,
     /// Which recordings take no part, and why; nothing if all do.
     pub skipped: Option<String>,
+}
+
+/// Loads that are answered on together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnsweredGroup {
+    /// What they are.
+    pub title: String,
+    /// Its policies, by their places among all.
+    pub policies: Vec<usize>,
+    /// These policies under every profile.
+    pub grid: SensitivityGrid,
+    /// The profile of the model that answered most of the sessions, if it is among these.
+    pub own: Option<usize>,
 }
 
 /// A profile's part in a comparison.
@@ -294,14 +307,26 @@ impl PriceCell {
 impl SensitivityGrid {
     /// Ranks the policies under every profile.
     pub fn new(load: String, sums: &[Vec<CellSum>]) -> Self {
-        let mut all: Vec<PriceCell> = Vec::with_capacity(sums.iter().map(Vec::len).sum());
-        let mut places: Vec<Range<usize>> = Vec::with_capacity(sums.len());
-        for sums in sums {
+        let row = |sums: &Vec<CellSum>| -> Vec<PriceCell> {
             let first = |nth: usize| sums.first().filter(|_| nth > 0);
-            let from = all.len();
-            all.extend(sums.iter().enumerate().map(|(nth, it)| PriceCell::new(it, first(nth))));
-            rank(&mut all[from..]);
-            places.push(from..all.len());
+            sums.iter().enumerate().map(|(nth, it)| PriceCell::new(it, first(nth))).collect()
+        };
+        Self::from_rows(load, sums.iter().map(row))
+    }
+
+    /// Returns the same of some of the policies.
+    #[must_use]
+    pub fn of_policies(&self, policies: &[usize]) -> Self {
+        let row = |row: &PriceRow| policies.iter().map(|it| row.cells[*it].clone()).collect();
+        Self::from_rows(self.load.clone(), self.rows.iter().map(row))
+    }
+
+    fn from_rows(load: String, rows: impl Iterator<Item = Vec<PriceCell>>) -> Self {
+        let (mut all, mut places) = (Vec::new(), Vec::new());
+        for mut row in rows {
+            rank(&mut row);
+            places.push(all.len()..all.len() + row.len());
+            all.extend(row);
         }
         let of_grid: Arc<[PriceCell]> = all.into();
         let row = |own: Range<usize>| {

@@ -239,8 +239,13 @@ pub(crate) fn describe_expected_saving(lever: &Lever) -> String {
     let kept = or_nothing(describe_evidence_kept(lever), |it| {
         format!(" Prompts still hold {it} of what the agent later needs.")
     });
-    let does = if is_dearer { format!("cost {saved} more") } else { format!("save {saved}") };
-    format!("It should {does} a month ({percents} of what you spend{ends}).{kept}")
+    let does = match (lever.interval.is_some(), is_dearer) {
+        (true, false) => format!("It should save {saved}"),
+        (true, true) => format!("It should cost {saved} more"),
+        (false, false) => format!("In these sessions it saves {saved}"),
+        (false, true) => format!("In these sessions it costs {saved} more"),
+    };
+    format!("{does} a month ({percents} of what you spend{ends}).{kept}")
 }
 
 /// Says how much is kept, and how little it may be.

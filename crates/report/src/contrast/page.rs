@@ -40,8 +40,9 @@ pub fn render_contrasts_page(
     let blocks = |contrast: &Contrast| {
         let table = Block::Table(Grid { title: contrast.describe_subject(), ..contrast.numbers_grid() });
         let subject = is_several.then(|| Block::Text(contrast.describe_subject()));
+        let parts = contrast.cost_parts_grid().map(Block::Table);
         let causes = contrast.cause_blocks().into_iter().map(Block::List);
-        std::iter::once(table).chain(subject).chain(causes).listed()
+        std::iter::once(table).chain(parts).chain(subject).chain(causes).listed()
     };
     let beside_policies =
         Block::list_if_any(&context.changed_inputs_heading(), context.changed_input_lines());
@@ -82,7 +83,14 @@ fn contrast_card(contrast: &Contrast) -> Card {
     let what = format!("{what}with {} instead of {}", contrast.candidate, contrast.base);
     let sure = cost.and_then(relative_interval).map(|ends| format!("95% interval {}%", interval(ends)));
     let tone = cost.map_or(Tone::Plain, |it| tone_of_standing(it.delta.standing));
-    Card { number, what, sure, words: vec![contrast.verdict_sentence()], tone, ..Card::default() }
+    Card {
+        number,
+        what,
+        sure,
+        words: std::iter::once(contrast.verdict_sentence()).chain(contrast.main_causes()).listed(),
+        tone,
+        ..Card::default()
+    }
 }
 
 /// Says what a comparison rests on.

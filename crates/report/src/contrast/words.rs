@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::*;
 use crate::blocks::{Block, ComparedBlock, ListBlock, blocks_to_markdown, draw_blocks};
+use crate::decide::too_few_loads;
 use ctxsim_engine::measure::Standing;
 
 /// The headings of the numbers.
@@ -59,12 +60,49 @@ pub fn contrasts_summary_markdown(contrasts: &[Contrast], context: &ComparisonCo
 
 fn contrasts_blocks(contrasts: &[Contrast], context: &ComparisonContext, shown: Shown) -> Vec<Block> {
     let mut blocks: Vec<Block> = context.loads.iter().map(Block::paragraph).listed();
+    blocks.extend(overall_lines(contrasts).into_iter().map(Block::Answer));
     contrasts.iter().for_each(|contrast| blocks.extend(contrast.to_blocks(shown)));
     blocks.extend(contrasts.is_empty().then(|| Block::Answer(context.explain_no_comparison())));
     let heading = context.changed_inputs_heading() + ":";
     blocks.extend(Block::list_if_any(&heading, context.changed_input_lines()));
     blocks.push(Block::Made(format!("With {}.", context.made.summary_line())));
     blocks
+}
+
+/// Says what the comparisons of a candidate come to together, where there are several: cost, evidence and prompts.
+fn overall_lines(contrasts: &[Contrast]) -> Vec<String> {
+    let line = |(candidate, all): (&String, &Vec<&Contrast>)| {
+        let known = |place: &str| {
+            let numbers = all.iter().filter_map(|it| it.number_at(&format!("totals.{place}")));
+            numbers.map(|it| [it.delta.base, it.delta.candidate]).listed()
+        };
+        let costs = known(metric::COST);
+        let [base, own] = [0, 1].map(|side| costs.iter().map(|it| it[side]).sum::<f64>());
+        let mut changes = costs.iter().map(|it| it[1] / it[0] - 1.0).filter(|it| it.is_finite()).listed();
+        changes.sort_by(f64::total_cmp);
+        let (low, high) = (changes.first()?, changes.last()?);
+        let end = |place, pick: fn(f64, f64) -> f64| {
+            let numbers = known(place);
+            let ends = [0, 1].map(|side| numbers.iter().map(|it| it[side]).reduce(pick));
+            ends[0].zip(ends[1])
+        };
+        let kept = or_nothing(end("evidence_kept", f64::min), |(base, own)| {
+            format!("; evidence kept at least {} ({} before)", percent(own), percent(base))
+        });
+        let prompt = or_nothing(end("prompt_tokens_max", f64::max), |(base, own)| {
+            let [base, own] = [base, own].map(|it| thousands(it as u64));
+            format!("; longest prompt {own} tokens ({base} before)")
+        });
+        Some(format!(
+            "{candidate}, {}: cost {} ({} to {}){kept}{prompt}.",
+            counted(all.len(), "comparison"),
+            signed(own / base - 1.0),
+            signed(*low),
+            signed(*high)
+        ))
+    };
+    let by_candidate = grouped(contrasts.iter().map(|it| (&it.candidate, it)));
+    by_candidate.iter().filter(|it| it.1.len() > 1).filter_map(|(name, all)| line((name, all))).listed()
 }
 
 impl Contrast {
@@ -86,8 +124,11 @@ impl Contrast {
 
     fn to_blocks(&self, shown: Shown) -> Vec<Block> {
         let ([answer, more], numbers) = (self.verdict_and_remarks(), self.numbers_grid());
-        let compared = ComparedBlock { subject: self.describe_subject(), answer, more, numbers };
-        let mut blocks = vec![Block::Compared(compared)];
+        let (subject, causes) = (self.describe_subject(), self.main_causes());
+        let mut blocks = vec![Block::Compared(ComparedBlock { subject, answer, more, causes, numbers })];
+        if !matches!(shown, Shown::Brief(_)) {
+            blocks.extend(self.cost_parts_grid().map(Block::Table));
+        }
         let (causes, mut notes) = (self.cause_blocks(), self.notes.clone());
         let Shown::Brief(n) = shown else {
             let all = causes.into_iter().map(|cause| Block::List(ListBlock { most: None, ..cause })).listed();
@@ -115,15 +156,15 @@ impl Contrast {
         let answer = match cost {
             None => "The costs cannot be compared.".to_owned(),
             Some(it) => {
-                let change = or_nothing(it.delta.relative, |it| format!(" ({})", signed(it)));
+                let sure = self.describe_certainty(it);
+                let change = or_nothing(it.delta.relative, |it| format!(" ({}, {sure})", signed(it)));
                 let (name, doubts) = (&self.candidate, self.trust.doubts_clause());
                 match it.delta.standing {
                     Standing::Better => format!("{name} is cheaper{change}{doubts}."),
                     Standing::Worse | Standing::Differs => format!("{name} costs more{change}{doubts}."),
                     Standing::Same => format!("{name} costs the same."),
                     Standing::WithinNoise => format!(
-                        "Whether {name} is cheaper is not known{change}: the 95% interval contains 0, so other \
-                            sessions may show the opposite{doubts}."
+                        "Whether {name} is cheaper is not known{change}: other sessions may show the opposite{doubts}."
                     ),
                 }
             }
@@ -137,8 +178,11 @@ impl Contrast {
         {
             words += " The order depends on what is assumed.";
         }
-        if let Some((word, why)) = self.word.zip(self.why.as_ref()) {
-            words += &format!(" The word for it is “{}”: {why}.", word.text());
+        let too_few = too_few_loads(self.pairs, "scenario").filter(|_| self.pairs > 1 && !self.are_trials);
+        match (self.word.zip(self.why.as_ref()), too_few) {
+            (Some((word, why)), _) => words += &format!(" The word for it is “{}”: {why}.", word.text()),
+            (None, Some(few)) => words += &format!(" {few}."),
+            (None, None) => {}
         }
         let is_cheaper = cost.is_some_and(|it| it.delta.standing == Standing::Better);
         if let Some(gone) = self.gone_at_extra_turns.filter(|_| is_cheaper) {
@@ -165,6 +209,17 @@ impl Contrast {
         [answer, words]
     }
 
+    /// Says how far a change in cost holds for others: its interval, or what it is of.
+    fn describe_certainty(&self, cost: &ContrastNumber) -> String {
+        match cost.delta.interval.filter(|_| cost.delta.base > 0.0) {
+            Some(ends) => {
+                let [low, high] = ends.map(|it| signed(it / cost.delta.base));
+                format!("95% interval {low} to {high}")
+            }
+            None => counted(self.pairs, if self.are_trials { "trial" } else { "scenario" }),
+        }
+    }
+
     /// Returns the changed stages that did nothing in either policy. New ones are ignored if others did something: they belong
     /// to a different policy.
     fn idle_stages(&self) -> impl Iterator<Item = &StageChange> {
@@ -180,7 +235,6 @@ impl Contrast {
             _ => describe_field_changes(&self.changed),
         };
         let all = [
-            ("Cost difference", self.cost_split_line().into_iter().listed()),
             ("Changes in the policy", changes),
             ("Changed stages", self.stages.iter().map(describe_stage_change).listed()),
             ("Broken prefixes", self.breaks.iter().filter_map(describe_broken_prefixes).listed()),
@@ -195,21 +249,6 @@ impl Contrast {
             ListBlock { heading: heading.to_owned(), lines, most }
         };
         all.map(cause).listed()
-    }
-
-    /// Splits the cost difference.
-    fn cost_split_line(&self) -> Option<String> {
-        let decimals = self.usd_decimals();
-        let total: f64 = self.split.iter().map(|it| it.usd[1] - it.usd[0]).sum();
-        let parts = self.split.iter().map(|it| (it.name, it.usd[1] - it.usd[0]));
-        let seen = parts.filter(|it| fixed(it.1.abs(), decimals) != fixed(0.0, decimals));
-        let parts = seen.map(|(name, usd)| format!("{name} {}", format_signed_usd(usd, decimals))).listed();
-        let bound = self.cost_change_bound.map(|it| it.map(signed)).filter(|[low, high]| low != high);
-        let bound = or_nothing(bound, |ends| {
-            format!("; {} if every assumption erred the same way", ends.join(" to "))
-        });
-        let total = format_signed_usd(total, decimals);
-        (!parts.is_empty()).then(|| format!("{total} USD: {}{bound}", parts.join(", ")))
     }
 
     fn request_change_lines(&self) -> Vec<String> {
@@ -290,7 +329,7 @@ fn standing_name(standing: Standing) -> &'static str {
 }
 
 /// Returns the sign that a difference is written with.
-fn plus_or_minus(difference: f64) -> &'static str {
+pub(super) fn plus_or_minus(difference: f64) -> &'static str {
     if difference < 0.0 { "−" } else { "+" }
 }
 
@@ -301,7 +340,7 @@ pub(crate) fn format_percentage_points(share_difference: f64) -> String {
 }
 
 /// Returns an amount with its sign.
-fn format_signed_usd(usd: f64, decimals: usize) -> String {
+pub(super) fn format_signed_usd(usd: f64, decimals: usize) -> String {
     format!("{}{}", plus_or_minus(usd), fixed(usd.abs(), decimals))
 }
 

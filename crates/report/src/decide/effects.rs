@@ -25,7 +25,9 @@ pub(super) struct UncertainRatio {
 /// What a row does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RowEffect {
-    /// The change in cost; `None` where a session cannot be compared, or there is a single one.
+    /// The change in cost of these sessions; `None` where one of them cannot be compared.
+    pub(super) change: Option<f64>,
+    /// The same with how far it may be off; `None` for a single session, too.
     pub(super) cost: Option<UncertainRatio>,
     /// Whether no session costs anything else.
     pub(super) is_same: bool,
@@ -132,6 +134,7 @@ impl RowEffect {
         let again: Option<f64> = family.sessions.iter().map(|session| session.rows[row_ix].again).sum();
         let moved = Assumed::ALL.map(|assumed| changed.change_at(&base, assumed).map(|end| end - change));
         Self {
+            change: Some(change),
             cost,
             is_same: samples.iter().all(|sample| sample.pair.0 == sample.pair.1),
             moved: moved.to_vec(),

@@ -10,6 +10,8 @@ use ctxsim_engine::measure::student;
 
 /// With fewer sessions, nothing is sure.
 pub const SESSIONS_MIN: usize = 10;
+/// Fewer sessions say nothing of later ones: with four degrees of freedom or less, an interval reaches from nothing to several times the cost.
+pub const SESSIONS_TOLD: usize = 6;
 /// A saving of less of what it concerns is not worth a change, and rare losses would eat it.
 const SAVING_MIN: f64 = 0.02;
 /// What a user decides saves with this probability at least.
@@ -47,27 +49,26 @@ impl<'a> JudgedRow<'a> {
 
     /// Gives the lever its word and its numbers.
     pub(super) fn judge_lever(&self) -> Lever {
-        let RowEffect { kept, again, is_same, .. } = self.effect();
+        let RowEffect { change, kept, again, is_same, .. } = self.effect();
         let lever = Lever {
+            change: *change,
             evidence_kept: kept.as_ref().map(|kept| kept.value),
             evidence_low: self.evidence_kept_low(),
             again: *again,
             ..self.lever().clone()
         };
-        let Some(found) = CostChange::new(self) else {
-            let why = match self.family.sessions.len() {
-                1 => "one session says nothing about others",
-                _ => "a session stops at a limit under one and not under the other, or a price is unknown",
-            };
+        let too_few = too_few_loads(self.family.sessions.len(), "session");
+        let Some(found) = CostChange::new(self).filter(|_| too_few.is_none()) else {
+            let limit = "a session stops at a limit under one and not under the other, or a price is unknown";
+            let why = too_few.unwrap_or_else(|| limit.to_owned());
             let word = (!is_same).then_some(Word::CannotTell);
-            return Lever { word, why: why.to_owned(), ..lever };
+            return Lever { word, why, expected: lever.change, ..lever };
         };
         let (word, why) = match is_same {
             true => (None, "it changes nothing".to_owned()),
             false => choose_word_and_reason(self, &found),
         };
-        let [change, expected] = [found.change, found.expected].map(Some);
-        Lever { word, why, change, interval: Some(found.interval), expected, ..lever }
+        Lever { word, why, interval: Some(found.interval), expected: Some(found.expected), ..lever }
     }
 }
 
@@ -95,6 +96,15 @@ impl CostChange {
             expected: if cost.value < 0.0 { shrunk.min(0.0) } else { cost.value },
             own_high: cost.value + widths[1],
         })
+    }
+}
+
+/// Says that so many loads, each one of what is named, say nothing of others; nothing where they do.
+pub fn too_few_loads(n: usize, one: &str) -> Option<String> {
+    match n {
+        1 => Some(format!("one {one} says nothing about others")),
+        n => (n < SESSIONS_TOLD)
+            .then(|| format!("{n} {one}s say nothing about others: it takes {SESSIONS_TOLD}")),
     }
 }
 

@@ -1,12 +1,10 @@
 //! The answer of a comparison across price lists, which every surface prints: who is cheapest of those that keep enough, and where that turns.
 
-use super::Compared;
-use crate::ALL;
 use crate::names::names_without_folders;
 use crate::prelude::*;
 use crate::verdict::{MIN_EVIDENCE, format_trimmed_percent};
 use ctxsim_engine::measure::floor::Floor;
-use ctxsim_engine::measure::sensitivity::{PriceRow, Sensitivity, TurningPoint};
+use ctxsim_engine::measure::sensitivity::{AnsweredGroup, PriceRow, Sensitivity, TurningPoint};
 use ctxsim_input::profile::price::VariedRate;
 
 /// What a policy must keep to be called the cheapest.
@@ -26,7 +24,7 @@ const TURNS: usize = 2;
 /// Who is cheapest under most price lists on one load, and where that turns.
 pub(super) struct PriceAnswer<'s> {
     comparison: &'s Sensitivity,
-    grid: &'s Compared,
+    pub(super) group: &'s AnsweredGroup,
     /// The policies' names, without folders where they are distinct.
     pub(super) names: Vec<&'s str>,
     /// The policy that is cheapest under most lists.
@@ -55,14 +53,18 @@ pub(super) struct ListAnswer<'s> {
 }
 
 impl<'s> PriceAnswer<'s> {
-    /// Answers on all loads; `None` where no list charges anything.
-    pub(super) fn new(comparison: &'s Sensitivity) -> Option<Self> {
-        let grid = comparison.grids.first()?;
+    /// Answers on each group of loads, unless no list charges anything.
+    pub(super) fn all(comparison: &'s Sensitivity) -> Vec<Self> {
+        comparison.groups.iter().filter_map(|it| Self::new(comparison, it)).listed()
+    }
+
+    fn new(comparison: &'s Sensitivity, group: &'s AnsweredGroup) -> Option<Self> {
+        let grid = &group.grid;
         let winners = grid.rows.iter().map(|row| row.cheapest_keeping(FLOOR)).listed();
         let n_won = |policy: &usize| winners.iter().filter(|it| **it == Some(*policy)).count();
         // Of as many, the first.
-        let best = (0..comparison.policies.len()).rev().max_by_key(n_won).filter(|it| n_won(it) > 0)?;
-        let own = comparison.own.filter(|it| winners[*it].is_some());
+        let best = (0..group.policies.len()).rev().max_by_key(n_won).filter(|it| n_won(it) > 0)?;
+        let own = group.own.filter(|it| winners[*it].is_some());
         let reference = own.or_else(|| winners.iter().position(|it| *it == Some(best)))?;
         let turns = grid.rows[reference].turning_points(FLOOR, &RATES.map(|it| it.0));
         let deciding = turns.first().map_or(VariedRate::CacheRead, |it| it.part);
@@ -80,8 +82,9 @@ impl<'s> PriceAnswer<'s> {
         }
         let key = |it: &ListAnswer<'_>| it.ratio.unwrap_or(f64::INFINITY);
         lists.order_by(|one, other| key(one).total_cmp(&key(other)));
-        let names = names_without_folders(&comparison.policies.iter().map(String::as_str).listed());
-        Some(Self { comparison, grid, names, best, reference, turns, deciding, lists })
+        let policies = group.policies.iter().map(|it| comparison.policies[*it].as_str());
+        let names = names_without_folders(&policies.listed());
+        Some(Self { comparison, group, names, best, reference, turns, deciding, lists })
     }
 
     /// Returns how many lists a policy is cheapest under.
@@ -134,7 +137,7 @@ impl<'s> PriceAnswer<'s> {
         let near = [below, above].into_iter().flatten();
         let near = near.map(|(ratio, name)| format!("{name} at {}", format_three_digits(ratio))).listed();
         let lists = if beyond.is_some() { "nearest lists" } else { "no list goes so far, the nearest" };
-        let own = self.grid.rows[self.reference].cheapest_keeping(FLOOR)?;
+        let own = self.group.grid.rows[self.reference].cheapest_keeping(FLOOR)?;
         let own = text_if(own != self.best, || format!("{} is, and ", self.names[own]));
         Some(format!(
             "Under {}, {own}that turns to {} where {} cost {} than {} of the input price (now {}; {lists}: {}).",
@@ -176,7 +179,7 @@ impl<'s> PriceAnswer<'s> {
     }
 
     fn charging_rows(&self) -> impl Iterator<Item = &'s PriceRow> {
-        self.grid.rows.iter().filter(|it| !it.is_free())
+        self.group.grid.rows.iter().filter(|it| !it.is_free())
     }
 
     /// Returns what the deciding rate pays for.
@@ -184,28 +187,22 @@ impl<'s> PriceAnswer<'s> {
         RATES.iter().find(|it| it.0 == self.deciding).map_or("", |it| it.1)
     }
 
-    /// Returns what it is of.
-    pub(super) fn subject(&self) -> String {
-        match self.grid.load.as_str() {
-            ALL => format!("all {} scenarios", self.comparison.grids.len() - 1),
-            load => load.to_owned(),
-        }
-    }
-
     /// Returns the same for those who read numbers.
     pub(super) fn to_json(&self) -> Value {
         let profiles = &self.comparison.profiles;
+        let policy = |it: usize| self.comparison.policies[self.group.policies[it]].clone();
         let turn = |it: &TurningPoint| {
             let now = profiles[self.reference].ratios[it.part as usize];
             group! {
                 "rate": it.part.name(),
                 "of_input": now.map(|now| now * it.factor),
                 "now": now,
-                "then": self.comparison.policies[it.policy].clone(),
+                "then": policy(it.policy),
             }
         };
         group! {
-            "policy": self.comparison.policies[self.best].clone(),
+            "of": self.group.title.clone(),
+            "policy": policy(self.best),
             "min_evidence": FLOOR.0,
             "cheapest_under": self.n_won(self.best),
             "price_lists": self.lists.len(),

@@ -54,26 +54,23 @@ pub(super) fn lettered_policies(comparison: &Sensitivity) -> Vec<String> {
     named.map(|(letter, policy)| format!("{letter}: {policy}")).listed()
 }
 
-/// Returns the tables of a first look: what each policy saves, and who is cheapest under each price list; of many, only where it is another one.
-pub(super) fn first_grids(answer: &PriceAnswer<'_>, comparison: &Sensitivity) -> Vec<Grid> {
-    let savings = comparison.grids.first().map(|grid| savings_grid(comparison, grid, answer));
+/// Returns the tables of a first look: what each policy saves; and, of a single answer, who is cheapest under each price list; of many, only
+/// where it is another one.
+pub(super) fn first_grids(answer: &PriceAnswer<'_>, is_only: bool) -> Vec<Grid> {
     let is_few = answer.lists.len() <= SHOWN;
     let shown = answer.lists.iter().filter(|it| is_few || it.winner != answer.best).listed();
     let n_more = shown.len().saturating_sub(SHOWN);
-    let lists = lists_grid(
-        answer,
-        if is_few { EACH } else { "Where another one is the cheapest" },
-        &shown[..shown.len() - n_more],
-    );
-    let lists = lists.map(|it| it.leaving_out(n_more, "--details shows all price lists"));
-    savings.into_iter().chain(lists).map(|grid| grid.leaving(&LEAVING)).listed()
+    let what = if is_few { EACH } else { "Where another one is the cheapest" };
+    let lists = is_only.then(|| lists_grid(answer, what, &shown[..shown.len() - n_more])).flatten();
+    let lists = lists.map(|it| it.leaving_out(n_more, "--details"));
+    std::iter::once(savings_grid(answer)).chain(lists).map(|grid| grid.leaving(&LEAVING)).listed()
 }
 
 /// Returns every other table, what their columns mean below them: every price list, the costs on every load, and break-even points.
-pub(super) fn detail_grids(answer: Option<&PriceAnswer<'_>>, comparison: &Sensitivity) -> Vec<Grid> {
-    let all = answer.and_then(|it| lists_grid(it, EACH, &it.lists.iter().listed()));
+pub(super) fn detail_grids(answers: &[PriceAnswer<'_>], comparison: &Sensitivity) -> Vec<Grid> {
+    let all = answers.iter().filter_map(|it| lists_grid(it, EACH, &it.lists.iter().listed()));
     let costs = comparison.grids.iter().map(|grid| costs_grid(comparison, grid));
-    let grids = all.into_iter().chain(costs).chain(break_even_grid(comparison));
+    let grids = all.chain(costs).chain(break_even_grid(comparison));
     grids.map(|grid| Grid { more: column_legend(&grid), ..grid.leaving(&LEAVING) }).listed()
 }
 
@@ -91,15 +88,8 @@ fn lists_grid(answer: &PriceAnswer<'_>, what: &str, lists: &[&ListAnswer<'_>]) -
         ("Δ cost", &|it| if it.winner == 0 { NONE.to_owned() } else { signed(it.change) }),
         ("staying costs", &|it| it.loss.map_or_else(|| answer.below_floor(), signed)),
     ];
-    let title = format!("{what} · {}", answer.subject());
+    let title = format!("{what} · {}", answer.group.title);
     (!lists.is_empty()).then(|| Grid::from_columns(title, 1, lists, &columns).with(CellKind::Name, &[2]))
-}
-
-fn grid_title(sensitivity: &Sensitivity, grid: &Compared, what: &str) -> String {
-    match grid.load.as_str() {
-        ALL => format!("{what} · all {} scenarios", sensitivity.grids.len() - 1),
-        load => format!("{what} · {load}"),
-    }
 }
 
 fn costs_grid(sensitivity: &Sensitivity, grid: &Compared) -> Grid {
@@ -120,7 +110,11 @@ fn costs_grid(sensitivity: &Sensitivity, grid: &Compared) -> Grid {
         }));
         line
     });
-    Grid::new(grid_title(sensitivity, grid, "Cost in USD"), 1, &columns, rows)
+    let load = match grid.load.as_str() {
+        ALL => format!("all {} scenarios", sensitivity.grids.len() - 1),
+        load => load.to_owned(),
+    };
+    Grid::new(format!("Cost in USD · {load}"), 1, &columns, rows)
 }
 
 fn break_even_grid(sensitivity: &Sensitivity) -> Option<Grid> {
@@ -214,7 +208,8 @@ pub(super) fn comparison_notes(comparison: &Sensitivity, is_detailed: bool) -> V
 }
 
 /// Returns a line for each policy.
-fn savings_grid(sensitivity: &Sensitivity, grid: &Compared, answer: &PriceAnswer<'_>) -> Grid {
+fn savings_grid(answer: &PriceAnswer<'_>) -> Grid {
+    let grid = &answer.group.grid;
     let remembered = grid.rows.iter().flat_map(|it| &it.cells).find_map(|it| it.remembered.as_ref());
     // The range of a number over all profiles; a single number if both ends look the same.
     let range = |policy: &usize, number: fn(&PriceCell) -> Option<f64>, written: fn(f64) -> String| {
@@ -238,7 +233,10 @@ fn savings_grid(sensitivity: &Sensitivity, grid: &Compared, answer: &PriceAnswer
     ];
     let policies = (0..answer.names.len()).listed();
     Grid::from_columns(
-        grid_title(sensitivity, grid, "What each policy saves (the median over the price lists) and keeps"),
+        format!(
+            "What each policy saves (the median over the price lists) and keeps · {}",
+            answer.group.title
+        ),
         1,
         &policies,
         &columns,

@@ -17,11 +17,11 @@ use ctxsim_engine::measure::sensitivity::Sensitivity;
 /// # Errors
 /// What the template says.
 pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
-    let answer = PriceAnswer::new(comparison);
-    let won = answer.as_ref().filter(|it| it.lists.len() > 1).map(cheapest_by_price_list);
-    let won = won.map(|it| draw_chart("cheapest", &it));
-    let first = answer.as_ref().map_or_else(Vec::new, |it| first_grids(it, comparison));
-    let grids = first.into_iter().chain(detail_grids(answer.as_ref(), comparison));
+    let answers = PriceAnswer::all(comparison);
+    let won = answers.iter().filter(|it| it.lists.len() > 1).map(cheapest_by_price_list);
+    let won = won.map(|it| draw_chart("cheapest", &it)).listed();
+    let first = answers.iter().flat_map(|it| first_grids(it, answers.len() == 1));
+    let grids = first.chain(detail_grids(&answers, comparison));
     let tables = grids.flat_map(|mut grid| {
         let words = grid.more.take().map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
@@ -29,18 +29,19 @@ pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let policies = PagePiece::list("Policies", lettered_policies(comparison));
     let n_policies = format_count(comparison.policies.len(), "policy", "policies");
     let lists = counted(comparison.profiles.len(), "price list");
-    let card = answer.as_ref().map(|it| {
-        let [number, what] = it.headline();
-        Card { number, what, words: it.sentences(), ..Card::default() }
-    });
+    let card = |answer: &PriceAnswer<'_>| {
+        let [number, what] = answer.headline();
+        let of = text_if(answers.len() > 1, || format!("{}, ", answer.group.title));
+        Card { number: of + &number, what, words: answer.sentences(), ..Card::default() }
+    };
     Page {
         command: "sensitivity",
         title: format!("{n_policies} under {lists}"),
         about: format!("{}.", counts_heading(comparison)),
-        answers: card.into_iter().listed(),
+        answers: answers.iter().map(card).listed(),
         rests_on: comparison_notes(comparison, true),
         parts: vec![
-            PagePart::picture(PagePiece::pictures(won.into_iter().listed())),
+            PagePart::picture(PagePiece::pictures(won)),
             PagePart::tables(policies.into_iter().chain(tables).listed()),
         ],
     }
@@ -60,7 +61,11 @@ fn cheapest_by_price_list(answer: &PriceAnswer<'_>) -> Winners {
     let best = answer.names[answer.best];
     let policies = (0..answer.names.len()).map(|nth| (label(nth), answer.n_won(nth))).listed();
     Winners {
-        subject: format!("{}; by {} ÷ input; staying with {best}", answer.subject(), answer.deciding_name()),
+        subject: format!(
+            "{}; by {} ÷ input; staying with {best}",
+            answer.group.title,
+            answer.deciding_name()
+        ),
         stays: best.to_owned(),
         ratio: format!("{} ÷ input", answer.deciding_name()),
         policies,

@@ -40,7 +40,6 @@ pub fn terminal_text(sweep: &Sweep, shows_all: bool, terminal: impl Into<Termina
         most: SHOWN,
         shows_all_by: "ctxsim sweep --details",
         notes: vec![format!("Labels against {}: {}.", head.base, counts.join(", "))],
-        details: Vec::new(),
     }
     .draw(shows_all, terminal.into())
 }

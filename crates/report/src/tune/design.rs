@@ -89,7 +89,7 @@ impl DesignSearchResult {
         let DesignTested { names, stages, front, best_preset, ceiling, min_evidence, search } = tested;
         let halves = SessionSplit::new(sessions, search.seed).part_indices();
         let parts = halves.iter().map(|half| half.iter().map(|it| &sessions[*it]).listed());
-        let by_part = parts.map(|it| TunePart::of_variants(&it, names.len())).listed();
+        let by_part = parts.map(|it| TunePart::of_variants(&it, names.len(), min_evidence)).listed();
         let policy = |nth: usize| DesignedPolicy {
             name: names[nth].0.clone(),
             is_preset: names[nth].1,
@@ -214,7 +214,6 @@ pub fn terminal_text(designed: &DesignSearchResult, terminal: impl Into<Terminal
         most: DESIGNS_SHOWN,
         shows_all_by: "ctxsim tune --design --json",
         notes: vec![designed.search_sentence()],
-        details: Vec::new(),
     }
     .draw(false, terminal.into())
 }

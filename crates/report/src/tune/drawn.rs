@@ -2,7 +2,7 @@
 
 use ctxsim_base::grid::numbers::{fixed_or_none, listed_code};
 
-use super::{BlockPart, TunePart, Tuned, TunedPoint, WhyNot, variant_name};
+use super::{TunePart, Tuned, TunedPoint, WhyNot, variant_name};
 use crate::blocks::Block;
 use crate::chart::frontier::ADVISED;
 use crate::found::{Candidate, SearchResultCharts, SearchResultText};
@@ -39,7 +39,6 @@ pub fn terminal_text(tuned: &Tuned, shows_all: bool, terminal: impl Into<Termina
         most: SHOWN,
         shows_all_by: "ctxsim tune --details",
         notes: tried_sentences(tuned),
-        details: project_and_time_grids(tuned),
     }
     .draw(shows_all, terminal.into())
 }
@@ -50,17 +49,16 @@ pub fn terminal_text(tuned: &Tuned, shows_all: bool, terminal: impl Into<Termina
 /// What the template says.
 pub fn html_page(tuned: &Tuned) -> Result<String, template::Error> {
     let table = Grid { title: "Every variant, the best first".to_owned(), ..variants_grid(tuned) };
-    let tables = std::iter::once(table).chain(project_and_time_grids(tuned));
     let (sessions, variants) = (counted(tuned.n_sessions(), "session"), counted(tuned.variants, "variant"));
     Page {
         command: "tune",
         title: format!("{} tuned against {}", tuned.policy, tuned.base),
         about: format!("{variants} on {sessions}."),
         answers: vec![best_variant_card(tuned)],
-        rests_on: best_variant_sentences(tuned, true),
+        rests_on: best_variant_sentences(tuned),
         parts: vec![
             PagePart::picture(PagePiece::pictures(result_charts(tuned).all_charts())),
-            PagePart::tables(tables.map(PagePiece::table).listed()),
+            PagePart::tables(vec![PagePiece::table(table)]),
             PagePart::causes(PagePiece::list("What was tried", tried_sentences(tuned))),
         ],
     }
@@ -70,6 +68,7 @@ pub fn html_page(tuned: &Tuned) -> Result<String, template::Error> {
 /// Says whether to use the best variant.
 pub(super) fn recommendation_sentence(tuned: &Tuned) -> String {
     match &tuned.reason {
+        Some(reason) if tuned.why_not == Some(WhyNot::Word) => format!("{reason}."),
         Some(reason) => format!("Nothing is recommended: {reason}."),
         None => {
             let how = if tuned.chosen.is_empty() { " as it is" } else { "" };
@@ -84,12 +83,12 @@ fn answer_blocks(tuned: &Tuned) -> Vec<Block> {
     let apply = if is_set { " To apply:" } else { "" };
     let mut blocks = vec![Block::Answer(recommendation_sentence(tuned) + apply)];
     blocks.extend(is_set.then(|| Block::Code(tuned.chosen.join("\n"))));
-    blocks.extend(best_variant_sentences(tuned, false).into_iter().map(Block::Text));
+    blocks.extend(best_variant_sentences(tuned).into_iter().map(Block::Text));
     blocks
 }
 
-/// Says which variant is the best and how it did on both parts; in full, with the limits of each.
-fn best_variant_sentences(tuned: &Tuned, with_limits: bool) -> Vec<String> {
+/// Says which variant is the best and how it did on both parts.
+fn best_variant_sentences(tuned: &Tuned) -> Vec<String> {
     let keeps = tuned.parts.first().is_some_and(|own| own.surely_keeps(tuned.min_evidence));
     let floor = percent(tuned.min_evidence);
     let what = match tuned.evidence_measure_name() {
@@ -98,28 +97,13 @@ fn best_variant_sentences(tuned: &Tuned, with_limits: bool) -> Vec<String> {
         Some(number) => format!("Cheapest that has {number} of at least {floor}"),
     };
     let mut lines = vec![format!("{what}: {}", variant_name(&tuned.chosen))];
-    let words = |n: String, part: &TunePart, more: &str| {
-        let limits = part.intervals_text().filter(|_| with_limits);
-        let limits = limits.map_or_else(String::new, |it| format!(". Limits: {it}"));
-        format!("{n}: {}{more}{limits}", part.result_clause())
-    };
-    let sessions = |part: &TunePart| counted(part.sessions, "session");
+    let words = |part: &TunePart| format!("{}: {}", counted(part.sessions, "session"), part.result_clause());
     match tuned.parts.as_slice() {
         [own, out] => {
-            let how = format!(" ({})", tuned.split_description());
-            lines.push(format!("Chosen on {}", words(sessions(own), own, "")));
-            lines.push(format!("Held out {}", words(sessions(out), out, &how)));
-            lines.extend(out.intervals_text().filter(|_| !with_limits));
+            lines.push(format!("Chosen on {}", words(own)));
+            lines.push(format!("Held out {} ({})", words(out), tuned.split_description()));
         }
-        parts => lines.extend(parts.iter().map(|it| words(sessions(it), it, ""))),
-    }
-    if let Some(part) = &tuned.by_project {
-        let projects = counted(part.projects, "project");
-        lines.push(format!("In turn {}", words(projects, part, " (chosen anew without each)")));
-    }
-    if !tuned.cautions.is_empty() {
-        let whom = if tuned.parts.len() > 1 { "the sessions held out" } else { "these sessions" };
-        lines.push(format!("Of {whom}: {}.", tuned.cautions.join("; ")));
+        parts => lines.extend(parts.iter().map(words)),
     }
     lines.extend(tuned.optimism.map(optimism_sentence));
     // Where the word is the reason, it is told.
@@ -206,28 +190,6 @@ fn variants_grid(tuned: &Tuned) -> Grid {
         rows.push((name, group[0].parts.iter().map(|it| it.format_cells(decimals)).listed()));
     }
     found::candidates_grid(&COLUMNS, tuned.parts.len(), rows)
-}
-
-/// Returns the blocks that limits rest on, as tables: projects, then those of time.
-fn project_and_time_grids(tuned: &Tuned) -> Vec<Grid> {
-    let all = [
-        ("What limits on the sessions held out rest on", &tuned.held_out_blocks),
-        ("Each project under what is chosen without it, and by time", &tuned.by_project_blocks),
-    ];
-    let mut grids = Vec::new();
-    for (title, blocks) in all.into_iter().filter(|it| !it.1.is_empty()) {
-        let decimals = numbers::decimals(blocks.iter().map(|it| it.base_cost).fold(0.0, f64::max));
-        let columns: [Of<'_, BlockPart>; 6] = [
-            ("block", &|it| it.name.clone()),
-            ("one", &|it| it.over.one().to_owned()),
-            ("sessions", &|it| it.sessions.to_string()),
-            ("base USD", &|it| fixed(it.base_cost, decimals)),
-            ("Δ cost", &|it| or_none(it.change, signed)),
-            ("kept", &|it| or_none(it.evidence_kept, percent)),
-        ];
-        grids.push(Grid::from_columns(title, 1, blocks, &columns).with(CellKind::Text, &[1]));
-    }
-    grids
 }
 
 /// Returns what the variants cost and keep, on the sessions held out if there are any.

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use ctxsim_report::checkup::causes::{MovedNumbers, OldInput, OldInputRun, OldInputRuns};
 use ctxsim_report::checkup::{SnapshotCheck, SuiteCheck};
 use ctxsim_report::made::VERSION;
+use ctxsim_report::sections::OWN;
 use ctxsim_report::shot;
 
 use super::CheckArgs;
@@ -38,9 +39,23 @@ pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name
         all => played(&all.iter().map(|it| &it.input).listed()).ok(),
     };
     let together = together.unwrap_or_else(|| current_numbers(&moved));
+    let mut causes = Vec::new();
+    for OldInputRun { input, .. } in &known {
+        if let OldInput::File(kind, name, _) = input
+            && *kind == InputKind::Policy.noun()
+        {
+            causes.extend(replay.causes_since_old_policy(name));
+        }
+    }
     let OldState { unplayed, version, notes, .. } = changes;
     up.set_causes_of_moves(&OldInputRuns { alone, together, unplayed, version });
     up.notes.extend(notes);
+    for (profile, causes) in causes {
+        // A comparison is of all scenarios under a profile, or of all sessions under their own.
+        let mut moved = up.snapshots.iter_mut().filter(|it| !it.moved.is_empty());
+        let of = moved.find(|it| it.of[1] == profile || profile == OWN);
+        of.into_iter().for_each(|it| it.causes.extend(causes.iter().cloned()));
+    }
 }
 
 /// Returns the numbers as they are.
@@ -181,6 +196,22 @@ impl SuiteReplay<'_> {
         Ok(moved_numbers(&told))
     }
 
+    /// Returns what moves the cost from a policy as it was, by profile, as a comparison says it; nothing where it cannot.
+    fn causes_since_old_policy(&self, name: &str) -> Vec<(String, Vec<String>)> {
+        let candidate = self.up.made.find_input(InputKind::Policy.noun(), name).map_or(name, |it| &it.name);
+        let mut arguments: Vec<OsString> =
+            vec!["compare".into(), "--format=json".into(), format!("--suite={}", self.name).into()];
+        arguments.push(format!("--base={}{}", git::MARK, self.revision).into());
+        arguments.push(format!("--candidate={candidate}").into());
+        arguments.extend(self.args.process.allow_process.then(|| "--allow-process".into()));
+        let told = run_for_json(&arguments).map(|it| it.0).unwrap_or_default();
+        let texts = |it: &Value| {
+            it.as_array().into_iter().flatten().filter_map(|it| Some(it.as_str()?.to_owned())).listed()
+        };
+        let one = |it: &Value| Some((it["profile"].as_str()?.to_owned(), texts(&it["causes"])));
+        told["comparisons"].as_array().into_iter().flatten().filter_map(one).listed()
+    }
+
     /// Returns the arguments of the same check, which keeps nothing.
     fn arguments_of_same_check(&self) -> Vec<OsString> {
         let mut snapshots = OsString::from("--snapshots=");
@@ -212,6 +243,17 @@ impl SuiteReplay<'_> {
 
 /// Starts this program on arguments, and returns what it says of the suite.
 fn run_for_suite_json(arguments: &[OsString]) -> Result<Value, String> {
+    let (told, said) = run_for_json(arguments)?;
+    let suite = &told["suites"][0];
+    match suite["errors"][0]["message"].as_str() {
+        Some(error) => Err(error.to_owned()),
+        None if suite.is_object() => Ok(suite.clone()),
+        None => Err(said.lines().next().unwrap_or("it said nothing").to_owned()),
+    }
+}
+
+/// Starts this program on arguments, and returns its answer, and what it says beside it.
+fn run_for_json(arguments: &[OsString]) -> Result<(Value, String), String> {
     let program = env::current_exe().map_err(|it| it.to_string())?;
     #[allow(
         clippy::disallowed_methods,
@@ -221,16 +263,8 @@ fn run_for_suite_json(arguments: &[OsString]) -> Result<Value, String> {
     // As in continuous integration: nothing is written beside the snapshots.
     command.args(arguments).env("CI", "true").stdin(Stdio::null());
     let output = command.output().map_err(|it| it.to_string())?;
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let suite = &told["suites"][0];
-    match suite["errors"][0]["message"].as_str() {
-        Some(error) => Err(error.to_owned()),
-        None if suite.is_object() => Ok(suite.clone()),
-        None => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Err(said.lines().next().unwrap_or("it said nothing").to_owned())
-        }
-    }
+    let told = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    Ok((told, String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
 /// Returns the numbers that a check says have moved.
