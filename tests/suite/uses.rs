@@ -5,6 +5,7 @@
 use std::time::Instant;
 
 use crate::support::*;
+use crate::tune::folders::Recipe;
 
 /// Commands that somebody types, which are counted.
 struct Typed<'f> {
@@ -147,6 +148,108 @@ fn a_setting_has_one_word_one_interval_and_one_reason_on_every_surface() {
         }
     }
     assert!(n > 0, "{}", run["verdicts"]);
+}
+
+/// Rows of the tables of a Markdown text, by the name in their first cell, under the headings of the last table before them.
+fn printed_rows(markdown: &str) -> Vec<BTreeMap<String, String>> {
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|it| it.trim().replace("&#8203;", "")).collect()
+    };
+    let (mut heads, mut rows) = (Vec::new(), Vec::new());
+    let lines: Vec<&str> = markdown.lines().collect();
+    for (nth, line) in lines.iter().enumerate().filter(|it| it.1.starts_with('|')) {
+        if lines.get(nth + 1).is_some_and(|it| it.starts_with("|---")) {
+            heads = cells(line);
+        } else if !line.starts_with("|---") {
+            rows.push(heads.iter().cloned().zip(cells(line)).collect());
+        }
+    }
+    rows
+}
+
+/// What a surface prints of a choice: the change of its cost, its interval, and its word with the reason, as far as it says them.
+type PrintedChoice = [Option<String>; 3];
+
+/// What `run` prints of a policy.
+fn printed_by_run(markdown: &str, policy: &str) -> PrintedChoice {
+    let rows = printed_rows(markdown);
+    let row = rows.iter().find(|it| it.get("policy").is_some_and(|it| it == policy)).unwrap();
+    let cell = |name: &str| row.get(name).filter(|it| *it != "–").cloned();
+    let word = markdown.split("The word for it is ").nth(1).and_then(|it| it.split_once(". "));
+    [cell("Δ cost"), cell("95% interval"), word.map(|it| it.0.to_owned())]
+}
+
+/// What `compare` prints of its candidate.
+fn printed_by_compare(markdown: &str) -> PrintedChoice {
+    let answer = markdown.lines().find(|it| it.starts_with("**")).unwrap();
+    let inside = answer.split_once(" (").unwrap().1.split_once(')').unwrap().0;
+    let (change, sure) = inside.split_once(", ").unwrap();
+    let ends = sure.strip_prefix("95% interval ").map(|it| it.replace(" to ", "…").replace('%', ""));
+    let word = markdown.split("The word for it is ").nth(1).and_then(|it| it.split_once(". "));
+    [Some(change.to_owned()), ends, word.map(|it| it.0.to_owned())]
+}
+
+/// A policy beside one that keeps everything, on one session, six, and 23, and on scripted loads: what is printed is read back.
+#[test]
+fn what_run_and_compare_print_of_a_choice_is_the_same_to_the_digit() {
+    const POLICY: &str = "clear_tool_results_at_40k_min_5k";
+    let folder = tempdir().unwrap();
+    for n in [1, 6, 23] {
+        let of = folder.path().join(format!("of{n}"));
+        fs::create_dir(&of).unwrap();
+        let made = Recipe { seed: 5, tail: 27, sessions: n };
+        (0..n).for_each(|nth| fs::write(of.join(format!("s{nth}.jsonl")), made.text(nth)).unwrap());
+    }
+    for (load, is_told) in
+        [("of1", false), ("of6", true), ("of23", true), ("duckagent/long_log_debug", false)]
+    {
+        let shared = ["--format", "markdown"];
+        let scripted = ["--profile", "anthropic/claude-opus-4.5"];
+        let more = if load.starts_with("of") { &shared[..] } else { &[&shared[..], &scripted].concat() };
+        let run = [&["run", "--policy", "identity", "--policy", POLICY, load][..], more].concat();
+        let run = out(&ctxsim(folder.path(), run));
+        let compare =
+            [&["compare", "--base", "identity", "--candidate", POLICY, "--scenario", load][..], more];
+        let compare = out(&ctxsim(folder.path(), compare.concat()));
+
+        let [by_run, by_compare] = [printed_by_run(&run, POLICY), printed_by_compare(&compare)];
+        assert_eq!(by_run[..2], by_compare[..2], "{load}:\n{run}\n{compare}");
+        assert_eq!(by_run[1].is_some(), is_told, "{load}: {run}");
+        // `run` says the word of what it would choose.
+        assert!(by_run[2].is_none() || by_run[2] == by_compare[2], "{load}:\n{run}\n{compare}");
+    }
+}
+
+/// Every setting of every agent that both print, on the reference sessions of two agents and on those of one person.
+#[test]
+fn what_run_and_advice_print_of_a_setting_is_the_same_to_the_digit() {
+    let Some(root) = std::env::var_os("CTXSIM_REFERENCE").map(PathBuf::from) else { return };
+    let folder = root.join("recorded/2026");
+    for load in ["entire-graph", "skills", "auth-go"] {
+        let run = out(&ctxsim(&folder, ["run", load, "--format", "markdown"]));
+        let advise: Value = parsed(&ctxsim(&folder, ["advise", load, "--format", "json"]));
+        let printed = out(&ctxsim(&folder, ["advise", load, "--details", "--format", "markdown"]));
+        let rows = printed_rows(&printed);
+        let list = |it: &Value| it.as_array().cloned().unwrap_or_default();
+        let levers = list(&advise["agents"]).iter().flat_map(|it| list(&it["levers"])).collect::<Vec<_>>();
+        let mut n = 0;
+        for row in printed_rows(&run) {
+            let Some(name) = row.get("policy").filter(|it| it.contains('=')) else { continue };
+            let lever = levers.iter().find(|it| it["set"] == Value::from(vec![name.clone()])).unwrap();
+            let of_lever = |row: &&BTreeMap<String, String>| {
+                row.get("what").is_some_and(|it| it == name || Some(it.as_str()) == lever["title"].as_str())
+            };
+            let Some(advised) = rows.iter().find(of_lever) else { continue };
+            // What is expected of a *do* is shrunk; its change is the same.
+            if lever["word"] != "do" {
+                assert_eq!(row.get("Δ cost"), advised.get("Δ cost"), "{load} {name}: {printed}");
+            }
+            let kept = advised["kept"].split(' ').next().unwrap();
+            assert!(kept == "–" || row["evidence kept"] == kept, "{load} {name}: {row:?} {advised:?}");
+            n += 1;
+        }
+        assert!(n > 0, "{load}: {run}\n{printed}");
+    }
 }
 
 #[test]

@@ -95,7 +95,7 @@ def test_every_name_has_help_with_units():
 def test_answers_name_their_fields_and_columns():
     for answer in Answer.__subclasses__():
         fields = [it.name for it in dataclasses.fields(answer) if it.name not in {"document", "_json", "_text"}]
-        simple = {"policy", "base", "scenario", "profile", "agent", "sessions", "requests", "split", "reason", "cautions", "notes", "first_day"}
+        simple = {"policy", "base", "scenario", "profile", "agent", "sessions", "requests", "split", "reason", "notes", "first_day"}
         simple |= {"last_day", "min_evidence", "set", "waiting_minutes", "previous_30_days_usd"}
         for name in fields:
             assert name in simple or f"`{name}`" in answer.__doc__, f"{answer.__name__}.{name}"

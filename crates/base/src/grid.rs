@@ -59,9 +59,9 @@ pub enum Hue {
     /// None says so.
     #[default]
     None,
-    /// Less is better: changes with a minus are good, those with a plus bad.
-    Less,
-    /// As good or bad as the words of its row say.
+    /// Intervals of changes, of which less is better: one that is below nothing is good, one above it bad, one around it neither.
+    Interval,
+    /// As good or bad as the words of its row say, or its interval.
     AsWords,
     /// Words that say what to do: `do` and `better` are good, `worse` is bad, what is open stands back.
     Words,
@@ -172,27 +172,26 @@ impl Column {
 impl Hue {
     /// Returns the tint of a cell.
     fn tint(self, cell: &str) -> Tint {
-        let is_nought = !cell.contains(|it: char| ('1'..='9').contains(&it));
-        let sign = cell.trim_start_matches('~').chars().next();
-        match (self, sign) {
-            (Self::None | Self::AsWords, _) => Tint::Plain,
-            (Self::Words, _) => match cell {
+        match self {
+            Self::None | Self::AsWords => Tint::Plain,
+            Self::Words => match cell {
                 "do" | "better" | "cheaper" => Tint::Good,
                 "worse" | "dearer" => Tint::Bad,
                 "your call" | "try" => Tint::Open,
                 _ => Tint::Faint,
             },
-            (Self::Cache, _) => match cell {
+            Self::Cache => match cell {
                 "≠" => Tint::Break,
                 "read" => Tint::Good,
                 it if it == "written" || it.ends_with(" read") => Tint::Open,
                 "" | "+" => Tint::Plain,
                 _ => Tint::Bad,
             },
-            _ if is_nought => Tint::Plain,
-            (Self::Less, Some('−')) => Tint::Good,
-            (Self::Less, Some('+')) => Tint::Bad,
-            _ => Tint::Plain,
+            Self::Interval => match cell.split_once('…') {
+                Some((_, high)) if high.starts_with('−') => Tint::Good,
+                Some((low, _)) if !low.starts_with('−') => Tint::Bad,
+                _ => Tint::Plain,
+            },
         }
     }
 }

@@ -53,9 +53,8 @@ pub(crate) fn candidates_grid(
     let heads: &[&str] = if n_parts > 1 { &["chosen-on", "held-out"] } else { &["all"] };
     let headings = heads.iter().flat_map(|head| columns.iter().map(move |it| format!("{head} {it}")));
     let headings = std::iter::once(String::new()).chain(headings).listed();
-    let changes = headings.iter().filter(|it| it.ends_with("Δ cost")).map(String::as_str).listed();
     let rows = rows.into_iter().map(|(name, parts)| [vec![name], parts.concat()].concat());
-    Grid::new("", 1, &headings, rows).hued(Hue::Less, &changes)
+    Grid::new("", 1, &headings, rows)
 }
 
 /// A candidate, as pictures show it.

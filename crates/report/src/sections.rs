@@ -310,10 +310,11 @@ impl Report {
             base.is_some_and(|it| it.costs == line.tally.costs && it.sums == line.tally.sums)
         };
         let (idle, mut lines): (Vec<_>, Vec<_>) = lines.partition(|it| is_setting(it) && is_base(it));
-        // Of what can be set, advice knows how sure it is among everything that was tried; sums alone do not.
-        for line in lines.iter_mut().filter(|it| is_setting(it)) {
+        // The rule knows how sure each is among everything that was tried; sums alone do not.
+        for line in &mut lines {
             let lever = self.levers.get(&(under.clone(), line.policy.clone())).filter(|_| !group.is_part);
-            if let Some(spread) = &mut line.spread {
+            let is_judged = lever.is_some() || is_setting(line);
+            if let Some(spread) = line.spread.as_mut().filter(|_| is_judged) {
                 spread.interval = lever.and_then(|it| it.interval);
             }
         }

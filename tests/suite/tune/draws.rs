@@ -11,7 +11,7 @@ use crate::support::*;
 /// The floors of evidence: the default, and none, under which the cheapest is chosen, whatever it forgets.
 const FLOORS: [f64; 2] = [0.9, 0.0];
 /// How often folders are drawn.
-const DRAWS: u64 = 200;
+const DRAWS: u64 = 50;
 /// Policies with numbers that can be set, and the values that are tried; none for those that are tried by default.
 const POLICIES: [(&str, &[&str]); 4] = [
     ("agents/claude_code/auto_compact", &[]),

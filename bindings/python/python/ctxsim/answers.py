@@ -378,13 +378,11 @@ class Sweep(Answer):
 def _parts(points: list[Row], policy: str) -> Iterator[Row]:
     for point in points:
         for part, name in zip(point["parts"], ("chosen on", "held out")):
-            row = flat(_without(part, "cost", "base_cost", "spread", "bound"))
-            bound = part["bound"] or (None, None)
+            row = flat(_without(part, "cost", "base_cost", "spread"))
             spread = part["spread"] or {}
             ends = spread.get("interval") or (None, None)
             row |= {"policy": policy, "cost_usd": part["cost"], "base_cost_usd": part["base_cost"], "set": point["set"], "part": name}
-            row |= {"change": spread.get("change"), "change_low": ends[0], "change_high": ends[1]}
-            yield row | {"bound_low": bound[0], "bound_high": bound[1]}
+            yield row | {"change": spread.get("change"), "change_low": ends[0], "change_high": ends[1]}
 
 
 _PART = """
@@ -394,8 +392,6 @@ _PART = """
         change number: change of the cost against the base, as a share
         change_low number: end of its interval for later sessions
         change_high number: the other end
-        bound_low number: the change under everything that is assumed
-        bound_high number: the other end
         evidence_kept number: share of the needed evidence that prompts still held
         evidence_low number: lower end of its interval
         base_kept number: the same share under the base
@@ -403,7 +399,6 @@ _PART = """
         part name: `chosen on`, or `held out`: sessions that it was not chosen on
         sessions count
         projects count
-        without_best number: the change without the session that saves most
         """
 
 
@@ -428,7 +423,6 @@ class Tuned(Answer):
     why_not: str | None
     reason: str
     optimism: float | None
-    cautions: tuple[str, ...]
     never_fired: tuple[str, ...]
     prompt_tokens_max: int | None
     file: str | None = at("")

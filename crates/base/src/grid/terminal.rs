@@ -98,7 +98,8 @@ fn painted(
     on: Terminal,
 ) -> Vec<Vec<String>> {
     let own = |column: &Column, at: usize| column.hue.tint(row.cells.get(at).map_or("", String::as_str));
-    let words = kept.iter().zip(columns).find(|it| it.0.hue == Hue::Words).map(|it| own(it.0, *it.1));
+    let leads = |hue: Hue| matches!(hue, Hue::Words | Hue::Interval);
+    let words = kept.iter().zip(columns).find(|it| leads(it.0.hue)).map(|it| own(it.0, *it.1));
     let hues = kept.iter().zip(columns).map(|(column, at)| match column.hue {
         Hue::AsWords => words.filter(|it| [Tint::Good, Tint::Bad].contains(it)).unwrap_or_default(),
         _ => own(column, *at),

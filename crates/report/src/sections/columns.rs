@@ -81,7 +81,11 @@ impl TableColumn {
             other => DERIVED.iter().find(|it| it.0 == other).and_then(|found| found.3),
         };
         let leaves = leaves.filter(|_| !is_requested);
-        let hue = if matches!(self, Self::Change | Self::Median) { Hue::Less } else { Hue::None };
+        let hue = match self {
+            Self::Interval => Hue::Interval,
+            Self::Change => Hue::AsWords,
+            _ => Hue::None,
+        };
         grid::Column { leaves, hue, ..grid::Column::new(&self.heading(), CellKind::Number) }
     }
 

@@ -88,7 +88,13 @@ fn knee_sentence(sweep: &Sweep) -> String {
         let bound = point.bound.map_or_else(String::new, bound);
         let sure = |ends| format!(" Its change in cost against {base}: {ends}{bound}.");
         let sure = point.cost_change_interval_text().map_or_else(String::new, sure);
-        format!("Knee: the front's point closest to the best value of every objective.{sure}")
+        let n_tried = counted(sweep.head.points, "point");
+        let alone = text_if(sweep.head.points > 1 && point.interval.is_some(), || {
+            format!(
+                " It is of this point alone, and {n_tried} were tried: `ctxsim tune` judges the best by sessions held out."
+            )
+        });
+        format!("Knee: the front's point closest to the best value of every objective.{sure}{alone}")
     } else if !sweep.front.is_empty() {
         let stopped = sweep.points.iter().any(|it| !it.base.completed_all_turns());
         let keep = if stopped { ", which stopped at a limit." } else { ": keep it." };
@@ -174,7 +180,7 @@ fn points_grid(sweep: &Sweep, points: &[usize]) -> Grid {
         let name = short_overrides(&point.set) + mark;
         rows.push(row(name, &point.numbers, relative_cost_change(point), label_text(point)));
     }
-    Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1]).hued(Hue::Less, &["Δ cost"])
+    Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1])
 }
 
 /// Describes how a point compares with the base.
