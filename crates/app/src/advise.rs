@@ -36,7 +36,8 @@ use verdicts::{AgentMonth, AgentSessions, Verdicts};
 pub(super) use in_force::{SettingPolicies, SettingValues, UNSET};
 pub use measured::{ChangedSession, PlayedSessions, TriedChoice};
 pub(crate) use play::{
-    CostedLog, LogData, costs_under_settings, load_with_billed_cache, play_load_with_menu, read_log_data,
+    CostedLog, LogData, costs_under_settings, load_with_billed_cache, plan_as_recorded, play_load_with_menu,
+    read_log_data,
 };
 
 /// Why a session is left out that another agent made than the one that is named.
@@ -193,22 +194,21 @@ pub(crate) fn advise_on_sessions(
         saved.retain(|forecast| agents.iter().any(|advice| is_asked(advice, forecast)));
     }
     let saved = if saved.len() == 1 { saved.pop() } else { None };
-    let mut by_bills = Vec::new();
-    for (format, played) in &by_format {
-        let own =
-            played.iter().copied().filter(|session| owner.includes_folder(&session.seen.project)).listed();
+    let by_bills = by_format.iter().map(|(format, played)| {
+        let own = played.iter().copied().filter(|it| owner.includes_folder(&it.seen.project)).listed();
         let advice = advise_from_bills(&own, &AgentMonth::new(&calendar, &own), min_evidence);
-        by_bills.push(AgentAdvice { agent: (*format).to_owned(), ..advice });
-    }
+        AgentAdvice { agent: (*format).to_owned(), ..advice }
+    });
+    let by_bills = by_bills.listed();
     let unknown = by_format.iter().map(|(format, played)| ((*format).to_owned(), played.len())).listed();
     Ok((Advice { schema: SCHEMA, agents, by_bills, unknown, skipped: Vec::new(), forecast: None }, saved))
 }
 
 /// Says that no agent has this name.
 fn unknown_agent_problems(name: &str, known: &IndexMap<String, Agent>) -> Vec<Diagnostic> {
-    let problem =
-        problem_in("--agent", Code("agent-unknown"), format!("no settings of an agent `{name}` are known"));
-    vec![problem.help(format!("use one of {}", join_agent_names(known)))]
+    let message = format!("no settings of an agent `{name}` are known");
+    let help = format!("use one of {}", join_agent_names(known));
+    vec![problem_in("--agent", Code("agent-unknown"), message).help(help)]
 }
 
 /// Says that no session is one of a known agent.
@@ -220,14 +220,13 @@ fn no_known_agent_error(sessions_by_format: &[(String, usize)], known: &IndexMap
     let message =
         format!("whose sessions these are cannot be told from their format: {}", formats.join(", "));
     let help = format!("name the agent with `--agent`: {}", join_agent_names(known));
-    vec![Diagnostic::at(Code("agent-unrecognised"), "", message).help(help)].into()
+    Error::refused(Code("agent-unrecognised"), message, help)
 }
 
 /// Says that nothing recorded is there to do something with.
 pub(super) fn no_recording_error(purpose: &str) -> Error {
-    let problem =
-        Diagnostic::at(Code("agent-unrecognised"), "", format!("no recorded session is there to {purpose}"));
-    vec![problem.help("name recorded sessions: files, or folders of them")].into()
+    let message = format!("no recorded session is there to {purpose}");
+    Error::refused(Code("agent-unrecognised"), message, "name recorded sessions: files, or folders of them")
 }
 
 fn join_agent_names(known: &IndexMap<String, Agent>) -> String {

@@ -197,11 +197,8 @@ pub(super) fn notes_on_hindsight(report: &Report, schedule_names: &[String]) -> 
         return Vec::new();
     }
     let sections = report.sections(Detail::Groups);
-    sections
-        .iter()
-        .filter(|it| !it.is_part)
-        .filter_map(|it| hindsight_note(it, report, schedule_names))
-        .listed()
+    let whole = sections.iter().filter(|it| !it.is_part);
+    whole.filter_map(|it| hindsight_note(it, report, schedule_names)).listed()
 }
 
 fn hindsight_note(section: &Section, report: &Report, schedule_names: &[String]) -> Option<String> {

@@ -44,11 +44,15 @@ pub(super) fn explain_args_by_load_profile(load: &Load) -> Vec<([String; 2], Str
         return Vec::new();
     }
     let named = |profile: &Profile| {
-        let name = &profile.name;
-        let at = if load.is_under_own_model { String::new() } else { format!(" --profile {}", quoted(name)) };
-        ([load.name.clone(), name.clone()], format!("{}{at}", load.arguments))
+        ([load.name.clone(), profile.name.clone()], arguments_under_profile(load, profile))
     };
     load.profiles.iter().map(named).listed()
+}
+
+/// Returns what names a load under a profile on a command line.
+fn arguments_under_profile(load: &Load, profile: &Profile) -> String {
+    let at = (!load.is_under_own_model).then(|| format!(" --profile {}", quoted(&profile.name)));
+    format!("{}{}", load.arguments, at.unwrap_or_default())
 }
 
 impl Plan {
@@ -120,16 +124,11 @@ impl<'l> PlayedLoad<'l> {
             base.zip(candidate).map(Into::into).listed()
         };
         let policies = pair.map(|it| &*load.policies[it]);
-        let prices = &load.profiles[profile];
-        let at = if load.is_under_own_model {
-            String::new()
-        } else {
-            format!(" --profile {}", quoted(&prices.name))
-        };
+        let own = arguments_under_profile(load, &load.profiles[profile]);
         // What was drawn, `explain` does not draw again.
         let command = |side: usize, row: usize| {
             let front = arguments.get(pair[side]).filter(|_| !load.is_sampled)?;
-            Some(format!("ctxsim explain {front} {}{at} --request {row}", load.arguments))
+            Some(format!("ctxsim explain {front} {own} --request {row}"))
         };
         let rows = || Some([takes[0].rows.as_deref()?, takes[1].rows.as_deref()?]);
         let costs = takes.map(|it| load.costs_by_request(it).unwrap_or_default());

@@ -19,7 +19,7 @@ use crate::prelude::*;
 use crate::index::RecordingIndex;
 use crate::load;
 use crate::models::ModelProfiles;
-use crate::selection::{NewestCandidate, Selection};
+use crate::selection::NewestCandidate;
 use ctxsim_base::grid::shell::quoted;
 use ctxsim_base::quantity::Decimal;
 use ctxsim_engine::take::{LoadKind, Unread, World};
@@ -56,9 +56,9 @@ pub struct ReadyLoad {
 
 impl ReadyLoad {
     /// Makes or reads what it plays.
-    pub(super) fn open_loads(&self, named: &[Profile], models: &ModelProfiles) -> Result<Vec<Load>> {
+    pub(super) fn open_loads(&self, plan: &Plan) -> Result<Vec<Load>> {
         let workloads = load::worlds_of_scenario(&self.loaded, &self.spec, &self.indexing.beside)?;
-        self.to_loads_if_any_known(workloads, named, models)
+        self.to_loads(workloads, plan)
     }
 
     /// The same; a recording is read once, and each of its loads has itself under each of some assumptions about requests that no log
@@ -66,8 +66,7 @@ impl ReadyLoad {
     pub(super) fn open_loads_assuming(
         &self,
         side_requests: &[HiddenRequest],
-        named: &[Profile],
-        models: &ModelProfiles,
+        plan: &Plan,
     ) -> Result<Vec<Load>> {
         let assuming = |side_request: &HiddenRequest| {
             let mut spec = self.spec.clone();
@@ -78,39 +77,19 @@ impl ReadyLoad {
         };
         let specs = side_requests.iter().map(assuming).listed();
         let mut under = load::worlds_under_specs(&self.loaded, &specs, &self.indexing.beside)?.into_iter();
-        let mut loads = self.to_loads_if_any_known(under.next().unwrap_or_default(), named, models)?;
+        let mut loads = self.to_loads(under.next().unwrap_or_default(), plan)?;
         for workloads in under {
-            let others = self.to_loads_if_any_known(workloads, named, models)?;
+            let others = self.to_loads(workloads, plan)?;
             loads.iter_mut().zip(others).for_each(|(load, other)| load.under.push(other));
         }
         Ok(loads)
     }
 
-    /// Makes a load of each workload, if the model of any is known.
-    fn to_loads_if_any_known(
-        &self,
-        worlds: Vec<Arc<dyn World>>,
-        named: &[Profile],
-        models: &ModelProfiles,
-    ) -> Result<Vec<Load>> {
-        let loads = self.to_loads(worlds, named, models)?;
-        let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
-        match loads.first().and_then(|it| it.world.model()).filter(|_| loads.iter().all(is_unknown)) {
-            Some(model) => self.profile_of_model(model, models).map(|_| loads.clone()),
-            None => Ok(loads),
-        }
-    }
-
-    /// Makes a load of each workload; one whose model has no profile is under none.
-    pub(super) fn to_loads(
-        &self,
-        worlds: Vec<Arc<dyn World>>,
-        named: &[Profile],
-        models: &ModelProfiles,
-    ) -> Result<Vec<Load>> {
+    /// Makes a load of each workload, if the model of any is known; one whose model has no profile is under none.
+    fn to_loads(&self, worlds: Vec<Arc<dyn World>>, plan: &Plan) -> Result<Vec<Load>> {
         let has_several = worlds.len() > 1;
         let ready = |workload| {
-            let load = self.to_load(workload, named, models)?;
+            let load = self.to_load(workload, plan)?;
             let is_told = !self.indexing.beside.is_empty();
             let session = if has_several || is_told {
                 format!(" --session {}", quoted(&load.name))
@@ -124,7 +103,14 @@ impl ReadyLoad {
             let is_twin = session.is_some_and(|it| self.indexing.twins.contains_key(it));
             Ok(Load { arguments, is_twin, project: self.recording_folder(), ..load })
         };
-        worlds.into_iter().map(ready).collect()
+        let loads = worlds.into_iter().map(ready).collect::<Result<Vec<_>>>()?;
+        let is_unknown = |it: &Load| it.profiles.is_empty() && it.world.model().is_some();
+        if let Some(model) = loads.first().and_then(|it| it.world.model())
+            && loads.iter().all(is_unknown)
+        {
+            self.profile_of_model(model, &plan.models)?;
+        }
+        Ok(loads)
     }
 
     /// Returns the profile of a model that the recording names.
@@ -141,23 +127,18 @@ impl ReadyLoad {
     }
 
     /// Returns what its sessions are where only the newest are asked for; none where a model has no profile.
-    pub(super) fn newest_candidates(
-        &self,
-        sessions: &[Glance],
-        selection: &Selection,
-        named: &[Profile],
-        models: &ModelProfiles,
-    ) -> Vec<NewestCandidate> {
+    pub(super) fn newest_candidates(&self, sessions: &[Glance], plan: &Plan) -> Vec<NewestCandidate> {
         let candidate = |session: &Glance| {
             if let Some(reason) = self.indexing.twins.get(&session.session) {
                 return Some(NewestCandidate::Refused(reason.clone()));
             }
             let model = session.main_model();
-            let own = model.filter(|_| self.under_own_model).map(|it| models.profile_for_model(&it.name));
-            let own = own.transpose().ok()?;
-            let named = if own.is_some() { Vec::new() } else { self.fitting_profiles(named).ok()? };
+            let own = model.filter(|_| self.under_own_model);
+            let own = own.map(|it| plan.models.profile_for_model(&it.name)).transpose().ok()?;
+            let named =
+                if own.is_some() { Vec::new() } else { self.fitting_profiles(&plan.profiles).ok()? };
             let names = own.into_iter().chain(&named).map(|it| it.name.as_str());
-            Some(selection.candidate_of_session(session.last_ms, model, names))
+            Some(plan.selection.candidate_of_session(session.last_ms, model, names))
         };
         sessions.iter().map(candidate).collect::<Option<_>>().unwrap_or_default()
     }
@@ -198,7 +179,8 @@ impl ReadyLoad {
     }
 
     /// Puts it together with one thing that it plays.
-    fn to_load(&self, world: Arc<dyn World>, named: &[Profile], models: &ModelProfiles) -> Result<Load> {
+    fn to_load(&self, world: Arc<dyn World>, plan: &Plan) -> Result<Load> {
+        let models = &plan.models;
         let mut policies = self.policies.clone();
         if self.replays_once && !world.kind().reads_any() {
             policies.truncate(1);
@@ -234,7 +216,7 @@ impl ReadyLoad {
                 Err(_) if timeline.is_none() => Vec::new(),
                 Err(error) => return Err(error),
             },
-            None => self.fitting_profiles(named)?,
+            None => self.fitting_profiles(&plan.profiles)?,
         };
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);

@@ -215,11 +215,11 @@ impl GuardTargets<'_> {
         Some(NamedGuard {
             guard: guard.clone(),
             policy: self.policies[own].spec.name.clone(),
-            over: find_if_named(guard.over.as_ref(), policy).ok()?.or(first.filter(|_| is_change)),
+            over: find_if_named(guard.over.as_ref(), policy)?.or(first.filter(|_| is_change)),
             place: self.suite.map(|it| it.place_of_field(format!("guards.{index}"))).unwrap_or_default(),
             policy_place: place_in_own_file(&self.policies[own], stage),
-            scenarios: find_if_named(guard.scenario.as_ref(), |it| self.load_names_of(it)).ok()?,
-            profile: find_if_named(guard.profile.as_ref(), profile).ok()?,
+            scenarios: find_if_named(guard.scenario.as_ref(), |it| self.load_names_of(it))?,
+            profile: find_if_named(guard.profile.as_ref(), profile)?,
         })
     }
 
@@ -257,13 +257,7 @@ fn place_in_own_file(policy: &Loaded<PolicyFile>, field: String) -> Place {
     if place.file == policy.origin.label() { place } else { policy.place_of_field("name".to_owned()) }
 }
 
-/// Returns nothing where something is named that is not there.
-fn find_if_named<T>(
-    name: Option<&String>,
-    find: impl FnOnce(&String) -> Option<T>,
-) -> Result<Option<T>, NotPlayed> {
-    name.map(|it| find(it).ok_or(NotPlayed)).transpose()
+/// Returns what is named, if something is; `None` where it has no part in the run.
+fn find_if_named<T>(name: Option<&String>, find: impl FnOnce(&String) -> Option<T>) -> Option<Option<T>> {
+    name.map_or(Some(None), |it| find(it).map(Some))
 }
-
-/// What a guard names has no part in the run.
-struct NotPlayed;

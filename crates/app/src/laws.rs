@@ -386,7 +386,7 @@ fn smaller_sessions(turns: &[TurnSpec]) -> Vec<Vec<TurnSpec>> {
     if turns.len() > 1 {
         all.push(turns[..turns.len() / 2].to_vec());
         all.push(turns[turns.len() / 2..].to_vec());
-        all.extend((0..turns.len()).map(|nth| without_turn(turns, nth)));
+        all.extend((0..turns.len()).map(|nth| [&turns[..nth], &turns[nth + 1..]].concat()));
         all.extend((1..turns.len()).map(|nth| with_turn_merged(turns, nth)));
     }
     let mut change = |nth: usize, change: &dyn Fn(&mut TurnSpec)| {
@@ -412,12 +412,6 @@ fn smaller_sessions(turns: &[TurnSpec]) -> Vec<Vec<TurnSpec>> {
         change(nth, &|it| halve_size(&mut it.answer_tokens, 1));
     }
     all
-}
-
-fn without_turn(turns: &[TurnSpec], nth: usize) -> Vec<TurnSpec> {
-    let mut fewer = turns.to_vec();
-    fewer.remove(nth);
-    fewer
 }
 
 /// Returns the session with the calls of a turn made in the turn before.

@@ -187,7 +187,7 @@ impl Plan {
     /// # Errors
     /// Every problem of its recording, or no profile stands for its model.
     pub fn open(&self, entry: &ReadyLoad) -> Result<Vec<Load>> {
-        entry.open_loads(&self.profiles, &self.models)
+        entry.open_loads(self)
     }
 
     /// Returns how many simulations the runs need: profiles that differ in nothing but prices share theirs, and so do
@@ -268,7 +268,7 @@ impl Plan {
         progress: Progress<'_>,
         map_load: impl Fn(&Load, Progress<'_>) -> T + Sync,
     ) -> Result<(Vec<T>, Vec<SkippedFile>)> {
-        let open = |entry: &ReadyLoad| entry.open_loads_assuming(side_requests, &self.profiles, &self.models);
+        let open = |entry: &ReadyLoad| entry.open_loads_assuming(side_requests, self);
         self.map_loads_opened_by(threads, progress, open, map_load)
     }
 
@@ -391,7 +391,7 @@ impl Plan {
             }
             let entry = &self.scenarios[index];
             if let Some(glances) = entry.glance_at_sessions().filter(|_| !self.selection.filters_by_owner()) {
-                return entry.newest_candidates(&glances, &self.selection, &self.profiles, &self.models);
+                return entry.newest_candidates(&glances, self);
             }
             let loads = open(entry).unwrap_or_default();
             loads.iter().map(|it| self.selection.candidate_of_load(it)).listed()

@@ -1,7 +1,5 @@
 //! Overrides of a run and parameters of its policies: which there are, where each applies, and what became of it.
 
-use std::collections::BTreeSet;
-
 use crate::prelude::*;
 
 use crate::named::NamedScenario;
@@ -56,25 +54,20 @@ pub(super) fn read_overrides(
     known_paths: impl Fn() -> Vec<String>,
     found: &mut ProblemsFound,
 ) -> Vec<OverrideUse> {
-    let mut used = Vec::new();
-    let mut push = |setting, is_strict| {
-        used.push(OverrideUse { setting, is_strict, is_applied: false, refused: None });
-    };
-    if let Some(suite) = suite {
-        // Those that cannot be read are told when the suite is checked.
-        let parsed = suite.spec.set.iter().filter_map(|it| Override::parse(it).ok());
-        parsed.for_each(|it| push(it, is_whole_suite));
-    }
+    let used = |setting, is_strict| OverrideUse { setting, is_strict, is_applied: false, refused: None };
+    // Those of the suite that cannot be read are told when it is checked.
+    let of_suite = suite.into_iter().flat_map(|it| &it.spec.set).filter_map(|it| Override::parse(it).ok());
+    let mut all = of_suite.map(|it| used(it, is_whole_suite)).listed();
     for text in &comparison.set {
         match Override::parse(text) {
-            Ok(setting) => push(setting, true),
+            Ok(setting) => all.push(used(setting, true)),
             Err(mut problem) => {
                 Override::suggest(&mut problem, &known_paths());
                 found.problems.push(*problem);
             }
         }
     }
-    used
+    all
 }
 
 /// Returns all paths into the inputs of a run; those into one of several policies begin with its name.
@@ -106,9 +99,7 @@ pub(super) fn all_override_paths(
     }
     let habits = suite.and_then(|it| it.spec.break_even.as_ref());
     known.extend(habits.map(|it| Override::paths(SetTarget::BreakEven, None, it)).unwrap_or_default());
-    let mut seen = BTreeSet::new();
-    known.retain(|it| seen.insert(it.clone()));
-    known
+    distinct(known.into_iter())
 }
 
 /// The code of a parameter that several policies have.

@@ -37,7 +37,5 @@ pub(crate) type Checked<T> = Result<T, Vec<Diagnostic>>;
 
 /// Returns a problem of a file, or of an option.
 pub(crate) fn problem_in(file: &str, code: Code, message: impl Into<String>) -> Diagnostic {
-    let mut problem = Diagnostic::at(code, "", message);
-    file.clone_into(&mut problem.place.file);
-    problem
+    Diagnostic::at(code, "", message).in_file(file)
 }

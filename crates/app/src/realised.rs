@@ -5,7 +5,7 @@ use crate::prelude::*;
 use super::advise::agents::{Agent, AgentSetting, ShownBy, is_older_version};
 use super::advise::{
     CostedLog, LogData, SettingPolicies, SettingValues, UNSET, costs_under_settings, no_recording_error,
-    read_log_data,
+    plan_as_recorded, read_log_data,
 };
 use crate::outcomes::OutcomeTable;
 use crate::selection::parse_day_ms;
@@ -47,27 +47,35 @@ pub fn parse_forecast(file: &str, text: &str) -> Result<SavingsForecast> {
     };
     let read = |it: serde_json::Error| broken(it.to_string(), Some((it.line(), it.column().max(1))));
     let saved: SavingsForecast = serde_json::from_str(text).map_err(read)?;
-    if ![SCHEMA, SCHEMA_BEFORE].contains(&saved.schema.as_str()) {
-        return Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None));
-    }
-    SumHeadroom::default().reserve_for(&saved).map_err(|reason| broken(reason, None))?;
-    let pooled = saved.pooled.iter().find(|it| !are_possible_bills(it, 0.0));
-    if pooled.is_some() {
-        return Err(broken("`pooled`: no sessions can have been billed so".to_owned(), None));
-    }
-    if saved.drift.as_ref().is_some_and(|it| it.deviation < 0.0) {
-        return Err(broken("`drift`: a deviation is not negative".to_owned(), None));
-    }
-    if let Some(day) = saved.trial.iter().find(|it| calendar::parse_day(&it.day).is_none()) {
-        return Err(broken(format!("`{}` is not a date", day.day), None));
-    }
-    match saved.kinds.iter().find(|it| !are_possible_bills(&it.bills, it.change)) {
-        Some(kind) => Err(broken(format!("`{}`: no sessions can have been billed so", kind.name), None)),
-        None if saved.interval[0] > saved.interval[1] => {
-            Err(broken("the ends of `interval` are out of order".to_owned(), None))
-        }
+    match contradiction_in_forecast(&saved) {
+        Some(message) => Err(broken(message, None)),
         None => Ok(saved),
     }
+}
+
+/// Returns the first thing that no forecast can say.
+fn contradiction_in_forecast(saved: &SavingsForecast) -> Option<String> {
+    let impossible = |name: &str| Some(format!("`{name}`: no sessions can have been billed so"));
+    if ![SCHEMA, SCHEMA_BEFORE].contains(&saved.schema.as_str()) {
+        return Some(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema));
+    }
+    if let Err(reason) = SumHeadroom::default().reserve_for(saved) {
+        return Some(reason);
+    }
+    if saved.pooled.iter().any(|it| !are_possible_bills(it, 0.0)) {
+        return impossible("pooled");
+    }
+    if saved.drift.as_ref().is_some_and(|it| it.deviation < 0.0) {
+        return Some("`drift`: a deviation is not negative".to_owned());
+    }
+    if let Some(day) = saved.trial.iter().find(|it| calendar::parse_day(&it.day).is_none()) {
+        return Some(format!("`{}` is not a date", day.day));
+    }
+    if let Some(kind) = saved.kinds.iter().find(|it| !are_possible_bills(&it.bills, it.change)) {
+        return impossible(&kind.name);
+    }
+    let [low, high] = saved.interval;
+    (low > high).then(|| "the ends of `interval` are out of order".to_owned())
 }
 
 /// Returns whether sessions can have been billed so, and can be forecast to change so.
@@ -255,7 +263,8 @@ fn size_sessions_as_forecast(
             let (size, billed) = (Some(seen.requests as f64), [seen.billed_usd; 2]);
             SizedSession { size, billed, change: None, seen }
         };
-        return Ok(read_log_data(catalog, comparison, threads, progress)?.into_iter().map(plain).listed());
+        let plan = plan_as_recorded(catalog, comparison)?;
+        return Ok(read_log_data(&plan, threads, progress)?.into_iter().map(plain).listed());
     };
     let values = |all: &[String]| -> SettingValues {
         all.iter().filter_map(|it| it.split_once('=')).map(|it| (it.0.into(), it.1.into())).collect()
@@ -265,7 +274,7 @@ fn size_sessions_as_forecast(
     after.extend(values(&saved.set));
     let states = [before, after];
     let policies = SettingPolicies { catalog, agent };
-    let play = |it: &Comparison| costs_under_settings(catalog, it, policies, &states, threads, progress);
+    let play = |it: &Comparison| costs_under_settings(it, policies, &states, threads, progress);
     let mut played = play(comparison)?;
     let settings = forecast_settings(saved, Some(agent));
     let moves_compactions = settings.iter().any(|it| matches!(it.0.shown_by, Some(ShownBy::Compactions(_))));

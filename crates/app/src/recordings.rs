@@ -38,7 +38,7 @@ pub fn read_selected_recordings(
     let models = ModelProfiles::new(ModelProfiles::read_all(catalog));
     let candidate = |timeline: &Timeline| {
         let profile = timeline.main_model().and_then(|it| models.profile_for_model(&it.name).ok());
-        selection.candidate_of_timeline(timeline, profile.map(|it| it.name.as_str()).into_iter())
+        selection.candidate_of_timeline(timeline, "", profile.map(|it| it.name.as_str()).into_iter())
     };
     let (mut files, mut skipped) = (Vec::new(), Vec::new());
     let mut candidates: Vec<Vec<NewestCandidate>> = Vec::new();

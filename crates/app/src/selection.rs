@@ -148,21 +148,20 @@ impl Selection {
         let names = load.profiles.iter().map(|it| it.name.as_str());
         let recorded = load.timeline().filter(|it| it.recorded.is_some());
         let Some(timeline) = recorded else { return NewestCandidate::Always };
-        let folder = working_folder_of(timeline, &load.project);
-        if !self.whose.includes_folder(folder) {
-            return NewestCandidate::Refused(self.whose.not_asked_reason(folder));
-        }
-        self.candidate_of_session(timeline.last_ms(), timeline.main_model(), names)
+        self.candidate_of_timeline(timeline, &load.project, names)
     }
 
-    /// Returns what a session is where only the newest are asked for.
+    /// Returns what a session is where only the newest are asked for; its folder is that of its file where its log tells none.
     pub(super) fn candidate_of_timeline<'p>(
         &self,
         timeline: &'p Timeline,
+        fallback_folder: &'p str,
         profiles: impl Iterator<Item = &'p str>,
     ) -> NewestCandidate {
-        if !self.whose.includes_folder(working_folder_of(timeline, "")) {
-            return NewestCandidate::Refused(self.whose.not_asked_reason(working_folder_of(timeline, "")));
+        let recorded = timeline.recorded.as_ref().map_or("", |it| it.project.as_str());
+        let folder = if recorded.is_empty() { fallback_folder } else { recorded };
+        if !self.whose.includes_folder(folder) {
+            return NewestCandidate::Refused(self.whose.not_asked_reason(folder));
         }
         self.candidate_of_session(timeline.last_ms(), timeline.main_model(), profiles)
     }
@@ -214,12 +213,6 @@ pub(super) fn parse_day_ms(option: &str, day: &str) -> Result<i64, Box<Diagnosti
 /// Says that an option has no day.
 pub(super) fn not_a_day_problem(option: &str, message: String) -> Diagnostic {
     problem_in(option, Code("since-day"), message).help("write YYYY-MM-DD, as in `2026-11-01`")
-}
-
-/// Returns the working folder of a recorded session: as its log says, else that of its file.
-fn working_folder_of<'t>(timeline: &'t Timeline, fallback_folder: &'t str) -> &'t str {
-    let recorded = timeline.recorded.as_ref().map_or("", |it| it.project.as_str());
-    if recorded.is_empty() { fallback_folder } else { recorded }
 }
 
 /// Returns which of some times are the latest.

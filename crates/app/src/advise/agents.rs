@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::catalog::file_stem;
 use crate::prelude::*;
 use serde_json::Map;
 
@@ -48,7 +49,7 @@ pub struct Agent {
 }
 
 /// One setting.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentSetting {
     /// Its key; dots part the levels of a file.
@@ -116,7 +117,7 @@ pub struct AgentSetting {
 }
 
 /// A setting with a value that it could have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct SettingPair {
     pub(super) setting: &'static AgentSetting,
     pub(super) value: String,
@@ -129,14 +130,8 @@ impl SettingPair {
     }
 }
 
-impl PartialEq for SettingPair {
-    fn eq(&self, other: &Self) -> bool {
-        self.setting.key == other.setting.key && self.value == other.value
-    }
-}
-
 /// A variable of the environment that says what a setting says.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SettingVariable {
     /// Its name.
@@ -207,9 +202,10 @@ impl Agent {
     pub fn all_by_file_name() -> Checked<&'static IndexMap<String, Self>> {
         static READ: OnceLock<Checked<IndexMap<String, Agent>>> = OnceLock::new();
         let read = || {
-            let named =
-                |path: &str| path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml").to_owned();
-            FILES.iter().map(|(path, text)| Ok((named(path), decode_table(text, Format::Toml)?))).collect()
+            let read = |(path, text): &(&str, &str)| {
+                Ok((file_stem(Path::new(path)), decode_table(text, Format::Toml)?))
+            };
+            FILES.iter().map(read).collect()
         };
         READ.get_or_init(read).as_ref().map_err(Clone::clone)
     }

@@ -99,9 +99,7 @@ fn unknown_setting_problem(agent: &Agent, text: &str, key: &str) -> Diagnostic {
 }
 
 fn try_option_problem(text: &str, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-    let mut problem = Diagnostic::at(Code("setting-value"), text, message).help(help);
-    "--try".clone_into(&mut problem.place.file);
-    problem
+    Diagnostic::at(Code("setting-value"), text, message).help(help).in_file("--try")
 }
 
 /// What trial is asked for.
@@ -175,26 +173,21 @@ pub(super) fn no_session_of_owner_error<'s>(
     };
     let known = known.into_iter().filter(|it| !it.is_empty()).listed();
     let option = if owner.project.is_some() { "--project" } else { "--user" };
-    let problem =
-        problem_in(option, Code("nothing-to-run"), format!("no recorded session is one of `{asked}`"));
-    let help = if known.is_empty() {
-        "these logs do not tell whose they are".to_owned()
-    } else {
-        format!("use one of {}", known.join(", "))
+    let message = format!("no recorded session is one of `{asked}`");
+    let help = match known.join(", ") {
+        none if none.is_empty() => "these logs do not tell whose they are".to_owned(),
+        names => format!("use one of {names}"),
     };
-    vec![problem.help(help)].into()
+    problem_in(option, Code("nothing-to-run"), message).help(help).into()
 }
 
 /// Narrows advice by everybody's sessions to one who has few: the words stay, and the dollars become those of the one.
 pub(super) fn narrow_to_owner(mut advice: AgentAdvice, owner: &OwnerFilter, n_own: usize) -> AgentAdvice {
     let own = |lever: &Lever| {
         let groups = if owner.project.is_some() { &lever.projects } else { &lever.people };
-        let takes = |saving: &&GroupSaving| {
-            if owner.project.is_some() {
-                owner.includes_folder(&saving.group)
-            } else {
-                owner.includes_user(&saving.group)
-            }
+        let takes = |saving: &&GroupSaving| match owner.project {
+            Some(_) => owner.includes_folder(&saving.group),
+            None => owner.includes_user(&saving.group),
         };
         // A name may be that of several folders.
         groups.iter().filter(takes).cloned().reduce(|mut sum, more| {
@@ -235,10 +228,10 @@ pub(super) fn narrow_to_owner(mut advice: AgentAdvice, owner: &OwnerFilter, n_ow
         advice.paste.clear();
         advice.heed.clear();
     }
-    advice.levers.iter_mut().for_each(|lever| {
+    for lever in &mut advice.levers {
         lever.people.clear();
         lever.projects.clear();
-    });
+    }
     advice
 }
 

@@ -68,14 +68,11 @@ pub fn apply_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result
 pub fn undo_forecast(saved: &SavingsForecast, file: &str, text: &str) -> Result<ChangedFile> {
     let agent = agent_of_forecast(saved, file)?;
     let mut now = FileText::new(agent, file, text);
-    let mut problems = Vec::new();
     if saved.former.is_empty() {
-        problems.push(setting_problem(
-            file,
-            "this forecast was not applied to a settings file, so there is nothing to undo",
-            "use a forecast that `--apply --save FILE` wrote",
-        ));
+        let message = "this forecast was not applied to a settings file, so there is nothing to undo";
+        return Err(setting_error(file, message, "use a forecast that `--apply --save FILE` wrote"));
     }
+    let mut problems = Vec::new();
     for change in &saved.former {
         let setting = agent.setting(&change.key).filter(|it| it.form == now.form);
         let message = match setting {

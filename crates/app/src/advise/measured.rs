@@ -104,13 +104,9 @@ impl<'c> PlayedSessions<'c> {
         choice: &TriedChoice,
     ) -> (f64, Option<f64>) {
         let played = self.sessions_at(agent, sessions);
-        let cost = |session: &&PlayedSession| {
-            (
-                session.tally_under(&choice.0).costs.total().unwrap_or_default(),
-                session.base.costs.total().unwrap_or_default(),
-            )
-        };
-        let (own, base) = sum_of_pairs(played.iter().map(cost));
+        let usd = |it: &Tally| it.costs.total().unwrap_or_default();
+        let costs = played.iter().map(|it| (usd(it.tally_under(&choice.0)), usd(&it.base)));
+        let (own, base) = sum_of_pairs(costs);
         let (met, needed) =
             sum_of_pairs(played.iter().map(|it| it.tally_under(&choice.0).sums.needs.evidence()));
         (1.0 - own / base, (needed > 0.0).then(|| met / needed))

@@ -252,12 +252,10 @@ impl SessionPlay<'_> {
 /// # Errors
 /// Every problem of the inputs.
 pub(crate) fn read_log_data(
-    catalog: &Catalog,
-    comparison: &Comparison,
+    plan: &Plan,
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Vec<LogData>> {
-    let plan = plan_as_recorded(catalog, comparison)?;
     let open = |ready: &ReadyLoad| plan.open_with_projects(ready, |_| false);
     let all = plan.map_loads_opened_by(threads, progress, open, |load, _| log_data(load))?.0;
     Ok(all.into_iter().flatten().listed())
@@ -274,14 +272,13 @@ pub(crate) struct CostedLog {
 /// # Errors
 /// Every problem of the inputs, or a run failed.
 pub(crate) fn costs_under_settings(
-    catalog: &Catalog,
     comparison: &Comparison,
     policies: SettingPolicies<'_>,
     settings: &[SettingValues; 2],
     threads: Option<usize>,
     progress: Progress<'_>,
 ) -> Result<Vec<CostedLog>> {
-    let plan = plan_as_recorded(catalog, comparison)?;
+    let plan = plan_as_recorded(policies.catalog, comparison)?;
     let one = |load: &Load, progress: Progress<'_>| -> Result<Option<CostedLog>> {
         let Some(seen) = log_data(load) else { return Ok(None) };
         let own = load_with_billed_cache(load);
@@ -299,7 +296,7 @@ pub(crate) fn costs_under_settings(
 ///
 /// # Errors
 /// Every problem of the inputs.
-pub(super) fn plan_as_recorded(catalog: &Catalog, comparison: &Comparison) -> Result<Plan> {
+pub(crate) fn plan_as_recorded(catalog: &Catalog, comparison: &Comparison) -> Result<Plan> {
     Plan::new(catalog, &Comparison { policies: vec![AS_RECORDED.to_owned()], ..comparison.clone() })
 }
 

@@ -289,11 +289,7 @@ fn unusable_value_problem(
 ) -> Diagnostic {
     let field = stated.variable.as_ref().unwrap_or(&setting.key);
     let message = format!("`{}` is not a value of {}", stated.value, agent.name);
-    let place = Place {
-        file: file.to_owned(),
-        field: field.clone(),
-        span: None,
-        line_column: stated.at.map(|it| line_column(text, it)),
-    };
-    Diagnostic { place, ..Diagnostic::at(Code("setting-value"), "", message).help(help) }
+    let mut problem = Diagnostic::at(Code("setting-value"), field, message).help(help).in_file(file);
+    problem.place.line_column = stated.at.map(|it| line_column(text, it));
+    problem
 }

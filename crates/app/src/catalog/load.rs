@@ -74,7 +74,7 @@ fn n_steps_set(source: &Source, steps: &[&str]) -> usize {
 #[derive(Debug)]
 pub struct PolicyReader<'c> {
     catalog: &'c Catalog,
-    bases: Vec<(Origin, Source, PolicyFile)>,
+    bases: Vec<Loaded<PolicyFile>>,
 }
 
 impl PolicyReader<'_> {
@@ -84,73 +84,68 @@ impl PolicyReader<'_> {
     /// The name is unknown, a file cannot be read or decoded, or the bases are circular.
     pub fn read_policy(&mut self, name: &str) -> Result<Loaded<PolicyFile>> {
         let catalog = self.catalog;
-        let origin = catalog.find_origin(InputKind::Policy, name)?;
-        let (source, spec) = self.read_file(&origin)?;
-        let mut loaded_from = vec![origin.clone()];
-        let mut names = vec![spec.name.clone()];
-        let mut sources = vec![source];
-        let mut next = spec.base.clone();
-        let mut base_specs = Vec::new();
+        let own = self.read_file(catalog.find_origin(InputKind::Policy, name)?)?;
+        let mut names = vec![own.spec.name.clone()];
+        let mut next = own.spec.base.clone();
+        let mut bases: Vec<Loaded<PolicyFile>> = Vec::new();
         while let Some(base) = next.take() {
-            let problem = |it| Error::from(sources[sources.len() - 1].locate(it));
-            let variant = &loaded_from[loaded_from.len() - 1];
+            let variant = bases.last().unwrap_or(&own);
+            let problem = |it| Error::from(variant.locate_problem(it));
             let found = catalog
-                .find_base(variant, &base)
+                .find_base(&variant.origin, &base)
                 .ok_or_else(|| problem(catalog.unknown_name_problem(InputKind::Policy, "base", &base)))?;
             catalog.files.add_origin(&found);
             names.push(base);
-            if loaded_from.len() > BASES_MAX && !loaded_from.contains(&found) {
+            let is_known = found == own.origin || bases.iter().any(|it| it.origin == found);
+            if bases.len() >= BASES_MAX && !is_known {
                 let message = format!("this policy has more than {BASES_MAX} bases, one behind the other");
                 let long = Diagnostic::at(Code("base-circle"), "base", message);
                 return Err(problem(long.help("write the policy with fewer bases")));
             }
-            if loaded_from.contains(&found) {
+            if is_known {
                 let message = format!("circular `base`: {}", names.join(" → "));
                 let circle = Diagnostic::at(Code("base-circle"), "base", message);
                 return Err(problem(circle.help("remove `base` from one of them")));
             }
-            let (source, base_spec) = self.read_base(&found)?;
-            next.clone_from(&base_spec.base);
-            base_specs.push(base_spec);
-            sources.push(source);
-            loaded_from.push(found);
+            let read = self.read_base(found)?;
+            next.clone_from(&read.spec.base);
+            bases.push(read);
         }
+        let (sources, base_specs): (Vec<_>, Vec<_>) =
+            bases.into_iter().map(|it| (it.source, it.spec)).unzip();
         // From the farthest base on, because a variant may remove what any of its bases gives.
         let base = base_specs.into_iter().rev().reduce(|base, variant| variant.over(base));
         let spec = match base {
             Some(mut base) => {
                 // A reason to break a law is one of the file that gives it.
                 base.allows.retain(|it, _| Law::named(it).is_none());
-                spec.over(base)
+                own.spec.over(base)
             }
-            None => spec,
+            None => own.spec,
         };
-        let spec = spec.filled();
-        let bases = sources.split_off(1);
-        Ok(Loaded { spec, origin, source: sources.pop(), bases })
+        Ok(Loaded { spec: spec.filled(), bases: sources.into_iter().flatten().listed(), ..own })
     }
 
     /// Reads one file, and keeps it: a base has many variants.
-    fn read_base(&mut self, origin: &Origin) -> Result<(Source, PolicyFile)> {
-        if let Some((_, source, spec)) = self.bases.iter().find(|(it, ..)| it == origin) {
-            return Ok((source.clone(), spec.clone()));
+    fn read_base(&mut self, origin: Origin) -> Result<Loaded<PolicyFile>> {
+        if let Some(known) = self.bases.iter().find(|it| it.origin == origin) {
+            return Ok(known.clone());
         }
-        let (source, spec) = self.read_file(origin)?;
-        self.bases.push((origin.clone(), source.clone(), spec.clone()));
-        Ok((source, spec))
+        let read = self.read_file(origin)?;
+        self.bases.push(read.clone());
+        Ok(read)
     }
 
     /// Reads one file.
-    fn read_file(&self, origin: &Origin) -> Result<(Source, PolicyFile)> {
-        let (source, mut spec) =
-            self.catalog.read_named_file(InputKind::Policy, origin, |it: &PolicyFile| &it.name)?;
-        if let Some(process) = &mut spec.process {
-            process.folder = origin.folder_on_disk();
+    fn read_file(&self, origin: Origin) -> Result<Loaded<PolicyFile>> {
+        let mut read = self.catalog.read_named_file(InputKind::Policy, origin, |it: &PolicyFile| &it.name)?;
+        if let Some(process) = &mut read.spec.process {
+            process.folder = read.origin.folder_on_disk();
             // A word of the command may be the program, or a file that it reads.
-            let files = process.command.iter().filter_map(|it| origin.file_beside(it));
+            let files = process.command.iter().filter_map(|it| read.origin.file_beside(it));
             files.for_each(|it| self.catalog.files.add_origin(&it));
         }
-        Ok((source, spec))
+        Ok(read)
     }
 }
 
@@ -190,12 +185,11 @@ impl Catalog {
             let load = of_world.unwrap_or_else(|| loaded.spec.load.clone());
             return Ok(Loaded { spec: ScenarioFile { load, ..loaded.spec }, ..loaded });
         }
-        let (source, spec) =
-            self.read_named_file(InputKind::Scenario, &origin, |it: &ScenarioFile| &it.name)?;
-        if let Some(beside) = spec.load.path().and_then(|it| origin.file_beside(it)) {
+        let loaded = self.read_named_file(InputKind::Scenario, origin, |it: &ScenarioFile| &it.name)?;
+        if let Some(beside) = loaded.spec.load.path().and_then(|it| loaded.origin.file_beside(it)) {
             self.files.add_origin(&beside);
         }
-        Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+        Ok(loaded)
     }
 
     /// Returns the file of a recording that is named directly; nothing for any other name.
@@ -214,22 +208,16 @@ impl Catalog {
         let parts = name.rsplit_once(SERVICE_MARK).filter(|it| !is_name(name) && is_name(it.0));
         let (name, service) = parts.map_or((name, None), |it| (it.0, Some(it.1)));
         let origin = self.find_origin(InputKind::Profile, name)?;
-        let (source, spec) =
-            self.read_named_file(InputKind::Profile, &origin, |it: &ProfileFile| &it.name)?;
-        let spec = match service {
-            Some(service) => spec.under(service),
-            None => spec,
+        let loaded = self.read_named_file(InputKind::Profile, origin, |it: &ProfileFile| &it.name)?;
+        let mut spec = match service {
+            Some(service) => loaded.spec.under(service),
+            None => loaded.spec,
         };
-        let spec = self.at_pinned_prices(spec);
-        Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
-    }
-
-    /// Holds a profile at the prices of the day that the configuration pins, if its own are later.
-    fn at_pinned_prices(&self, mut spec: ProfileFile) -> ProfileFile {
+        // It is held at the prices of the day that the configuration pins, if its own are later.
         if let Some(day) = self.pins.prices.as_ref().filter(|it| **it < spec.as_of) {
             spec.assumptions.starts_at.get_or_insert_with(|| day.clone());
         }
-        spec
+        Ok(Loaded { spec, ..loaded })
     }
 
     /// Reads a suite.
@@ -238,8 +226,7 @@ impl Catalog {
     /// The name is unknown, or the file cannot be read or decoded.
     pub fn suite(&self, name: &str) -> Result<Loaded<SuiteFile>> {
         let origin = self.find_origin(InputKind::Suite, name)?;
-        let (source, spec) = self.read_named_file(InputKind::Suite, &origin, |it: &SuiteFile| &it.name)?;
-        Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() })
+        self.read_named_file(InputKind::Suite, origin, |it: &SuiteFile| &it.name)
     }
 
     /// Reports a field that names a missing input.
@@ -267,26 +254,26 @@ impl Catalog {
     fn read_named_file<T: Decode + Clone + Send + Sync + 'static>(
         &self,
         kind: InputKind,
-        origin: &Origin,
+        origin: Origin,
         name_of: impl Fn(&T) -> &String,
-    ) -> Result<(Source, T)> {
-        if let Some(problem) = origin::recording_instead_problem(kind, origin) {
+    ) -> Result<Loaded<T>> {
+        if let Some(problem) = origin::recording_instead_problem(kind, &origin) {
             return Err(problem.into());
         }
         let replaced = self.replaced.get(origin.path()).filter(|_| matches!(origin, Origin::File(_)));
-        let (source, spec) = match (origin, replaced.zip(Format::from_path(origin.path()))) {
+        let (source, spec) = match (&origin, replaced.zip(Format::from_path(origin.path()))) {
             (_, Some((text, format))) => {
                 let source = Source::new(origin.label(), format, text.as_str());
                 let spec = source.decode()?;
                 (source, spec)
             }
-            (Origin::Bundled(file), None) => file.read_once(|| decode_input(kind, origin))?,
-            _ => decode_input(kind, origin)?,
+            (Origin::Bundled(file), None) => file.read_once(|| decode_input(kind, &origin))?,
+            _ => decode_input(kind, &origin)?,
         };
         let given = name_of(&spec);
         // A policy of another revision is in the catalog under a name that no file gives.
         let is_named = !matches!(origin, Origin::Revision(..));
-        let of_catalog = self.entries_of_kind(kind).find(|it| is_named && it.1 == origin).map(|it| it.0);
+        let of_catalog = self.entries_of_kind(kind).find(|it| is_named && *it.1 == origin).map(|it| it.0);
         let stem = file_stem(origin.path());
         let expected = of_catalog.unwrap_or(&stem);
         let is_named = match of_catalog {
@@ -294,7 +281,7 @@ impl Catalog {
             None => given.rsplit('/').next() == Some(&stem),
         };
         if is_named {
-            return Ok((source, spec));
+            return Ok(Loaded { spec, origin, source: Some(source), bases: Vec::new() });
         }
         let file = file_name(origin.path());
         let message = format!("`name` is `{given}`, but the file is `{file}`");
