@@ -151,11 +151,9 @@ fn can_be_read(origin: &Origin) -> bool {
 
 /// Returns a session that takes no part: because it is counted elsewhere, or because it was not asked for.
 pub(super) fn skipped_session(file: &str, reason: String) -> SkippedFile {
-    let is_twin = [TWIN, BROKEN_TWIN].contains(&reason.as_str());
-    if is_twin {
-        SkippedFile::with_reason(file.to_owned(), &reason)
-    } else {
-        SkippedFile::not_asked(file, reason)
+    match reason.as_str() {
+        TWIN | BROKEN_TWIN => SkippedFile::with_reason(file.to_owned(), &reason),
+        _ => SkippedFile::not_asked(file, reason),
     }
 }
 

@@ -11,7 +11,6 @@ use crate::selection::Selection;
 use crate::{assembled, check, contrast, entry, guards, load, made, overrides};
 use ctxsim_input::policy::Size;
 use ctxsim_input::text::set::SetTarget;
-use ctxsim_input::text::{Decode, Encode};
 use ctxsim_input::{CacheRules, Suite, scenario};
 use ctxsim_report::as_logged::AS_RECORDED;
 
@@ -197,6 +196,11 @@ fn read_suite(catalog: &Catalog, comparison: &Comparison) -> Result<Option<Loade
     }
 }
 
+/// Returns the overrides of one kind.
+fn overrides_of(target: SetTarget, all: &mut [OverrideUse]) -> impl Iterator<Item = &mut OverrideUse> {
+    all.iter_mut().filter(move |it| it.setting.target == target)
+}
+
 /// What is checked together.
 struct InputCheck<'a> {
     catalog: &'a Catalog,
@@ -243,7 +247,7 @@ impl InputCheck<'_> {
         if is_set {
             specs.extend(of_models.iter().map(|it| (*it.spec).clone()));
         }
-        for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::Profile) {
+        for used in overrides_of(SetTarget::Profile, &mut self.settings) {
             let name = used.setting.profile(|name| specs.iter().any(|it| it.name == name));
             let passes = |it: &ProfileFile| Profile::new(it).is_ok();
             let Some(name) = name else {
@@ -280,13 +284,14 @@ impl InputCheck<'_> {
         let mut file = loaded.map(|it| it.spec.clone());
         match file.as_mut().and_then(|it| it.break_even.as_mut()) {
             Some(habits) => {
-                self.apply_overrides(SetTarget::BreakEven, std::slice::from_mut(habits), |_| true);
+                let habits = std::slice::from_mut(habits);
+                overrides_of(SetTarget::BreakEven, &mut self.settings)
+                    .for_each(|it| it.apply_to(habits, |_| true));
             }
             None => {
-                for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::BreakEven) {
-                    let help = "name one with `--suite`, such as `--suite sensitivity`";
-                    used.note_refusal("this run has no suite with `break_even`", help);
-                }
+                let help = "name one with `--suite`, such as `--suite sensitivity`";
+                overrides_of(SetTarget::BreakEven, &mut self.settings)
+                    .for_each(|it| it.note_refusal("this run has no suite with `break_even`", help));
             }
         }
         let (loaded, file) = (loaded?, file?);
@@ -307,7 +312,8 @@ impl InputCheck<'_> {
         under_own_model: bool,
     ) -> Vec<ReadyLoad> {
         let mut specs: Vec<ScenarioFile> = scenarios.iter().map(|it| it.loaded.spec.clone()).listed();
-        self.apply_overrides(SetTarget::Scenario, &mut specs, |_| true);
+        overrides_of(SetTarget::Scenario, &mut self.settings)
+            .for_each(|it| it.apply_to(&mut specs, |_| true));
         let mut groups: Vec<PolicyGroup> = Vec::new();
         let mut entries = Vec::with_capacity(specs.len());
         for (spec, NamedScenario { loaded, is_searched, indexing }) in specs.iter_mut().zip(scenarios) {
@@ -366,7 +372,7 @@ impl InputCheck<'_> {
         }
         let written = specs.clone();
         let policies = NamedPolicies { catalog: self.catalog, loaded: &self.policies };
-        for used in self.settings.iter_mut().filter(|it| it.setting.target == SetTarget::Policy) {
+        for used in overrides_of(SetTarget::Policy, &mut self.settings) {
             let applied = policies.apply_override(&used.setting, &mut specs);
             used.note_result(applied);
         }
@@ -392,18 +398,6 @@ impl InputCheck<'_> {
         }
         groups.push(PolicyGroup { params: scenario_params.clone(), specs: written, models: models.clone() });
         models
-    }
-
-    /// Applies the overrides of one kind.
-    fn apply_overrides<T: Encode + Decode>(
-        &mut self,
-        target: SetTarget,
-        specs: &mut [T],
-        is_valid: impl Fn(&T) -> bool,
-    ) {
-        for used in self.settings.iter_mut().filter(|it| it.setting.target == target) {
-            used.apply_to(specs, &is_valid);
-        }
     }
 
     /// Reports undeclared parameters.

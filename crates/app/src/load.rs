@@ -44,11 +44,6 @@ fn paths_and_fields(load: &LoadSpec) -> Vec<(String, String)> {
     }
 }
 
-/// Adds the file to problems.
-fn error_in_file(problems: Vec<Diagnostic>, origin: &Origin) -> Error {
-    problems.into_iter().map(|it| it.in_file(origin.label())).listed().into()
-}
-
 /// Makes the workloads of a scenario, whose spec may have been overridden; a recording may contain several.
 ///
 /// # Errors
@@ -139,7 +134,7 @@ fn worlds_without_recording(
     let mut files = beside.iter().map(file).collect::<Result<Vec<_>>>()?;
     if let Some(made) = ctxsim_worlds::make(&checked, &mut files) {
         return made.map_err(|problems| match beside.as_slice() {
-            [origin] => error_in_file(problems, origin),
+            [origin] => problems.into_iter().map(|it| it.in_file(origin.label())).listed().into(),
             _ => problems.into(),
         });
     }

@@ -31,11 +31,6 @@ struct CoveringProfile {
 }
 
 impl CoveringProfile {
-    fn new(found: ProfileOfModels) -> Option<Self> {
-        let ProfileOfModels { spec, checked, has_own_cache } = found;
-        Some(Self { spec, usual: checked?, has_own_cache, served: OnceLock::new() })
-    }
-
     /// Returns the profile at the prices of a region; nothing where its prices there are not known.
     fn profile_in_region(&self, region: Option<SellerRegion<'_>>) -> Option<&Profile> {
         let services = region.map_or(&[][..], |it| it.services);
@@ -148,7 +143,10 @@ impl ModelProfiles {
 
     /// Takes those that are checked.
     pub(super) fn new(all: impl IntoIterator<Item = ProfileOfModels>) -> Self {
-        Self { all: all.into_iter().filter_map(CoveringProfile::new).listed(), ..Self::default() }
+        let covering = |ProfileOfModels { spec, checked, has_own_cache }| {
+            Some(CoveringProfile { spec, usual: checked?, has_own_cache, served: OnceLock::new() })
+        };
+        Self { all: all.into_iter().filter_map(covering).listed(), ..Self::default() }
     }
 
     /// Returns whether the cache rules of a profile among them are the user's own.

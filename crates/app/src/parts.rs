@@ -156,7 +156,7 @@ impl Plan {
         watch: PlanWatch<'_>,
         min_evidence: f64,
     ) -> Result<Report> {
-        let folding = Mutex::new((PartFold::default(), BTreeMap::new()));
+        let folding = Mutex::new((PartFold::new(), BTreeMap::new()));
         let take = |part: RunPart| {
             let (folding, waiting) = &mut *folding.lock().unwrap_or_else(PoisonError::into_inner);
             waiting.insert(part.nth, part);
@@ -262,7 +262,7 @@ fn no_parts_problem(name: &str) -> Diagnostic {
 /// # Errors
 /// A part cannot be read, or no session is left.
 pub fn fold_parts(part_numbers: &[usize], read: impl Fn(usize) -> Result<RunPart>) -> Result<Report> {
-    let mut folding = PartFold::default();
+    let mut folding = PartFold::new();
     for number in part_numbers {
         folding.add_part(read(*number)?);
     }
@@ -277,13 +277,11 @@ struct PartFold {
     n_added: usize,
 }
 
-impl Default for PartFold {
-    fn default() -> Self {
+impl PartFold {
+    fn new() -> Self {
         Self { head: None, gathered: GatheredResults::new_without_runs(), n_added: 0 }
     }
-}
 
-impl PartFold {
     fn add_part(&mut self, part: RunPart) {
         self.n_added += 1;
         self.head.get_or_insert(part.head);

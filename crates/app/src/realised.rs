@@ -47,35 +47,26 @@ pub fn parse_forecast(file: &str, text: &str) -> Result<SavingsForecast> {
     };
     let read = |it: serde_json::Error| broken(it.to_string(), Some((it.line(), it.column().max(1))));
     let saved: SavingsForecast = serde_json::from_str(text).map_err(read)?;
-    match contradiction_in_forecast(&saved) {
-        Some(message) => Err(broken(message, None)),
-        None => Ok(saved),
-    }
-}
-
-/// Returns the first thing that no forecast can say.
-fn contradiction_in_forecast(saved: &SavingsForecast) -> Option<String> {
-    let impossible = |name: &str| Some(format!("`{name}`: no sessions can have been billed so"));
     if ![SCHEMA, SCHEMA_BEFORE].contains(&saved.schema.as_str()) {
-        return Some(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema));
+        return Err(broken(format!("the schema is `{}`, not `{SCHEMA}`", saved.schema), None));
     }
-    if let Err(reason) = SumHeadroom::default().reserve_for(saved) {
-        return Some(reason);
-    }
+    SumHeadroom::default().reserve_for(&saved).map_err(|reason| broken(reason, None))?;
     if saved.pooled.iter().any(|it| !are_possible_bills(it, 0.0)) {
-        return impossible("pooled");
+        return Err(broken("`pooled`: no sessions can have been billed so".to_owned(), None));
     }
     if saved.drift.as_ref().is_some_and(|it| it.deviation < 0.0) {
-        return Some("`drift`: a deviation is not negative".to_owned());
+        return Err(broken("`drift`: a deviation is not negative".to_owned(), None));
     }
     if let Some(day) = saved.trial.iter().find(|it| calendar::parse_day(&it.day).is_none()) {
-        return Some(format!("`{}` is not a date", day.day));
+        return Err(broken(format!("`{}` is not a date", day.day), None));
     }
-    if let Some(kind) = saved.kinds.iter().find(|it| !are_possible_bills(&it.bills, it.change)) {
-        return impossible(&kind.name);
+    match saved.kinds.iter().find(|it| !are_possible_bills(&it.bills, it.change)) {
+        Some(kind) => Err(broken(format!("`{}`: no sessions can have been billed so", kind.name), None)),
+        None if saved.interval[0] > saved.interval[1] => {
+            Err(broken("the ends of `interval` are out of order".to_owned(), None))
+        }
+        None => Ok(saved),
     }
-    let [low, high] = saved.interval;
-    (low > high).then(|| "the ends of `interval` are out of order".to_owned())
 }
 
 /// Returns whether sessions can have been billed so, and can be forecast to change so.

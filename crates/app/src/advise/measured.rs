@@ -1,6 +1,6 @@
 //! What is measured of settings beside plays: pairs of them tried in a folder, lifetimes of cache entries, and what bills alone tell.
 
-use crate::advise::agents::{AgentSetting, SettingPair, ShownBy};
+use crate::advise::agents::{AgentSetting, ShownBy};
 use crate::advise::menu::{MenuChoice, SettingMenu, SettingMenus};
 use crate::advise::play::PlayedSession;
 use crate::advise::verdicts::{AgentMonth, AgentSessions, PlacedChoice, Verdicts};
@@ -115,7 +115,7 @@ impl<'c> PlayedSessions<'c> {
     /// Returns what a change of settings does in each session of an agent whose bill and times are known; none where a pair is not tried.
     pub fn sessions_under_change(&self, agent: &str, key_values: &[&str]) -> Option<Vec<ChangedSession>> {
         let menu = self.menus.menu_for_agent(agent).ok()?;
-        let place = |text: &&str| menu.pairs.iter().position(|it| it.to_key_value() == **text);
+        let place = |text: &&str| text.split_once('=').and_then(|it| menu.pair_index(it.0, it.1));
         let choice: MenuChoice = key_values.iter().map(place).collect::<Option<_>>()?;
         let session = |session: &PlayedSession| {
             Some(ChangedSession {
@@ -156,10 +156,7 @@ impl CacheLifetimes {
         let axis = |setting: &AgentSetting| {
             let [short, long] = setting.values.as_slice() else { return Vec::new() };
             // What the settings file says is in force, and no choice.
-            let end = |value: &String| {
-                let is_end = |it: &SettingPair| it.setting.key == setting.key && it.value == *value;
-                menu.pairs.iter().position(is_end).into_iter().listed()
-            };
+            let end = |value: &String| menu.pair_index(&setting.key, value).into_iter().listed();
             let lanes = [false, true].into_iter().filter(|it| setting.lane.include(*it));
             lanes.map(|is_of_agent| Self { is_of_agent, ends: [end(short), end(long)] }).listed()
         };

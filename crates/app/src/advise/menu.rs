@@ -1,6 +1,7 @@
 //! What is tried of an agent: every value of every setting, and every combination of those that combine. It is fixed before any result.
 
 use crate::prelude::*;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::agents::{Agent, MaintainerWish, SettingPair};
@@ -66,11 +67,8 @@ impl<'c> SettingMenu<'c> {
         };
         menu.asked = menu.with_needed_pairs(asked).filter(|it| !it.is_empty());
         choices.extend(menu.asked.clone());
-        let mut whole = choices.into_iter().filter_map(|it| menu.with_needed_pairs(it)).listed();
-        whole.retain(|it| !it.is_empty());
-        whole.sort();
-        whole.dedup();
-        menu.choices = whole;
+        let whole: BTreeSet<_> = choices.into_iter().filter_map(|it| menu.with_needed_pairs(it)).collect();
+        menu.choices = whole.into_iter().filter(|it| !it.is_empty()).listed();
         menu
     }
 
@@ -83,16 +81,17 @@ impl<'c> SettingMenu<'c> {
                     Some(it) if self.pairs[*it].value == *value => {}
                     Some(_) => return None,
                     None if self.file.values.get(key) == Some(value) => {}
-                    None => {
-                        let own =
-                            self.pairs.iter().position(|it| it.setting.key == *key && it.value == *value);
-                        choice.push(own?);
-                    }
+                    None => choice.push(self.pair_index(key, value)?),
                 }
             }
         }
         choice.sort_unstable();
         Some(choice)
+    }
+
+    /// Returns the place of a setting with a value, if it is tried.
+    pub(super) fn pair_index(&self, key: &str, value: &str) -> Option<usize> {
+        self.pairs.iter().position(|it| it.setting.key == key && it.value == value)
     }
 
     /// Returns the pairs of a choice that concern sessions of a kind.
@@ -121,10 +120,8 @@ impl<'c> SettingMenu<'c> {
     /// Returns the families of what a choice adds to the settings in force, in either lane.
     pub(super) fn added_policy_families(&self, choice: &[usize]) -> Vec<PolicyFamily> {
         let families = |(own, base): (Arc<Policy>, Arc<Policy>)| own.families_beside(&base);
-        let mut all = self.policy_and_base_by_lane(choice).into_iter().flat_map(families).listed();
-        all.sort();
-        all.dedup();
-        all
+        let all: BTreeSet<_> = self.policy_and_base_by_lane(choice).into_iter().flat_map(families).collect();
+        all.into_iter().listed()
     }
 
     /// Returns to how many of the newest requests a choice cuts history, where it does.

@@ -227,10 +227,8 @@ impl AgentSessions<'_> {
 
     /// Returns what sessions were billed, and what a choice does to them.
     fn earlier_bills(&self, choice: &MenuChoice, is_sized_by_cost: bool) -> EarlierBills {
-        EarlierBills::new(
-            &self.played.iter().map(|it| it.to_earlier_session(choice, is_sized_by_cost)).listed(),
-            is_sized_by_cost,
-        )
+        let earlier = self.played.iter().map(|it| it.to_earlier_session(choice, is_sized_by_cost));
+        EarlierBills::new(&earlier.listed(), is_sized_by_cost)
     }
 
     /// Returns what to write down of a choice, so that later sessions can be held against it. Sessions are measured by what they cost with
