@@ -75,8 +75,8 @@ pub fn advise(
     // What is wrong with the days is said before any session is read.
     request.trial.iter().try_for_each(|trial| trial.schedule_days(Some(0)).map(|_| ()))?;
     let whose = OwnerFilter::new(comparison);
-    let (all, skipped) = play_sessions_of_all(catalog, comparison, &menus, threads, progress, |_, _, _| ())?;
-    let played = all.into_iter().map(|it| it.0).listed();
+    let (played, _, skipped) =
+        play_sessions_of_all(catalog, comparison, &menus, threads, progress, |_, _, _| ())?;
     let (mut advice, mut saved) = advise_on_sessions(&menus, &played, request.min_evidence, &whose)?;
     if let Some(trial) = &request.trial {
         let newest = played.iter().filter_map(|session| session.seen.span_ms).map(|[_, end]| end).max();
@@ -115,8 +115,7 @@ pub(super) fn advise_and_collect<T: Send>(
     let own = |load: &Load, as_recorded: &Policy, session: &PlayedSession| {
         whose.includes_folder(&session.seen.project).then(|| collect_per_load(load, as_recorded))
     };
-    let (all, skipped) = play_sessions_of_all(catalog, comparison, &menus, threads, progress, own)?;
-    let (played, told): (Vec<PlayedSession>, Vec<Option<T>>) = all.into_iter().unzip();
+    let (played, told, skipped) = play_sessions_of_all(catalog, comparison, &menus, threads, progress, own)?;
     let (advice, _) = advise_on_sessions(&menus, &played, request.min_evidence, &whose)?;
     Ok((Advice { skipped, ..advice }, told.into_iter().flatten().listed()))
 }
@@ -130,7 +129,7 @@ fn play_sessions_of_all<T: Send>(
     threads: Option<usize>,
     progress: Progress<'_>,
     ask: impl Fn(&Load, &Policy, &PlayedSession) -> T + Sync,
-) -> Result<(Vec<(PlayedSession, T)>, Vec<SkippedFile>)> {
+) -> Result<(Vec<PlayedSession>, Vec<T>, Vec<SkippedFile>)> {
     let whose = OwnerFilter::new(comparison);
     let everybody = Comparison { user: None, project: None, ..comparison.clone() };
     let plan = play::plan_as_recorded(catalog, &everybody)?;
@@ -144,7 +143,8 @@ fn play_sessions_of_all<T: Send>(
     if !own.is_empty() && !own.iter().any(|it| whose.includes_folder(&it.0.seen.project)) {
         return Err(asked::no_session_of_owner_error(own.iter().map(|it| &it.0.seen.project), &whose));
     }
-    Ok((own, skipped))
+    let (played, told) = own.into_iter().unzip();
+    Ok((played, told, skipped))
 }
 
 /// Advises on sessions that were played.

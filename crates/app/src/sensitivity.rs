@@ -85,7 +85,7 @@ impl PricedSum {
 impl AgentSum {
     /// Returns whether a policy does something else than the first under any profile.
     fn changes_anything(&self, policy: usize) -> bool {
-        let numbers = |cell: &CellSum| (cell.tally.costs, cell.tally.sums.clone());
+        let numbers = |cell: &CellSum| (cell.tally.costs, cell.tally.sums);
         self.cells.iter().any(|row| numbers(&row[policy]) != numbers(&row[0]))
     }
 }

@@ -202,10 +202,10 @@ impl Agent {
     pub fn all_by_file_name() -> Checked<&'static IndexMap<String, Self>> {
         static READ: OnceLock<Checked<IndexMap<String, Agent>>> = OnceLock::new();
         let read = || {
-            let read = |(path, text): &(&str, &str)| {
+            let named = |(path, text): &(&str, &str)| {
                 Ok((file_stem(Path::new(path)), decode_table(text, Format::Toml)?))
             };
-            FILES.iter().map(read).collect()
+            FILES.iter().map(named).collect()
         };
         READ.get_or_init(read).as_ref().map_err(Clone::clone)
     }
