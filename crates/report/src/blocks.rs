@@ -141,15 +141,7 @@ impl Drawing<'_> {
                 wrap(words, &terminal.paint(tint, mark), terminal.width, &mut self.text);
                 self.paragraphs(Tint::Plain, "       ", more);
             }
-            Block::Compared(ComparedBlock { subject, answer, more, causes, numbers }) => {
-                self.text.push_str(if self.text.is_empty() { "" } else { "\n" });
-                terminal.answer(answer, more, &mut self.text);
-                self.paragraphs(Tint::Plain, "  - ", causes);
-                self.text.push('\n');
-                self.paragraph(Tint::Strong, "", subject);
-                self.table(numbers);
-                self.text.push('\n');
-            }
+            Block::Compared(compared) => self.comparison(compared),
             Block::Text(words) => self.paragraph(Tint::Plain, "", &in_one_line(words)),
             Block::Facts(facts) => {
                 self.leave_blank_line();
@@ -199,6 +191,17 @@ impl Drawing<'_> {
             Block::Made(words) => self.paragraph(Tint::Faint, "", words),
             Block::More(left_out) => self.draw_more_hint(left_out.as_deref()),
         }
+    }
+
+    fn comparison(&mut self, compared: &ComparedBlock) {
+        let ComparedBlock { subject, answer, more, causes, numbers } = compared;
+        self.text.push_str(if self.text.is_empty() { "" } else { "\n" });
+        self.terminal.answer(answer, more, &mut self.text);
+        self.paragraphs(Tint::Plain, "  - ", causes);
+        self.text.push('\n');
+        self.paragraph(Tint::Strong, "", subject);
+        self.table(numbers);
+        self.text.push('\n');
     }
 
     fn paragraph(&mut self, tint: Tint, mark: &str, words: &str) {
@@ -311,7 +314,9 @@ fn write_block_markdown(block: &Block, text: &mut Markdown) {
         Block::Compared(ComparedBlock { subject, answer, more, causes, numbers }) => {
             text.heading(3, subject);
             text.strong(answer);
-            Some(more.trim_start()).filter(|it| !it.is_empty()).into_iter().for_each(|it| text.paragraph(it));
+            if !more.is_empty() {
+                text.paragraph(more.trim_start());
+            }
             text.items(causes);
             text.table(numbers);
             text.end();
@@ -330,10 +335,12 @@ fn write_block_markdown(block: &Block, text: &mut Markdown) {
             });
             text.end();
         }
-        Block::Fold(heading, blocks) => {
-            text.folded(heading, |text| blocks.iter().for_each(|block| write_block_markdown(block, text)));
-            text.end();
-        }
+        Block::Fold(heading, blocks) => write_folded_markdown(heading, blocks, text),
         Block::Made(words) => text.small(words),
     }
+}
+
+fn write_folded_markdown(heading: &str, blocks: &[Block], text: &mut Markdown) {
+    text.folded(heading, |text| blocks.iter().for_each(|block| write_block_markdown(block, text)));
+    text.end();
 }
