@@ -4,6 +4,7 @@
 mod repository;
 
 use crate::prelude::*;
+use std::collections::btree_map::Entry;
 use std::fs::OpenOptions;
 use std::io;
 use std::io::Read as _;
@@ -141,12 +142,11 @@ fn get_or_try_insert<K: Ord + Clone, T>(
     key: &K,
     make: impl FnOnce() -> Result<T>,
 ) -> Result<Arc<T>> {
-    if let Some(known) = known.get(key) {
-        return Ok(Arc::clone(known));
-    }
-    let made = Arc::new(make()?);
-    known.insert(key.clone(), Arc::clone(&made));
-    Ok(made)
+    let made = match known.entry(key.clone()) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(place) => place.insert(Arc::new(make()?)),
+    };
+    Ok(Arc::clone(made))
 }
 
 impl RevisionCatalog {

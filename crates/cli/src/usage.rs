@@ -89,6 +89,8 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
     let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     let names = |kind| context_texts(error.get(kind));
     let more = names(ContextKind::InvalidArg).join(", ").replace(['[', ']'], "");
+    let root = Cli::command();
+    let (command, full_name) = find_named_command(&root, words);
     let (message, help) = match error.kind() {
         ErrorKind::TooManyValues => (format!("`{more}` takes no value"), None),
         ErrorKind::MissingRequiredArgument => {
@@ -99,8 +101,6 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
         }
         ErrorKind::InvalidSubcommand => {
             let word = names(ContextKind::InvalidSubcommand).concat();
-            let root = Cli::command();
-            let (command, _) = find_named_command(&root, words);
             if let Some(kind) = catalog.and_then(|it| it.kind_of_name(&word)) {
                 let noun = kind.noun();
                 let help = format!("run `ctxsim run --{noun} {word}`");
@@ -113,8 +113,6 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
             (format!("unknown command `{word}`{or_file}"), near.map(did_you_mean))
         }
         ErrorKind::UnknownArgument => {
-            let root = Cli::command();
-            let (command, _) = find_named_command(&root, words);
             let known = names(ContextKind::SuggestedArg).concat();
             let near = nearest(&more, [known.as_str()]).map(did_you_mean);
             // Words that begin with `-` are read as short options.
@@ -150,7 +148,8 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
         }
         _ => (message.to_owned(), None),
     };
-    Diagnostic::at(Code("usage"), "", message).help(help.unwrap_or_else(|| point_to_help(words)))
+    let help = help.unwrap_or_else(|| format!("run `{full_name} --help` to see its arguments"));
+    Diagnostic::at(Code("usage"), "", message).help(help)
 }
 
 /// Returns help with the allowed whole numbers, if a number is the problem.
@@ -205,11 +204,6 @@ fn find_named_command<'c>(root: &'c Command, words: &[String]) -> (&'c Command, 
         found = (next, format!("{} {word}", found.1));
     }
     found
-}
-
-/// Points to the help of the command.
-fn point_to_help(words: &[String]) -> String {
-    format!("run `{} --help` to see its arguments", find_named_command(&Cli::command(), words).1)
 }
 
 /// Returns the texts of one part of an error.

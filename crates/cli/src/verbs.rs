@@ -25,24 +25,6 @@ use clap::{Parser, Subcommand};
 
 use crate::exit_code;
 use crate::output::ToneArgs;
-use advise::AdviseArgs;
-use check::CheckArgs;
-use compare::CompareArgs;
-use design::DesignArgs;
-use explain::ExplainArgs;
-use fit::FitArgs;
-use import::ImportArgs;
-use init::InitArgs;
-use inputs::{CompletionsArgs, ManArgs, ShowArgs, ValidateArgs};
-use list::ListArgs;
-use prices::PricesArgs;
-use realised::RealisedArgs;
-use run::RunArgs;
-use screen::ScreenArgs;
-use sensitivity::SensitivityArgs;
-use store::StoreArgs;
-use sweep::{MergeArgs, SweepArgs};
-use tune::TuneArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,65 +63,66 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Show what sessions cost, where that goes, and what to do
     #[command(after_help = screen::EXAMPLES)]
-    Screen(ScreenArgs),
+    Screen(screen::ScreenArgs),
     /// Show what sessions contain, or how well bills are predicted
     #[command(after_help = import::EXAMPLES)]
-    Import(ImportArgs),
+    Import(import::ImportArgs),
     /// Explain one request: its prompt, cache breaks and bill
-    Explain(ExplainArgs),
+    Explain(explain::ExplainArgs),
     /// Say which settings to change, what it saves, what to paste
     #[command(after_help = advise::EXAMPLES)]
-    Advise(AdviseArgs),
+    Advise(advise::AdviseArgs),
     /// Compare what advice forecast with what later sessions cost
     #[command(after_help = realised::EXAMPLES)]
-    Realised(RealisedArgs),
+    Realised(realised::RealisedArgs),
     /// Compare policies on scenarios under model profiles
     #[command(after_help = EXAMPLES)]
-    Run(RunArgs),
+    Run(run::RunArgs),
     /// Show what changes from one policy to another, and why
     #[command(after_help = compare::EXAMPLES)]
-    Compare(CompareArgs),
+    Compare(compare::CompareArgs),
     /// Run a grid of policy variants and show the Pareto front
     #[command(after_help = sweep::EXAMPLES)]
-    Sweep(SweepArgs),
+    Sweep(sweep::SweepArgs),
     /// Find the cheapest parameters that keep enough evidence
     #[command(after_help = tune::EXAMPLES)]
-    Tune(TuneArgs),
+    Tune(tune::TuneArgs),
     /// Compare policies across price lists: cost, order, break-even
     #[command(after_help = sensitivity::EXAMPLES)]
-    Sensitivity(SensitivityArgs),
+    Sensitivity(sensitivity::SensitivityArgs),
     /// Write starter files for a repository
-    Init(InitArgs),
+    Init(init::InitArgs),
     /// Check suites against their guards and snapshots
     #[command(after_help = check::EXAMPLES)]
-    Check(CheckArgs),
+    Check(check::CheckArgs),
     /// List bundled policies, scenarios, profiles and suites
-    List(ListArgs),
+    List(list::ListArgs),
     /// Print the file of an input, or convert it
     #[command(after_help = inputs::EXAMPLES)]
-    Show(ShowArgs),
+    Show(inputs::ShowArgs),
     /// Report every problem in input files
-    Validate(ValidateArgs),
+    Validate(inputs::ValidateArgs),
     /// Import price lists as profiles, or show what newer ones change
-    Prices(PricesArgs),
+    #[command(subcommand)]
+    Prices(prices::PricesCommand),
     /// Fold the parts of a run, or merge the shards of a sweep
     #[command(name = "run --merge", display_name = "ctxsim-run-merge", hide = true, after_help = sweep::MERGE_EXAMPLES)]
-    Merge(MergeArgs),
+    Merge(sweep::MergeArgs),
     /// Export a memory's contents after a conversation, or verify an export
-    #[command(name = "run --store", display_name = "ctxsim-run-store", hide = true)]
-    Store(StoreArgs),
+    #[command(subcommand, name = "run --store", display_name = "ctxsim-run-store", hide = true)]
+    Store(store::StoreCommand),
     /// Fit the numbers of a memory to what your own agent answered
     #[command(name = "tune --fit", display_name = "ctxsim-tune-fit", hide = true, after_help = fit::EXAMPLES)]
-    Fit(FitArgs),
+    Fit(fit::FitArgs),
     /// Find the cheapest policy that keeps enough evidence: presets, and stages of a grammar
     #[command(name = "tune --design", display_name = "ctxsim-tune-design", hide = true, after_help = design::EXAMPLES)]
-    Design(DesignArgs),
+    Design(design::DesignArgs),
     /// Print the manual page, or write one per command
     #[command(name = "--man", display_name = "ctxsim-man", hide = true)]
-    Man(ManArgs),
+    Man(inputs::ManArgs),
     /// Print a shell completion script
     #[command(name = "--completions", display_name = "ctxsim-completions", hide = true)]
-    Completions(CompletionsArgs),
+    Completions(inputs::CompletionsArgs),
 }
 
 impl Command {
@@ -169,8 +152,8 @@ impl Command {
             Self::List(args) => list::print_catalog(catalog, &args),
             Self::Show(args) => inputs::print_input(catalog, &args),
             Self::Validate(args) => inputs::validate_inputs(catalog, &args),
-            Self::Prices(args) => prices::run_prices_command(&args.command, catalog),
-            Self::Store(args) => store::run_store_command(catalog, &args.command),
+            Self::Prices(command) => prices::run_prices_command(&command, catalog),
+            Self::Store(command) => store::run_store_command(catalog, &command),
             Self::Man(args) => inputs::write_manual(&args),
             Self::Completions(args) => inputs::print_completions(&args),
         }?;

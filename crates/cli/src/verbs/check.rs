@@ -10,14 +10,14 @@ use crate::prelude::*;
 
 use ctxsim_engine::take::FailedRuns;
 use ctxsim_report::checkup::{self, ADOPTED_BY, NewerPrices, SuiteCheck, github, junit, page, sarif};
-use ctxsim_report::made::{MadeWith, VERSION};
-use ctxsim_report::{Report, SkippedFile};
+use ctxsim_report::made::VERSION;
+use ctxsim_report::{Report, SkippedFile, shot};
 
 use crate::git::RevArgs;
 use crate::verbs::compare::own_input_names;
 use crate::what::parse_share;
 use crate::{BAD_INPUT, exit_code};
-use assumed::AssumedLines;
+use snapshots::PinnedPrices;
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -66,13 +66,9 @@ const CONFIG: &str = "ctxsim.toml";
 
 /// A suite that was run.
 struct SuiteRun {
-    /// Its file.
-    file: String,
     report: Report,
-    made: MadeWith,
-    newer: Option<NewerPrices>,
-    assumed: AssumedLines,
-    notes: Vec<String>,
+    /// What is known of it before it is compared with what was accepted.
+    checked: SuiteCheck,
 }
 
 /// Where what was accepted of suites is kept.
@@ -177,7 +173,7 @@ fn compare_or_accept_suite(
     name: &str,
     ran: SuiteRun,
 ) -> Result<SuiteCheck> {
-    let SuiteRun { file, report, made, newer, assumed, mut notes } = ran;
+    let SuiteRun { report, mut checked } = ran;
     let suite = report.suite.clone().unwrap_or_else(|| name.to_owned());
     let mut verdicts = report.guard_verdicts.clone();
     if let Some(tolerance) = ratchet_tolerance {
@@ -185,13 +181,14 @@ fn compare_or_accept_suite(
     }
     // Where the best values are accepted, a suite without snapshots gets none.
     let takes_part = ratchet_tolerance.is_none() || snapshots::has_snapshots(accepted.root, &suite)?;
+    let SuiteCheck { made, assumed, .. } = &checked;
     let snapshots = match takes_part {
-        true => snapshots::compare_or_accept_snapshots(accepted, &suite, &report, &made, &assumed)?,
+        true => snapshots::compare_or_accept_snapshots(accepted, &suite, &report, made, assumed)?,
         false => Vec::new(),
     };
     let is_old = snapshots::has_old_form_snapshots(accepted.root, &suite);
-    notes.extend(is_old.then(|| explained::OLD_FORM.to_owned()));
-    Ok(SuiteCheck { suite, file, made, newer, assumed, notes, verdicts, snapshots, ..SuiteCheck::default() })
+    checked.notes.extend(is_old.then(|| explained::OLD_FORM.to_owned()));
+    Ok(SuiteCheck { suite, verdicts, snapshots, ..checked })
 }
 
 /// Checks and writes; returns the exit code. A suite that cannot be run is an error entry of the result, too.
@@ -336,7 +333,9 @@ fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun
     let (report, newer) = if pinned.is_empty() {
         (played(&newest)?, None)
     } else {
-        let set = pinned.iter().map(snapshots::PinnedPrices::price_override).listed();
+        let held =
+            |it: &PinnedPrices| format!("profile.{}.assumptions.starts_at=\"{}\"", it.profile, it.days[0]);
+        let set = pinned.iter().map(held).listed();
         let plan = Plan::new(&catalog, &Comparison { set, ..comparison })?;
         // What guards say under the newer prices is told beside what they say.
         let verdicts = if newest.guards.is_empty() { Vec::new() } else { played(&newest)?.guard_verdicts };
@@ -349,21 +348,24 @@ fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun
         report.runs.iter().map(|it| (it.profile.clone(), it.assumed.as_of.clone())).collect();
     prices.extend(pinned.into_iter().map(|it| (it.profile, it.days[0].clone())));
     let (made, assumed) = (newest.made_with(prices), newest.assumed_numbers_read());
-    let notes = version_mismatch_note(&catalog).into_iter().listed();
-    Ok(SuiteRun { file: suite.origin.label(), report, made, newer, assumed, notes })
+    let (file, notes) = (suite.origin.label(), version_mismatch_note(&catalog).into_iter().listed());
+    Ok(SuiteRun {
+        report,
+        checked: SuiteCheck { file, made, newer, assumed, notes, ..SuiteCheck::default() },
+    })
 }
 
 /// Returns the profiles whose prices are held at an earlier day: that of the configuration, else that of the snapshots, because a price list of a
 /// later day moves nothing by itself.
-fn find_pinned_prices(day: Option<&String>, newest: &Plan, args: &CheckArgs) -> Vec<snapshots::PinnedPrices> {
-    let days = match day {
-        Some(day) => Some(snapshots::PriceDays::same_for_all(day, &newest.profiles)),
-        None => {
-            let suite = newest.suite.clone().unwrap_or_default();
-            snapshots::read_price_days(&args.snapshots, &suite).filter(|_| !args.bless)
-        }
-    };
-    days.map(|it| it.profiles_with_newer_prices(&newest.profiles)).unwrap_or_default()
+fn find_pinned_prices(fixed: Option<&String>, newest: &Plan, args: &CheckArgs) -> Vec<PinnedPrices> {
+    let suite = newest.suite.as_deref().unwrap_or_default();
+    let days = if args.bless { BTreeMap::new() } else { snapshots::read_price_days(&args.snapshots, suite) };
+    let pinned = newest.profiles.iter().filter_map(|profile| {
+        let day = fixed.or_else(|| days.get(&shot::to_file_name(&profile.name)))?;
+        let days = [day.clone(), profile.as_of.clone()];
+        (*day < profile.as_of).then(|| PinnedPrices { profile: profile.name.clone(), days })
+    });
+    pinned.listed()
 }
 
 /// Reports scenarios that were not run.

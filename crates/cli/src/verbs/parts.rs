@@ -128,10 +128,7 @@ impl PartFolder {
 
 /// Returns the schema of the parts in folders or files; `None` if they are something else, such as shards of a sweep.
 pub(crate) fn schema_of_first_part(paths: &[PathBuf]) -> Result<Option<String>> {
-    let mut all = Vec::new();
-    for path in paths {
-        all.extend(if path.is_dir() { part_files_in(path)? } else { vec![path.clone()] });
-    }
+    let all = part_files(paths)?;
     let begin = |path: &PathBuf| {
         let mut head = String::new();
         // What follows may be cut in the middle of a letter.
@@ -163,11 +160,8 @@ pub(crate) fn fold_part_files<H: JobKind, R>(
     paths: &[PathBuf],
     fold_in_order: impl FnOnce(&[usize], PartReader<'_, H>) -> Result<R>,
 ) -> Result<R> {
-    let mut all: Vec<PartLines> = Vec::new();
-    for path in paths {
-        let found = if path.is_dir() { part_files_in(path)? } else { vec![path.clone()] };
-        all.extend(found.iter().map(|it| PartLines::index_lines(it)).collect::<Result<Vec<_>, _>>()?);
-    }
+    let files = part_files(paths)?;
+    let all = files.iter().map(|it| PartLines::index_lines(it)).collect::<Result<Vec<_>>>()?;
     let mut whole = PartSet::default();
     let mut problems = Vec::new();
     let mut places: Vec<(usize, LinePlace)> = Vec::new();
@@ -198,16 +192,18 @@ pub(crate) fn fold_part_files<H: JobKind, R>(
     })
 }
 
+/// Returns the files of parts in folders, in order, and the files that are named themselves.
+fn part_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let files = |path: &PathBuf| if path.is_dir() { part_files_in(path) } else { Ok(vec![path.clone()]) };
+    Ok(paths.iter().map(files).collect::<Result<Vec<_>>>()?.concat())
+}
+
 /// Returns the files of parts in a folder, in order.
 fn part_files_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let unread = |source| Error::Read { path: folder.to_owned(), source };
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(unread)? {
-        let path = entry.map_err(unread)?.path();
-        if path.extension().is_some_and(|it| it == "jsonl") {
-            found.push(path);
-        }
-    }
+    let entries = fs::read_dir(folder).and_then(|all| all.map(|it| Ok(it?.path())).collect());
+    let mut found: Vec<PathBuf> =
+        entries.map_err(|source| Error::Read { path: folder.to_owned(), source })?;
+    found.retain(|it| it.extension().is_some_and(|it| it == "jsonl"));
     found.sort();
     Ok(found)
 }

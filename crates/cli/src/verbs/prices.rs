@@ -25,14 +25,6 @@ Examples:
   ctxsim prices update prices.json --as-of 2026-11-28                     show which prices have changed
   ctxsim prices update prices.json --as-of 2026-11-28 --output profiles   write the profiles, with a dated period";
 
-/// The arguments of `prices`.
-#[derive(Debug, Args)]
-pub(crate) struct PricesArgs {
-    /// What to do with price lists
-    #[command(subcommand)]
-    pub command: PricesCommand,
-}
-
 /// A command on price lists.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PricesCommand {

@@ -6,6 +6,7 @@ use ctxsim_app::{OutcomeTable, RealisedRequest, check_forecast, parse_forecast};
 use ctxsim_report::realised::{html_page, markdown, terminal_text};
 
 use crate::progress::READS_AND_SIMULATES;
+use crate::verbs::screen;
 
 /// Shown below the options.
 pub(super) const EXAMPLES: &str = "\
@@ -22,10 +23,7 @@ show that they changed nothing are compared with. docs/reference/advice.md says 
 Exit codes: 0 success; 2 bad input or usage.";
 
 /// The available output formats.
-const FORMATS: Formats<'_> = Formats {
-    of: "`realised`",
-    known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::JSON],
-};
+const FORMATS: Formats<'_> = Formats { of: "`realised`", ..screen::FORMATS };
 
 /// The arguments of `realised`.
 #[derive(Debug, Args)]

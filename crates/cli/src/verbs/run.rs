@@ -161,9 +161,7 @@ pub(crate) fn run_and_check_guards(catalog: &Catalog, args: &RunArgs) -> Result<
             if format == FormatArg::GITHUB {
                 marks = github::guard_annotation_commands(&report.guard_verdicts);
             }
-            let on = args.shown.shown.terminal();
-            let shown = ReportView { on, detail, chart: args.chart.as_deref() };
-            encode_report(&report, &traces, &shown, format)?
+            encode_report(&report, &traces, args, detail, format)?
         }
         // Rows have no page of their own: theirs is that of the runs.
         rows => {
@@ -229,12 +227,11 @@ fn write_parts_or_totals_if_asked(
     if !args.totals {
         return Ok(None);
     }
-    let put = TotalsView { to: &args.shown, format };
-    put.check_output_path(catalog.files_read())?;
+    check_totals_path(&args.shown, format, catalog.files_read())?;
     let report = run_with_progress(SIMULATES, |it| {
         plan.report_from_parts(threads, &as_unstoppable_watch(it), min_evidence)
     })?;
-    put.write_totals(&report, catalog.files_read())?;
+    write_totals(&report, &args.shown, format, catalog.files_read())?;
     Ok(Some(all_ran_or_print_failures(&report)))
 }
 
@@ -246,32 +243,29 @@ pub(crate) fn all_ran_or_print_failures(report: &Report) -> bool {
     report.failures.is_empty()
 }
 
-/// How totals are written.
-pub(crate) struct TotalsView<'a> {
-    pub to: &'a PagedArgs,
-    pub format: FormatArg,
+/// Checks before any work that totals may be written.
+pub(crate) fn check_totals_path(to: &PagedArgs, format: FormatArg, inputs: &InputFiles) -> Result<()> {
+    if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&format) {
+        let help = "use `--format table`, `--format json` or `--format html`";
+        return Err(usage_error("totals are written as tables, as JSON or as a page", help));
+    }
+    to.check_output_paths(inputs)
 }
 
-impl TotalsView<'_> {
-    /// Checks before any work that they may be written.
-    pub(crate) fn check_output_path(&self, inputs: &InputFiles) -> Result<()> {
-        if ![FormatArg::JSON, FormatArg::TABLE, FormatArg::HTML].contains(&self.format) {
-            let help = "use `--format table`, `--format json` or `--format html`";
-            return Err(usage_error("totals are written as tables, as JSON or as a page", help));
-        }
-        self.to.check_output_paths(inputs)
-    }
-
-    /// Writes the totals of a report.
-    pub(crate) fn write_totals(&self, report: &Report, inputs: &InputFiles) -> Result<()> {
-        let page = || html::html_page(report, Detail::Groups, &Traces::default());
-        let on = self.to.shown.terminal();
-        let text = || match self.format {
-            FormatArg::JSON => json::totals_json(report).map_err(unwritable_error),
-            _ => Ok(run_blocks::report_text(report, RunLayout { on, ..RunLayout::default() })),
-        };
-        self.to.write_text_and_page(inputs, self.format, page, text)
-    }
+/// Writes the totals of a report.
+pub(crate) fn write_totals(
+    report: &Report,
+    to: &PagedArgs,
+    format: FormatArg,
+    inputs: &InputFiles,
+) -> Result<()> {
+    let page = || html::html_page(report, Detail::Groups, &Traces::default());
+    let on = to.shown.terminal();
+    let text = || match format {
+        FormatArg::JSON => json::totals_json(report).map_err(unwritable_error),
+        _ => Ok(run_blocks::report_text(report, RunLayout { on, ..RunLayout::default() })),
+    };
+    to.write_text_and_page(inputs, format, page, text)
 }
 
 /// Returns the command that advises on the sessions of a first report, in which nobody named a policy, a profile or a suite.
@@ -315,27 +309,24 @@ fn choose_format(args: &RunArgs) -> Result<FormatArg> {
     args.shown.shown.choose_format(&Formats { of: &subject, known: &known })
 }
 
-/// How a report is shown.
-pub(crate) struct ReportView<'a> {
-    pub on: Terminal,
-    pub detail: Detail,
-    /// The chart that is asked for.
-    pub chart: Option<&'a str>,
-}
-
 /// Returns a report in a format.
-pub(crate) fn encode_report(
+fn encode_report(
     report: &Report,
     traces: &Traces,
-    &ReportView { on, detail, chart }: &ReportView<'_>,
+    args: &RunArgs,
+    detail: Detail,
     format: FormatArg,
 ) -> Result<Vec<u8>> {
     let text = match format {
-        FormatArg::TABLE => run_blocks::report_text(report, RunLayout { on, detail, traces: &traces.runs }),
+        FormatArg::TABLE => {
+            let on = args.shown.shown.terminal();
+            run_blocks::report_text(report, RunLayout { on, detail, traces: &traces.runs })
+        }
         FormatArg::MARKDOWN => run_blocks::report_markdown(report, detail).into(),
         FormatArg::GITHUB => run_blocks::job_summary_markdown(report).into(),
         FormatArg::HTML => html::html_page(report, detail, traces).map_err(unwritable_error)?,
         FormatArg::SVG => {
+            let chart = args.chart.as_deref();
             draw_named_chart_svg(report, (&traces.runs, traces.left_out.as_deref()), detail, chart)?
         }
         FormatArg::JSON => json::report_json(report).map_err(unwritable_error)?,
@@ -402,8 +393,7 @@ fn ledger_rows_and_all_ok(plan: &Plan, args: &RunArgs, format: FormatArg) -> Res
             Ok(all)
         })
     })?;
-    let of_loads: Result<Vec<Vec<Rows>>> = of_loads.into_iter().collect();
-    let rows = of_loads?.into_iter().flatten().listed();
+    let rows = of_loads.into_iter().collect::<Result<Vec<_>>>()?.concat();
     Ok((format.encode_rows(|_| rows)?, n_failed.into_inner() == 0))
 }
 

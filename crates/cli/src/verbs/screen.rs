@@ -21,7 +21,7 @@ Without `screen`, an option that only a comparison has (such as `--policy`, `--p
 Exit codes: 0 success; 2 bad input or usage.";
 
 /// The available output formats.
-const FORMATS: Formats<'_> = Formats {
+pub(super) const FORMATS: Formats<'_> = Formats {
     of: "a first screen",
     known: &[FormatArg::TABLE, FormatArg::MARKDOWN, FormatArg::HTML, FormatArg::JSON],
 };

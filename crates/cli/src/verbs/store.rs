@@ -8,14 +8,6 @@ use ctxsim_engine::memory::export::{Export, INDEX_FILE, Index};
 
 use crate::what::ConversationArgs;
 
-/// The arguments of `run --store`.
-#[derive(Debug, Args)]
-pub(crate) struct StoreArgs {
-    /// What to do with an export
-    #[command(subcommand)]
-    pub command: StoreCommand,
-}
-
 /// Shown below the options of `store write`.
 const CONTENTS: &str = "\
 The folder gets BANK.json for each bank, with keys and values in the order in which they were written, and \

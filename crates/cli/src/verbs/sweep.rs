@@ -12,7 +12,7 @@ use ctxsim_report::tune::Tuned;
 use serde::Serialize;
 
 use crate::verbs::parts::{self, parse_shard};
-use crate::verbs::run::TotalsView;
+use crate::verbs::run::{check_totals_path, write_totals};
 
 /// Shown below the options.
 pub(crate) const EXAMPLES: &str = "\
@@ -196,10 +196,9 @@ pub(crate) fn merge_part_files(args: &MergeArgs) -> Result<()> {
     args.files.iter().for_each(|it| inputs.add_path(it));
     let schema = parts::schema_of_first_part(&args.files)?;
     if schema.as_deref() == Some(PartHead::SCHEMA) {
-        let put = TotalsView { to, format };
-        put.check_output_path(&inputs)?;
+        check_totals_path(to, format, &inputs)?;
         let folded = parts::fold_part_files(&args.files, |order, read| fold_parts(order, read))?;
-        return put.write_totals(&folded, &inputs);
+        return write_totals(&folded, to, format, &inputs);
     }
     to.check_output_paths(&inputs)?;
     if schema.as_deref() == Some(TuneHead::SCHEMA) {

@@ -3,7 +3,6 @@
 use crate::prelude::*;
 use std::io::ErrorKind;
 
-use ctxsim_input::Profile;
 use ctxsim_report::Report;
 use ctxsim_report::checkup::{SnapshotCheck, SnapshotState};
 use ctxsim_report::made::MadeWith;
@@ -133,37 +132,10 @@ pub(super) struct PinnedPrices {
     pub(super) days: [String; 2],
 }
 
-impl PinnedPrices {
-    /// Returns the override that does so.
-    pub(super) fn price_override(&self) -> String {
-        format!("profile.{}.assumptions.starts_at=\"{}\"", self.profile, self.days[0])
-    }
-}
-
-/// The price dates of snapshots, by file stem, which is the profile's name.
-pub(super) struct PriceDays(BTreeMap<String, String>);
-
-impl PriceDays {
-    /// Returns one day for all of some profiles.
-    pub(super) fn same_for_all(day: &str, profiles: &[Profile]) -> Self {
-        Self(profiles.iter().map(|it| (shot::to_file_name(&it.name), day.to_owned())).collect())
-    }
-
-    /// Returns which of a plan's profiles are held at the price dates of their snapshots, because there are newer prices.
-    pub(super) fn profiles_with_newer_prices(&self, profiles: &[Profile]) -> Vec<PinnedPrices> {
-        let pinned = profiles.iter().filter_map(|profile| {
-            let day = self.0.get(&shot::to_file_name(&profile.name))?;
-            let days = [day.clone(), profile.as_of.clone()];
-            (*day < profile.as_of).then(|| PinnedPrices { profile: profile.name.clone(), days })
-        });
-        pinned.listed()
-    }
-}
-
-/// Returns the price dates of a suite's snapshots; empty if it has none.
-pub(super) fn read_price_days(root: &Path, suite: &str) -> Option<PriceDays> {
+/// Returns the price dates of a suite's snapshots, by file stem, which is the profile's name; empty if it has none.
+pub(super) fn read_price_days(root: &Path, suite: &str) -> BTreeMap<String, String> {
     let mut days = BTreeMap::new();
-    for path in find_snapshots(&snapshot_folder(root, suite)).ok()? {
+    for path in find_snapshots(&snapshot_folder(root, suite)).unwrap_or_default() {
         let text = fs::read_to_string(&path).unwrap_or_default();
         let SnapshotHeader([day, ..]) = SnapshotHeader::parse(&text);
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned());
@@ -171,7 +143,7 @@ pub(super) fn read_price_days(root: &Path, suite: &str) -> Option<PriceDays> {
             days.entry(name).or_insert(day);
         }
     }
-    (!days.is_empty()).then_some(PriceDays(days))
+    days
 }
 
 /// Checks that every file which is called as a snapshot of a suite is one of ctxsim's.
