@@ -193,18 +193,16 @@ impl Repository {
             text.trim_start_matches("git version ").split('.').map(|it| it.trim().parse::<u32>().ok());
         let version = [numbers.next().flatten(), numbers.next().flatten()];
         let [oldest, oldest_minor] = OLDEST;
-        match version {
-            [Some(major), Some(minor)] if [major, minor] >= OLDEST => Ok(()),
+        let (message, why) = match version {
+            [Some(major), Some(minor)] if [major, minor] >= OLDEST => return Ok(()),
             [Some(major), Some(minor)] => {
                 let message = format!("git {major}.{minor} may start programs that a checkout names");
-                let help = format!("install git {oldest}.{oldest_minor} or later, which can be kept from it");
-                Err(Error::refused(Code("git-too-old"), message, help))
+                (message, ", which can be kept from it")
             }
-            _ => {
-                let help = format!("install git {oldest}.{oldest_minor} or later");
-                Err(Error::refused(Code("git-too-old"), "git does not say its version", help))
-            }
-        }
+            _ => ("git does not say its version".to_owned(), ""),
+        };
+        let help = format!("install git {oldest}.{oldest_minor} or later{why}");
+        Err(Error::refused(Code("git-too-old"), message, help))
     }
 
     /// Returns a call of git at the top of the work tree.

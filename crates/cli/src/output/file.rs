@@ -18,8 +18,8 @@ const SYSTEM: [&str; 2] = ["/dev", "/proc"];
 pub(crate) fn check_output_path(path: &Path) -> Result<()> {
     check_no_link(path)?;
     let checked = output_kind_at(path).and_then(|place| match place {
-        OutputKind::Other | OutputKind::File(_) => Ok(()),
-        OutputKind::New => fs::metadata(parent_or_current(path)).map(|_| ()),
+        OutputKind::Other | OutputKind::File(Some(_)) => Ok(()),
+        OutputKind::File(None) => fs::metadata(parent_or_current(path)).map(|_| ()),
     });
     checked.map_err(|source| write_error(path, source))
 }
@@ -55,8 +55,7 @@ pub(super) fn stage_file(
 ) -> Result<Option<StagedFile>> {
     let written = output_kind_at(path).and_then(|place| match place {
         OutputKind::Other => write_to_device(path, write).map(|()| None),
-        OutputKind::File(permissions) => StagedFile::new(path, Some(permissions), write).map(Some),
-        OutputKind::New => StagedFile::new(path, None, write).map(Some),
+        OutputKind::File(permissions) => StagedFile::new(path, permissions, write).map(Some),
     });
     written.map_err(|source| write_error(path, source))
 }
@@ -176,10 +175,8 @@ fn write_error(path: &Path, source: io::Error) -> Error {
 enum OutputKind {
     /// A device, a pipe, a socket.
     Other,
-    /// A regular file, with its permissions.
-    File(Permissions),
-    /// Nothing yet.
-    New,
+    /// A regular file, with its permissions, or nothing yet.
+    File(Option<Permissions>),
 }
 
 /// Returns what is at a path.
@@ -189,10 +186,10 @@ fn output_kind_at(path: &Path) -> io::Result<OutputKind> {
         Ok(it) if it.is_file() => {
             // A rename would replace a file that is protected from writing.
             OpenOptions::new().write(true).open(path)?;
-            Ok(OutputKind::File(it.permissions()))
+            Ok(OutputKind::File(Some(it.permissions())))
         }
         Ok(_) => Ok(OutputKind::Other),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(OutputKind::New),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(OutputKind::File(None)),
         Err(error) => Err(error),
     }
 }

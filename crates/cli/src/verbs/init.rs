@@ -104,10 +104,15 @@ fn write_policy_file(catalog: &Catalog, args: &PolicyArgs) -> Result<()> {
 /// Returns a policy's name: its path below `policies/`, else that of the file, without the extension.
 fn policy_name_of_path(path: &Path) -> String {
     let plain = path.with_extension("");
-    let parts: Vec<_> = plain.components().map(|it| it.as_os_str().to_string_lossy()).listed();
-    let below = parts.iter().rposition(|it| *it == InputKind::Policy.folder_name()).map(|it| it + 1);
-    let first = below.filter(|it| *it < parts.len()).unwrap_or(parts.len().saturating_sub(1));
-    parts[first..].join("/")
+    let below = path_below_folder(&plain, InputKind::Policy.folder_name()).filter(|it| !it.is_empty());
+    below.unwrap_or_else(|| plain.file_name().unwrap_or_default().to_string_lossy().into_owned())
+}
+
+/// Returns what a path has behind the last folder of a name; `None` if it has no such folder.
+pub(super) fn path_below_folder(path: &Path, folder_name: &str) -> Option<String> {
+    let parts: Vec<_> = path.components().map(|it| it.as_os_str().to_string_lossy()).listed();
+    let at = parts.iter().rposition(|it| it == folder_name)?;
+    Some(parts[at + 1..].join("/"))
 }
 
 /// Returns a text as a string in TOML, whose escapes are those of JSON.
@@ -198,13 +203,9 @@ fn write_repository_files(catalog: &Catalog, sessions_folder: Option<&Path>) -> 
         text += &format!("\nThese guards fail today, so they are comments in {at}:\n");
     }
     unmet.iter().for_each(|it| text += &format!("  {it}\n"));
-    let candidate = own.first().map_or("mine", String::as_str);
-    text += "\nNext:\n  ctxsim check\n";
-    text += &format!(
-        "  ctxsim compare --base identity --candidate {} --scenario {}\n",
-        quoted(candidate),
-        quoted(&scenario)
-    );
+    let (candidate, scenario) = (quoted(own.first().map_or("mine", String::as_str)), quoted(&scenario));
+    text += "\nNext:\n  ctxsim check\n  ctxsim compare --base identity";
+    text += &format!(" --candidate {candidate} --scenario {scenario}\n");
     output::print_text(&text)
 }
 
@@ -232,11 +233,8 @@ fn suite_text(own: &[String], are_sessions: bool, scenario: &str) -> String {
     let mut text = parts.next().unwrap_or_default().to_owned();
     // The first guard is on a stage of the policy that is written.
     let guards = parts.skip(usize::from(!own.is_empty())).listed();
-    let names = if own.is_empty() {
-        vec!["\"mine\"".to_owned()]
-    } else {
-        own.iter().map(|it| quoted_in_toml(it)).listed()
-    };
+    let policies: &[String] = if own.is_empty() { &["mine".to_owned()] } else { own };
+    let names = policies.iter().map(|it| quoted_in_toml(it)).listed();
     text = text.replace("\"identity\", \"mine\"", &format!("\"identity\", {}", names.join(", ")));
     for name in &names {
         for guard in &guards {

@@ -154,38 +154,26 @@ fn wrong_extension_error(path: &Path, format: Format) -> Error {
 /// Checks inputs and reports every problem in all of them.
 pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<()> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
-    let (mut n_checked, mut n_programs) = (0_usize, 0_usize);
+    let mut n_programs = 0;
     if args.allow_process {
         ends::install_interrupt_handler();
     }
-    let mut take = |result: Result<CheckFindings>| {
-        n_checked += 1;
-        match result {
+    let mut checked = Vec::new();
+    if args.paths.is_empty() {
+        checked = check_inputs_of_catalog(catalog, None, args.allow_process);
+    }
+    for path in &args.paths {
+        let found = check_path(catalog, path, args.allow_process);
+        checked.extend(found.unwrap_or_else(|error| vec![Err(error)]));
+    }
+    let n_checked = checked.len();
+    for found in checked {
+        match found {
             Ok(CheckFindings { n_programs_not_run: not_run, warnings: more }) => {
                 n_programs += not_run;
                 warnings.extend(more);
             }
             Err(error) => problems.extend(error.problems()),
-        }
-    };
-    if args.paths.is_empty() {
-        check_inputs_of_catalog(catalog, None, args.allow_process, &mut take);
-    }
-    for path in &args.paths {
-        let has_inputs = InputKind::ALL.iter().any(|it| path.join(it.folder_name()).is_dir());
-        if has_inputs {
-            match Catalog::default().with_folder(path).and_then(|_| catalog.clone().with_folder(path)) {
-                Ok(catalog) => check_inputs_of_catalog(&catalog, Some(path), args.allow_process, &mut take),
-                Err(error) => take(Err(error)),
-            }
-        } else if path.is_dir() {
-            match input_files(path) {
-                Ok(files) if files.is_empty() => take(Err(folder_without_inputs_error(path))),
-                Ok(files) => files.iter().for_each(|it| take(check_file(catalog, it, args.allow_process))),
-                Err(error) => take(Err(error)),
-            }
-        } else {
-            take(check_file(catalog, path, args.allow_process));
         }
     }
     if args.strict {
@@ -212,10 +200,19 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
     })
 }
 
-/// Reports a folder without inputs.
-fn folder_without_inputs_error(folder: &Path) -> Error {
-    let help = "inputs end in `.ron` or `.toml`; name recordings one by one";
-    error_at(Code("folder-empty"), folder, "the folder contains no inputs", help)
+/// Checks a file, or what is in a folder.
+fn check_path(catalog: &Catalog, path: &Path, with_programs: bool) -> Result<Vec<Result<CheckFindings>>> {
+    if InputKind::ALL.iter().any(|it| path.join(it.folder_name()).is_dir()) {
+        Catalog::default().with_folder(path)?;
+        let catalog = catalog.clone().with_folder(path)?;
+        return Ok(check_inputs_of_catalog(&catalog, Some(path), with_programs));
+    }
+    let files = if path.is_dir() { input_files(path)? } else { vec![path.to_owned()] };
+    if files.is_empty() {
+        let help = "inputs end in `.ron` or `.toml`; name recordings one by one";
+        return Err(error_at(Code("folder-empty"), path, "the folder contains no inputs", help));
+    }
+    Ok(files.iter().map(|it| check_file(catalog, it, with_programs)).listed())
 }
 
 /// Checks what a catalog names, of all inputs or of those below a folder.
@@ -223,17 +220,18 @@ fn check_inputs_of_catalog(
     catalog: &Catalog,
     folder: Option<&Path>,
     with_programs: bool,
-    on_result: &mut impl FnMut(Result<CheckFindings>),
-) {
+) -> Vec<Result<CheckFindings>> {
+    let mut checked = Vec::new();
     for kind in InputKind::ALL {
         for name in catalog.names(kind) {
             let is_in =
                 |folder| catalog.find_origin(kind, name).is_ok_and(|it| it.path().starts_with(folder));
             if folder.is_none_or(is_in) {
-                on_result(check_input(catalog, kind, name, with_programs));
+                checked.push(check_input(catalog, kind, name, with_programs));
             }
         }
     }
+    checked
 }
 
 /// Checks one file.

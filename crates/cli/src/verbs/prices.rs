@@ -10,7 +10,10 @@ use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
 use ctxsim_input::pricelist::update::updates;
 use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
 use ctxsim_input::profile::calendar;
+use ctxsim_report::grouped;
 use indexmap::map::Entry as Slot;
+
+use crate::verbs::init::path_below_folder;
 
 /// Shown below the options.
 const EXAMPLES: &str = "\
@@ -84,18 +87,19 @@ fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
     check_day(&args.as_of)?;
     let inputs = InputFiles::default();
     let lists = read_price_lists(&args.paths, &inputs)?;
-    let folder = args.output.as_deref().map(path_below_profiles).unwrap_or_default();
+    // What is below a folder called `profiles` has its path there as a prefix of its name.
+    let profiles_folder = InputKind::Profile.folder_name();
+    let prefix = args.output.as_deref().and_then(|it| path_below_folder(it, profiles_folder));
+    let prefix = prefix.unwrap_or_default();
     let mut text = String::new();
     let mut profiles: IndexMap<String, PlacedProfile> = IndexMap::new();
     let mut first_unplaced = None;
     for found in &lists {
-        let Placing { placed, mut unplaced } = place(found, &args.as_of, &folder);
-        let mut lacks = LackCounts::default();
+        let Placing { placed, mut unplaced } = place(found, &args.as_of, &prefix);
         let n_before = profiles.len();
         for profile in placed {
             match profiles.entry(profile.name.to_lowercase()) {
                 Slot::Vacant(slot) => {
-                    lacks.count_profile(&profile);
                     slot.insert(profile);
                 }
                 Slot::Occupied(_) => unplaced.push(Unplaced {
@@ -106,8 +110,8 @@ fn import_price_lists(args: &PriceImportArgs) -> Result<()> {
                 }),
             }
         }
-        let n_placed = profiles.len() - n_before;
-        text += &price_list_summary(found.list, n_placed, &unplaced, &lacks, args.details);
+        let made = profiles.values().skip(n_before).listed();
+        text += &price_list_summary(found.list, &made, &unplaced, args.details);
         first_unplaced = first_unplaced.or_else(|| unplaced.into_iter().next());
     }
     if profiles.is_empty() {
@@ -132,35 +136,18 @@ fn check_day(text: &str) -> Result<()> {
     Err(error_at(Code("date-format"), "--as-of", message, "write it like \"2026-10-07\""))
 }
 
-/// How many profiles of a list lack something, by what they lack.
-#[derive(Default)]
-struct LackCounts {
-    left_out: IndexMap<String, usize>,
-    unpriced: IndexMap<String, usize>,
-}
-
-impl LackCounts {
-    fn count_profile(&mut self, profile: &PlacedProfile) {
-        profile.left_out.iter().for_each(|it| *self.left_out.entry(it.clone()).or_default() += 1);
-        profile.unpriced.iter().for_each(|it| *self.unpriced.entry(it.clone()).or_default() += 1);
-    }
-}
-
-/// Counts the profiles of a price list and, by reason, the entries without one.
+/// Counts the profiles of a price list and what they lack and, by reason, the entries without one.
 fn price_list_summary(
     list_name: &str,
-    n_made: usize,
+    made: &[&PlacedProfile],
     unplaced: &[Unplaced],
-    lacks: &LackCounts,
     with_details: bool,
 ) -> String {
     let mut text = String::new();
-    let mut by_code: IndexMap<&str, Vec<&Unplaced>> = IndexMap::new();
-    for one in unplaced {
-        by_code.entry(one.code).or_default().push(one);
-    }
+    let mut by_code = grouped(unplaced.iter().map(|it| (it.code, it)));
     by_code.sort_by(|_, left, _, right| right.len().cmp(&left.len()));
-    let _ = writeln!(text, "{list_name}: {n_made} profiles; {} entries yield none", unplaced.len());
+    let (n_made, n_unplaced) = (made.len(), unplaced.len());
+    let _ = writeln!(text, "{list_name}: {n_made} profiles; {n_unplaced} entries yield none");
     for (code, entries) in &by_code {
         let shown = if with_details { entries.len() } else { 1 };
         let _ = writeln!(text, "  {:>5}  [{code}]", entries.len());
@@ -169,9 +156,13 @@ fn price_list_summary(
             let _ = writeln!(text, "         {like}{}: {}", one.name, one.reason);
         }
     }
-    let lacking = [("omitted from profiles", &lacks.left_out), ("unpriced in profiles", &lacks.unpriced)];
-    for (what, counted) in lacking {
-        let parts: Vec<String> = counted.iter().map(|(it, n)| format!("{it}: {n}")).listed();
+    let lacking = [
+        ("omitted from profiles", made.iter().flat_map(|it| &it.left_out).listed()),
+        ("unpriced in profiles", made.iter().flat_map(|it| &it.unpriced).listed()),
+    ];
+    for (what, lacked) in lacking {
+        let by_name = grouped(lacked.into_iter().map(|it| (it, ())));
+        let parts: Vec<String> = by_name.iter().map(|(it, all)| format!("{it}: {}", all.len())).listed();
         if !parts.is_empty() {
             let _ = writeln!(text, "  {what}: {}", parts.join(", "));
         }
@@ -189,14 +180,6 @@ fn no_profiles_error(first: Option<Unplaced>) -> Error {
         None => "name a price list that contains models".to_owned(),
     };
     Error::refused(Code("price-list-empty"), "no entry in these lists yields a profile", help)
-}
-
-/// Returns a folder's path below the nearest folder called `profiles`, which prefixes the profiles' names;
-/// empty if there is none.
-fn path_below_profiles(folder: &Path) -> String {
-    let parts: Vec<_> = folder.components().map(|it| it.as_os_str().to_string_lossy()).listed();
-    let at = parts.iter().rposition(|it| it == "profiles");
-    at.map(|at| parts[at + 1..].join("/")).unwrap_or_default()
 }
 
 /// Writes profiles, by their names, below a folder.

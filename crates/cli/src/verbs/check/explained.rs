@@ -8,7 +8,7 @@ use ctxsim_report::checkup::causes::{MovedNumbers, OldInput, OldInputRun, OldInp
 use ctxsim_report::checkup::{SnapshotCheck, SuiteCheck};
 use ctxsim_report::made::VERSION;
 use ctxsim_report::sections::OWN;
-use ctxsim_report::shot;
+use ctxsim_report::shot::{self, ChangedNumber};
 
 use super::CheckArgs;
 use super::assumed::{self, AssumedLines};
@@ -38,7 +38,7 @@ pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name
         [only] => only.numbers.clone().ok(),
         all => played(&all.iter().map(|it| &it.input).listed()).ok(),
     };
-    let together = together.unwrap_or_else(|| current_numbers(&moved));
+    let together = together.unwrap_or_else(|| current_numbers(moved));
     let mut causes = Vec::new();
     for OldInputRun { input, .. } in &known {
         if let OldInput::File(kind, name, _) = input
@@ -58,14 +58,15 @@ pub(super) fn explain_moved_numbers(args: &CheckArgs, revision: &str, suite_name
     }
 }
 
-/// Returns the numbers as they are.
-fn current_numbers(moved: &[&SnapshotCheck]) -> MovedNumbers {
-    let numbers = |snapshot: &SnapshotCheck| {
-        let place =
-            |policy: &String, column: &String| [snapshot.file.clone(), policy.clone(), column.clone()];
-        snapshot.moved.iter().map(|it| (place(&it.policy, &it.column), it.values[1].clone())).listed()
-    };
-    moved.iter().flat_map(|it| numbers(it)).collect()
+/// Returns the numbers of snapshots that moved, as they are.
+fn current_numbers<'s>(snapshots: impl IntoIterator<Item = &'s SnapshotCheck>) -> MovedNumbers {
+    let mut numbers = MovedNumbers::new();
+    for snapshot in snapshots {
+        for ChangedNumber { policy, column, values: [_, new], .. } in &snapshot.moved {
+            numbers.insert([snapshot.file.clone(), policy.clone(), column.clone()], new.clone());
+        }
+    }
+    numbers
 }
 
 /// What is not as it was when some snapshots were written.
@@ -193,7 +194,9 @@ impl SuiteReplay<'_> {
                 self.check_file_digest(&told, kind, name, old)?;
             }
         }
-        Ok(moved_numbers(&told))
+        let snapshots: Vec<SnapshotCheck> =
+            serde_json::from_value(told["snapshots"].clone()).unwrap_or_default();
+        Ok(current_numbers(&snapshots))
     }
 
     /// Returns what moves the cost from a policy as it was, by profile, as a comparison says it; nothing where it cannot.
@@ -265,18 +268,4 @@ fn run_for_json(arguments: &[OsString]) -> Result<(Value, String), String> {
     let output = command.output().map_err(|it| it.to_string())?;
     let told = serde_json::from_slice(&output.stdout).unwrap_or_default();
     Ok((told, String::from_utf8_lossy(&output.stderr).into_owned()))
-}
-
-/// Returns the numbers that a check says have moved.
-fn moved_numbers(suite: &Value) -> MovedNumbers {
-    let members = |it: &Value| it.as_array().cloned().unwrap_or_default();
-    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
-    let mut numbers = MovedNumbers::new();
-    for snapshot in members(&suite["snapshots"]) {
-        for moved in members(&snapshot["moved"]) {
-            let place = [text(&snapshot["file"]), text(&moved["policy"]), text(&moved["column"])];
-            numbers.insert(place, moved["values"][1].as_str().map(str::to_owned));
-        }
-    }
-    numbers
 }
