@@ -143,31 +143,6 @@ impl Formats<'_> {
         })
     }
 
-    /// Returns the format to write.
-    ///
-    /// # Errors
-    /// The format is unknown, or the output cannot be written.
-    pub(super) fn choose_format(&self, asked: Option<FormatArg>, output: &OutputArgs) -> Result<FormatArg> {
-        let output = output.file();
-        let usual = self.known.first().copied().unwrap_or(FormatArg::TABLE);
-        let format = match (asked, output) {
-            (Some(asked), _) => asked,
-            (None, Some(path)) => self.format_of_extension(path)?.unwrap_or(usual),
-            (None, None) => usual,
-        };
-        if !self.known.contains(&format) {
-            let known = self.list_in_backticks_with_or(|it| it.0.to_owned());
-            let message = format!("{} needs `--format {}", self.of, known.trim_start_matches('`'));
-            let help = match asked {
-                Some(_) => format!("use one of these instead of `{}`", format.0),
-                None => format!("name a file that ends in {}", self.list_extensions()),
-            };
-            return Err(Error::refused(Code("output-format"), message, help));
-        }
-        output.map_or(Ok(()), output::check_output_path)?;
-        Ok(format)
-    }
-
     /// Returns the format of a file's extension, or `None` without one.
     fn format_of_extension(&self, path: &Path) -> Result<Option<FormatArg>> {
         let Some(found) = path.extension() else { return Ok(None) };
@@ -217,9 +192,26 @@ impl ShownArgs {
     /// Returns the format to write.
     ///
     /// # Errors
-    /// As [`Formats::choose_format`].
+    /// The format is unknown, or the output cannot be written.
     pub(super) fn choose_format(&self, formats: &Formats<'_>) -> Result<FormatArg> {
-        formats.choose_format(self.format, &self.output)
+        let (asked, output) = (self.format, self.output.file());
+        let usual = formats.known.first().copied().unwrap_or(FormatArg::TABLE);
+        let format = match (asked, output) {
+            (Some(asked), _) => asked,
+            (None, Some(path)) => formats.format_of_extension(path)?.unwrap_or(usual),
+            (None, None) => usual,
+        };
+        if !formats.known.contains(&format) {
+            let known = formats.list_in_backticks_with_or(|it| it.0.to_owned());
+            let message = format!("{} needs `--format {}", formats.of, known.trim_start_matches('`'));
+            let help = match asked {
+                Some(_) => format!("use one of these instead of `{}`", format.0),
+                None => format!("name a file that ends in {}", formats.list_extensions()),
+            };
+            return Err(Error::refused(Code("output-format"), message, help));
+        }
+        output.map_or(Ok(()), output::check_output_path)?;
+        Ok(format)
     }
 
     /// Returns how tables are shown where they are printed, or written to a file.

@@ -89,6 +89,7 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
     let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     let names = |kind| context_texts(error.get(kind));
     let more = names(ContextKind::InvalidArg).join(", ").replace(['[', ']'], "");
+    let value = names(ContextKind::InvalidValue).concat();
     let root = Cli::command();
     let (command, full_name) = find_named_command(&root, words);
     let (message, help) = match error.kind() {
@@ -118,15 +119,14 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
             // Words that begin with `-` are read as short options.
             let at = words.iter().position(|it| it.starts_with(&more));
             let word = at.map_or(&more, |at| &words[at]);
-            let value = word.split_once('=').map(|it| it.1).or_else(|| Some(words.get(at? + 1)?.as_str()));
+            let next = word.split_once('=').map(|it| it.1).or_else(|| Some(words.get(at? + 1)?.as_str()));
             // What is not a value of `--format` may be an option, such as `--html`.
-            let of_value = value.map(|it| format!("--{it}")).filter(|it| find_option(command, it).is_some());
+            let of_value = next.map(|it| format!("--{it}")).filter(|it| find_option(command, it).is_some());
             let help = of_value.as_deref().map(did_you_mean).or(near);
             let help = help.or_else(|| stray_word_help(word, words, command, catalog));
             (format!("unexpected argument `{word}`"), help)
         }
         ErrorKind::InvalidValue => {
-            let value = names(ContextKind::InvalidValue).concat();
             let known = names(ContextKind::ValidValue);
             let near = nearest(&value, known.iter().map(String::as_str)).map(did_you_mean);
             let help =
@@ -138,7 +138,6 @@ fn diagnose_usage_error(error: &clap::Error, words: &[String], catalog: Option<&
             (message, help)
         }
         ErrorKind::ValueValidation => {
-            let value = names(ContextKind::InvalidValue).concat();
             let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
             let message = format!("`{value}` is not a valid value for `{more}`");
             match whole_number_help(&source) {

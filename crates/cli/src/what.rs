@@ -201,7 +201,7 @@ pub(super) struct RecordedArgs {
     pub paths: Vec<String>,
     /// Model profile by name or path [default: each session's own model]
     #[arg(long, value_name = "M")]
-    profile: Option<String>,
+    pub profile: Option<String>,
     #[command(flatten)]
     select: SelectArgs,
 }
@@ -223,11 +223,6 @@ impl RecordedArgs {
         let (paths, source) = usual.unzip();
         self.paths.extend(paths.into_iter().flatten());
         (self, source)
-    }
-
-    /// Returns whether a profile is named.
-    pub(super) fn has_profile(&self) -> bool {
-        self.profile.is_some()
     }
 
     /// Returns how to go on with the same sessions.

@@ -139,8 +139,7 @@ impl CheckArgs {
         }
         for given in &self.at {
             let Some((revision, path)) = given.split_once(':') else {
-                let message = format!("`{given}` is not REV:PATH");
-                return Err(usage_error(message, "write a revision and a path"));
+                return Err(usage_error(format!("`{given}` is not REV:PATH"), "write a revision and a path"));
             };
             let text = git::read_file_at_revision(revision, Path::new(path))?;
             inputs = inputs.with_text_in_place_of(Path::new(path), text);
@@ -349,10 +348,8 @@ fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun
     prices.extend(pinned.into_iter().map(|it| (it.profile, it.days[0].clone())));
     let (made, assumed) = (newest.made_with(prices), newest.assumed_numbers_read());
     let (file, notes) = (suite.origin.label(), version_mismatch_note(&catalog).into_iter().listed());
-    Ok(SuiteRun {
-        report,
-        checked: SuiteCheck { file, made, newer, assumed, notes, ..SuiteCheck::default() },
-    })
+    let checked = SuiteCheck { file, made, newer, assumed, notes, ..SuiteCheck::default() };
+    Ok(SuiteRun { report, checked })
 }
 
 /// Returns the profiles whose prices are held at an earlier day: that of the configuration, else that of the snapshots, because a price list of a

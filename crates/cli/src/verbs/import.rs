@@ -196,14 +196,10 @@ fn describe_bill_predictions(catalog: &Catalog, args: &ImportArgs, as_json: bool
     let (sessions, skipped) = calibrate_sessions(catalog, args)?;
     let logged = sum_bills(sessions.iter().filter_map(|it| it.as_logged.as_ref()));
     let under = |nth: usize| sessions.iter().filter_map(|it| it.under.get(nth)).cloned().listed();
-    let [as_recorded, with_side_requests, with_inferred] = [0, 1, 2].map(under);
+    let [as_recorded, with_side_requests, with_inferred] = &[0, 1, 2].map(under);
     print_skipped_counts(&skipped);
-    let found = Calibrations {
-        as_recorded: &as_recorded,
-        with_side_requests: &with_side_requests,
-        with_inferred: &with_inferred,
-        as_logged: logged.as_ref(),
-    };
+    let as_logged = logged.as_ref();
+    let found = Calibrations { as_recorded, with_side_requests, with_inferred, as_logged };
     if as_json { found.to_json().map_err(unwritable_error) } else { Ok(found.to_text(args.details)) }
 }
 

@@ -136,12 +136,8 @@ fn write_repository_files(catalog: &Catalog, sessions_folder: Option<&Path>) -> 
     let is_configured = Path::new(CONFIG.0).symlink_metadata().is_ok();
     let here = Path::new(InputKind::Policy.folder_name()).is_dir().then_some(Path::new(""));
     let folder = catalog.user_folders().first().map(PathBuf::as_path).or(here).unwrap_or(Path::new(FOLDER));
-    // Whoever wrote the configuration need not be who writes beside it now.
-    let is_below = folder.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
-    if is_configured && (catalog.user_folders().is_empty() || !is_below) {
-        let help = format!("put `{FOLDER}` first in its `folders`, so that what is written there is found");
-        let message = "its first folder of inputs is not below this one";
-        return Err(error_at(Code("init-exists"), CONFIG.0, message, help));
+    if is_configured {
+        check_first_folder_is_below(catalog)?;
     }
     let own = match here.filter(|_| !is_configured) {
         Some(_) => own_input_names(&catalog.clone().with_folder(Path::new("."))?, InputKind::Policy),
@@ -192,21 +188,35 @@ fn write_repository_files(catalog: &Catalog, sessions_folder: Option<&Path>) -> 
         checked = check::bless_suite(&catalog.reopen_in(Path::new(""))?, "mine")?;
     }
     begun.keep();
-    let (n_guards, n_snapshots) = (checked.verdicts.len(), checked.snapshots.len());
-    let why = format!("the numbers that `check` compares: {}", counted(n_snapshots, "snapshot"));
-    made.push(["snapshots/".to_owned(), why]);
-    let width = made.iter().map(|it| it[0].chars().count()).max().unwrap_or_default();
-    let mut text = format!("`ctxsim check` passes: {}. Wrote:\n", counted(n_guards, "guard check"));
-    made.iter().for_each(|[path, why]| text += &format!("  {path:width$}  {why}\n"));
-    if !unmet.is_empty() {
-        let at = suite_at.display();
-        text += &format!("\nThese guards fail today, so they are comments in {at}:\n");
-    }
-    unmet.iter().for_each(|it| text += &format!("  {it}\n"));
+    let n_snapshots = counted(checked.snapshots.len(), "snapshot");
+    made.push(["snapshots/".to_owned(), format!("the numbers that `check` compares: {n_snapshots}")]);
+    let mut text = describe_written(&made, checked.verdicts.len(), &suite_at, &unmet);
     let (candidate, scenario) = (quoted(own.first().map_or("mine", String::as_str)), quoted(&scenario));
     text += "\nNext:\n  ctxsim check\n  ctxsim compare --base identity";
     text += &format!(" --candidate {candidate} --scenario {scenario}\n");
     output::print_text(&text)
+}
+
+/// Refuses a configuration whose first folder of inputs is elsewhere: whoever wrote it need not be who writes beside it now.
+fn check_first_folder_is_below(catalog: &Catalog) -> Result<()> {
+    let is_name = |it: Component<'_>| matches!(it, Component::Normal(_) | Component::CurDir);
+    if catalog.user_folders().first().is_some_and(|it| it.components().all(is_name)) {
+        return Ok(());
+    }
+    let help = format!("put `{FOLDER}` first in its `folders`, so that what is written there is found");
+    Err(error_at(Code("init-exists"), CONFIG.0, "its first folder of inputs is not below this one", help))
+}
+
+/// Says what was written and why, and which guards of the suite are comments.
+fn describe_written(made: &[[String; 2]], n_guards: usize, suite: &Path, unmet: &[GuardVerdict]) -> String {
+    let width = made.iter().map(|it| it[0].chars().count()).max().unwrap_or_default();
+    let mut text = format!("`ctxsim check` passes: {}. Wrote:\n", counted(n_guards, "guard check"));
+    made.iter().for_each(|[path, why]| text += &format!("  {path:width$}  {why}\n"));
+    if !unmet.is_empty() {
+        text += &format!("\nThese guards fail today, so they are comments in {}:\n", suite.display());
+    }
+    unmet.iter().for_each(|it| text += &format!("  {it}\n"));
+    text
 }
 
 /// Returns the first folder here that has recorded sessions.

@@ -153,8 +153,7 @@ fn wrong_extension_error(path: &Path, format: Format) -> Error {
 
 /// Checks inputs and reports every problem in all of them.
 pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<()> {
-    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
-    let mut n_programs = 0;
+    let (mut problems, mut warnings, mut n_programs) = (Vec::new(), Vec::new(), 0);
     if args.allow_process {
         ends::install_interrupt_handler();
     }
@@ -212,7 +211,9 @@ fn check_path(catalog: &Catalog, path: &Path, with_programs: bool) -> Result<Vec
         let help = "inputs end in `.ron` or `.toml`; name recordings one by one";
         return Err(error_at(Code("folder-empty"), path, "the folder contains no inputs", help));
     }
-    Ok(files.iter().map(|it| check_file(catalog, it, with_programs)).listed())
+    let check_file =
+        |it: &PathBuf| check_input(catalog, kind_of_file(it)?, &it.to_string_lossy(), with_programs);
+    Ok(files.iter().map(check_file).listed())
 }
 
 /// Checks what a catalog names, of all inputs or of those below a folder.
@@ -232,12 +233,6 @@ fn check_inputs_of_catalog(
         }
     }
     checked
-}
-
-/// Checks one file.
-fn check_file(catalog: &Catalog, path: &Path, with_programs: bool) -> Result<CheckFindings> {
-    let kind = kind_of_file(path)?;
-    check_input(catalog, kind, &path.to_string_lossy(), with_programs)
 }
 
 /// Checks one input, and what its program does where it may start.

@@ -317,11 +317,9 @@ fn encode_report(
     detail: Detail,
     format: FormatArg,
 ) -> Result<Vec<u8>> {
+    let on = args.shown.shown.terminal();
     let text = match format {
-        FormatArg::TABLE => {
-            let on = args.shown.shown.terminal();
-            run_blocks::report_text(report, RunLayout { on, detail, traces: &traces.runs })
-        }
+        FormatArg::TABLE => run_blocks::report_text(report, RunLayout { on, detail, traces: &traces.runs }),
         FormatArg::MARKDOWN => run_blocks::report_markdown(report, detail).into(),
         FormatArg::GITHUB => run_blocks::job_summary_markdown(report).into(),
         FormatArg::HTML => html::html_page(report, detail, traces).map_err(unwritable_error)?,
@@ -393,7 +391,8 @@ fn ledger_rows_and_all_ok(plan: &Plan, args: &RunArgs, format: FormatArg) -> Res
             Ok(all)
         })
     })?;
-    let rows = of_loads.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let of_loads: Result<Vec<Vec<Rows>>> = of_loads.into_iter().collect();
+    let rows = of_loads?.into_iter().flatten().listed();
     Ok((format.encode_rows(|_| rows)?, n_failed.into_inner() == 0))
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct ScreenArgs {
 impl ScreenArgs {
     /// Returns whether it can be shown so, and all that is named are recorded sessions.
     pub(crate) fn is_screen_of_recordings(&self, catalog: &Catalog) -> bool {
-        !self.sessions.has_profile()
+        self.sessions.profile.is_none()
             && self.shown.shown.choose_format(&FORMATS).is_ok()
             && self.sessions.paths.iter().all(|it| catalog.means_recordings(it))
     }

@@ -194,9 +194,8 @@ impl SuiteReplay<'_> {
                 self.check_file_digest(&told, kind, name, old)?;
             }
         }
-        let snapshots: Vec<SnapshotCheck> =
-            serde_json::from_value(told["snapshots"].clone()).unwrap_or_default();
-        Ok(current_numbers(&snapshots))
+        let snapshots = serde_json::from_value::<Vec<SnapshotCheck>>(told["snapshots"].clone());
+        Ok(current_numbers(&snapshots.unwrap_or_default()))
     }
 
     /// Returns what moves the cost from a policy as it was, by profile, as a comparison says it; nothing where it cannot.
