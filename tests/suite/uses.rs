@@ -201,7 +201,7 @@ fn what_run_and_compare_print_of_a_choice_is_the_same_to_the_digit() {
         (0..n).for_each(|nth| fs::write(of.join(format!("s{nth}.jsonl")), made.text(nth)).unwrap());
     }
     for (load, is_told) in
-        [("of1", false), ("of6", true), ("of23", true), ("duckagent/long_log_debug", false)]
+        [("of1", false), ("of6", true), ("of23", true), ("duckagent/incremental_workspace_audit", false)]
     {
         let shared = ["--format", "markdown"];
         let scripted = ["--profile", "anthropic/claude-opus-4.5"];

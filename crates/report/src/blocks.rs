@@ -329,18 +329,13 @@ fn write_block_markdown(block: &Block, text: &mut Markdown) {
             text.end();
         }
         Block::Code(code) => text.code(code),
-        Block::Passed { passed, .. } => {
-            text.folded("What passed", |text| {
-                passed.iter().for_each(|block| write_block_markdown(block, text))
-            });
-            text.end();
-        }
+        Block::Passed { passed, .. } => write_folded_markdown("What passed", passed, text),
         Block::Fold(heading, blocks) => write_folded_markdown(heading, blocks, text),
         Block::Made(words) => text.small(words),
     }
 }
 
-fn write_folded_markdown(heading: &str, blocks: &[Block], text: &mut Markdown) {
+fn write_folded_markdown(heading: &'static str, blocks: &[Block], text: &mut Markdown) {
     text.folded(heading, |text| blocks.iter().for_each(|block| write_block_markdown(block, text)));
     text.end();
 }

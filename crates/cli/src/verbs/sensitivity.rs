@@ -9,7 +9,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   ctxsim sensitivity                                           six policies under the bundled providers' models
   ctxsim sensitivity --profiles 'openai/*' 'anthropic/*'       two providers
-  ctxsim sensitivity ~/.claude/projects --policy A B           your own sessions under all of them
+  ctxsim sensitivity ~/.claude/projects                        what can be set in your agents, under all of them
   ctxsim sensitivity --profiles all mine.toml                  your own price list beside all that are bundled
   ctxsim sensitivity --profiles imported/openai/*.toml         price lists written by `ctxsim prices import`
   ctxsim sensitivity --set break_even.prune_removes_tokens=30_000
