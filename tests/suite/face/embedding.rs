@@ -1,21 +1,9 @@
 //! A new crate that embeds the library: the lines of Cargo that the README names, its example, and a snapshot test.
 
-use std::io::{self, Write as _};
-
 use crate::support::*;
 
 /// Where the crate is made and built, again in the same place.
 const FOLDER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/new-crate");
-
-/// The processor seconds of programs that this one has waited for, if the system tells.
-fn processor_seconds() -> Option<f64> {
-    /// Ticks of a second, on every platform that Linux runs on.
-    const TICKS: f64 = 100.0;
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name, which may have anything in it: user and system time of children are the 14th and 15th.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    Some((fields.get(13)?.parse::<f64>().ok()? + fields.get(14)?.parse::<f64>().ok()?) / TICKS)
-}
 
 /// Returns a block of the README by its first line.
 fn block<'t>(readme: &'t str, first: &str) -> &'t str {
@@ -68,14 +56,7 @@ fn cargo(args: &[&str], insta: &str) -> String {
 #[ignore = "slow: .ci/run runs it"]
 fn a_new_crate_with_two_lines_of_cargo_runs_the_readme_s_example_and_a_snapshot_test() {
     make();
-    let before = processor_seconds();
     cargo(&["build"], "no");
-    let built = processor_seconds();
-    if let (Some(before), Some(built)) = (before, built) {
-        // Not `eprintln`, which a test that passes keeps to itself: what a build costs is read in the log.
-        let said = format!("a new crate: {:.0} processor seconds\n", built - before);
-        io::stderr().write_all(said.as_bytes()).unwrap();
-    }
     cargo(&["run"], "no");
     cargo(&["test"], "always");
     let kept: Vec<_> = fs::read_dir(Path::new(FOLDER).join("tests/snapshots")).unwrap().collect();

@@ -79,12 +79,9 @@ fn drawn_sessions(sessions: &[TunedSession], nth: u64) -> (Vec<TunedSession>, Ve
     let mut places: Vec<(u64, usize)> =
         (0..sessions.len()).map(|it| (draw.next_between(0, u64::MAX), it)).collect();
     places.sort_unstable();
-    let [own, rest] = [0, 1].map(|half| {
-        let n = sessions.len();
-        let of_half = places.iter().enumerate().filter(|it| usize::from(it.0 >= n / 2) == half);
-        of_half.map(|it| sessions[it.1.1].clone()).collect()
-    });
-    (own, rest)
+    let half = |places: &[(u64, usize)]| places.iter().map(|it| sessions[it.1].clone()).collect();
+    let (own, rest) = places.split_at(sessions.len() / 2);
+    (half(own), half(rest))
 }
 
 /// Draws half of the working folders; returns their sessions and the others.
