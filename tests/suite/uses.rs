@@ -70,7 +70,12 @@ fn what_other_prices_would_change_is_one_command_and_forty_lines() {
 
     let text = out(&typed.command("sensitivity claude-code-progress.jsonl"));
 
-    assert!(text.lines().count() <= 40 && text.contains("price lists: "), "{text}");
+    assert!(text.lines().count() <= 40, "{text}");
+    let json = parsed(&ctxsim(&folder, ["sensitivity", "claude-code-progress.jsonl", "--format", "json"]));
+    assert_eq!(json["answers"].as_array().unwrap().len(), 1, "{}", json["answers"]);
+    let answer = &json["answers"][0];
+    let lists = format!("{} of {} price lists: ", answer["cheapest_under"], answer["price_lists"]);
+    assert!(text.starts_with(&lists) && text.contains("promptCacheTtl=5m"), "{text}");
     typed.done("what under other prices");
 }
 

@@ -129,7 +129,8 @@ impl Plan {
             let n_own = |profile: &usize| sum.own.iter().filter(|own| *own == profile).count();
             let title = match (sum.n_loads, each.first()) {
                 (1, Some(only)) if each.len() == 1 => only.load.clone(),
-                (n, _) if agent.is_empty() => format!("all {n} scenarios"),
+                (n, _) if n == each.len() && agent.is_empty() => format!("all {n} scenarios"),
+                (n, _) if agent.is_empty() => counted(n, "other scenario"),
                 (n, _) => format!("{} of {agent}", counted(n, "session")),
             };
             let own = (0..told.len()).filter(|it| is_told(sum, told[*it])).listed();

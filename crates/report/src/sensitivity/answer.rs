@@ -32,7 +32,7 @@ pub(super) struct PriceAnswer<'s> {
     /// The list whose turning points are told: that of most sessions, or else the first under which the best is cheapest.
     reference: usize,
     turns: Vec<TurningPoint>,
-    /// The rate whose ratio to input turns the answer first.
+    /// The rate whose ratio to input turns the answer first, where a list reaches that.
     pub(super) deciding: VariedRate,
     /// The lists that charge something, in the order of that ratio.
     pub(super) lists: Vec<ListAnswer<'s>>,
@@ -67,7 +67,13 @@ impl<'s> PriceAnswer<'s> {
         let own = group.own.filter(|it| winners[*it].is_some());
         let reference = own.or_else(|| winners.iter().position(|it| *it == Some(best)))?;
         let turns = grid.rows[reference].turning_points(FLOOR, &RATES.map(|it| it.0));
-        let deciding = turns.first().map_or(VariedRate::CacheRead, |it| it.part);
+        // A ratio that no list reaches tells no lists apart.
+        let is_reached = |turn: &&TurningPoint| {
+            let ratios = || comparison.profiles.iter().map(|it| it.ratios[turn.part as usize]);
+            let at = ratios().nth(reference).flatten().map(|now| now * turn.factor);
+            at.is_some_and(|at| ratios().flatten().any(|it| (it >= at) == (turn.factor > 1.0)))
+        };
+        let deciding = turns.iter().find(is_reached).map_or(VariedRate::CacheRead, |it| it.part);
         let mut lists = Vec::new();
         for ((profile, row), winner) in comparison.profiles.iter().zip(&grid.rows).zip(&winners) {
             let Some((winner, cost)) = winner.and_then(|it| Some((it, row.cells[it].cost()?))) else {

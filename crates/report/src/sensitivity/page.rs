@@ -31,8 +31,8 @@ pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let lists = counted(comparison.profiles.len(), "price list");
     let card = |answer: &PriceAnswer<'_>| {
         let [number, what] = answer.headline();
-        let of = text_if(answers.len() > 1, || format!("{}, ", answer.group.title));
-        Card { number: of + &number, what, words: answer.sentences(), ..Card::default() }
+        let of = (answers.len() > 1).then(|| answer.group.title.clone());
+        Card { of, number, what, words: answer.sentences(), ..Card::default() }
     };
     Page {
         command: "sensitivity",
