@@ -71,7 +71,8 @@ fn what_other_prices_would_change_is_one_command_and_forty_lines() {
     let text = out(&typed.command("sensitivity claude-code-progress.jsonl"));
 
     assert!(text.lines().count() <= 40, "{text}");
-    let json = parsed(&ctxsim(&folder, ["sensitivity", "claude-code-progress.jsonl", "--format", "json"]));
+    let json: Value =
+        parsed(&ctxsim(&folder, ["sensitivity", "claude-code-progress.jsonl", "--format", "json"]));
     assert_eq!(json["answers"].as_array().unwrap().len(), 1, "{}", json["answers"]);
     let answer = &json["answers"][0];
     let lists = format!("{} of {} price lists: ", answer["cheapest_under"], answer["price_lists"]);
@@ -116,11 +117,15 @@ fn whether_a_pull_request_costs_more_is_two_commands() {
     git(&["switch", "--quiet", "-c", "raise"]);
     let policy = folder.path().join("ctx/policies/mine.ron");
     let raised = fs::read_to_string(&policy).unwrap().replace("tokens(40_000)", "tokens(60_000)");
-    fs::write(&policy, raised).unwrap();
+    fs::write(&policy, &raised).unwrap();
     let text = out(&typed.command("compare --base rev:main"));
 
     assert!(text.contains("mine costs more (+"), "{text}");
     typed.done("does this pull request cost more");
+    fs::write(policy.with_file_name("ours.ron"), raised.replace("\"mine\"", "\"ours\"")).unwrap();
+    fs::remove_file(&policy).unwrap();
+    let renamed = "compare --base rev:main --candidate ours --scenario example";
+    assert_says(&out(&typed.command(renamed)), &["ours against mine@main"]);
 }
 
 /// Settings of an agent are rows of `run`, levers of `advise` and of the first screen: one word, one interval and one reason.
@@ -234,17 +239,16 @@ fn what_run_and_advice_print_of_a_setting_is_the_same_to_the_digit() {
         let run = out(&ctxsim(&folder, ["run", load, "--format", "markdown"]));
         let advise: Value = parsed(&ctxsim(&folder, ["advise", load, "--format", "json"]));
         let printed = out(&ctxsim(&folder, ["advise", load, "--details", "--format", "markdown"]));
-        let rows = printed_rows(&printed);
         let list = |it: &Value| it.as_array().cloned().unwrap_or_default();
         let levers = list(&advise["agents"]).iter().flat_map(|it| list(&it["levers"])).collect::<Vec<_>>();
         let mut n = 0;
         for row in printed_rows(&run) {
             let Some(name) = row.get("policy").filter(|it| it.contains('=')) else { continue };
             let lever = levers.iter().find(|it| it["set"] == Value::from(vec![name.clone()])).unwrap();
-            let of_lever = |row: &&BTreeMap<String, String>| {
+            let of_lever = |row: &BTreeMap<String, String>| {
                 row.get("what").is_some_and(|it| it == name || Some(it.as_str()) == lever["title"].as_str())
             };
-            let Some(advised) = rows.iter().find(of_lever) else { continue };
+            let Some(advised) = printed_rows(&printed).into_iter().find(of_lever) else { continue };
             // What is expected of a *do* is shrunk; its change is the same.
             if lever["word"] != "do" {
                 assert_eq!(row.get("Δ cost"), advised.get("Δ cost"), "{load} {name}: {printed}");

@@ -118,13 +118,16 @@ pub(super) fn read_existing_policy_revisions<'n>(
         let tree = get_or_try_insert(&mut known, &key, || {
             read_inputs_in_repository(&repository, revision, &folder)
         })?;
-        if tree.text(&path).is_none() {
+        let is_there = tree.text(&path).is_some();
+        let Some(path) =
+            is_there.then_some(path.clone()).or_else(|| path_before_rename(&tree, &folder, &path))
+        else {
             let message = format!("`{revision}` does not contain `{}`", folder.join(&path).display());
             let help = "name a policy that exists in both revisions, or a bundled policy as the base";
             with.lacking
                 .push((name.clone(), Diagnostic::at(Code("revision-policy"), "", message).help(help)));
             continue;
-        }
+        };
         with.catalog = with.catalog.with_policy_of_revision(name, &tree, &path);
         if may_start_programs && with.catalog.policy(name)?.spec.process.is_some() {
             let tree = get_or_try_insert(&mut checked_out, &key, || {
@@ -159,6 +162,16 @@ impl RevisionCatalog {
         self.checkouts.push(checkout);
         Ok(checked_out)
     }
+}
+
+/// Returns what a new file was called in a revision: the one file that is gone and has half of its lines in the new one, as git finds renames.
+fn path_before_rename(revision: &Revision, folder: &Path, path: &Path) -> Option<PathBuf> {
+    let text = read_text(&folder.join(path)).ok()?;
+    let lines: BTreeSet<&str> = text.lines().collect();
+    let is_alike = |old: &str| 2 * old.lines().filter(|it| lines.contains(it)).count() >= old.lines().count();
+    let gone = revision.files().filter(|(old, text)| !folder.join(old).exists() && is_alike(text));
+    let mut paths = gone.map(|it| it.0.to_owned());
+    paths.next().filter(|_| paths.next().is_none())
 }
 
 /// Returns a policy's folder, and its path below it.

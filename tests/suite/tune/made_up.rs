@@ -98,6 +98,6 @@ fn what_saves_nothing_is_recommended_in_one_folder_of_ten_at_most() {
     let truth = found.truth();
 
     assert!(built_in(&truth).abs() < 0.005, "{}", built_in(&truth));
-    // A limit that is crossed by chance in one folder of forty, of cost or of evidence: 3 of 50 when this was written.
+    // A limit that is crossed by chance in one folder of forty, of cost or of evidence.
     assert!(found.recommended.len() <= 5, "recommended in {} of 50 folders", found.recommended.len());
 }
