@@ -25,6 +25,9 @@ use grids::{comparison_notes, counts_heading, detail_grids, first_grids, lettere
 /// The schema; fields are added, never renamed without a new version.
 pub const SCHEMA: &str = "ctxsim.sensitivity/1";
 
+/// More answers leave their tables to those who ask for details, so that forty lines are enough.
+const ANSWERS_WITH_TABLES: usize = 2;
+
 /// One policy under one profile.
 struct PriceCellRow<'a> {
     profile: &'a ComparedProfile,
@@ -192,14 +195,14 @@ pub fn terminal_text(comparison: &Sensitivity, is_detailed: bool, terminal: impl
 /// The answer, what each policy saves, the price lists that matter, and what else to know; in detail, every table, in which letters stand for policies.
 fn text_blocks(comparison: &Sensitivity, is_detailed: bool) -> Vec<Block> {
     let answers = PriceAnswer::all(comparison);
-    let is_only = answers.len() == 1;
     let mut blocks = Vec::new();
     for answer in &answers {
         let [number, what] = answer.headline();
-        let of = text_if(!is_only, || format!("{}, ", answer.group.title));
+        let of = text_if(answers.len() > 1, || format!("{}, ", answer.group.title));
         blocks.push(Block::Answer(format!("{of}{number} {what}. {}", answer.sentences().join(" "))));
     }
-    blocks.extend(answers.iter().flat_map(|it| first_grids(it, is_only)).map(Block::Table));
+    let n_told = if is_detailed || answers.len() <= ANSWERS_WITH_TABLES { answers.len() } else { 0 };
+    blocks.extend(answers[..n_told].iter().flat_map(|it| first_grids(it, n_told == 1)).map(Block::Table));
     if is_detailed {
         blocks.extend(Block::list_if_any(&counts_heading(comparison), lettered_policies(comparison)));
         blocks.extend(detail_grids(&answers, comparison).into_iter().map(Block::Table));

@@ -172,11 +172,10 @@ impl<'s> PriceAnswer<'s> {
         };
         let below = self.names.iter().enumerate().skip(1);
         let below = below.filter(|(nth, _)| self.charging_rows().any(|row| is_below(*nth, row)));
-        let below = below.map(|it| (*it.1).to_owned()).listed();
-        let floor = format_trimmed_percent(FLOOR.0);
-        let listed = below.join(", ");
-        (!below.is_empty())
-            .then(|| format!("Cheaper under some lists, but below {floor} of the evidence: {listed}."))
+        let listed = below.map(|it| *it.1).listed().join(", ");
+        let floor = self.below_floor();
+        (!listed.is_empty())
+            .then(|| format!("Cheaper under some lists, but {floor} of the evidence: {listed}."))
     }
 
     /// Says of the best where it keeps too little.
