@@ -269,7 +269,7 @@ mod tests {
 
         let all = changed_numbers(&table("0.840000", "0.500000"), &table("0.936000", "0.600000"));
 
-        assert_eq!(all[0].describe(), "mine, evidence kept: 0.840000 → 0.936000 (+9.6 pp)");
+        assert_eq!(all[0].describe(), "mine, evidence kept: 84.0% → 93.6% (+9.6 pp)");
         assert_eq!(all[1].describe(), "mine, US dollars: 0.500000 → 0.600000 (+20.0%)");
         assert_eq!(all.len(), 2);
     }
