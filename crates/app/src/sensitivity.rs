@@ -117,7 +117,7 @@ impl Plan {
         if !sum.failed.is_empty() {
             return Err(Error::Run(Box::new(FailedRuns(sum.failed))));
         }
-        // Of what nobody named, what changes nothing here is no answer.
+        // Settings that change nothing in these sessions are left out.
         let is_told =
             |it: &AgentSum, nth: usize| self.settings.is_none() || nth == 0 || it.changes_anything(nth);
         let sums = || sum.by_agent.values();
@@ -147,7 +147,7 @@ impl Plan {
             policies: told.iter().map(|it| policies[*it].clone()).listed(),
             profiles: (0..self.profiles.len()).map(|it| self.compared_profile(it, counting(it))).listed(),
             groups: sum.by_agent.iter().map(group).listed(),
-            grids: all.iter().chain(&each).map(|it| it.of_policies(&told)).listed(),
+            grids: all.into_iter().chain(each).map(|it| it.of_policies(&told)).listed(),
             n_distinct: sum.n_distinct,
             n_simulations: sum.n_played,
             asked: self.break_even,

@@ -164,11 +164,11 @@ impl RevisionCatalog {
     }
 }
 
-/// Returns what a new file was called in a revision: the one file that is gone and has half of its lines in the new one, as git finds renames.
+/// Returns what a new file was called in a revision: the one file that is gone and has more than half of its lines in the new one.
 fn path_before_rename(revision: &Revision, folder: &Path, path: &Path) -> Option<PathBuf> {
     let text = read_text(&folder.join(path)).ok()?;
     let lines: BTreeSet<&str> = text.lines().collect();
-    let is_alike = |old: &str| 2 * old.lines().filter(|it| lines.contains(it)).count() >= old.lines().count();
+    let is_alike = |old: &str| 2 * old.lines().filter(|it| lines.contains(it)).count() > old.lines().count();
     let gone = revision.files().filter(|(old, text)| !folder.join(old).exists() && is_alike(text));
     let mut paths = gone.map(|it| it.0.to_owned());
     paths.next().filter(|_| paths.next().is_none())

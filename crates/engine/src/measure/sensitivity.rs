@@ -314,11 +314,12 @@ impl SensitivityGrid {
         Self::from_rows(load, sums.iter().map(row))
     }
 
-    /// Returns the same of some of the policies.
+    /// Returns the same of some of the policies, in their order.
     #[must_use]
-    pub fn of_policies(&self, policies: &[usize]) -> Self {
+    pub fn of_policies(self, policies: &[usize]) -> Self {
+        let is_whole = self.rows.iter().all(|it| it.cells.len() == policies.len());
         let row = |row: &PriceRow| policies.iter().map(|it| row.cells[*it].clone()).collect();
-        Self::from_rows(self.load.clone(), self.rows.iter().map(row))
+        if is_whole { self } else { Self::from_rows(self.load, self.rows.iter().map(row)) }
     }
 
     fn from_rows(load: String, rows: impl Iterator<Item = Vec<PriceCell>>) -> Self {
@@ -334,8 +335,7 @@ impl SensitivityGrid {
             PriceRow { nearest: nearest(&cells), cells }
         };
         let rows: Vec<PriceRow> = places.into_iter().map(row).collect();
-        let flips = flips(&rows);
-        Self { load, rows, flips }
+        Self { flips: flips(&rows), load, rows }
     }
 }
 

@@ -37,29 +37,30 @@ impl Contrast {
             let n = thousands(delta.difference.abs().round() as u64);
             (delta.difference != 0.0).then(|| format!("{n} {more} tokens are {what}"))
         };
+        let calls = self.number_at("totals.recovery.expected_calls").map(|it| it.delta);
+        let fetched = calls.map(|it| [it.candidate, it.base].map(|calls| fixed(calls, 2)));
         let reason = match part {
             "cache writes" => {
                 self.broken_prefix_reason().or_else(|| counted("cache_write_tokens", "written"))
             }
             "cache reads" => counted("cache_read_tokens", "read from the cache"),
             "uncached input" => counted("uncached_tokens", "sent uncached"),
-            "compaction" => self.fired_stage_reason(),
-            _ => self.number_at("totals.recovery.expected_calls").map(|it| {
-                let [base, own] = [it.delta.base, it.delta.candidate].map(|calls| fixed(calls, 2));
-                format!("{own} results are fetched again ({base} before)")
-            }),
+            "recovery" | "exploration" | "reaction to what is fetched" => {
+                fetched.map(|[own, base]| format!("{own} results are fetched again ({base} before)"))
+            }
+            _ => None,
         };
         reason.or_else(|| self.fired_stage_reason()).unwrap_or_else(|| "the policy changed".to_owned())
     }
 
-    /// Says whose breaks of the cached prefix changed most, and at which request of the dearest load the first is.
+    /// Says whose breaks of the cached prefix changed most and, of a single load, at which request the first is.
     fn broken_prefix_reason(&self) -> Option<String> {
         let all = self.breaks.iter().filter(|(_, [base, own])| base != own);
         let (who, both) = all.max_by_key(|(_, [base, own])| base.tokens.abs_diff(own.tokens))?;
         let [base, own] = both.map(|it| times_in_words(it.times));
         let stage = who.trim_start_matches("stage ").trim_matches('`');
         let first = |side: usize| {
-            let sent = self.traces.get(side)?.sent.iter();
+            let sent = self.traces.get(side).filter(|_| self.pairs == 1)?.sent.iter();
             sent.zip(1..).find(|(bar, _)| bar.edited_by.as_deref() == Some(stage)).map(|it| it.1)
         };
         let first = match [first(0), first(1)] {

@@ -80,7 +80,6 @@ fn overall_lines(contrasts: &[Contrast]) -> Vec<String> {
         let [base, own] = [0, 1].map(|side| costs.iter().map(|it| it[side]).sum::<f64>());
         let mut changes = costs.iter().map(|it| it[1] / it[0] - 1.0).filter(|it| it.is_finite()).listed();
         changes.sort_by(f64::total_cmp);
-        let (low, high) = (changes.first()?, changes.last()?);
         let end = |place, pick: fn(f64, f64) -> f64| {
             let numbers = known(place);
             let ends = [0, 1].map(|side| numbers.iter().map(|it| it[side]).reduce(pick));
@@ -97,8 +96,8 @@ fn overall_lines(contrasts: &[Contrast]) -> Vec<String> {
             "{candidate}, {}: cost {} ({} to {}){kept}{prompt}.",
             counted(all.len(), "comparison"),
             signed(own / base - 1.0),
-            signed(*low),
-            signed(*high)
+            signed(*changes.first()?),
+            signed(*changes.last()?)
         ))
     };
     let by_candidate = grouped(contrasts.iter().map(|it| (&it.candidate, it)));
