@@ -3,6 +3,7 @@
 use crate::prelude::*;
 use std::sync::OnceLock;
 
+use ctxsim_input::profile::models::{named_part, without_mark};
 use ctxsim_report::BillAsLogged;
 use ctxsim_report::billed::SavingsByLever;
 use ctxsim_report::billed::session::{BilledSession, CheaperChoice, ModelPrices, model_line_name};
@@ -190,12 +191,14 @@ impl ModelProfiles {
 
     fn unknown_model_problem(&self, model: &str) -> Box<Diagnostic> {
         let message = format!("no profile covers the model `{model}`");
-        let help = match self.nearest_profile(model) {
-            Some(near) => format!(
-                "use the nearest, `--profile {}`, or write a profile with `models = [\"{model}\"]`",
-                near.name
-            ),
-            None => "name one with `--profile`; `ctxsim list profiles` shows all".to_owned(),
+        let near = self.nearest_profiles(model).iter().map(|it| format!("`--profile {}`", it.name)).listed();
+        let help = if near.is_empty() {
+            "name one with `--profile`; `ctxsim list profiles` shows all".to_owned()
+        } else {
+            let near = near.join(", ");
+            format!(
+                "price it meanwhile as the nearest ({near}), or write a profile with `models = [\"{model}\"]`"
+            )
         };
         Box::new(Diagnostic::at(Code("model-unknown"), "", message).help(help))
     }
@@ -269,31 +272,42 @@ impl ModelProfiles {
         all.filter_map(|(at, it)| Some((it.usual.covers(model)?, at))).max_by_key(|it| it.0).map(|it| it.1)
     }
 
-    /// Returns the one whose id is most like what a model's begins with, or a later part of it: the name of a deployment often holds that
-    /// of its model.
-    fn nearest_profile(&self, model: &str) -> Option<&Profile> {
+    /// Returns up to three whose ids are most like what a model's begins with, or a later part of it, the likest first: the name of a deployment
+    /// often holds that of its model.
+    fn nearest_profiles(&self, model: &str) -> Vec<&Profile> {
         /// Fewer common letters are not a match.
         const LEAST: usize = 3;
         let model = model.to_lowercase();
         let id = model.rsplit('/').next().unwrap_or(&model);
         let parts = || std::iter::once(id).chain(id.match_indices(['-', '_', '.']).map(|it| &id[it.0 + 1..]));
-        let same = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-        let common = |it: &String| parts().map(|part| same(it, part)).max().unwrap_or(0);
-        let usual = self.all.iter().rev().map(|it| &*it.usual);
-        let ranked = usual.filter_map(|it| Some((it.models.iter().map(common).max()?, it)));
-        ranked.max_by_key(|it| it.0).filter(|it| it.0 >= LEAST).map(|it| it.1)
+        let distance = |pattern: &String| {
+            let pattern = without_mark(pattern);
+            let common = parts().map(|part| common_letters(part, pattern)).max()?;
+            (common >= LEAST).then(|| (std::cmp::Reverse(common), pattern.len()))
+        };
+        let usual = self.all.iter().map(|it| &*it.usual);
+        let mut ranked =
+            usual.filter_map(|it| Some((it.models.iter().filter_map(distance).min()?, it))).listed();
+        ranked.sort_by_key(|it| it.0);
+        ranked.into_iter().take(3).map(|it| it.1).collect()
     }
 }
 
-/// Returns what everybody knows of a name that a pattern covers: what it has of the pattern, and numbers.
+/// Returns the length of what two names have in common at their begin, without a mark that separates what differs.
+fn common_letters(one: &str, other: &str) -> usize {
+    let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    one.get(..same).map_or(0, |begin| begin.trim_end_matches(['-', '.', '_']).len())
+}
+
+/// Returns what everybody knows of a name that a pattern covers: what it has of the pattern, numbers, and its revision.
 fn public_name_by_pattern(pattern: &str, name: &str) -> Option<String> {
-    let of_star = |(begin, end): (&str, &str)| {
-        let star = name.strip_prefix(begin)?.strip_suffix(end)?;
-        let is_number = star.chars().all(|it| it.is_ascii_digit() || matches!(it, '-' | '.'));
-        is_number.then(|| name.to_owned())
-    };
-    let whole = pattern.split_once('*').and_then(of_star);
-    wildcard(pattern, name).then(|| whole.unwrap_or_else(|| pattern.replace('*', "")))
+    let (named, pattern) = (named_part(pattern, name)?, without_mark(pattern));
+    let is_number = |text: &str| text.chars().all(|it| it.is_ascii_digit() || matches!(it, '-' | '.'));
+    let star = pattern.split_once('*').and_then(|(begin, end)| named.strip_prefix(begin)?.strip_suffix(end));
+    if star.is_some_and(is_number) {
+        return Some(name.to_owned());
+    }
+    Some(pattern.replace('*', "") + &name[named.len()..])
 }
 
 /// What providers and routers write around a model's name, with sources.
@@ -357,7 +371,10 @@ impl ModelId {
         let id = &id[begin..];
         let end = routes.ends.iter().filter_map(|it| id.find(it)).min().unwrap_or(id.len());
         let stripped = std::iter::successors(Some(&id[..end]), |id| {
-            routes.suffixes.iter().find_map(|it| id.strip_suffix(it.as_str()))
+            routes.suffixes.iter().find_map(|suffix| {
+                let (begin, end) = suffix.split_once('*').unwrap_or(("", suffix));
+                id.starts_with(begin).then(|| id.strip_suffix(end)).flatten()
+            })
         });
         let host = self.whole.split_once('/').map(|it| it.0);
         let is_at_host = routes.hosts.iter().any(|it| host == Some(it));
@@ -446,6 +463,26 @@ mod tests {
         ];
         for (model, name) in rows {
             assert_eq!(profiles.profile_for_model(model).map(|it| it.name.as_str()), Ok(name), "{model}");
+        }
+    }
+
+    #[test]
+    fn no_pattern_that_ships_covers_a_name_that_its_vendor_may_ship_next() {
+        let profiles = ModelProfiles::new(ModelProfiles::read_all(&shipped_catalog()));
+        let ends =
+            ["-1", "-2", "-5", ".1", ".2", "-mini", "-pro", "-lite", "-nano", "-plus", "-max", "-v3", "2"];
+        let ends = ends.map(|end| [end.to_owned(), format!("{end}-20270115")]).concat();
+        let base =
+            |pattern: &str| without_mark(pattern).replace('*', "").trim_end_matches("-latest").to_owned();
+        let patterns =
+            profiles.all.iter().flat_map(|it| &it.usual.models).filter(|it| !it.starts_with("ft:"));
+        for (pattern, end) in patterns.flat_map(|pattern| ends.iter().map(move |end| (pattern, end))) {
+            let name = base(pattern) + end;
+            let Ok(found) = profiles.profile_for_model(&name) else { continue };
+            // What is sold already has a pattern that says so.
+            let version = name.trim_end_matches("-20270115");
+            let is_named = found.models.iter().any(|it| version.ends_with(&base(it)));
+            assert!(is_named, "`{name}` is priced as {}, by `{pattern}`", found.name);
         }
     }
 

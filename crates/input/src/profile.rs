@@ -5,6 +5,7 @@ pub mod calendar;
 mod check;
 mod family;
 mod images;
+pub mod models;
 pub mod price;
 mod waiting;
 pub mod written;
@@ -32,7 +33,7 @@ pub struct Profile {
     pub about: String,
     /// The day on which its sources were read.
     pub as_of: String,
-    /// The model ids it covers, in lower case; `*` matches anything.
+    /// The model ids it covers, in lower case, as patterns (`profile::models`).
     pub models: Vec<String>,
     /// How its models count tokens, if that is known.
     pub family: Option<&'static Family>,
@@ -139,8 +140,10 @@ impl Profile {
     pub fn covers(&self, model: &str) -> Option<usize> {
         let lower = model.bytes().any(|it| it.is_ascii_uppercase()).then(|| model.to_ascii_lowercase());
         let model = lower.as_deref().unwrap_or(model);
-        let letters = |pattern: &String| pattern.chars().filter(|it| *it != '*').count();
+        let letters =
+            |pattern: &String| models::without_mark(pattern).chars().filter(|it| *it != '*').count();
         let own = self.name.eq_ignore_ascii_case(model).then_some(usize::MAX);
-        own.or_else(|| self.models.iter().filter(|it| wildcard(it, model)).map(letters).max())
+        let covering = self.models.iter().filter(|pattern| models::named_part(pattern, model).is_some());
+        own.or_else(|| covering.map(letters).max())
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
     }
     for (index, pattern) in spec.models.iter().enumerate().filter(|(_, it)| it.chars().all(|it| it == '*')) {
         let message = format!("`{pattern}` does not name a model");
-        let help = "write a model id, such as `gpt-5.5` or `claude-opus-4-5*`";
+        let help = "write a model id, such as `gpt-5.5` or `claude-opus-4-5{revision}`";
         problems.push_at(Code("profile-models"), format_args!("models.{index}"), message, help);
     }
     if let Some(name) = spec.tokenizer.as_ref().filter(|it| Family::named(it).is_none()) {

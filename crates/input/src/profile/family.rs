@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use super::ProfileFile;
+use super::{ProfileFile, models};
 use crate::scenario::refetch::AssumedNumber;
 use ctxsim_base::quantity::saturated;
 
@@ -109,7 +109,7 @@ impl Family {
         if let Some(name) = &profile.tokenizer {
             return Self::named(name);
         }
-        let models = profile.models.iter().map(|it| it.trim_end_matches('*').trim_end_matches('-'));
+        let models = profile.models.iter().map(|pattern| models::name_in(pattern));
         models.chain([profile.name.as_str()]).find_map(Self::of_model)
     }
 

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use std::sync::OnceLock;
 
-use super::ProfileFile;
+use super::{ProfileFile, models};
 
 /// The rules, with sources.
 const FILE: &str = ctxsim_assumptions::IMAGES;
@@ -82,7 +82,7 @@ impl ImageRule {
 
     /// Returns the rule of a profile: that of the models it covers, else that of its name.
     pub(super) fn of_profile(profile: &ProfileFile) -> &'static Self {
-        let models = profile.models.iter().map(|it| it.trim_end_matches('*').trim_end_matches('-'));
+        let models = profile.models.iter().map(|pattern| models::name_in(pattern));
         Self::of_names(models.chain([profile.name.as_str()]))
     }
 

@@ -20,8 +20,8 @@ pub struct ProfileFile {
     pub as_of: String,
     /// Where its numbers come from.
     pub sources: Vec<String>,
-    /// Model ids that this profile covers, as recordings write them; `*` matches anything. The longest match
-    /// wins.
+    /// Model ids that this profile covers, as recordings write them; `*` matches anything, and `{revision}` at the end a date or another name of
+    /// a build, or nothing. The longest match wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
     /// The family of models whose tokens its own are, by its name in `assumptions/tokenizers.toml`. Default: by the model ids that it
