@@ -112,12 +112,6 @@ impl FormatArg {
     fn known_format(self) -> Option<KnownFormat> {
         all_formats().find(|it| it.name == self)
     }
-
-    /// Returns its usual extension; empty if it has none.
-    fn usual_extension(self) -> String {
-        let usual = self.known_format().and_then(|it| it.extensions.first());
-        usual.map_or_else(String::new, |it| format!(".{it}"))
-    }
 }
 
 /// The formats of one kind of output, the default first.
@@ -147,19 +141,18 @@ impl Formats<'_> {
     fn format_of_extension(&self, path: &Path) -> Result<Option<FormatArg>> {
         let Some(found) = path.extension() else { return Ok(None) };
         let found = found.to_string_lossy();
-        match all_formats().find(|it| it.extensions.iter().any(|known| found.eq_ignore_ascii_case(known))) {
-            Some(format) => Ok(Some(format.name)),
-            None => {
-                let message = format!("`.{found}` is not the extension of an output format");
-                let help = format!("use {}, or add `--format`", self.list_extensions());
-                Err(error_at(Code("output-extension"), path, message, help))
-            }
-        }
+        let has_it = |it: &KnownFormat| it.extensions.iter().any(|known| found.eq_ignore_ascii_case(known));
+        all_formats().find(has_it).map(|it| Some(it.name)).ok_or_else(|| {
+            let message = format!("`.{found}` is not the extension of an output format");
+            let help = format!("use {}, or add `--format`", self.list_extensions());
+            error_at(Code("output-extension"), path, message, help)
+        })
     }
 
     /// Returns the formats' usual extensions.
     fn list_extensions(&self) -> String {
-        self.list_in_backticks_with_or(FormatArg::usual_extension)
+        let usual = |format: FormatArg| format.known_format()?.extensions.first().map(|it| format!(".{it}"));
+        self.list_in_backticks_with_or(|it| usual(it).unwrap_or_default())
     }
 
     /// Returns the formats' names, or their extensions, in backticks, joined by "or"; formats without one are skipped.

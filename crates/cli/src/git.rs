@@ -89,9 +89,10 @@ pub(super) fn read_policy_revisions<'n>(
 ) -> Result<RevisionCatalog> {
     let with = read_existing_policy_revisions(catalog, policy_names, may_start_programs)?;
     if with.lacking.is_empty() {
-        return Ok(with);
+        Ok(with)
+    } else {
+        Err(with.lacking.into_iter().map(|it| it.1).listed().into())
     }
-    Err(with.lacking.into_iter().map(|it| it.1).listed().into())
 }
 
 /// Reads those of the named policies that their revisions have; where programs may start, a policy that is one gets

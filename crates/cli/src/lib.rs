@@ -31,25 +31,19 @@ const BAD_INPUT: u8 = 2;
 ///
 /// 0 is success; 1, that a guard or a run failed, or a number changed; 2, bad input or usage.
 pub fn main(args: impl IntoIterator<Item = OsString>, bundle: Bundle) -> ExitCode {
-    let code = run_command_line(args.into_iter().listed(), bundle);
+    let code = run_command_line(args.into_iter().listed(), bundle).unwrap_or_else(|code| code);
     // Whoever reads only the exit code must not take what nobody could be told for a success.
     if output::is_all_stderr_written() { code } else { ExitCode::from(BAD_INPUT) }
 }
 
-/// Does what was asked and returns the exit code.
-fn run_command_line(args: Vec<OsString>, bundle: Bundle) -> ExitCode {
+/// Does what was asked and returns the exit code; that of a reported error as `Err`.
+fn run_command_line(args: Vec<OsString>, bundle: Bundle) -> Result<ExitCode, ExitCode> {
     Project::remember_arguments(args.get(1..).unwrap_or_default());
     let opened = Catalog::open(bundle, Path::new(""));
-    let cli = match usage::parse_args(args, opened.as_ref().ok()) {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
+    let cli = usage::parse_args(args, opened.as_ref().ok())?;
     cli.tone.apply_globally();
-    let catalog = match opened {
-        Ok(catalog) => catalog,
-        Err(error) => return report_unreadable_inputs(&cli.command, &error),
-    };
-    cli.command.run(&catalog).unwrap_or_else(|error| report_error(&catalog, &error))
+    let catalog = opened.map_err(|error| report_unreadable_inputs(&cli.command, &error))?;
+    cli.command.run(&catalog).map_err(|error| report_error(&catalog, &error))
 }
 
 /// Reports inputs that cannot be read; `check` writes a result all the same, for those who read only that.

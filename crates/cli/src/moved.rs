@@ -120,12 +120,10 @@ fn flag_as_arg(row: &MovedVerb) -> Arg {
 
 /// Returns the flags that stand in the place of a verb: hidden verbs have these names.
 fn man_and_completions_flags() -> [Arg; 2] {
-    let man = Arg::new("man").long("man").action(ArgAction::SetTrue);
-    let completions = Arg::new("completions").long("completions").value_name("SHELL");
-    [
-        man.help("Print the manual page, or write one per command"),
-        completions.help("Print a completion script for a shell"),
-    ]
+    let man = Arg::new("man").long("man").help("Print the manual page, or write one per command");
+    let completions =
+        Arg::new("completions").long("completions").help("Print a completion script for a shell");
+    [man.action(ArgAction::SetTrue), completions.value_name("SHELL")]
 }
 
 /// Returns the verbs in sight, a line each, and the options of `ctxsim` itself.

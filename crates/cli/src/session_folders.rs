@@ -42,12 +42,8 @@ pub(crate) fn usual_sessions(catalog: &Catalog) -> (Vec<String>, String) {
         let read = format!("Read from {}; `ctxsim FOLDER` reads others.", listed(&paths));
         return (paths, read);
     }
-    let agents = FOLDERS.iter().map(|it| it.agent.to_owned()).listed();
-    let reason = if is_ci {
-        "`CI` is set".to_owned()
-    } else {
-        format!("there are none where {} keep theirs", listed(&agents))
-    };
+    let agents = listed(&FOLDERS.iter().map(|it| it.agent.to_owned()).listed());
+    let reason = if is_ci { "`CI` is set" } else { &format!("there are none where {agents} keep theirs") };
     let example = format!("An example, a bundled session: {reason}. `ctxsim FOLDER` reads yours.");
     (vec![EXAMPLE.to_owned()], example)
 }

@@ -16,11 +16,8 @@ use crate::{BAD_INPUT, report_error};
 pub(super) fn parse_args(args: Vec<OsString>, catalog: Option<&Catalog>) -> Result<Cli, ExitCode> {
     // A flag that means a hidden verb may stand behind a verb that was left out.
     let mut command = build_root_command();
-    let args = replace_flags_with_verbs(insert_missing_verb(
-        replace_flags_with_verbs(move_options_behind_verb(args)),
-        &command,
-        catalog,
-    ));
+    let args = replace_flags_with_verbs(move_options_behind_verb(args));
+    let args = replace_flags_with_verbs(insert_missing_verb(args, &command, catalog));
     let words: Vec<String> = args.iter().skip(1).map(|it| it.to_string_lossy().into_owned()).listed();
     let parsed = command.try_get_matches_from_mut(args).and_then(|it| Cli::from_arg_matches(&it));
     parsed.map_err(|error| {

@@ -264,15 +264,11 @@ impl Drawing<'_> {
                 let rows = "--rows requests for each request, --format json for each field";
                 format!("--columns for other numbers, {rows}.")
             }
-            Some(parts) if n_hidden == 0 => {
-                format!("--details for {}; --columns for other numbers.", listed(parts))
-            }
             Some(parts) => {
-                let columns = counted(n_hidden, "column");
-                format!(
-                    "--details for {}; --columns or --width for {columns} that did not fit.",
-                    listed(parts)
-                )
+                let fit =
+                    || format!("--columns or --width for {} that did not fit", counted(n_hidden, "column"));
+                let others = if n_hidden > 0 { fit() } else { "--columns for other numbers".to_owned() };
+                format!("--details for {}; {others}.", listed(parts))
             }
         };
         self.paragraph(Tint::Faint, MORE, &words);

@@ -280,9 +280,7 @@ pub fn draw_prompt_fills(sessions: &[PromptFill], skipped: &[SkippedFile], width
         }
         _ => format!("{n} sessions, each at its own model's prices"),
     };
-    let skipped = text_if_any(skipped.len(), |n| {
-        format!("; {} skipped: {}", thousands(n as u64), SkippedFile::counts_by_reason(skipped))
-    });
+    let skipped = or_nothing(SkippedFile::count_with_reasons(skipped), |it| format!("; {it}"));
     let by_tool = draw_tool_totals(&merge_totals_by_tool(all_tool_totals(sessions)), width);
     wrap(&format!("{title}{skipped}"), "", width, &mut text);
     text += &format!("{}\n\n", by_tool.text);

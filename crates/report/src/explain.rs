@@ -34,7 +34,7 @@ pub fn explanation_json(
     context: RowContext<'_>,
     with_texts: bool,
 ) -> serde_json::Result<String> {
-    let (policy, bill) = (context.policy, &explanation.bill);
+    let (policy, bill, explored) = (context.policy, &explanation.bill, explanation.explored.as_ref());
     let cost = |cost: Option<Cost>| Value::serialised(&cost.map(|it| it.0));
     let item = |it: &StandingItem| item_json(it, item_changes_json(&it.causes, context), with_texts);
     let head = group! {
@@ -50,7 +50,7 @@ pub fn explanation_json(
             id: explanation.id,
             due: None,
             cost: None,
-            explored: explanation.explored.as_ref().map(ExploredCalls::from_row),
+            explored: explored.map(|it| ExploredCalls { calls: it.calls, fetched: it.fetched }),
             context: RowContext { misses: explanation.missed.as_slice(), ..context },
         }),
         "cost_picodollars": group! {

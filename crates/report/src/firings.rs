@@ -213,10 +213,8 @@ pub(super) fn explain_cost_change(
     }
     let parts = parts?;
     // What moved then is due to its layout or its memory.
-    let lead = match acted {
-        0 => "no stage acted".to_owned(),
-        n => format!("acted {}", times_in_words(n)),
-    };
+    let lead =
+        if acted == 0 { "no stage acted".to_owned() } else { format!("acted {}", times_in_words(acted)) };
     let shown = parts.iter().take(TOLD).map(|(name, share)| format!("{name} {}", signed(*share))).listed();
     let said = if shown.is_empty() { "no part of the bill changed".to_owned() } else { listed(&shown) };
     Some(format!("{lead}: {said}"))

@@ -244,13 +244,10 @@ impl GuardContext<'_> {
             over: self.guard.over.clone(),
             value: number.as_ref().ok().map(|it| it.value),
             interval: number.as_ref().ok().and_then(|it| it.interval).filter(|_| surely),
-            allowed: None,
-            is_better_higher: None,
-            bound: String::new(),
-            holds: false,
             reason: number.err(),
             place: self.guard.place.clone(),
             policy_place: self.guard.policy_place.clone(),
+            ..GuardVerdict::default()
         }
     }
 }
@@ -303,7 +300,7 @@ pub fn check_guards(guards: &[NamedGuard], report: &Report) -> Vec<GuardVerdict>
 const RUNS_SHOWN: usize = 3;
 
 /// A guard's verdict on one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GuardVerdict {
     pub guard: String,
     /// The run: policy, scenario, profile.
@@ -339,19 +336,14 @@ pub struct GuardVerdict {
 
 impl fmt::Display for GuardVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [policy, scenario, profile] = &self.run;
-        write!(f, "{} ({policy} on {scenario} under {profile})", self.title_and_finding())
+        // A name that asks or calls keeps its mark, any other has a colon.
+        let title = self.title();
+        let colon = if title.ends_with(['?', '!', '…', ':']) { "" } else { ":" };
+        write!(f, "{title}{colon} {} ({})", self.finding(), self.describe_run())
     }
 }
 
 impl GuardVerdict {
-    /// Returns the guard's name and what was found, as one line: a name that asks or calls keeps its mark, any other has a colon.
-    pub fn title_and_finding(&self) -> String {
-        let title = self.title();
-        let colon = if title.ends_with(['?', '!', '…', ':']) { "" } else { ":" };
-        format!("{title}{colon} {}", self.finding())
-    }
-
     /// Returns the guard's name for a line that goes on: a name that is a sentence loses its period.
     pub fn title(&self) -> &str {
         self.guard.strip_suffix('.').unwrap_or(&self.guard)

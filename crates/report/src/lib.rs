@@ -69,7 +69,7 @@ use ctxsim_base::grid::shell::quoted;
 use ctxsim_engine::measure::Label;
 use ctxsim_engine::take::FailedRun;
 use ctxsim_input::suite::{Figure, Reference};
-use ctxsim_timeline::import::{LossReason, may_be_billed};
+use ctxsim_timeline::import::LossReason;
 
 use crate::advise::AgentAdvice;
 use crate::lever::Lever;
@@ -200,11 +200,6 @@ impl RecordingLosses {
         }
     }
 
-    /// Returns how many records cannot be read, each of which may have been a billed request.
-    pub fn n_maybe_billed_records(&self) -> usize {
-        self.0.iter().filter(|it| may_be_billed(it.0)).map(|it| it.1.records).sum()
-    }
-
     /// Returns them by kind.
     pub fn by_kind(&self) -> &IndexMap<String, Lost> {
         &self.0
@@ -247,6 +242,12 @@ impl SkippedFile {
             _ => problem.message,
         };
         Self::with_reason(file.to_owned(), &reason)
+    }
+
+    /// Says how many are skipped, and why; `None` if none is.
+    pub fn count_with_reasons(skipped: &[Self]) -> Option<String> {
+        let n = thousands(skipped.len() as u64);
+        (!skipped.is_empty()).then(|| format!("{n} skipped: {}", Self::counts_by_reason(skipped)))
     }
 
     /// Says how many recordings take no part, and why; nothing if there are none.
@@ -341,11 +342,6 @@ impl Report {
     pub fn findings_grids(&self) -> Vec<Grid> {
         let runs: Vec<&Run> = self.runs.iter().listed();
         ctxsim_worlds::findings().flat_map(|it| (it.grids)(&runs, &self.references)).listed()
-    }
-
-    /// Returns, where this is the first report on recorded sessions, what fills their prompts and what missed the cache.
-    pub fn prompt_and_miss_grids(&self) -> Vec<Grid> {
-        if self.next.is_some() { self.contents_and_miss_grids() } else { Vec::new() }
     }
 
     /// Returns all assumptions of the runs, each once, naming the profiles if it does not hold for all.

@@ -51,11 +51,6 @@ impl PolicySums {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &PolicySum)> {
         self.0.iter().map(|(policy, it)| (policy.as_str(), it))
     }
-
-    /// Returns the first policy.
-    pub(super) fn first_policy(&self) -> Option<&str> {
-        self.0.first().map(|it| it.0.as_str())
-    }
 }
 
 impl PolicySum {
@@ -139,13 +134,6 @@ pub struct RunFigures {
     pub(super) has_findings: bool,
     /// Whether it stands in the tables of bills.
     pub(super) is_in_sections: bool,
-}
-
-impl RunFigures {
-    /// Returns the turns that it was asked, and those that it completed.
-    pub fn turns_asked_and_completed(&self) -> [u32; 2] {
-        [self.turns_requested, self.turns_completed]
-    }
 }
 
 impl<'r> From<&'r Run> for RunBrief<'r> {

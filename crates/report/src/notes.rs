@@ -17,12 +17,9 @@ const PROFILES: usize = 6;
 
 impl Report {
     /// Takes the runs out that came to no result, of a list in the order of a report.
-    pub fn split_off_failed(runs: Vec<Run>) -> (Vec<Run>, Vec<FailedRun>) {
-        let failed: Vec<FailedRun> = runs.iter().filter_map(FailedRun::from_run).listed();
-        if failed.is_empty() {
-            return (runs, failed);
-        }
-        let runs = runs.into_iter().filter(|it| it.tally.outcome.fault.is_none()).listed();
+    pub fn split_off_failed(mut runs: Vec<Run>) -> (Vec<Run>, Vec<FailedRun>) {
+        let failed = runs.iter().filter_map(FailedRun::from_run).listed();
+        runs.retain(|it| it.tally.outcome.fault.is_none());
         (runs, failed)
     }
 

@@ -151,13 +151,10 @@ impl OutcomeReport {
             let one = only.map(|it| format!("All sessions with an outcome are in one group ({it})."));
             said.push(one.unwrap_or_else(|| "No session has an outcome.".to_owned()));
         }
-        let mut left = Vec::new();
-        if self.sessions_without > 0 {
-            left.push(format!("{} without an outcome", counted(self.sessions_without, "session")));
-        }
-        if self.unread > 0 {
-            left.push(format!("{} of sessions that were not read", counted(self.unread, "outcome")));
-        }
+        let (without, unread) = (counted(self.sessions_without, "session"), counted(self.unread, "outcome"));
+        let without = (self.sessions_without > 0).then(|| format!("{without} without an outcome"));
+        let unread = (self.unread > 0).then(|| format!("{unread} of sessions that were not read"));
+        let left = without.into_iter().chain(unread).listed();
         said.extend((!left.is_empty()).then(|| format!("Not compared: {}.", listed(&left))));
         let head = format!("Outcome “{}”, from {}", in_one_line(&self.outcome), in_one_line(&self.source));
         let mut blocks = vec![Block::Head(head), Block::paragraph(said.join(" "))];

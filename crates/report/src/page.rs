@@ -229,9 +229,7 @@ impl PagePiece {
             Block::Notes(notes) => Self::list("Notes", notes),
             Block::Table(grid) => vec![Self::table(grid)],
             Block::Code(text) => vec![Self::Code(text)],
-            Block::Passed { passed: blocks, .. } => {
-                Self::fold("What passed", blocks.into_iter().flat_map(Self::from_block).listed())
-            }
+            Block::Passed { passed, .. } => Self::from_block(Block::Fold("What passed", passed)),
             Block::Fold(heading, blocks) => {
                 Self::fold(heading, blocks.into_iter().flat_map(Self::from_block).listed())
             }

@@ -258,10 +258,8 @@ fn left_out_text(counts_and_reasons: Vec<[String; 2]>) -> String {
     if counts_and_reasons.is_empty() {
         return "\nnothing is left out\n".to_owned();
     }
-    format!(
-        "\nleft out\n{}",
-        draw_whole(&Grid::new("", 0, &[""; 2], counts_and_reasons).with(CellKind::Text, &[1]))
-    )
+    let grid = Grid::new("", 0, &[""; 2], counts_and_reasons).with(CellKind::Text, &[1]);
+    format!("\nleft out\n{}", draw_whole(&grid))
 }
 
 /// Says which sessions are sub-agents', and what other sessions had left for each.

@@ -5,7 +5,7 @@ use crate::metric::ByTtl;
 use crate::prelude::*;
 use ctxsim_base::quantity::{Amount, ix};
 use ctxsim_engine::ledger::pairing::RequestId;
-use ctxsim_engine::ledger::{CallRow, ExploredRow, NeedRow, RequestRow, RequestSums, Role, Rows as Ledger};
+use ctxsim_engine::ledger::{CallRow, NeedRow, RequestRow, RequestSums, Role, Rows as Ledger};
 use ctxsim_engine::measure::missed::Miss;
 use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_engine::price::{self, Models, RequestCost, request_of};
@@ -183,15 +183,8 @@ pub(crate) struct DueNeeds {
 /// What is looked up anew before a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExploredCalls {
-    calls: f64,
-    fetched: f64,
-}
-
-impl ExploredCalls {
-    /// Takes what a row says.
-    pub(crate) fn from_row(row: &ExploredRow) -> Self {
-        Self { calls: row.calls, fetched: row.fetched }
-    }
+    pub(crate) calls: f64,
+    pub(crate) fetched: f64,
 }
 
 impl RequestInContext<'_> {

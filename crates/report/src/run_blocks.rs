@@ -155,8 +155,9 @@ fn table_blocks(report: &Report, sections: &[Section], detail: Detail) -> Vec<Bl
         blocks.push(Block::Measured(MeasuredBlock { whole, wide, narrow, others }));
     }
     blocks.extend(report.findings_grids().into_iter().map(Block::Table));
-    if detail == Detail::Scenarios {
-        blocks.extend(report.prompt_and_miss_grids().into_iter().map(Block::Table));
+    // What fills the prompts, and what missed the cache, where this is the first report on recorded sessions.
+    if detail == Detail::Scenarios && report.next.is_some() {
+        blocks.extend(report.contents_and_miss_grids().into_iter().map(Block::Table));
     }
     blocks
 }

@@ -67,7 +67,7 @@ pub struct Section {
     pub trust: TableTrust,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TableLine {
     pub policy: String,
     /// Its numbers.
@@ -282,8 +282,10 @@ impl Report {
             let folded = folded.filter(|kept| is_in(kept.scenario, kept.profile));
             runs.iter().map(|it| RunBrief::from(*it)).chain(folded)
         };
-        let first: Vec<RunBrief<'_>> = briefs().filter(|it| sums.first_policy() == Some(it.policy)).listed();
-        let baseline = sums.iter().next().map(|it| table_line(it.1));
+        let leading = sums.iter().next();
+        let is_first = |run: &RunBrief<'_>| leading.is_some_and(|(policy, _)| policy == run.policy);
+        let first: Vec<RunBrief<'_>> = briefs().filter(is_first).listed();
+        let baseline = leading.map(|(_, sum)| table_line(sum));
         // The first policy is compared with nothing.
         let others = sums.iter().skip(1).filter(|_| first.len() > 1);
         let samples = cost_ratios_by_policy(&first, others.map(|it| it.0), briefs(), &self.session_ends_ms());
@@ -354,7 +356,7 @@ fn cost_ratios_by_policy<'r>(
     for run in runs {
         let both = samples.get_mut(run.policy).zip(others.get(run.scenario));
         let Some((of_policy, other)) = both else { continue };
-        let turns = [&run.figures, other].map(RunFigures::turns_asked_and_completed);
+        let turns = [&run.figures, other].map(|it| [it.turns_requested, it.turns_completed]);
         let pair = run.figures.cost.zip(other.cost).filter(|it| is_as_much(turns) && it.1 > 0.0);
         // Its projects are those of later sessions, too.
         let sample =
@@ -369,11 +371,8 @@ fn table_line(sum: &PolicySum) -> TableLine {
     TableLine {
         policy: sum.run.policy.clone(),
         tally: sum.run.tally.clone(),
-        spread: None,
-        assumed: AssumedReach::default(),
         stopped: sum.where_stopped(),
-        reason: None,
-        is_idle: false,
         apply: sum.run.apply.clone(),
+        ..TableLine::default()
     }
 }

@@ -9,7 +9,7 @@ use super::{BillAsLogged, SkippedFile};
 use crate::prelude::*;
 use ctxsim_base::quantity::sums;
 use ctxsim_engine::calibrate::{BillPair, Calibration, FirstRequests, Pauses, ReadClass};
-use ctxsim_timeline::import::formats;
+use ctxsim_timeline::import::{formats, may_be_billed};
 
 /// The name of a format; an alias, since serde would read a reference from the text itself.
 type FormatName = &'static str;
@@ -174,7 +174,8 @@ sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd
 impl Report {
     /// Says that records of logs cannot be read: where they were requests, all totals lack them.
     pub fn note_on_unread_records(&self) -> Option<String> {
-        let n = self.losses.n_maybe_billed_records();
+        let unread = self.losses.by_kind().iter().filter(|it| may_be_billed(it.0));
+        let n = unread.map(|it| it.1.records).sum();
         let logs = if self.sessions.len() == 1 { "this log" } else { "these logs" };
         let (is, were) = if n == 1 { ("is", "it was a request") } else { ("are", "they were requests") };
         let records = counted(n, "record");
@@ -277,9 +278,7 @@ impl Report {
         let mut lines = self.failure_lines();
         let requests: u64 = self.sessions.iter().map(|it| it.requests).sum();
         let n = counted(self.sessions.len(), "session");
-        let skipped = text_if_any(self.skipped.len(), |n| {
-            format!(" {} skipped: {}.", thousands(n as u64), SkippedFile::counts_by_reason(&self.skipped))
-        });
+        let skipped = or_nothing(SkippedFile::count_with_reasons(&self.skipped), |it| format!(" {it}."));
         let profiles = self.profile_counts_text();
         lines.push(format!("{n} read ({} requests), under {profiles}.{skipped}", thousands(requests)));
         let checked = self.bill_check().map(|it| it.summary_sentence());
@@ -295,9 +294,7 @@ impl Report {
     /// Describes the sessions and their profiles, and how well the recorded bill is reproduced; empty if
     /// nothing is recorded.
     pub fn sessions_description(&self) -> Vec<String> {
-        let skipped = text_if_any(self.skipped.len(), |n| {
-            format!("; {} skipped: {}", thousands(n as u64), SkippedFile::counts_by_reason(&self.skipped))
-        });
+        let skipped = or_nothing(SkippedFile::count_with_reasons(&self.skipped), |it| format!("; {it}"));
         let agents = match self.sessions.iter().filter(|it| it.parent.is_some()).count() {
             0 => String::new(),
             1 => "; 1 is a sub-agent's".to_owned(),

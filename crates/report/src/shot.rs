@@ -191,10 +191,8 @@ impl ChangedNumber {
             return whole();
         };
         let is_share = self.share_difference().is_some();
-        let written = |decimals: usize| match is_share {
-            true => [old, new].map(percent),
-            false => [old, new].map(|it| fixed(it, decimals)),
-        };
+        let written =
+            |decimals| [old, new].map(|it| if is_share { percent(it) } else { fixed(it, decimals) });
         let least = if self.column == HEADS[7].0 { numbers::decimals(old.max(new)) } else { 2 };
         (least..=DECIMALS).map(written).find(|[old, new]| old != new).unwrap_or_else(whole)
     }

@@ -170,7 +170,10 @@ impl Sweep {
         let objectives: Vec<Objective> = head.objectives.iter().filter(asked).copied().listed();
         let mut known: Vec<(usize, Vec<f64>)> = Vec::new();
         for (nth, point) in points.iter().enumerate().filter(|it| it.1.does_all_or_base_work()) {
-            let is_allowed = head.guards.iter().all(|it| it.allows_point(&point.numbers));
+            // What is unknown keeps no bound.
+            let keeps =
+                |it: &PointGuard| it.of.value_at_point(&point.numbers).is_some_and(|value| it.allows(value));
+            let is_allowed = head.guards.iter().all(keeps);
             let badness = objectives.iter().map(|it| Some(it.badness(it.value_at_point(&point.numbers)?)));
             let badness = badness.collect::<Option<Vec<f64>>>().filter(|_| is_allowed);
             known.extend(badness.map(|it| (nth, it)));

@@ -58,13 +58,6 @@ pub struct VariedPath {
     pub rule: Cow<'static, str>,
 }
 
-impl VariedPath {
-    /// Returns the override that sets a value.
-    pub fn as_override(&self, value: &str) -> String {
-        format!("{}={value}", self.path)
-    }
-}
-
 /// A parameter that is left as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixedParam {

@@ -99,10 +99,8 @@ pub struct PolicyChoice {
 impl PolicyChoice {
     /// Returns its name in the table, with what it does.
     pub(super) fn name_with_title(&self) -> String {
-        match &self.title {
-            Some(title) => format!("{} ({title})", self.shown),
-            None => self.shown.clone(),
-        }
+        let title = or_nothing(self.title.as_ref(), |title| format!(" ({title})"));
+        format!("{}{title}", self.shown)
     }
 }
 
@@ -288,9 +286,7 @@ impl Verdict {
                 evidence_kept: line.tally.evidence_kept(),
                 task_kept: line.tally.task_kept().filter(|it| *it < 1.0),
                 is_open: change.is_some_and(|change| line.assumed.turns(change)),
-                expected: lever
-                    .and_then(|it| it.expected)
-                    .filter(|it| Some(*it) != lever.and_then(|it| it.change)),
+                expected: lever.filter(|it| it.expected != it.change).and_then(|it| it.expected),
                 word: lever.and_then(|it| it.word),
                 why: lever.map(|it| it.why.clone()),
                 // What can be set is pasted as advice says.

@@ -55,7 +55,7 @@ pub fn default_variants(
     // The policy as it is, then each value: beside every point before it, or alone.
     let mut points = vec![Vec::new()];
     for axis in &varied {
-        let settings = axis.values.iter().map(|it| axis.as_override(it)).listed();
+        let settings = axis.values.iter().map(|it| format!("{}={it}", axis.path)).listed();
         let with = |point: &Vec<String>| {
             let more = settings.iter().map(|it| [point.as_slice(), std::slice::from_ref(it)].concat());
             more.listed()

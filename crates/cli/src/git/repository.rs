@@ -247,11 +247,8 @@ fn without_windows_prefix(real: &Path) -> PathBuf {
 fn find_git_outside(work_tree: &Path) -> Result<PathBuf> {
     let name = format!("git{}", env::consts::EXE_SUFFIX);
     let path = env::var_os("PATH").unwrap_or_default();
-    let is_users = |folder: &PathBuf| {
-        folder.is_absolute()
-            && fs::canonicalize(folder)
-                .is_ok_and(|real| !without_windows_prefix(&real).starts_with(work_tree))
-    };
+    let is_outside = |real: PathBuf| !without_windows_prefix(&real).starts_with(work_tree);
+    let is_users = |folder: &PathBuf| folder.is_absolute() && fs::canonicalize(folder).is_ok_and(is_outside);
     let mut found = env::split_paths(&path).filter(is_users).map(|it| it.join(&name));
     let help = "install git; folders of the project on PATH do not count";
     found.find(|it| it.is_file()).ok_or_else(|| git_error("there is no git on PATH", help))

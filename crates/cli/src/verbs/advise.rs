@@ -210,10 +210,8 @@ fn write_settings_if_unchanged(path: &Path, text_as_read: &str, changed: &Change
         return Ok(());
     }
     let now = fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    let (mark, text) = match now.strip_prefix("\u{feff}".as_bytes()) {
-        Some(text) => ("\u{feff}", text),
-        None => ("", &now[..]),
-    };
+    let text = now.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&now);
+    let mark = if text.len() < now.len() { "\u{feff}" } else { "" };
     if text != text_as_read.as_bytes() {
         let message = "somebody else has changed this file in the meantime, so it was left as it is";
         return Err(error_at(Code("output-exists"), path, message, "run the command again"));

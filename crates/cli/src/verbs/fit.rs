@@ -71,11 +71,8 @@ fn draw_estimates_table(found: &FittedMemory, on: Terminal) -> String {
         ("known", &|it| if it.is_known { "yes" } else { "hardly" }.to_owned()),
     ];
     let grid = Grid::from_columns("What the answers show of the memory", 2, &found.estimates, &columns);
-    format!(
-        "{}\n{}\n\n{} about {}; `alike`: answers about one fact count as if there were so many times fewer.\n",
-        grid.title,
-        terminal::draw_with_note(&grid, on),
-        counted(found.n_answers, "answer"),
-        counted(found.n_facts, "fact")
-    )
+    let (table, title) = (terminal::draw_with_note(&grid, on), &grid.title);
+    let (answers, facts) = (counted(found.n_answers, "answer"), counted(found.n_facts, "fact"));
+    let legend = "`alike`: answers about one fact count as if there were so many times fewer";
+    format!("{title}\n{table}\n\n{answers} about {facts}; {legend}.\n")
 }

@@ -184,10 +184,8 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
     if !warnings.is_empty() {
         render::print_warnings(catalog, &warnings);
     }
-    let valid = match n_checked {
-        1 => "1 input is valid".to_owned(),
-        n => format!("{n} inputs are valid"),
-    };
+    let are_valid = if n_checked == 1 { "input is valid" } else { "inputs are valid" };
+    let valid = format!("{n_checked} {are_valid}");
     let valid = match warnings.len() {
         0 => valid,
         n => format!("{valid}, with {}", counted(n, "warning")),

@@ -132,8 +132,7 @@ pub(crate) fn schema_of_first_part(paths: &[PathBuf]) -> Result<Option<String>> 
     let begin = |path: &PathBuf| {
         let mut head = String::new();
         // What follows may be cut in the middle of a letter.
-        let read = File::open(path).and_then(|it| it.take(HEAD).read_to_string(&mut head));
-        read.ok()?;
+        File::open(path).and_then(|it| it.take(HEAD).read_to_string(&mut head)).ok()?;
         let schema = head.strip_prefix("{\"schema\":\"")?.split('"').next()?;
         Some(schema.to_owned())
     };
@@ -247,9 +246,10 @@ impl PartLines {
                 return Err(error_in_file(path, problem));
             }
             at += bytes as u64;
-            match line.last() {
-                Some(b'\n') => places.push(place),
-                _ => cut = Some(place),
+            if line.ends_with(b"\n") {
+                places.push(place)
+            } else {
+                cut = Some(place)
             }
             if places.len() > LINES_MAX {
                 let message = format!("this file has more than {} lines", thousands(LINES_MAX as u64));

@@ -65,11 +65,10 @@ pub(crate) struct RunArgs {
 
 /// Describes `--columns`: every column there is.
 fn columns_help() -> String {
-    let names: Vec<&str> = TableColumn::all_names().listed();
+    let names = TableColumn::all_names().listed().join(", ");
     format!(
         "Columns of the tables, separated by commas: a name below, or a heading with `_` for blanks, such as `cost_usd`, \
-            `recovery_tokens`, `compression_savings` or `limit_pressure`\n\n{}",
-        names.join(", ")
+      `recovery_tokens`, `compression_savings` or `limit_pressure`\n\n{names}"
     )
 }
 

@@ -137,12 +137,8 @@ fn verify_by_replay(catalog: &Catalog, args: &StoreReadArgs) -> Result<()> {
     for (bank, facts) in &export.banks {
         let _ = writeln!(text, "{bank:20} {:>5}", facts.len());
     }
-    let _ = writeln!(
-        text,
-        "{}: the contents of {policy} after conversation {trial} of {length} messages of {scenario}, seed \
-            {seed}",
-        export_summary(&export)
-    );
+    let run = format!("conversation {trial} of {length} messages of {scenario}, seed {seed}");
+    let _ = writeln!(text, "{}: the contents of {policy} after {run}", export_summary(&export));
     output::print_text(&text)
 }
 

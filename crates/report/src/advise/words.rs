@@ -42,11 +42,8 @@ fn advice_blocks(advice: &Advice, is_detailed: bool, n_levers: usize) -> Vec<Blo
         )));
     }
     blocks.extend(advice.by_bills.iter().flat_map(billed_lever_blocks));
-    if !advice.skipped.is_empty() {
-        let n = thousands(advice.skipped.len() as u64);
-        let reasons = SkippedFile::counts_by_reason(&advice.skipped);
-        blocks.push(Block::paragraph(format!("{n} skipped: {reasons}.")));
-    }
+    let skipped = SkippedFile::count_with_reasons(&advice.skipped);
+    blocks.extend(skipped.map(|it| Block::paragraph(format!("{it}."))));
     blocks.push(Block::Aside(
         "Simulated: no model ran and no answer was judged; what recovery costs is an expected value; prices are those of the bundled profiles.".to_owned(),
     ));

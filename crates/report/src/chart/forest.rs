@@ -124,9 +124,8 @@ impl Picture for ForestPlot {
         let [low, high] = self.drawn_range();
         let across = Axis::rounded(low, high, [left, right], 5.0);
         // Where names and numbers do not fit beside each other, what else there is to say has its own line.
-        let room = |it: &ForestLine| {
-            right - left - BOLD * text_width(&it.format_change()) - 10.0 - text_width(&it.says)
-        };
+        let end = |it: &ForestLine| right - BOLD * text_width(&it.format_change()) - 10.0;
+        let room = |it: &ForestLine| end(it) - left - text_width(&it.says);
         let is_narrow = self.drawn_lines().iter().any(|it| text_width(&it.name) > room(it));
         let has_says = self.drawn_lines().iter().any(|it| !it.says.is_empty());
         let says = if is_narrow && has_says { LINE - 2.0 } else { 0.0 };
@@ -136,7 +135,6 @@ impl Picture for ForestPlot {
         across.draw_below_frame(&mut scene, [top, bottom], &name, |it| signed(it).replace(".0%", "%"));
         let zero = across.position_of(0.0);
         scene.add(SvgPath::stroked(line_path([[zero, top], [zero, bottom]]), ink::FAINT, 1.5));
-        let end = |it: &ForestLine| right - BOLD * text_width(&it.format_change()) - 10.0;
         let shortest = self.drawn_lines().iter().map(|it| 0.9 * (end(it) - left)).fold(WIDTH, f64::min);
         let names = shorten_names(&self.drawn_lines().iter().map(|it| it.name.clone()).listed(), shortest);
         for ((nth, it), name) in self.drawn_lines().iter().enumerate().zip(names) {

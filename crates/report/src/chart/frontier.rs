@@ -32,7 +32,7 @@ pub struct Frontier {
 }
 
 /// A policy by cost and evidence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FrontierPoint {
     pub policy: PolicyLabel,
     /// What it costs, in US dollars.
@@ -117,15 +117,7 @@ fn mark_efficient(points: &mut [FrontierPoint]) {
 impl FrontierPoint {
     /// A point without intervals.
     pub fn new(policy: PolicyLabel, usd: f64, kept_share: f64) -> Self {
-        Self {
-            policy,
-            usd,
-            usd_interval: None,
-            kept: kept_share,
-            kept_interval: None,
-            is_efficient: false,
-            mark: None,
-        }
+        Self { policy, usd, kept: kept_share, ..Self::default() }
     }
 
     /// Returns whether its numbers have places on axes.

@@ -61,7 +61,7 @@ fn indices_sharing_label(names: &[String], labels: &[String]) -> Vec<Vec<usize>>
 }
 
 /// A policy as charts show it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PolicyLabel {
     pub name: String,
     /// The name without its folder, where no other policy has the same.

@@ -79,12 +79,8 @@ impl Picture for Winners {
             let loss = list.loss.unwrap_or(0.0);
             let at = [across.position_of(loss.min(EDGE)), y];
             let stem = line_path([[across.position_of(0.0), y], at]);
-            let ink = ink::policy_ink(list.policy.nth);
-            let point = policy_shape_path(list.policy.nth, at, 5.0);
-            let marks = vec![
-                SvgPath::stroked(stem, ink, 2.0).into(),
-                SvgPath::filled(point, ink).with_outline(ink::PAPER, 1.0).into(),
-            ];
+            let stem = SvgPath::stroked(stem, ink::policy_ink(list.policy.nth), 2.0);
+            let marks = vec![stem.into(), legend::policy_point(list.policy.nth, at, 5.0).into()];
             if list.loss != Some(0.0) {
                 scene.add(SceneText::new(at[0] + 9.0, y + 4.0, list.stays.clone()).faint());
             }

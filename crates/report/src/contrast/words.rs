@@ -92,13 +92,9 @@ fn overall_lines(contrasts: &[Contrast]) -> Vec<String> {
             let [base, own] = [base, own].map(|it| thousands(it as u64));
             format!("; longest prompt {own} tokens ({base} before)")
         });
-        Some(format!(
-            "{candidate}, {}: cost {} ({} to {}){kept}{prompt}.",
-            counted(all.len(), "comparison"),
-            signed(own / base - 1.0),
-            signed(*changes.first()?),
-            signed(*changes.last()?)
-        ))
+        let n = counted(all.len(), "comparison");
+        let [change, least, most] = [own / base - 1.0, *changes.first()?, *changes.last()?].map(signed);
+        Some(format!("{candidate}, {n}: cost {change} ({least} to {most}){kept}{prompt}."))
     };
     let by_candidate = grouped(contrasts.iter().map(|it| (&it.candidate, it)));
     by_candidate.iter().filter(|it| it.1.len() > 1).filter_map(|(name, all)| line((name, all))).listed()
@@ -233,11 +229,12 @@ impl Contrast {
             n if n > FIELDS_MAX => vec![format!("{n} fields: these are different policies")],
             _ => describe_field_changes(&self.changed),
         };
+        let decimals = numbers::decimals(self.requests.iter().flat_map(|it| it.usd).fold(0.0, f64::max));
         let all = [
             ("Changes in the policy", changes),
             ("Changed stages", self.stages.iter().map(describe_stage_change).listed()),
             ("Broken prefixes", self.breaks.iter().filter_map(describe_broken_prefixes).listed()),
-            (REQUESTS, self.request_change_lines()),
+            (REQUESTS, self.requests.iter().map(|it| describe_request_change(it, decimals)).listed()),
             (NEEDS, self.need_change_lines()),
             ("Facts in a different state", self.fact_change_lines()),
         ];
@@ -248,11 +245,6 @@ impl Contrast {
             ListBlock { heading: heading.to_owned(), lines, most }
         };
         all.map(cause).listed()
-    }
-
-    fn request_change_lines(&self) -> Vec<String> {
-        let decimals = numbers::decimals(self.requests.iter().flat_map(|it| it.usd).fold(0.0, f64::max));
-        self.requests.iter().map(|it| describe_request_change(it, decimals)).listed()
     }
 
     fn need_change_lines(&self) -> Vec<String> {

@@ -129,7 +129,7 @@ impl JointDraws {
     /// Returns the statement that a row saves.
     fn test_of_saving(&self, row: &RowEffect) -> RowTest {
         let both = row.cost.as_ref().zip(row.cost_standard_error());
-        let Some((cost, error)) = both else { return RowTest::never_true() };
+        let Some((cost, error)) = both else { return RowTest::NEVER_TRUE };
         let mut off = self.sampling_errors(cost);
         for (moved, drawn) in row.moved.iter().zip(&self.assumed).filter(|(moved, _)| **moved != [0.0; 2]) {
             let at = |drawn: f64| drawn.abs() / ENDS * moved[usize::from(drawn > 0.0)];
@@ -140,7 +140,7 @@ impl JointDraws {
 
     /// Returns the statement that a row keeps the floor; it always holds where nothing says what is needed.
     fn test_of_keeping(&self, row: &RowEffect, floor: f64) -> RowTest {
-        let Some(kept) = &row.kept else { return RowTest::always_true() };
+        let Some(kept) = &row.kept else { return RowTest::ALWAYS_TRUE };
         let mut off = self.sampling_errors(kept);
         off.iter_mut().for_each(|it| *it = -*it);
         RowTest::new(kept.value - floor, kept.error, off)
@@ -152,21 +152,16 @@ impl RowTest {
         /// Sums of weights round by less.
         const ROUNDING: f64 = 1e-9;
         if error <= ROUNDING {
-            return if estimate >= -ROUNDING { Self::always_true() } else { Self::never_true() };
+            return if estimate >= -ROUNDING { Self::ALWAYS_TRUE } else { Self::NEVER_TRUE };
         }
         draw_errors.iter_mut().for_each(|it| *it /= error);
         Self { stands: estimate / error, off: draw_errors }
     }
 
     /// One that is not in doubt.
-    fn always_true() -> Self {
-        Self { stands: f64::INFINITY, off: Vec::new() }
-    }
-
+    const ALWAYS_TRUE: Self = Self { stands: f64::INFINITY, off: Vec::new() };
     /// One that cannot be made.
-    fn never_true() -> Self {
-        Self { stands: f64::NEG_INFINITY, off: Vec::new() }
-    }
+    const NEVER_TRUE: Self = Self { stands: f64::NEG_INFINITY, off: Vec::new() };
 
     /// Returns the share of draws that are off by as much as it stands, or more.
     fn p_value(&self) -> f64 {
@@ -309,8 +304,8 @@ mod tests {
             RowTest { stands: 2.0, off: off(0.0) },
             RowTest { stands: 0.97, off: off(0.0) },
             RowTest { stands: 0.5, off: off(-0.2) },
-            RowTest::always_true(),
-            RowTest::never_true(),
+            RowTest::ALWAYS_TRUE,
+            RowTest::NEVER_TRUE,
         ];
         let found = correct_step_down(&all);
 

@@ -85,7 +85,8 @@ impl Report {
         for name in rest {
             // A recorded session that is the only one stands among the folders.
             let key = if recorded.contains(name) {
-                GroupKey::Sessions { is_under_several: self.runs_under_several_profiles(name) }
+                let profiles = self.run_briefs().filter(|it| it.scenario == name).map(|it| it.profile);
+                GroupKey::Sessions { is_under_several: distinct(profiles).len() > 1 }
             } else {
                 GroupKey::Folder(top_folder(name).to_owned())
             };
@@ -111,11 +112,6 @@ impl Report {
             all => format!("{title} ({}, {})", counted(all.len(), "scenario"), self.turn_count_text(all)),
         };
         ScenarioGroup { key, title, scenarios, under: GroupProfiles::Each, is_part: false }
-    }
-
-    /// Returns whether a scenario ran under several profiles.
-    fn runs_under_several_profiles(&self, scenario: &str) -> bool {
-        distinct(self.run_briefs().filter(|it| it.scenario == scenario).map(|run| run.profile)).len() > 1
     }
 
     /// Returns recorded sessions as one group, and by format and model if each runs under its own model's profile; those

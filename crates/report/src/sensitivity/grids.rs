@@ -232,15 +232,9 @@ fn savings_grid(answer: &PriceAnswer<'_>) -> Grid {
         ("of limit", &|policy| range(policy, PriceCell::of_limit, percent)),
     ];
     let policies = (0..answer.names.len()).listed();
-    Grid::from_columns(
-        format!(
-            "What each policy saves (the median over the price lists) and keeps · {}",
-            answer.group.title
-        ),
-        1,
-        &policies,
-        &columns,
-    )
+    let group = &answer.group.title;
+    let title = format!("What each policy saves (the median over the price lists) and keeps · {group}");
+    Grid::from_columns(title, 1, &policies, &columns)
 }
 
 /// Writes the median of the changes of cost against the first policy.

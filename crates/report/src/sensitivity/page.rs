@@ -58,16 +58,12 @@ fn cheapest_by_price_list(answer: &PriceAnswer<'_>) -> Winners {
         stays: it.loss.map_or_else(|| answer.below_floor(), signed),
         ratio: or_none(it.ratio, format_three_digits),
     };
-    let best = answer.names[answer.best];
+    let (best, deciding, group) = (answer.names[answer.best], answer.deciding_name(), &answer.group.title);
     let policies = (0..answer.names.len()).map(|nth| (label(nth), answer.n_won(nth))).listed();
     Winners {
-        subject: format!(
-            "{}; by {} ÷ input; staying with {best}",
-            answer.group.title,
-            answer.deciding_name()
-        ),
+        subject: format!("{group}; by {deciding} ÷ input; staying with {best}"),
         stays: best.to_owned(),
-        ratio: format!("{} ÷ input", answer.deciding_name()),
+        ratio: format!("{deciding} ÷ input"),
         policies,
         lists: answer.lists.iter().map(won).listed(),
     }

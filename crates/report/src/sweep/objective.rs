@@ -154,11 +154,6 @@ impl PointGuard {
     pub fn allows(&self, number: f64) -> bool {
         if self.is_least { number >= self.bound } else { number <= self.bound }
     }
-
-    /// Returns whether a point keeps it; what is unknown does not.
-    pub fn allows_point(&self, numbers: &PointNumbers) -> bool {
-        self.of.value_at_point(numbers).is_some_and(|it| self.allows(it))
-    }
 }
 
 impl fmt::Display for PointGuard {

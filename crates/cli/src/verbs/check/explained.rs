@@ -4,6 +4,8 @@ use crate::prelude::*;
 use std::env;
 use std::process::{Command, Stdio};
 
+use indexmap::IndexSet;
+
 use ctxsim_report::checkup::causes::{MovedNumbers, OldInput, OldInputRun, OldInputRuns};
 use ctxsim_report::checkup::{SnapshotCheck, SuiteCheck};
 use ctxsim_report::made::VERSION;
@@ -72,7 +74,7 @@ fn current_numbers<'s>(snapshots: impl IntoIterator<Item = &'s SnapshotCheck>) -
 /// What is not as it was when some snapshots were written.
 #[derive(Default)]
 struct OldState {
-    inputs: Vec<OldInput>,
+    inputs: IndexSet<OldInput>,
     unplayed: Vec<String>,
     version: Option<String>,
     notes: Vec<String>,
@@ -103,12 +105,6 @@ impl OldState {
         changes
     }
 
-    fn add_input_once(&mut self, input: OldInput) {
-        if !self.inputs.contains(&input) {
-            self.inputs.push(input);
-        }
-    }
-
     /// Adds the files and the day of the prices that a snapshot was made with and that are others now.
     fn add_changed_inputs(
         &mut self,
@@ -127,18 +123,18 @@ impl OldState {
             let now = up.made.digest_of_input(kind.noun(), name);
             let old = header.input_digest(kind).filter(|old| now.is_some_and(|now| now != *old));
             if let Some(old) = old {
-                self.add_input_once(OldInput::File(kind.noun(), name.clone(), old.clone()));
+                self.inputs.insert(OldInput::File(kind.noun(), name.clone(), old.clone()));
             }
         }
         for (policy, old) in shot::policy_file_digests(table) {
             let now = up.made.digest_of_input(InputKind::Policy.noun(), &policy);
             if now.is_some_and(|now| !now.starts_with(&old)) {
-                self.add_input_once(OldInput::File(InputKind::Policy.noun(), policy, old));
+                self.inputs.insert(OldInput::File(InputKind::Policy.noun(), policy, old));
             }
         }
         let days = header.price_day().zip(up.made.prices.get(profile)).filter(|(old, now)| old != now);
         if let Some((old, now)) = days {
-            self.add_input_once(OldInput::Prices(profile.clone(), [old.clone(), now.clone()]));
+            self.inputs.insert(OldInput::Prices(profile.clone(), [old.clone(), now.clone()]));
         }
     }
 
@@ -148,7 +144,7 @@ impl OldState {
         for name in names {
             match (old.get(name), now.get(name)) {
                 (Some(old), Some(now)) if old != now => {
-                    self.add_input_once(OldInput::Assumed(name.clone(), [old.clone(), now.clone()]));
+                    self.inputs.insert(OldInput::Assumed(name.clone(), [old.clone(), now.clone()]));
                 }
                 (Some(old), None) => {
                     self.unplayed.push(format!("{name} was assumed to be {old}, and is not read any more"));

@@ -114,14 +114,9 @@ impl SnapshotHeader {
             (None, _) => Some("the snapshot does not say which version of ctxsim wrote it".to_owned()),
             (Some(_), None) => None,
         };
-        let inputs = [
-            "the scenario has changed",
-            "the profile has changed",
-            "the suite has changed",
-            "assumed numbers have changed",
-        ];
+        let inputs = ["the scenario has", "the profile has", "the suite has", "assumed numbers have"];
         let inputs = inputs.iter().zip(2..).filter(|(_, nth)| changed(*nth).is_some());
-        version.into_iter().chain(inputs.map(|(words, _)| (*words).to_owned())).listed()
+        version.into_iter().chain(inputs.map(|(input, _)| format!("{input} changed"))).listed()
     }
 }
 
