@@ -20,12 +20,12 @@ mod verdicts;
 use crate::prelude::*;
 
 use crate::selection::OwnerFilter;
-use agents::{Agent, AgentSetting, ShownBy, is_older_version};
+use agents::{Agent, AgentSetting, FixedSetting, is_older_version};
 use asked::SessionsToAdviseOn;
 pub use asked::TrialRequest;
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::SavingsForecast;
-use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, Paste, SCHEMA};
+use ctxsim_report::advise::{Advice, AgentAdvice, AskedAdvice, Paste, SCHEMA, UntriedSetting};
 use ctxsim_report::as_logged::sum_bills;
 use measured::{CacheLifetimes, advise_from_bills};
 pub(crate) use menu::SettingMenus;
@@ -240,9 +240,6 @@ pub fn is_log_of_known_agent(format: &str, model: &str) -> bool {
 
 impl Agent {
     /// Returns whether it has a setting for the lifetime of cache entries.
-    fn has_cache_lifetime_setting(&self) -> bool {
-        self.settings.iter().any(|it| it.shown_by == Some(ShownBy::Lifetimes))
-    }
 
     /// Returns whether recordings of a format and a model are its logs.
     pub(super) fn matches_log(&self, format: &str, model: &str) -> bool {
@@ -268,6 +265,7 @@ impl AgentSessions<'_> {
             AskedAdvice { lever: placed.lever, paste: self.settings_to_paste(&new), heed, trial: Vec::new() }
         });
         let axes = CacheLifetimes::all_of_agent(menu);
+        let untried = |it: &FixedSetting| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() };
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
             sessions: played.len(),
@@ -286,7 +284,7 @@ impl AgentSessions<'_> {
             versions,
             lifetimes: axes.iter().filter_map(|axis| axis.lifetime_costs(self)).listed(),
             wishes: self.saving_wishes(),
-            left_out: force.untried_settings(),
+            left_out: menu.agent.left_out.iter().map(untried).listed(),
             tried: menu.choices.len(),
             pasted: pasted.map(|placed| placed.lever),
             levers: Vec::new(),

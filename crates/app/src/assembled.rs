@@ -162,14 +162,10 @@ fn notes_on_unread_fields(load: &Load) -> Vec<String> {
         fields.for_each(|it| unread.entry(it).or_default().push(policy.name.clone()));
     }
     let told = unread.into_iter().map(|(field, policies)| {
-        format!("{} does not read `{field}`: {} simulated without it.", load.name, list_with_verb(&policies))
+        let (names, are) = (listed(&policies), if policies.len() == 1 { "is" } else { "are" });
+        format!("{} does not read `{field}`: {names} {are} simulated without it.", load.name)
     });
     told.listed()
-}
-
-/// Lists policies with their verb.
-fn list_with_verb(policies: &[String]) -> String {
-    format!("{} {}", listed(policies), if policies.len() == 1 { "is" } else { "are" })
 }
 
 /// Returns what a comparison changes of its inputs, in words: overrides, what else is named, seed and trials.
@@ -245,11 +241,10 @@ pub(super) fn notes_on_recovery(report: &Report) -> Vec<String> {
     let n_played = report.run_briefs().map(|it| it.figures.n_played).max().unwrap_or_default();
     let mut notes = notes_on_uncertain_orders(report);
     if !played.is_empty() {
-        let names: Vec<&str> = played.into_iter().listed();
+        let names = played.into_iter().listed().join(", ");
         notes.push(format!(
-            "Recovery was sampled {n_played} times for policies whose edits depend on fetched results: {}.",
-            names.join(", ")
-        ));
+      "Recovery was sampled {n_played} times for policies whose edits depend on fetched results: {names}."
+    ));
     }
     notes
 }

@@ -344,15 +344,12 @@ impl Catalog {
             return Ok(Origin::File(path.to_owned()));
         }
         let is_like_none = self.suggest_names(kind, name).is_empty() && self.kind_of_name(name).is_none();
+        // No name begins or ends so; a pattern may mean names or paths.
+        let is_of_path =
+            name.starts_with(['.', '/', '~']) || name.ends_with('/') || name.contains(['*', '?']);
         let wrong_path = match path.is_dir() {
             true => Some(io::ErrorKind::IsADirectory),
-            // No name begins or ends so; a pattern may mean names or paths.
-            false
-                if name.starts_with(['.', '/', '~']) || name.ends_with('/') || name.contains(['*', '?']) =>
-            {
-                Some(io::ErrorKind::NotFound)
-            }
-            false => None,
+            false => is_of_path.then_some(io::ErrorKind::NotFound),
         };
         Err(match wrong_path.filter(|_| is_like_none) {
             Some(source) => Error::Read { path: path.to_owned(), source: source.into() },

@@ -100,14 +100,6 @@ pub(super) fn refused_breakpoint_problems(
     loaded.locate_problems(profiles.iter().flat_map(by).collect())
 }
 
-/// Starts the program of a policy that is one, and checks that it keeps to the protocol; there is nothing to check of any other.
-///
-/// # Errors
-/// Everything that it does against the protocol.
-pub fn try_out_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<()> {
-    if kind == InputKind::Policy { try_out_program(catalog, name) } else { Ok(()) }
-}
-
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.
 pub(super) fn check_policy(catalog: &Catalog, spec: &PolicyFile, origin: &Origin) -> Checked<Policy> {
     let mut policy = Policy::new(spec)?;
@@ -241,7 +233,7 @@ pub(super) fn with_plays_twice(policy: Policy) -> Policy {
 ///
 /// # Errors
 /// Everything that it does against the protocol, or that its policy file says wrong.
-pub(super) fn try_out_program(catalog: &Catalog, name: &str) -> Result<()> {
+pub fn try_out_program(catalog: &Catalog, name: &str) -> Result<()> {
     let loaded = catalog.policy(name)?;
     let Some(process) = &loaded.spec.process else { return Ok(()) };
     let mut found: Vec<String> = Vec::new();

@@ -9,7 +9,7 @@ use crate::advise::stated::FileSettings;
 use ctxsim_input::policy::{HarnessNumber, Lanes, Size};
 use ctxsim_input::scenario::ITEM_TOKENS_MAX;
 use ctxsim_input::text::source::decode;
-use ctxsim_report::advise::{SettingInForce, SettingSource, UntriedSetting};
+use ctxsim_report::advise::{SettingInForce, SettingSource};
 use ctxsim_report::as_logged::AS_RECORDED;
 
 /// What is known of the settings in force in some sessions of an agent.
@@ -24,12 +24,6 @@ impl SettingsInForce<'_> {
     /// Returns the value of a setting, if the file says it, or if all sessions show the same.
     pub(super) fn known_value(&self, setting: &AgentSetting) -> Option<String> {
         self.file.values.get(&setting.key).cloned().or_else(|| self.unanimous_logged_value(setting))
-    }
-
-    /// Returns the settings that are not tried, with the reasons.
-    pub(super) fn untried_settings(&self) -> Vec<UntriedSetting> {
-        let known = self.agent.left_out.iter();
-        known.map(|it| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() }).listed()
     }
 
     /// Returns all settings with what is in force, and who says so.
@@ -77,9 +71,8 @@ impl SettingsInForce<'_> {
             return None;
         }
         match self.n_sessions_by_cache_lifetime(setting) {
-            [0, 0] => None,
-            [_, 0] => Some(setting.name_of_logged_value("5m")),
-            [0, _] => Some(setting.name_of_logged_value("1h")),
+            [short, 0] if short > 0 => Some(setting.name_of_logged_value("5m")),
+            [0, long] if long > 0 => Some(setting.name_of_logged_value("1h")),
             _ => None,
         }
     }

@@ -196,10 +196,8 @@ impl AgentSetting {
     pub(super) fn accepts_value(&self, value: &str) -> bool {
         let is_between =
             |it: &[u64; 2]| value.parse::<u64>().is_ok_and(|value| (it[0]..=it[1]).contains(&value));
-        match self.played_value_or_help(value) {
-            Ok(played) => played.is_none() || self.between.as_ref().is_none_or(is_between),
-            Err(_) => false,
-        }
+        let played = self.played_value_or_help(value);
+        played.is_ok_and(|played| played.is_none() || self.between.as_ref().is_none_or(is_between))
     }
 }
 

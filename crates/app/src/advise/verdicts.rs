@@ -98,9 +98,9 @@ impl AgentSessions<'_> {
     /// Judges everything that is tried as one family.
     pub(super) fn judge_choices(&self, in_force: &SettingsInForce<'_>) -> Verdicts {
         let effects = self.played.iter().map(|session| SessionEffects::new(session, self.menu)).listed();
-        let is_row = |choice: &&MenuChoice| {
-            self.every_pair_has_effect(choice) || self.menu.is_requested_choice(choice)
-        };
+        // A choice with a pair that does nothing in any session is the same as a smaller one.
+        let acts = |pair: &usize| self.played.iter().any(|session| session.pair_has_effect(*pair));
+        let is_row = |it: &&MenuChoice| it.iter().all(acts) || self.menu.is_requested_choice(it);
         let choices = self.menu.choices.iter().filter(is_row).listed();
         let family = TriedFamily {
             sessions: effects.iter().map(|session| session.to_family_session(&choices, &self.month)).listed(),
@@ -132,11 +132,6 @@ impl AgentSessions<'_> {
         let pasted = best.and_then(placed);
         let asked = choices.iter().position(|choice| self.menu.is_requested_choice(choice)).and_then(placed);
         Verdicts { levers: levers.into_iter().map(|(_, lever)| lever).listed(), pasted, asked }
-    }
-
-    /// Returns whether each pair of a choice does something in some session: else a smaller choice is the same.
-    fn every_pair_has_effect(&self, choice: &MenuChoice) -> bool {
-        choice.iter().all(|it| self.played.iter().any(|one| one.pair_has_effect(*it)))
     }
 
     /// Describes a choice as a lever, before it is judged.

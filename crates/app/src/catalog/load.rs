@@ -45,10 +45,7 @@ impl<T> Loaded<T> {
             // It is in another file, which this one names.
             _ if !problem.place.file.is_empty() => problem,
             Some(source) => source.locate(problem),
-            None => {
-                let place = Place { file: self.origin.label(), ..problem.place };
-                Diagnostic { place, ..problem }
-            }
+            None => problem.in_file(self.origin.label()),
         }
     }
 
@@ -238,16 +235,12 @@ impl Catalog {
 
     /// Returns the place of a base: a catalog name, else a file beside the variant's.
     fn find_base(&self, variant: &Origin, name: &str) -> Option<Origin> {
-        if let Some(origin) = variant.find_in_revision(name) {
-            return Some(origin);
-        }
-        if let Some(origin) = self.entries.get(&(InputKind::Policy, name.to_owned())) {
-            return Some(origin.clone());
-        }
+        let named = || self.entries.get(&(InputKind::Policy, name.to_owned())).cloned();
         let last = name.rsplit('/').next().unwrap_or(name);
         let beside = |extension: &str| variant.file_beside(&format!("{last}.{extension}"));
         let is_there = |it: &Origin| matches!(it, Origin::Revision(..)) || it.path().is_file();
-        ["ron", "toml"].into_iter().filter_map(beside).find(is_there)
+        let near = || ["ron", "toml"].into_iter().filter_map(beside).find(is_there);
+        variant.find_in_revision(name).or_else(named).or_else(near)
     }
 
     /// Reads one file and checks that its name is its path.
@@ -296,11 +289,9 @@ fn decode_input<T: Decode + Clone + 'static>(kind: InputKind, origin: &Origin) -
     if let Some(spec) = origin.built_value::<T>() {
         return Ok((source, spec.clone()));
     }
-    let spec: T = source.decode().map_err(|error| match origin::other_kind_problem(kind, &source) {
-        // What every field lacks or has too much says less than what the file is.
-        Some(problem) => problem.into(),
-        None => error,
-    })?;
+    // What every field lacks or has too much says less than what the file is.
+    let explained = |error| origin::other_kind_problem(kind, &source).map_or(error, Error::from);
+    let spec: T = source.decode().map_err(explained)?;
     Ok((source, spec))
 }
 

@@ -236,8 +236,8 @@ fn check_inputs_of_catalog(
 /// Checks one input, and what its program does where it may start.
 fn check_input(catalog: &Catalog, kind: InputKind, name: &str, with_programs: bool) -> Result<CheckFindings> {
     check::check_input(catalog, kind, name)?;
-    if with_programs {
-        check::try_out_input(catalog, kind, name)?;
+    if with_programs && kind == InputKind::Policy {
+        check::try_out_program(catalog, name)?;
     }
     let has_program = kind == InputKind::Policy && catalog.policy(name)?.spec.process.is_some();
     Ok(CheckFindings {
