@@ -110,6 +110,13 @@ impl Problems {
         result
     }
 
+    /// Runs a check of each element of a field's list, two levels deeper.
+    pub fn within_each<'t, T>(&mut self, field: &str, all: &'t [T], mut check: impl FnMut(&'t T, &mut Self)) {
+        for (index, it) in all.iter().enumerate() {
+            self.within(format_args!("{field}.{index}"), |to| check(it, to));
+        }
+    }
+
     /// Goes one level deeper; compiled once, and not for each kind of check.
     fn enter(&mut self, field: &dyn fmt::Display) {
         self.path.push(field.to_string());

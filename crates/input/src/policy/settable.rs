@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use super::{Cond, PolicyFile, Size, SizeBound};
+use super::{Cond, PolicyFile, Size};
 use crate::text::source::to_tree;
 use crate::text::{Node, Said};
 
@@ -49,22 +49,16 @@ impl PolicyFile {
             let steps = stage.then.iter().flat_map(|it| [&it.when, &it.until]);
             for cond in [&stage.when, &stage.until].into_iter().chain(steps).flatten() {
                 cond.each(&mut |it| {
-                    let (Cond::Prompt(bound) | Cond::Body(bound) | Cond::Raw(bound) | Cond::Counted(bound)) =
+                    if let Cond::Prompt(bound) | Cond::Body(bound) | Cond::Raw(bound) | Cond::Counted(bound) =
                         it
-                    else {
-                        return;
-                    };
-                    self.follow_bound(bound, &mut found);
+                        && let Some((_, size)) = bound.given()
+                    {
+                        self.follow(size, &mut found);
+                    }
                 });
             }
         }
         found
-    }
-
-    fn follow_bound<'p>(&'p self, bound: &'p SizeBound, found: &mut IndexSet<&'p str>) {
-        if let Some((_, size)) = bound.given() {
-            self.follow(size, found);
-        }
     }
 
     /// Follows a size to the parameters that are as large as it is; what is taken off or added is not.
@@ -127,9 +121,7 @@ pub(super) fn params_beside(policy: &PolicyFile, without: &[&str]) -> IndexSet<S
 /// Returns the parameters that a size names.
 pub(super) fn params_in_size(size: &Size) -> IndexSet<String> {
     let mut read = IndexSet::new();
-    if let Some(tree) = of_size(size) {
-        collect(&tree, &mut read);
-    }
+    of_size(size).iter().for_each(|it| collect(it, &mut read));
     read
 }
 

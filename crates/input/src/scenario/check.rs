@@ -6,7 +6,7 @@ mod conversation;
 pub(super) mod stream;
 mod turns;
 
-use super::refetch::{Exploration, Refetch};
+use super::refetch::{AssumedNumber, Exploration, Refetch};
 use super::user_messages::{UserMessages, UserNeeds};
 use super::{Assume, ITEM_TOKENS_MAX, LoadSpec, NeedRule, ScenarioFile};
 use crate::policy::Kind;
@@ -56,16 +56,14 @@ fn check_frame(spec: &ScenarioFile, problems: &mut Problems) {
         }
         (_, trials) => check_trials(trials.unwrap_or(1), problems),
     });
-    for (index, item) in spec.stable.iter().enumerate() {
-        problems.within(format_args!("stable.{index}"), |problems| {
-            problems.within("tokens", |problems| size(item.tokens, problems));
-            if matches!(item.kind, Kind::ToolCall | Kind::ToolResult) {
-                let message = "the stable prefix cannot contain tool calls or results";
-                let help = "write `system`, `tool_schema` or `memory`";
-                problems.push_at(Code("stable-kind"), "kind", message, help);
-            }
-        });
-    }
+    problems.within_each("stable", &spec.stable, |item, problems| {
+        problems.within("tokens", |problems| size(item.tokens, problems));
+        if matches!(item.kind, Kind::ToolCall | Kind::ToolResult) {
+            let message = "the stable prefix cannot contain tool calls or results";
+            let help = "write `system`, `tool_schema` or `memory`";
+            problems.push_at(Code("stable-kind"), "kind", message, help);
+        }
+    });
     // Facts are asked for only if the load can plant them.
     if spec.asks_at_end && !matches!(spec.load, LoadSpec::Turns(_) | LoadSpec::Generate(_)) {
         let message = "`asks_at_end` needs `load.turns` or `load.generate`, which plant facts";
@@ -100,6 +98,15 @@ fn check_interval<T: PartialOrd>([low, value, high]: [T; 3], problems: &mut Prob
         let help = "write the smaller end first, with the value between the two";
         problems.push(Code("interval-order"), message, help);
     }
+}
+
+/// Checks a share with its interval: none of the three may be above 1.
+fn check_share_number(it: AssumedNumber<Decimal>, message: &str, problems: &mut Problems) {
+    let ends = [("value", it.value), ("low", it.low), ("high", it.high)];
+    for (field, _) in ends.into_iter().filter(|it| it.1 > Decimal::ONE) {
+        problems.push_at(Code("ratio-above-one"), field, message, "write a number from 0 to 1");
+    }
+    check_interval([it.low, it.value, it.high], problems);
 }
 
 /// Checks the size of one item.
@@ -171,14 +178,8 @@ fn check_probability(share: f64, problems: &mut Problems) {
 /// Checks what a scenario says of it.
 fn check_refetch(spec: &Refetch, problems: &mut Problems) {
     if let Some(share) = spec.own_request {
-        problems.within("own_request", |problems| {
-            let ends = [("value", share.value), ("low", share.low), ("high", share.high)];
-            for (field, _) in ends.into_iter().filter(|it| it.1 > Decimal::ONE) {
-                let message = "the share of calls must be from 0 to 1";
-                problems.push_at(Code("ratio-above-one"), field, message, "write a number from 0 to 1");
-            }
-            check_interval([share.low, share.value, share.high], problems);
-        });
+        let message = "the share of calls must be from 0 to 1";
+        problems.within("own_request", |to| check_share_number(share, message, to));
     }
     if spec.unseen_weight_high.is_some_and(|it| it > Decimal::ONE) {
         let message = "a weight must be a probability";
@@ -229,13 +230,7 @@ fn check_user_messages(spec: &ScenarioFile, problems: &mut Problems) {
     let UserMessages::Needed(UserNeeds { earlier, summarised }) = messages else { return };
     for (field, number) in [("earlier", earlier), ("summarised", summarised)] {
         let Some(it) = number else { continue };
-        problems.within(format_args!("needed.{field}"), |problems| {
-            let ends = [("value", it.value), ("low", it.low), ("high", it.high)];
-            for (end, _) in ends.into_iter().filter(|it| it.1 > Decimal::ONE) {
-                let message = "it must be from 0 to 1";
-                problems.push_at(Code("ratio-above-one"), end, message, "write a number from 0 to 1");
-            }
-            check_interval([it.low, it.value, it.high], problems);
-        });
+        let message = "it must be from 0 to 1";
+        problems.within(format_args!("needed.{field}"), |to| check_share_number(it, message, to));
     }
 }

@@ -265,13 +265,10 @@ impl Refetch {
             let usual = default.exploration.unwrap_or_default();
             let sizes = own.fetched_tokens.or(usual.fetched_tokens).unwrap_or_default();
             let scale = at(Assumption::ExploredSizes);
+            let fades = own.fades_in_requests.or(usual.fades_in_requests).unwrap_or_default();
             Explores {
                 calls_per_request: at(Assumption::ExploredCalls),
-                fades_in_requests: own
-                    .fades_in_requests
-                    .or(usual.fades_in_requests)
-                    .unwrap_or_default()
-                    .max(1),
+                fades_in_requests: fades.max(1),
                 bend: at(Assumption::ExploredBend),
                 fetched_tokens: sizes.map(|it| (f64::from(it) * scale).round() as u32),
             }
@@ -283,18 +280,14 @@ impl Refetch {
             let differs = |it: [f64; 3]| (at(assumption) - it[0]).abs() > 0.0;
             !self.number(assumption).map_or_else(is_at_end, differs)
         };
+        let unseen = self.unseen_weight_high.or(default.unseen_weight_high).unwrap_or_default();
         Terms {
             ends: ends.of_weights(),
             is_declared: ends == Ends::default() || Assumption::ALL.into_iter().all(is_declared),
             own_request: at(Assumption::OwnRequest),
             fetched_max: at(Assumption::FetchedTokens) as u32,
             call_tokens: self.call_tokens.or(default.call_tokens).unwrap_or_default(),
-            unseen_high: self
-                .unseen_weight_high
-                .or(default.unseen_weight_high)
-                .unwrap_or_default()
-                .to_f64()
-                .clamp(0.0, 1.0),
+            unseen_high: unseen.to_f64().clamp(0.0, 1.0),
             explores: self.exploration.map(explores),
         }
     }

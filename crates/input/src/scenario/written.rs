@@ -151,14 +151,7 @@ impl Default for LoadSpec {
 impl LoadSpec {
     /// Returns whether it is of items, one after another, rather than of a world of its own.
     pub fn is_of_items(&self) -> bool {
-        matches!(
-            self,
-            Self::Turns(_)
-                | Self::Sessions(_)
-                | Self::Generate(_)
-                | Self::Random { .. }
-                | Self::Recorded { .. }
-        )
+        !matches!(self, Self::Conversation(_) | Self::Aging(_) | Self::Chats(_))
     }
 
     /// Returns whether facts are planted in its items.

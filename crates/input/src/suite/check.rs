@@ -43,9 +43,7 @@ fn check_habits(asked: &Habits, problems: &mut Problems) {
 /// Checks guards: each has one bound, and a metric if the bound needs one. The catalog checks that their
 /// names exist.
 fn check_guards(guards: &[Guard], problems: &mut Problems) {
-    for (index, guard) in guards.iter().enumerate() {
-        problems.within(format_args!("guards.{index}"), |problems| check_guard(guard, problems));
-    }
+    problems.within_each("guards", guards, check_guard);
 }
 
 fn check_guard(guard: &Guard, problems: &mut Problems) {

@@ -62,9 +62,7 @@ const SHARES: [&str; 2] = ["ratio", "fraction"];
 pub(super) fn explained(why: &Why, found: &str, format: Format) -> TextFault {
     match why {
         Why::Wanted(wanted) => of_kind(*wanted, found, format),
-        Why::Type { found, expected } => {
-            TextFault::new(Code("wrong-type"), format!("invalid type: {found}, expected {expected}"), WANTED)
-        }
+        Why::Type { found, expected } => wrong(format!("invalid type: {found}, expected {expected}"), WANTED),
         // A number that is written is told as written.
         Why::Range { expected, .. } if is_number(found) => out_of_range(found, expected),
         Why::Range { number, expected } => out_of_range(number, expected),
@@ -76,13 +74,12 @@ pub(super) fn explained(why: &Why, found: &str, format: Format) -> TextFault {
         Why::Full(name) => with_value(name, format),
         Why::Several => {
             let help = "keep one key and remove the others";
-            let fault = TextFault::new(Code("wrong-type"), "expected exactly one choice", help);
-            TextFault { is_of_several: true, ..fault }
+            TextFault { is_of_several: true, ..wrong("expected exactly one choice", help) }
         }
         Why::Rest => {
             let help = "remove the extra ones; write long numbers like `14_000`";
             let brackets = if format == Format::Ron { "parentheses" } else { "brackets" };
-            TextFault::new(Code("wrong-type"), format!("too many values in the {brackets}"), help)
+            wrong(format!("too many values in the {brackets}"), help)
         }
         // What a field's own check says has its way out behind a colon.
         Why::Words(words) => match words.split_once(": write ") {
@@ -112,13 +109,13 @@ fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
         (WantedType::Fields | WantedType::Name, _) if is_number(found) => bare_number(found, format),
         (WantedType::Fields, _) if found.is_empty() => {
             let help = "write fields in parentheses, without quotes around their names: `(name: value)`";
-            TextFault::new(Code("wrong-type"), "expected `(`", help)
+            wrong("expected `(`", help)
         }
         (WantedType::Fields, _) => {
             wrong_type("fields in parentheses", found, "write `(name: value)`, or leave the field out")
         }
         (WantedType::Name, _) if is_list(found) => {
-            TextFault::new(Code("wrong-type"), "expected one value, not a list", "remove the brackets")
+            wrong("expected one value, not a list", "remove the brackets")
         }
         (WantedType::Name, Format::Toml) => {
             wrong_type("a name or a table", found, "write one of the names, in quotes")
@@ -130,14 +127,11 @@ fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
                 Some([size, _]) => format!("write `{size}`"),
                 None => format!("write `{word}`, without quotes"),
             };
-            TextFault::new(Code("wrong-type"), message, help)
+            wrong(message, help)
         }
         (WantedType::Name, Format::Ron) => {
             let help = "write `name: value`, in one pair of parentheses";
-            TextFault {
-                is_of_several: true,
-                ..TextFault::new(Code("wrong-type"), "expected a field name", help)
-            }
+            TextFault { is_of_several: true, ..wrong("expected a field name", help) }
         }
     }
 }
@@ -167,11 +161,11 @@ fn without_value(name: &str, format: Format) -> TextFault {
     match format {
         Format::Ron => {
             let message = format!("`{name}` needs a value in parentheses");
-            TextFault::new(Code("wrong-type"), message, format!("write `{name}(…)` with its value"))
+            wrong(message, format!("write `{name}(…)` with its value"))
         }
         Format::Toml => {
             let help = format!("write `{{ {name} = … }}` with its value");
-            TextFault::new(Code("wrong-type"), format!("`{name}` needs a value"), help)
+            wrong(format!("`{name}` needs a value"), help)
         }
     }
 }
@@ -179,7 +173,7 @@ fn without_value(name: &str, format: Format) -> TextFault {
 /// Explains that a choice takes no value.
 fn with_value(name: &str, format: Format) -> TextFault {
     let word = if format == Format::Ron { name.to_owned() } else { format!("\"{name}\"") };
-    TextFault::new(Code("wrong-type"), format!("`{name}` takes no value"), format!("write just `{word}`"))
+    wrong(format!("`{name}` takes no value"), format!("write just `{word}`"))
 }
 
 fn unknown_field(found: &str, known: &[&str]) -> TextFault {
@@ -215,9 +209,10 @@ pub(super) fn out_of_range(found: &str, kind: &str) -> TextFault {
         if found.is_empty() { "a number of that length".to_owned() } else { format!("the number {found}") };
     let message = format!("{number} is out of range");
     let help = match greatest(kind) {
-        Some(u64::MAX) if found.starts_with('-') => "write a whole number of at least 0".to_owned(),
-        Some(greatest) => format!("write a whole number from 0 to {greatest}"),
-        None => "write a whole number of at least 0".to_owned(),
+        Some(greatest) if greatest < u64::MAX || !found.starts_with('-') => {
+            format!("write a whole number from 0 to {greatest}")
+        }
+        _ => "write a whole number of at least 0".to_owned(),
     };
     TextFault { number: Some(found.to_owned()), ..TextFault::new(Code("number-out-of-range"), message, help) }
 }
@@ -234,9 +229,14 @@ fn greatest(kind: &str) -> Option<u64> {
     }
 }
 
+/// Reports a value of the wrong type.
+fn wrong(message: impl Into<String>, help: impl Into<String>) -> TextFault {
+    TextFault::new(Code("wrong-type"), message, help)
+}
+
 fn wrong_type(wanted: &str, found: &str, help: &str) -> TextFault {
     let found = if found.is_empty() { String::new() } else { format!(", not `{found}`") };
-    TextFault::new(Code("wrong-type"), format!("expected {wanted}{found}"), help)
+    wrong(format!("expected {wanted}{found}"), help)
 }
 
 /// Returns a number with its unit as written.
@@ -290,8 +290,7 @@ fn in_quotes(found: &str) -> String {
 
 /// Reports that one of several names needs a value.
 pub(super) fn bare_names(names: &str) -> TextFault {
-    let message = format!("one of {names} needs a value");
-    TextFault::new(Code("wrong-type"), message, "write `{ NAME = … }` with its value")
+    wrong(format!("one of {names} needs a value"), "write `{ NAME = … }` with its value")
 }
 
 fn is_list(found: &str) -> bool {

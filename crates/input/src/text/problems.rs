@@ -92,7 +92,8 @@ impl EntryProblems<'_> {
         let is_harmed = |field: &str| harmed.iter().flatten().any(|given| nearest(given, [field]).is_some());
         match &why {
             Why::Missing(first) => {
-                let missing = missing(self.shape, &self.root, &way, first);
+                let alone = || vec![Required { name: (*first).to_owned(), about: None }];
+                let missing = missing(self.shape, &self.root, &way, first).unwrap_or_else(alone);
                 let end = self.root.span.end;
                 for field in missing.iter().filter(|it| !is_harmed(&it.name)) {
                     let fault = fault::missing_field(&field.name, field.about.as_deref());
@@ -186,12 +187,11 @@ struct Required {
     pub about: Option<String>,
 }
 
-/// Returns the required fields that the struct at the end of a path lacks; only `first` if the schema does
-/// not know it.
-fn missing(shape: Shape, root: &Node, way: &[usize], first: &str) -> Vec<Required> {
-    let Some(document) = schema_of(shape) else { return alone(first) };
+/// Returns the required fields that the struct at the end of a path lacks, if the schema knows `first` as one.
+fn missing(shape: Shape, root: &Node, way: &[usize], first: &str) -> Option<Vec<Required>> {
+    let document = schema_of(shape)?;
     let document = SchemaDocument { root: &document };
-    let Some((schemas, node)) = document.walk(root, way) else { return alone(first) };
+    let (schemas, node) = document.walk(root, way)?;
     let holders = document.inside(&schemas, node);
     let given = |name: &str| node.entries().iter().any(|it| it.name() == Some(name) && !it.value.is_skipped);
     let of = |schema: &&Value| {
@@ -204,7 +204,7 @@ fn missing(shape: Shape, root: &Node, way: &[usize], first: &str) -> Vec<Require
         let lacking: Vec<Required> = lacking.collect();
         lacking.iter().any(|it| it.name == first).then_some(lacking)
     };
-    holders.iter().flat_map(|it| document.choices(it)).find_map(|it| of(&it)).unwrap_or_else(|| alone(first))
+    holders.iter().flat_map(|it| document.choices(it)).find_map(|it| of(&it))
 }
 
 /// Returns the schema's name for the number type at the end of a path.
@@ -236,10 +236,6 @@ fn schema_of(shape: Shape) -> Option<Value> {
     let wanted = shape.fields();
     let text = schemas.into_iter().find(|(known, _)| *known == wanted).map(|(_, text)| text);
     text.and_then(|it| serde_json::from_str(it).ok())
-}
-
-fn alone(field: &str) -> Vec<Required> {
-    vec![Required { name: field.to_owned(), about: None }]
 }
 
 /// Returns a field's meaning, as the end of a sentence.

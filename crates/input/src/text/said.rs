@@ -247,11 +247,11 @@ impl Serializer for Giver {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<ValueList, Unsayable> {
-        Ok(ValueList { kind: SequenceKind::Seq, list: Vec::new() })
+        Ok(ValueList(Said::Seq(Vec::new())))
     }
 
     fn serialize_tuple(self, _: usize) -> Result<ValueList, Unsayable> {
-        Ok(ValueList { kind: SequenceKind::Tuple, list: Vec::new() })
+        Ok(ValueList(Said::Tuple(Vec::new())))
     }
 
     fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<ValueList, Unsayable> {
@@ -265,7 +265,7 @@ impl Serializer for Giver {
         variant: &'static str,
         _: usize,
     ) -> Result<ValueList, Unsayable> {
-        Ok(ValueList { kind: SequenceKind::TupleVariant((name, index, variant)), list: Vec::new() })
+        Ok(ValueList(Said::TupleVariant((name, index, variant), Vec::new())))
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<MapEntries, Unsayable> {
@@ -273,7 +273,7 @@ impl Serializer for Giver {
     }
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<StructFields, Unsayable> {
-        Ok(StructFields { name, variant: None, list: Vec::new() })
+        Ok(StructFields(Said::Struct(name, Vec::new())))
     }
 
     fn serialize_struct_variant(
@@ -283,36 +283,20 @@ impl Serializer for Giver {
         variant: &'static str,
         _: usize,
     ) -> Result<StructFields, Unsayable> {
-        Ok(StructFields { name, variant: Some((name, index, variant)), list: Vec::new() })
+        Ok(StructFields(Said::StructVariant((name, index, variant), Vec::new())))
     }
 }
 
-/// What a list of values is.
-enum SequenceKind {
-    Seq,
-    Tuple,
-    TupleVariant(Variant),
-}
-
 /// Values, one behind the other.
-struct ValueList {
-    kind: SequenceKind,
-    list: Vec<Said>,
-}
+struct ValueList(Said);
 
 impl ValueList {
     /// Adds a value; compiled once, and not for each type of values.
     fn put(&mut self, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
-        self.list.push(said?);
-        Ok(())
-    }
-
-    fn close(self) -> Said {
-        match self.kind {
-            SequenceKind::Seq => Said::Seq(self.list),
-            SequenceKind::Tuple => Said::Tuple(self.list),
-            SequenceKind::TupleVariant(variant) => Said::TupleVariant(variant, self.list),
+        if let Said::Seq(list) | Said::Tuple(list) | Said::TupleVariant(_, list) = &mut self.0 {
+            list.push(said?);
         }
+        Ok(())
     }
 }
 
@@ -328,7 +312,7 @@ macro_rules! list {
             }
 
             fn end(self) -> Result<Said, Unsayable> {
-                Ok(self.close())
+                Ok(self.0)
             }
         })*
     };
@@ -373,24 +357,15 @@ impl ser::SerializeMap for MapEntries {
 }
 
 /// Fields of a struct or of a variant.
-struct StructFields {
-    name: &'static str,
-    variant: Option<Variant>,
-    list: Vec<(&'static str, Said)>,
-}
+struct StructFields(Said);
 
 impl StructFields {
     /// Adds a field; compiled once, and not for each type of fields.
     fn put(&mut self, key: &'static str, said: Result<Said, Unsayable>) -> Result<(), Unsayable> {
-        self.list.push((key, said?));
-        Ok(())
-    }
-
-    fn close(self) -> Said {
-        match self.variant {
-            Some(variant) => Said::StructVariant(variant, self.list),
-            None => Said::Struct(self.name, self.list),
+        if let Said::Struct(_, list) | Said::StructVariant(_, list) = &mut self.0 {
+            list.push((key, said?));
         }
+        Ok(())
     }
 }
 
@@ -406,7 +381,7 @@ macro_rules! fields {
             }
 
             fn end(self) -> Result<Said, Unsayable> {
-                Ok(self.close())
+                Ok(self.0)
             }
         })*
     };

@@ -9,6 +9,7 @@ use super::said::Encode;
 use super::source::{self, Format};
 use super::tree::{Node, TreeEntry, Value};
 use crate::prelude::*;
+use std::collections::BTreeSet;
 
 /// One override.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,9 +68,7 @@ impl Override {
     /// No value, an unknown first step, an empty step, or a range.
     pub fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
         let problem = |code, field: &str, message: String, help: String| {
-            let mut problem = Diagnostic::at(code, field, message).help(help);
-            "--set".clone_into(&mut problem.place.file);
-            Box::new(problem)
+            Box::new(Diagnostic::at(code, field, message).help(help).in_file("--set"))
         };
         let Some((path, value)) = text.split_once('=') else {
             let help = "write `--set PATH=VALUE`, as in `--set params.threshold.ratio=0.7`".to_owned();
@@ -143,17 +142,13 @@ impl Override {
         specs: &mut [T],
         passes: impl Fn(&T) -> bool,
     ) -> Result<(), Box<Diagnostic>> {
-        let mut trees = Vec::with_capacity(specs.len());
-        for spec in specs.iter() {
-            trees.push(source::to_tree(spec).map_err(|it| self.named(*it))?);
-        }
+        let tree = |spec: &T| source::to_tree(spec).map_err(|it| self.named(*it));
+        let trees: Vec<Node> = specs.iter().map(tree).collect::<Result<_, _>>()?;
         let depths: Vec<usize> = trees.iter().map(|tree| self.depth(tree)).collect();
-        let mut levels: Vec<usize> = depths.clone();
-        levels.sort_unstable_by(|left, right| right.cmp(left));
-        levels.dedup();
+        let levels: BTreeSet<usize> = depths.iter().copied().collect();
         let mut refused = None;
         let mut is_applied = false;
-        for level in levels {
+        for level in levels.into_iter().rev() {
             for (index, tree) in trees.iter().enumerate().filter(|(index, _)| depths[*index] == level) {
                 match self.decode(tree, &passes) {
                     Ok(spec) => {
@@ -279,9 +274,8 @@ impl Override {
     }
 
     /// Adds this override as a problem's place.
-    fn named(&self, mut problem: Diagnostic) -> Box<Diagnostic> {
-        problem.place = self.place();
-        Box::new(problem)
+    fn named(&self, problem: Diagnostic) -> Box<Diagnostic> {
+        Box::new(Diagnostic { place: self.place(), ..problem })
     }
 }
 

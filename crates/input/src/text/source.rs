@@ -51,10 +51,10 @@ impl Source {
     /// The file cannot be read, is too large, or is neither `.ron` nor `.toml`.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let Some(format) = Format::from_path(path) else {
-            let mut problem =
+            let problem =
                 Diagnostic::at(Code("file-format"), "", "not a policy, scenario, profile or suite file");
-            problem.place.file = path.display().to_string();
-            return Err(vec![problem.help("inputs end in `.ron` or `.toml`")].into());
+            let problem = problem.help("inputs end in `.ron` or `.toml`");
+            return Err(vec![problem.in_file(path.display().to_string())].into());
         };
         Ok(Self::new(path.display().to_string(), format, read_up_to(path, INPUT_BYTES_MAX)?))
     }

@@ -1,7 +1,7 @@
 //! Spells the fix of a problem in the format of its file.
 
 use super::source::Format;
-use super::tree::{Node, Tree};
+use super::tree::{Node, Tree, TreeEntry};
 
 /// Returns a sentence whose text in backticks is respelled in a format; fixes are written in RON.
 ///
@@ -10,12 +10,8 @@ pub fn spell(sentence: &str, format: Format) -> String {
     if format == Format::Ron {
         return sentence.to_owned();
     }
-    let parts: Vec<String> = sentence
-        .split('`')
-        .enumerate()
-        .map(|(index, part)| if index % 2 == 1 { in_toml(part) } else { part.to_owned() })
-        .collect();
-    parts.join("`")
+    let spelt = |(index, part)| if index % 2 == 1 { in_toml(part) } else { part.to_owned() };
+    sentence.split('`').enumerate().map(spelt).collect::<Vec<_>>().join("`")
 }
 
 /// Returns a snippet of RON as TOML; anything else unchanged.
@@ -31,16 +27,12 @@ fn in_toml(snippet: &str) -> String {
 }
 
 fn entries(text: &str, node: &Node) -> String {
-    let parts: Vec<String> = node
-        .entries()
-        .iter()
-        .map(|entry| match entry.name() {
-            Some(key) if is_bare(key) => format!("{key} = {}", value(text, &entry.value)),
-            Some(key) => format!("\"{key}\" = {}", value(text, &entry.value)),
-            None => value(text, &entry.value),
-        })
-        .collect();
-    parts.join(", ")
+    let spelt = |entry: &TreeEntry| match entry.name() {
+        Some(key) if is_bare(key) => format!("{key} = {}", value(text, &entry.value)),
+        Some(key) => format!("\"{key}\" = {}", value(text, &entry.value)),
+        None => value(text, &entry.value),
+    };
+    node.entries().iter().map(spelt).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a value as TOML.

@@ -100,25 +100,23 @@ fn check_numbers(load: &AgingLoad, is_generated: bool, problems: &mut Problems) 
 /// Checks what happens to the memory; a file alone knows how many sessions it has.
 fn check_events(load: &AgingLoad, problems: &mut Problems) {
     let n_sessions = if load.path.is_some() { SESSIONS_MAX } else { load.n_sessions() };
-    for (index, event) in load.events.iter().enumerate() {
-        problems.within(format_args!("events.{index}"), |problems| {
-            if !(1..n_sessions).contains(&event.session) {
-                let last = n_sessions.saturating_sub(1);
-                let message = format!("the load has no session {} for this event to precede", event.session);
-                let help = match last {
-                    0 => "remove the event, or generate two sessions or more".to_owned(),
-                    _ => format!("write a number from 1 to {last}"),
-                };
-                problems.push_at(Code("event-session"), "session", message, help);
+    problems.within_each("events", &load.events, |event, problems| {
+        if !(1..n_sessions).contains(&event.session) {
+            let last = n_sessions.saturating_sub(1);
+            let message = format!("the load has no session {} for this event to precede", event.session);
+            let help = match last {
+                0 => "remove the event, or generate two sessions or more".to_owned(),
+                _ => format!("write a number from 1 to {last}"),
+            };
+            problems.push_at(Code("event-session"), "session", message, help);
+        }
+        match &event.what {
+            Happening::PartialReset { share } => problems.check_share("what", *share),
+            Happening::ReduceBudget { words: 0 } | Happening::MemoryCompaction { words: 0 } => {
+                let help = "write 1 or more, or `flush_history`";
+                problems.push_at(Code("capacity-zero"), "what", "a memory needs at least one word", help);
             }
-            match &event.what {
-                Happening::PartialReset { share } => problems.check_share("what", *share),
-                Happening::ReduceBudget { words: 0 } | Happening::MemoryCompaction { words: 0 } => {
-                    let help = "write 1 or more, or `flush_history`";
-                    problems.push_at(Code("capacity-zero"), "what", "a memory needs at least one word", help);
-                }
-                _ => {}
-            }
-        });
-    }
+            _ => {}
+        }
+    });
 }

@@ -27,11 +27,10 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
         }
     });
     match (spec.random, spec.hash_seed) {
-        (Random::Cpython, None) => problems.push(
-            Code("hash-seed-missing"),
-            "`cpython` needs a hash seed for Python's strings",
-            "add `hash_seed: 0`, or another number",
-        ),
+        (Random::Cpython, None) => {
+            let message = "`cpython` needs a hash seed for Python's strings";
+            problems.push(Code("hash-seed-missing"), message, "add `hash_seed: 0`, or another number");
+        }
         (Random::Named, Some(_)) => problems.push_at(
             Code("hash-seed-stray"),
             "hash_seed",
@@ -107,13 +106,10 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, FactValues>>,
             for (key, value) in keys {
                 problems.within(key, |problems| {
                     if let Some(other) = seen.insert(key, category) {
-                        problems.push(
-                            Code("needle-duplicate"),
-                            format!(
-                                "two needles have the key `{key}`: one in `{other}`, one in `{category}`"
-                            ),
-                            "use each key once",
+                        let message = format!(
+                            "two needles have the key `{key}`: one in `{other}`, one in `{category}`"
                         );
+                        problems.push(Code("needle-duplicate"), message, "use each key once");
                     }
                     check_value(value, problems);
                 });
@@ -125,12 +121,11 @@ fn check_categories(categories: &IndexMap<String, IndexMap<String, FactValues>>,
 /// Checks the values of a key.
 fn check_value(value: &FactValues, problems: &mut Problems) {
     match value {
-        FactValues::Between { first, last, .. } if first > last => problems.push_at(
-            Code("value-range"),
-            "between",
-            format!("`first` ({first}) is more than `last` ({last})"),
-            "write the smaller number as `first`",
-        ),
+        FactValues::Between { first, last, .. } if first > last => {
+            let message = format!("`first` ({first}) is more than `last` ({last})");
+            let help = "write the smaller number as `first`";
+            problems.push_at(Code("value-range"), "between", message, help);
+        }
         FactValues::Uniform { from, to, decimals, .. } => problems.within("uniform", |problems| {
             if !(from.is_finite() && to.is_finite() && from <= to) {
                 let help = "write the smaller number as `from`";

@@ -54,54 +54,35 @@ pub(in crate::scenario) fn check(file: &StreamFile, is_by_hand: bool, problems: 
     named.for_each(|(name, nth)| {
         all.entry(name).or_insert(nth);
     });
-    let mut names = StreamNames {
-        file,
-        all,
-        said: IndexMap::new(),
-        changes: IndexMap::new(),
-        is_sound: true,
-        is_by_hand,
-    };
+    let (said, changes) = (IndexMap::new(), IndexMap::new());
+    let mut names = StreamNames { file, all, said, changes, is_sound: true, is_by_hand };
     let mut has_profile_ended = false;
     for (nth, session) in file.sessions.iter().enumerate() {
         problems.within(format_args!("sessions.{nth}"), |problems| {
             problems.check_range(Code("aging-range"), "tasks", session.tasks, [0, TASKS_MAX]);
             problems.check_range(Code("aging-range"), "tokens", session.tokens, [1, TOKENS_MAX]);
-            for (at, record) in session.says.iter().enumerate() {
-                problems.within(format_args!("says.{at}"), |problems| {
-                    check_topic(file, record.topic.as_deref(), problems);
-                    if record.profile && has_profile_ended {
-                        let message = "the profile comes before everything else that is said";
-                        let help = "move this record to the front of the first session, or remove `profile`";
-                        problems.push_at(Code("fact-order"), "profile", message, help);
-                    }
-                    has_profile_ended |= !record.profile;
-                    if record.facts.is_empty() {
-                        let help =
-                            "add a fact, such as `{ name = \"rent\", value = 900 }`, or remove the record";
-                        problems.push_at(Code("fact-not-one"), "facts", "a record without facts", help);
-                    }
-                    for (place, fact) in record.facts.iter().enumerate() {
-                        problems.within(format_args!("facts.{place}"), |to| names.say(fact, nth, to));
-                    }
-                });
-            }
-            for (at, name) in session.retracts.iter().enumerate() {
-                problems.within(format_args!("retracts.{at}"), |to| names.retract(name, nth, to));
-            }
-            for (at, question) in session.asks.iter().enumerate() {
-                problems.within(format_args!("asks.{at}"), |to| names.ask(question, nth, to));
-            }
+            problems.within_each("says", &session.says, |record, problems| {
+                check_topic(file, record.topic.as_deref(), problems);
+                if record.profile && has_profile_ended {
+                    let message = "the profile comes before everything else that is said";
+                    let help = "move this record to the front of the first session, or remove `profile`";
+                    problems.push_at(Code("fact-order"), "profile", message, help);
+                }
+                has_profile_ended |= !record.profile;
+                if record.facts.is_empty() {
+                    let help = "add a fact, such as `{ name = \"rent\", value = 900 }`, or remove the record";
+                    problems.push_at(Code("fact-not-one"), "facts", "a record without facts", help);
+                }
+                problems.within_each("facts", &record.facts, |fact, to| names.say(fact, nth, to));
+            });
+            problems.within_each("retracts", &session.retracts, |name, to| names.retract(name, nth, to));
+            problems.within_each("asks", &session.asks, |question, to| names.ask(question, nth, to));
         });
     }
-    for (at, question) in file.asks_after.iter().enumerate() {
-        let after = file.sessions.len();
-        problems.within(format_args!("asks_after.{at}"), |to| names.ask(question, after, to));
-    }
+    let after = file.sessions.len();
+    problems.within_each("asks_after", &file.asks_after, |question, to| names.ask(question, after, to));
     for (at, pair) in file.confusable.iter().enumerate() {
-        for (side, name) in pair.iter().enumerate() {
-            problems.within(format_args!("confusable.{at}.{side}"), |to| names.known(name, to));
-        }
+        problems.within_each(&format!("confusable.{at}"), pair, |name, to| names.known(name, to));
         if pair[0] == pair[1] {
             let help = "name two facts";
             problems.push_at(Code("name-duplicate"), format_args!("confusable.{at}"), "one fact twice", help);

@@ -78,12 +78,10 @@ fn check_turns<'a>(
         let help = "write fewer turns, or split it into several scenarios";
         problems.push(Code("load-too-large"), message, help);
     }
-    let trials = spec.trials.unwrap_or(1).max(1);
-    let prompts = all.tokens.saturating_mul(all.requests).saturating_mul(trials);
-    if prompts > PROMPTS_MAX && problems.is_empty() {
+    let requests = all.requests.saturating_mul(spec.trials.unwrap_or(1).max(1));
+    if all.tokens.saturating_mul(requests) > PROMPTS_MAX && problems.is_empty() {
         let message = format!(
-            "{} requests over {} tokens come to more than {PROMPTS_MAX} tokens of prompts",
-            all.requests.saturating_mul(trials),
+            "{requests} requests over {} tokens come to more than {PROMPTS_MAX} tokens of prompts",
             all.tokens
         );
         problems.push(Code("load-too-large"), message, "write fewer turns, smaller items, or fewer trials");
@@ -114,10 +112,8 @@ impl Content {
             let n = made.saturating_mul(turn.rounds.most()).saturating_mul(call.times);
             let images = n_images(&call.images).saturating_mul(IMAGE_TOKENS_MAX);
             let texts = [call.text_tokens.most(), call.result.raw.most(), spec.unread_tokens, images];
-            let all = texts
-                .iter()
-                .fold(call_tokens(call, spec.call_overhead_tokens), |sum, it| sum.saturating_add(*it));
-            self.take(n, all);
+            let of_call = call_tokens(call, spec.call_overhead_tokens);
+            self.take(n, texts.into_iter().fold(of_call, u64::saturating_add));
             self.requests = self.requests.saturating_add(n);
         }
     }
@@ -138,12 +134,8 @@ fn parts(turn: &TurnSpec, taken: u64) -> u64 {
         let made = call.turns.as_ref().map_or(taken, |it| it.among(taken));
         let spread = call.spreads.values().fold(0, |sum: u64, it| sum.saturating_add((*it).into()));
         let items = 2 + usize::from(call.text_tokens.most() > 0);
-        product(&[
-            made,
-            turn.rounds.most(),
-            call.times,
-            count(&[items, call.plants.len()]).saturating_add(spread).saturating_add(n_images(&call.images)),
-        ])
+        let facts = count(&[items, call.plants.len()]).saturating_add(spread);
+        product(&[made, turn.rounds.most(), call.times, facts.saturating_add(n_images(&call.images))])
     });
     of_calls.fold(product(&[taken, own]), u64::saturating_add)
 }
@@ -167,7 +159,7 @@ fn check_turn(spec: &TurnSpec, overhead: Tokens, problems: &mut Problems) {
     problems.within("times", |problems| repeated(spec.times, problems));
     problems.within("user_tokens", |problems| amount(&spec.user_tokens, CountedUnit::Tokens, problems));
     problems.within("answer_tokens", |problems| amount(&spec.answer_tokens, CountedUnit::Tokens, problems));
-    problems.within("images", |problems| check_images(&spec.images, problems));
+    problems.within_each("images", &spec.images, check_image);
     problems.within("rounds", |problems| {
         repeated(spec.rounds.least(), problems);
         amount(&spec.rounds, CountedUnit::Rounds, problems);
@@ -176,18 +168,12 @@ fn check_turn(spec: &TurnSpec, overhead: Tokens, problems: &mut Problems) {
     if let Some(ms) = &spec.gap_ms {
         problems.within("gap_ms", |problems| amount(ms, CountedUnit::Milliseconds, problems));
     }
-    for (index, call) in spec.calls.iter().enumerate() {
-        problems.within(format_args!("calls.{index}"), |problems| check_call(call, overhead, problems));
-    }
-    for (index, change) in spec.changes.iter().enumerate() {
-        problems.within(format_args!("changes.{index}"), |problems| check_change(change, spec, problems));
-    }
+    problems.within_each("calls", &spec.calls, |call, to| check_call(call, overhead, to));
+    problems.within_each("changes", &spec.changes, |change, to| check_change(change, spec, to));
     problems.within("answer_needs", |problems| check_weights(&spec.answer_needs, problems));
     problems.within("follow_up_needs", |problems| check_weights(&spec.follow_up_needs, problems));
     problems.within("talk_needs", |problems| check_weights(&spec.talk_needs, problems));
-    for (index, revisit) in spec.revisits.iter().enumerate() {
-        problems.within(format_args!("revisits.{index}"), |problems| check_revisit(revisit, problems));
-    }
+    problems.within_each("revisits", &spec.revisits, check_revisit);
 }
 
 /// Checks that a turn has the request from which on something changes.
@@ -252,7 +238,7 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
             problems.within(field, |problems| amount(tokens, CountedUnit::Tokens, problems));
         }
     });
-    problems.within("images", |problems| check_images(&spec.images, problems));
+    problems.within_each("images", &spec.images, check_image);
     for (level, tokens) in &spec.recover {
         problems.within(format_args!("recover.{}", level.name()), |problems| {
             size(*tokens, problems);
@@ -269,21 +255,17 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
 }
 
 /// Checks images: how many, and that both edges are known or neither.
-fn check_images(images: &[ScriptedImages], problems: &mut Problems) {
-    for (index, it) in images.iter().enumerate() {
-        problems.within(index, |problems| {
-            problems.check_range(Code("image-range"), "count", it.count, [1, IMAGES_MAX]);
-            for (field, edge) in [("width", it.width), ("height", it.height)] {
-                if let Some(edge) = edge {
-                    problems.check_range(Code("image-range"), field, edge.into(), [1, EDGE_MAX.into()]);
-                }
-            }
-            if it.width.is_some() != it.height.is_some() {
-                let message = "an image has a width and a height, and one of them is missing";
-                let help = "write both, as in `(width: 1280, height: 800)`, or neither";
-                problems.push(Code("image-edge"), message, help);
-            }
-        });
+fn check_image(it: &ScriptedImages, problems: &mut Problems) {
+    problems.check_range(Code("image-range"), "count", it.count, [1, IMAGES_MAX]);
+    for (field, edge) in [("width", it.width), ("height", it.height)] {
+        if let Some(edge) = edge {
+            problems.check_range(Code("image-range"), field, edge.into(), [1, EDGE_MAX.into()]);
+        }
+    }
+    if it.width.is_some() != it.height.is_some() {
+        let message = "an image has a width and a height, and one of them is missing";
+        let help = "write both, as in `(width: 1280, height: 800)`, or neither";
+        problems.push(Code("image-edge"), message, help);
     }
 }
 

@@ -12,21 +12,15 @@ impl Override {
     pub fn paths<T: Encode>(target: SetTarget, name: Option<&str>, spec: &T) -> Vec<String> {
         let Ok(tree) = source::to_tree(spec) else { return Vec::new() };
         let named = |root: &str| name.map_or_else(|| root.to_owned(), |it| format!("{root}.{it}"));
-        match target {
+        let behind = name.map_or_else(String::new, |it| format!("{it}."));
+        let of_root = |root: &str| match target {
             SetTarget::Policy => {
-                let behind = name.map_or_else(String::new, |it| format!("{it}."));
-                let roots = ROOTS.iter().filter(|it| it.1 == target);
-                let of_root = |root: &str| {
-                    tree.get(root).map(|it| all(&format!("{behind}{root}"), it)).unwrap_or_default()
-                };
-                roots.flat_map(|(root, _)| of_root(root)).collect()
+                tree.get(root).map(|it| all(&format!("{behind}{root}"), it)).unwrap_or_default()
             }
-            _ => ROOTS
-                .iter()
-                .filter(|it| it.1 == target && super::numbers_of(it.0).is_none())
-                .flat_map(|(root, _)| all(&named(root), &tree))
-                .collect(),
-        }
+            _ => all(&named(root), &tree),
+        };
+        let roots = ROOTS.iter().filter(|it| it.1 == target && super::numbers_of(it.0).is_none());
+        roots.flat_map(|(root, _)| of_root(root)).collect()
     }
 
     /// Adds suggestions to a problem of a path whose help only lists the beginnings of paths.
@@ -169,8 +163,7 @@ impl Override {
             .or_else(|| names.iter().copied().find(|it| it.contains(&name)));
         let help = match (near, names) {
             (Some(near), _) => {
-                let path: Vec<&str> =
-                    ["profile", near].into_iter().chain(rest.iter().map(String::as_str)).collect();
+                let path = [&["profile".to_owned(), near.to_owned()], rest].concat();
                 format!("did you mean `{}`?", path.join("."))
             }
             (None, [only]) => format!("the profile of this run is `{only}`"),

@@ -519,10 +519,8 @@ impl Mistake {
     fn told(self, text: &str, span: Range<usize>) -> (Diagnostic, Range<usize>) {
         if !matches!(self, Self::Empty) && is_toml(text) {
             let help = "name the file `.toml`, or write RON: `(name: \"…\", about: \"…\")`";
-            return (
-                Diagnostic::at(Code("syntax"), "", "this is TOML, but it is read as RON").help(help),
-                span,
-            );
+            let problem = Diagnostic::at(Code("syntax"), "", "this is TOML, but it is read as RON");
+            return (problem.help(help), span);
         }
         let (message, help) = match (self, text[span.start..].trim_start().chars().next()) {
             (Self::Empty, _) => ("the file is empty", "start with `(name: \"…\", about: \"…\")`"),
