@@ -218,8 +218,7 @@ fn hindsight_note(section: &Section, report: &Report, schedule_names: &[String])
     let is_real = |it: &&TableLine| it.policy != *first && !report.oracles.contains(&it.policy);
     let taken = section.lines.iter().filter(is_real).filter_map(|line| {
         let share = saved(line)? / most;
-        let is_dearer = share < 0.0;
-        Some(if is_dearer {
+        Some(if share < 0.0 {
             format!("{} costs more than {first}", line.policy)
         } else {
             format!("{} achieves {:.0}% of the savings of {best}", line.policy, share * 100.0)

@@ -261,8 +261,7 @@ pub fn try_out_program(catalog: &Catalog, name: &str) -> Result<()> {
         let process = Process::new(process, &loaded.spec.params);
         let ended = plan.map_loads(Some(1), &|_, _| {}, |load, _| {
             let (timeline, profile) = (load.timeline()?, load.profiles.first()?);
-            let made = CodeInputs { timeline, limits: profile.limits, play: 0 };
-            process.try_out(&loaded.spec.name, made).err()
+            process.try_out(&loaded.spec.name, CodeInputs { timeline, limits: profile.limits, play: 0 }).err()
         })?;
         found.extend(ended.into_iter().flatten().next().map(|it| it.to_string()));
     }

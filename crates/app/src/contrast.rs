@@ -247,10 +247,9 @@ fn changed_fact_states(base: &[TrialQuestion], candidate: &[TrialQuestion]) -> V
 fn changed_stages(policies: [&Policy; 2]) -> Vec<ChangedStage> {
     let place = |policy: &Policy, name: &str| policy.stages().iter().position(|it| it.name == name);
     let names = distinct(policies.iter().flat_map(|it| it.stages()).map(|it| it.name.as_str()));
-    let all = names.into_iter().map(|name| {
-        let places = policies.map(|it| place(it, name));
-        ChangedStage { name: name.to_owned(), places }
-    });
+    let all = names
+        .into_iter()
+        .map(|name| ChangedStage { name: name.to_owned(), places: policies.map(|it| place(it, name)) });
     let is_changed = |stage: &ChangedStage| match stage.places {
         [Some(base), Some(candidate)] => !is_same_stage(policies, [base, candidate]),
         _ => true,

@@ -84,8 +84,7 @@ fn convert_input<T: Encode + Decode + PartialEq>(source: &Source, format: Format
     let spec: T = source.decode()?;
     let bare = encode(&spec, format).map_err(|it| vec![source.locate(*it)])?;
     let is_same = |text: &String| decode::<T>(text, format).is_ok_and(|it| it == spec);
-    let with = with_comments(source, &bare, format);
-    if let Some(text) = [with, bare].into_iter().find(is_same) {
+    if let Some(text) = [with_comments(source, &bare, format), bare].into_iter().find(is_same) {
         return Ok(text);
     }
     let problem = Diagnostic::at(Code("unwritable"), "", "the other format cannot represent this file");

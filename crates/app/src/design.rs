@@ -119,8 +119,7 @@ impl DesignResult {
     /// # Errors
     /// The format cannot hold it.
     pub fn to_policy_text(&self, name: &str, format: Format) -> Result<String> {
-        let file = PolicyFile { name: name.to_owned(), ..self.file.clone() };
-        let written = encode(&file, format)?;
+        let written = encode(&PolicyFile { name: name.to_owned(), ..self.file.clone() }, format)?;
         let mark = if format == Format::Ron { "// " } else { "# " };
         let comment = |words: &str, indent: &str| {
             let mut text = String::new();

@@ -123,8 +123,7 @@ fn parse_range(text: &str, from: &str, to_and_step: &str) -> Result<Vec<String>,
         return refused(format!("`{text}` is not a range of numbers"), help);
     };
     if step == Decimal::ZERO {
-        let help = "write a step above 0, as in `0.4..0.8:0.05`";
-        return refused(format!("the step of `{text}` is 0"), help);
+        return refused(format!("the step of `{text}` is 0"), "write a step above 0, as in `0.4..0.8:0.05`");
     }
     if to < from {
         let help = "write the lower end first, as in `0.4..0.8:0.05`";

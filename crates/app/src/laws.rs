@@ -260,8 +260,7 @@ impl LawKit {
                 (None, true) => (LawState::NeedlesslyExempt, None),
                 (Some(_), true) => (LawState::Exempt, None),
                 (Some(turns), false) => {
-                    let smallest = shrink_counterexample(trial, law, turns, shrinks)?;
-                    (LawState::Broken, Some(smallest))
+                    (LawState::Broken, Some(shrink_counterexample(trial, law, turns, shrinks)?))
                 }
             };
             let allowed = trial.policy.allows.get(law.name()).cloned();
@@ -285,8 +284,7 @@ fn to_counterexample(policy: &str, turns: &[TurnSpec], breach: LawBreach) -> Res
     let LawBreach { law, turn, request, what } = breach;
     let name = format!("{}.{}", policy.replace(['/', '\\', '.', ':', ' '], "-"), law.name());
     let about = format!("Breaks `{}` under {policy} at request {request}: {what}.", law.name());
-    let spec = scenario_of_turns(&name, &about, turns);
-    let scenario = encode(&spec, Format::Toml)?;
+    let scenario = encode(&scenario_of_turns(&name, &about, turns), Format::Toml)?;
     Ok(LawCounterexample { name, turns: turns.len(), turn, request, what, scenario })
 }
 

@@ -393,8 +393,7 @@ impl Plan {
             if let Some(glances) = entry.glance_at_sessions().filter(|_| !self.selection.filters_by_owner()) {
                 return entry.newest_candidates(&glances, self);
             }
-            let loads = open(entry).unwrap_or_default();
-            loads.iter().map(|it| self.selection.candidate_of_load(it)).listed()
+            open(entry).unwrap_or_default().iter().map(|it| self.selection.candidate_of_load(it)).listed()
         });
         Some(self.selection.exclusions_by_file(candidates))
     }

@@ -157,8 +157,7 @@ impl RevisionCatalog {
     /// Checks a whole revision out into a temporary folder, since programs use any file; index and working tree stay
     /// as they are.
     fn check_out_revision(&mut self, repo: &Repository, tree: &Revision, folder: &Path) -> Result<Revision> {
-        let commit = repo.commit_id_of(tree.name())?;
-        let checkout = Checkout::check_out_commit(repo, tree.name(), &commit)?;
+        let checkout = Checkout::check_out_commit(repo, tree.name(), &repo.commit_id_of(tree.name())?)?;
         let checked_out = tree.with_checkout(checkout.0.path().join(repo.path_below_top(folder)?));
         self.checkouts.push(checkout);
         Ok(checked_out)
@@ -213,8 +212,7 @@ pub(super) fn read_inputs_at_revision(revision: &str, folder: &Path) -> Result<R
 /// Reads the input files below a folder in a revision.
 fn read_inputs_in_repository(repository: &Repository, revision: &str, folder: &Path) -> Result<Revision> {
     let below = repository.path_below_top(folder)?;
-    let commit = repository.commit_id_of(revision)?;
-    let blobs = repository.list_blobs(revision, &commit, &below)?;
+    let blobs = repository.list_blobs(revision, &repository.commit_id_of(revision)?, &below)?;
     let is_input = |it: &&Blob| it.kind != BlobKind::Link && Format::from_path(&it.path).is_some();
     let mut files = BTreeMap::new();
     repository.for_each_blob(revision, blobs.iter().filter(is_input), |blob, content| {

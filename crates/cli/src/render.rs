@@ -83,8 +83,7 @@ fn draw_diagnostic(catalog: &Catalog, problem: &Diagnostic, level: &Level<'_>) -
             group = match place.line_column.filter(|_| shown.is_cut) {
                 // The column is that of the whole line.
                 Some((number, column)) => {
-                    let origin = Origin::path(path).line(number).char_column(column);
-                    group.element(origin).element(snippet)
+                    group.element(Origin::path(path).line(number).char_column(column)).element(snippet)
                 }
                 None => group.element(snippet.path(path)),
             };

@@ -113,8 +113,7 @@ impl SelectArgs {
     /// Adds the selection to a comparison.
     pub(super) fn add_selection_to(&self, comparison: Comparison) -> Comparison {
         let Self { since, until, user, project, limit, model, alone } = self.clone();
-        let limit = limit.map(saturated);
-        Comparison { since, until, user, project, limit, model, alone, ..comparison }
+        Comparison { since, until, user, project, limit: limit.map(saturated), model, alone, ..comparison }
     }
 
     /// Returns the options that say so, for another command on the same sessions.
@@ -128,8 +127,7 @@ impl SelectArgs {
             option("--limit", self.limit.map(|it| it.to_string())),
             option("--model", self.model.clone()),
         ];
-        let alone = self.alone.then(|| "--alone".to_owned());
-        options.into_iter().flatten().flatten().chain(alone).listed()
+        options.into_iter().flatten().flatten().chain(self.alone.then(|| "--alone".to_owned())).listed()
     }
 }
 
@@ -219,8 +217,7 @@ impl RecordedArgs {
 
     /// Takes the usual sessions where none are named, with a sentence on them.
     pub(super) fn or_usual_sessions(mut self, catalog: &Catalog) -> (Self, Option<String>) {
-        let usual = self.paths.is_empty().then(|| usual_sessions(catalog));
-        let (paths, source) = usual.unzip();
+        let (paths, source) = self.paths.is_empty().then(|| usual_sessions(catalog)).unzip();
         self.paths.extend(paths.into_iter().flatten());
         (self, source)
     }

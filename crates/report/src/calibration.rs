@@ -268,8 +268,7 @@ fn draw_totals_table(calibration: &Calibration) -> String {
         tokens("written", written, |it| predicted_write_tokens(it).abs_diff(it.billed.cache_write)),
         row("input USD", [usd[0], usd[1]].map(|it| format!("{it:.4}")), usd),
     ];
-    let head = ["", "predicted", "billed", "by request", "in sum"];
-    draw_whole(&Grid::new("", 1, &head, rows))
+    draw_whole(&Grid::new("", 1, &["", "predicted", "billed", "by request", "in sum"], rows))
 }
 
 /// Returns the share of the requests that are in a class.

@@ -70,8 +70,7 @@ pub(super) fn changes_by_session_grids(source: &ChartData<'_>) -> Vec<Grid> {
 /// Returns by how much a run changes the cost of another that did the same work.
 fn relative_cost_change(run: &Run, first: &Run) -> Option<f64> {
     let (cost, before) = run.tally.costs.total().zip(first.tally.costs.total())?;
-    let is_same_work = run.tally.outcome.did_as_much_as(&first.tally.outcome);
-    (is_same_work && before > 0.0).then(|| cost / before - 1.0)
+    (run.tally.outcome.did_as_much_as(&first.tally.outcome) && before > 0.0).then(|| cost / before - 1.0)
 }
 
 /// Returns a table of what each assumption alone moves of the changes in cost, of the largest effect first.

@@ -142,8 +142,7 @@ impl BilledSessions<'_> {
 
     /// Returns what is sent, the dearest first, with the rest in one.
     fn prompt_contents_grid(&self) -> Grid {
-        let weighed = self.weighted_sessions();
-        let all = merge_totals_by_tool(weighed.flat_map(|(_, filled, weight)| {
+        let all = merge_totals_by_tool(self.weighted_sessions().flat_map(|(_, filled, weight)| {
             filled.by_tool.iter().map(move |it| it.with_costs_scaled(weight))
         }));
         let total: f64 = all.iter().map(CarriedTotals::total_usd).sum();

@@ -121,8 +121,7 @@ fn table_pieces(report: &Report, detail: Detail) -> Vec<PagePiece> {
         let is_open = !is_part && open.len() < OPEN;
         if is_open { open.push(piece) } else { folded.push(piece) }
     }
-    let heading = counted(folded.len(), "further table");
-    open.extend(PagePiece::fold(heading, folded));
+    open.extend(PagePiece::fold(counted(folded.len(), "further table"), folded));
     figures.chain(open).listed()
 }
 
@@ -178,8 +177,7 @@ fn assumption_pieces(report: &Report) -> Vec<PagePiece> {
     let references = report.references.iter().map(|it| format!("{}: {}", it.name, it.about));
     let mut notes = report.all_notes().into_iter().chain(references).listed();
     let more = notes.split_off(notes.len().min(NOTES));
-    let n_more = counted(more.len(), "more note");
-    let more = PagePiece::fold(n_more, PagePiece::list("", more));
+    let more = PagePiece::fold(counted(more.len(), "more note"), PagePiece::list("", more));
     let scenarios = distinct(report.run_briefs().map(|it| it.scenario));
     let kinds = kinds::group_assumptions(report.assumption_sentences(), &scenarios);
     let folded =

@@ -63,8 +63,7 @@ pub fn format_signed_points(points: f64) -> String {
 
 /// Returns in a sentence what is known of the task under policies of these families; nothing where nothing was published of any.
 pub fn published_task_effects(families: &[PolicyFamily]) -> Option<String> {
-    let known = KnownTask::declared();
-    let lines = families.iter().filter_map(|it| published_task_effect(known, *it)).listed();
+    let lines = families.iter().filter_map(|it| published_task_effect(KnownTask::declared(), *it)).listed();
     (!lines.is_empty()).then(|| lines.join(" "))
 }
 

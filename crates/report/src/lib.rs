@@ -303,8 +303,7 @@ impl Report {
 
     /// Returns the runs in brief, whether or not they were folded.
     pub fn run_briefs(&self) -> impl Iterator<Item = RunBrief<'_>> {
-        let folded = self.folded.iter().flat_map(|it| it.run_briefs());
-        self.runs.iter().map(RunBrief::from).chain(folded)
+        self.runs.iter().map(RunBrief::from).chain(self.folded.iter().flat_map(|it| it.run_briefs()))
     }
 
     /// Returns the number of scenarios with runs.

@@ -85,8 +85,7 @@ impl MadeWith {
         let days = numbers::days(self.prices.values().map(String::as_str));
         let days = (!days.is_empty()).then(|| format!("prices of {days}"));
         let inputs = joint_digest(self.inputs.iter()).map(|it| format!("inputs {it}"));
-        let version = format!("ctxsim {}", self.version);
-        [Some(version), days, inputs].into_iter().flatten().listed().join(", ")
+        [Some(format!("ctxsim {}", self.version)), days, inputs].into_iter().flatten().listed().join(", ")
     }
 
     /// Returns its parts by name: the version, the days by profile, the digests by input.
@@ -100,8 +99,7 @@ impl MadeWith {
     /// Returns it as JSON has it.
     pub fn to_value(&self) -> Value {
         let field = |(name, text): (&String, &String)| (name.clone().into(), text.clone().into());
-        let kinds = distinct(self.inputs.iter().map(|it| it.kind));
-        let inputs = kinds.into_iter().map(|kind| {
+        let inputs = distinct(self.inputs.iter().map(|it| it.kind)).into_iter().map(|kind| {
             let own = self.inputs.iter().filter(|it| it.kind == kind);
             (kind.into(), Value::Fields(own.map(|it| field((&it.name, &it.digest))).listed()))
         });

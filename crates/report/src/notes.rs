@@ -93,8 +93,7 @@ impl Report {
         let n_more = groups.len().saturating_sub(PROFILES);
         let more = format!("{n_more} more profiles have recorded compactions: see `--format json`.");
         let more = Some(more).filter(|_| n_more > 0);
-        let notes = groups.iter().take(PROFILES).map(|it| self.compaction_note(*it.0, it.1.len()));
-        notes.chain(more).listed()
+        groups.iter().take(PROFILES).map(|it| self.compaction_note(*it.0, it.1.len())).chain(more).listed()
     }
 
     /// Returns how many requests of a scenario or, for a group, of all sessions are estimated.

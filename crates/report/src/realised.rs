@@ -170,7 +170,7 @@ impl Realised {
             billed_usd: sum_from_zero(own.iter().map(|it| it.usd)),
             before_usd: sum.before,
             more_sessions,
-            trial_sessions: saved.n_trial_sessions_needed(),
+            trial_sessions: saved.count_sessions_needed(true),
             compared,
             kinds: results_by_kind(saved, &own),
             outcomes: None,
@@ -345,6 +345,5 @@ fn expected_bill_variance(saved: &SavingsForecast, later: &[&LaterSession]) -> f
     if let Some(bills) = &saved.pooled {
         return size(None).powi(2) * bills.rate_variance();
     }
-    let kinds = saved.kinds.iter();
-    sum_from_zero(kinds.map(|it| size(Some(&it.name)).powi(2) * it.bills.rate_variance()))
+    sum_from_zero(saved.kinds.iter().map(|it| size(Some(&it.name)).powi(2) * it.bills.rate_variance()))
 }

@@ -193,8 +193,7 @@ pub fn recordings_json(files: &[FileContents]) -> Result<String, serde_json::Err
 
 /// Returns what files hold, for people: in full if that is asked for or has few lines.
 pub fn recordings_text(files: &[FileContents], is_detailed: bool) -> String {
-    let sessions = files.iter().flat_map(|it| &it.sessions);
-    let logged = sum_bills(sessions.filter_map(|it| it.as_logged.as_ref()));
+    let logged = sum_bills(files.iter().flat_map(|it| &it.sessions).filter_map(|it| it.as_logged.as_ref()));
     let bill = logged.map_or_else(String::new, |it| format!("{}\n", it.describe()));
     let text = append_full_listing(files, bill.clone());
     if is_detailed || text.lines().count() <= LINES_MAX {

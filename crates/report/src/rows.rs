@@ -69,8 +69,7 @@ impl<'a> RowContext<'a> {
     /// Returns which session a turn belongs to, from 0.
     fn session_index_of_turn(&self, turn: TurnIx) -> u32 {
         let before = self.sessions.partition_point(|it| it.turns.end <= turn);
-        let last = self.sessions.len().saturating_sub(1);
-        ix(before.min(last))
+        ix(before.min(self.sessions.len().saturating_sub(1)))
     }
 }
 

@@ -173,8 +173,7 @@ fn guards_block(report: &Report, detail: Detail) -> Option<GuardsBlock> {
 /// Says what a simulation is not, and how recovery was counted.
 fn simulation_limits_sentence(report: &Report, is_detailed: bool) -> String {
     let is_drawn = report.run_briefs().any(|it| it.figures.is_drawn);
-    let is_played = report.run_briefs().any(|it| it.figures.n_played > 0);
-    let recovery = match (is_drawn, is_played) {
+    let recovery = match (is_drawn, report.run_briefs().any(|it| it.figures.n_played > 0)) {
         _ if !is_detailed => "",
         (true, _) => " recovery was sampled;",
         (_, true) => " recovery is an expected value, or the mean of sampled runs;",

@@ -189,8 +189,7 @@ impl Section {
     pub fn cost_change_with_compactions(&self, line: &TableLine) -> Option<f64> {
         line.tally.resets.filter(|it| it.avoided > 0)?;
         let [cost, other] = [&line.tally, &self.lines.first()?.tally].map(|it| it.bills()[0]);
-        let other = other.filter(|it| *it > 0.0)?;
-        Some(cost? / other - 1.0)
+        Some(cost? / other.filter(|it| *it > 0.0)? - 1.0)
     }
 
     /// Sorts the policies after the first by cost; those that cannot be compared are last.

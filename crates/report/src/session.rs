@@ -174,8 +174,7 @@ sums!(BillCheck: requests, exact, close, token_error, read_tokens, predicted_usd
 impl Report {
     /// Says that records of logs cannot be read: where they were requests, all totals lack them.
     pub fn note_on_unread_records(&self) -> Option<String> {
-        let unread = self.losses.by_kind().iter().filter(|it| may_be_billed(it.0));
-        let n = unread.map(|it| it.1.records).sum();
+        let n = self.losses.by_kind().iter().filter(|it| may_be_billed(it.0)).map(|it| it.1.records).sum();
         let logs = if self.sessions.len() == 1 { "this log" } else { "these logs" };
         let (is, were) = if n == 1 { ("is", "it was a request") } else { ("are", "they were requests") };
         let records = counted(n, "record");
@@ -244,8 +243,7 @@ impl Report {
             false => "says which settings to change together, and what to paste",
             true => "advises on settings of your agent, none of which is in this table",
         };
-        let more = format!("{command} {more}");
-        lines.chain([more]).listed()
+        lines.chain([format!("{command} {more}")]).listed()
     }
 
     /// Says how many sessions found their tools and system prompt in the cache, left by others, and what that was worth.

@@ -113,8 +113,7 @@ fn draw_aligned_table(runs: &[&Run], extra: &[(&str, Vec<String>)], [names, leas
     }
     let remembered = runs.iter().map(|run| {
         // Planted facts stand in the place of evidence.
-        let known = run.remembered().filter(|_| run.is_of_memory());
-        known.map(|it| (it.heading, it.number.mean)).collect()
+        run.remembered().filter(|_| run.is_of_memory()).map(|it| (it.heading, it.number.mean)).collect()
     });
     let remembered: Vec<IndexMap<&str, f64>> = remembered.listed();
     let more = super::distinct(remembered.iter().flat_map(|it| it.keys().copied()));
@@ -162,8 +161,7 @@ pub fn changed_numbers(old: &str, new: &str) -> Vec<ChangedNumber> {
     let mut moved = Vec::new();
     for policy in super::distinct(new.keys().chain(old.keys())) {
         let lines = [&new, &old].into_iter().filter_map(|it| it.get(policy));
-        let columns = super::distinct(lines.flat_map(IndexMap::keys));
-        for column in columns.into_iter().filter(|it| *it != FILE) {
+        for column in super::distinct(lines.flat_map(IndexMap::keys)).into_iter().filter(|it| *it != FILE) {
             let values = [&old, &new].map(|it| it.get(policy).and_then(|line| line.get(column)).cloned());
             if values[0] != values[1] {
                 let both = parse_number_pair(&values).filter(|it| it.0 != 0.0);

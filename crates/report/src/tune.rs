@@ -299,8 +299,7 @@ impl SessionSplit {
     /// Splits sessions: by time where times are known, else by projects where there are several.
     pub fn new(sessions: &[TunedSession], seed: u64) -> Self {
         let all = sessions.iter().listed();
-        let has_times = sessions.iter().all(|it| it.last_ms.is_some());
-        if !has_times && distinct_projects(&all).len() > 1 {
+        if !sessions.iter().all(|it| it.last_ms.is_some()) && distinct_projects(&all).len() > 1 {
             return Self { by: SplitBy::Project, is_out: sessions_in_held_out_projects(&all, seed) };
         }
         let mut order: Vec<usize> = (0..sessions.len()).listed();

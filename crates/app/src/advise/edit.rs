@@ -209,8 +209,7 @@ impl<'f> FileText<'f> {
                     return Err(self.unsafe_change_error(key));
                 };
                 former.made = key.split('.').take(depth + 1).listed().join(".");
-                let rest = key.split('.').skip(depth).listed();
-                with_member_added(&self.text, object, &indent, &rest, value)
+                with_member_added(&self.text, object, &indent, &key.split('.').skip(depth).listed(), value)
             }
             (None, form) => {
                 key.clone_into(&mut former.made);

@@ -14,8 +14,7 @@ pub fn pastes_by_place(chosen: &[SettingToPaste<'_>]) -> Vec<Paste> {
     let mut places: IndexMap<&str, Vec<SettingToPaste<'_>>> = IndexMap::new();
     chosen.iter().for_each(|it| places.entry(&it.0.at).or_default().push(*it));
     let paste = |(at, chosen): (&str, Vec<SettingToPaste<'_>>)| {
-        let has_project = chosen.iter().all(|it| it.0.project.is_some());
-        let project = chosen[0].0.project.clone().filter(|_| has_project);
+        let project = chosen[0].0.project.clone().filter(|_| chosen.iter().all(|it| it.0.project.is_some()));
         Paste { at: at.to_owned(), project, text: settings_text(&chosen) }
     };
     places.into_iter().map(paste).listed()

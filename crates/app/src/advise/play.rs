@@ -356,8 +356,7 @@ fn recorded_bill_usd(
     let list = load.profiles.first()?.prices.at(0);
     let bill = |usage: &Usage| {
         let (write, output) = (usage.writes(timeline.harness.ttl), counted_output(usage));
-        let tokens = TokenUse { read: usage.cache_read, write, uncached: usage.uncached, output };
-        Bill::of_request(list, &tokens)
+        Bill::of_request(list, &TokenUse { read: usage.cache_read, write, uncached: usage.uncached, output })
     };
     let all: Option<Vec<f64>> =
         recorded.usage.iter().flatten().map(|it| Some(bill(it).total()?.usd())).collect();

@@ -235,8 +235,7 @@ impl DesignSession {
         for (run, base) in runs.iter().zip(&self.base) {
             let tally = &run.tally;
             let is_same = tally.outcome.did_as_much_as(base) && FailedRun::from_run(run).is_none();
-            let own = tally.costs.total().filter(|_| is_same);
-            sum.usd = sum.usd.zip(own).map(|it| it.0 + it.1);
+            sum.usd = sum.usd.zip(tally.costs.total().filter(|_| is_same)).map(|it| it.0 + it.1);
             let needs = &tally.sums.needs;
             if tally.has_needs {
                 sum.kept = [sum.kept[0] + needs.met, sum.kept[1] + needs.weight];

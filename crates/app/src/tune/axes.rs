@@ -17,8 +17,7 @@ pub fn variants_from_grid(grid: &OverrideGrid) -> Result<TriedVariants> {
     for point in (0..grid.len()).map(|it| grid.point_at(it)) {
         if !point.of_load.is_empty() {
             let help = "vary fields of the policy; `ctxsim sweep` varies others";
-            let message = "`tune` cannot vary scenarios or profiles";
-            return Err(Error::refused(Code("tune-loads"), message, help));
+            return Err(Error::refused(Code("tune-loads"), "`tune` cannot vary scenarios or profiles", help));
         }
         points.push(point.of_policy);
     }
@@ -39,8 +38,7 @@ pub fn default_variants(
     let spec = catalog.policy(policy)?.spec;
     let standings = spec.standings();
     if !standings.values().any(|it| matches!(it, SearchUse::Varied(_))) {
-        let is_declared = spec.settable.is_some() && !standings.is_empty();
-        return Err(nothing_to_vary_error(policy, is_declared));
+        return Err(nothing_to_vary_error(policy, spec.settable.is_some() && !standings.is_empty()));
     }
     let (seen, params) = observe_sessions_and_params(catalog, comparison, threads, progress)?;
     let (candidates, fixed) = split_params_to_vary(&spec, &standings, &params, &seen);
@@ -57,8 +55,7 @@ pub fn default_variants(
     for axis in &varied {
         let settings = axis.values.iter().map(|it| format!("{}={it}", axis.path)).listed();
         let with = |point: &Vec<String>| {
-            let more = settings.iter().map(|it| [point.as_slice(), std::slice::from_ref(it)].concat());
-            more.listed()
+            settings.iter().map(|it| [point.as_slice(), std::slice::from_ref(it)].concat()).listed()
         };
         if is_together {
             points = points.iter().flat_map(|it| [vec![it.clone()], with(it)].concat()).listed();
@@ -125,8 +122,7 @@ fn observe_sessions_and_params(
             .timeline()
             .into_iter()
             .flat_map(|timeline| load.profiles.iter().map(move |it| Known::new(timeline, it.limits)));
-        let params = load.policies.last().map(|it| it.params.clone()).unwrap_or_default();
-        (prompt_max, known.listed(), params)
+        (prompt_max, known.listed(), load.policies.last().map(|it| it.params.clone()).unwrap_or_default())
     })?;
     let mut seen = SeenSessions::default();
     let mut all_params = None;

@@ -187,8 +187,7 @@ impl Repository {
         let mut command = self.git_command();
         // No settings of the work tree are read for this.
         command.current_dir(self.top.ancestors().last().unwrap_or(&self.top)).arg("version");
-        let output = run_command(command)?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = String::from_utf8_lossy(&run_command(command)?.stdout).into_owned();
         let mut numbers =
             text.trim_start_matches("git version ").split('.').map(|it| it.trim().parse::<u32>().ok());
         let version = [numbers.next().flatten(), numbers.next().flatten()];

@@ -220,8 +220,7 @@ fn compare_all_with_accepted(
     ran: Vec<Result<SuiteRun>>,
 ) -> Vec<SuiteCheck> {
     // A suite that cannot be run keeps all numbers from being accepted.
-    let bless = args.bless && ran.iter().all(Result::is_ok);
-    let accepted = args.accepted_folder(catalog.files_read(), bless);
+    let accepted = args.accepted_folder(catalog.files_read(), args.bless && ran.iter().all(Result::is_ok));
     let held = |(name, ran): (&String, Result<SuiteRun>)| {
         let mut up = match ran.and_then(|it| compare_or_accept_suite(accepted, args.ratchet, name, it)) {
             Ok(up) => up,
@@ -334,8 +333,7 @@ fn run_suite(catalog: &Catalog, name: &str, args: &CheckArgs) -> Result<SuiteRun
     } else {
         let held =
             |it: &PinnedPrices| format!("profile.{}.assumptions.starts_at=\"{}\"", it.profile, it.days[0]);
-        let set = pinned.iter().map(held).listed();
-        let plan = Plan::new(&catalog, &Comparison { set, ..comparison })?;
+        let plan = Plan::new(&catalog, &Comparison { set: pinned.iter().map(held).listed(), ..comparison })?;
         // What guards say under the newer prices is told beside what they say.
         let verdicts = if newest.guards.is_empty() { Vec::new() } else { played(&newest)?.guard_verdicts };
         let prices = pinned.iter().map(|it| (it.profile.clone(), it.days.clone())).listed();

@@ -113,8 +113,7 @@ fn compare_pairs(
     let mut names: IndexSet<String> = IndexSet::new();
     let mut place = |name: &String| names.insert_full(name.clone()).0;
     let places: Vec<[usize; 2]> = pairs.iter().map(|it| it.each_ref().map(&mut place)).listed();
-    let comparison = Comparison { policies: names.into_iter().listed(), ..comparison };
-    let plan = Plan::new(catalog, &comparison)?;
+    let plan = Plan::new(catalog, &Comparison { policies: names.into_iter().listed(), ..comparison })?;
     args.shown.check_output_paths(catalog.files_read())?;
     let contrasts = run_with_progress(SIMULATES, |it| plan.contrast_pairs(&places, args.what.threads(), it))?;
     let prices = contrasts.iter().map(|it| (it.profile.clone(), it.as_of.clone())).collect();
@@ -127,8 +126,7 @@ fn pair_with_base(catalog: &Catalog, base: &str, candidates: &[String]) -> Resul
     let mut candidates = candidates.to_vec();
     if candidates.is_empty() {
         if !base.starts_with(git::MARK) {
-            let help = "name the policy to compare with the base";
-            return Err(usage_error("`--candidate` is missing", help));
+            return Err(usage_error("`--candidate` is missing", "name the policy to compare with the base"));
         }
         candidates = own_input_names(catalog, InputKind::Policy);
         if candidates.is_empty() && !has_policies_at_base(catalog, base)? {

@@ -76,6 +76,5 @@ pub(super) fn design_and_print(catalog: &Catalog, args: &DesignArgs) -> Result<(
         let text = WrittenByRemark::add_to_input(format, found.to_policy_text(&name, format)?);
         output::write_text_file(path, text, args.force.overwrite_rules(catalog.files_read()))?;
     }
-    let on = args.wide.stdout_terminal();
-    print_answer(&found.designed, args.json, || terminal_text(&found.designed, on))
+    print_answer(&found.designed, args.json, || terminal_text(&found.designed, args.wide.stdout_terminal()))
 }

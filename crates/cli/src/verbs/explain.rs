@@ -69,8 +69,7 @@ pub(super) fn explain_request(catalog: &Catalog, args: &ExplainArgs) -> Result<(
         return Err(explain_error(message, "name a recorded session, or remove `--render`"));
     }
     let (policy, profile) = (&load.policies[0], &profile);
-    let n = saturated(args.request);
-    let explanation = explained(timeline, policy, profile, n)?;
+    let explanation = explained(timeline, policy, profile, saturated(args.request))?;
     let context = RowContext::for_single_run(policy, &load.name, timeline, profile);
     let text = match format {
         FormatArg::JSON => explanation_json(&explanation, context, args.render).map_err(unwritable_error)?,

@@ -170,8 +170,7 @@ fn write_repository_files(catalog: &Catalog, sessions_folder: Option<&Path>) -> 
     if sessions_folder.is_none() {
         add(folder.join(SCENARIO.0), SCENARIO.1.to_owned(), String::new());
     }
-    let why = "`check` and `compare` on each pull request";
-    add(WORKFLOW.0.into(), WORKFLOW.1.to_owned(), why.to_owned());
+    add(WORKFLOW.0.into(), WORKFLOW.1.to_owned(), "`check` and `compare` on each pull request".to_owned());
     // Another suite's snapshots may be there already.
     files.extend((!Path::new(IGNORED.0).exists()).then(|| (PathBuf::from(IGNORED.0), IGNORED.1.to_owned())));
     let paths: Vec<&Path> = files.iter().map(|it| it.0.as_path()).listed();

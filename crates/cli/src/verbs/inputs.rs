@@ -201,8 +201,7 @@ pub(super) fn validate_inputs(catalog: &Catalog, args: &ValidateArgs) -> Result<
 fn check_path(catalog: &Catalog, path: &Path, with_programs: bool) -> Result<Vec<Result<CheckFindings>>> {
     if InputKind::ALL.iter().any(|it| path.join(it.folder_name()).is_dir()) {
         Catalog::default().with_folder(path)?;
-        let catalog = catalog.clone().with_folder(path)?;
-        return Ok(check_inputs_of_catalog(&catalog, Some(path), with_programs));
+        return Ok(check_inputs_of_catalog(&catalog.clone().with_folder(path)?, Some(path), with_programs));
     }
     let files = if path.is_dir() { input_files(path)? } else { vec![path.to_owned()] };
     if files.is_empty() {
@@ -255,8 +254,7 @@ struct CheckFindings {
 /// Prints the schema of one kind of file, or writes it to a folder, or those of all kinds.
 pub(super) fn write_schemas(kind: Option<InputKindArg>, output: &OutputArgs) -> Result<()> {
     if kind.is_none() && output.file().is_none() {
-        let help = "name a kind of file, or a folder for all of them";
-        return Err(usage_error("missing: `<KIND>`", help));
+        return Err(usage_error("missing: `<KIND>`", "name a kind of file, or a folder for all of them"));
     }
     output.file().map_or(Ok(()), output::make_folder)?;
     let (inputs, mut files) = (InputFiles::default(), Vec::new());

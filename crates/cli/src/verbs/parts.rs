@@ -133,8 +133,7 @@ pub(crate) fn schema_of_first_part(paths: &[PathBuf]) -> Result<Option<String>> 
         let mut head = String::new();
         // What follows may be cut in the middle of a letter.
         File::open(path).and_then(|it| it.take(HEAD).read_to_string(&mut head)).ok()?;
-        let schema = head.strip_prefix("{\"schema\":\"")?.split('"').next()?;
-        Some(schema.to_owned())
+        Some(head.strip_prefix("{\"schema\":\"")?.split('"').next()?.to_owned())
     };
     let is_folder = paths.iter().any(|it| it.is_dir());
     let found = all.iter().find_map(begin);

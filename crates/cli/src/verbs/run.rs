@@ -133,8 +133,7 @@ pub(crate) fn run_and_check_guards(catalog: &Catalog, args: &RunArgs) -> Result<
     let detail = if args.details { Detail::Scenarios } else { Detail::Groups };
     let (mut holds, mut marks) = (true, String::new());
     // The prompts of a single load are drawn on a terminal, too.
-    let is_one = format == FormatArg::TABLE && plan.scenarios.len() == 1;
-    let tracer = Tracer::new(is_drawn || is_one);
+    let tracer = Tracer::new(is_drawn || format == FormatArg::TABLE && plan.scenarios.len() == 1);
     let reported = || -> Result<(Report, Traces)> {
         let (mut report, traces) = run_with_progress(SIMULATES, |progress| {
             let wants = |load: &Load| tracer.admit_load(load);

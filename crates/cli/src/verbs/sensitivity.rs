@@ -52,8 +52,7 @@ pub(super) fn write_sensitivity(catalog: &Catalog, args: &SensitivityArgs) -> Re
     let format = args.shown.shown.choose_format(&FORMATS)?;
     let comparison = args.what.comparison(catalog, "--policy", &args.policies.policies)?;
     let suite = args.suite.suite.clone();
-    let comparison = Comparison { suite, default_suite: Some(DEFAULT_SUITE), ..comparison };
-    let plan = Plan::new(catalog, &comparison)?;
+    let plan = Plan::new(catalog, &Comparison { suite, default_suite: Some(DEFAULT_SUITE), ..comparison })?;
     args.shown.check_output_paths(catalog.files_read())?;
     let found = run_with_progress(SIMULATES, |it| plan.sensitivity_to_profiles(args.what.threads(), it))?;
     if format == FormatArg::JSON {

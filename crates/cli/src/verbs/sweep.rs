@@ -165,8 +165,7 @@ pub(crate) fn run_sweep(catalog: &Catalog, args: &SweepArgs) -> Result<()> {
     let formats = if args.shard.is_some() { SHARD_FORMATS } else { FORMATS };
     let format = args.shown.to.shown.choose_format(&formats)?;
     let grid = args.grid.grid()?;
-    let suite = args.suite.suite.clone();
-    let comparison = Comparison { suite, ..args.grid.comparison(catalog)? };
+    let comparison = Comparison { suite: args.suite.suite.clone(), ..args.grid.comparison(catalog)? };
     let catalog = git::read_policy_revisions(catalog, &comparison.policies, comparison.allow_process)?;
     mark_comparison_inputs(&catalog, &comparison);
     args.shown.to.check_output_paths(catalog.files_read())?;

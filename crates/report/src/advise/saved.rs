@@ -192,12 +192,8 @@ impl SavingsForecast {
         self.count_sessions_needed(!self.trial.is_empty())
     }
 
-    /// Returns the same of a trial by days, which needs no earlier sessions.
-    pub fn n_trial_sessions_needed(&self) -> Option<u64> {
-        self.count_sessions_needed(true)
-    }
-
-    fn count_sessions_needed(&self, is_trial: bool) -> Option<u64> {
+    /// Returns the same, or that of a trial by days, which needs no earlier sessions.
+    pub(crate) fn count_sessions_needed(&self, is_trial: bool) -> Option<u64> {
         let bills = pooled_bills_or_by_kind(self.pooled, &self.kinds);
         n_sessions_to_detect_change(&bills, self.change, self.drift.as_ref(), is_trial)
     }

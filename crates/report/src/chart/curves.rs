@@ -248,8 +248,7 @@ impl Picture for RecallChart {
                 foot = y.max(foot);
             }
         }
-        let across = SceneText::new(WIDTH / 2.0, foot + LINE, places);
-        scene.add(across.with_anchor(Anchor::Middle));
+        scene.add(SceneText::new(WIDTH / 2.0, foot + LINE, places).with_anchor(Anchor::Middle));
         self.lines.iter().for_each(|it| self.draw_line(&mut scene, it, middle, &up));
         self.draw_line_names(&mut scene, middle(self.places.len().saturating_sub(1)), &up, [top, bottom]);
         let foot = self.lines.iter().find(|line| line.is_beside).map_or(foot, |curve| {

@@ -86,10 +86,8 @@ fn cost_vs_recall_frontiers<'s>(source: &'s ChartData<'_>) -> impl Iterator<Item
     let runs: Vec<&Run> = source.report.runs.iter().filter(|it| it.findings.is_some()).listed();
     let groups = runs.chunk_by(|one, other| one.is_beside(other)).map(<[_]>::to_vec);
     groups.take(super::MOST_TABLES).listed().into_iter().map(|group| {
-        let known = |run: &Run| {
-            let main = run.remembered().next().filter(|it| it.is_share)?;
-            Some((run.tally.costs.total()?, main))
-        };
+        let known =
+            |run: &Run| Some((run.tally.costs.total()?, run.remembered().next().filter(|it| it.is_share)?));
         let heading = group.iter().rev().find_map(|it| known(it)).map_or(KEPT, |(_, main)| main.heading);
         let points = group.iter().enumerate().map(|(nth, run)| {
             let point = known(run).map(|(usd, main)| {
@@ -373,8 +371,7 @@ impl Picture for Frontier {
         let unnamed = unnamed.iter().filter(|_| is_few && !self.is_numbered);
         let unnamed = unnamed.map(|it| (sample(it), it.name_with_mark()));
         let entries = numbered.chain(unnamed).listed();
-        let foot = legend::draw_legend_from(&mut scene, bottom + 56.0, entries);
-        scene.height = foot + 20.0;
+        scene.height = legend::draw_legend_from(&mut scene, bottom + 56.0, entries) + 20.0;
         scene
     }
 }

@@ -142,8 +142,7 @@ fn request_bars(
     for (nth, (row, id)) in rows.iter().zip(RequestId::of_all(rows)).enumerate() {
         let cost = costs.get(nth).copied().unwrap_or_default();
         let own = cost.request().unwrap_or_default().usd();
-        let whole = (cost.reaction + cost.rest).usd();
-        let expected = cost.total().map_or(0.0, |it| it.usd()) - own - whole;
+        let expected = cost.total().map_or(0.0, |it| it.usd()) - own - (cost.reaction + cost.rest).usd();
         if row.role != Role::Main {
             beside += own + expected;
             continue;

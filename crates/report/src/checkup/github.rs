@@ -28,8 +28,7 @@ pub fn annotation_commands(check_ups: &[SuiteCheck]) -> String {
             text += &format!("{line}\n");
         }
         for snapshot in it.snapshots.iter().filter(|it| !it.is_passing()) {
-            let is_missing = snapshot.state == SnapshotState::Missing;
-            let file = if is_missing { &it.file } else { &snapshot.file };
+            let file = if snapshot.state == SnapshotState::Missing { &it.file } else { &snapshot.file };
             let lines = [vec![snapshot.describe()], snapshot.difference_lines()].concat().join("\n");
             text += &format!("{}\n", runner::error(file, None, "Numbers changed", &lines));
         }

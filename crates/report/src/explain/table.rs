@@ -190,8 +190,7 @@ fn item_blocks(explanation: &Explanation, policy: &Policy, lists_all: bool) -> V
     let head = ["", "item", "what", "raw tok", "shown tok", "cache", "how", "why"];
     let mut lines = Vec::new();
     for run in explanation.items.chunk_by(alike) {
-        let is_short = lists_all || run.len() < RUN_MIN;
-        let parts = if is_short { run.chunks(1) } else { run.chunks(run.len()) };
+        let parts = if lists_all || run.len() < RUN_MIN { run.chunks(1) } else { run.chunks(run.len()) };
         lines.extend(parts.map(|it| item_run_cells(it, broken, policy)));
     }
     let grid = Grid::new("Items", 1, &head, lines).with(CellKind::Name, &[2]);
@@ -199,8 +198,7 @@ fn item_blocks(explanation: &Explanation, policy: &Policy, lists_all: bool) -> V
     let since = explanation.prefix.as_ref().map(|it| format!("request {}", it.of));
     let since = since.unwrap_or_else(|| "the previous request".to_owned());
     let differs = if broken.is_some() { ", ≠ the first difference from it" } else { "" };
-    let legend = format!("+ new since {since}{differs}");
-    vec![Block::Table(grid), Block::Text(legend)]
+    vec![Block::Table(grid), Block::Text(format!("+ new since {since}{differs}"))]
 }
 
 /// Returns the line of items that stand alike.

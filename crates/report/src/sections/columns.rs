@@ -63,8 +63,7 @@ impl TableColumn {
         let plain = |it: &str| it.replace([' ', '_'], "").to_lowercase();
         let is_meant = |name: &str, heading: &str| word == name || plain(word) == plain(heading);
         let number = metric::selectable().find(|it| is_meant(it.name, it.column_heading())).map(Self::Number);
-        let derived = || DERIVED.iter().find(|it| is_meant(it.1, it.2)).map(|meant| meant.0);
-        number.or_else(derived)
+        number.or_else(|| DERIVED.iter().find(|it| is_meant(it.1, it.2)).map(|meant| meant.0))
     }
 
     pub fn heading(self) -> String {

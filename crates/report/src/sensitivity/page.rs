@@ -21,8 +21,7 @@ pub fn html_page(comparison: &Sensitivity) -> Result<String, template::Error> {
     let won = answers.iter().filter(|it| it.lists.len() > 1).map(cheapest_by_price_list);
     let won = won.map(|it| draw_chart("cheapest", &it)).listed();
     let first = answers.iter().flat_map(|it| first_grids(it, answers.len() == 1));
-    let grids = first.chain(detail_grids(&answers, comparison));
-    let tables = grids.flat_map(|mut grid| {
+    let tables = first.chain(detail_grids(&answers, comparison)).flat_map(|mut grid| {
         let words = grid.more.take().map(PagePiece::Text);
         std::iter::once(PagePiece::table(grid)).chain(words)
     });

@@ -176,8 +176,7 @@ fn points_grid(sweep: &Sweep, points: &[usize]) -> Grid {
     }
     for nth in points {
         let point = &sweep.points[*nth];
-        let mark = if sweep.knee == Some(*nth) { " (knee)" } else { "" };
-        let name = short_overrides(&point.set) + mark;
+        let name = short_overrides(&point.set) + if sweep.knee == Some(*nth) { " (knee)" } else { "" };
         rows.push(row(name, &point.numbers, relative_cost_change(point), label_text(point)));
     }
     Grid::new("", 1, &headings, rows).with(CellKind::Name, &[headings.len() - 1])

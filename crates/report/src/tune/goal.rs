@@ -72,8 +72,7 @@ pub(super) struct GoalSearch<'s> {
 impl GoalSearch<'_> {
     /// Returns the numbers of a run (the base at 0) on a part, by one of the columns: objectives, then guards.
     fn column_numbers(&self, part: usize, run: usize, column: usize) -> Option<Vec<f64>> {
-        let part = self.parts.get(part)?;
-        part.iter().map(|it| it.numbers.get(run)?.get(column).copied().flatten()).collect()
+        self.parts.get(part)?.iter().map(|it| it.numbers.get(run)?.get(column).copied().flatten()).collect()
     }
 
     fn column_mean(&self, part: usize, run: usize, column: usize) -> Option<f64> {
@@ -195,8 +194,7 @@ impl GoalSearch<'_> {
             (false, false) => (Word::YourCall, format!("better {sure}: {better}; worse: {worse}")),
             (true, false) => (Word::Dont, format!("worse {sure}: {worse}")),
             (true, true) => {
-                let none = "no difference from the base is certain on the seeds held out";
-                (Word::CannotTell, none.to_owned())
+                (Word::CannotTell, "no difference from the base is certain on the seeds held out".to_owned())
             }
         }
     }
