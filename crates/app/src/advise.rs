@@ -239,8 +239,6 @@ pub fn is_log_of_known_agent(format: &str, model: &str) -> bool {
 }
 
 impl Agent {
-    /// Returns whether it has a setting for the lifetime of cache entries.
-
     /// Returns whether recordings of a format and a model are its logs.
     pub(super) fn matches_log(&self, format: &str, model: &str) -> bool {
         self.formats.iter().any(|it| it == format) && model.to_lowercase().contains(&self.needs_model)
