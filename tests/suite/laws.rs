@@ -68,28 +68,9 @@ fn told(spec: &PolicyFile, timeline: &TimelinePlan, limits: &Limits, rules: &Cac
 
 fn identity() -> Policy {
     let spec = PolicyFile {
-        apply: None,
         name: "identity".to_owned(),
-        title: None,
         about: "Keeps everything.".to_owned(),
-        sources: Vec::new(),
-        as_of: None,
-        base: None,
-        applies_to: None,
-        allows: Default::default(),
-        params: Default::default(),
-        settable: None,
-        tables: Default::default(),
-        ladders: Default::default(),
-        templates: Default::default(),
-        stages: Vec::new(),
-        recovery: None,
-        memory: None,
-        code: None,
-        process: None,
-        counter: None,
-        summariser: None,
-        layout: None,
+        ..Default::default()
     };
     Policy::new(&spec).unwrap()
 }

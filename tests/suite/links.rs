@@ -1,7 +1,5 @@
 //! Every link of the documents leads somewhere: files, and headings by their anchors.
 
-use std::path::Component;
-
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::support::*;
@@ -59,34 +57,13 @@ fn page_links(text: &str) -> PageLinks {
     found
 }
 
-/// Returns a path without `.` and `..`.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            it => plain.push(it),
-        }
-    }
-    plain
-}
-
 /// Returns the documents: those at the top, the book, and READMEs of packages.
 fn documents(root: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![root.join("docs"), root.join("bindings"), root.join("crates"), root.join("web")];
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).into_iter().flatten().map(|it| it.unwrap().path()) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let is_made = ["target", "node_modules", "pkg", "dist"].contains(&name.as_str());
-            if path.is_dir() && !is_made {
-                folders.push(path);
-            } else if name.ends_with(".md") {
-                found.push(path);
-            }
-        }
-    }
+    let is_made = |it: &PathBuf| {
+        ["target", "node_modules", "pkg", "dist"].iter().any(|made| it.iter().any(|part| part == *made))
+    };
+    let below = ["docs", "bindings", "crates", "web"].map(|it| files_below(&root.join(it), &["md"]));
+    let mut found: Vec<PathBuf> = below.concat().into_iter().filter(|it| !is_made(it)).collect();
     let top = ["README.md", "CONTRIBUTING.md", "DESIGN.md", "CHANGELOG.md", "SECURITY.md"];
     found.extend(top.map(|it| root.join(it)).into_iter().filter(|it| it.is_file()));
     found.sort();
@@ -109,7 +86,7 @@ fn every_link_of_the_documents_leads_somewhere() {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
             let target = match path {
                 "" => page.clone(),
-                _ => plain(&page.parent().unwrap().join(path)),
+                _ => plain_path(&page.parent().unwrap().join(path)),
             };
             let has_anchor = || pages.get(&target).is_none_or(|it| it.anchors.contains(anchor));
             // The book is published without the rest of the project.

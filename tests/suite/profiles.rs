@@ -1,5 +1,6 @@
 //! The bundled profiles are many, dated and sourced.
 
+use ctxsim::app::ListPrices;
 use ctxsim::catalog::InputKind;
 use ctxsim::input::profile::calendar;
 
@@ -57,13 +58,16 @@ fn every_service_of_a_bundled_profile_has_prices_that_hold() {
             let (own, other) = (served.prices.usual(), usual.prices.usual());
             // A region that costs the usual price says so: one that is not listed has no price.
             let is_region = REGIONS.contains(&service.as_str());
-            let is_dearer = is_region || ["priority", "fast"].contains(&service.as_str());
+            let is_dearer = is_region || ["priority", "fast", "ultrafast"].contains(&service.as_str());
             let is_same = is_region && (own.input, own.output) == (other.input, other.output);
             assert!(is_same || (own.input > other.input) == is_dearer, "{name} as {service}");
             assert!(is_same || (own.output > other.output) == is_dearer, "{name} as {service}");
         }
     }
 }
+
+/// The one model that its maker gives away.
+const FREE: &str = "zai/glm-4.7-flash";
 
 #[test]
 fn every_bundled_profile_is_of_a_known_day_and_names_its_sources() {
@@ -76,9 +80,52 @@ fn every_bundled_profile_is_of_a_known_day_and_names_its_sources() {
         assert!(spec.limits.output_tokens.is_some(), "{name} has no limit of output");
         let profile = Profile::new(&spec).unwrap();
         let rates = profile.prices.usual();
-        assert!(rates.output.is_some_and(|it| it.0 > 0) && rates.input.0 > 0, "{name} is free");
+        let is_free = rates.output.is_none_or(|it| it.0 == 0) || rates.input.0 == 0;
+        assert_eq!(is_free, name == FREE, "{name}");
         let reads = profile.cache != CacheRules::None;
-        assert!(!reads || rates.read() < rates.input, "{name} has a cache but no cheaper reads");
+        assert!(!reads || is_free || rates.read() < rates.input, "{name} has a cache but no cheaper reads");
+    }
+}
+
+#[test]
+fn a_price_that_ends_has_its_next_period_or_says_that_none_is_published() {
+    let all = bundled();
+    let day = |text: &str| calendar::parse_day(&text[..10]).unwrap_or_else(|| panic!("{text}"));
+    let newest = all.iter().map(|(_, spec)| day(&spec.as_of)).max().unwrap();
+    for (name, spec) in &all {
+        let text = fs::read_to_string(root().join(format!("profiles/{name}.toml"))).unwrap();
+        let starts: Vec<i64> = spec.prices.iter().filter_map(|it| it.from.as_deref()).map(day).collect();
+        // An end stands in a comment before its prices: `# Until 2026-11-30: …`.
+        let ends: Vec<&str> = text.split("# Until ").skip(1).collect();
+        for it in &ends {
+            let is_open = it.split("\n[").next().unwrap().contains("no price after it is published");
+            let is_followed = starts.contains(&(day(it) + 86_400_000));
+            assert!(is_followed || is_open && day(it) >= newest, "{name}: what holds after {}?", &it[..10]);
+        }
+        let is_passing = ["promotion", "introductory"].iter().any(|it| text.contains(it));
+        assert!(!is_passing || !ends.is_empty(), "{name} does not say until when");
+        for line in text.lines().filter(|it| it.starts_with("from = ")) {
+            let is_future = day(&line["from = \"".len()..]) > day(&spec.as_of);
+            assert!(!is_future || line.contains("announced"), "{name}: who said so? {line}");
+        }
+    }
+}
+
+#[test]
+fn every_model_that_shipped_lately_has_a_profile_or_says_why_not() {
+    let (prices, shipped) =
+        (ListPrices::read(&bundled_catalog()), fs::read_to_string(root().join("assumptions/shipped.toml")));
+    let shipped: toml::Table = shipped.unwrap().parse().unwrap();
+    let [first, last] = ["since", "as_of"].map(|it| shipped[it].as_str().unwrap());
+    for model in shipped["models"].as_array().unwrap() {
+        let text = |it: &str| model.get(it).and_then(toml::Value::as_str);
+        let id = text("id").unwrap();
+        let of_its_name = prices.profile_file_of(id).map(|it| it.name.as_str());
+
+        assert_eq!(of_its_name, text("profile"), "{id}");
+        assert!(text("profile").is_some() != text("none").is_some(), "{id}");
+        assert!((first..=last).contains(&text("day").unwrap().trim_start_matches("by ")), "{id}");
+        assert!(text("vendor").is_some() && text("source").is_some(), "{id}");
     }
 }
 

@@ -24,8 +24,6 @@ const ROWS: u16 = 24;
 const IN_SIGHT: u16 = 600;
 const COLUMNS: [u16; 3] = [80, 100, 140];
 
-const SESSION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/recorded/claude-code-session.jsonl");
-
 /// What a check holds.
 const GUARD: &str = "\n[[guards]]\nname = \"prompts fit\"\npolicy = \"identity\"\nmetric = \"totals.prompt_tokens_max\"\nbelow = 1000000\n";
 
@@ -42,13 +40,7 @@ const BETWEEN: Duration = Duration::from_millis(60);
 
 /// A project whose only suite has recorded sessions, which begin in different years.
 fn sessions(n: u64) -> TempDir {
-    let folder = tempdir().unwrap();
-    let session = fs::read_to_string(SESSION).unwrap();
-    for nth in 0..n {
-        let own =
-            session.replace("2026-", &format!("{}-", 2027 + nth)).replace("msg_", &format!("msg_{nth}"));
-        fs::write(folder.path().join(format!("s{nth}.jsonl")), own).unwrap();
-    }
+    let folder = folder_of_years(n);
     let paths: Vec<String> = (0..n).map(|nth| format!("\"../s{nth}.jsonl\"")).collect();
     let suite = format!(
         "name = \"mine\"\nabout = \"Sessions.\"\npolicies = [\"identity\", \"clear_tool_results\"]\nscenarios = [{}]\nprofiles = [\"anthropic/claude-sonnet-5.5\"]\n",

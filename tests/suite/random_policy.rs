@@ -427,28 +427,15 @@ pub(crate) fn policy() -> BoxedStrategy<PolicyFile> {
                 stage.name = format!("stage_{index}");
             }
             PolicyFile {
-                apply: None,
                 name: "random".to_owned(),
                 title: Some("Drawn at random".to_owned()),
                 about: "Random.".to_owned(),
-                sources: Vec::new(),
-                as_of: None,
-                base: None,
-                applies_to: None,
-                allows: Default::default(),
                 params: [("a".to_owned(), Size::Tokens(a)), ("n".to_owned(), Size::Count(n))].into(),
-                settable: None,
                 tables: [("first".to_owned(), first), ("second".to_owned(), second)].into(),
-                ladders: Default::default(),
-                templates: Default::default(),
                 stages,
                 recovery,
-                memory: None,
-                code: None,
-                process: None,
                 counter,
-                summariser: None,
-                layout: None,
+                ..Default::default()
             }
         })
         .boxed()

@@ -84,7 +84,7 @@ fn indented(help: &str) -> String {
 #[test]
 fn the_page_of_profiles_lists_the_bundled_price_lists() {
     let mut page = "# Profiles\n\nA profile is one model at one provider on one date: limits, cache rules, prices. `ctxsim show profile NAME` prints the file. \
-        Prices are US dollars for a million tokens, of the first period and before any tier; `–` means that the file, or the one that it is based on, gives none.\n\n\
+        Prices are US dollars for a million tokens, of the period that is in force on that day and before any tier; `–` means that the file, or the one that it is based on, gives none.\n\n\
         | profile | as of | longest input | cache rule | input | cache read | cache write | output |\n|---|---|---:|---|---:|---:|---:|---:|\n"
         .to_owned();
     for (name, (_, table)) in tables("profiles") {
@@ -92,8 +92,11 @@ fn the_page_of_profiles_lists_the_bundled_price_lists() {
         let limit = limits.and_then(|it| it.get("input_tokens").or_else(|| it.get("context_tokens")));
         let rules = table.get("cache").and_then(Value::as_table);
         let rule = rules.and_then(|it| it.keys().next()).map_or("–".to_owned(), |it| format!("`{it}`"));
-        let prices = table.get("prices").and_then(|it| it.get(0).or(Some(it))).and_then(Value::as_table);
-        let price = |name: &str| match prices.and_then(|it| it.get(name)) {
+        let has_begun =
+            |it: &&Value| it.get("from").and_then(Value::as_str).unwrap_or("") <= text(&table, "as_of");
+        let of_the_day = |it: &Value| it.as_array()?.iter().rev().find(has_begun)?.as_table().cloned();
+        let prices = table.get("prices").and_then(of_the_day);
+        let price = |name: &str| match prices.as_ref().and_then(|it| it.get(name)) {
             Some(Value::Table(by_lifetime)) => {
                 let all = by_lifetime.iter().map(|(ttl, usd)| format!("{} ({ttl})", number(Some(usd))));
                 all.collect::<Vec<_>>().join(", ")
@@ -104,6 +107,19 @@ fn the_page_of_profiles_lists_the_bundled_price_lists() {
         let (date, limit) = (text(&table, "as_of"), number(limit));
         writeln!(page, "| `{name}` | {date} | {limit} | {rule} | {input} | {read} | {write} | {output} |")
             .unwrap();
+    }
+    let (_, shipped) = &tables("assumptions")["shipped"];
+    write!(
+        page,
+        "\n## Shipped since {}\n\n| vendor | model | day | profile | source |\n|---|---|---|---|---|\n",
+        text(shipped, "since")
+    )
+    .unwrap();
+    for model in shipped["models"].as_array().unwrap().iter().filter_map(Value::as_table) {
+        let cells = ["vendor", "id", "day", "none", "source"].map(|it| text(model, it));
+        let [vendor, id, day, none, source] = cells;
+        let profile = if none.is_empty() { format!("`{}`", text(model, "profile")) } else { none.to_owned() };
+        writeln!(page, "| {vendor} | `{id}` | {day} | {profile} | {source} |").unwrap();
     }
     hold_page("profiles.md", &page);
 }

@@ -36,6 +36,7 @@ pub(crate) use serde_json::{Value, json};
 pub(crate) use tempfile::{TempDir, tempdir};
 
 use std::ffi::OsStr;
+use std::path::Component;
 
 use serde::de::DeserializeOwned;
 
@@ -65,6 +66,31 @@ pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// Resolves `.` and `..` of a path that has no links.
+pub(crate) fn plain_path(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// A temporary folder with recorded sessions: other ids and other years, so that none is taken for a copy of another.
+pub(crate) fn folder_of_years(n: u64) -> TempDir {
+    let session = fs::read_to_string(root().join("scenarios/recorded/claude-code-session.jsonl")).unwrap();
+    let folder = tempdir().unwrap();
+    for nth in 0..n {
+        let own =
+            session.replace("2026-", &format!("{}-", 2027 + nth)).replace("msg_", &format!("msg_{nth}"));
+        fs::write(folder.path().join(format!("s{nth}.jsonl")), own).unwrap();
+    }
+    folder
 }
 
 /// A temporary folder with files of these names.

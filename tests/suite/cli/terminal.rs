@@ -5,19 +5,6 @@ use super::*;
 /// The most lines that an answer on recordings takes at 100 columns.
 const LINES: usize = 40;
 
-/// Returns a folder with so many recorded sessions, which begin on different days.
-fn sessions(n: u64) -> TempDir {
-    let folder = tempdir().unwrap();
-    let session = fs::read_to_string(data("../../scenarios/recorded/claude-code-session.jsonl")).unwrap();
-    for nth in 0..n {
-        // Other ids and other days, so that nobody takes one for a copy of the other.
-        let own =
-            session.replace("2026-", &format!("{}-", 2027 + nth)).replace("msg_", &format!("msg_{nth}"));
-        fs::write(folder.path().join(format!("s{nth}.jsonl")), own).unwrap();
-    }
-    folder
-}
-
 /// The verbs that answer on recordings.
 const ANSWERS: [&str; 5] = [
     "run",
@@ -43,7 +30,7 @@ fn takes_at_most_forty_lines(line: &str, paths: &[&str]) {
 #[test]
 fn answers_on_one_session_and_on_many_take_at_most_forty_lines() {
     for n in [1, 12] {
-        let folder = sessions(n);
+        let folder = folder_of_years(n);
         ANSWERS.iter().for_each(|it| takes_at_most_forty_lines(it, &[folder.path().to_str().unwrap()]));
     }
 }
@@ -62,7 +49,7 @@ fn answers_on_forty_shared_sessions_take_at_most_forty_lines() {
 
 #[test]
 fn the_answer_stands_first_and_notes_are_at_most_three() {
-    let folder = sessions(1);
+    let folder = folder_of_years(1);
     let path = folder.path().to_str().unwrap();
     let first = |args: &[&str]| {
         let text = out(&ctxsim(&[args, &[path]].concat()));
@@ -82,7 +69,7 @@ fn the_answer_stands_first_and_notes_are_at_most_three() {
 
 #[test]
 fn colours_are_only_where_they_are_asked_for_and_change_no_letter() {
-    let folder = sessions(1);
+    let folder = folder_of_years(1);
     let path = folder.path().to_str().unwrap();
     for line in ["run", "compare --base identity --candidate clear_tool_results", "advise", "screen", "list"]
     {
@@ -104,7 +91,7 @@ fn colours_are_only_where_they_are_asked_for_and_change_no_letter() {
 
 #[test]
 fn quiet_leaves_the_answer_and_its_numbers_and_nothing_else() {
-    let folder = sessions(1);
+    let folder = folder_of_years(1);
     let path = folder.path().to_str().unwrap();
     let whole = out(&ctxsim(&["run", path]));
 

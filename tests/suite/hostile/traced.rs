@@ -1,7 +1,5 @@
 //! A command line under `strace`: the programs that it starts, and the paths that it writes, makes, renames or removes.
 
-use std::path::Component;
-
 use super::tree::Tree;
 use crate::support::*;
 
@@ -49,7 +47,7 @@ pub(super) fn run(tree: &Tree, line: &str) -> Traced {
             started.extend(call.paths.first().map(PathBuf::from));
         } else if call.writes() {
             assert!(call.is_of_working_folder(), "cannot tell where this leads: {}", call.text);
-            written.extend(call.paths.iter().map(|it| plain(&repository.join(it))));
+            written.extend(call.paths.iter().map(|it| plain_path(&repository.join(it))));
         }
     }
     // The first is ctxsim itself.
@@ -112,17 +110,4 @@ fn texts(arguments: &str) -> Vec<String> {
         found.push(text);
     }
     found
-}
-
-/// Resolves `.` and `..` of a path, in which nothing that may be written is a link.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            other => plain.push(other),
-        }
-    }
-    plain
 }

@@ -177,6 +177,6 @@ fn a_list_that_is_newer_changes_a_price_from_its_day_on_and_nothing_else() {
     let spec: ProfileFile = decode(changed[0].text.as_ref().unwrap(), Format::Toml).unwrap();
     let profile = Profile::new(&spec).unwrap();
     let input = |day: &str| profile.prices.on(calendar::parse_day(day).unwrap()).base.input.0;
-    assert_eq!(["2026-11-01", "2026-11-30", "2026-12-01"].map(input), [1_360_000, 700_000, 500_000]);
+    assert_eq!(["2026-10-28", "2026-11-30", "2026-12-01"].map(input), [1_360_000, 700_000, 500_000]);
     assert_eq!(profile.prices.usual().output.unwrap().0, 2_100_000);
 }
