@@ -1,5 +1,6 @@
 //! Prices to the digit: what others found wrong in bills, and what a price list must not guess.
 
+use ctxsim::input::profile::calendar;
 use ctxsim::input::profile::written::AssumptionsSpec;
 use ctxsim::ledger::{Outcome, Sink};
 use ctxsim::price::{Bill, Costs, PriceIndex, PriceRows, request, storage};
@@ -200,6 +201,16 @@ fn dated_prices_hold_from_their_day_on_even_within_a_trace() {
     assert_eq!(at(24), Some(Cost(1_000_000)));
     let later = profile_with(prices, "starts_at = \"2027-01-01T12:00Z\"").unwrap();
     assert_eq!(later.prices.flat().map(|it| it.input.0), Some(1_000_000), "no other list can hold any more");
+    // A session has the prices of its own time; what changes after it is no part of it.
+    let day = |text: &str| calendar::parse_day(text).unwrap();
+    let own = |from: &str, to: &str| profile.prices.of_session([day(from), day(to)]);
+    assert_eq!(own("2026-09-01", "2026-09-02").flat().map(|it| it.input.0), Some(4_000_000));
+    let over_midnight = own("2026-10-07", "2026-10-08");
+    let inputs = [0, 86_400_000].map(|ms| over_midnight.at(ms).base.input.0);
+    assert_eq!((over_midnight.flat(), inputs), (None, [4_000_000, 1_000_000]));
+    let [told] = profile.prices.changes()[1..] else { panic!("a change for each period after the first") };
+    assert_eq!(told.to_string(), "from 2026-10-08: input $2 → $1, output $10 → $5");
+    assert!(told.is_soon_after(day("2026-08-10")) && !told.is_soon_after(day("2026-08-08")));
     assert_eq!(codes("[[prices]]\nfrom = \"2027-01-01\"\ninput = 1.0\noutput = 1.0\n"), ["price-not-yet"]);
 }
 

@@ -220,8 +220,16 @@ impl ReadyLoad {
         };
         // A model that no profile stands for is priced as the session's own.
         let all = timeline.filter(|it| is_own && it.models.len() > 1);
-        let as_logged = |model: &RecordedModel, profile: Profile| {
-            if models.has_user_cache_rules(&profile) { profile } else { with_logged_cache(model, profile) }
+        let span_ms = timeline.and_then(|it| Some([it.began_ms?, it.last_ms()?]));
+        let as_logged = |model: &RecordedModel, mut profile: Profile| {
+            if let Some(cache) = model.cache.as_ref().filter(|_| !models.has_user_cache_rules(&profile)) {
+                profile.cache = cache.clone();
+            }
+            // A session has the prices of its own time.
+            if let Some(span_ms) = span_ms {
+                profile.prices = profile.prices.of_session(span_ms);
+            }
+            profile
         };
         let priced = |it: &RecordedModel| {
             as_logged(it, models.profile_for_model(&it.name).unwrap_or(&profiles[0]).clone())
@@ -240,12 +248,6 @@ impl ReadyLoad {
             Load { is_sampled, trials, profiles, models: all_models, is_under_own_model: is_own, ..load };
         Ok(load.counted())
     }
-}
-
-/// Gives the profile of a recorded model the cache that its client's logs show, if they do.
-fn with_logged_cache(model: &RecordedModel, profile: Profile) -> Profile {
-    let cache = model.cache.clone();
-    Profile { cache: cache.unwrap_or_else(|| profile.cache.clone()), ..profile }
 }
 
 /// Gives the profile of a session that several models answered the rules of all of them, where these differ.

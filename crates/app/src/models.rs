@@ -77,6 +77,11 @@ impl ListPrices {
         self.0.all.iter().map(|it| &*it.spec).find(|it| it.name == usual.name)
     }
 
+    /// Returns the profiles that cover models, by their names.
+    pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
+        self.0.all.iter().map(|it| &*it.usual)
+    }
+
     /// Returns what a session was billed by its log, at the prices of its own models; `None` if the log has no bill.
     pub fn bill_as_logged(&self, timeline: &Timeline) -> Option<BillAsLogged> {
         BillAsLogged::from_timeline(timeline, &|it| self.0.profile_for_model(it).ok())

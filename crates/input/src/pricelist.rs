@@ -46,6 +46,8 @@ pub struct ListEntry {
     pub model: String,
     /// Its display name.
     pub title: Option<String>,
+    /// The ids that a profile of it would cover; none where no recording is to choose it.
+    pub models: Vec<String>,
     /// Its token limits.
     pub limits: LimitsSpec,
     /// The shortest prefix that its provider caches.

@@ -112,14 +112,14 @@ impl<'p> LoggedRequest<'_, 'p> {
         self.at_ms.map(|it| it.div_euclid(DAY_MS))
     }
 
-    /// Returns the prices of its own time; where a log tells no times, a list's first prices.
+    /// Returns the prices of its own time; where a log tells no times, those of the day on which a list was read.
     pub(super) fn price_list(&self) -> Option<&'p PriceList> {
         self.profile_and_prices().map(|it| it.1)
     }
 
     /// Returns the profile of its model, with these prices.
     pub(super) fn profile_and_prices(&self) -> Option<(&'p Profile, &'p PriceList)> {
-        self.profile.map(|it| (it, it.prices.on(self.at_ms.unwrap_or(0))))
+        self.profile.map(|profile| (profile, profile.prices.on_day_of(self.at_ms)))
     }
 }
 
@@ -159,7 +159,7 @@ pub(super) fn for_each_logged_request<'l, 'p>(
 
 impl BillAsLogged {
     /// Adds up what a session was billed, each request at its own model's prices of its own time; `None` if its log has no bill.
-    /// Where a log tells no times, a list's first prices hold.
+    /// Where a log tells no times, the prices of the day on which a list was read hold.
     pub fn from_timeline(timeline: &Timeline, profile_of: ProfileOf<'_>) -> Option<Self> {
         let mut all = Self::default();
         let mut last_model = String::new();

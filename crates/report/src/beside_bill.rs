@@ -5,6 +5,11 @@ use std::ops::AddAssign;
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::{listed_code, plain};
 use ctxsim_engine::measure::sub_agents::input_usd;
+use ctxsim_input::profile::calendar::{date_text, parse_day};
+use ctxsim_input::profile::price::PriceChange;
+
+/// The most changes of prices that are named.
+const CHANGES: usize = 3;
 
 /// Finds the profile whose prices a model has.
 pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;
@@ -18,6 +23,35 @@ pub struct BillFootnotes {
     logged: BTreeSet<String>,
     /// What is known of others.
     totalled: Vec<Totalled>,
+    /// The profiles whose prices the bill has, by name.
+    prices: BTreeMap<String, PricesUsed>,
+}
+
+/// How the prices of a profile were used.
+#[derive(Clone, Debug, PartialEq)]
+struct PricesUsed {
+    /// The day on which they were read.
+    as_of: String,
+    /// The newest request; `None` where no log tells times.
+    newest_ms: Option<i64>,
+    /// Whether a log told no times, so that the prices are those of that day.
+    is_without_times: bool,
+    changes: Vec<PriceChange>,
+}
+
+impl PricesUsed {
+    fn new(profile: &Profile, newest_ms: Option<i64>) -> Self {
+        let (as_of, is_without_times) = (profile.as_of.clone(), newest_ms.is_none());
+        Self { as_of, newest_ms, is_without_times, changes: profile.prices.changes() }
+    }
+
+    /// Returns the changes that come soon after the newest request or after the day on which the prices were read.
+    fn changes_soon(&self) -> impl Iterator<Item = &PriceChange> {
+        let days = [self.newest_ms, parse_day(&self.as_of)];
+        self.changes
+            .iter()
+            .filter(move |change| days.into_iter().flatten().any(|day| change.is_soon_after(day)))
+    }
 }
 
 /// Sub-agents of which totals are known.
@@ -53,12 +87,15 @@ impl BillFootnotes {
         let own = timeline.spine.sessions.first().filter(|it| it.parent.is_some() && !it.id.is_empty());
         let totalled = recorded.agents.iter().map(|agents| {
             let model = if agents.model.is_empty() { last_model } else { &agents.model };
-            let prices = profile_of(model).map(|it| it.prices.on(timeline.began_ms.unwrap_or(0)));
+            let prices = profile_of(model).map(|it| it.prices.on_day_of(timeline.began_ms));
             let (name, has_model) = (agents.agent.clone(), !agents.model.is_empty());
             let usd = prices.and_then(|prices| input_usd(agents, prices));
             Totalled { name, agents: agents.agents, has_model, usd }
         });
+        let newest_ms = timeline.last_ms();
+        let profiles = timeline.models.iter().filter_map(|model| profile_of(&model.name));
         Self {
+            prices: profiles.map(|it| (it.name.clone(), PricesUsed::new(it, newest_ms))).collect(),
             plans: Some(recorded.plan.clone()).filter(|it| !it.is_empty()).into_iter().collect(),
             logged: own.map(|it| it.id.clone()).into_iter().collect(),
             totalled: totalled.listed(),
@@ -68,6 +105,31 @@ impl BillFootnotes {
     /// Returns the plans that the logs name.
     pub fn subscription_names(&self) -> Vec<String> {
         self.plans.iter().cloned().listed()
+    }
+
+    /// Says of the prices that they were read before the newest request, that they hold for logs without times, and which of them change soon.
+    pub fn price_sentences(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let times = self.prices.values().filter_map(|used| Some((used.newest_ms?, used.as_of.as_str())));
+        let late = times
+            .map(|(ms, as_of)| (date_text(ms), as_of))
+            .filter(|(newest, as_of)| newest.as_str() > *as_of);
+        if let Some((newest, as_of)) = late.max_by(|one, other| (&one.0, other.1).cmp(&(&other.0, one.1))) {
+            sentences.push(format!("Prices were read on {as_of}, and the newest request is of {newest}."));
+        }
+        if let Some(used) = self.prices.values().find(|used| used.is_without_times) {
+            sentences.push(format!("Where logs tell no times, prices are those of {}.", used.as_of));
+        }
+        let changes =
+            self.prices.iter().flat_map(|(name, used)| used.changes_soon().map(move |it| (name, it)));
+        let changes = changes.map(|(name, change)| format!("{name} {change}")).listed();
+        if !changes.is_empty() {
+            sentences.push(format!(
+                "Prices change (per million tokens): {}.",
+                names_and_more(changes.into_iter(), CHANGES).join("; ")
+            ));
+        }
+        sentences
     }
 
     /// Estimates the sub-agents of which no log holds requests, each once; `None` if there are none.
@@ -101,7 +163,7 @@ impl BillFootnotes {
             format!(" Not in it: {about}{n} of which the logs hold only totals.")
         });
         let plan = " The logs name a plan, which is not billed at list prices.";
-        agents + if self.plans.is_empty() { "" } else { plan }
+        agents + if self.plans.is_empty() { "" } else { plan } + &self.price_note()
     }
 
     /// Says it in sentences, with amounts as the bill has them.
@@ -114,7 +176,12 @@ impl BillFootnotes {
                 " The logs name {named} ({plans}): dollars are list prices, not what a subscription costs."
             )
         });
-        agents + &plans
+        agents + &plans + &self.price_note()
+    }
+
+    /// Says the same of the prices, each sentence after a space.
+    fn price_note(&self) -> String {
+        self.price_sentences().into_iter().map(|sentence| format!(" {sentence}")).collect()
     }
 }
 
@@ -139,6 +206,11 @@ impl AddAssign<&Self> for BillFootnotes {
         self.plans.extend(more.plans.iter().cloned());
         self.logged.extend(more.logged.iter().cloned());
         self.totalled.extend(more.totalled.iter().cloned());
+        for (name, more) in &more.prices {
+            let used = self.prices.entry(name.clone()).or_insert_with(|| more.clone());
+            used.newest_ms = used.newest_ms.max(more.newest_ms);
+            used.is_without_times |= more.is_without_times;
+        }
     }
 }
 

@@ -101,6 +101,9 @@ pub struct ScreenBill {
     pub estimated: Option<SubAgentCost>,
     /// The plans that logs name: dollars are list prices all the same.
     pub plans: Vec<String>,
+    /// What there is to know of the prices: how old they are, and which of them change soon.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub price_notes: Vec<String>,
 }
 
 /// What was billed in all, in the last 30 days, and in the 30 days before; none of the latter if the logs cover fewer days.
@@ -156,6 +159,12 @@ pub struct MonthMisses {
     pub about: &'static str,
     #[serde(serialize_with = "in_usd")]
     pub usd: Cost,
+    /// Of it: requests of sub-agents.
+    #[serde(serialize_with = "in_usd")]
+    pub sub_agents_usd: Cost,
+    /// Of it: requests that a user's message began; the others follow the results of tools.
+    #[serde(serialize_with = "in_usd")]
+    pub at_turns_usd: Cost,
 }
 
 /// What the sessions of a project were billed.
@@ -339,6 +348,7 @@ impl ScreenBill {
             requests_without_price,
             estimated: beside.estimate_sub_agents(),
             plans: beside.subscription_names(),
+            price_notes: beside.price_sentences(),
         }
     }
 }
@@ -350,15 +360,21 @@ impl MonthBill {
         counted.for_each(|it| all += it.1);
         let all = all.scaled_to_month(calendar);
         let part = |part: BillPart| MonthPart { part, about: part.description(), usd: all.cost_of(part) };
-        let misses = all.by_cause.iter().map(|it| (*it.0, *it.1));
-        let misses = misses.map(|(cause, usd)| MonthMisses { cause, about: cause.about(), usd });
+        let (usd, parts) = (all.total(), BillPart::ALL.map(part).to_vec());
+        let misses = all.by_cause.into_iter().map(|(cause, costs)| MonthMisses {
+            cause,
+            about: cause.about(),
+            usd: costs.all,
+            sub_agents_usd: costs.by_sub_agents,
+            at_turns_usd: costs.at_turns,
+        });
         let mut other_misses = misses.listed();
         other_misses.order_by_key(|it| std::cmp::Reverse(it.usd));
         Self {
             of: calendar.basis,
             days: calendar.days.filter(|_| calendar.basis == Basis::Scaled),
-            usd: all.total(),
-            parts: BillPart::ALL.map(part).to_vec(),
+            usd,
+            parts,
             other_misses,
         }
     }

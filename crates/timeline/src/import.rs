@@ -33,7 +33,7 @@ mod format;
 mod gemini_cli;
 mod gemini_stream;
 mod harness;
-pub use harness::hit_share;
+pub use harness::{behind_within_ms, hit_share};
 mod image;
 mod index;
 mod inspect_ai;

@@ -160,13 +160,24 @@ fn of_the_ids_of_the_excerpts_that_ship_all_but_the_listed_are_known() {
 fn a_list_that_is_newer_changes_a_price_from_its_day_on_and_nothing_else() {
     let prices = ListPrices::read(&bundled_catalog());
     let text = r#"{"mistral/mistral-large-4": {"litellm_provider": "mistral", "mode": "chat", "input_cost_per_token": 5e-7,
-        "output_cost_per_token": 2.1e-6, "cache_read_input_token_cost": 5e-8}}"#;
+        "output_cost_per_token": 2.1e-6, "cache_read_input_token_cost": 5e-8},
+        "claude-opus-9-20270105": {"litellm_provider": "anthropic", "mode": "chat", "input_cost_per_token": 4e-6,
+        "output_cost_per_token": 2e-5, "cache_read_input_token_cost": 4e-7, "max_input_tokens": 1000000},
+        "nobody/claude-opus-9": {"litellm_provider": "nobody", "mode": "chat", "input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6}}"#;
     let newer = super::list("new.json", text);
-    let of =
-        |day: &str| updates(std::slice::from_ref(&newer), day, &|id| prices.profile_file_of(id).cloned());
+    let vendors = ["anthropic", "mistral"].map(str::to_owned).into();
+    let profile_of = |id: &str| prices.profile_file_of(id).cloned();
 
-    let (n_known, changed) = of("2026-12-01");
+    let found = updates(std::slice::from_ref(&newer), "2026-12-01", &vendors, &profile_of);
+    let (n_known, changed) = (found.n_known, found.changed);
     assert_eq!((n_known, changed.len()), (1, 1));
+    // A model of a known vendor has a draft, which covers its builds and nothing newer.
+    let new: Vec<&Profile> = found.new.iter().map(|it| &it.profile).collect();
+    assert_eq!(new.len(), 1, "{new:?}");
+    assert_eq!(
+        ["claude-opus-9-20270301", "claude-opus-9-1"].map(|id| new[0].covers(id).is_some()),
+        [true, false]
+    );
     let shown = |it: &PriceUpdate| -> Vec<String> {
         let price = |(field, old, new): &(String, Option<Decimal>, Decimal)| {
             format!("{field} {} {new}", old.unwrap())

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 
-use super::agents::{AgentSetting, ShownBy};
 use super::in_force::{SettingPolicies, SettingValues};
 use super::menu::{MenuChoice, SettingMenu, SettingMenus};
 use crate::entry::ReadyLoad;
@@ -166,8 +165,7 @@ pub(crate) fn play_load_with_menu(
     let own = load_with_billed_cache(load);
     let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
     let menu = menus.menu_for_log(&seen)?;
-    let sets_lifetime = |it: &AgentSetting| it.shown_by == Some(ShownBy::Lifetimes);
-    let has_lifetimes = menu.is_some_and(|it| it.agent.settings.iter().any(sets_lifetime));
+    let has_lifetimes = menu.is_some_and(|it| it.agent.has_cache_lifetime_setting());
     let by_bills =
         timeline.and_then(|it| menus.prices.billed_facts(it, load.profiles.first(), has_lifetimes));
     Ok(Some(PlayedSession { by_bills, ..play.play_session(menu, seen)? }))
@@ -353,12 +351,15 @@ fn recorded_bill_usd(
     recorded: &Recorded,
     counted_output: fn(&Usage) -> Tokens,
 ) -> Option<f64> {
-    let list = load.profiles.first()?.prices.at(0);
-    let bill = |usage: &Usage| {
-        let (write, output) = (usage.writes(timeline.harness.ttl), counted_output(usage));
-        Bill::of_request(list, &TokenUse { read: usage.cache_read, write, uncached: usage.uncached, output })
-    };
-    let all: Option<Vec<f64>> =
-        recorded.usage.iter().flatten().map(|it| Some(bill(it).total()?.usd())).collect();
-    all.filter(|it| !it.is_empty()).map(|it| it.iter().sum())
+    let prices = &load.profiles.first()?.prices;
+    let mut sum = None;
+    for (step, usage) in timeline.spine.steps.iter().zip(&recorded.usage) {
+        let Some(usage) = usage else { continue };
+        let write = usage.writes(timeline.harness.ttl);
+        let (read, uncached, output) = (usage.cache_read, usage.uncached, counted_output(usage));
+        let tokens = TokenUse { read, write, uncached, output };
+        let usd = Bill::of_request(prices.at(step.at_ms), &tokens).total()?.usd();
+        sum = Some(sum.unwrap_or(0.0) + usd);
+    }
+    sum
 }

@@ -6,6 +6,8 @@ use ctxsim_base::diag::nearest;
 use ctxsim_base::grid::terminal::draw;
 use ctxsim_base::grid::tint::Tint;
 use ctxsim_base::grid::{CellKind, Grid};
+use ctxsim_input::profile::calendar::parse_day;
+use ctxsim_input::{Profile, ProfileFile};
 use ctxsim_timeline::import;
 
 /// The arguments of `list`.
@@ -226,8 +228,17 @@ fn input_description(catalog: &Catalog, read: &mut PolicyReader<'_>, kind: Input
             None => policy.spec.about,
         }),
         InputKind::Scenario => catalog.scenario(name).map(|it| it.spec.about),
-        InputKind::Profile => catalog.profile(name).map(|it| it.spec.about),
+        InputKind::Profile => {
+            catalog.profile(name).map(|it| format!("{}{}", it.spec.about, soon_changes(&it.spec)))
+        }
         InputKind::Suite => catalog.suite(name).map(|it| it.spec.about),
     };
     about.unwrap_or_default()
+}
+
+/// Says how the prices of a profile change within sixty days of the day on which they were read.
+fn soon_changes(spec: &ProfileFile) -> String {
+    let (Ok(profile), Some(day)) = (Profile::new(spec), parse_day(&spec.as_of)) else { return String::new() };
+    let soon = profile.prices.changes().into_iter().filter(|it| it.is_soon_after(day));
+    soon.map(|change| format!(" Prices change {change}, per million tokens.")).collect()
 }

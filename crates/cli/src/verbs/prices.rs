@@ -5,11 +5,13 @@ use crate::prelude::*;
 use clap::Subcommand;
 use ctxsim_app::ListPrices;
 use ctxsim_app::catalog::price_list_files;
-use ctxsim_base::grid::numbers::NONE;
+use ctxsim_base::grid::numbers::{NONE, plain};
+use ctxsim_base::quantity::Rate;
 use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
-use ctxsim_input::pricelist::update::updates;
+use ctxsim_input::pricelist::update::{ListUpdates, updates};
 use ctxsim_input::pricelist::{self, ListContents, PriceFile, Unplaced};
 use ctxsim_input::profile::calendar;
+use ctxsim_input::{CacheRules, Profile};
 use ctxsim_report::grouped;
 use indexmap::map::Entry as Slot;
 
@@ -34,7 +36,7 @@ pub(crate) enum PricesCommand {
     /// Import LiteLLM or models.dev price lists as profiles
     #[command(after_help = EXAMPLES)]
     Import(PriceImportArgs),
-    /// Show what newer lists change in the bundled profiles
+    /// Show what newer lists change in the profiles, and the models that have none
     #[command(after_help = UPDATE_EXAMPLES)]
     Update(UpdatePricesArgs),
 }
@@ -67,7 +69,7 @@ pub(crate) struct UpdatePricesArgs {
     /// Date the lists were fetched; the new prices hold from it on (YYYY-MM-DD)
     #[arg(long, value_name = "DATE")]
     pub as_of: String,
-    /// Folder to write the changed profiles to; comments are lost
+    /// Folder to write the changed profiles to, without their comments, and drafts of new ones
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -199,7 +201,9 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
     let inputs = InputFiles::default();
     let lists = read_price_lists(&args.paths, &inputs)?;
     let prices = ListPrices::read(catalog);
-    let (n_known, changed) = updates(&lists, &args.as_of, &|id| prices.profile_file_of(id).cloned());
+    let vendors = prices.profiles().filter_map(|it| Some(it.name.split_once('/')?.0.to_owned())).collect();
+    let ListUpdates { n_known, changed, new } =
+        updates(&lists, &args.as_of, &vendors, &|id| prices.profile_file_of(id).cloned());
     let mut text = String::new();
     for profile in &changed {
         let _ = writeln!(text, "{} ({})", profile.name, profile.list);
@@ -211,16 +215,48 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
             text.push_str("  not written: its prices depend on the hour, or the result breaks a rule\n");
         }
     }
+    for draft in &new {
+        let _ = writeln!(text, "{}: new, {}", draft.name, draft_prices(&draft.profile));
+    }
+    let day = calendar::parse_day(&args.as_of).unwrap_or_default();
+    for profile in prices.profiles() {
+        for change in profile.prices.changes().iter().filter(|it| it.is_soon_after(day)) {
+            let _ = writeln!(text, "{}: changes {change}", profile.name);
+        }
+    }
     let (changes, profiles) = (counted(changed.len(), "profile"), counted(n_known, "profile"));
     let _ = writeln!(text, "{changes} of {profiles} in these lists would change, in USD per million tokens.");
+    if !new.is_empty() {
+        let models = counted(new.len(), "model");
+        let _ = writeln!(
+            text,
+            "{models} of the same vendors have no profile; a draft says what the list leaves open."
+        );
+    }
+    let mut days = prices.profiles().map(|it| it.as_of.as_str()).listed();
+    days.sort_unstable();
+    if let [first, .., last] = days.as_slice() {
+        let _ = writeln!(text, "The prices in use were read from {first} to {last}.");
+    }
     match &args.output {
         Some(folder) => {
             let dated = changed.iter().filter_map(|it| Some((&it.name, it.text.as_ref()?)));
-            write_profiles(folder, dated, args.force.overwrite_rules(&inputs))?;
+            let drafts = new.iter().map(|it| (&it.name, &it.text));
+            write_profiles(folder, dated.chain(drafts), args.force.overwrite_rules(&inputs))?;
         }
-        None => text.push_str("Nothing was written: add `--output DIR` to write the changed profiles.\n"),
+        None => text.push_str("Nothing was written: add `--output DIR` to write these profiles.\n"),
     }
     output::print_text(&text)
+}
+
+/// Says what the draft of a profile costs, and what of it is open.
+fn draft_prices(profile: &Profile) -> String {
+    let rates = profile.prices.usual();
+    let usd = |rate: Rate| plain(rate.0 as f64 / 1e6);
+    let output = rates.output.map_or_else(|| NONE.to_owned(), usd);
+    let read = rates.cache_read.map_or_else(String::new, |it| format!(", cache reads {}", usd(it)));
+    let open = if profile.cache == CacheRules::None { "; open: its cache rules" } else { "" };
+    format!("input {}, output {output}{read}{open}", usd(rates.input))
 }
 
 /// Reads the lists in files and folders.

@@ -4,6 +4,7 @@ use crate::prelude::*;
 
 use super::carried::{CarriedItems, RatesByPlace, usage};
 use ctxsim_input::TtlClass;
+use ctxsim_timeline::import::behind_within_ms;
 use ctxsim_timeline::row::columns;
 use ctxsim_timeline::{Diagnosis, Event, Occasion};
 
@@ -275,10 +276,13 @@ impl Between<'_> {
         }
     }
 
-    /// Returns whether its request read to where the one before had, and no farther.
+    /// Returns whether its request started so shortly after the one before that what that one wrote may not be there yet, and read to where that
+    /// one had, and no farther.
     fn is_behind(&self, before: Usage) -> bool {
         let read = usage(self.timeline, self.step).map_or(0, |it| it.cache_read);
-        read > 0 && read == before.cache_read
+        let started = |step: StepIx| self.timeline.spine.steps[step as usize].at_ms;
+        let after_ms = started(self.step).saturating_sub(started(self.last));
+        read > 0 && read == before.cache_read && after_ms < behind_within_ms() as i64
     }
 
     /// Returns whether the harness rewrote its messages because the turn before had a skill.

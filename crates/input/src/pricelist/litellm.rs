@@ -84,7 +84,6 @@ fn entry(key: &str, value: &Json) -> Result<ListEntry, NoProfileReason> {
     Ok(ListEntry {
         provider: provider.to_owned(),
         model: model.to_owned(),
-        title: None,
         limits: LimitsSpec {
             context_tokens: None,
             input_tokens: number("max_input_tokens"),
@@ -94,6 +93,7 @@ fn entry(key: &str, value: &Json) -> Result<ListEntry, NoProfileReason> {
         prices: vec![price],
         sources: source.iter().map(|it| (*it).to_owned()).collect(),
         left_out,
+        ..ListEntry::default()
     })
 }
 

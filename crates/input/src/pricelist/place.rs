@@ -129,7 +129,7 @@ fn text(
         about: format!("{title} at {provider}, at the prices of {}.", found.list),
         as_of: as_of.to_owned(),
         sources: sources.into_iter().map(str::to_owned).collect(),
-        models: Vec::new(),
+        models: entry.models.clone(),
         limits: entry.limits,
         cache,
         prices,

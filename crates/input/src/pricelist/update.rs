@@ -1,9 +1,12 @@
 //! What newer price lists change in profiles: the prices that differ, and the profile with these from a day on.
 
 use crate::prelude::*;
+use std::collections::BTreeSet;
 
+use super::place::{PlacedProfile, place};
 use super::{ListContents, ListEntry, canonical};
 use crate::profile::calendar;
+use crate::profile::models::{REVISION, without_revisions};
 use crate::profile::written::PriceSpec;
 use crate::text::source;
 use crate::{Format, Profile, ProfileFile};
@@ -21,18 +24,40 @@ pub struct PriceUpdate {
     pub text: Option<String>,
 }
 
-/// Returns how many profiles lists that were read on a day have prices for, and what they change in them; the first list that has a
-/// profile counts. Only the seller's own models are compared, by their usual prices.
+/// What lists that were read on a day say of profiles.
+#[derive(Clone, Debug, Default)]
+pub struct ListUpdates {
+    /// How many profiles the lists have prices for.
+    pub n_known: usize,
+    /// What they change in them.
+    pub changed: Vec<PriceUpdate>,
+    /// Models that vendors of profiles sell and no profile covers, each with a draft of a profile.
+    pub new: Vec<PlacedProfile>,
+}
+
+/// Compares lists with profiles; the first list that has a profile counts. Only the seller's own models are compared, by their usual prices. A
+/// model of a vendor that no profile covers is new.
 pub fn updates(
     lists: &[ListContents],
     as_of: &str,
+    vendors: &BTreeSet<String>,
     profile_of: &dyn Fn(&str) -> Option<ProfileFile>,
-) -> (usize, Vec<PriceUpdate>) {
+) -> ListUpdates {
     let mut found: IndexMap<String, (&'static str, &ListEntry, ProfileFile)> = IndexMap::new();
+    let mut new: IndexMap<String, PlacedProfile> = IndexMap::new();
     for list in lists {
+        let mut unknown = ListContents { list: list.list, source: list.source, ..ListContents::default() };
         for entry in &list.entries {
-            let Some(spec) = profile_of(&format!("{}/{}", entry.provider, entry.model)) else { continue };
-            if spec.name.split('/').next() != Some(canonical(&entry.provider)) {
+            let vendor = canonical(&entry.provider);
+            let Some(spec) = profile_of(&format!("{}/{}", entry.provider, entry.model)) else {
+                if vendors.contains(vendor) {
+                    let models =
+                        vec![format!("{}{REVISION}", without_revisions(&entry.model.to_lowercase()))];
+                    unknown.entries.push(ListEntry { models, ..entry.clone() });
+                }
+                continue;
+            };
+            if spec.name.split('/').next() != Some(vendor) {
                 continue;
             }
             let is_of_name = key(entry) == spec.name.replace('.', "-");
@@ -42,11 +67,15 @@ pub fn updates(
                 _ => drop(found.insert(spec.name.clone(), (list.list, entry, spec))),
             }
         }
+        for draft in place(&unknown, as_of, "").placed {
+            new.entry(draft.profile.models.concat()).or_insert(draft);
+        }
     }
     found.sort_keys();
+    new.sort_by(|_, one, _, other| one.name.cmp(&other.name));
     let n_known = found.len();
     let changed = found.into_values().filter_map(|(list, entry, spec)| update(list, entry, &spec, as_of));
-    (n_known, changed.collect())
+    ListUpdates { n_known, changed: changed.collect(), new: new.into_values().collect() }
 }
 
 fn update(list: &'static str, entry: &ListEntry, spec: &ProfileFile, as_of: &str) -> Option<PriceUpdate> {

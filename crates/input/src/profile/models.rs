@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 /// At the end of a pattern: nothing, or what names a build of the same version, such as `-20251101`, `@default` or `-v1:0`.
-const REVISION: &str = "{revision}";
+pub(crate) const REVISION: &str = "{revision}";
 
 /// Returns the part of an id that a pattern names, which is what stands before its revision, if the pattern covers it. Both are in lower case.
 pub fn named_part<'i>(pattern: &str, id: &'i str) -> Option<&'i str> {
@@ -16,6 +16,11 @@ pub fn named_part<'i>(pattern: &str, id: &'i str) -> Option<&'i str> {
 /// Returns a pattern without what stands for a revision.
 pub fn without_mark(pattern: &str) -> &str {
     pattern.trim_end_matches(REVISION)
+}
+
+/// Returns an id without what names a build.
+pub(crate) fn without_revisions(id: &str) -> &str {
+    std::iter::successors(Some(id), |id| without_revision(id)).last().unwrap_or(id)
 }
 
 /// Returns the name in a pattern that leaves its end open.

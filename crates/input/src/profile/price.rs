@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use super::calendar::minute_of_week;
+use super::calendar::{DAY_MS, date_text, minute_of_week};
 use ctxsim_base::quantity::Rate;
 
 pub use super::written::TierReach;
@@ -71,6 +71,51 @@ pub struct Rates {
     pub storage: Option<Rate>,
 }
 
+/// A change of standard prices on a day.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PriceChange {
+    /// Milliseconds since 1970 from which the new prices hold.
+    pub from_ms: i64,
+    before: Rates,
+    after: Rates,
+}
+
+impl PriceChange {
+    /// How long before a change it is told, in milliseconds: sixty days.
+    pub const TOLD_MS: i64 = 60 * DAY_MS;
+
+    /// Returns whether it comes within sixty days after a time.
+    pub fn is_soon_after(&self, ms: i64) -> bool {
+        (1..=Self::TOLD_MS).contains(&self.from_ms.saturating_sub(ms))
+    }
+}
+
+/// Says the day and each price that changes, in US dollars per million tokens.
+impl fmt::Display for PriceChange {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "from {}", date_text(self.from_ms))?;
+        let (before, after) = (&self.before, &self.after);
+        let written = |rates: &Rates, class: usize| rates.cache_write.and_then(|classes| classes[class]);
+        let rates = [
+            ("input", Some(before.input), Some(after.input)),
+            ("output", before.output, after.output),
+            ("cache reads", before.cache_read, after.cache_read),
+            ("cache writes", written(before, 0), written(after, 0)),
+            ("long cache writes", written(before, 1), written(after, 1)),
+        ];
+        let mut separator = ":";
+        for (name, before, after) in rates {
+            let (Some(before), Some(after)) = (before, after) else { continue };
+            if before != after {
+                let [before, after] = [before, after].map(|rate| rate.0 as f64 / 1e6);
+                write!(to, "{separator} {name} ${before} → ${after}")?;
+                separator = ",";
+            }
+        }
+        if separator == ":" { to.write_str(": prices of services or of long prompts") } else { Ok(()) }
+    }
+}
+
 impl Prices {
     /// Returns the rates of every request, if there is only one set.
     pub fn flat(&self) -> Option<&Rates> {
@@ -96,6 +141,34 @@ impl Prices {
         }
         let earlier = self.earlier.iter().rev().find(|it| it.from_ms <= ms);
         earlier.or(self.earlier.first()).unwrap_or(&self.first).at(ms)
+    }
+
+    /// Returns the list that holds at a time, as [`Self::on`]; where none is known, that of the start of a timeline, which is the day on which the
+    /// prices were read.
+    pub fn on_day_of(&self, ms: Option<i64>) -> &PriceList {
+        ms.map_or_else(|| self.at(0), |ms| self.on(ms))
+    }
+
+    /// Returns these prices for a session of its own time: they start when it began, and what changes more than a day after its end is left out.
+    pub fn of_session(&self, [began_ms, ended_ms]: [i64; 2]) -> Self {
+        let mut begun: Vec<Period> = self.earlier.clone();
+        begun.push(self.first.clone());
+        begun.extend(self.later.iter().filter(|it| it.from_ms <= ended_ms.saturating_add(DAY_MS)).cloned());
+        let n_begun = begun.partition_point(|it| it.from_ms <= began_ms).max(1);
+        let later = begun.split_off(n_begun);
+        let first = begun.pop().unwrap_or_else(|| self.first.clone());
+        Self { start_ms: began_ms, earlier: begun, first, later }
+    }
+
+    /// Returns how the standard prices of short prompts change, the oldest change first.
+    pub fn changes(&self) -> Vec<PriceChange> {
+        let periods: Vec<&Period> = self.earlier.iter().chain([&self.first]).chain(&self.later).collect();
+        let pair = |pair: &[&Period]| PriceChange {
+            from_ms: pair[1].from_ms,
+            before: pair[0].usual.base,
+            after: pair[1].usual.base,
+        };
+        periods.windows(2).map(pair).collect()
     }
 
     /// Returns the standard rates of short prompts at the start of a timeline.

@@ -45,12 +45,38 @@ impl BillPart {
     }
 }
 
+/// What the misses of a cause cost, and whose requests these were.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MissedCosts {
+    pub all: Cost,
+    /// Of it: requests of sub-agents.
+    pub by_sub_agents: Cost,
+    /// Of it: requests that a user's message began; the others follow the results of tools.
+    pub at_turns: Cost,
+}
+
+impl AddAssign for MissedCosts {
+    fn add_assign(&mut self, more: Self) {
+        self.all += more.all;
+        self.by_sub_agents += more.by_sub_agents;
+        self.at_turns += more.at_turns;
+    }
+}
+
+/// What a request missed that had been in the cache.
+struct RequestMiss {
+    cause: MissCause,
+    cost: Cost,
+    is_of_agent: bool,
+    begins_turn: bool,
+}
+
 /// What was billed, by what it was paid for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartCosts {
     parts: [Cost; BillPart::ALL.len()],
     /// What was sent again after other cache misses, by their causes.
-    pub by_cause: BTreeMap<MissCause, Cost>,
+    pub by_cause: BTreeMap<MissCause, MissedCosts>,
 }
 
 impl PartCosts {
@@ -65,18 +91,20 @@ impl PartCosts {
     }
 
     /// Adds a request of the agent's own, with what of its prompt had been cached and was not read.
-    fn add_request(&mut self, bill: &Bill, missed: Option<(MissCause, Cost)>) {
+    fn add_request(&mut self, bill: &Bill, missed: Option<&RequestMiss>) {
         let sent = bill.write + bill.uncached;
-        let (cause, again) = missed.unwrap_or((MissCause::Began, Cost::default()));
-        let again = again.min(sent);
-        let of_again = match cause {
+        let again = missed.map_or(Cost::default(), |miss| miss.cost.min(sent));
+        let of_again = match missed.map(|miss| miss.cause) {
             // Tools and system prompt are new to the session.
-            MissCause::Began => BillPart::New,
-            MissCause::Paused => BillPart::AfterPauses,
-            _ => BillPart::AfterOtherMisses,
+            None | Some(MissCause::Began) => BillPart::New,
+            Some(MissCause::Paused) => BillPart::AfterPauses,
+            Some(_) => BillPart::AfterOtherMisses,
         };
-        if of_again == BillPart::AfterOtherMisses {
-            *self.by_cause.entry(cause).or_default() += again;
+        if let Some(miss) = missed.filter(|_| of_again == BillPart::AfterOtherMisses) {
+            let part = |is_of_it: bool| if is_of_it { again } else { Cost::default() };
+            let (by_sub_agents, at_turns) = (part(miss.is_of_agent), part(miss.begins_turn));
+            *self.by_cause.entry(miss.cause).or_default() +=
+                MissedCosts { all: again, by_sub_agents, at_turns };
         }
         self.parts[BillPart::History as usize] += bill.read;
         self.parts[BillPart::New as usize] += Cost(sent.0 - again.0);
@@ -86,8 +114,13 @@ impl PartCosts {
 
     /// Returns it with each amount scaled to a month.
     pub fn scaled_to_month(&self, calendar: &Calendar) -> Self {
-        let by_cause = self.by_cause.iter().map(|(cause, usd)| (*cause, calendar.scaled(*usd)));
-        Self { parts: self.parts.map(|usd| calendar.scaled(usd)), by_cause: by_cause.collect() }
+        let scaled = |cost: Cost| calendar.scaled(cost);
+        let by_cause = self.by_cause.iter().map(|(cause, costs)| {
+            let MissedCosts { all, by_sub_agents, at_turns } = *costs;
+            let [all, by_sub_agents, at_turns] = [all, by_sub_agents, at_turns].map(scaled);
+            (*cause, MissedCosts { all, by_sub_agents, at_turns })
+        });
+        Self { parts: self.parts.map(scaled), by_cause: by_cause.collect() }
     }
 }
 
@@ -142,6 +175,7 @@ impl SessionFacts {
             requests: timeline.spine.steps.len() as u64,
             ..Self::default()
         };
+        let turn_starts = timeline.spine.turns.iter().map(|turn| turn.steps.start).listed();
         let (mut n_billed, mut last_model) = (0, String::new());
         let mut waits = WaitCounter::default();
         for_each_logged_request(timeline, profile_of, |request| {
@@ -151,7 +185,10 @@ impl SessionFacts {
             n_billed += 1;
             while misses.next_if(|miss| (miss.step as usize) < nth).is_some() {}
             let miss = misses.peek().copied().filter(|miss| miss.step as usize == nth);
-            facts.add_billed_request(request, miss);
+            facts.add_billed_request(
+                request,
+                miss.map(|miss| (miss, turn_starts.binary_search(&miss.step).is_ok())),
+            );
         });
         facts.waits = waits.into_session_waits();
         let losses = timeline.recorded.iter().flat_map(|it| &it.losses);
@@ -162,7 +199,7 @@ impl SessionFacts {
     }
 
     /// Adds a request that the log bills.
-    fn add_billed_request(&mut self, request: &LoggedRequest<'_, '_>, miss: Option<&Miss>) {
+    fn add_billed_request(&mut self, request: &LoggedRequest<'_, '_>, miss: Option<(&Miss, bool)>) {
         let tokens = request.token_use();
         let priced = request.price_list().map(|it| (it, Bill::of_request(it, &tokens)));
         let Some((list, bill, total)) = priced.and_then(|(list, it)| Some((list, it, it.total()?))) else {
@@ -175,11 +212,12 @@ impl SessionFacts {
             costs.parts[BillPart::Other as usize] += total;
             return;
         }
-        let again = miss.map(|miss| {
+        let again = miss.map(|(miss, begins_turn)| {
             let place = [tokens.read, tokens.read.saturating_add(miss.tokens)];
             let part = Bill::of_part(list, &tokens, place).1;
-            (miss.cause, part.write + part.uncached)
+            let (cause, cost, is_of_agent) = (miss.cause, part.write + part.uncached, self.is_of_agent);
+            RequestMiss { cause, cost, is_of_agent, begins_turn }
         });
-        costs.add_request(&bill, again);
+        costs.add_request(&bill, again.as_ref());
     }
 }

@@ -12,8 +12,11 @@ use crate::page::{Card, Page, page_parts};
 use crate::prelude::*;
 use crate::session::{COMMAND, prediction_error_text};
 use crate::template;
+use ctxsim_base::grid::numbers::plain;
 use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_engine::measure::month::Basis;
+use ctxsim_timeline::import::behind_within_ms;
+use std::borrow::Cow;
 
 /// The most levers, causes, agents and models that are named.
 const LEVERS: usize = 8;
@@ -255,7 +258,8 @@ fn not_in_bill_sentence(screen: &FirstScreen) -> Option<String> {
     let without = (!parts.is_empty()).then(|| format!("Not in it: {}.", listed(&parts)));
     let plan = "The logs name a plan: a subscription is not billed by these prices.".to_owned();
     let plan = Some(plan).filter(|_| !bill.plans.is_empty());
-    without.into_iter().chain(plan).reduce(|without, plan| format!("{without} {plan}"))
+    let sentences = without.into_iter().chain(plan).chain(bill.price_notes.iter().cloned()).listed();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// Writes an exact amount.
@@ -296,16 +300,27 @@ fn month_bill_grid(screen: &FirstScreen) -> Grid {
 /// Says what other cache misses came of.
 fn other_cache_misses_sentence(screen: &FirstScreen) -> Option<String> {
     let all = &screen.month.other_misses;
-    let cause =
-        |it: &MonthMisses| format!("{} {}", cause_in_plain_words(it.cause), format_rough_usd(it.usd.usd()));
+    let cause = |it: &MonthMisses| {
+        let parts = [(it.sub_agents_usd, "by sub-agents"), (it.at_turns_usd, "where a turn began")];
+        let named = parts.into_iter().filter(|(usd, _)| usd.0 > 0).map(|(usd, whose)| {
+            if usd == it.usd {
+                format!("all {whose}")
+            } else {
+                format!("{} {whose}", format_rough_usd(usd.usd()))
+            }
+        });
+        let named = named.listed().join(", ");
+        let named = if named.is_empty() { named } else { format!(" ({named})") };
+        format!("{} {}{named}", cause_in_plain_words(it.cause), format_rough_usd(it.usd.usd()))
+    };
     let named = all.iter().take(CAUSES).filter(|it| it.usd > Cost::default()).map(cause).listed();
     let more = if all.len() > CAUSES { ", and less for the rest" } else { "" };
     (!named.is_empty()).then(|| format!("Other cache misses: {}{more}.", named.join(", ")))
 }
 
 /// Says a cause of cache misses in words that need no explanation.
-fn cause_in_plain_words(cause: MissCause) -> &'static str {
-    match cause {
+fn cause_in_plain_words(cause: MissCause) -> Cow<'static, str> {
+    let words = match cause {
         MissCause::Began => "sessions that began",
         MissCause::Paused => "pauses",
         MissCause::Compacted => "compacted or cleared histories",
@@ -319,9 +334,13 @@ fn cause_in_plain_words(cause: MissCause) -> &'static str {
         MissCause::System => "changes of the system prompt",
         MissCause::Messages => "changes of earlier messages",
         MissCause::Forgotten => "dropped early by the provider",
-        MissCause::Behind => "requests that came too soon after the one before",
+        MissCause::Behind => {
+            let seconds = plain(behind_within_ms() as f64 / 1e3);
+            return format!("requests within {seconds} s of the one before").into();
+        }
         MissCause::Untold => "no reason in the logs",
-    }
+    };
+    words.into()
 }
 
 /// Returns the levers, the largest saving first.

@@ -321,11 +321,21 @@ pub fn hit_share(model: &str) -> Option<HitShare> {
     Some(HitShare(Chance { value, interval, declared: value }))
 }
 
+/// Returns within how many milliseconds of another one a request starts, at the most, that may find what that one wrote not there yet.
+pub fn behind_within_ms() -> u64 {
+    let odds = HarnessRules::all().values().flat_map(|rules| &rules.odds);
+    odds.flat_map(|odds| &odds.behind).map(|row| row.started_within.0).max().unwrap_or(0)
+}
+
 impl HarnessRules {
     /// Returns what is known of a harness, if anything is.
     fn of(harness: &str) -> Option<&'static Self> {
+        Self::all().get(harness)
+    }
+
+    fn all() -> &'static IndexMap<String, Self> {
         static RULES: OnceLock<IndexMap<String, HarnessRules>> = OnceLock::new();
-        RULES.get_or_init(|| declared(TEXT)).get(harness)
+        RULES.get_or_init(|| declared(TEXT))
     }
 
     /// Returns the newest version of a harness that the rules describe, if a version is newer.
