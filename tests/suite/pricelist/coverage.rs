@@ -168,7 +168,13 @@ fn a_list_that_is_newer_changes_a_price_from_its_day_on_and_nothing_else() {
     let vendors = ["anthropic", "mistral"].map(str::to_owned).into();
     let profile_of = |id: &str| prices.profile_file_of(id).cloned();
 
-    let found = updates(std::slice::from_ref(&newer), "2026-12-01", &vendors, &profile_of);
+    let found = updates(
+        std::slice::from_ref(&newer),
+        "2026-12-01",
+        &vendors,
+        &|id| prices.profile_of(id).is_some(),
+        &profile_of,
+    );
     let (n_known, changed) = (found.n_known, found.changed);
     assert_eq!((n_known, changed.len()), (1, 1));
     // A model of a known vendor has a draft, which covers its builds and nothing newer.

@@ -202,8 +202,9 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
     let lists = read_price_lists(&args.paths, &inputs)?;
     let prices = ListPrices::read(catalog);
     let vendors = prices.profiles().filter_map(|it| Some(it.name.split_once('/')?.0.to_owned())).collect();
-    let ListUpdates { n_known, changed, new } =
-        updates(&lists, &args.as_of, &vendors, &|id| prices.profile_file_of(id).cloned());
+    let is_covered = |id: &str| prices.profile_of(id).is_some();
+    let ListUpdates { n_known, changed, new, n_new_uncached } =
+        updates(&lists, &args.as_of, &vendors, &is_covered, &|id| prices.profile_file_of(id).cloned());
     let mut text = String::new();
     for profile in &changed {
         let _ = writeln!(text, "{} ({})", profile.name, profile.list);
@@ -226,13 +227,11 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
     }
     let (changes, profiles) = (counted(changed.len(), "profile"), counted(n_known, "profile"));
     let _ = writeln!(text, "{changes} of {profiles} in these lists would change, in USD per million tokens.");
-    if !new.is_empty() {
-        let models = counted(new.len(), "model");
-        let _ = writeln!(
-            text,
-            "{models} of the same vendors have no profile; a draft says what the list leaves open."
-        );
-    }
+    let (models, more) = (counted(new.len(), "model"), thousands(n_new_uncached as u64));
+    let _ = writeln!(
+        text,
+        "{models} of the same vendors with a price for cached input have no profile, and {more} without one."
+    );
     let mut days = prices.profiles().map(|it| it.as_of.as_str()).listed();
     days.sort_unstable();
     if let [first, .., last] = days.as_slice() {

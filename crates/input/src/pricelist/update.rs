@@ -31,8 +31,10 @@ pub struct ListUpdates {
     pub n_known: usize,
     /// What they change in them.
     pub changed: Vec<PriceUpdate>,
-    /// Models that vendors of profiles sell and no profile covers, each with a draft of a profile.
+    /// Models that vendors of profiles sell with a price for cached input and no profile covers, each with a draft of a profile.
     pub new: Vec<PlacedProfile>,
+    /// How many more they sell that have no such price.
+    pub n_new_uncached: usize,
 }
 
 /// Compares lists with profiles; the first list that has a profile counts. Only the seller's own models are compared, by their usual prices. A
@@ -41,22 +43,27 @@ pub fn updates(
     lists: &[ListContents],
     as_of: &str,
     vendors: &BTreeSet<String>,
+    is_covered: &dyn Fn(&str) -> bool,
     profile_of: &dyn Fn(&str) -> Option<ProfileFile>,
 ) -> ListUpdates {
     let mut found: IndexMap<String, (&'static str, &ListEntry, ProfileFile)> = IndexMap::new();
     let mut new: IndexMap<String, PlacedProfile> = IndexMap::new();
+    let mut n_new_uncached = 0;
     for list in lists {
         let mut unknown = ListContents { list: list.list, source: list.source, ..ListContents::default() };
         for entry in &list.entries {
             let vendor = canonical(&entry.provider);
-            let Some(spec) = profile_of(&format!("{}/{}", entry.provider, entry.model)) else {
-                if vendors.contains(vendor) {
+            let id = format!("{}/{}", entry.provider, entry.model);
+            if vendors.contains(vendor) && !is_covered(&id) {
+                if entry.prices.iter().any(|price| price.cache_read.is_some()) {
                     let models =
                         vec![format!("{}{REVISION}", without_revisions(&entry.model.to_lowercase()))];
                     unknown.entries.push(ListEntry { models, ..entry.clone() });
+                } else {
+                    n_new_uncached += 1;
                 }
-                continue;
-            };
+            }
+            let Some(spec) = profile_of(&id) else { continue };
             if spec.name.split('/').next() != Some(vendor) {
                 continue;
             }
@@ -75,7 +82,7 @@ pub fn updates(
     new.sort_by(|_, one, _, other| one.name.cmp(&other.name));
     let n_known = found.len();
     let changed = found.into_values().filter_map(|(list, entry, spec)| update(list, entry, &spec, as_of));
-    ListUpdates { n_known, changed: changed.collect(), new: new.into_values().collect() }
+    ListUpdates { n_known, changed: changed.collect(), new: new.into_values().collect(), n_new_uncached }
 }
 
 fn update(list: &'static str, entry: &ListEntry, spec: &ProfileFile, as_of: &str) -> Option<PriceUpdate> {
