@@ -82,6 +82,25 @@ impl ListPrices {
         self.0.all.iter().map(|it| &*it.usual)
     }
 
+    /// Returns the models that recordings name and no profile covers, each with how many sessions it answered.
+    ///
+    /// # Errors
+    /// Every problem of the recordings.
+    pub fn models_without_profile(
+        &self,
+        catalog: &Catalog,
+        scenarios: Vec<String>,
+    ) -> Result<BTreeMap<String, usize>> {
+        let plan = Plan::new(catalog, &Comparison { scenarios, own_models: true, ..Comparison::default() })?;
+        let glances = plan.scenarios.iter().filter_map(|entry| entry.glance_at_sessions()).flatten();
+        let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
+        for model in glances.flat_map(|glance| glance.models).filter(|it| self.profile_of(&it.name).is_none())
+        {
+            *unknown.entry(model.name).or_default() += 1;
+        }
+        Ok(unknown)
+    }
+
     /// Returns what a session was billed by its log, at the prices of its own models; `None` if the log has no bill.
     pub fn bill_as_logged(&self, timeline: &Timeline) -> Option<BillAsLogged> {
         BillAsLogged::from_timeline(timeline, &|it| self.0.profile_for_model(it).ok())

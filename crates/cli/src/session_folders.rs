@@ -35,15 +35,23 @@ impl SessionFolder {
 /// Returns the sessions that are read where nobody names any, and a sentence that says which these are: those of the agents on this machine, or where
 /// there are none, and in CI, an example.
 pub(crate) fn usual_sessions(catalog: &Catalog) -> (Vec<String>, String) {
-    let is_ci = std::env::var_os("CI").is_some();
-    let mut paths = FOLDERS.iter().map(SessionFolder::path).listed();
-    paths.retain(|path| !is_ci && catalog.has_recordings(path));
+    let paths = own_sessions(catalog);
     if !paths.is_empty() {
         let read = format!("Read from {}; `ctxsim FOLDER` reads others.", listed(&paths));
         return (paths, read);
     }
     let agents = listed(&FOLDERS.iter().map(|it| it.agent.to_owned()).listed());
-    let reason = if is_ci { "`CI` is set" } else { &format!("there are none where {agents} keep theirs") };
+    let reason = if is_in_ci() { "`CI` is set" } else { &format!("there are none where {agents} keep theirs") };
     let example = format!("An example, a bundled session: {reason}. `ctxsim FOLDER` reads yours.");
     (vec![EXAMPLE.to_owned()], example)
+}
+
+/// Returns where the agents on this machine keep sessions, if they have any; none in CI.
+pub(crate) fn own_sessions(catalog: &Catalog) -> Vec<String> {
+    let paths = FOLDERS.iter().map(SessionFolder::path);
+    paths.filter(|path| !is_in_ci() && catalog.has_recordings(path)).listed()
+}
+
+fn is_in_ci() -> bool {
+    std::env::var_os("CI").is_some()
 }

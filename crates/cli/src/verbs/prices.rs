@@ -15,6 +15,7 @@ use ctxsim_input::{CacheRules, Profile};
 use ctxsim_report::grouped;
 use indexmap::map::Entry as Slot;
 
+use crate::session_folders::own_sessions;
 use crate::verbs::init::path_below_folder;
 
 /// Shown below the options.
@@ -36,7 +37,7 @@ pub(crate) enum PricesCommand {
     /// Import LiteLLM or models.dev price lists as profiles
     #[command(after_help = EXAMPLES)]
     Import(PriceImportArgs),
-    /// Show what newer lists change in the profiles, and the models that have none
+    /// Show what newer lists change in the profiles, and the models that have none, those of your own sessions too
     #[command(after_help = UPDATE_EXAMPLES)]
     Update(UpdatePricesArgs),
 }
@@ -218,6 +219,19 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
     }
     for draft in &new {
         let _ = writeln!(text, "{}: new, {}", draft.name, draft_prices(&draft.profile));
+    }
+    let own = own_sessions(catalog);
+    if !own.is_empty() {
+        for (model, n) in prices.models_without_profile(catalog, own)? {
+            let draft = new.iter().find(|it| it.profile.covers(&model.to_lowercase()).is_some());
+            let found = draft
+                .map_or_else(|| "none of these lists has it".to_owned(), |it| format!("see {}", it.name));
+            let _ = writeln!(
+                text,
+                "`{model}`: in {} of yours, without a profile; {found}",
+                counted(n, "session")
+            );
+        }
     }
     let day = calendar::parse_day(&args.as_of).unwrap_or_default();
     for profile in prices.profiles() {

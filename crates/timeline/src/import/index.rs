@@ -368,7 +368,7 @@ pub struct Glance {
     /// When its last request started, in milliseconds since 1970, if the recording says so.
     pub last_ms: Option<i64>,
     /// The models that answered, in the order in which they come.
-    models: Vec<RecordedModel>,
+    pub models: Vec<RecordedModel>,
 }
 
 impl Glance {
