@@ -41,7 +41,8 @@ pub(crate) fn usual_sessions(catalog: &Catalog) -> (Vec<String>, String) {
         return (paths, read);
     }
     let agents = listed(&FOLDERS.iter().map(|it| it.agent.to_owned()).listed());
-    let reason = if is_in_ci() { "`CI` is set" } else { &format!("there are none where {agents} keep theirs") };
+    let reason =
+        if is_in_ci() { "`CI` is set" } else { &format!("there are none where {agents} keep theirs") };
     let example = format!("An example, a bundled session: {reason}. `ctxsim FOLDER` reads yours.");
     (vec![EXAMPLE.to_owned()], example)
 }

@@ -1,6 +1,6 @@
 //! The rules of a profile.
 
-use super::calendar::{WEEK_MINUTES, instant, minute_of_day, parse_day};
+use super::calendar::{DAY_MS, WEEK_MINUTES, instant, minute_of_day, parse_day};
 use super::price::{Period, PriceList, PriceWindow, Prices, Rates, Tier, TierReach};
 use super::written::{PriceSpec, RecoveryPrice, ServicePrices};
 use super::{Assumptions, Family, ImageRule, Limits, Profile, ProfileFile, WaitModel, written};
@@ -167,17 +167,21 @@ pub(crate) fn prices(
 /// Replaces missing prices so that the check can go on.
 fn free() -> Period {
     let usual = PriceList { base: Rates::default(), tiers: Vec::new(), reach: TierReach::WholeRequest };
-    Period { from_ms: i64::MIN, usual, windows: Vec::new() }
+    Period { from_ms: i64::MIN, ended_ms: None, usual, windows: Vec::new() }
 }
 
 fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Period {
-    let from_ms = spec.from.as_deref().map_or(i64::MIN, |text| {
-        parse_day(text).unwrap_or_else(|| {
+    let mut day = |field: &str, text: &Option<String>| {
+        let text = text.as_deref()?;
+        let day = parse_day(text);
+        if day.is_none() {
             let message = format!("`{text}` is not a date (YYYY-MM-DD)");
-            problems.push_at(Code("date-format"), "from", message, "write it like \"2026-10-07\"");
-            i64::MIN
-        })
-    });
+            problems.push_at(Code("date-format"), field, message, "write it like \"2026-10-07\"");
+        }
+        day
+    };
+    let from_ms = day("from", &spec.from).unwrap_or(i64::MIN);
+    let ended_ms = day("until", &spec.until).map(|last| last + DAY_MS);
     let given = GivenRates {
         input: Some(spec.input),
         output: spec.output,
@@ -221,7 +225,7 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
             }
         });
     }
-    Period { from_ms, usual, windows }
+    Period { from_ms, ended_ms, usual, windows }
 }
 
 /// Also checks services that are not used.

@@ -22,6 +22,8 @@ pub struct Prices {
 pub struct Period {
     /// Milliseconds since 1970 from which they hold.
     pub from_ms: i64,
+    /// From when on they do not hold, where nobody has published what follows.
+    pub ended_ms: Option<i64>,
     /// The standard prices.
     pub usual: PriceList,
     /// Prices at certain hours; the last match wins.
@@ -77,16 +79,18 @@ pub struct PriceChange {
     /// Milliseconds since 1970 from which the new prices hold.
     pub from_ms: i64,
     before: Rates,
-    after: Rates,
+    /// `None` where nobody has published them.
+    after: Option<Rates>,
 }
 
 impl PriceChange {
     /// How long before a change it is told, in milliseconds: sixty days.
     pub const TOLD_MS: i64 = 60 * DAY_MS;
 
-    /// Returns whether it comes within sixty days after a time.
+    /// Returns whether it comes within sixty days after a time, or has come before it and nobody knows the new prices.
     pub fn is_soon_after(&self, ms: i64) -> bool {
-        (1..=Self::TOLD_MS).contains(&self.from_ms.saturating_sub(ms))
+        let left_ms = self.from_ms.saturating_sub(ms);
+        left_ms <= Self::TOLD_MS && (left_ms > 0 || self.after.is_none())
     }
 }
 
@@ -94,7 +98,8 @@ impl PriceChange {
 impl fmt::Display for PriceChange {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(to, "from {}", date_text(self.from_ms))?;
-        let (before, after) = (&self.before, &self.after);
+        let before = &self.before;
+        let Some(after) = &self.after else { return to.write_str(": not published, those before hold on") };
         let written = |rates: &Rates, class: usize| rates.cache_write.and_then(|classes| classes[class]);
         let rates = [
             ("input", Some(before.input), Some(after.input)),
@@ -166,9 +171,12 @@ impl Prices {
         let pair = |pair: &[&Period]| PriceChange {
             from_ms: pair[1].from_ms,
             before: pair[0].usual.base,
-            after: pair[1].usual.base,
+            after: Some(pair[1].usual.base),
         };
-        periods.windows(2).map(pair).collect()
+        let end = periods.last().and_then(|last| {
+            Some(PriceChange { from_ms: last.ended_ms?, before: last.usual.base, after: None })
+        });
+        periods.windows(2).map(pair).chain(end).collect()
     }
 
     /// Returns the standard rates of short prompts at the start of a timeline.

@@ -118,6 +118,8 @@ pub struct AssumptionsSpec {
 pub struct PriceSpec {
     /// The date from which these prices hold, `YYYY-MM-DD`. Default: always.
     pub from: Option<String>,
+    /// The last day on which they hold, `YYYY-MM-DD`, where a promotion ends and nobody has published what follows.
+    pub until: Option<String>,
     /// Input neither read from the cache nor written to it.
     pub input: Decimal,
     /// Output. Default: unknown.
