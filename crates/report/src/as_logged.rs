@@ -12,7 +12,7 @@ use ctxsim_engine::price::Costs;
 use ctxsim_input::profile::cache::Setting;
 use ctxsim_input::profile::calendar::DAY_MS;
 use ctxsim_input::profile::price::PriceList;
-use ctxsim_timeline::{EventKind, Usage};
+use ctxsim_timeline::{AsideBill, AsideKind, EventKind, Usage};
 use serde::Serializer;
 
 /// The policy that keeps everything, as the recorded harness did.
@@ -74,9 +74,11 @@ impl Serialize for BillAsLogged {
         // What is no part of it: sub-agents of which logs hold totals alone, and plans, under which dollars are list prices all the same.
         let estimated = self.beside.estimate_sub_agents();
         let estimated = estimated.map(|it| group! { "estimated": Value::serialised(&it) });
+        let summaries = self.beside.estimate_summaries();
+        let summaries = summaries.map(|it| group! { "unbilled_summaries": Value::serialised(&it) });
         let plans = self.beside.subscription_names();
         let plans = (!plans.is_empty()).then(|| group! { "plans": plans });
-        estimated.into_iter().chain(plans).fold(all, Value::and).serialize(to)
+        estimated.into_iter().chain(summaries).chain(plans).fold(all, Value::and).serialize(to)
     }
 }
 
@@ -85,8 +87,7 @@ impl Serialize for BillAsLogged {
 pub(super) enum MadeFor {
     /// A step, by its number.
     Step(usize),
-    Summary,
-    LeftBranch,
+    Aside(AsideKind),
 }
 
 /// A request that a log bills.
@@ -149,11 +150,11 @@ pub(super) fn for_each_logged_request<'l, 'p>(
             each(&LoggedRequest { model, at_ms, profile, usage, made_for: MadeFor::Step(nth) });
         }
     }
-    // Logs keep neither a model nor a time of these: they have the session's last model, and the prices when it began.
-    for (bills, made_for) in [(&recorded.summaries, MadeFor::Summary), (&recorded.aside, MadeFor::LeftBranch)]
-    {
-        let at_ms = timeline.began_ms;
-        bills.iter().for_each(|usage| each(&LoggedRequest { model, at_ms, profile, usage, made_for }));
+    for AsideBill { kind, usage, model: own, at_ms } in &recorded.aside {
+        let (model, profile) =
+            if own.is_empty() { (model, profile) } else { (own.as_str(), profile_of(own)) };
+        let at_ms = at_ms.or(timeline.began_ms);
+        each(&LoggedRequest { model, at_ms, profile, usage, made_for: MadeFor::Aside(*kind) });
     }
 }
 
@@ -188,8 +189,8 @@ impl BillAsLogged {
         *self.by_day.entry(request.day_since_1970()).or_default() += cost;
         match request.made_for {
             MadeFor::Step(_) => self.own_output += bill.output,
-            MadeFor::Summary => self.summaries += cost,
-            MadeFor::LeftBranch => {}
+            MadeFor::Aside(AsideKind::Summary) => self.summaries += cost,
+            MadeFor::Aside(_) => {}
         }
     }
 

@@ -4,9 +4,11 @@ use std::ops::AddAssign;
 
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::{listed_code, plain};
+use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_engine::measure::sub_agents::input_usd;
 use ctxsim_input::profile::calendar::{date_text, parse_day};
 use ctxsim_input::profile::price::PriceChange;
+use ctxsim_timeline::Recorded;
 
 /// The most changes of prices that are named.
 const CHANGES: usize = 3;
@@ -23,6 +25,8 @@ pub struct BillFootnotes {
     logged: BTreeSet<String>,
     /// What is known of others.
     totalled: Vec<Totalled>,
+    /// What requests may have cost that wrote summaries, and that no usage shows.
+    summaries: UnbilledCost,
     /// The profiles whose prices the bill has, by name.
     prices: BTreeMap<String, PricesUsed>,
 }
@@ -65,6 +69,18 @@ struct Totalled {
     usd: Option<[f64; 3]>,
 }
 
+/// What requests may have cost that no usage shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct UnbilledCost {
+    pub requests: u64,
+    /// What they may have cost, in US dollars.
+    pub usd: f64,
+    pub usd_low: f64,
+    pub usd_high: f64,
+    /// Of them, those whose model has no price; the dollars leave them out.
+    pub without_price: u64,
+}
+
 /// What sub-agents of which logs hold totals alone may have cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SubAgentCost {
@@ -99,7 +115,13 @@ impl BillFootnotes {
             plans: Some(recorded.plan.clone()).filter(|it| !it.is_empty()).into_iter().collect(),
             logged: own.map(|it| it.id.clone()).into_iter().collect(),
             totalled: totalled.listed(),
+            summaries: UnbilledCost::of_summaries(recorded, timeline.began_ms, profile_of, last_model),
         }
+    }
+
+    /// Estimates the requests that wrote summaries and that no usage shows; `None` if there are none.
+    pub fn estimate_summaries(&self) -> Option<UnbilledCost> {
+        Some(self.summaries).filter(|it| it.requests > 0)
     }
 
     /// Returns the plans that the logs name.
@@ -162,13 +184,19 @@ impl BillFootnotes {
             let n = counted(estimated.sub_agents as usize, "sub-agent");
             format!(" Not in it: {about}{n} of which the logs hold only totals.")
         });
+        let summaries = or_nothing(self.estimate_summaries(), |it| {
+            format!(" Not in it: {}.", it.describe(format_amount))
+        });
         let plan = " The logs name a plan, which is not billed at list prices.";
-        agents + if self.plans.is_empty() { "" } else { plan } + &self.price_note()
+        agents + &summaries + if self.plans.is_empty() { "" } else { plan } + &self.price_note()
     }
 
     /// Says it in sentences, with amounts as the bill has them.
     pub(super) fn describe(&self, format_amount: &dyn Fn(f64) -> String) -> String {
         let agents = or_nothing(self.estimate_sub_agents(), |it| it.describe(format_amount));
+        let summaries = or_nothing(self.estimate_summaries(), |it| {
+            format!(" Estimated, and not in it: {}.", it.describe(format_amount))
+        });
         let plans = text_if_any(self.plans.len(), |n| {
             let plans = listed_code(&self.plans.iter().map(|it| in_one_line(it).into_owned()).listed());
             let named = if n == 1 { "a plan" } else { "plans" };
@@ -176,12 +204,55 @@ impl BillFootnotes {
                 " The logs name {named} ({plans}): dollars are list prices, not what a subscription costs."
             )
         });
-        agents + &plans + &self.price_note()
+        agents + &summaries + &plans + &self.price_note()
     }
 
     /// Says the same of the prices, each sentence after a space.
     fn price_note(&self) -> String {
         self.price_sentences().into_iter().map(|sentence| format!(" {sentence}")).collect()
+    }
+}
+
+impl UnbilledCost {
+    fn of_summaries(
+        recorded: &Recorded,
+        began_ms: Option<i64>,
+        profile_of: ProfileOf<'_>,
+        last_model: &str,
+    ) -> Self {
+        let mut all = Self::default();
+        for request in &recorded.unbilled {
+            let model = if request.model.is_empty() { last_model } else { &request.model };
+            let at_ms = request.at_ms.or(began_ms);
+            let profile = profile_of(model);
+            let usd = profile.and_then(|it| {
+                Forecast::declared().summary_usd(request, recorded.format, it.prices.on_day_of(at_ms))
+            });
+            let without_price = u64::from(usd.is_none());
+            let [usd, usd_low, usd_high] = usd.unwrap_or_default();
+            all += Self { requests: 1, usd, usd_low, usd_high, without_price };
+        }
+        all
+    }
+
+    /// Says what they are, and what they may have cost.
+    pub(super) fn describe(&self, format_amount: &dyn Fn(f64) -> String) -> String {
+        let [usd, low, high] = [self.usd, self.usd_low, self.usd_high].map(format_amount);
+        let n = counted(self.requests as usize, "compaction request");
+        let without_price = text_if_any(self.without_price, |n| format!("; {n} without a price"));
+        let is_priced = self.requests > self.without_price;
+        let about = text_if(is_priced, || format!(" (about {usd}, {low} to {high}{without_price})"));
+        format!("{n} that no usage shows{about}")
+    }
+}
+
+impl AddAssign for UnbilledCost {
+    fn add_assign(&mut self, more: Self) {
+        self.requests += more.requests;
+        self.usd += more.usd;
+        self.usd_low += more.usd_low;
+        self.usd_high += more.usd_high;
+        self.without_price += more.without_price;
     }
 }
 
@@ -211,6 +282,7 @@ impl AddAssign<&Self> for BillFootnotes {
             used.newest_ms = used.newest_ms.max(more.newest_ms);
             used.is_without_times |= more.is_without_times;
         }
+        self.summaries += more.summaries;
     }
 }
 

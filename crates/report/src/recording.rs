@@ -6,7 +6,9 @@ use crate::bill_by::SessionBill;
 use crate::fixed::{SenderSession, SessionPartBills};
 use crate::prelude::*;
 use ctxsim_timeline::import::{Imported, Indexed, LossReason};
-use ctxsim_timeline::{EventKind, ItemIx, Kind, Usage};
+use ctxsim_timeline::{AsideBill, EventKind, ItemIx, Kind, UnbilledSummary, Usage};
+use serde::Serializer;
+use serde::ser::SerializeMap as _;
 use std::cmp::Reverse;
 /// The most lines that are printed unless more are asked for.
 const LINES_MAX: usize = 60;
@@ -35,19 +37,11 @@ pub struct SessionContents {
     pub requests: usize,
     /// Requests with recorded usage.
     pub billed_requests: usize,
-    /// Requests of the harness that wrote a summary of the history, where the recording has their bills; no other number
-    /// includes them.
-    pub summary_requests: usize,
-    /// Billed tokens of their prompts.
-    pub summary_prompt_tokens: Option<Tokens>,
-    /// Billed tokens that they wrote.
-    pub summary_output_tokens: Option<Tokens>,
-    /// Requests on branches that the user left, which were billed and are in no later prompt; no other number includes them.
-    pub left_requests: usize,
-    /// Billed tokens of their prompts.
-    pub left_prompt_tokens: Option<Tokens>,
-    /// Billed tokens that they wrote.
-    pub left_output_tokens: Option<Tokens>,
+    /// Requests that are billed and are no step, by what they were for; no other number includes them.
+    #[serde(flatten)]
+    pub aside: AsideRequests,
+    /// Requests that wrote summaries and that no usage shows; no number includes them.
+    pub unbilled_summaries: Vec<SummaryContents>,
     /// Items of all kinds.
     pub items: usize,
     /// How often the harness removed history; reasoning that a provider drops by itself is none.
@@ -159,12 +153,8 @@ impl SessionContents {
             billed_requests: billed.len(),
             requests_estimated: timeline.spine.steps.len().saturating_sub(billed.len()),
             usage_spread: recorded.is_spread,
-            summary_requests: recorded.summaries.len(),
-            summary_prompt_tokens: total(&recorded.summaries, |it| it.prompt),
-            summary_output_tokens: total(&recorded.summaries, |it| it.output),
-            left_requests: recorded.aside.len(),
-            left_prompt_tokens: total(&recorded.aside, |it| it.prompt),
-            left_output_tokens: total(&recorded.aside, |it| it.output),
+            aside: AsideRequests::new(&recorded.aside),
+            unbilled_summaries: recorded.unbilled.iter().map(SummaryContents::from).listed(),
             items: timeline.spine.items.len(),
             resets: resets.len(),
             prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
@@ -220,13 +210,15 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
         for (how, n) in [(spread, n_spread.sum::<usize>()), (estimated, n_estimated.sum())] {
             text += &text_if_any(n, |n| format!("\n{how}: {} requests\n", thousands(n as u64)));
         }
-        let summaries = file.sessions.iter().map(|session| {
-            (session.summary_requests, session.summary_prompt_tokens, session.summary_output_tokens)
-        });
-        text += &uncounted_requests_line("wrote a summary of the history", summaries);
-        let left = file.sessions.iter();
-        let left = left.map(|it| (it.left_requests, it.left_prompt_tokens, it.left_output_tokens));
-        text += &uncounted_requests_line("lie on branches that the user left", left);
+        for (nth, what) in ASIDE.into_iter().enumerate() {
+            let sums = file.sessions.iter().map(|it| it.aside.0[nth]);
+            let [n, input, output] = sums.fold([0; 3], |sum, it| [0, 1, 2].map(|part| sum[part] + it[part]));
+            let billed = format!("({} tokens in, {} out)", thousands(input), thousands(output));
+            text += &text_if_any(n, |n| {
+                format!("\nrequests that {what}, which no number above includes: {n} {billed}\n")
+            });
+        }
+        text += &unbilled_summaries_text(&file.sessions);
         text += &sub_agent_and_sharing_text(&file.sessions);
         let lost = file.left_out.iter();
         let lost =
@@ -236,20 +228,67 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
     text
 }
 
-/// How many requests stand apart from the others, and what they were billed: tokens in, and tokens out.
-type CountAndTokens = (usize, Option<Tokens>, Option<Tokens>);
+/// What requests did that are billed and are no step.
+const ASIDE: [&str; 4] = [
+    "wrote a summary of the history",
+    "lie on branches that the user left",
+    "went on inside others, with the provider's own tools",
+    "advised inside others",
+];
 
-/// Says how many requests of a kind stand apart from the others, and what they were billed, by session.
-fn uncounted_requests_line(what: &str, bills: impl Iterator<Item = CountAndTokens>) -> String {
-    let (mut n, mut input, mut output): (usize, Tokens, Tokens) = (0, 0, 0);
-    for (requests, prompts, answers) in bills {
-        n += requests;
-        input = input.saturating_add(prompts.unwrap_or(0));
-        output = output.saturating_add(answers.unwrap_or(0));
+/// Requests that are billed and are no step, by [`AsideKind`]: how many, and their tokens in and out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AsideRequests([[u64; 3]; 4]);
+
+impl AsideRequests {
+    fn new(bills: &[AsideBill]) -> Self {
+        let mut all = Self::default();
+        for AsideBill { kind, usage, .. } in bills {
+            let sums = &mut all.0[*kind as usize];
+            *sums = [sums[0] + 1, sums[1].saturating_add(usage.prompt), sums[2].saturating_add(usage.output)];
+        }
+        all
     }
-    let [input, output] = [input, output].map(thousands);
-    let billed = format!("({input} tokens in, {output} out)");
-    text_if_any(n, |n| format!("\nrequests that {what}, which no number above includes: {n} {billed}\n"))
+}
+
+impl Serialize for AsideRequests {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let names = ["summary", "left", "inner", "advisor"];
+        let mut map = to.serialize_map(None)?;
+        for (name, [n, input, output]) in names.into_iter().zip(self.0) {
+            let known = |tokens| (n > 0).then_some(tokens);
+            map.serialize_entry(&format!("{name}_requests"), &n)?;
+            map.serialize_entry(&format!("{name}_prompt_tokens"), &known(input))?;
+            map.serialize_entry(&format!("{name}_output_tokens"), &known(output))?;
+        }
+        map.end()
+    }
+}
+
+/// A compaction whose request no usage shows.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SummaryContents {
+    pub tokens_before: Tokens,
+    pub tokens_after: Tokens,
+    /// Whether the log states these sizes; if not, they are estimated.
+    pub stated: bool,
+}
+
+impl From<&UnbilledSummary> for SummaryContents {
+    fn from(it: &UnbilledSummary) -> Self {
+        Self { tokens_before: it.prompt, tokens_after: it.output, stated: it.is_stated }
+    }
+}
+
+/// Says which compactions left only their sizes.
+fn unbilled_summaries_text(sessions: &[SessionContents]) -> String {
+    let size = |it: &SummaryContents| {
+        let estimated = if it.stated { "" } else { ", estimated" };
+        format!("{} → {} tokens{estimated}", thousands(it.tokens_before), thousands(it.tokens_after))
+    };
+    let sizes = sessions.iter().flat_map(|it| &it.unbilled_summaries).map(size).listed();
+    let shown = first_few(sizes.iter().cloned(), LINES_SHOWN);
+    text_if_any(sizes.len(), |n| format!("\ncompactions whose request no usage shows: {n} ({shown})\n"))
 }
 
 /// Lists what is left out: how often, and what.

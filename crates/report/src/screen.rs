@@ -9,7 +9,7 @@ mod facts;
 mod waiting;
 mod words;
 
-use crate::beside_bill::{BillFootnotes, SubAgentCost};
+use crate::beside_bill::{BillFootnotes, SubAgentCost, UnbilledCost};
 use crate::lever::Lever;
 use crate::prelude::*;
 use crate::session::{BillCheck, sum_if_any};
@@ -99,6 +99,8 @@ pub struct ScreenBill {
     pub requests_without_price: BTreeMap<String, u64>,
     /// Sub-agents of which logs hold totals alone; they are in no amount.
     pub estimated: Option<SubAgentCost>,
+    /// Requests that wrote summaries and that no usage shows; they are in no amount.
+    pub unbilled_summaries: Option<UnbilledCost>,
     /// The plans that logs name: dollars are list prices all the same.
     pub plans: Vec<String>,
     /// What there is to know of the prices: how old they are, and which of them change soon.
@@ -347,6 +349,7 @@ impl ScreenBill {
             sub_agents: period(&|it| it.is_of_agent),
             requests_without_price,
             estimated: beside.estimate_sub_agents(),
+            unbilled_summaries: beside.estimate_summaries(),
             plans: beside.subscription_names(),
             price_notes: beside.price_sentences(),
         }

@@ -318,10 +318,10 @@ pub struct Recorded {
     pub summarised: Box<[StepIx]>,
     /// What the log tells of requests besides their messages, in order.
     pub occasions: Box<[(StepIx, Occasion)]>,
-    /// What the requests were billed that wrote these summaries, where the log says so.
-    pub summaries: Box<[Usage]>,
-    /// What requests were billed that no later prompt follows, and no step is: they lie on branches that the user left.
-    pub aside: Box<[Usage]>,
+    /// What the log bills beside the steps: requests that no later prompt follows.
+    pub aside: Box<[AsideBill]>,
+    /// The requests that wrote summaries and that no usage shows.
+    pub unbilled: Vec<UnbilledSummary>,
     /// Sub-agents of which the log holds totals alone: their requests are in no bill.
     pub agents: Box<[AgentTotals]>,
     /// The plan that the log names, such as that of a subscription; empty where it names none.
@@ -409,6 +409,53 @@ pub struct AgentTotals {
     /// Whether its last request wrote to the cache for an hour.
     #[serde(rename = "long", skip_serializing_if = "std::ops::Not::not")]
     pub is_long: bool,
+}
+
+/// A request that a log bills and that is no step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AsideBill {
+    pub kind: AsideKind,
+    pub usage: Usage,
+    /// Its model; empty where the log names none.
+    pub model: String,
+    /// When it was sent, in milliseconds since 1970, or else the request beside which it stands; `None` if the log tells no times.
+    pub at_ms: Option<i64>,
+}
+
+/// What a request was for that is no step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AsideKind {
+    /// It wrote a summary of the history.
+    Summary,
+    /// It lies on a branch that the user left.
+    #[default]
+    LeftBranch,
+    /// It went on inside another one, with the results of the provider's own tools.
+    Inner,
+    /// Another model advised inside another one.
+    Advisor,
+}
+
+impl AsideKind {
+    pub const ALL: [Self; 4] = [Self::Summary, Self::LeftBranch, Self::Inner, Self::Advisor];
+}
+
+/// A request that wrote a summary, and that no usage of its log shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnbilledSummary {
+    /// Tokens of the history that it read.
+    pub prompt: Tokens,
+    /// Tokens that it wrote, as far as the log shows them.
+    pub output: Tokens,
+    /// Whether the log states these sizes; if not, they are those of the requests beside it and of its text.
+    pub is_stated: bool,
+    /// Whether the request before it wrote to the cache for an hour.
+    pub is_long: bool,
+    /// The model of that request; empty where the log names none.
+    pub model: String,
+    /// When it was asked for, in milliseconds since 1970, and how long after that request ended.
+    pub at_ms: Option<i64>,
+    pub pause_ms: Option<i64>,
 }
 
 /// What the provider billed for one request, in tokens.

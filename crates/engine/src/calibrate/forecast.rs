@@ -3,7 +3,9 @@
 
 use crate::prelude::*;
 
-use ctxsim_input::End;
+use ctxsim_base::quantity::Rate;
+use ctxsim_input::{End, PriceList};
+use ctxsim_timeline::UnbilledSummary;
 
 /// The declared numbers, with their sources.
 const TEXT: &str = ctxsim_assumptions::COMPACTIONS;
@@ -24,8 +26,20 @@ pub struct Forecast {
     pub searched_only: f64,
     /// Tokens of what the first read of a hidden file brings.
     pub read_tokens: Effect,
+    /// By the format of a log, and for any other: what the requests read and write that write summaries.
+    summary_requests: IndexMap<String, SummaryRequest>,
     /// Hidden files by recency; the first matching class applies.
     hidden_files: Vec<FileClass>,
+}
+
+/// What a request reads and writes that writes a summary.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SummaryRequest {
+    /// The share of the history that it reads from the cache.
+    read: Effect,
+    /// Tokens that it writes for each that stands in the history's place.
+    output: Effect,
 }
 
 /// Hidden files of similar recency.
@@ -68,7 +82,33 @@ impl Chance {
 
 declared_once! { pub Forecast: TEXT }
 
+/// How long entries of each lifetime class live, in milliseconds.
+const LIVES_MS: [i64; 2] = [300_000, 3_600_000];
+
 impl Forecast {
+    /// Returns what a summary's request may have cost in US dollars that no usage shows: as declared, and the ends of the interval; `None`
+    /// without a price.
+    pub fn summary_usd(
+        &self,
+        request: &UnbilledSummary,
+        format: &str,
+        prices: &PriceList,
+    ) -> Option<[f64; 3]> {
+        let all = &self.summary_requests;
+        let SummaryRequest { read, output } = all.get(format).or_else(|| all.get("any"))?;
+        let class = usize::from(request.is_long);
+        let is_cold = request.pause_ms.is_some_and(|it| it > LIVES_MS[class]);
+        let rates = prices.of_prompt(request.prompt);
+        let [read_usd, write_usd] = [rates.read(), rates.write(class)?].map(Rate::usd);
+        let output_usd = request.output as f64 * rates.output?.usd();
+        let usd = |read: f64, written: f64| {
+            let read = if is_cold { 0.0 } else { read };
+            request.prompt as f64 * (read * read_usd + (1.0 - read) * write_usd) + written * output_usd
+        };
+        // What is not read costs more.
+        Some([usd(read.value, output.value), usd(read.high, output.low), usd(read.low, output.high)])
+    }
+
     /// Returns how probable a read is of a file that was last used so many requests before the first after the compaction.
     pub fn chance(&self, idle_requests: u32) -> Chance {
         let fits = |it: &&FileClass| it.used_within.is_none_or(|most| idle_requests <= most);

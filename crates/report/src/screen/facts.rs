@@ -9,6 +9,7 @@ use crate::prelude::*;
 use crate::session::BillCheck;
 use ctxsim_engine::measure::missed::{Miss, all_misses};
 use ctxsim_engine::measure::month::Calendar;
+use ctxsim_timeline::AsideKind;
 use ctxsim_timeline::import::may_be_billed;
 
 /// What a bill is paid for. Every picodollar of it is in one part.
@@ -24,7 +25,7 @@ pub enum BillPart {
     /// What was in the cache, and was not read for another reason.
     AfterOtherMisses,
     Answers,
-    /// Requests that wrote summaries, and those on branches that the user left.
+    /// Requests that wrote summaries, those on branches that the user left, and advisors.
     Other,
 }
 
@@ -40,7 +41,7 @@ impl BillPart {
             Self::AfterPauses => "sent again after a pause that outlasted the cache",
             Self::AfterOtherMisses => "sent again after other cache misses",
             Self::Answers => "answers, as far as the logs count them",
-            Self::Other => "compaction requests and abandoned branches",
+            Self::Other => "compaction requests, abandoned branches and advisors",
         }
     }
 }
@@ -208,7 +209,8 @@ impl SessionFacts {
             return;
         };
         let costs = self.by_day.entry(request.day_since_1970()).or_default();
-        if !matches!(request.made_for, MadeFor::Step(_)) {
+        // What goes on inside a request is sent as its own steps are.
+        if !matches!(request.made_for, MadeFor::Step(_) | MadeFor::Aside(AsideKind::Inner)) {
             costs.parts[BillPart::Other as usize] += total;
             return;
         }

@@ -8,6 +8,7 @@ use ctxsim_engine::ledger::RequestSums;
 use ctxsim_engine::measure::month::{Basis, Calendar};
 use ctxsim_engine::measure::waiting::Waited;
 use ctxsim_input::profile::WaitModel;
+use ctxsim_timeline::AsideKind;
 
 /// From here on, minutes are told as hours.
 const HOURS_FROM: f64 = 120.0;
@@ -54,7 +55,7 @@ impl<'l> WaitCounter<'l> {
             self.flush_requests();
             (self.model, self.day) = (request.model, day);
         }
-        let is_summary = request.made_for == MadeFor::Summary;
+        let is_summary = request.made_for == MadeFor::Aside(AsideKind::Summary);
         let sums = if is_summary { &mut self.summaries } else { &mut self.main };
         sums.n += 1;
         sums.tokens += tokens;

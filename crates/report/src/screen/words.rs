@@ -255,6 +255,7 @@ fn not_in_bill_sentence(screen: &FirstScreen) -> Option<String> {
         let [usd, low, high] = usd.map(format_rough_usd);
         format!("{n} of which the logs hold only totals (input about {usd}, {low} to {high})")
     }));
+    parts.extend(bill.unbilled_summaries.map(|it| it.describe(&format_rough_usd)));
     let without = (!parts.is_empty()).then(|| format!("Not in it: {}.", listed(&parts)));
     let plan = "The logs name a plan: a subscription is not billed by these prices.".to_owned();
     let plan = Some(plan).filter(|_| !bill.plans.is_empty());

@@ -8,7 +8,7 @@ use self::node::{ClaudeNode, ClaudeParts, SessionFacts};
 use self::record::ClaudeRecord;
 use super::index::Indexed;
 use crate::import::prelude::*;
-use crate::{Diagnosis, Occasion};
+use crate::{AsideBill, AsideKind, Diagnosis, Occasion};
 
 /// What the rules about harnesses call it.
 pub(super) const HARNESS: &str = "claude-code";
@@ -104,19 +104,32 @@ fn gather(nodes: &[ClaudeNode], path: &[usize], losses: &mut Losses) -> Transcri
 }
 
 /// Returns what the replies were billed of which no line is on the branch, once each.
-fn billed_aside(nodes: &[ClaudeNode], path: &[usize]) -> Vec<Usage> {
-    let of_reply = |node: &'_ ClaudeNode| match &node.said {
-        ClaudeParts::Reply { id, usage, .. } => Some((id.clone(), *usage)),
-        _ => None,
-    };
-    let on_path: IndexSet<String> = path.iter().filter_map(|it| Some(of_reply(&nodes[*it])?.0)).collect();
-    let mut bills: IndexMap<String, Usage> = IndexMap::new();
-    for (id, usage) in nodes.iter().filter_map(of_reply).filter(|it| !on_path.contains(&it.0)) {
-        let Some(usage) = usage else { continue };
-        let output = bills.get(&id).map_or(0, |it| it.output).max(usage.output);
-        bills.insert(id, Usage { output, ..usage });
+fn billed_aside(nodes: &[ClaudeNode], path: &[usize]) -> Vec<AsideBill> {
+    let on_path: IndexSet<&str> = path.iter().filter_map(|it| Some(reply(&nodes[*it])?.0)).collect();
+    let mut bills: IndexMap<&str, Vec<AsideBill>> = IndexMap::new();
+    for (node, (id, model, bill)) in nodes.iter().filter_map(|it| Some((it, reply(it)?))) {
+        let Some(usage) = bill.usage.filter(|_| !on_path.contains(id)) else { continue };
+        let output = bills.get(id).map_or(0, |it| it[0].usage.output).max(usage.output);
+        let own = AsideBill {
+            kind: AsideKind::LeftBranch,
+            usage: Usage { output, ..usage },
+            model: model.to_owned(),
+            at_ms: node.stamp.ms,
+        };
+        let summary = |usage: &Usage| AsideBill { kind: AsideKind::Summary, usage: *usage, ..own.clone() };
+        let inner = bill.inner.iter().map(|it| AsideBill { at_ms: own.at_ms, ..it.clone() });
+        let all = bill.summaries.iter().map(summary).chain(inner).collect::<Vec<_>>();
+        bills.insert(id, std::iter::once(own).chain(all).collect());
     }
-    bills.into_values().collect()
+    bills.into_values().flatten().collect()
+}
+
+/// Returns the name of a reply, its model and what was billed for it.
+fn reply(node: &ClaudeNode) -> Option<(&str, &str, &ReplyBill)> {
+    match &node.said {
+        ClaudeParts::Reply { id, model, bill, .. } => Some((id, model, bill)),
+        _ => None,
+    }
 }
 
 /// The tool whose calls expand a skill.
@@ -136,6 +149,8 @@ struct Replies<'n> {
     skills: IndexSet<&'n str>,
     /// Per reply: why the provider says that it did not read what it had cached.
     diagnoses: IndexMap<&'n str, Diagnosis>,
+    /// Per reply: what the summaries were billed that the provider wrote inside its request.
+    summaries: IndexMap<&'n str, Vec<Usage>>,
 }
 
 impl<'n> Replies<'n> {
@@ -149,7 +164,9 @@ impl<'n> Replies<'n> {
         }
         let mut names = IndexSet::new();
         for (node, is_on_path) in nodes.iter().zip(on_path) {
-            let ClaudeParts::Reply { id, parts, model, usage, diagnosis } = &node.said else { continue };
+            let ClaudeParts::Reply { id, parts, model, bill: billed, diagnosis } = &node.said else {
+                continue;
+            };
             let Some(reply_ix) = replies.by_id.get_index_of(id.as_str()) else {
                 losses.add(node.stamp.line, "reply lines on abandoned branches");
                 continue;
@@ -159,7 +176,10 @@ impl<'n> Replies<'n> {
                 continue;
             }
             let Some(exchange) = &mut replies.by_id[reply_ix] else { continue };
-            bill(exchange, node, usage.as_ref(), losses);
+            bill(exchange, node, billed);
+            if !billed.summaries.is_empty() {
+                replies.summaries.insert(id.as_str(), billed.summaries.clone());
+            }
             exchange.model.clone_from(model);
             exchange.version = node.version;
             replies.diagnoses.extend(diagnosis.map(|it| (id.as_str(), it)));
@@ -217,18 +237,15 @@ impl<'n> Replies<'n> {
 }
 
 /// Takes what a line says was billed: lines repeat it, and only the output grows.
-fn bill(exchange: &mut Exchange, node: &ClaudeNode, usage: Option<&Usage>, losses: &mut Losses) {
+fn bill(exchange: &mut Exchange, node: &ClaudeNode, billed: &ReplyBill) {
     exchange.response_ms = exchange.response_ms.or(node.stamp.ms);
     exchange.end_ms = exchange.end_ms.max(node.stamp.ms);
-    let Some(usage) = usage else { return };
-    if exchange.usage.is_some_and(|it| it.prompt != usage.prompt) {
-        losses.add(
-            node.stamp.line,
-            "reply lines whose usage contradicts an earlier line; the last one is used",
-        );
-    }
+    let Some(usage) = &billed.usage else { return };
     let output = exchange.usage.map_or(0, |it| it.output).max(usage.output);
     exchange.usage = Some(Usage { output, ..*usage });
+    if !billed.inner.is_empty() {
+        exchange.inner.clone_from(&billed.inner);
+    }
 }
 
 /// Returns the results in a record.
@@ -265,7 +282,7 @@ impl BranchWalk<'_, '_> {
         self.heed(&node.told);
         match &node.said {
             ClaudeParts::Nothing => {}
-            ClaudeParts::Reply { id, .. } => self.reply(id),
+            ClaudeParts::Reply { id, .. } => self.reply(node.stamp, id),
             ClaudeParts::User { parts, is_meta, is_summary } => {
                 self.results_before(node.stamp.line);
                 if *is_summary {
@@ -295,7 +312,10 @@ impl BranchWalk<'_, '_> {
         match told {
             SessionFacts::Nothing => {}
             SessionFacts::Cleared => self.assembler.compacted(usize::MAX, Remover::Cleared),
-            SessionFacts::AskedToCompact => self.is_asked = true,
+            SessionFacts::Compacted(is_asked, sizes) => {
+                self.is_asked = *is_asked;
+                self.assembler.sized(*sizes);
+            }
             SessionFacts::Resumed => self.assembler.happened(Occasion::Restart),
             SessionFacts::Recapped(at_ms) => self.assembler.recapped(*at_ms),
             SessionFacts::SkillCommand => self.assembler.happened(Occasion::Skill),
@@ -314,13 +334,18 @@ impl BranchWalk<'_, '_> {
     }
 
     /// Begins a request at the first line of its reply.
-    fn reply(&mut self, id: &str) {
+    fn reply(&mut self, stamp: Stamp, id: &str) {
         let Some((reply_ix, _, open)) = self.replies.by_id.get_full_mut(id) else { return };
-        let Some(exchange) = open.take() else { return };
+        let Some(mut exchange) = open.take() else { return };
         self.results_before(usize::MAX);
         self.late = self.aside.swap_remove(&reply_ix).unwrap_or_default();
         if let Some(diagnosis) = self.replies.diagnoses.get(id) {
             self.assembler.happened(Occasion::Diagnosed(*diagnosis));
+        }
+        for bill in self.replies.summaries.swap_remove(id).unwrap_or_default() {
+            let summary = exchange.reply.extract_if(.., |it| it.kind == Kind::Summary).collect();
+            self.assembler
+                .replaced(stamp, HistorySummary { bill: Some(bill), ..HistorySummary::new(summary) });
         }
         let finds_tools = !self.has_found_tools && exchange.reply.iter().any(|it| it.tool == TOOL_SEARCH);
         self.assembler.replied(exchange);

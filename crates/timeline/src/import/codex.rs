@@ -2,6 +2,7 @@
 
 use crate::FixedPart;
 use crate::import::prelude::*;
+use crate::import::transcript::SummarySizes;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "codex",
@@ -270,8 +271,12 @@ impl Rollout {
         let history = payload.replacement_history.unwrap_or_default();
         if history.is_empty() {
             let message = payload.message.unwrap_or_default();
+            // A summary in words was written by a request of this session, whose count comes before.
+            self.assembler.sized(SummarySizes { is_step: true, ..SummarySizes::default() });
             return self.assembler.replaced(stamp, HistorySummary::of(message));
         }
+        let is_step = payload.message.is_some_and(|it| it.measured.characters > 0);
+        self.assembler.sized(SummarySizes { is_step, at_ms: stamp.ms, ..SummarySizes::default() });
         let parts = history.iter().map(ItemRecord::to_history);
         self.assembler.replaced(stamp, HistorySummary::new(parts.collect()));
     }

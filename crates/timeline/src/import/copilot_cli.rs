@@ -77,7 +77,7 @@ struct CopilotWalk {
     /// By model, the last totals and how many requests they are of.
     totals: IndexMap<String, (Usage, u64)>,
     legs: Vec<Leg>,
-    messages: IndexSet<String>,
+    messages: IndexSet<(String, Option<i64>)>,
     tools_tokens: Tokens,
     ttl: Option<TtlClass>,
     is_written: bool,
@@ -158,7 +158,8 @@ impl CopilotWalk {
     }
 
     fn replied(&mut self, stamp: Stamp, agent: &str, data: CopilotData<'_>, losses: &mut Losses) {
-        if !data.message_id.0.is_empty() && !self.messages.insert(data.message_id.0.as_ref().to_owned()) {
+        let message = (data.message_id.0.as_ref().to_owned(), stamp.ms);
+        if !message.0.is_empty() && !self.messages.insert(message) {
             return losses.add(stamp.line, "messages that are recorded again, which count once");
         }
         let (session, lane) = self.lane(agent);

@@ -156,6 +156,9 @@ impl Chat {
             }
         };
         let key = if id.is_empty() { format!("#{}", self.messages.len()) } else { id };
+        // Another one of that name came at another time.
+        let is_other = self.messages.get(&key).is_some_and(|it| it.stamp.ms != stamp.ms);
+        let key = if is_other { format!("{key}#{}", self.messages.len()) } else { key };
         if self.messages.insert(key.clone(), GeminiMessage { stamp, said }).is_none() {
             self.acts.push(GeminiStep::Message(key));
         }

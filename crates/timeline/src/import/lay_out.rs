@@ -15,8 +15,8 @@ use super::undo::{CompactedSession, Undo, Undone};
 use crate::import::prelude::*;
 use crate::infer_needs::infer_needs;
 use crate::{
-    Compaction, FixedPart, FrontItem, ItemIx, NewItem, Recorded, RecordedMark, RecordedModel, Timeline,
-    TimelineBuilder,
+    AsideBill, AsideKind, Compaction, FixedPart, FrontItem, ItemIx, NewItem, Recorded, RecordedMark,
+    RecordedModel, Timeline, TimelineBuilder, UnbilledSummary,
 };
 
 /// How a session is laid out.
@@ -152,11 +152,46 @@ impl Transcript {
         // Some harnesses say the summary like a user, in front of what they attach again.
         let shown = if named > 0 { named } else { sizes.first().map_or(0, |it| it.1) };
         let tokens = self.exchanges[exchange].summarised.last().map_or(shown, |it| it.output);
-        builder.compaction(Compaction {
-            items: ix(n_turns + usize::from(nth > 0)),
-            instruction: assumed.spec.compaction_instruction_tokens.unwrap_or_default(),
-            output: assumed.spec.compaction_summary_tokens.filter(|_| tokens == 0).unwrap_or(tokens),
+        let output = assumed.spec.compaction_summary_tokens.filter(|_| tokens == 0).unwrap_or(tokens);
+        let instruction = assumed.spec.compaction_instruction_tokens.unwrap_or_default();
+        builder.compaction(Compaction { items: ix(n_turns + usize::from(nth > 0)), instruction, output });
+        let unbilled = self.unbilled_summary(exchange, output);
+        builder.timeline.recorded.iter_mut().for_each(|it| it.unbilled.extend(unbilled.clone()));
+    }
+
+    /// Returns the request that wrote the summary before an exchange, if no usage shows it and something tells its sizes.
+    fn unbilled_summary(&self, exchange: usize, written: Tokens) -> Option<UnbilledSummary> {
+        let Exchange { summarised, summary_sizes: sizes, .. } = &self.exchanges[exchange];
+        let before = &self.exchanges[exchange.checked_sub(1)?];
+        let sent = before.usage.map(|it| it.prompt + it.output);
+        let is_shown = !summarised.is_empty() || sizes.is_step || self.is_spread;
+        let prompt = sizes.before.or(sent).filter(|_| !is_shown)?;
+        Some(UnbilledSummary {
+            prompt,
+            output: sizes.after.unwrap_or(written),
+            is_stated: sizes.before.is_some(),
+            is_long: before.usage.is_some_and(|it| it.cache_write_long.is_some_and(|long| long > 0)),
+            model: self.model_of(before).to_owned(),
+            at_ms: sizes.at_ms.or(self.exchanges[exchange].at_ms),
+            pause_ms: sizes.at_ms.zip(before.end_ms).map(|(at_ms, end_ms)| at_ms.saturating_sub(end_ms)),
+        })
+    }
+
+    /// Returns what is billed beside the steps, each at the model and the time of what it stands beside.
+    fn billed_aside(&self) -> impl Iterator<Item = AsideBill> {
+        let of_exchanges = self.exchanges.iter().flat_map(|exchange| {
+            let summary =
+                |usage: &Usage| AsideBill { kind: AsideKind::Summary, usage: *usage, ..AsideBill::default() };
+            let all = exchange.summarised.iter().map(summary).chain(exchange.inner.iter().cloned());
+            all.map(|mut bill| {
+                if bill.model.is_empty() {
+                    self.model_of(exchange).clone_into(&mut bill.model);
+                }
+                bill.at_ms = bill.at_ms.or(exchange.at_ms);
+                bill
+            })
         });
+        of_exchanges.chain(self.aside.iter().cloned())
     }
 
     /// Notes where the harness compacted the history, from where on that is undone, and what stands before all messages.
@@ -183,8 +218,7 @@ impl Transcript {
         let exchanges = self.exchanges.iter().zip(0..);
         recorded.occasions =
             exchanges.flat_map(|(it, step)| it.occasions().map(move |told| (step, told))).collect();
-        recorded.summaries = self.exchanges.iter().flat_map(|it| it.summarised.iter().copied()).collect();
-        recorded.aside = self.aside.iter().copied().collect();
+        recorded.aside = self.billed_aside().collect();
         recorded.agents = self.agents.iter().cloned().collect();
         recorded.plan.clone_from(&self.plan);
         recorded.outcome.clone_from(&self.outcome);

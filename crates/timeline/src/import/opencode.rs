@@ -113,15 +113,15 @@ impl OpencodeExport {
 
     /// Puts the messages in order, each once.
     fn ordered(&mut self, losses: &mut Losses) {
-        let mut by_id: IndexMap<String, OpencodeMessage> = IndexMap::new();
+        let mut known: IndexMap<(String, Option<i64>), OpencodeMessage> = IndexMap::new();
         for (number, message) in std::mem::take(&mut self.messages).into_iter().enumerate() {
-            let key = if message.id.is_empty() { number.to_string() } else { message.id.clone() };
-            if let Some(before) = by_id.get(&key) {
+            // Ids of others may be redacted to one word.
+            let id = if message.id.is_empty() { number.to_string() } else { message.id.clone() };
+            if let Some(before) = known.insert((id, message.stamp.ms), message) {
                 losses.add(before.stamp.line, "messages that stand twice; the last one is used");
             }
-            by_id.insert(key, message);
         }
-        self.messages = by_id.into_values().collect();
+        self.messages = known.into_values().collect();
         let late = "messages after later ones; they are ordered by time";
         order_by_time(&mut self.messages, |it| (it.stamp.line, it.stamp.ms), late, losses);
     }

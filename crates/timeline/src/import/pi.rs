@@ -1,7 +1,9 @@
 //! pi sessions: JSON lines of messages, a tree since version 2, with the cost of each request.
 
 use super::tree::{TreeRecord, branch};
+use crate::AsideBill;
 use crate::import::prelude::*;
+use crate::import::transcript::SummarySizes;
 
 pub(super) const FORMAT: LogFormat = LogFormat {
     name: "pi",
@@ -43,7 +45,7 @@ enum PiParts {
     /// What the model answered, and whether breakpoints cached it.
     Reply(Box<Exchange>, bool),
     /// A summary in place of everything before an entry, which is named, or counted from the file's first.
-    Compaction { summary: Part, kept: String, kept_index: Option<u64> },
+    Compaction { summary: Part, kept: String, kept_index: Option<u64>, before: Option<Tokens> },
     /// Nothing; whether the next reply is a summary in the place of everything before it.
     Summarises(bool),
 }
@@ -59,6 +61,7 @@ fn entry(line: usize, record: PiRecord<'_>, losses: &mut Losses) -> Option<TreeR
             summary,
             kept: record.first_kept_entry_id.0.into_owned(),
             kept_index: record.first_kept_entry_index.and_then(Count::known),
+            before: record.tokens_before.and_then(Count::known).filter(|it| *it > 0),
         },
         "compaction_start" | "session_compact" => PiParts::Summarises(true),
         "compaction_end" => PiParts::Summarises(false),
@@ -212,7 +215,7 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
                 let response_ms = exchange.response_ms.or(stamp.ms);
                 assembler.replied(Exchange { response_ms, end_ms: stamp.ms, ..*exchange });
             }
-            PiParts::Compaction { summary, kept, kept_index } => {
+            PiParts::Compaction { summary, kept, kept_index, before } => {
                 // In the first version, places count from the header.
                 let place = kept_index.and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
                 let by_name = by_name.get(&kept).filter(|_| !kept.is_empty()).copied();
@@ -226,13 +229,19 @@ fn gather(entries: Vec<TreeRecord<PiParts>>, losses: &mut Losses) -> Transcript 
                 let summary =
                     HistorySummary { stays_from: or_unlimited(stays), ..HistorySummary::new(vec![summary]) };
                 assembler.replaced(stamp, summary);
+                assembler.sized(SummarySizes { before, at_ms: stamp.ms, ..SummarySizes::default() });
             }
         }
     }
     let mut transcript = assembler.finish(losses);
     transcript.has_breakpoints = has_breakpoints;
     let bill = |it: TreeRecord<PiParts>| match it.said {
-        PiParts::Reply(exchange, _) => exchange.usage,
+        PiParts::Reply(exchange, _) => Some(AsideBill {
+            usage: exchange.usage?,
+            model: exchange.model,
+            at_ms: exchange.at_ms.or(it.stamp.ms),
+            ..AsideBill::default()
+        }),
         _ => None,
     };
     transcript.aside = left.into_iter().filter_map(bill).collect();
@@ -267,6 +276,8 @@ struct PiRecord<'a> {
     first_kept_entry_id: Text<'a>,
     /// The same by its place in the file, in sessions of the first version.
     first_kept_entry_index: Option<Count>,
+    /// Of a compaction: the tokens of the prompt before it.
+    tokens_before: Option<Count>,
     /// Of a `custom_message`.
     content: MessageContent<'a>,
 }

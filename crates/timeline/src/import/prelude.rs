@@ -23,7 +23,7 @@ pub(super) use super::losses::{Losses, OrderWatch};
 pub(super) use super::transcript::{
     Assembler, Exchange, HistorySummary, Part, Remover, Transcript, named_apart,
 };
-pub(super) use super::usage::{BillReader, Shaped};
+pub(super) use super::usage::{BillReader, ReplyBill, Shaped, billed_apart};
 pub(super) use super::values::{
     CallRecord, Count, Flag, Members, MessageBlock, MessageContent, Stamp, Text, dollars, milliseconds,
 };

@@ -84,6 +84,10 @@ pub(super) fn write(
                 *model = redaction.model(model, public_name);
             }
         }
+        let inner = transcript.exchanges.iter_mut().flat_map(|it| &mut it.inner);
+        for bill in transcript.aside.iter_mut().chain(inner).filter(|it| !it.model.is_empty()) {
+            bill.model = redaction.model(&bill.model, public_name);
+        }
         redaction.write(&transcript);
     }
     redaction.text

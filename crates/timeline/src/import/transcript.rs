@@ -2,7 +2,7 @@
 
 use super::image::LoggedImage;
 use crate::import::prelude::*;
-use crate::{AgentTotals, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
+use crate::{AgentTotals, AsideBill, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
 
 /// A recording: its requests, in order.
 #[derive(Clone, Debug, Default)]
@@ -13,8 +13,8 @@ pub(super) struct Transcript {
     pub(super) fronts: Vec<Vec<Part>>,
     /// The requests; never one without a part in its reply.
     pub(super) exchanges: Vec<Exchange>,
-    /// What requests were billed that no later prompt follows: the user went back, and they lie on a branch that was left.
-    pub(super) aside: Vec<Usage>,
+    /// What requests were billed that no later prompt follows, and that stand beside none of the others.
+    pub(super) aside: Vec<AsideBill>,
     /// Sub-agents of which the log holds totals alone.
     pub(super) agents: Vec<AgentTotals>,
     /// The plan that the log names; empty where it names none.
@@ -75,6 +75,10 @@ pub(super) struct Exchange {
     pub(super) compacts: Option<LoggedCompaction>,
     /// What the requests were billed that wrote the summary, if the log says so.
     pub(super) summarised: Vec<Usage>,
+    /// What the log says of the sizes of that history and its summary.
+    pub(super) summary_sizes: SummarySizes,
+    /// What ran inside it, or beside it.
+    pub(super) inner: Vec<AsideBill>,
     /// The results, by their places among the parts of the transcript, that the harness cleared before this request.
     pub(super) cleared: Vec<usize>,
     /// The first of the parts, by its place in the transcript, that the user's going back took out before this request.
@@ -156,6 +160,19 @@ pub(super) struct LoggedCompaction {
     pub(super) stays_from: usize,
     /// Who wanted it.
     pub(super) cause: Remover,
+}
+
+/// What a log says of a compaction beside the summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct SummarySizes {
+    /// Tokens of the history before, and of what stands in its place.
+    pub(super) before: Option<Tokens>,
+    pub(super) after: Option<Tokens>,
+    /// When the summary was asked for, in milliseconds since 1970.
+    pub(super) at_ms: Option<i64>,
+    /// Whether the request that wrote it stands in the log as one of the agent's own.
+    pub(super) is_step: bool,
 }
 
 /// Who wanted history to go.
@@ -377,6 +394,7 @@ struct Pending {
     at_ms: Option<i64>,
     compacts: Option<LoggedCompaction>,
     summarised: Vec<Usage>,
+    summary_sizes: SummarySizes,
     /// How many of the parts came before that.
     n_before: usize,
     cleared: Vec<usize>,
@@ -453,6 +471,11 @@ impl Assembler {
     pub(super) fn summarised(&mut self, line: usize, bill: Usage) {
         self.pending.line = line;
         self.pending.summarised.push(bill);
+    }
+
+    /// Records what the log says of the sizes of a compaction that comes, or came.
+    pub(super) fn sized(&mut self, sizes: SummarySizes) {
+        self.pending.summary_sizes = sizes;
     }
 
     /// Puts something in the place of the history.
@@ -556,6 +579,7 @@ impl Assembler {
             end_ms: exchange.end_ms.max(exchange.response_ms),
             compacts: pending.compacts,
             summarised: pending.summarised,
+            summary_sizes: pending.summary_sizes,
             cleared: pending.cleared,
             rewound_to: pending.rewound_to,
             before: pending.before,

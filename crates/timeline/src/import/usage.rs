@@ -7,6 +7,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::content::{ignores_the_rest, skip_list};
 use crate::import::prelude::*;
+use crate::{AsideBill, AsideKind};
 
 /// The most tokens of one request that are believed: a hundred times the largest window of any model.
 pub(super) const TOKENS_MAX: Tokens = 100_000_000;
@@ -95,16 +96,6 @@ impl<'l> BillReader<'l> {
         self.required(field, self.number(field))
     }
 
-    /// Returns the numbers' record, or a default one without a bill.
-    pub(super) fn record<T: Default>(&mut self, shaped: Shaped<T>) -> T {
-        match shaped {
-            Shaped::Object(record) => return record,
-            Shaped::Absent => self.is_complete = false,
-            Shaped::Other => self.refuse("", NO_OBJECT),
-        }
-        T::default()
-    }
-
     /// Returns a count that is 0 where it is missing.
     pub(super) fn count(&mut self, field: &str, count: Count) -> Tokens {
         match count.0 {
@@ -150,6 +141,93 @@ impl<'l> BillReader<'l> {
         Some(usage).filter(|it| self.is_complete && it.prompt > 0)
     }
 }
+
+/// What a reply was billed: its own request, the summaries that were written inside it, and what else ran there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReplyBill {
+    pub(super) usage: Option<Usage>,
+    pub(super) summaries: Vec<Usage>,
+    pub(super) inner: Vec<AsideBill>,
+}
+
+/// Reads the numbers of Anthropic's interface, whose input is without what was read and written.
+pub(super) fn billed_apart(mut bill: BillReader<'_>) -> Option<Usage> {
+    let uncached = bill.needed("input_tokens");
+    let cache_read = bill.tokens("cache_read_input_tokens");
+    let cache_write = bill.tokens("cache_creation_input_tokens");
+    let output = bill.needed("output_tokens");
+    let long = "cache_creation.ephemeral_1h_input_tokens";
+    let long = bill.number(long).map(|it| bill.count(long, it));
+    let cache_write_long = long.filter(|it| *it <= cache_write);
+    let prompt = uncached + cache_read + cache_write;
+    bill.finish(Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output })
+}
+
+impl ReplyBill {
+    /// Divides a bill by what its `iterations` say: one entry for each time that the provider had a model write. The numbers beside the list leave out
+    /// compactions and advisors, and hold the first or all of the others; those of some gateways hold everything.
+    pub(super) fn new(
+        line: usize,
+        within: &'static str,
+        record: &Value,
+        total: Option<Usage>,
+        losses: &mut Losses,
+    ) -> Self {
+        let entries = list(&record["iterations"]);
+        if matches!(entries, [] | [_]) && entries.iter().all(|it| it["type"] == "message") {
+            return Self { usage: total, ..Self::default() };
+        }
+        let mut bill = Self::default();
+        let mut own: Vec<AsideBill> = Vec::new();
+        // The last attempt's own request is the first one after the history was compacted last.
+        let mut n_before = 0;
+        for entry in entries {
+            let Some(usage) = billed_apart(BillReader::of(line, within, entry, losses)) else { continue };
+            let model = entry["model"].as_str().unwrap_or_default().to_owned();
+            let inner = AsideBill { kind: AsideKind::Inner, usage, model, at_ms: None };
+            match entry["type"].as_str().unwrap_or_default() {
+                "message" => own.push(inner),
+                "fallback_message" => {
+                    let n = own.extract_if(.., |it| it.model != inner.model).count();
+                    (0..n).for_each(|_| losses.add(line, DECLINED));
+                    own.push(inner);
+                }
+                "compaction" => {
+                    bill.summaries.push(usage);
+                    n_before = own.len();
+                }
+                "advisor_message" => bill.inner.push(AsideBill { kind: AsideKind::Advisor, ..inner }),
+                other => losses.add(
+                    line,
+                    format!("iterations of the unknown type `{other}` in usage, which are in no bill"),
+                ),
+            }
+        }
+        let sum = |all: &[AsideBill], part: fn(&Usage) -> Tokens| all.iter().map(|it| part(&it.usage)).sum();
+        let [prompt, output]: [Tokens; 2] = [sum(&own, |it| it.prompt), sum(&own, |it| it.output)];
+        let summarised: Tokens = bill.summaries.iter().map(|it| it.prompt).sum();
+        let is_partial = total.is_some_and(|it| it.prompt > prompt + summarised);
+        if own.is_empty() || is_partial {
+            // A pause after a compaction has no other request.
+            bill.usage = total.or_else(|| bill.summaries.pop());
+            return bill;
+        }
+        let place = if n_before < own.len() { n_before } else { 0 };
+        let mut first = own.remove(place).usage;
+        // While a reply is streamed, its own numbers may be ahead of those of its list.
+        first.output = total.filter(|it| it.prompt <= prompt).map_or(output, |it| it.output.max(output));
+        if own.is_empty() && total.is_some_and(|it| it.prompt == first.prompt) {
+            first.cache_write_long = total.and_then(|it| it.cache_write_long).or(first.cache_write_long);
+        }
+        bill.usage = Some(first);
+        bill.inner
+            .extend(own.into_iter().map(|it| AsideBill { usage: Usage { output: 0, ..it.usage }, ..it }));
+        bill
+    }
+}
+
+/// What attempts are called of which no public document says whether they are billed.
+const DECLINED: &str = "attempts of models that declined before another one answered, which are in no bill";
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shaped<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,8 +1,9 @@
 //! Records as nodes of the session's tree: which part of each is part of a prompt.
 
 use super::lane_name;
-use super::record::{AGENT_TOTALS, ClaudeRecord, ClaudeUsage};
+use super::record::{AGENT_TOTALS, ClaudeRecord};
 use crate::import::prelude::*;
+use crate::import::transcript::SummarySizes;
 use crate::import::usage::SESSION_TOKENS_MAX;
 use crate::{AgentTotals, Diagnosis, InjectedText};
 
@@ -30,8 +31,8 @@ pub(super) enum SessionFacts {
     Nothing,
     /// The harness cleared the history, and began again.
     Cleared,
-    /// The user asked for the history to be compacted.
-    AskedToCompact,
+    /// The history was compacted: whether the user asked for it, and its sizes.
+    Compacted(bool, SummarySizes),
     /// The session was left and taken up again.
     Resumed,
     /// The harness cleared the results of these calls.
@@ -68,8 +69,8 @@ pub(super) enum ClaudeParts {
         parts: Vec<Part>,
         /// The model that wrote it.
         model: String,
-        /// What the provider billed for the whole reply, if that can be believed.
-        usage: Option<Usage>,
+        /// What the provider billed for the whole reply, as far as that can be believed.
+        bill: ReplyBill,
         /// Why it says that it did not read what it had cached.
         diagnosis: Option<Diagnosis>,
     },
@@ -88,6 +89,8 @@ pub(super) struct ClaudeLane {
     told: IndexSet<String>,
     /// Whether `progress` records tell of it.
     has_progress: bool,
+    /// By the name of replies: the prompt of the last one, and how many others of that name came before.
+    replies: IndexMap<String, (Tokens, usize)>,
 }
 
 /// Reads the records of a session, lane by lane; two objects on one line are two records. The lane without a name is the agent's
@@ -104,10 +107,11 @@ pub(super) fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> (ClaudeLane
             let last = has_progress.then(|| record.last_of_agent()).flatten();
             let lane = lane_of(&mut lanes, &record);
             lane.take(node(line.number, record, losses));
-            if let Some(record) = last
-                && let Some(lane) = lanes.get_mut(&lane_name(&record.agent_id.0))
-            {
-                lane.take_last(node(line.number, record, losses));
+            if let Some(record) = last {
+                let of_session = lanes.get("").map_or_else(String::new, ClaudeLane::last_model);
+                if let Some(lane) = lanes.get_mut(&lane_name(&record.agent_id.0)) {
+                    lane.take_last(node(line.number, record, losses), &of_session);
+                }
             }
             if let Some(record) = of_agent {
                 has_progress = true;
@@ -148,7 +152,21 @@ impl ClaudeLane {
         if self.of_agent.is_some() {
             self.told.extend(node.iter().map(|it| it.uuid.clone()));
         }
-        self.nodes.extend(node);
+        node.into_iter().for_each(|it| self.push(it));
+    }
+
+    /// Appends a node. Lines of a reply share its name and its prompt: where names were made alike, as in redacted logs, the prompt tells replies apart.
+    fn push(&mut self, mut node: ClaudeNode) {
+        if let ClaudeParts::Reply { id, bill: ReplyBill { usage, summaries, inner }, .. } = &mut node.said {
+            let (prompt, n_before) = self.replies.entry(id.clone()).or_default();
+            let own = usage.map(|it| it.prompt).filter(|_| summaries.is_empty() && inner.is_empty());
+            *n_before += usize::from(*prompt > 0 && own.is_some_and(|it| it != *prompt));
+            *prompt = own.unwrap_or(*prompt);
+            if *n_before > 0 {
+                *id += &format!("/{n_before}");
+            }
+        }
+        self.nodes.push(node);
     }
 
     /// Takes what a `progress` record holds: such records name no parents, and follow one another.
@@ -161,15 +179,21 @@ impl ClaudeLane {
         self.follow(node);
     }
 
-    /// Takes the last reply of a sub-agent, if only progress tells of the others and not of this one.
-    fn take_last(&mut self, node: Option<ClaudeNode>) {
-        let Some(node) = node.filter(|_| self.has_progress) else { return };
+    /// Takes the last reply of a sub-agent, if only progress tells of the others and not of this one. Its model is that of the others, the one
+    /// that the call names, or that of the session.
+    fn take_last(&mut self, node: Option<ClaudeNode>, of_session: &str) {
+        let Some(mut node) = node.filter(|_| self.has_progress) else { return };
         let Some(usage) = usage_of(&node) else { return };
         let parts = |it: &Usage| (it.prompt, it.cache_read, it.cache_write);
         let mut others = self.nodes.iter().filter_map(usage_of);
-        if others.all(|it| parts(&it) != parts(&usage)) {
-            self.follow(node);
+        if others.any(|it| parts(&it) == parts(&usage)) {
+            return;
         }
+        let own = self.last_model();
+        if let ClaudeParts::Reply { model, .. } = &mut node.said {
+            *model = first_named([&own, model, of_session]);
+        }
+        self.follow(node);
     }
 
     /// Appends a node that names no parent, and is answered by the model that answered before.
@@ -179,19 +203,29 @@ impl ClaudeLane {
         if let ClaudeParts::Reply { model, .. } = &mut node.said
             && model.is_empty()
         {
-            let mut models = self.nodes.iter().rev().filter_map(|it| match &it.said {
-                ClaudeParts::Reply { model, .. } => Some(model.clone()),
-                _ => None,
-            });
-            *model = models.find(|it| !it.is_empty()).unwrap_or_default();
+            *model = self.last_model();
         }
-        self.nodes.push(node);
+        self.push(node);
     }
+
+    /// Returns the model that answered last; empty if none is named.
+    fn last_model(&self) -> String {
+        let mut models = self.nodes.iter().rev().filter_map(|it| match &it.said {
+            ClaudeParts::Reply { model, .. } => Some(model.clone()),
+            _ => None,
+        });
+        models.find(|it| !it.is_empty()).unwrap_or_default()
+    }
+}
+
+/// Returns the first name that says anything.
+pub(super) fn first_named(names: [&str; 3]) -> String {
+    names.into_iter().find(|it| !it.is_empty()).unwrap_or_default().to_owned()
 }
 
 /// Returns what a node's reply was billed.
 fn usage_of(node: &ClaudeNode) -> Option<Usage> {
-    if let ClaudeParts::Reply { usage, .. } = &node.said { *usage } else { None }
+    if let ClaudeParts::Reply { bill, .. } = &node.said { bill.usage } else { None }
 }
 
 fn is_reply(node: &ClaudeNode) -> bool {
@@ -208,7 +242,7 @@ fn node(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> Option<Cl
     let stamp = Stamp::noted(line, &record.timestamp.0, losses);
     let uuid = record.uuid.0.clone().into_owned();
     let version = Version::parse(&record.version.0);
-    let told = noted(&record, stamp.ms).unwrap_or_else(|| told(&record));
+    let told = noted(&record, stamp.ms).unwrap_or_else(|| told(&record, stamp.ms));
     let said = said(line, record, losses);
     let told = command(&said).unwrap_or(told);
     let is_link = !matches!(said, ClaudeParts::Nothing) || !uuid.is_empty();
@@ -241,7 +275,7 @@ fn noted(record: &ClaudeRecord<'_>, at_ms: Option<i64>) -> Option<SessionFacts> 
 }
 
 /// Returns what a record says about the session.
-fn told(record: &ClaudeRecord<'_>) -> SessionFacts {
+fn told(record: &ClaudeRecord<'_>, at_ms: Option<i64>) -> SessionFacts {
     let follows = &record.source_tool_use_id.0;
     if !follows.is_empty() {
         return SessionFacts::Follows(follows.clone().into_owned());
@@ -256,8 +290,8 @@ fn told(record: &ClaudeRecord<'_>) -> SessionFacts {
     if let Some((what, characters)) = record.injects() {
         return SessionFacts::Injected(what, characters);
     }
-    if record.is_asked_to_compact() {
-        return SessionFacts::AskedToCompact;
+    if let Some((is_asked, sizes)) = record.compacts(at_ms) {
+        return SessionFacts::Compacted(is_asked, sizes);
     }
     let cleared = record.cleared();
     if cleared.is_empty() { SessionFacts::Nothing } else { SessionFacts::ClearedResults(cleared) }
@@ -278,7 +312,7 @@ fn command(said: &ClaudeParts) -> Option<SessionFacts> {
 /// Says what a record adds to a prompt.
 fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudeParts {
     let kind = record.kind.0.as_ref();
-    if record.is_read_as_agents {
+    if record.is_read_as_agents || record.compacts(None).is_some() {
         return ClaudeParts::Nothing;
     }
     let Some(message) = record.message.filter(|_| matches!(kind, "user" | "assistant")) else {
@@ -301,15 +335,15 @@ fn said(line: usize, record: ClaudeRecord<'_>, losses: &mut Losses) -> ClaudePar
         return ClaudeParts::Nothing;
     }
     let diagnosis = message.diagnosis();
-    let Text(id) = [message.id, record.request_id, record.uuid]
-        .into_iter()
-        .find(|it| !it.0.is_empty())
-        .unwrap_or_default();
-    let id = if id.is_empty() { format!("line {line}") } else { id.into_owned() };
-    let usage = usage(line, message.usage, losses);
+    let id = match [&*message.id.0, &*record.request_id.0, &*record.uuid.0] {
+        ["", "", ""] => format!("line {line}"),
+        ["", "", uuid] => uuid.to_owned(),
+        [id, request, _] => format!("{id} {request}"),
+    };
+    let bill = bill(line, message.usage, losses);
     let model = message.model.0.into_owned();
     let parts = message.content.into_parts(Kind::Assistant, |it| part(line, it, Kind::Assistant, losses));
-    ClaudeParts::Reply { id, parts, model, usage, diagnosis }
+    ClaudeParts::Reply { id, parts, model, bill, diagnosis }
 }
 
 /// Makes a part of a block.
@@ -318,6 +352,7 @@ fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Loss
     let found = match block.kind.0.as_ref() {
         "text" => Part::of(text_kind, block.text.unwrap_or_default()),
         "image" | "document" if is_user => Part::of(text_kind, block.to_content()),
+        "compaction" if !is_user => Part::of(Kind::Summary, block.content.to_content()),
         "thinking" | "redacted_thinking" if !is_user => Part::of(Kind::Reasoning, block.into_thought()),
         "tool_use" if !is_user => Part::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0),
         "tool_result" if is_user => Part::result(&block.tool_use_id.0, "", block.content.to_content()),
@@ -330,19 +365,14 @@ fn part(line: usize, block: MessageBlock<'_>, text_kind: Kind, losses: &mut Loss
     Some(found)
 }
 
-/// Reads what the provider billed, or nothing if it billed nothing.
-pub(super) fn usage(line: usize, record: Shaped<ClaudeUsage>, losses: &mut Losses) -> Option<Usage> {
-    let mut bill = BillReader::new(line, "message.usage", losses);
-    let record = bill.record(record);
-    let uncached = bill.required("input_tokens", record.input_tokens);
-    let cache_read = bill.count("cache_read_input_tokens", record.cache_read_input_tokens);
-    let cache_write = bill.count("cache_creation_input_tokens", record.cache_creation_input_tokens);
-    let output = bill.required("output_tokens", record.output_tokens);
-    let long = record.cache_creation.object().and_then(|it| it.ephemeral_1h_input_tokens);
-    let long = long.map(|it| bill.count("cache_creation.ephemeral_1h_input_tokens", it));
-    let cache_write_long = long.filter(|it| *it <= cache_write);
-    let prompt = uncached + cache_read + cache_write;
-    bill.finish(Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output })
+/// Where lines hold what was billed, and what of it ran apart.
+const BILL: [&str; 2] = ["message.usage", "message.usage.iterations"];
+
+/// Reads what the provider billed.
+pub(super) fn bill(line: usize, record: Option<&RawValue>, losses: &mut Losses) -> ReplyBill {
+    let record: Value = record.and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_default();
+    let total = billed_apart(BillReader::of(line, BILL[0], &record, losses));
+    ReplyBill::new(line, BILL[1], &record, total, losses)
 }
 
 /// What the model of a sub-agent is called where a call gives it back.

@@ -2,6 +2,7 @@
 
 use crate::import::losses::NOT_RECORDS;
 use crate::import::prelude::*;
+use crate::import::transcript::SummarySizes;
 use crate::{Diagnosis, InjectedText};
 
 /// A record, whose messages are read or only found.
@@ -55,7 +56,8 @@ pub(super) struct ClaudeRecord<'a, C = MessageContent<'a>> {
     pub(super) tool_use_result: Option<&'a RawValue>,
     /// Of an `attachment` record.
     pub(super) attachment: Option<&'a RawValue>,
-    /// Of a `system` record about compacted history.
+    /// Of a `system` record about compacted history; what a command prints names it otherwise.
+    #[serde(alias = "compact_metadata")]
     compact_metadata: Option<&'a RawValue>,
     /// Of a `system` record about cleared results.
     microcompact_metadata: Option<&'a RawValue>,
@@ -114,10 +116,12 @@ impl<'a, C: Default + serde::Deserialize<'a>> ClaudeRecord<'a, C> {
         let agent_id = result.text("agentId");
         let message = ClaudeMessage::<'a, C> {
             content: result.get("content").unwrap_or_default(),
-            usage: result.get("usage").unwrap_or_default(),
+            usage: result.raw("usage"),
+            // A model is named where the log holds no other request of the sub-agent.
+            model: Text(result.text("resolvedModel")),
             ..ClaudeMessage::default()
         };
-        let is_known = !agent_id.is_empty() && matches!(message.usage, Shaped::Object(_));
+        let is_known = !agent_id.is_empty() && message.usage.is_some_and(|it| it.get().starts_with('{'));
         is_known.then(|| Self {
             kind: Text("assistant".into()),
             is_sidechain: Some(true),
@@ -150,9 +154,18 @@ impl ClaudeRecord<'_> {
         u32::try_from(text.len()).ok().map(|it| (what, it))
     }
 
-    /// Returns whether the user asked for the history to be compacted.
-    pub(super) fn is_asked_to_compact(&self) -> bool {
-        value(self.compact_metadata)["trigger"] == "manual"
+    /// Returns whether the user asked for the history to be compacted, and the sizes that the harness states, if it says that it was compacted.
+    pub(super) fn compacts(&self, at_ms: Option<i64>) -> Option<(bool, SummarySizes)> {
+        let record = value(Some(self.compact_metadata?));
+        let count = |names: [&str; 2]| names.iter().find_map(|it| Count::of(record.get(*it)?).known());
+        let took_ms = count(["durationMs", "duration_ms"]).unwrap_or(0);
+        let sizes = SummarySizes {
+            before: count(["preTokens", "pre_tokens"]).filter(|it| *it > 0),
+            after: count(["postTokens", "post_tokens"]).filter(|it| *it > 0),
+            at_ms: at_ms.map(|it| it.saturating_sub_unsigned(took_ms)),
+            is_step: false,
+        };
+        Some((record["trigger"] == "manual", sizes))
     }
 
     /// Returns the calls whose results the harness cleared.
@@ -190,7 +203,7 @@ pub(super) struct ClaudeMessage<'a, C = MessageContent<'a>> {
     /// Its parts.
     pub(super) content: C,
     /// What the provider billed.
-    pub(super) usage: Shaped<ClaudeUsage>,
+    pub(super) usage: Option<&'a RawValue>,
     /// What it says of its cache, where it was asked.
     diagnostics: Value,
 }
@@ -200,28 +213,4 @@ impl ClaudeMessage<'_> {
     pub(super) fn diagnosis(&self) -> Option<Diagnosis> {
         Diagnosis::named(self.diagnostics["cache_miss_reason"]["type"].as_str()?)
     }
-}
-
-/// What the provider billed.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct ClaudeUsage {
-    /// Neither read nor written.
-    pub(super) input_tokens: Option<Count>,
-    /// Read from the cache.
-    pub(super) cache_read_input_tokens: Count,
-    /// Written to the cache, of any lifetime.
-    pub(super) cache_creation_input_tokens: Count,
-    /// Written by the model.
-    pub(super) output_tokens: Option<Count>,
-    /// What was written to the cache, by lifetime.
-    pub(super) cache_creation: Shaped<CreationRecord>,
-}
-
-/// What was written to the cache, by lifetime.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub(super) struct CreationRecord {
-    /// For an hour.
-    pub(super) ephemeral_1h_input_tokens: Option<Count>,
 }

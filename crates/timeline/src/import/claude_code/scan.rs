@@ -86,12 +86,13 @@ pub(super) fn scan(lines: &mut LogLines<'_>) -> Vec<Indexed> {
 /// Takes the last request of a sub-agent, where progress tells of the others and not of this one, as reading does.
 fn end_agent(lanes: &mut IndexMap<String, ScannedLane>, record: &ScannedRecord<'_>) -> Option<()> {
     let mut record = record.last_of_agent()?;
+    let of_session = lanes.get("").map_or_else(String::new, |it| it.model.clone());
     let lane = lanes.get_mut(&super::lane_name(&record.agent_id.0)).filter(|it| it.has_progress)?;
     let mut message = record.message.take()?;
-    let billed = super::node::usage(0, message.usage, &mut Losses::default())?;
+    let billed = super::node::bill(0, message.usage, &mut Losses::default()).usage?;
     let parts = |it: &Usage| (it.prompt, it.cache_read, it.cache_write);
     if lane.usages.iter().all(|it| parts(it) != parts(&billed)) {
-        message.model = Text(lane.model.clone().into());
+        message.model = Text(super::node::first_named([&lane.model, &message.model.0, &of_session]).into());
         lane.answer(&record, &message, milliseconds(&record.timestamp.0));
     }
     Some(())
@@ -217,20 +218,21 @@ impl ScannedLane {
 
     /// Takes a line of a reply: later lines of it only end it.
     fn answer(&mut self, record: &ScannedRecord<'_>, message: &ScannedMessage<'_>, at_ms: Option<i64>) {
-        let is_new = message.id.0.is_empty() || message.id.0 != self.reply;
+        let reply = format!("{} {}", message.id.0, record.request_id.0);
+        let is_new = message.id.0.is_empty() || reply != self.reply;
         if !is_new {
             if let (Some(last), Some(at_ms)) = (self.moments.last_mut(), at_ms) {
                 last[1] = last[1].max(at_ms);
             }
             return;
         }
-        message.id.0.as_ref().clone_into(&mut self.reply);
+        self.reply = reply;
         if self.moments.is_empty() {
             self.version = Version::parse(&record.version.0);
             message.model.0.as_ref().clone_into(&mut self.model);
         }
         let mut losses = Losses::default();
-        let usage = super::node::usage(0, message.usage, &mut losses);
+        let usage = super::node::bill(0, message.usage, &mut losses).usage;
         self.models.count(&message.model.0, usage.map_or(0, |it| it.prompt));
         self.usages.extend(usage);
         if let Some(at_ms) = at_ms {

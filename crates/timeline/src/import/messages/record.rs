@@ -188,10 +188,10 @@ impl<'a> ReplyRecord<'a> {
 }
 
 /// What was billed, and what the numbers mean.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct BilledUsage {
+#[derive(Clone, Debug, Default)]
+pub(super) struct BilledReply {
     /// The numbers.
-    pub(super) usage: Usage,
+    pub(super) bill: ReplyBill,
     /// How much of the output was reasoning.
     pub(super) reasoning: u64,
     /// Whether plain input is what is after the last breakpoint.
@@ -201,29 +201,28 @@ pub(super) struct BilledUsage {
 }
 
 /// Reads a bill as each of the interfaces says it; nothing if nothing was billed.
-pub(super) fn billed(record: &Value, bill: BillReader<'_>) -> Option<BilledUsage> {
+pub(super) fn billed(line: usize, record: &Value, losses: &mut Losses) -> Option<BilledReply> {
+    let bill = BillReader::of(line, "usage", record, losses);
     let has = |field: &str| bill.number(field).is_some();
     let is_apart = has("cache_read_input_tokens") || has("cache_creation_input_tokens");
-    let billed = if is_apart && !has("prompt_tokens") { apart(bill) } else { together(bill) };
+    let thought = "output_tokens_details.thinking_tokens";
+    let (usage, reasoning) = if is_apart && !has("prompt_tokens") {
+        let reasoning = bill.number(thought).and_then(Count::known).unwrap_or(0);
+        billed_apart(bill).map(|it| (it, reasoning.min(it.output)))
+    } else {
+        together(bill)
+    }
+    .unzip();
+    let bill = ReplyBill::new(line, "usage.iterations", record, usage, losses);
+    let usage = bill.usage?;
+    let has_breakpoints = usage.cache_write > 0 || is_apart && usage.cache_read > 0;
     // What a router says that the request cost.
-    billed.map(|it| BilledUsage { cost: dollars(&record["cost"]), ..it })
-}
-
-/// Reads a bill whose input is without what was read and written.
-fn apart(mut bill: BillReader<'_>) -> Option<BilledUsage> {
-    let uncached = bill.needed("input_tokens");
-    let output = bill.tokens("output_tokens");
-    let cache_read = bill.tokens("cache_read_input_tokens");
-    let cache_write = bill.tokens("cache_creation_input_tokens");
-    let prompt = uncached + cache_read + cache_write;
-    let cache_write_long = written_long(&mut bill, "cache_creation", cache_write);
-    let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output };
-    let has_breakpoints = cache_read + cache_write > 0;
-    bill.finish(usage).map(|usage| BilledUsage { usage, has_breakpoints, ..BilledUsage::default() })
+    let cost = dollars(&record["cost"]);
+    Some(BilledReply { bill, reasoning: reasoning.unwrap_or(0), has_breakpoints, cost })
 }
 
 /// Reads a bill whose input holds everything. Gateways put another provider's figures beside their own.
-fn together(mut bill: BillReader<'_>) -> Option<BilledUsage> {
+fn together(mut bill: BillReader<'_>) -> Option<(Usage, Tokens)> {
     let [input, output] = match bill.number("prompt_tokens") {
         Some(_) => ["prompt_tokens", "completion_tokens"],
         None => ["input_tokens", "output_tokens"],
@@ -250,19 +249,12 @@ fn together(mut bill: BillReader<'_>) -> Option<BilledUsage> {
     let reasoning = bill.tokens(&format!("{reasoning}.reasoning_tokens")).min(n_output);
     let unread = bill.less(prompt, &cached, cache_read);
     let uncached = bill.less(unread, &written, cache_write);
-    let cache_write_long = written_long(&mut bill, &lifetimes, cache_write);
-    let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output: n_output };
-    let has_breakpoints = cache_write > 0;
-    bill.finish(usage).map(|usage| BilledUsage { usage, reasoning, has_breakpoints, cost: None })
-}
-
-/// Returns how much of what was written lives for an hour, where the bill tells.
-fn written_long(bill: &mut BillReader<'_>, lifetimes: &str, cache_write: Tokens) -> Option<Tokens> {
-    let long = bill.number(&format!("{lifetimes}.ephemeral_1h_input_tokens"))?;
     let field = "cache_creation.ephemeral_1h_input_tokens";
-    let long = bill.count(field, long);
-    bill.less(cache_write, field, long);
-    Some(long)
+    let long = bill.number(&format!("{lifetimes}.ephemeral_1h_input_tokens"));
+    let cache_write_long = long.map(|it| bill.count(field, it));
+    bill.less(cache_write, field, cache_write_long.unwrap_or(0));
+    let usage = Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output: n_output };
+    bill.finish(usage).map(|usage| (usage, reasoning))
 }
 
 /// Reads seconds as milliseconds.

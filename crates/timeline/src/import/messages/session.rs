@@ -2,7 +2,7 @@
 
 use ctxsim_input::profile::cache::SETTINGS;
 
-use super::record::{BilledUsage, MessageRecord, Raw, ReplyRecord, RequestRecord, billed, object};
+use super::record::{BilledReply, MessageRecord, Raw, ReplyRecord, RequestRecord, billed, object};
 use crate::import::codex::{ItemRecord, item_call, item_output, item_reasoning};
 use crate::import::prelude::*;
 use crate::import::transcript::{LoggedMark, RequestForm};
@@ -336,11 +336,19 @@ impl MessageSession {
         let Some(record) = object::<Value>(record) else {
             return BillReader::new(line, "usage", losses).refuse("", "not an object of token counts");
         };
-        let bill = BillReader::of(line, "usage", &record, losses);
-        if let Some(BilledUsage { usage, reasoning, has_breakpoints, cost }) = billed(&record, bill) {
-            (exchange.usage, exchange.reasoning, exchange.cost) = (Some(usage), reasoning, cost);
-            self.has_breakpoints |= has_breakpoints;
-            self.has_usage = true;
+        let Some(BilledReply { bill, reasoning, has_breakpoints, cost }) = billed(line, &record, losses)
+        else {
+            return;
+        };
+        (exchange.usage, exchange.reasoning, exchange.cost) = (bill.usage, reasoning, cost);
+        exchange.inner = bill.inner;
+        self.has_breakpoints |= has_breakpoints;
+        self.has_usage = true;
+        let stamp = Stamp { line, ms: exchange.at_ms };
+        for bill in bill.summaries {
+            let summary = exchange.reply.extract_if(.., |it| it.kind == Kind::Summary).collect();
+            self.assembler
+                .replaced(stamp, HistorySummary { bill: Some(bill), ..HistorySummary::new(summary) });
         }
     }
 
@@ -436,6 +444,7 @@ fn spoken_block(line: usize, block: MessageBlock<'_>, losses: &mut Losses) -> Op
     match block.kind.0.as_ref() {
         "text" | "output_text" | "refusal" => plain(Kind::Assistant, block.text.unwrap_or_default()),
         "thinking" | "redacted_thinking" => plain(Kind::Reasoning, block.into_thought()),
+        "compaction" => plain(Kind::Summary, block.content.to_content()),
         "tool_use" | "server_tool_use" => {
             Some(Part::call(&block.id.0, &block.name.0, block.input.unwrap_or_default().0))
         }

@@ -89,7 +89,8 @@ fn is_request(record: &OtelRecord) -> bool {
 fn once(mut records: Vec<OtelRecord>, losses: &mut Losses) -> Vec<OtelRecord> {
     let mut seen = IndexSet::new();
     records.retain(|it| {
-        let is_new = it.is_log || it.id.is_empty() || seen.insert((it.trace.clone(), it.id.clone()));
+        let is_new =
+            it.is_log || it.id.is_empty() || seen.insert((it.trace.clone(), it.id.clone(), it.start_ms));
         if !is_new {
             losses.add(it.line, "spans that are exported twice, which count once");
         }
@@ -120,7 +121,8 @@ fn believed(records: &[OtelRecord], places: &[LanePlace], losses: &mut Losses) -
             *best = rank.min(*best);
         }
     }
-    let mut replies = IndexSet::new();
+    // Names of replies may be redacted to one word: what is another's is sent while that one is.
+    let mut replies: IndexMap<&str, [Option<i64>; 2]> = IndexMap::new();
     let mut is_believed = |index: usize| {
         let record = &records[index];
         let Some(rank) = rank(record) else { return true };
@@ -129,7 +131,9 @@ fn believed(records: &[OtelRecord], places: &[LanePlace], losses: &mut Losses) -
             return false;
         }
         let reply = record.response();
-        let is_first = reply.is_empty() || replies.insert(reply);
+        let times = [record.start_ms, record.end_ms.or(record.start_ms)];
+        let is_apart = |it: [Option<i64>; 2]| it[1] < times[0] || times[1] < it[0];
+        let is_first = reply.is_empty() || replies.insert(reply, times).is_none_or(is_apart);
         if !is_first {
             losses.add(record.line, "requests whose reply is another's, which count once");
         }

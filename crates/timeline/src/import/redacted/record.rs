@@ -4,8 +4,11 @@ use ctxsim_input::profile::ImageSize;
 
 use crate::import::image::LoggedImage;
 use crate::import::prelude::*;
-use crate::import::transcript::{LoggedCompaction, PartNeed, RequestForm};
-use crate::{AgentTotals, Diagnosis, FixedPart, InjectedText, LoggedOutcome, Occasion, infer_needs};
+use crate::import::transcript::{LoggedCompaction, PartNeed, RequestForm, SummarySizes};
+use crate::{
+    AgentTotals, AsideBill, AsideKind, Diagnosis, FixedPart, InjectedText, LoggedOutcome, Occasion,
+    infer_needs,
+};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -48,7 +51,7 @@ pub(super) struct RedactedHeader {
     ttl: String,
     flags: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    aside: Vec<RedactedUsage>,
+    aside: Vec<RedactedAside>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     agents: Vec<AgentTotals>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -91,7 +94,7 @@ impl RedactedHeader {
             harness: transcript.harness.to_owned(),
             draws: transcript.draws,
             ttl: named(&LIFETIMES, &transcript.ttl),
-            aside: transcript.aside.iter().copied().map(RedactedUsage::of).collect(),
+            aside: transcript.aside.iter().map(RedactedAside::of).collect(),
             agents: transcript.agents.clone(),
             plan: transcript.plan.clone(),
             outcome: transcript.outcome.clone(),
@@ -113,7 +116,7 @@ impl RedactedHeader {
             tools_of: Some(name_of(&self.format).unwrap_or_default()),
             ttl: valued(&LIFETIMES, &self.ttl).flatten(),
             draws: self.draws,
-            aside: self.aside.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
+            aside: asides(self.aside, line, losses),
             agents: self.agents,
             plan: self.plan,
             outcome: self.outcome,
@@ -219,6 +222,44 @@ impl RedactedUsage {
     }
 }
 
+/// The bill of a request that is no step.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RedactedAside {
+    #[serde(flatten)]
+    usage: RedactedUsage,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    kind: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_ms: Option<i64>,
+}
+
+/// What requests were for that are no steps, by name.
+const ASIDES: [(&str, AsideKind); 4] = [
+    ("summary", AsideKind::Summary),
+    ("left", AsideKind::LeftBranch),
+    ("inner", AsideKind::Inner),
+    ("advisor", AsideKind::Advisor),
+];
+
+impl RedactedAside {
+    fn of(bill: &AsideBill) -> Self {
+        let kind = named(&ASIDES, &bill.kind);
+        Self { usage: RedactedUsage::of(bill.usage), kind, model: bill.model.clone(), at_ms: bill.at_ms }
+    }
+}
+
+/// Returns the bills that were described; the kind of older files is that of branches that were left.
+fn asides(all: Vec<RedactedAside>, line: usize, losses: &mut Losses) -> Vec<AsideBill> {
+    let bill = |it: RedactedAside| {
+        let kind = valued(&ASIDES, &it.kind).unwrap_or_default();
+        Some(AsideBill { kind, usage: it.usage.into_usage(line, losses)?, model: it.model, at_ms: it.at_ms })
+    };
+    all.into_iter().filter_map(bill).collect()
+}
+
 /// A request, or the needs of a session.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -239,6 +280,10 @@ pub(super) struct RedactedRequest {
     compacts: Option<(String, Option<usize>)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     summarised: Vec<RedactedUsage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary_sizes: Option<SummarySizes>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inner: Vec<RedactedAside>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cleared: Vec<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -317,6 +362,8 @@ impl RedactedRequest {
                 (named(&CAUSES, &it.cause), Some(it.stays_from).filter(|first| *first != usize::MAX))
             }),
             summarised: exchange.summarised.iter().copied().map(RedactedUsage::of).collect(),
+            summary_sizes: Some(exchange.summary_sizes).filter(|it| *it != SummarySizes::default()),
+            inner: exchange.inner.iter().map(RedactedAside::of).collect(),
             cleared: exchange.cleared.clone(),
             rewound_to: exchange.rewound_to,
             before: exchange.before.iter().map(occasion_name).collect(),
@@ -355,6 +402,8 @@ impl RedactedRequest {
             end_ms: self.end_ms,
             compacts,
             summarised: self.summarised.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
+            summary_sizes: self.summary_sizes.unwrap_or_default(),
+            inner: asides(self.inner, line, losses),
             cleared,
             rewound_to: self.rewound_to,
             before: self.before.iter().filter_map(|it| occasion_named(it)).collect(),
