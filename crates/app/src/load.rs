@@ -169,6 +169,7 @@ pub fn timeline_with_losses(session: Imported, scenario: &str) -> Timeline {
     timeline.assumptions.extend(losses.iter().map(|it| it.sentence(scenario)));
     if let Some(recorded) = &mut timeline.recorded {
         recorded.losses = losses;
+        scenario.clone_into(&mut recorded.file);
     }
     timeline
 }

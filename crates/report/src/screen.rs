@@ -16,6 +16,7 @@ use crate::session::{BillCheck, sum_if_any};
 use crate::{NextCommands, SkippedFile};
 use ctxsim_engine::measure::month::{Basis, Calendar, DAYS};
 use ctxsim_input::profile::calendar::{self, DAY_MS};
+use ctxsim_timeline::import::may_be_billed;
 use serde::Serializer;
 
 pub use facts::{BillPart, PartCosts, SessionFacts};
@@ -65,6 +66,8 @@ pub struct ReadSessions {
     pub requests_without_usage: u64,
     /// Records that cannot be read, each of which may have been a request.
     pub unread_records: usize,
+    /// What is left out of the logs, in the words of `import`, and how often; each file counts once.
+    pub left_out: BTreeMap<String, usize>,
     /// 0 where no log tells them.
     pub people: usize,
     pub projects: usize,
@@ -280,12 +283,19 @@ impl ReadSessions {
         let spans = || sessions.iter().filter_map(|it| it.span_ms);
         let ends = spans().map(|it| it[0]).min().zip(spans().map(|it| it[1]).max());
         let day = |ms: i64| ms.div_euclid(DAY_MS);
+        let by_file: BTreeMap<&str, &[(String, usize)]> =
+            sessions.iter().map(|it| (it.file.as_str(), it.left_out.as_slice())).collect();
+        let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+        for (what, n) in by_file.into_values().flatten() {
+            *left_out.entry(what.clone()).or_default() += n;
+        }
         Self {
             sessions: sessions.len(),
             sub_agents: sessions.iter().filter(|it| it.is_of_agent).count(),
             requests: sessions.iter().map(|it| it.requests).sum(),
             requests_without_usage: sessions.iter().map(|it| it.without_usage).sum(),
-            unread_records: sessions.iter().map(|it| it.unread).sum(),
+            unread_records: left_out.iter().filter(|it| may_be_billed(it.0)).map(|it| it.1).sum(),
+            left_out,
             people: distinct(|it| &it.user),
             projects: distinct(|it| &it.project),
             days: ends.map_or(0, |(first, last)| day(last).abs_diff(day(first)) + 1),

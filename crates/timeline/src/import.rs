@@ -78,7 +78,7 @@ pub use format::{Checked, LogFormat};
 pub use index::{Glance, Indexed, glances, hear, hear_siblings, index, neighbours, user_of};
 use lay_out::LayOut;
 pub use lines::{LINE_BYTES_MAX, read_line};
-pub use losses::{LossReason, may_be_billed};
+pub use losses::{LossReason, is_never_sent, may_be_billed};
 pub use provider_export::{ExportedDay, ProviderExport, provider_export};
 pub use rows::table::csv_records;
 pub use undo::{Among, CompactedSession};
@@ -342,9 +342,10 @@ fn sessions(reader: &mut dyn BufRead, assumed: &[Assume]) -> io::Result<ImportRe
 /// Reads the sessions that have requests, whatever the format.
 fn read(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<ImportResult<ReadLog>> {
     let read = if inspect_ai::begins(reader)? {
+        losses.format = inspect_ai::FORMAT.name;
         inspect_ai::read_archive(reader, losses)?.map(|it| (&inspect_ai::FORMAT, it))
     } else {
-        match database::text(reader)? {
+        match database::text(reader, losses)? {
             Some(Ok(text)) => read_lines(&mut text.as_bytes(), losses)?,
             Some(Err(problem)) => Err(problem),
             None => read_lines(reader, losses)?,
@@ -389,6 +390,7 @@ fn read_lines(reader: &mut dyn BufRead, losses: &mut Losses) -> io::Result<Resul
         lines.finish(&mut Losses::default())?;
         return Ok(Err(Box::new(problem)));
     };
+    losses.format = format.name;
     let transcripts = (format.read)(&mut lines, losses);
     if let Some(line) = lines.too_long {
         return Ok(Err(Box::new(too_long(line))));

@@ -306,8 +306,9 @@ pub struct Recorded {
     pub marks: Box<[Box<[RecordedMark]>]>,
     /// By step, the cost stated by the recording itself; empty if it states none.
     pub costs: Vec<Option<Cost>>,
-    /// What of the recording is in no part of the session.
+    /// What of the recording is in no part of its sessions, and the file that it is.
     pub losses: Vec<import::LossReason>,
+    pub file: String,
     /// The steps before whose requests the harness compacted the history by itself, in order; empty if that
     /// is undone.
     pub compactions: Vec<StepIx>,

@@ -10,7 +10,6 @@ use crate::session::BillCheck;
 use ctxsim_engine::measure::missed::{Miss, all_misses};
 use ctxsim_engine::measure::month::Calendar;
 use ctxsim_timeline::AsideKind;
-use ctxsim_timeline::import::may_be_billed;
 
 /// What a bill is paid for. Every picodollar of it is in one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -150,8 +149,9 @@ pub struct SessionFacts {
     pub requests: u64,
     /// Of these: requests without usage in the log, which no bill knows.
     pub without_usage: u64,
-    /// Records that cannot be read, each of which may have been a request.
-    pub unread: usize,
+    /// Its file, and what is left out of it: what, and how often.
+    pub file: String,
+    pub left_out: Vec<(String, usize)>,
     /// Billed requests of models without a price, by model.
     pub without_price: BTreeMap<String, u64>,
     /// What was billed, by days since 1970; no day where the log tells no times.
@@ -192,8 +192,10 @@ impl SessionFacts {
             );
         });
         facts.waits = waits.into_session_waits();
-        let losses = timeline.recorded.iter().flat_map(|it| &it.losses);
-        facts.unread = losses.filter(|it| may_be_billed(&it.what)).map(|it| it.count).sum();
+        if let Some(recorded) = &timeline.recorded {
+            facts.file.clone_from(&recorded.file);
+            facts.left_out = recorded.losses.iter().map(|it| (it.what.clone(), it.count)).listed();
+        }
         facts.without_usage = facts.requests.saturating_sub(n_billed);
         facts.beside = BillFootnotes::from_timeline(timeline, profile_of, &last_model);
         facts

@@ -15,13 +15,15 @@ use crate::template;
 use ctxsim_base::grid::numbers::plain;
 use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_engine::measure::month::Basis;
-use ctxsim_timeline::import::behind_within_ms;
+use ctxsim_timeline::import::{behind_within_ms, is_never_sent};
 use std::borrow::Cow;
 
 /// The most levers, causes, agents and models that are named.
 const LEVERS: usize = 8;
 const CAUSES: usize = 3;
 const NAMED: usize = 4;
+/// The most kinds of what is left out that are named.
+const LEFT_OUT: usize = 8;
 /// The longest bar, in characters.
 const BAR: f64 = 20.0;
 /// Longer names of others' making are cut.
@@ -64,6 +66,7 @@ fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
     blocks.extend(prediction_sentence(screen).map(Block::Text));
     blocks.push(bill_block(screen));
     blocks.extend(not_in_bill_sentence(screen).map(Block::Text));
+    blocks.extend(left_out_sentence(screen).map(Block::Text));
     blocks.extend(waiting::waiting_sentence(screen).map(Block::Text));
     if screen.month.usd > Cost::default() {
         blocks.push(Block::Table(month_bill_grid(screen)));
@@ -261,6 +264,24 @@ fn not_in_bill_sentence(screen: &FirstScreen) -> Option<String> {
     let plan = Some(plan).filter(|_| !bill.plans.is_empty());
     let sentences = without.into_iter().chain(plan).chain(bill.price_notes.iter().cloned()).listed();
     (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// Says what is left out of the logs, in the words of `import`; what stands in no prompt is added up.
+fn left_out_sentence(screen: &FirstScreen) -> Option<String> {
+    let (never, mut kinds): (Vec<_>, Vec<_>) =
+        screen.read.left_out.iter().partition(|it| is_never_sent(it.0));
+    kinds.order_by_key(|it| std::cmp::Reverse(it.1));
+    let n_more = kinds.len().saturating_sub(LEFT_OUT);
+    let n_never: usize = never.iter().map(|it| *it.1).sum();
+    let kinds = kinds.into_iter().take(LEFT_OUT);
+    let mut all = kinds.map(|(what, n)| format!("{} × {what}", thousands(*n as u64))).listed();
+    if n_more > 0 {
+        all.push(format!("{n_more} other kinds (`ctxsim import` lists them)"));
+    }
+    if n_never > 0 {
+        all.push(format!("{} × records that are never part of a prompt", thousands(n_never as u64)));
+    }
+    (!all.is_empty()).then(|| format!("Left out: {}.", all.join(". ")))
 }
 
 /// Writes an exact amount.

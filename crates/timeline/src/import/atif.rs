@@ -136,7 +136,10 @@ impl Trajectory {
         let not_read = bill.less(prompt, "cached_tokens", cache_read);
         // What was written is a part of the prompt; an agent that counts otherwise says more than fits.
         let cache_write = if written <= not_read { written } else { 0 };
+        let long = bill.number("extra.cache_creation.ephemeral_1h_input_tokens").and_then(Count::known);
+        let cache_write_long = long.filter(|it| *it <= cache_write);
         let usage = bill.apart([not_read - cache_write, cache_read, cache_write, output]);
+        let usage = usage.map(|it| Usage { cache_write_long, ..it });
         self.n_replies += 1;
         let model =
             if step.model_name.0.is_empty() { self.model.clone() } else { step.model_name.0.into_owned() };

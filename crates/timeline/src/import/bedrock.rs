@@ -113,6 +113,7 @@ fn reply(response: &Value, bill: &mut BillReader<'_>) -> Option<Value> {
 
 /// Says a bill, whose input is without what was read and written.
 fn billed(usage: &Value, bill: &mut BillReader<'_>) -> Option<Value> {
+    bill.tell_unknown(usage);
     let mut count = |record: &Value, field: &str| bill.count(field, Count::of(&record[field]));
     let input = count(usage, "inputTokens");
     let output = count(usage, "outputTokens");

@@ -27,6 +27,10 @@ const FRONT_BYTES: usize = 64 << 10;
 /// What follows what is said of a session, at the end of a line.
 const MESSAGES: &str = ",\"messages\":[";
 
+/// What is said of a database that comes without its log.
+const NO_LOG: &str =
+    "what was written last: the database is written through a `-wal` file, and there is none beside it";
+
 /// What stands for a part that is not JSON, so that the importer names it among what is left out.
 const BROKEN_PART: &str = "{\"type\":\"text that is not JSON\"}";
 
@@ -34,8 +38,18 @@ const BROKEN_PART: &str = "{\"type\":\"text that is not JSON\"}";
 ///
 /// # Errors
 /// The reader fails; or, inside, the database is damaged or not one that is read.
-pub(super) fn text(reader: &mut dyn BufRead) -> io::Result<Option<Result<String, Box<Diagnostic>>>> {
-    Ok(bytes(reader)?.map(|bytes| Ok(KnownDatabase::open(&bytes?)?.text()?)))
+pub(super) fn text(
+    reader: &mut dyn BufRead,
+    losses: &mut Losses,
+) -> io::Result<Option<Result<String, Box<Diagnostic>>>> {
+    let text = |bytes: Result<Vec<u8>, _>| {
+        let bytes = bytes?;
+        if log::needs_log(&bytes) {
+            losses.add(1, NO_LOG);
+        }
+        Ok(KnownDatabase::open(&bytes)?.text()?)
+    };
+    Ok(bytes(reader)?.map(text))
 }
 
 /// Returns the format in which a database is read.

@@ -113,7 +113,7 @@ pub fn index(reader: &mut dyn BufRead) -> io::Result<Vec<Indexed>> {
     if inspect_ai::begins(reader)? {
         return Ok(Vec::new());
     }
-    if let Some(text) = database::text(reader)? {
+    if let Some(text) = database::text(reader, &mut Losses::default())? {
         let ids = text.map_or_else(|_| Vec::new(), |it| database::ids(&it));
         let is_alone = ids.len() == 1;
         let named = |id: String| Indexed {

@@ -24,6 +24,14 @@ pub(super) const CUT_OFF: &str = "records that are cut off";
 pub(super) const NOT_RECORDS: &str = "objects that are not records";
 pub(super) const REST_NOT_JSON: &str = "the rest of a document that is not JSON";
 
+/// What ends the words for records that add nothing to a prompt.
+const NEVER: &str = "which is never part of a prompt";
+
+/// Returns whether what is left out stands in no prompt anyway.
+pub fn is_never_sent(what: &str) -> bool {
+    what.ends_with(NEVER)
+}
+
 /// What times are called that cannot be read.
 pub(super) const NOT_TIMES: &str = "times that cannot be read; these records count as having none";
 
@@ -85,6 +93,8 @@ pub(super) const LATE: &str = "requests after a later one; they are ordered by t
 /// Collects losses, one entry per reason.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
+    /// The format that is read.
+    pub(super) format: &'static str,
     by_reason: IndexMap<String, Vec<usize>>,
     /// Fields that are refused, and why: where each stands first (in column 0 until it is located), and on how many lines.
     refused: IndexMap<(String, &'static str), (usize, usize, usize)>,
@@ -97,9 +107,16 @@ impl Losses {
         self.by_reason.entry(what).or_default().push(line);
     }
 
+    /// Counts a loss that a line may have several times, once.
+    pub(super) fn add_once(&mut self, line: usize, what: String) {
+        if self.by_reason.get(&what).and_then(|it| it.last()) != Some(&line) {
+            self.add(line, what);
+        }
+    }
+
     /// Counts records of a type that adds nothing to prompts.
     pub(super) fn never(&mut self, line: usize, kind: &str) {
-        self.add(line, format!("records of type `{kind}`, which is never part of a prompt"));
+        self.add(line, format!("records of type `{kind}`, {NEVER}"));
     }
 
     /// Refuses the recording for a field of a line.

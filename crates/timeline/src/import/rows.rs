@@ -148,6 +148,9 @@ impl FoundRows {
     fn billed(&self, line: usize, row: &Value, losses: &mut Losses) -> (Option<Usage>, Tokens) {
         let shape = self.shape;
         let mut bill = BillReader::new(line, "", losses);
+        for (holder, _) in shape.tokens_in.iter().filter_map(|it| it.rsplit_once('.')) {
+            look(row, &[holder]).into_iter().for_each(|it| bill.tell_unknown(it));
+        }
         let mut count = |names: &[&str]| {
             let found = names.iter().find_map(|name| Some((*name, look(row, &[*name])?)));
             found.map_or(0, |(name, value)| bill.count(name, Count::of(value)))

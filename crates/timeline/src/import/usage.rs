@@ -1,6 +1,9 @@
 //! What a provider billed for a request: a number that is not a count refuses the recording, a missing one leaves the request unbilled.
 
 use std::marker::PhantomData;
+use std::sync::LazyLock;
+
+use ctxsim_input::text::source::declared;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -67,7 +70,18 @@ impl<'l> BillReader<'l> {
             Value::Null => bill.is_complete = false,
             _ => bill.refuse("", NO_OBJECT),
         }
+        bill.tell_unknown(record);
         bill
+    }
+
+    /// Tells which numbers of a usage the bill leaves out.
+    pub(super) fn tell_unknown(&mut self, record: &Value) {
+        let Some(fields) = FIELDS.get(self.losses.format) else { return };
+        let dot = if self.within.is_empty() { "" } else { "." };
+        fields.each_unknown("", record, &mut |field| {
+            let what = format!("`{}{dot}{field}` of the usage, which the bill leaves out", self.within);
+            self.losses.add_once(self.line, what);
+        });
     }
 
     /// The same for the sum of a session.
@@ -139,6 +153,55 @@ impl<'l> BillReader<'l> {
             self.refuse("", TOO_LARGE);
         }
         Some(usage).filter(|it| self.is_complete && it.prompt > 0)
+    }
+}
+
+/// The fields of a format's usage that are read, and those that change no bill.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct UsageFields {
+    sources: Vec<String>,
+    /// The format whose fields it may have, too.
+    also: String,
+    taken: IndexSet<String>,
+    /// By field, or by field and value, the reason.
+    harmless: IndexMap<String, String>,
+}
+
+static FIELDS: LazyLock<IndexMap<&str, UsageFields>> = LazyLock::new(|| {
+    let name = |file: &'static str| file.rsplit('/').next()?.strip_suffix(".toml");
+    ctxsim_assumptions::USAGE.iter().filter_map(|(file, text)| Some((name(file)?, declared(text)))).collect()
+});
+
+impl UsageFields {
+    fn knows(&self, field: &str) -> bool {
+        let is_pattern = |it: &&String| it.contains('*') && wildcard(it, field);
+        self.taken.contains(field)
+            || self.harmless.contains_key(field)
+            || self.harmless.keys().any(|it| is_pattern(&it))
+            || FIELDS.get(self.also.as_str()).is_some_and(|it| it.knows(field))
+    }
+
+    /// Hands over the fields that are not known and say something.
+    fn each_unknown(&self, field: &str, value: &Value, tell: &mut impl FnMut(&str)) {
+        let says = match value {
+            Value::Object(members) => {
+                return members.iter().for_each(|(name, it)| {
+                    let dot = if field.is_empty() { "" } else { "." };
+                    let field = format!("{field}{dot}{name}");
+                    if !self.knows(&field) {
+                        self.each_unknown(&field, it, tell);
+                    }
+                });
+            }
+            Value::Array(all) => return all.iter().for_each(|it| self.each_unknown(field, it, tell)),
+            Value::Null | Value::Bool(false) => false,
+            Value::String(text) => !text.is_empty() && !self.knows(&format!("{field}={text}")),
+            other => other.as_f64() != Some(0.0),
+        };
+        if says {
+            tell(field);
+        }
     }
 }
 

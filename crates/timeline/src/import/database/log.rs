@@ -1,6 +1,16 @@
 //! The log that SQLite writes beside a database (`-wal`) until its pages are put into the database.
 
+use std::ops::Range;
+
 use super::pages::{MARK, page_bytes, u32_at};
+
+/// Where the header says whether the database is read and written through a log: 1 for no, 2 for yes.
+const MODES: Range<usize> = 18..20;
+
+/// Returns whether a database is written through a log, which may hold what was written last.
+pub(super) fn needs_log(database: &[u8]) -> bool {
+    database.get(MODES).is_some_and(|it| it.contains(&2))
+}
 
 /// What precedes the frames, and each page.
 const HEADER_BYTES: usize = 32;
@@ -12,7 +22,9 @@ pub fn is_database(front: &[u8]) -> bool {
 }
 
 /// Returns a database with the pages of its log: of all transactions that were finished, up to the first frame that is not one of this log.
+/// It says no more that it needs one.
 pub fn with_log(mut database: Vec<u8>, log: &[u8]) -> Vec<u8> {
+    database.get_mut(MODES).into_iter().for_each(|it| it.fill(1));
     let Some(size) = page_bytes(&database).filter(|it| u32_at(log, 8) == Some(*it)) else { return database };
     let mut sums = match log.get(..HEADER_BYTES).zip(u32_at(log, 0)) {
         Some((header, 0x377f_0682 | 0x377f_0683)) => LogSums::new(header),

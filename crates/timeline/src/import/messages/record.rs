@@ -237,8 +237,8 @@ fn together(mut bill: BillReader<'_>) -> Option<(Usage, Tokens)> {
     let lifetimes = one_of(&lifetimes, "cache_creation").to_owned();
     let [cached, written] = ["cached", "cache_creation"].map(|it| format!("{details}.{it}_tokens"));
     // Older gateways leave their own figure at nought beside the provider's.
-    let of_provider = bill.number("cache_read_input_tokens").or(bill.number("prompt_cache_hit_tokens"));
-    let of_provider = of_provider.unwrap_or_default();
+    let of_provider = ["cache_read_input_tokens", "prompt_cache_hit_tokens", "cached_tokens"];
+    let of_provider = of_provider.iter().find_map(|it| bill.number(it)).unwrap_or_default();
     let cache_read = bill.tokens(&cached).max(bill.count("cache_read_input_tokens", of_provider));
     let of_details = bill.number(&written).or(bill.number(&format!("{details}.cache_write_tokens")));
     let counted = of_details.or(bill.number("cache_creation_input_tokens"));

@@ -48,6 +48,13 @@ impl Attributes {
         self.any(keys).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Returns those that say what was billed.
+    pub(super) fn of_usage(&self) -> Value {
+        const USAGE: [&str; 3] = ["gen_ai.usage.", "ai.usage.", "llm.token_count."];
+        let own = self.0.iter().filter(|it| USAGE.iter().any(|front| it.0.starts_with(front)));
+        own.map(|(key, it)| (key.clone(), it.clone())).collect()
+    }
+
     /// Returns whether an attribute is true.
     pub(super) fn is_true(&self, key: &str) -> bool {
         self.any(&[key]).is_some_and(|it| *it == Value::Bool(true) || *it == "true")

@@ -163,6 +163,7 @@ impl OtelRecord {
         losses: &mut Losses,
     ) -> Option<(Usage, Tokens)> {
         let mut bill = BillReader::new(self.line, "", losses);
+        bill.tell_unknown(&self.attributes.of_usage());
         let mut part = |keys: &'static [&'static str]| {
             self.attributes.count(keys).map(|(key, count)| bill.count(key, count))
         };
