@@ -256,6 +256,16 @@ fn json_says_what_the_table_says_and_the_bill_is_that_of_import() {
     };
     assert!(text.contains(&shown(&own["bill"]["total_usd"])), "{text}");
     assert!(text.contains(&format!("{} sessions read", own["read"]["sessions"])), "{text}");
+    // What import leaves out is told by the screen.
+    let files_left_out = json(&["import"])["files"].as_array().unwrap().clone();
+    for lost in files_left_out.iter().flat_map(|it| it["left_out"].as_array().unwrap()) {
+        let what = lost["what"].as_str().unwrap();
+        assert!(own["read"]["left_out"][what].as_u64() >= lost["count"].as_u64(), "{what}");
+        assert!(
+            what.ends_with("part of a prompt") || text.replace('\n', " ").contains(what),
+            "{what} {text}"
+        );
+    }
     let parts = own["month"]["parts"].as_array().unwrap();
     let sum: f64 = parts.iter().map(|it| it["usd"].as_f64().unwrap()).sum();
     assert!((sum - own["month"]["usd"].as_f64().unwrap()).abs() < 1e-9);

@@ -78,7 +78,7 @@ pub use format::{Checked, LogFormat};
 pub use index::{Glance, Indexed, glances, hear, hear_siblings, index, neighbours, user_of};
 use lay_out::LayOut;
 pub use lines::{LINE_BYTES_MAX, read_line};
-pub use losses::{LossReason, is_never_sent, may_be_billed};
+pub use losses::{LossReason, changes_no_bill, is_never_sent, may_be_billed};
 pub use provider_export::{ExportedDay, ProviderExport, provider_export};
 pub use rows::table::csv_records;
 pub use undo::{Among, CompactedSession};

@@ -339,6 +339,13 @@ pub struct Recorded {
     pub undone_from: Option<StepIx>,
 }
 
+impl Recorded {
+    /// Returns what the requests were billed that wrote summaries.
+    pub fn summaries(&self) -> Vec<Usage> {
+        self.aside.iter().filter(|it| it.kind == AsideKind::Summary).map(|it| it.usage).collect()
+    }
+}
+
 /// What a log tells of what became of a session's task.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct LoggedOutcome {
@@ -413,18 +420,23 @@ pub struct AgentTotals {
 }
 
 /// A request that a log bills and that is no step.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct AsideBill {
-    pub kind: AsideKind,
+    #[serde(flatten)]
     pub usage: Usage,
+    pub kind: AsideKind,
     /// Its model; empty where the log names none.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
     /// When it was sent, in milliseconds since 1970, or else the request beside which it stands; `None` if the log tells no times.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<i64>,
 }
 
 /// What a request was for that is no step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AsideKind {
     /// It wrote a summary of the history.
     Summary,
@@ -435,10 +447,6 @@ pub enum AsideKind {
     Inner,
     /// Another model advised inside another one.
     Advisor,
-}
-
-impl AsideKind {
-    pub const ALL: [Self; 4] = [Self::Summary, Self::LeftBranch, Self::Inner, Self::Advisor];
 }
 
 /// A request that wrote a summary, and that no usage of its log shows.
@@ -460,16 +468,18 @@ pub struct UnbilledSummary {
 }
 
 /// What the provider billed for one request, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Usage {
     /// The whole prompt: read, written and uncached.
+    #[serde(skip)]
     pub prompt: Tokens,
+    pub uncached: Tokens,
     pub cache_read: Tokens,
     /// Written to the cache.
     pub cache_write: Tokens,
     /// Of it, tokens with a lifetime of an hour or more; `None` if the recording does not say.
     pub cache_write_long: Option<Tokens>,
-    pub uncached: Tokens,
     /// Written by the model.
     pub output: Tokens,
 }

@@ -151,7 +151,7 @@ fn the_fixed_part_the_messages_and_the_output_add_up_to_the_bill_to_the_picodoll
             let Some(fixed) = SessionPartBills::from_timeline(&it.timeline, &profile_of) else { continue };
             let recorded = it.timeline.recorded.as_ref().unwrap();
             let mut own = it.timeline.clone();
-            own.recorded.iter_mut().for_each(|it| (it.summaries, it.aside) = Default::default());
+            own.recorded.iter_mut().for_each(|it| it.aside = Box::default());
             let bill = BillAsLogged::from_timeline(&own, &profile_of).unwrap();
             let mut all = fixed.total_fixed_bill();
             all += fixed.messages;
@@ -389,7 +389,7 @@ fn find_unread(path: &Path, unread: &mut Vec<String>) -> usize {
     let bills: Vec<Usage> = all
         .iter()
         .filter_map(|it| it.timeline.recorded.as_ref())
-        .flat_map(|it| it.usage.iter().flatten().chain(&it.summaries).chain(&it.aside))
+        .flat_map(|it| it.usage.iter().flatten().chain(it.aside.iter().map(|it| &it.usage)))
         .copied()
         .collect();
     let whole = serde_json::from_str::<Value>(&text).map(|it| vec![it]);

@@ -212,7 +212,11 @@ fn an_abandoned_branch_is_left_out_and_reported() {
 
     assert_eq!(prompts(&timeline), [100, 160]);
     let aside = &timeline.recorded.as_ref().unwrap().aside;
-    assert_eq!(aside.iter().map(|it| it.prompt).collect::<Vec<_>>(), [150], "it was billed all the same");
+    assert_eq!(
+        aside.iter().map(|it| it.usage.prompt).collect::<Vec<_>>(),
+        [150],
+        "it was billed all the same"
+    );
     let reasons: Vec<String> = losses.iter().map(ToString::to_string).collect();
     assert_eq!(
         reasons,
@@ -330,7 +334,10 @@ fn progress_records_that_stand_twice_or_beside_a_sub_agents_own_records_are_bill
     let whole = import_all(PROGRESS, "x", &Assume::default(), &[]).unwrap();
     let billed = |all: &[Imported]| -> u64 {
         let recorded = all.iter().filter_map(|it| it.timeline.recorded.as_ref());
-        recorded.flat_map(|it| it.usage.iter().flatten().chain(&it.aside)).map(|it| it.prompt).sum()
+        recorded
+            .flat_map(|it| it.usage.iter().flatten().chain(it.aside.iter().map(|it| &it.usage)))
+            .map(|it| it.prompt)
+            .sum()
     };
     let progress = || PROGRESS.lines().filter(|it| it.contains("agent_progress"));
     // The same as the records of a sub-agent's own session, each with its parent.
@@ -566,4 +573,28 @@ fn a_compaction_takes_the_history_out_and_its_summary_is_user_text() {
     assert_eq!(timeline.spine.turns.len(), 2);
     assert_eq!((n_resets(&timeline), played(&timeline)), (1, vec![100, 120]), "longer, and yet compacted");
     assert!(timeline.assumptions.iter().any(|it| it.starts_with("Compactions: 1.")));
+    let [unbilled] = &timeline.recorded.as_ref().unwrap().unbilled[..] else { panic!("one request") };
+    assert_eq!((unbilled.prompt, unbilled.is_stated, unbilled.model.as_str()), (120, true, "m"));
+}
+
+#[test]
+fn replies_whose_names_were_made_alike_are_told_apart_by_their_prompts() {
+    let session = greeted()
+        .user("on")
+        .text("m1", "yes", &usage(0, 100, 30, 20))
+        .text("m1", "and more", &usage(0, 100, 30, 25))
+        .user("on")
+        .text("m1", "no", &usage(0, 130, 40, 20));
+
+    assert_eq!(prompts(&imported(&session.text).timeline), [100, 130, 170]);
+}
+
+#[test]
+fn the_last_request_of_a_sub_agent_has_the_model_of_its_session_where_nothing_else_names_one() {
+    let progress = PROGRESS.lines().filter(|it| !(it.contains("progress") && it.contains("haiku")));
+
+    let all = import_all(&progress.collect::<Vec<_>>().join("\n"), "x", &Assume::default(), &[]).unwrap();
+
+    let one = all.iter().find(|it| it.session == "agent-one").unwrap();
+    assert_eq!(one.timeline.models[0].name, all[0].timeline.models[0].name);
 }

@@ -62,7 +62,8 @@ fn the_request_for_a_summary_has_the_bill_that_the_seller_made_and_is_none_of_th
 
     let recorded = timeline.recorded.as_ref().unwrap();
     assert_eq!(recorded.compactions.len(), 1);
-    let [bill] = &*recorded.summaries else { panic!("{:?}", recorded.summaries) };
+    let summaries = recorded.summaries();
+    let [bill] = &summaries[..] else { panic!("{summaries:?}") };
     assert_eq!(recorded.summarised[..], recorded.compactions[..]);
     // The log's own figure of what was written is 0.
     assert_eq!(
@@ -128,7 +129,7 @@ fn a_compaction_that_the_totals_hold_is_taken_off_them() {
 
     let read = imported(&lines.join("\n"));
 
-    let summaries = &read.timeline.recorded.as_ref().unwrap().summaries;
+    let summaries = &read.timeline.recorded.as_ref().unwrap().summaries();
     assert_eq!((summaries[0].prompt, summaries[0].cache_read), (1_100, 1_000));
     assert_eq!(sums(&read, 0..2), [1_900, 500, 0]);
 }

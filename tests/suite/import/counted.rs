@@ -42,7 +42,7 @@ fn counted(text: &str, name: &str) -> Row {
     };
     for imported in &all {
         assert_well_formed(&imported.timeline);
-        for summary in &*imported.timeline.recorded.as_ref().unwrap().summaries {
+        for summary in imported.timeline.recorded.as_ref().unwrap().summaries() {
             row.summaries += 1;
             row.summary_input += summary.prompt;
             row.summary_output += summary.output;

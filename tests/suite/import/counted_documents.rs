@@ -28,7 +28,7 @@ fn counted(path: &Path) -> [u64; 9] {
             n(timeline.spine.turns.len()),
             n(timeline.spine.steps.len()),
             n(billed.len()),
-            n(recorded.summaries.len()),
+            n(recorded.summaries().len()),
             sum(|it| it.uncached),
             sum(|it| it.cache_read),
             sum(|it| it.cache_write),

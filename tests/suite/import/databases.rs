@@ -41,6 +41,12 @@ fn a_database_is_read_with_the_transactions_in_its_log_that_were_finished() {
     let (database, log) = (bytes_of("shapes/opencode-open.db"), bytes_of("shapes/opencode-open.db-wal"));
 
     assert_eq!(requests(&database), 2);
+    let is_told = |bytes: &[u8]| {
+        let losses = &read(bytes).unwrap()[0].losses;
+        losses.iter().any(|it| it.what.contains("is written through a `-wal` file"))
+    };
+    assert!(is_told(&database) && !is_told(&with_log(database.clone(), &log)));
+    assert!(!is_told(&with_log(database.clone(), b"")), "nothing was written since");
     assert!(told(&with_log(database.clone(), &log)) == told(&bytes_of("shapes/opencode.db")));
 
     // Frames that are cut off, changed or those of an earlier log end it where the last transaction before them ended.

@@ -97,7 +97,7 @@ fn a_compaction_resets_the_history_and_its_bill_is_no_request_of_the_agent() {
 
     let recorded = timeline.recorded.as_ref().unwrap();
     assert_eq!(recorded.summarised.len(), 1);
-    assert_eq!((recorded.summaries[0].prompt, recorded.summaries[0].output), (98_608, 1_305));
+    assert_eq!((recorded.summaries()[0].prompt, recorded.summaries()[0].output), (98_608, 1_305));
     let compaction = timeline.events.iter().find_map(|it| match it.kind {
         EventKind::Compaction(it) => Some(it),
         _ => None,
@@ -183,7 +183,7 @@ fn messages_out_of_order_or_twice_are_told_and_read_as_they_were_sent() {
     let whole = imported(&export(&messages)).timeline;
     let [a, b, c, d] = messages;
 
-    let mixed = imported(&export(&[c, d.clone(), a, b, d]));
+    let mixed = imported(&export(&[c.clone(), d.clone(), a.clone(), b.clone(), d.clone()]));
 
     assert_eq!(mixed.timeline.spine.items, whole.spine.items);
     assert_eq!(
@@ -193,6 +193,13 @@ fn messages_out_of_order_or_twice_are_told_and_read_as_they_were_sent() {
             "line 1: messages after later ones; they are ordered by time"
         ]
     );
+
+    // Ids that were redacted to one word are told apart by their times.
+    let redacted = [a, b, c, d].map(|mut it| {
+        it["info"]["id"] = "REDACTED".into();
+        it
+    });
+    assert_eq!(imported(&export(&redacted)).timeline.spine.items, whole.spine.items);
 }
 
 #[test]

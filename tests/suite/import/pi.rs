@@ -311,6 +311,6 @@ fn a_summary_that_is_billed_between_the_marks_of_a_compaction_is_in_the_place_of
 
     let recorded = timeline.recorded.as_ref().unwrap();
     assert_eq!(recorded.compactions, [1]);
-    assert_eq!((recorded.summaries[0].prompt, recorded.summaries[0].output), (9_100, 50));
+    assert_eq!((recorded.summaries()[0].prompt, recorded.summaries()[0].output), (9_100, 50));
     assert_eq!(played(&timeline), [9_000, 900]);
 }

@@ -2,6 +2,7 @@
 
 use ctxsim::diag::Diagnostic;
 use ctxsim::quantity::Decimal;
+use ctxsim::timeline::AsideKind;
 
 use super::*;
 
@@ -172,5 +173,84 @@ fn a_recording_whose_bills_have_another_name_is_still_a_recording_without_bills(
         let recorded = timeline.recorded.as_ref().unwrap();
         assert!(recorded.usage.iter().all(Option::is_none));
         assert_eq!(recorded.usage.len(), timeline.spine.steps.len());
+    }
+}
+
+/// Returns the prompt and the output of a request's own bill, and the kind, prompt and output of each that stands beside it.
+fn divided(usage: &str) -> ([u64; 2], Vec<(AsideKind, u64, u64)>) {
+    let line = format!(
+        r#"{{"request":{{"model":"m","messages":[{{"role":"user","content":"hello"}}]}},"response":{{"id":"r","role":"assistant","content":"hi","usage":{usage}}}}}"#
+    );
+    let session = format!(
+        r#"{{"type":"user","uuid":"a","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"hello"}}}}
+{{"type":"assistant","uuid":"b","parentUuid":"a","timestamp":"2026-01-01T00:00:01Z","message":{{"id":"r","model":"m","content":[{{"type":"text","text":"hi"}}],"usage":{usage}}}}}"#
+    );
+    let of = |text: &str| {
+        let recorded = imported(text).timeline.recorded.unwrap();
+        let own = recorded.usage[0].map(|it| [it.prompt, it.output]).unwrap();
+        (own, recorded.aside.iter().map(|it| (it.kind, it.usage.prompt, it.usage.output)).collect())
+    };
+    let (of_request, of_session) = (of(&line), of(&session));
+    assert_eq!(of_request, of_session, "{usage}");
+    of_request
+}
+
+#[test]
+fn what_ran_inside_a_request_is_billed_apart_in_every_log_that_says_so() {
+    let numbers = |input: u64, read: u64, output: u64| {
+        format!(r#""input_tokens":{input},"cache_read_input_tokens":{read},"output_tokens":{output}"#)
+    };
+    let usage = |[input, read, output]: [u64; 3], entries: &[(&str, [u64; 3])]| {
+        let entry = |(kind, [input, read, output]): &(&str, [u64; 3])| {
+            format!(r#"{{"type":"{kind}","model":"{kind}",{}}}"#, numbers(*input, *read, *output))
+        };
+        let entries: Vec<String> = entries.iter().map(entry).collect();
+        format!(r#"{{{},"iterations":[{}]}}"#, numbers(input, read, output), entries.join(","))
+    };
+    let (compaction, message) = (("compaction", [5, 900, 30]), ("message", [20, 80, 9]));
+    let summary = (AsideKind::Summary, 905, 30);
+
+    assert_eq!(divided(&usage([20, 80, 9], &[message])), ([100, 9], vec![]));
+    assert_eq!(divided(&usage([20, 80, 9], &[compaction, message])), ([100, 9], vec![summary]));
+    // A gateway adds everything up.
+    assert_eq!(divided(&usage([25, 980, 39], &[compaction, message])), ([100, 9], vec![summary]));
+    // The provider waits after the summary, and nothing else was sent.
+    assert_eq!(divided(&usage([0, 0, 0], &[compaction])), ([905, 30], vec![]));
+    // A server's tool: the numbers beside the list are the sum of both, or those of the first.
+    let (again, advisor) = (("message", [2, 100, 4]), ("advisor_message", [500, 0, 7]));
+    for total in [[22, 180, 13], [20, 80, 13]] {
+        let beside = vec![(AsideKind::Advisor, 500, 7), (AsideKind::Inner, 102, 0)];
+        assert_eq!(divided(&usage(total, &[message, advisor, again])), ([100, 13], beside));
+    }
+}
+
+#[test]
+fn what_a_bill_leaves_out_of_a_usage_is_told_once_a_file() {
+    let more = [
+        (FIXTURE, "message.usage", "\"cache_read_input_tokens\":"),
+        (CODEX, "payload.info.last_token_usage", "\"cached_input_tokens\":"),
+        (PI, "message.usage", "\"cacheRead\":"),
+        (MESSAGES, "usage", "\"output_tokens\":"),
+    ];
+    for (text, within, before) in more {
+        let with = |field: &str| imported(&text.replace(before, &format!("{field},{before}"))).losses;
+        let told = |field: &str| -> Vec<String> {
+            let all = with(field).into_iter().map(|it| it.what);
+            all.filter(|it| it.contains("which the bill leaves out")).collect()
+        };
+        let expected = format!("`{within}.details.holo_tokens` of the usage, which the bill leaves out");
+        let found = told("\"details\":{\"holo_tokens\":7,\"none\":0,\"empty\":null}");
+        assert!(found.contains(&expected), "{found:?}");
+        assert_eq!(told("\"details\":{\"none\":0,\"empty\":\"\"}"), [""; 0]);
+    }
+}
+
+#[test]
+fn each_list_of_fields_is_that_of_a_format_and_has_its_sources() {
+    for (file, text) in ctxsim_assumptions::USAGE {
+        let name = file.rsplit('/').next().unwrap().trim_end_matches(".toml");
+        let table: toml::Table = text.parse().unwrap();
+        assert!(ctxsim::timeline::import::formats().iter().any(|it| it.name == name), "{file}");
+        assert!(["sources", "taken"].iter().all(|it| !table[*it].as_array().unwrap().is_empty()), "{file}");
     }
 }

@@ -123,7 +123,7 @@ fn the_newer_wire_names_the_model_behind_the_alias_and_has_the_bill_of_the_summa
     let bills: Vec<(u64, u64)> =
         recorded.usage.iter().flatten().map(|it| (it.prompt, it.cache_read)).collect();
     assert_eq!(bills, [(4_072, 3_072), (900, 0)]);
-    assert_eq!((recorded.summaries[0].prompt, recorded.summaries[0].output), (4_196, 60));
+    assert_eq!((recorded.summaries()[0].prompt, recorded.summaries()[0].output), (4_196, 60));
     assert_eq!(recorded.compactions, [1]);
     assert_eq!(read.timeline.models[0].name, "kimi-k2.6");
     assert_eq!(read.timeline.spine.steps[0].at_ms, 0);
@@ -152,7 +152,7 @@ fn a_compaction_of_the_harness_has_the_bill_of_its_summary_apart_and_begins_a_tu
     assert_eq!(recorded.compactions, [1]);
     let prompts: Vec<u64> = recorded.usage.iter().flatten().map(|it| it.prompt).collect();
     assert_eq!(prompts, [24, 20]);
-    assert_eq!((recorded.summaries[0].prompt, recorded.summaries[0].output), (20, 4));
+    assert_eq!((recorded.summaries()[0].prompt, recorded.summaries()[0].output), (20, 4));
 }
 
 #[test]

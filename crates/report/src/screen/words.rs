@@ -15,7 +15,7 @@ use crate::template;
 use ctxsim_base::grid::numbers::plain;
 use ctxsim_base::grid::tint::COLUMNS;
 use ctxsim_engine::measure::month::Basis;
-use ctxsim_timeline::import::{behind_within_ms, is_never_sent};
+use ctxsim_timeline::import::{behind_within_ms, changes_no_bill, is_never_sent};
 use std::borrow::Cow;
 
 /// The most levers, causes, agents and models that are named.
@@ -23,7 +23,7 @@ const LEVERS: usize = 8;
 const CAUSES: usize = 3;
 const NAMED: usize = 4;
 /// The most kinds of what is left out that are named.
-const LEFT_OUT: usize = 8;
+const LEFT_OUT: usize = 4;
 /// The longest bar, in characters.
 const BAR: f64 = 20.0;
 /// Longer names of others' making are cut.
@@ -266,21 +266,20 @@ fn not_in_bill_sentence(screen: &FirstScreen) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// Says what is left out of the logs, in the words of `import`; what stands in no prompt is added up.
+/// Says what is left out of the logs, in the words of `import`: first what a bill may lack, and what stands in no prompt added up.
 fn left_out_sentence(screen: &FirstScreen) -> Option<String> {
     let (never, mut kinds): (Vec<_>, Vec<_>) =
         screen.read.left_out.iter().partition(|it| is_never_sent(it.0));
-    kinds.order_by_key(|it| std::cmp::Reverse(it.1));
+    kinds.order_by_key(|it| (changes_no_bill(it.0), std::cmp::Reverse(it.1)));
     let n_more = kinds.len().saturating_sub(LEFT_OUT);
-    let n_never: usize = never.iter().map(|it| *it.1).sum();
-    let kinds = kinds.into_iter().take(LEFT_OUT);
-    let mut all = kinds.map(|(what, n)| format!("{} × {what}", thousands(*n as u64))).listed();
-    if n_more > 0 {
-        all.push(format!("{n_more} other kinds (`ctxsim import` lists them)"));
-    }
-    if n_never > 0 {
-        all.push(format!("{} × records that are never part of a prompt", thousands(n_never as u64)));
-    }
+    let counted = |(what, n): (&str, usize)| format!("{} × {what}", thousands(n as u64));
+    let mut all = kinds.iter().take(LEFT_OUT).map(|it| counted((it.0, *it.1))).listed();
+    let never: usize = never.iter().map(|it| *it.1).sum();
+    let rest = [
+        (n_more, "other kinds, which `ctxsim import` lists"),
+        (never, "records that are never part of a prompt"),
+    ];
+    all.extend(rest.into_iter().filter(|it| it.0 > 0).map(|(n, what)| counted((what, n))));
     (!all.is_empty()).then(|| format!("Left out: {}.", all.join(". ")))
 }
 

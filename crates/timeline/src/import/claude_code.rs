@@ -116,10 +116,9 @@ fn billed_aside(nodes: &[ClaudeNode], path: &[usize]) -> Vec<AsideBill> {
             model: model.to_owned(),
             at_ms: node.stamp.ms,
         };
-        let summary = |usage: &Usage| AsideBill { kind: AsideKind::Summary, usage: *usage, ..own.clone() };
-        let inner = bill.inner.iter().map(|it| AsideBill { at_ms: own.at_ms, ..it.clone() });
-        let all = bill.summaries.iter().map(summary).chain(inner).collect::<Vec<_>>();
-        bills.insert(id, std::iter::once(own).chain(all).collect());
+        let inner =
+            bill.inner.iter().map(|it| AsideBill { at_ms: own.at_ms, ..it.clone() }).collect::<Vec<_>>();
+        bills.insert(id, std::iter::once(own).chain(inner).collect());
     }
     bills.into_values().flatten().collect()
 }
@@ -149,8 +148,6 @@ struct Replies<'n> {
     skills: IndexSet<&'n str>,
     /// Per reply: why the provider says that it did not read what it had cached.
     diagnoses: IndexMap<&'n str, Diagnosis>,
-    /// Per reply: what the summaries were billed that the provider wrote inside its request.
-    summaries: IndexMap<&'n str, Vec<Usage>>,
 }
 
 impl<'n> Replies<'n> {
@@ -177,9 +174,6 @@ impl<'n> Replies<'n> {
             }
             let Some(exchange) = &mut replies.by_id[reply_ix] else { continue };
             bill(exchange, node, billed);
-            if !billed.summaries.is_empty() {
-                replies.summaries.insert(id.as_str(), billed.summaries.clone());
-            }
             exchange.model.clone_from(model);
             exchange.version = node.version;
             replies.diagnoses.extend(diagnosis.map(|it| (id.as_str(), it)));
@@ -282,7 +276,7 @@ impl BranchWalk<'_, '_> {
         self.heed(&node.told);
         match &node.said {
             ClaudeParts::Nothing => {}
-            ClaudeParts::Reply { id, .. } => self.reply(node.stamp, id),
+            ClaudeParts::Reply { id, .. } => self.reply(id),
             ClaudeParts::User { parts, is_meta, is_summary } => {
                 self.results_before(node.stamp.line);
                 if *is_summary {
@@ -334,18 +328,13 @@ impl BranchWalk<'_, '_> {
     }
 
     /// Begins a request at the first line of its reply.
-    fn reply(&mut self, stamp: Stamp, id: &str) {
+    fn reply(&mut self, id: &str) {
         let Some((reply_ix, _, open)) = self.replies.by_id.get_full_mut(id) else { return };
-        let Some(mut exchange) = open.take() else { return };
+        let Some(exchange) = open.take() else { return };
         self.results_before(usize::MAX);
         self.late = self.aside.swap_remove(&reply_ix).unwrap_or_default();
         if let Some(diagnosis) = self.replies.diagnoses.get(id) {
             self.assembler.happened(Occasion::Diagnosed(*diagnosis));
-        }
-        for bill in self.replies.summaries.swap_remove(id).unwrap_or_default() {
-            let summary = exchange.reply.extract_if(.., |it| it.kind == Kind::Summary).collect();
-            self.assembler
-                .replaced(stamp, HistorySummary { bill: Some(bill), ..HistorySummary::new(summary) });
         }
         let finds_tools = !self.has_found_tools && exchange.reply.iter().any(|it| it.tool == TOOL_SEARCH);
         self.assembler.replied(exchange);

@@ -29,7 +29,7 @@ const MESSAGES: &str = ",\"messages\":[";
 
 /// What is said of a database that comes without its log.
 const NO_LOG: &str =
-    "what was written last: the database is written through a `-wal` file, and there is none beside it";
+    "what was written last: the database is written through a `-wal` file, and none that fits lies beside it";
 
 /// What stands for a part that is not JSON, so that the importer names it among what is left out.
 const BROKEN_PART: &str = "{\"type\":\"text that is not JSON\"}";

@@ -32,6 +32,11 @@ pub fn is_never_sent(what: &str) -> bool {
     what.ends_with(NEVER)
 }
 
+/// Returns whether no bill lacks what is left out.
+pub fn changes_no_bill(what: &str) -> bool {
+    ["attachments", "repeated", "reply lines", "user "].iter().any(|it| what.starts_with(it))
+}
+
 /// What times are called that cannot be read.
 pub(super) const NOT_TIMES: &str = "times that cannot be read; these records count as having none";
 

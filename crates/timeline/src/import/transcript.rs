@@ -2,7 +2,7 @@
 
 use super::image::LoggedImage;
 use crate::import::prelude::*;
-use crate::{AgentTotals, AsideBill, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
+use crate::{AgentTotals, AsideBill, AsideKind, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
 
 /// A recording: its requests, in order.
 #[derive(Clone, Debug, Default)]
@@ -556,6 +556,13 @@ impl Assembler {
 
     /// Appends a request with its reply; of what came before it, the exchange says nothing.
     pub(super) fn replied(&mut self, mut exchange: Exchange) {
+        // The provider may have the history summarised first.
+        let is_summary = |it: &mut AsideBill| it.kind == AsideKind::Summary;
+        for bill in exchange.inner.extract_if(.., is_summary).collect::<Vec<_>>() {
+            let parts = exchange.reply.extract_if(.., |it| it.kind == Kind::Summary).collect();
+            let stamp = Stamp { line: self.pending.line, ms: exchange.at_ms.or(exchange.response_ms) };
+            self.replaced(stamp, HistorySummary { bill: Some(bill.usage), ..HistorySummary::new(parts) });
+        }
         let pending = std::mem::take(&mut self.pending);
         let n_exchanges = self.transcript.exchanges.len();
         let mut nth = 0;

@@ -205,11 +205,10 @@ impl UsageFields {
     }
 }
 
-/// What a reply was billed: its own request, the summaries that were written inside it, and what else ran there.
+/// What a reply was billed: its own request, and what ran inside it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReplyBill {
     pub(super) usage: Option<Usage>,
-    pub(super) summaries: Vec<Usage>,
     pub(super) inner: Vec<AsideBill>,
 }
 
@@ -237,29 +236,26 @@ impl ReplyBill {
         losses: &mut Losses,
     ) -> Self {
         let entries = list(&record["iterations"]);
-        if matches!(entries, [] | [_]) && entries.iter().all(|it| it["type"] == "message") {
-            return Self { usage: total, ..Self::default() };
-        }
-        let mut bill = Self::default();
-        let mut own: Vec<AsideBill> = Vec::new();
-        // The last attempt's own request is the first one after the history was compacted last.
+        let (mut own, mut inner): (Vec<AsideBill>, Vec<AsideBill>) = (Vec::new(), Vec::new());
+        // Its own request is the first one after the history was compacted last.
         let mut n_before = 0;
-        for entry in entries {
+        for entry in entries.iter().filter(|_| !matches!(entries, [only] if only["type"] == "message")) {
             let Some(usage) = billed_apart(BillReader::of(line, within, entry, losses)) else { continue };
             let model = entry["model"].as_str().unwrap_or_default().to_owned();
-            let inner = AsideBill { kind: AsideKind::Inner, usage, model, at_ms: None };
+            let mut bill = AsideBill { kind: AsideKind::Inner, usage, model, at_ms: None };
             match entry["type"].as_str().unwrap_or_default() {
-                "message" => own.push(inner),
+                "message" => own.push(bill),
                 "fallback_message" => {
-                    let n = own.extract_if(.., |it| it.model != inner.model).count();
-                    (0..n).for_each(|_| losses.add(line, DECLINED));
-                    own.push(inner);
+                    let declined = own.extract_if(.., |it| it.model != bill.model);
+                    declined.for_each(|_| losses.add(line, DECLINED));
+                    own.push(bill);
                 }
                 "compaction" => {
-                    bill.summaries.push(usage);
-                    n_before = own.len();
+                    // It is written by the model of the request.
+                    (bill.kind, n_before) = (AsideKind::Summary, own.len());
+                    inner.push(bill);
                 }
-                "advisor_message" => bill.inner.push(AsideBill { kind: AsideKind::Advisor, ..inner }),
+                "advisor_message" => inner.push(AsideBill { kind: AsideKind::Advisor, ..bill }),
                 other => losses.add(
                     line,
                     format!("iterations of the unknown type `{other}` in usage, which are in no bill"),
@@ -268,24 +264,21 @@ impl ReplyBill {
         }
         let sum = |all: &[AsideBill], part: fn(&Usage) -> Tokens| all.iter().map(|it| part(&it.usage)).sum();
         let [prompt, output]: [Tokens; 2] = [sum(&own, |it| it.prompt), sum(&own, |it| it.output)];
-        let summarised: Tokens = bill.summaries.iter().map(|it| it.prompt).sum();
-        let is_partial = total.is_some_and(|it| it.prompt > prompt + summarised);
-        if own.is_empty() || is_partial {
-            // A pause after a compaction has no other request.
-            bill.usage = total.or_else(|| bill.summaries.pop());
-            return bill;
+        let summaries = inner.iter().filter(|it| it.kind == AsideKind::Summary);
+        let whole = prompt + summaries.map(|it| it.usage.prompt).sum::<Tokens>();
+        // A list may be incomplete, and a pause after a compaction has no other request.
+        if own.is_empty() || total.is_some_and(|it| it.prompt > whole) {
+            let usage = total.or_else(|| inner.pop().map(|it| it.usage));
+            return Self { usage, inner };
         }
-        let place = if n_before < own.len() { n_before } else { 0 };
-        let mut first = own.remove(place).usage;
+        let mut first = own.remove(if n_before < own.len() { n_before } else { 0 }).usage;
         // While a reply is streamed, its own numbers may be ahead of those of its list.
         first.output = total.filter(|it| it.prompt <= prompt).map_or(output, |it| it.output.max(output));
-        if own.is_empty() && total.is_some_and(|it| it.prompt == first.prompt) {
-            first.cache_write_long = total.and_then(|it| it.cache_write_long).or(first.cache_write_long);
+        if let Some(total) = total.filter(|it| it.prompt == first.prompt) {
+            first.cache_write_long = total.cache_write_long.or(first.cache_write_long);
         }
-        bill.usage = Some(first);
-        bill.inner
-            .extend(own.into_iter().map(|it| AsideBill { usage: Usage { output: 0, ..it.usage }, ..it }));
-        bill
+        inner.extend(own.into_iter().map(|it| AsideBill { usage: Usage { output: 0, ..it.usage }, ..it }));
+        Self { usage: Some(first), inner }
     }
 }
 

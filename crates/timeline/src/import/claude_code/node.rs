@@ -157,9 +157,9 @@ impl ClaudeLane {
 
     /// Appends a node. Lines of a reply share its name and its prompt: where names were made alike, as in redacted logs, the prompt tells replies apart.
     fn push(&mut self, mut node: ClaudeNode) {
-        if let ClaudeParts::Reply { id, bill: ReplyBill { usage, summaries, inner }, .. } = &mut node.said {
+        if let ClaudeParts::Reply { id, bill: ReplyBill { usage, inner }, .. } = &mut node.said {
             let (prompt, n_before) = self.replies.entry(id.clone()).or_default();
-            let own = usage.map(|it| it.prompt).filter(|_| summaries.is_empty() && inner.is_empty());
+            let own = usage.map(|it| it.prompt).filter(|_| inner.is_empty());
             *n_before += usize::from(*prompt > 0 && own.is_some_and(|it| it != *prompt));
             *prompt = own.unwrap_or(*prompt);
             if *n_before > 0 {

@@ -22,9 +22,12 @@ pub fn is_database(front: &[u8]) -> bool {
 }
 
 /// Returns a database with the pages of its log: of all transactions that were finished, up to the first frame that is not one of this log.
-/// It says no more that it needs one.
+/// With a log that fits or is empty, it says no more that it needs one.
 pub fn with_log(mut database: Vec<u8>, log: &[u8]) -> Vec<u8> {
-    database.get_mut(MODES).into_iter().for_each(|it| it.fill(1));
+    let fits = |it: &mut Vec<u8>| it.get_mut(MODES).into_iter().for_each(|it| it.fill(1));
+    if log.is_empty() {
+        fits(&mut database);
+    }
     let Some(size) = page_bytes(&database).filter(|it| u32_at(log, 8) == Some(*it)) else { return database };
     let mut sums = match log.get(..HEADER_BYTES).zip(u32_at(log, 0)) {
         Some((header, 0x377f_0682 | 0x377f_0683)) => LogSums::new(header),
@@ -33,6 +36,7 @@ pub fn with_log(mut database: Vec<u8>, log: &[u8]) -> Vec<u8> {
     if !sums.agree(&log[..HEADER_BYTES - 8], &log[HEADER_BYTES - 8..HEADER_BYTES]) {
         return database;
     }
+    fits(&mut database);
     let mut pending: Vec<(usize, &[u8])> = Vec::new();
     let mut n_pages = database.len().div_ceil(size);
     for frame in log[HEADER_BYTES..].chunks_exact(FRAME_BYTES + size) {

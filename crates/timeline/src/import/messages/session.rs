@@ -344,12 +344,6 @@ impl MessageSession {
         exchange.inner = bill.inner;
         self.has_breakpoints |= has_breakpoints;
         self.has_usage = true;
-        let stamp = Stamp { line, ms: exchange.at_ms };
-        for bill in bill.summaries {
-            let summary = exchange.reply.extract_if(.., |it| it.kind == Kind::Summary).collect();
-            self.assembler
-                .replaced(stamp, HistorySummary { bill: Some(bill), ..HistorySummary::new(summary) });
-        }
     }
 
     /// Takes what is on the user's side: text, and results of calls.

@@ -6,8 +6,7 @@ use crate::import::image::LoggedImage;
 use crate::import::prelude::*;
 use crate::import::transcript::{LoggedCompaction, PartNeed, RequestForm, SummarySizes};
 use crate::{
-    AgentTotals, AsideBill, AsideKind, Diagnosis, FixedPart, InjectedText, LoggedOutcome, Occasion,
-    infer_needs,
+    AgentTotals, AsideBill, Diagnosis, FixedPart, InjectedText, LoggedOutcome, Occasion, infer_needs,
 };
 
 /// The version of the format.
@@ -51,7 +50,7 @@ pub(super) struct RedactedHeader {
     ttl: String,
     flags: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    aside: Vec<RedactedAside>,
+    aside: Vec<AsideBill>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     agents: Vec<AgentTotals>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -94,7 +93,7 @@ impl RedactedHeader {
             harness: transcript.harness.to_owned(),
             draws: transcript.draws,
             ttl: named(&LIFETIMES, &transcript.ttl),
-            aside: transcript.aside.iter().map(RedactedAside::of).collect(),
+            aside: transcript.aside.clone(),
             agents: transcript.agents.clone(),
             plan: transcript.plan.clone(),
             outcome: transcript.outcome.clone(),
@@ -193,71 +192,26 @@ fn parts(all: Vec<RedactedPart>) -> Vec<Part> {
     all.into_iter().map(RedactedPart::into_part).collect()
 }
 
-/// A bill.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct RedactedUsage {
-    uncached: u64,
-    cache_read: u64,
-    cache_write: u64,
-    cache_write_long: Option<u64>,
-    output: u64,
+/// Returns a bill that was read, if it is one.
+fn checked(mut usage: Usage, line: usize, losses: &mut Losses) -> Option<Usage> {
+    let mut bill = BillReader::new(line, "usage", losses);
+    let Usage { uncached, cache_read, cache_write, output, .. } = usage;
+    let parts = [
+        ("uncached", uncached),
+        ("cache_read", cache_read),
+        ("cache_write", cache_write),
+        ("output", output),
+    ];
+    parts.iter().for_each(|(name, tokens)| _ = bill.count(name, Count(Ok(*tokens))));
+    usage.prompt = uncached.saturating_add(cache_read).saturating_add(cache_write);
+    usage.cache_write_long = usage.cache_write_long.filter(|it| *it <= cache_write);
+    bill.finish(usage)
 }
 
-impl RedactedUsage {
-    fn of(usage: Usage) -> Self {
-        let Usage { uncached, cache_read, cache_write, cache_write_long, output, .. } = usage;
-        Self { uncached, cache_read, cache_write, cache_write_long, output }
-    }
-
-    fn into_usage(self, line: usize, losses: &mut Losses) -> Option<Usage> {
-        let mut bill = BillReader::new(line, "usage", losses);
-        let uncached = bill.count("uncached", Count(Ok(self.uncached)));
-        let cache_read = bill.count("cache_read", Count(Ok(self.cache_read)));
-        let cache_write = bill.count("cache_write", Count(Ok(self.cache_write)));
-        let output = bill.count("output", Count(Ok(self.output)));
-        let cache_write_long = self.cache_write_long.filter(|it| *it <= cache_write);
-        let prompt = uncached + cache_read + cache_write;
-        bill.finish(Usage { prompt, cache_read, cache_write, cache_write_long, uncached, output })
-    }
-}
-
-/// The bill of a request that is no step.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct RedactedAside {
-    #[serde(flatten)]
-    usage: RedactedUsage,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    kind: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    model: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    at_ms: Option<i64>,
-}
-
-/// What requests were for that are no steps, by name.
-const ASIDES: [(&str, AsideKind); 4] = [
-    ("summary", AsideKind::Summary),
-    ("left", AsideKind::LeftBranch),
-    ("inner", AsideKind::Inner),
-    ("advisor", AsideKind::Advisor),
-];
-
-impl RedactedAside {
-    fn of(bill: &AsideBill) -> Self {
-        let kind = named(&ASIDES, &bill.kind);
-        Self { usage: RedactedUsage::of(bill.usage), kind, model: bill.model.clone(), at_ms: bill.at_ms }
-    }
-}
-
-/// Returns the bills that were described; the kind of older files is that of branches that were left.
-fn asides(all: Vec<RedactedAside>, line: usize, losses: &mut Losses) -> Vec<AsideBill> {
-    let bill = |it: RedactedAside| {
-        let kind = valued(&ASIDES, &it.kind).unwrap_or_default();
-        Some(AsideBill { kind, usage: it.usage.into_usage(line, losses)?, model: it.model, at_ms: it.at_ms })
-    };
-    all.into_iter().filter_map(bill).collect()
+/// Returns such bills of requests that are no steps.
+fn asides(mut all: Vec<AsideBill>, line: usize, losses: &mut Losses) -> Vec<AsideBill> {
+    all.retain_mut(|it| checked(it.usage, line, losses).map(|usage| it.usage = usage).is_some());
+    all
 }
 
 /// A request, or the needs of a session.
@@ -279,11 +233,11 @@ pub(super) struct RedactedRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     compacts: Option<(String, Option<usize>)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    summarised: Vec<RedactedUsage>,
+    summarised: Vec<Usage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary_sizes: Option<SummarySizes>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    inner: Vec<RedactedAside>,
+    inner: Vec<AsideBill>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cleared: Vec<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -297,7 +251,7 @@ pub(super) struct RedactedRequest {
     #[serde(skip_serializing_if = "String::is_empty")]
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<RedactedUsage>,
+    usage: Option<Usage>,
     #[serde(skip_serializing_if = "is_zero")]
     reasoning: u64,
     /// In millionths of a millionth of a US dollar.
@@ -361,16 +315,16 @@ impl RedactedRequest {
             compacts: exchange.compacts.map(|it| {
                 (named(&CAUSES, &it.cause), Some(it.stays_from).filter(|first| *first != usize::MAX))
             }),
-            summarised: exchange.summarised.iter().copied().map(RedactedUsage::of).collect(),
+            summarised: exchange.summarised.clone(),
             summary_sizes: Some(exchange.summary_sizes).filter(|it| *it != SummarySizes::default()),
-            inner: exchange.inner.iter().map(RedactedAside::of).collect(),
+            inner: exchange.inner.clone(),
             cleared: exchange.cleared.clone(),
             rewound_to: exchange.rewound_to,
             before: exchange.before.iter().map(occasion_name).collect(),
             recaps: exchange.recaps.clone(),
             version: exchange.version.to_string(),
             model: exchange.model.clone(),
-            usage: exchange.usage.map(RedactedUsage::of),
+            usage: exchange.usage,
             reasoning: exchange.reasoning,
             cost: exchange.cost.and_then(|it| u64::try_from(it.0).ok()),
             form: Some(exchange.form.clone()).filter(|it| *it != RequestForm::default()),
@@ -394,14 +348,14 @@ impl RedactedRequest {
         });
         let mut cleared = self.cleared;
         cleared.sort_unstable();
-        let usage = self.usage.and_then(|it| it.into_usage(line, losses));
+        let usage = self.usage.and_then(|it| checked(it, line, losses));
         Some(Exchange {
             begins: self.begins.map(parts),
             at_ms: self.at_ms,
             response_ms: self.response_ms,
             end_ms: self.end_ms,
             compacts,
-            summarised: self.summarised.into_iter().filter_map(|it| it.into_usage(line, losses)).collect(),
+            summarised: self.summarised.into_iter().filter_map(|it| checked(it, line, losses)).collect(),
             summary_sizes: self.summary_sizes.unwrap_or_default(),
             inner: asides(self.inner, line, losses),
             cleared,
