@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 
+use super::agents::{AgentSetting, ShownBy};
 use super::in_force::{SettingPolicies, SettingValues};
 use super::menu::{MenuChoice, SettingMenu, SettingMenus};
 use crate::entry::ReadyLoad;
@@ -165,7 +166,8 @@ pub(crate) fn play_load_with_menu(
     let own = load_with_billed_cache(load);
     let play = SessionPlay { load: own.as_ref().unwrap_or(load), of_agent: seen.is_of_agent, progress };
     let menu = menus.menu_for_log(&seen)?;
-    let has_lifetimes = menu.is_some_and(|it| it.agent.has_cache_lifetime_setting());
+    let sets_lifetime = |it: &AgentSetting| it.shown_by == Some(ShownBy::Lifetimes);
+    let has_lifetimes = menu.is_some_and(|it| it.agent.settings.iter().any(sets_lifetime));
     let by_bills =
         timeline.and_then(|it| menus.prices.billed_facts(it, load.profiles.first(), has_lifetimes));
     Ok(Some(PlayedSession { by_bills, ..play.play_session(menu, seen)? }))
