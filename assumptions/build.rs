@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    ["aging", "memory_runners", "settings", "tools", "usage"].into_iter().try_for_each(embed)
+    ["aging", "logs", "memory_runners", "settings", "tools"].into_iter().try_for_each(embed)
 }
 
 /// Writes a list of the files below a folder, each with its text.

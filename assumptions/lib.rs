@@ -46,8 +46,8 @@ pub const MEMORY_RUNNERS: Files = include!(concat!(env!("OUT_DIR"), "/memory_run
 pub const SETTINGS: Files = include!(concat!(env!("OUT_DIR"), "/settings.rs"));
 /// The files below `tools`.
 pub const TOOLS: Files = include!(concat!(env!("OUT_DIR"), "/tools.rs"));
-/// The files below `usage`.
-pub const USAGE: Files = include!(concat!(env!("OUT_DIR"), "/usage.rs"));
+/// The files below `logs`.
+pub const LOGS: Files = include!(concat!(env!("OUT_DIR"), "/logs.rs"));
 
 /// The files that stand alone, by path, with their texts.
 pub const ALONE: Files = &[
@@ -74,7 +74,7 @@ static REPLACED: std::sync::OnceLock<Vec<(&'static str, String)>> = std::sync::O
 
 /// Returns every file by path, with the text that ships.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [ALONE, AGING, MEMORY_RUNNERS, SETTINGS, TOOLS, USAGE].into_iter().flatten().copied()
+    [ALONE, AGING, LOGS, MEMORY_RUNNERS, SETTINGS, TOOLS].into_iter().flatten().copied()
 }
 
 /// Returns what this process reads in the place of a text that ships: that text, unless it was replaced.

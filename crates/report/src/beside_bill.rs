@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::{listed_code, plain};
+use ctxsim_base::quantity::sums;
 use ctxsim_engine::calibrate::forecast::Forecast;
 use ctxsim_engine::measure::sub_agents::input_usd;
 use ctxsim_input::profile::calendar::{date_text, parse_day};
@@ -246,15 +247,7 @@ impl UnbilledCost {
     }
 }
 
-impl AddAssign for UnbilledCost {
-    fn add_assign(&mut self, more: Self) {
-        self.requests += more.requests;
-        self.usd += more.usd;
-        self.usd_low += more.usd_low;
-        self.usd_high += more.usd_high;
-        self.without_price += more.without_price;
-    }
-}
+sums!(UnbilledCost: requests, usd, usd_low, usd_high, without_price);
 
 impl SubAgentCost {
     fn describe(&self, format_amount: &dyn Fn(f64) -> String) -> String {

@@ -45,14 +45,8 @@ impl BillKey {
     /// What the groups are, where their names do not say it.
     fn explain_groups(self) -> Option<&'static str> {
         Some(match self {
-            Self::Day | Self::Month => {
-                "Days are those of UTC. A request that has no time of its own in the log (a summary, or one on a branch that the user left) \
-                 counts on the day on which its session began."
-            }
-            Self::Week => {
-                "A week is named by its Monday. Days are those of UTC. A request that has no time of its own in the log (a summary, or one \
-                 on a branch that the user left) counts on the day on which its session began."
-            }
+            Self::Day | Self::Month => "Days are those of UTC.",
+            Self::Week => "A week is named by its Monday. Days are those of UTC.",
             Self::Lane => "Lanes: the main conversations, and the sub-agents that they started.",
             Self::Project => "A project is a session's working folder; worktrees are of their checkout.",
             Self::User => "A user is the home that a session's working folder is in.",

@@ -6,9 +6,7 @@ use crate::bill_by::SessionBill;
 use crate::fixed::{SenderSession, SessionPartBills};
 use crate::prelude::*;
 use ctxsim_timeline::import::{Imported, Indexed, LossReason};
-use ctxsim_timeline::{AsideBill, EventKind, ItemIx, Kind, UnbilledSummary, Usage};
-use serde::Serializer;
-use serde::ser::SerializeMap as _;
+use ctxsim_timeline::{AsideKind, EventKind, ItemIx, Kind, UnbilledSummary, Usage};
 use std::cmp::Reverse;
 /// The most lines that are printed unless more are asked for.
 const LINES_MAX: usize = 60;
@@ -37,11 +35,11 @@ pub struct SessionContents {
     pub requests: usize,
     /// Requests with recorded usage.
     pub billed_requests: usize,
-    /// Requests that are billed and are no step, by what they were for; no other number includes them.
+    /// Requests that are billed and are no step, by what they were for: how many, and their tokens in and out; no other number includes them.
     #[serde(flatten)]
-    pub aside: AsideRequests,
+    pub aside: IndexMap<String, Option<u64>>,
     /// Requests that wrote summaries and that no usage shows; no number includes them.
-    pub unbilled_summaries: Vec<SummaryContents>,
+    pub unbilled_summaries: Vec<UnbilledSummary>,
     /// Items of all kinds.
     pub items: usize,
     /// How often the harness removed history; reasoning that a provider drops by itself is none.
@@ -137,6 +135,11 @@ impl SessionContents {
         let total = |bills: &[Usage], field: fn(&Usage) -> Tokens| {
             bills.iter().map(field).reduce(Tokens::saturating_add)
         };
+        let aside = ASIDE.iter().flat_map(|(kind, name, _)| {
+            let own = recorded.aside.iter().filter(|it| it.kind == *kind).map(|it| it.usage).listed();
+            let numbers = [Some(own.len() as u64), total(&own, |it| it.prompt), total(&own, |it| it.output)];
+            ASIDE_NUMBERS.iter().map(|it| format!("{name}_{it}")).zip(numbers)
+        });
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).listed();
         let items = &timeline.spine.items;
         let is_history = |it: ItemIx| items.get(it as usize).is_none_or(|it| it.kind != Kind::Reasoning);
@@ -153,8 +156,8 @@ impl SessionContents {
             billed_requests: billed.len(),
             requests_estimated: timeline.spine.steps.len().saturating_sub(billed.len()),
             usage_spread: recorded.is_spread,
-            aside: AsideRequests::new(&recorded.aside),
-            unbilled_summaries: recorded.unbilled.iter().map(SummaryContents::from).listed(),
+            aside: aside.collect(),
+            unbilled_summaries: recorded.unbilled,
             items: timeline.spine.items.len(),
             resets: resets.len(),
             prompt_tokens_max: billed.iter().map(|it| it.prompt).max(),
@@ -210,9 +213,12 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
         for (how, n) in [(spread, n_spread.sum::<usize>()), (estimated, n_estimated.sum())] {
             text += &text_if_any(n, |n| format!("\n{how}: {} requests\n", thousands(n as u64)));
         }
-        for (nth, what) in ASIDE.into_iter().enumerate() {
-            let sums = file.sessions.iter().map(|it| it.aside.0[nth]);
-            let [n, input, output] = sums.fold([0; 3], |sum, it| [0, 1, 2].map(|part| sum[part] + it[part]));
+        for (_, name, what) in ASIDE {
+            let [n, input, output] = ASIDE_NUMBERS.map(|it| {
+                let number = format!("{name}_{it}");
+                let own = file.sessions.iter().filter_map(|it| *it.aside.get(&number)?);
+                own.fold(0, u64::saturating_add)
+            });
             let billed = format!("({} tokens in, {} out)", thousands(input), thousands(output));
             text += &text_if_any(n, |n| {
                 format!("\nrequests that {what}, which no number above includes: {n} {billed}\n")
@@ -228,67 +234,26 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
     text
 }
 
-/// What requests did that are billed and are no step.
-const ASIDE: [&str; 4] = [
-    "wrote a summary of the history",
-    "lie on branches that the user left",
-    "went on inside others, with the provider's own tools",
-    "advised inside others",
+/// Requests that are billed and are no step: what they are called in JSON, and what they did.
+const ASIDE: [(AsideKind, &str, &str); 4] = [
+    (AsideKind::Summary, "summary", "wrote a summary of the history"),
+    (AsideKind::LeftBranch, "left", "lie on branches that the user left"),
+    (AsideKind::Inner, "inner", "went on inside others, with the provider's own tools"),
+    (AsideKind::Advisor, "advisor", "advised inside others"),
 ];
-
-/// Requests that are billed and are no step, by [`AsideKind`]: how many, and their tokens in and out.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AsideRequests([[u64; 3]; 4]);
-
-impl AsideRequests {
-    fn new(bills: &[AsideBill]) -> Self {
-        let mut all = Self::default();
-        for AsideBill { kind, usage, .. } in bills {
-            let sums = &mut all.0[*kind as usize];
-            *sums = [sums[0] + 1, sums[1].saturating_add(usage.prompt), sums[2].saturating_add(usage.output)];
-        }
-        all
-    }
-}
-
-impl Serialize for AsideRequests {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let names = ["summary", "left", "inner", "advisor"];
-        let mut map = to.serialize_map(None)?;
-        for (name, [n, input, output]) in names.into_iter().zip(self.0) {
-            let known = |tokens| (n > 0).then_some(tokens);
-            map.serialize_entry(&format!("{name}_requests"), &n)?;
-            map.serialize_entry(&format!("{name}_prompt_tokens"), &known(input))?;
-            map.serialize_entry(&format!("{name}_output_tokens"), &known(output))?;
-        }
-        map.end()
-    }
-}
-
-/// A compaction whose request no usage shows.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct SummaryContents {
-    pub tokens_before: Tokens,
-    pub tokens_after: Tokens,
-    /// Whether the log states these sizes; if not, they are estimated.
-    pub stated: bool,
-}
-
-impl From<&UnbilledSummary> for SummaryContents {
-    fn from(it: &UnbilledSummary) -> Self {
-        Self { tokens_before: it.prompt, tokens_after: it.output, stated: it.is_stated }
-    }
-}
+const ASIDE_NUMBERS: [&str; 3] = ["requests", "prompt_tokens", "output_tokens"];
 
 /// Says which compactions left only their sizes.
 fn unbilled_summaries_text(sessions: &[SessionContents]) -> String {
-    let size = |it: &SummaryContents| {
-        let estimated = if it.stated { "" } else { ", estimated" };
-        format!("{} → {} tokens{estimated}", thousands(it.tokens_before), thousands(it.tokens_after))
+    let size = |it: &UnbilledSummary| {
+        let estimated = if it.is_stated { "" } else { ", estimated" };
+        format!("{} → {} tokens{estimated}", thousands(it.prompt), thousands(it.output))
     };
     let sizes = sessions.iter().flat_map(|it| &it.unbilled_summaries).map(size).listed();
-    let shown = first_few(sizes.iter().cloned(), LINES_SHOWN);
-    text_if_any(sizes.len(), |n| format!("\ncompactions whose request no usage shows: {n} ({shown})\n"))
+    text_if_any(sizes.len(), |n| {
+        let shown = first_few(sizes.into_iter(), LINES_SHOWN);
+        format!("\ncompactions whose request no usage shows: {n} ({shown})\n")
+    })
 }
 
 /// Lists what is left out: how often, and what.

@@ -450,13 +450,15 @@ pub enum AsideKind {
 }
 
 /// A request that wrote a summary, and that no usage of its log shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct UnbilledSummary {
     /// Tokens of the history that it read.
+    #[serde(rename = "tokens_before")]
     pub prompt: Tokens,
     /// Tokens that it wrote, as far as the log shows them.
+    #[serde(rename = "tokens_after")]
     pub output: Tokens,
-    /// Whether the log states these sizes; if not, they are those of the requests beside it and of its text.
+    /// Whether the log states the size before; if not, it is that of the request before it and its answer.
     pub is_stated: bool,
     /// Whether the request before it wrote to the cache for an hour.
     pub is_long: bool,

@@ -24,6 +24,10 @@ SQLite databases are read by a reader of this project of about 500 lines, which 
 bundled) would add 1.9 MB to the program instead of 0.13 MB, 37 seconds to a build and 262,858 lines of C. A line in a message about a database is one of its export.
 
 Input and output mean the same for every format: the prompt is what was read from the cache, written to it, and neither; output includes reasoning.
+
+Messages count once. Two are the same only if id and time agree, because ids may be redacted; lines of a Claude Code reply share its id, its request and its
+prompt. `assumptions/logs` lists by format which fields of a usage are read, and which change no bill and why; any other that says something is told, once a
+file. Anthropic's `iterations` are requests of their own: compactions, advisors at their own model's prices, rounds with the provider's tools.
 ";
 
 #[test]

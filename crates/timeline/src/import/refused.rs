@@ -1,99 +1,44 @@
 //! Logs of agents that are known and cannot be read, by the members of their records: each is refused by its name and with the reason.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::content::{ignores_the_rest, skip_list};
+use super::usage::declared_for;
 use ctxsim_base::diag::Diagnostic;
 
-/// A log that cannot be read.
+/// A log that cannot be read: an entry of `assumptions/logs/refused.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct RefusedLog {
     /// Whose it is.
-    name: &'static str,
+    name: String,
     /// The members that one record has, all of them.
-    has: &'static [&'static str],
+    has: Vec<String>,
     /// Members of which it has none.
-    lacks: &'static [&'static str],
-    /// What its `type` or its `role` is, if that matters.
-    says: &'static [&'static str],
-    /// Why it cannot be read.
-    why: &'static str,
-    /// What to do.
-    instead: &'static str,
+    lacks: Vec<String>,
+    /// How its `type` or its `role` begins, if that matters.
+    says: Vec<String>,
+    /// Of a database: a name that its tables or columns have.
+    names: String,
+    /// Why it cannot be read, and what to do, if that is not the usual.
+    why: Option<String>,
+    instead: Option<String>,
 }
 
-/// The usual reason.
-const NO_USAGE: &str = "it has no usage per request, only totals or none";
-
-/// What to do about it.
-const OTHER_SOURCE: &str =
-    "record the requests themselves: at a gateway such as LiteLLM, or with the agent's OpenTelemetry export";
-
-/// What to do about what was made of another log.
-const FIRST_LOG: &str = "use the log that it was made of";
-
-/// What to do about a file of Kimi's that is not the log.
-const KIMI_WIRE: &str = "use `wire.jsonl` from the same folder";
-
-/// What to do about a conversation of OpenHands.
-const COMPLETIONS: &str = "switch on `log_completions`, and use the files in its folder";
-
-/// Why some formats have no reader.
-const NO_FILE: &str = "no file was available against which to check a reader";
-const NO_LOG: &str = "no log from use was available against which to check a reader";
-
 /// All of them; the first that fits is named.
-const REFUSED: [RefusedLog; 26] = [
-    RefusedLog::of("a provider's usage", &["data", "has_more"])
-        .because("it has sums by day and no requests")
-        .instead("compare logs with it: `ctxsim import LOGS --against FILE`"),
-    RefusedLog::of("Kimi", &["role"])
-        .says(&["_checkpoint", "_system_prompt"])
-        .because("`context.jsonl` has no usage")
-        .instead(KIMI_WIRE),
-    RefusedLog::of("Kimi", &["approval", "additional_dirs"])
-        .because("`state.json` holds no requests")
-        .instead(KIMI_WIRE),
-    RefusedLog::of("Cursor", &["role", "message"]).lacks(&["type", "uuid", "sessionId", "usage"]),
-    RefusedLog::of("Droid", &["type", "id", "owner"]).says(&["session_start"]),
-    RefusedLog::of("Hermes", &["session_id", "role", "content"]).lacks(&["usage", "response"]),
-    RefusedLog::of("Hermes", &["session", "messages"]).lacks(&["usage", "response"]),
-    RefusedLog::of("Letta Code", &["kind", "captured_at"]),
-    RefusedLog::of("Grok Build", &["method", "params", "timestamp"]),
-    RefusedLog::of("Grok Build", &["primaryModelId", "contextTokensUsed"]),
-    RefusedLog::of("Grok Build", &["current_model_id", "info"]),
-    RefusedLog::of("Antigravity", &["step_index", "source", "type"]),
-    RefusedLog::of("Antigravity", &["conversationId", "rows"]),
-    RefusedLog::of("Open Design", &["id", "event", "timestamp", "data"]),
-    RefusedLog::of("GitHub Copilot Chat", &["requests"])
-        .instead("switch on `github.copilot.chat.otel.enabled`, and use its export"),
-    RefusedLog::of("an OpenHands conversation", &["kind", "source", "timestamp"]).instead(COMPLETIONS),
-    RefusedLog::of("an OpenHands conversation", &["agent", "execution_status", "stats"]).instead(COMPLETIONS),
-    RefusedLog::of("Cline or Roo Code", &["ts", "type", "say"]).because(NO_FILE),
-    RefusedLog::of("Cline or Roo Code", &["ts", "type", "ask"]).because(NO_FILE),
-    RefusedLog::of("Qwen Code", &["uuid", "parentUuid", "usageMetadata"]).because(NO_LOG),
-    RefusedLog::of("Amp", &["v", "id", "created", "messages"]).because(NO_LOG),
-    RefusedLog::of("Goose", &["working_dir", "message_count"]),
-    RefusedLog::of("Goose", &["working_dir", "conversation"]),
-    RefusedLog::of("letta's trajectories", &["role", "source"]).says(&["meta"]).instead(FIRST_LOG),
-    RefusedLog::of("VibeCodingTracker", &["extensionName", "insightsVersion"]).instead(FIRST_LOG),
-    RefusedLog::of("mini-swe-agent", &["messages", "info", "trajectory_format"]).says(&["mini-swe-agent"]),
-];
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RefusedLogs {
+    /// The usual reason, and what to do about it.
+    why: String,
+    instead: String,
+    logs: Vec<RefusedLog>,
+}
 
-/// Databases, by a name that their tables or columns have.
-const DATABASES: [(&str, RefusedLog); 4] = [
-    (
-        "assistant_usage_events",
-        RefusedLog::database("Copilot CLI")
-            .instead("use `events.jsonl` from `~/.copilot/session-state/SESSION`, or the export that `COPILOT_OTEL_FILE_EXPORTER_PATH` switches on"),
-    ),
-    (
-        "span_attributes",
-        RefusedLog::database("VS Code's agent traces")
-            .instead("switch on `github.copilot.chat.otel.enabled`, and use the file of `github.copilot.chat.otel.outfile`"),
-    ),
-    ("cursorDiskKV", RefusedLog::of("Cursor", &[])),
-    ("accumulated_total_tokens", RefusedLog::of("Goose", &[])),
-];
+static REFUSED: LazyLock<RefusedLogs> = LazyLock::new(|| declared_for("refused"));
 
 /// How the chat histories of Aider begin.
 const AIDER: &str = "# aider chat started at";
@@ -103,50 +48,31 @@ const LINES_MAX: usize = 5;
 const BYTES_MAX: usize = 64 << 10;
 
 impl RefusedLog {
-    const fn of(name: &'static str, has: &'static [&'static str]) -> Self {
-        Self { name, has, lacks: &[], says: &[], why: NO_USAGE, instead: OTHER_SOURCE }
-    }
-
-    const fn database(name: &'static str) -> Self {
-        Self::of(name, &[]).because("none of the tables of its database is known to hold requests")
-    }
-
-    const fn lacks(self, lacks: &'static [&'static str]) -> Self {
-        Self { lacks, ..self }
-    }
-
-    const fn says(self, says: &'static [&'static str]) -> Self {
-        Self { says, ..self }
-    }
-
-    const fn because(self, why: &'static str) -> Self {
-        Self { why, ..self }
-    }
-
-    const fn instead(self, instead: &'static str) -> Self {
-        Self { instead, ..self }
-    }
-
     fn fits(&self, record: &RefusedRecord) -> bool {
-        let is_there = |key: &&str| record.keys.iter().any(|it| it == key);
+        let is_there = |key: &String| record.keys.contains(key);
         let says = self.says.iter().any(|it| record.said.iter().any(|said| said.starts_with(it)));
-        self.has.iter().all(is_there) && !self.lacks.iter().any(is_there) && (says || self.says.is_empty())
+        let has_all = self.has.iter().all(is_there) && self.names.is_empty();
+        has_all && !self.lacks.iter().any(is_there) && (says || self.says.is_empty())
     }
 
     fn problem(&self) -> Diagnostic {
-        let message = format!("a log of {} cannot be read: {}", self.name, self.why);
-        Diagnostic::at(ctxsim_base::diag::Code("recording-refused"), "", message).help(self.instead)
+        let why = self.why.as_ref().unwrap_or(&REFUSED.why);
+        let message = format!("a log of {} cannot be read: {why}", self.name);
+        let problem = Diagnostic::at(ctxsim_base::diag::Code("recording-refused"), "", message);
+        problem.help(self.instead.as_ref().unwrap_or(&REFUSED.instead))
     }
 }
 
 /// Returns why a database with these names is refused, if it is one of an agent that is known.
 pub(super) fn database(names: &str) -> Option<Diagnostic> {
-    DATABASES.iter().find(|it| names.contains(it.0)).map(|found| found.1.problem())
+    let mut known = REFUSED.logs.iter().filter(|it| !it.names.is_empty());
+    known.find(|it| names.contains(&it.names)).map(RefusedLog::problem)
 }
 
 /// Returns why another database is refused.
 pub(super) fn other_database() -> Diagnostic {
-    RefusedLog::database("an unknown agent").problem()
+    let why = Some("none of the tables of its database is known to hold requests".to_owned());
+    RefusedLog { name: "an unknown agent".to_owned(), why, ..RefusedLog::default() }.problem()
 }
 
 /// Returns why a recording with this front is refused, if it is of an agent whose logs cannot be read.
@@ -157,14 +83,14 @@ pub(super) fn refused(head: &str) -> Option<Diagnostic> {
     }
     let front = head[..end].trim_ascii_start();
     if front.starts_with(AIDER) {
-        return Some(RefusedLog::of("Aider", &[]).problem());
+        return Some(RefusedLog { name: "Aider".to_owned(), ..RefusedLog::default() }.problem());
     }
     // A log of mini-swe-agent that keeps the providers' responses has their usage.
     let has_usage = || head.contains("\"usage\"");
     let lines = front.lines().take(LINES_MAX).filter(|it| it.starts_with('{'));
     let first = std::iter::once(front).filter(|it| it.starts_with(['{', '[']));
     let records: Vec<RefusedRecord> = first.chain(lines).flat_map(RefusedRecord::read).collect();
-    let found = REFUSED.iter().find(|it| records.iter().any(|record| it.fits(record)))?;
+    let found = REFUSED.logs.iter().find(|it| records.iter().any(|record| it.fits(record)))?;
     (found.name != "mini-swe-agent" || !has_usage()).then(|| found.problem())
 }
 

@@ -38,7 +38,7 @@ fn shape_of(head: &str) -> Option<&'static RowShape> {
         }
         false => table::rows(text.get(..text.find('\n')? + 1)?).next()?.1,
     };
-    SHAPES.iter().find(|it| it.fits(&first))
+    SHAPES.of(&first)
 }
 
 fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
@@ -71,14 +71,14 @@ fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {
 }
 
 /// Returns what stands on the first of some paths that leads to anything; keys may hold the dots themselves.
-pub(super) fn look<'v>(value: &'v Value, paths: &[&str]) -> Option<&'v Value> {
+pub(super) fn look<'v>(value: &'v Value, paths: &[impl AsRef<str>]) -> Option<&'v Value> {
     fn along<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
         let object = value.as_object()?;
         object.get(path).or_else(|| {
             path.match_indices('.').find_map(|(at, _)| along(object.get(&path[..at])?, &path[at + 1..]))
         })
     }
-    paths.iter().find_map(|it| along(value, it).filter(|it| !it.is_null() && *it != ""))
+    paths.iter().find_map(|it| along(value, it.as_ref()).filter(|it| !it.is_null() && *it != ""))
 }
 
 /// A request as its row tells it.
@@ -115,33 +115,33 @@ impl FoundRows {
         if !self.known.insert(xxh3_128(row.to_string().as_bytes())) {
             return losses.add(line, "repeated lines");
         }
-        let text = |paths: &[&str]| look(row, paths).and_then(Value::as_str).unwrap_or_default();
-        if !shape.only.1.is_empty() && !shape.only.1.contains(&text(&[shape.only.0])) {
-            return losses
-                .add(line, format!("rows of type `{}`, which are no requests", text(&[shape.only.0])));
+        let text = |paths: &[String]| look(row, paths).and_then(Value::as_str).unwrap_or_default();
+        let kind = text(std::slice::from_ref(&shape.only.field));
+        if !shape.only.of.is_empty() && !shape.only.of.iter().any(|it| it == kind) {
+            return losses.add(line, format!("rows of type `{kind}`, which are no requests"));
         }
         let (usage, reasoning) = self.billed(line, row, losses);
-        let time = |paths: &[&str]| look(row, paths).and_then(moment);
-        let at_ms = time(shape.start);
+        let time = |paths: &[String]| look(row, paths).and_then(moment);
+        let at_ms = time(&shape.start);
         let took =
-            |paths: &[&str]| look(row, paths).and_then(Value::as_f64).filter(|it| (0.0..1e9).contains(it));
+            |paths: &[String]| look(row, paths).and_then(Value::as_f64).filter(|it| (0.0..1e9).contains(it));
         let after = |ms: Option<f64>| Some(at_ms?.saturating_add(ms?.round() as i64));
-        let names = shape.session.iter().filter_map(|it| look(row, &[*it]));
+        let names = shape.session.iter().filter_map(|it| look(row, &[it]));
         let session: Vec<String> = names.map(bodies::text).collect();
         self.rows.push(UsageRow {
             line,
             session: session.join("/"),
             at_ms,
-            first_ms: time(shape.first).or_else(|| after(took(shape.first))),
-            end_ms: time(shape.end).or_else(|| after(took(shape.end))),
-            model: text(shape.model).to_owned(),
+            first_ms: time(&shape.first).or_else(|| after(took(&shape.first))),
+            end_ms: time(&shape.end).or_else(|| after(took(&shape.end))),
+            model: text(&shape.model).to_owned(),
             usage,
             reasoning,
-            cost: look(row, shape.cost).and_then(dollars),
-            calls: matches!(text(shape.stop), "tool_use" | "tool_calls"),
-            n_messages: look(row, shape.n_messages).and_then(Value::as_u64),
-            messages: look(row, shape.input).and_then(spoken),
-            output: look(row, shape.output).cloned().unwrap_or_default(),
+            cost: look(row, &shape.cost).and_then(dollars),
+            calls: matches!(text(&shape.stop), "tool_use" | "tool_calls"),
+            n_messages: look(row, &shape.n_messages).and_then(Value::as_u64),
+            messages: look(row, &shape.input).and_then(spoken),
+            output: look(row, &shape.output).cloned().unwrap_or_default(),
         });
     }
 
@@ -151,19 +151,19 @@ impl FoundRows {
         for (holder, _) in shape.tokens_in.iter().filter_map(|it| it.rsplit_once('.')) {
             look(row, &[holder]).into_iter().for_each(|it| bill.tell_unknown(it));
         }
-        let mut count = |names: &[&str]| {
-            let found = names.iter().find_map(|name| Some((*name, look(row, &[*name])?)));
+        let mut count = |names: &[String]| {
+            let found = names.iter().find_map(|name| Some((name, look(row, &[name])?)));
             found.map_or(0, |(name, value)| bill.count(name, Count::of(value)))
         };
-        let (input, output) = (count(shape.tokens_in), count(shape.tokens_out));
-        let (cache_read, cache_write) = (count(shape.read), count(shape.written));
-        let reasoning = count(shape.reasoning);
+        let (input, output) = (count(&shape.tokens_in), count(&shape.tokens_out));
+        let (cache_read, cache_write) = (count(&shape.read), count(&shape.written));
+        let reasoning = count(&shape.reasoning);
         let cached = cache_read.saturating_add(cache_write);
-        if look(row, shape.tokens_in).is_none() {
+        if look(row, &shape.tokens_in).is_none() {
             losses.add(line, "rows without usage");
             return (None, 0);
         }
-        let uncached = if shape.is_apart { input } else { bill.less(input, shape.read[0], cached) };
+        let uncached = if shape.is_apart { input } else { bill.less(input, &shape.read[0], cached) };
         let output = if shape.is_apart { output.saturating_add(reasoning) } else { output };
         (bill.apart([uncached, cache_read, cache_write, output]), reasoning.min(output))
     }

@@ -1,14 +1,11 @@
 //! What a provider billed for a request: a number that is not a count refuses the recording, a missing one leaves the request unbilled.
 
-use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 use ctxsim_input::text::source::declared;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer};
 
-use super::content::{ignores_the_rest, skip_list};
 use crate::import::prelude::*;
 use crate::{AsideBill, AsideKind};
 
@@ -158,9 +155,8 @@ impl<'l> BillReader<'l> {
 
 /// The fields of a format's usage that are read, and those that change no bill.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 struct UsageFields {
-    sources: Vec<String>,
     /// The format whose fields it may have, too.
     also: String,
     taken: IndexSet<String>,
@@ -168,9 +164,19 @@ struct UsageFields {
     harmless: IndexMap<String, String>,
 }
 
+/// Reads what is declared of a format's logs; the default where nothing is.
+pub(super) fn declared_for<T: serde::de::DeserializeOwned + Default>(format: &str) -> T {
+    let is_own = |it: &&(&str, _)| file_stem(it.0) == format;
+    ctxsim_assumptions::LOGS.iter().find(is_own).map_or_else(T::default, |it| declared(it.1))
+}
+
+/// Returns the name of a file without its folder and its ending.
+fn file_stem(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file).trim_end_matches(".toml")
+}
+
 static FIELDS: LazyLock<IndexMap<&str, UsageFields>> = LazyLock::new(|| {
-    let name = |file: &'static str| file.rsplit('/').next()?.strip_suffix(".toml");
-    ctxsim_assumptions::USAGE.iter().filter_map(|(file, text)| Some((name(file)?, declared(text)))).collect()
+    ctxsim_assumptions::LOGS.iter().map(|(file, text)| (file_stem(file), declared(text))).collect()
 });
 
 impl UsageFields {
@@ -287,22 +293,11 @@ const DECLINED: &str = "attempts of models that declined before another one answ
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shaped<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ShapedVisitor(PhantomData))
+        let value = <&RawValue>::deserialize(deserializer)?.get();
+        match value.as_bytes() {
+            [b'{', ..] => serde_json::from_str(value).map(Self::Object).map_err(de::Error::custom),
+            b"null" => Ok(Self::Absent),
+            _ => Ok(Self::Other),
+        }
     }
-}
-
-struct ShapedVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ShapedVisitor<T> {
-    type Value = Shaped<T>;
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Shaped::Object)
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Shaped::Absent)
-    }
-
-    ignores_the_rest!(Shaped::Other; visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str, visit_seq);
 }

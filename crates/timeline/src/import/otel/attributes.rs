@@ -61,8 +61,8 @@ impl Attributes {
     }
 
     /// Returns the first of some attributes as a count, with its name.
-    pub(super) fn count<'k>(&self, keys: &[&'k str]) -> Option<(&'k str, Count)> {
-        let key = keys.iter().find(|it| self.any(&[it]).is_some())?;
+    pub(super) fn count<'k>(&self, keys: &'k [impl AsRef<str>]) -> Option<(&'k str, Count)> {
+        let key = keys.iter().map(AsRef::as_ref).find(|it| self.any(&[it]).is_some())?;
         Some((key, count(self.any(&[key])?)))
     }
 

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::record::OtelRecord;
 use crate::import::prelude::*;
+use crate::import::usage::declared_for;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordRole {
@@ -32,76 +33,35 @@ pub(super) enum Rank {
     CommonLog,
 }
 
-/// The attributes of a bill, each by its names, the newest first.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// The attributes of a bill, each by its names, the newest first: entries of `assumptions/logs/otel.toml`.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct BillNames {
-    input: &'static [&'static str],
+    input: Vec<String>,
     /// What is input, too, but counted beside it.
-    also_input: &'static [&'static str],
-    read: &'static [&'static str],
-    written: &'static [&'static str],
-    output: &'static [&'static str],
-    reasoning: &'static [&'static str],
+    also_input: Vec<String>,
+    read: Vec<String>,
+    written: Vec<String>,
+    output: Vec<String>,
+    reasoning: Vec<String>,
     /// Whether the input is without what was read and written.
     is_apart: bool,
     /// Whether the output is without the reasoning.
     adds_reasoning: bool,
 }
 
-/// The common names.
-static COMMON: LazyLock<BillNames> = LazyLock::new(|| BillNames {
-    input: &["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
-    read: &["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"],
-    written: &[
-        "gen_ai.usage.cache_write.input_tokens",
-        "gen_ai.usage.cache_creation.input_tokens",
-        "gen_ai.usage.cache_creation_input_tokens",
-    ],
-    output: &["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
-    reasoning: &["gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"],
-    ..BillNames::default()
-});
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct EmitterNames {
+    names: IndexMap<String, BillNames>,
+}
 
-/// Those of Claude Code.
-static CLAUDE_CODE: LazyLock<BillNames> = LazyLock::new(|| BillNames {
-    input: &["input_tokens"],
-    read: &["cache_read_tokens"],
-    written: &["cache_creation_tokens"],
-    output: &["output_tokens"],
-    is_apart: true,
-    ..BillNames::default()
-});
+static NAMES: LazyLock<EmitterNames> = LazyLock::new(|| declared_for(super::FORMAT.name));
 
-/// Those of Gemini CLI.
-static GEMINI_CLI: LazyLock<BillNames> = LazyLock::new(|| BillNames {
-    input: &["input_token_count"],
-    also_input: &["tool_token_count"],
-    read: &["cached_content_token_count"],
-    output: &["output_token_count"],
-    reasoning: &["thoughts_token_count"],
-    adds_reasoning: true,
-    ..BillNames::default()
-});
-
-/// Those of the AI SDK, which opencode uses.
-static AI_SDK: LazyLock<BillNames> = LazyLock::new(|| BillNames {
-    input: &["ai.usage.inputTokens", "ai.usage.promptTokens", "gen_ai.usage.input_tokens"],
-    read: &["ai.usage.cachedInputTokens", "ai.usage.inputTokenDetails.cacheReadTokens"],
-    written: &["ai.usage.inputTokenDetails.cacheWriteTokens"],
-    output: &["ai.usage.outputTokens", "ai.usage.completionTokens", "gen_ai.usage.output_tokens"],
-    reasoning: &["ai.usage.reasoningTokens", "ai.usage.outputTokenDetails.reasoningTokens"],
-    ..BillNames::default()
-});
-
-/// Those of OpenInference.
-static OPENINFERENCE: LazyLock<BillNames> = LazyLock::new(|| BillNames {
-    input: &["llm.token_count.prompt"],
-    read: &["llm.token_count.prompt_details.cache_read"],
-    written: &["llm.token_count.prompt_details.cache_write"],
-    output: &["llm.token_count.completion"],
-    reasoning: &["llm.token_count.completion_details.reasoning"],
-    ..BillNames::default()
-});
+/// Returns the role of a request that an emitter writes.
+fn request(emitter: &str, rank: Rank) -> RecordRole {
+    NAMES.names.get(emitter).map_or(RecordRole::Other, |it| RecordRole::Request(it, rank))
+}
 
 /// Operations that are requests to a model.
 const REQUESTS: [&str; 3] = ["chat", "text_completion", "generate_content"];
@@ -114,9 +74,9 @@ impl OtelRecord {
 
     fn role_of_log(&self) -> RecordRole {
         match self.name.trim_start_matches("claude_code.") {
-            "api_request" => RecordRole::Request(&CLAUDE_CODE, Rank::OwnLog),
-            "gemini_cli.api_response" => RecordRole::Request(&GEMINI_CLI, Rank::OwnLog),
-            "gen_ai.client.inference.operation.details" => RecordRole::Request(&COMMON, Rank::CommonLog),
+            "api_request" => request("claude_code", Rank::OwnLog),
+            "gemini_cli.api_response" => request("gemini_cli", Rank::OwnLog),
+            "gen_ai.client.inference.operation.details" => request("common", Rank::CommonLog),
             "user_prompt" | "gemini_cli.user_prompt" => RecordRole::Prompt,
             "tool_result" | "gemini_cli.tool_call" => RecordRole::Tool,
             _ => RecordRole::Other,
@@ -127,31 +87,29 @@ impl OtelRecord {
         let operation = self.attributes.text(&["gen_ai.operation.name"]);
         let verb = self.name.split(' ').next().unwrap_or_default();
         match self.attributes.text(&["openinference.span.kind"]) {
-            "LLM" if operation.is_empty() => return RecordRole::Request(&OPENINFERENCE, Rank::Span),
+            "LLM" if operation.is_empty() => return request("openinference", Rank::Span),
             "TOOL" => return RecordRole::Tool,
             "AGENT" => return RecordRole::Agent,
             "CHAIN" => return RecordRole::Sum,
             _ => {}
         }
         match (operation, verb) {
-            (_, "claude_code.llm_request") => RecordRole::Request(&CLAUDE_CODE, Rank::Span),
-            (_, verb) if verb.starts_with("ai.") && verb.contains(".do") => {
-                RecordRole::Request(&AI_SDK, Rank::Span)
-            }
+            (_, "claude_code.llm_request") => request("claude_code", Rank::Span),
+            (_, verb) if verb.starts_with("ai.") && verb.contains(".do") => request("ai_sdk", Rank::Span),
             (_, "claude_code.tool" | "ai.toolCall") => RecordRole::Tool,
             (_, verb) if verb.starts_with("ai.") => RecordRole::Sum,
             ("invoke_agent" | "create_agent", _) | ("", "invoke_agent" | "create_agent") => RecordRole::Agent,
             ("execute_tool", _) | ("", "execute_tool") => RecordRole::Tool,
-            (operation, _) if REQUESTS.contains(&operation) => RecordRole::Request(&COMMON, Rank::Span),
-            ("", "chat") => RecordRole::Request(&COMMON, Rank::Span),
+            (operation, _) if REQUESTS.contains(&operation) => request("common", Rank::Span),
+            ("", "chat") => request("common", Rank::Span),
             _ => RecordRole::Other,
         }
     }
 
     /// Returns whether what the record reads or writes is more than the input that ought to hold it.
     pub(super) fn contradicts(&self, names: &BillNames) -> bool {
-        let of = |keys| self.attributes.count(keys).map_or(0, |it| it.1.0.unwrap_or(0));
-        !names.is_apart && of(names.read).saturating_add(of(names.written)) > of(names.input)
+        let of = |keys: &[String]| self.attributes.count(keys).map_or(0, |it| it.1.0.unwrap_or(0));
+        !names.is_apart && of(&names.read).saturating_add(of(&names.written)) > of(&names.input)
     }
 
     /// Returns what was billed, with how much of the output was reasoning. `is_apart` says that the input is without what was
@@ -164,19 +122,18 @@ impl OtelRecord {
     ) -> Option<(Usage, Tokens)> {
         let mut bill = BillReader::new(self.line, "", losses);
         bill.tell_unknown(&self.attributes.of_usage());
-        let mut part = |keys: &'static [&'static str]| {
-            self.attributes.count(keys).map(|(key, count)| bill.count(key, count))
-        };
-        let input = part(names.input);
-        let also_input = part(names.also_input).unwrap_or(0);
-        let (cache_read, cache_write) = (part(names.read).unwrap_or(0), part(names.written).unwrap_or(0));
-        let (output, reasoning) = (part(names.output).unwrap_or(0), part(names.reasoning).unwrap_or(0));
+        let mut part =
+            |keys: &[String]| self.attributes.count(keys).map(|(key, count)| bill.count(key, count));
+        let input = part(&names.input);
+        let also_input = part(&names.also_input).unwrap_or(0);
+        let (cache_read, cache_write) = (part(&names.read).unwrap_or(0), part(&names.written).unwrap_or(0));
+        let (output, reasoning) = (part(&names.output).unwrap_or(0), part(&names.reasoning).unwrap_or(0));
         let input = input?.saturating_add(also_input);
         let uncached = if names.is_apart || is_apart {
             input
         } else {
-            let unread = bill.less(input, names.input[0], cache_read);
-            bill.less(unread, names.input[0], cache_write)
+            let unread = bill.less(input, &names.input[0], cache_read);
+            bill.less(unread, &names.input[0], cache_write)
         };
         let output = if names.adds_reasoning { output.saturating_add(reasoning) } else { output };
         bill.apart([uncached, cache_read, cache_write, output]).map(|it| (it, reasoning.min(output)))
