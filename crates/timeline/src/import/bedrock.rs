@@ -10,16 +10,7 @@ use super::losses::member;
 use super::{documents, messages};
 use crate::import::prelude::*;
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "bedrock",
-    looks_like: "JSON: `messages` whose blocks have no `type`, as `Converse` takes them, or records with `modelId` and `inputBodyJson`",
-    place: "logs of `Converse`, and Bedrock's own logs of model invocations in S3 or CloudWatch",
-    reads: "system prompts, tools, messages with calls and results, cache points, replies, usage with what was read and written",
-    omits: "replies that Bedrock logs as streams of events; bodies that were too large to be logged",
-    checked: Checked::Structure("made-up requests, after the interface's documents"),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "bedrock", detect, read };
 
 /// What a block of `Converse` has instead of a type.
 const BLOCKS: [&str; 8] =

@@ -13,16 +13,7 @@ use crate::{AsideBill, AsideKind, Diagnosis, Occasion};
 /// What the rules about harnesses call it.
 pub(super) const HARNESS: &str = "claude-code";
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "claude-code",
-    looks_like: "one JSON record per line or a list of them, with `type`, `uuid` and `message`",
-    place: "~/.claude/projects/PROJECT/SESSION.jsonl, or what `claude -p --verbose` prints with `--output-format json` or `stream-json`",
-    reads: "messages, tool calls and results, usage with cache reads and writes of both lifetimes, compactions, sub-agents, versions",
-    omits: "the system prompt and the tool schemas; side requests; most requests of sub-agents from 2.1.91 on, which are estimated beside the bill by their totals",
-    checked: Checked::Real("sessions of entireio/cli and EntityProcess/agentv"),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "claude-code", detect, read };
 
 /// Returns whether one of the first lines holds a user's or an assistant's record.
 pub(super) fn detect(head: &str) -> bool {

@@ -4,16 +4,8 @@ use crate::FixedPart;
 use crate::import::prelude::*;
 use crate::import::transcript::SummarySizes;
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "codex",
-    looks_like: "one JSON record per line, with `timestamp`, `type` and `payload`",
-    place: "~/.codex/sessions/YEAR/MONTH/DAY/rollout-*.jsonl",
-    reads: "messages, reasoning, tool calls and results, usage per response, compactions, the system prompt",
-    omits: "tool schemas; repeated token counts",
-    checked: Checked::Real("rollouts of EntityProcess/agentv"),
-    detect: |head| json::any(head, is_record),
-    read,
-};
+pub(super) const FORMAT: LogFormat =
+    LogFormat { name: "codex", detect: |head| json::any(head, is_record), read };
 
 /// Returns whether a record is one of a rollout's.
 fn is_record(record: &CodexRecord<'_>) -> bool {

@@ -2,16 +2,8 @@
 
 use crate::import::prelude::*;
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "dsh",
-    looks_like: "one JSON event per line, with `type`, `seq` and `data`",
-    place: "~/.dsh/sessions/PROJECT/SESSION/session.jsonl; `.zstd` files are unpacked first",
-    reads: "messages, reasoning, tool calls and results, usage of each reply once, compactions, system prompt and tools where they are there",
-    omits: "what was streamed and billed again in the reply",
-    checked: Checked::Real("sessions of HarleyCoops/deepseek-Entire.io and test files of two others"),
-    detect: |head| json::any(head, is_event),
-    read,
-};
+pub(super) const FORMAT: LogFormat =
+    LogFormat { name: "dsh", detect: |head| json::any(head, is_event), read };
 
 /// Returns whether a record is the header of a session, or an event of its own kinds.
 fn is_event(record: &DshRecord<'_>) -> bool {

@@ -6,19 +6,7 @@ use self::record::{GeminiRecord, Spoken};
 use super::document;
 use crate::import::prelude::*;
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "gemini-cli",
-    looks_like: "one JSON document with `sessionId` and `messages` of type `user` and `gemini`, or one such message per line",
-    place: "`~/.gemini/tmp/PROJECT/chats/session-*.json` or `.jsonl`",
-    reads: "messages, thoughts, tool calls and results, usage per request, messages that the user took back",
-    omits: "the system prompt and the tool schemas; compressions, of which the file has no record: a prompt that shrinks shows them",
-    checked: Checked::Real(
-        "six chats with gemini-2.5-flash, gemini-3-flash-preview and gemini-3.1-pro-preview (savekirk/session-bridge, entireio/cli, \
-        Mai0313/VibeCodingTracker)",
-    ),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "gemini-cli", detect, read };
 
 /// Returns whether the front is that of a chat.
 fn detect(head: &str) -> bool {

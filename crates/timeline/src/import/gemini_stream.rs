@@ -3,16 +3,7 @@
 use super::spread::{RequestPlace, spread, text_tokens};
 use crate::import::prelude::*;
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "gemini-stream",
-    looks_like: "one JSON event per line, with `type` and `timestamp`: `init` with `session_id`, `message`, `tool_use` with `tool_id`, `result` with `stats`",
-    place: "`gemini -p … --output-format stream-json > FILE`",
-    reads: "messages, tool calls and results; totals of usage, spread over the requests",
-    omits: "usage per request: input, cached tokens and output are totals of the session, so no request is scored; thoughts; the system prompt and the tool schemas",
-    checked: Checked::Structure("streams whose totals alone have cache figures"),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "gemini-stream", detect, read };
 
 /// An event.
 #[derive(Debug, Default, serde::Deserialize)]

@@ -11,20 +11,7 @@ use crate::import::prelude::*;
 
 pub(super) use self::archive::{begins, read as read_archive};
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "inspect-ai",
-    looks_like: "one JSON document with `eval` and `samples`, or a zip archive with `samples/*.json`",
-    place: "`logs/*.eval` or `logs/*.json`",
-    reads: "each sample and epoch as a session: model events with their messages (also by reference), tools, usage, compactions; \
-        sub-agents, scorers and other roles as sessions of their own",
-    omits: "replies from inspect's own cache; calls that failed; the raw calls beside the events; how long cache entries live",
-    checked: Checked::Real(
-        "a log of browser use with gpt-4o-mini and eight small logs (UKGovernmentBEIS/inspect_ai, meridianlabs-ai/inspect_scout); no log with \
-        cache writes",
-    ),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "inspect-ai", detect, read };
 
 /// The members that are read piece by piece, below a sample.
 const OPENED: [&str; 5] = ["events", "message_pool", "attachments", "events_data", "events_data.messages"];

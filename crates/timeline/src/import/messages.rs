@@ -10,16 +10,7 @@ use self::walk::{TextWalk, WalkStep};
 use super::losses::{LATE, member, order_by_time};
 use crate::import::prelude::*;
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "messages",
-    looks_like: "JSON: messages with a `role`, or requests with a list of `messages`",
-    place: "logs of provider APIs, wherever they are written",
-    reads: "system prompts, tools, messages, replies, usage where it is there",
-    omits: "what a log leaves out",
-    checked: Checked::Real("requests of OpenHands/software-agent-sdk, trajectories of mini-swe-agent"),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "messages", detect, read };
 
 /// Returns whether the front is JSON that holds messages.
 pub(super) fn detect(head: &str) -> bool {

@@ -5,20 +5,7 @@ use super::losses::order_by_time;
 use super::usage::NO_OBJECT;
 use crate::import::prelude::*;
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "opencode",
-    looks_like: "an SQLite database with a table `message`, or one JSON document with `info` and `messages`, each with `info` and `parts`",
-    place: "~/.local/share/opencode/opencode.db, with the `-wal` file beside it, or `opencode export SESSION > FILE` (or `kilo export`)",
-    reads: "messages, reasoning, tool calls and results, usage and cost per request, compactions with their bills, cleared results, \
-        sub-agents as sessions of their own",
-    omits: "the system prompt and the tool schemas; replies that were aborted; how long cache entries live; a database's table `session_message`",
-    checked: Checked::Real(
-        "15 exports of versions 1.3.7 to 1.18.16 (The-Best-Codes/bestcodes.dev, nivalis-studio/biome-config, savekirk/session-bridge, \
-        eitatech/gatomia-vscode); no real one has cache writes; databases made up, after opencode's schema",
-    ),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "opencode", detect, read };
 
 /// Returns whether the front is that of an export.
 fn detect(head: &str) -> bool {

@@ -25,18 +25,7 @@ const LINES_MAX: usize = 20;
 /// Marks of the format in a value that is longer than the front.
 const MARKS: [&str; 3] = ["\"resourceSpans\"", "\"resourceLogs\"", "\"scopeSpans\""];
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "otel",
-    looks_like: "OpenTelemetry's JSON: spans or log records, with `resourceSpans`, `resourceLogs` or `attributes`",
-    place: "wherever a collector or an exporter writes them",
-    reads: "spans and log records of requests by the names of the GenAI conventions, old and new, and by those of OpenInference, Claude Code, Gemini CLI and opencode; sub-agents, compactions",
-    omits: "sums of agents and wrappers; texts, unless the emitter was told to record them",
-    checked: Checked::Structure(
-        "made-up files, after the conventions and the emitters' documents: no published one has usage",
-    ),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "otel", detect, read };
 
 /// Returns whether the front holds spans or log records: on one of its lines, or as its first value.
 pub(super) fn detect(head: &str) -> bool {

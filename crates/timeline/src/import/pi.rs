@@ -5,16 +5,8 @@ use crate::AsideBill;
 use crate::import::prelude::*;
 use crate::import::transcript::SummarySizes;
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "pi",
-    looks_like: "one JSON record per line, with `type` and, for type `message`, a `message` with a `role`",
-    place: "~/.pi/agent/sessions/PROJECT/*.jsonl",
-    reads: "the branch of the last entry: messages, tool calls and results, usage and cost per request, compactions",
-    omits: "the system prompt and the tool schemas; abandoned branches",
-    checked: Checked::Real("a session of badlogic/pi-mono"),
-    detect: |head| json::any(head, is_message),
-    read,
-};
+pub(super) const FORMAT: LogFormat =
+    LogFormat { name: "pi", detect: |head| json::any(head, is_message), read };
 
 /// Returns whether an entry is a message of a role that pi knows.
 fn is_message(record: &PiRecord<'_>) -> bool {

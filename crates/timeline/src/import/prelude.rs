@@ -14,7 +14,7 @@ pub(super) use crate::shared::Neighbours;
 pub(super) use super::bodies::list;
 pub(super) use super::content::{Arguments, Content, Measured};
 pub(super) use super::document::FrontOutline;
-pub(super) use super::format::{Checked, LogFormat};
+pub(super) use super::format::LogFormat;
 pub(super) use super::harness::{HarnessRules, Version};
 pub(super) use super::image::LoggedFile;
 pub(super) use super::json;

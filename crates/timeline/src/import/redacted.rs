@@ -14,18 +14,7 @@ use self::record::{NeedRecord, RedactedHeader, RedactedPart, RedactedRequest};
 use crate::import::prelude::*;
 use crate::{AgentTotals, tool_form};
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "ctxsim-session",
-    looks_like: "one JSON record per line, the first with `ctxsim` and `session`",
-    place: "`ctxsim show SESSION --redact > FILE`",
-    reads: "structure, sizes, times, models that a bundled profile covers and the tokenizers of others, usage and costs, known tools by name, which contents and files are the same, inferred needs",
-    omits: "every text; a policy whose template quotes texts has none to quote",
-    checked: Checked::Real(
-        "redacted sessions of the other formats, which give the same numbers as the originals",
-    ),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "ctxsim-session", detect, read };
 
 /// Returns whether the first record begins a session.
 fn detect(head: &str) -> bool {

@@ -40,16 +40,7 @@ const TEXTS: [&str; 5] = [
     "asst_tool_use_chars",
 ];
 
-pub(super) const FORMAT: LogFormat = LogFormat {
-    name: "claude-code-usage",
-    looks_like: "comma-separated values, one request per line, with `session`, `cache_read` and `new_user_chars`",
-    place: "tables made of Claude Code sessions",
-    reads: "usage, times and sizes of new text",
-    omits: "texts and tools",
-    checked: Checked::Real("54 sessions of entireio/cli"),
-    detect,
-    read,
-};
+pub(super) const FORMAT: LogFormat = LogFormat { name: "claude-code-usage", detect, read };
 
 /// Returns whether the first line names the columns.
 pub(super) fn detect(head: &str) -> bool {
