@@ -58,7 +58,7 @@ fn litellm_gives_cliffs_hours_services_and_cache_rules() {
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!(breakpoints("anthropic/claude-opus-5"), (512, [Some(300_000), Some(3_600_000)], 20));
-    assert_eq!(breakpoints("openai/gpt-6-sol").1, [Some(1_800_000), None]);
+    assert_eq!(breakpoints("openai/gpt-6-sol").1, [Some(1_800_000), Some(43_200_000)]);
     let CacheRules::Units(units) = &profile("deepseek/deepseek-v4-flash").cache else { panic!("no units") };
     assert!(units.at_input_end && units.at_output_end);
     let haiku = profile("anthropic/claude-haiku-5-5").prices.timeless().unwrap();
