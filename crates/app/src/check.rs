@@ -68,7 +68,7 @@ fn refused_breakpoint_lints(catalog: &Catalog, policy: &Policy) -> Vec<Diagnosti
     let mut all: Vec<(Diagnostic, Vec<String>)> = Vec::new();
     for name in catalog.names(InputKind::Profile) {
         let Ok(profile) = catalog.profile(name) else { continue };
-        for problem in profile.spec.cache.refused(policy.layout()) {
+        for problem in profile.spec.refused(policy.layout()) {
             match all.iter_mut().find(|it| it.0 == problem) {
                 Some((_, names)) => names.push(name.to_owned()),
                 None => all.push((problem, vec![name.to_owned()])),
@@ -86,11 +86,11 @@ fn refused_breakpoint_lints(catalog: &Catalog, policy: &Policy) -> Vec<Diagnosti
 /// Returns which breakpoints of a policy, with all that overrides make of it, the APIs of some profiles refuse.
 pub(super) fn refused_breakpoint_problems(
     loaded: &Loaded<PolicyFile>,
-    overridden: &PolicyFile,
+    overridden: &Policy,
     profiles: &[Loaded<ProfileFile>],
 ) -> Vec<Diagnostic> {
     let by = |profile: &Loaded<ProfileFile>| {
-        let problems = overridden.layout.iter().flat_map(|it| profile.spec.cache.refused(it));
+        let problems = profile.spec.refused(overridden.layout()).into_iter();
         let without = |problem: Diagnostic| {
             let help = problem.help.clone().unwrap_or_default();
             problem.help(format!("{help}, or leave out {}, whose API refuses it", profile.spec.name))

@@ -388,11 +388,13 @@ impl InputCheck<'_> {
         }
         let mut models = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(&self.policies) {
-            let refused = check::refused_breakpoint_problems(loaded, spec, self.named);
-            self.found.problems.extend(refused);
             match check::check_policy(self.catalog, spec, &loaded.origin) {
-                Ok(policy) if self.play_twice => models.push(Arc::new(check::with_plays_twice(policy))),
-                Ok(policy) => models.push(Arc::new(policy)),
+                Ok(policy) => {
+                    let refused = check::refused_breakpoint_problems(loaded, &policy, self.named);
+                    self.found.problems.extend(refused);
+                    let policy = if self.play_twice { check::with_plays_twice(policy) } else { policy };
+                    models.push(Arc::new(policy));
+                }
                 Err(problems) => self.found.problems.extend(loaded.locate_problems(problems)),
             }
         }

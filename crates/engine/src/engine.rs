@@ -35,7 +35,7 @@ use crate::ledger::{Failure, FailureKind, RunFault};
 use crate::memory::{AnyMemory, Edited, MemoryRun, PolicyMemory};
 use crate::own::{CodeInputs, Own, PlayDigests};
 use crate::prelude::*;
-use crate::projection::{ChangeLog, Known, Program, Purpose, SideRequest, Watch, Watched};
+use crate::projection::{ChangeLog, Known, Num, Program, Purpose, SideRequest, Watch, Watched};
 use crate::recovery::{Carried, CompiledRecovery, End, Removed, Seen, Terms};
 use ctxsim_base::counts::count_one;
 use ctxsim_input::policy::memory::FactMemory;
@@ -43,6 +43,7 @@ use ctxsim_input::{Builtin, DynamicPlace, LayoutSpec, MemoryPlace, Settings, Ttl
 use ctxsim_timeline::shared::Chance;
 use ctxsim_timeline::{Compaction, Due, Event, FrontItem, Phase, Session, When};
 use drawn::DrawnNeeds;
+use std::borrow::Cow;
 use users::Users;
 
 /// A play of a timeline that is about to begin; [`run`](Self::run) plays it.
@@ -179,7 +180,8 @@ impl<'s> Simulation<'s> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompiledPolicy<'p> {
     program: Program,
-    layout: &'p LayoutSpec,
+    /// With sizes under the limits.
+    layout: Cow<'p, LayoutSpec>,
     memory: Option<&'p FactMemory>,
     code: Option<Builtin>,
     limits: Limits,
@@ -198,7 +200,7 @@ impl<'p> CompiledPolicy<'p> {
         let known = Known::new(timeline, *limits);
         Self {
             program: Program::new(policy, timeline, &known),
-            layout: policy.layout(),
+            layout: policy.layout().with_sizes(|it| Num::fixed(Some(it), &known)),
             memory: policy.fact_memory(),
             code: policy.code.clone(),
             limits: *limits,
@@ -291,7 +293,7 @@ struct Way {
 struct EngineRun<'r, 't, P: ?Sized, S> {
     timeline: &'t Timeline,
     projector: &'r mut P,
-    layout: &'t LayoutSpec,
+    layout: Cow<'t, LayoutSpec>,
     /// How the agent recovers.
     ways: Vec<Way>,
     limits: Limits,
@@ -359,6 +361,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
         // What is drawn is not expected.
         let terms = |it: &CompiledRecovery| it.terms().filter(|_| drawn.is_none());
         let way = |it: &CompiledRecovery| Way { recovery: *it, carried: terms(it).map(Carried::new) };
+        let tail_tokens = layout.dynamic_at(DynamicPlace::Tail).map(|it| Tokens::from(it.tokens)).sum();
         Self {
             timeline,
             projector,
@@ -388,7 +391,7 @@ impl<'r, 't, P: Projector + ?Sized, S: Sink> EngineRun<'r, 't, P, S> {
             ttl: timeline.harness.ttl,
             hour_missed,
             has_odds: hour_missed.is_some() || timeline.shared.as_ref().is_some_and(|it| it.chance.is_some()),
-            tail_tokens: layout.dynamic_at(DynamicPlace::Tail).map(|it| Tokens::from(it.tokens)).sum(),
+            tail_tokens,
             n_asking: 0,
             drawn,
             removed,
@@ -446,7 +449,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
 
     fn play_session(&mut self, nth: usize, session: &'t Session) -> Result<(), Failure> {
         let remembers = self.layout.memory != MemoryPlace::Tail && self.memory_run.remembers();
-        self.prompt.begin_session(session, self.layout, remembers);
+        self.prompt.begin_session(session, &self.layout, remembers);
         self.log.begin_session();
         if let Some(users) = &mut self.users {
             users.begin_session(&self.prompt);

@@ -195,9 +195,12 @@ impl ScriptedTurns {
     }
 
     fn set(&mut self, setting: Setting, value: &str) {
-        let number = ix(self.values[setting as usize].insert_full(value.to_owned()).0);
-        if number != self.settings.get(setting) {
-            self.settings.set(setting, number);
+        // An effort has one number, whichever way it is set.
+        let known = if setting == Setting::EffortInBand { Setting::Effort } else { setting };
+        let number = ix(self.values[known as usize].insert_full(value.to_owned()).0);
+        let before = self.settings;
+        self.settings.set(setting, number);
+        if self.settings != before {
             self.builder.change(setting, number);
         }
     }

@@ -2,8 +2,9 @@
 
 use super::RequestView;
 use crate::prelude::*;
+use ctxsim_input::policy::AskedBreakpoint;
 use ctxsim_input::profile::cache::{Automatic, LookbackUnit, Lookup};
-use ctxsim_input::{Breakpoint, Breakpoints, LayoutSpec, LevelEnd, PromptPlace, TtlClass};
+use ctxsim_input::{Breakpoints, LayoutSpec, LevelEnd, PromptPlace, TtlClass};
 
 /// A breakpoint in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct OwnMark {
 /// What a prompt asks of its cache: its layout, and the marks of the recorded request where that is silent.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
+    /// Tokens of the prompt.
+    pub prompt: Tokens,
     pub layout: &'a LayoutSpec,
     pub marks: Option<&'a [OwnMark]>,
     /// The lifetime that the harness requests.
@@ -37,7 +40,7 @@ pub struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// What a request asks.
     pub fn by_request(request: &RequestView<'a>) -> Self {
-        Self { layout: request.layout, marks: request.marks, ttl: request.ttl }
+        Self { prompt: request.prompt, layout: request.layout, marks: request.marks, ttl: request.ttl }
     }
 }
 
@@ -80,21 +83,23 @@ pub(super) fn places(
     chain: &Chain,
     tail: Tokens,
 ) -> Vec<(CacheMark, bool)> {
-    let Asked { layout, marks: own, ttl: asked } = asked;
+    let Asked { prompt, layout, marks: own, ttl: asked } = asked;
     let links = seen(rules, chain);
     let own = own.filter(|it| layout.is_silent() && !(it.is_empty() && rules.is_implicit));
     if let Some(own) = own {
         return recorded(own, rules, links, tail);
     }
     let mut marks: Vec<(CacheMark, bool)> = Vec::with_capacity(4);
-    let implicit = [Breakpoint::at(PromptPlace::Automatic)];
     let is_implicit = layout.is_silent() && rules.is_implicit;
     if let Some(link) = lead_end(links).filter(|_| is_implicit && rules.marks_lead) {
         marks.push((CacheMark { link, tokens: links[link].tokens, ttl: rules.class(asked) }, false));
     }
-    for breakpoint in if is_implicit { &implicit[..] } else { layout.breakpoints() } {
-        let ttl = rules.class(breakpoint.class().or(asked));
-        let is_automatic = breakpoint.at == PromptPlace::Automatic;
+    let automatic_alone = AskedBreakpoint { nth: 0, at: PromptPlace::Automatic, class: None };
+    let implicit = is_implicit.then_some(automatic_alone);
+    let explicit = layout.asked(prompt).filter(|_| !is_implicit);
+    for AskedBreakpoint { at, class, .. } in implicit.into_iter().chain(explicit) {
+        let ttl = rules.class(class.or(asked));
+        let is_automatic = at == PromptPlace::Automatic;
         let mut push = |link: usize| {
             let at_end = link + 1 == links.len();
             let tokens = links[link].tokens.saturating_sub(if at_end { tail } else { 0 });
@@ -102,7 +107,7 @@ pub(super) fn places(
                 marks.push((CacheMark { link, tokens, ttl }, is_automatic));
             }
         };
-        match breakpoint.at {
+        match at {
             PromptPlace::EndOf(level) => {
                 if let Some(link) = end_of(level, links) {
                     push(link);

@@ -125,7 +125,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             prompt: shown,
             intact_tokens: self.log.intact_tokens(&self.prompt),
             chain: &self.chain,
-            layout: self.layout,
+            layout: &self.layout,
             marks: self.has_marks.then_some(&self.marks),
             ttl: self.ttl,
             tail: reply.tail,
@@ -189,8 +189,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         if tokens == 0 {
             return;
         }
-        let (ttl, settings) = (self.ttl, self.settings);
-        let view = RequestView::new(tokens, &chain, self.layout, sent_ms);
+        let (ttl, settings, layout) = (self.ttl, self.settings, self.layout.clone());
+        let view = RequestView::new(tokens, &chain, &layout, sent_ms);
         let view = RequestView { ttl, settings, tail, ..view };
         for lane in 0..self.lanes.len() {
             if self.lanes.cache(lane).hears_others() {
@@ -415,7 +415,7 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             intact_tokens: self.log.intact_tokens(&self.prompt),
             ttl: self.ttl,
             settings: self.settings,
-            ..RequestView::new(prompt, chain, self.layout, now_ms)
+            ..RequestView::new(prompt, chain, &self.layout, now_ms)
         };
         self.lanes.submit_to(&view, is_asked);
     }

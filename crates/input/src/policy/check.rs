@@ -7,7 +7,7 @@ mod parts;
 
 use crate::prelude::*;
 
-use self::parts::{check_idle, check_process, check_summariser, foresees, layout};
+use self::parts::{check_idle, check_process, check_summariser, foresees};
 use super::*;
 use crate::scenario::ITEM_TOKENS_MAX;
 
@@ -25,12 +25,14 @@ pub(super) fn policy(mut file: PolicyFile, problems: &mut Problems) -> Policy {
     if let Some(memory) = &file.memory {
         problems.within(format_args!("memory.{}", memory.kind()), |to| memory::check(memory, to));
     }
-    let PolicyFile { params, counter, .. } = &mut file;
+    let PolicyFile { params, counter, layout, .. } = &mut file;
     let resolver = Resolver { params, stages: &[] };
     for (kind, size) in counter.iter_mut().flat_map(|it| &mut it.adds) {
         resolver.item_in(&format!("counter.adds.{}", kind.name()), Some(size), problems);
     }
-    problems.within("layout", |to| layout(file.layout.as_ref(), to));
+    if let Some(it) = layout {
+        problems.within("layout", |to| parts::layout(it, &resolver, to));
+    }
     recovery(&mut file, problems);
     problems.within("apply", |to| check_apply(&file, to));
     file.params = resolved(&file.params);

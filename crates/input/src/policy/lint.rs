@@ -141,7 +141,7 @@ fn bound(cond: &Cond) -> Option<(Relation, &Size)> {
 }
 
 /// Returns a size under a prompt limit; none where only a run knows it.
-fn tokens(size: &Size, limit: u64) -> Option<u64> {
+pub(crate) fn tokens(size: &Size, limit: u64) -> Option<u64> {
     let all = |parts: &[Size]| parts.iter().map(|it| tokens(it, limit)).collect::<Option<Vec<u64>>>();
     match size {
         Size::Tokens(tokens) => Some(*tokens),

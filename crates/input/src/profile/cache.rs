@@ -226,7 +226,7 @@ impl CacheRules {
     /// Returns whether a change of a setting alone invalidates anything, as far as the rules say so.
     pub fn heeds(&self, setting: Setting) -> bool {
         let Self::Qualified(it) = self else { return false };
-        it.invalidates.0[setting as usize] != PromptLevel::Nothing
+        it.invalidates.level(setting).is_some_and(|it| it != PromptLevel::Nothing)
             || it.rules.heeds(setting)
             || it.of_models.iter().any(|it| it.heeds(setting))
     }

@@ -196,6 +196,7 @@ fn describe_setting_change(setting: Setting) -> &'static str {
         Setting::Preamble | Setting::System => {
             "The harness rewrote the messages: nothing cached after tools and system prompt matches."
         }
+        Setting::EffortInBand => "A message set another effort.",
         _ => "A setting of the request changed.",
     }
 }

@@ -234,8 +234,8 @@ fn resolve_sizes(summary: &mut Summarise, resolver: &Resolver<'_>, problems: &mu
 // The rules of a layout.
 
 /// Checks a layout.
-pub(super) fn layout(layout: Option<&LayoutSpec>, problems: &mut Problems) {
-    for (index, it) in layout.iter().flat_map(|it| &it.dynamic).enumerate() {
+pub(super) fn layout(layout: &mut LayoutSpec, resolver: &Resolver<'_>, problems: &mut Problems) {
+    for (index, it) in layout.dynamic.iter().enumerate() {
         if it.tokens == 0 {
             let message = "content of 0 tokens has no effect";
             let help = "write its size in tokens, or leave it out";
@@ -250,17 +250,23 @@ pub(super) fn layout(layout: Option<&LayoutSpec>, problems: &mut Problems) {
             );
         }
     }
-    for (index, it) in layout.and_then(|it| it.breakpoints.as_ref()).into_iter().flatten().enumerate() {
-        if matches!(it.at, PromptPlace::LastMessages { n: 0, .. }) {
-            let message = "`last_messages` needs at least one message";
-            let help = "write `n: 1` or more, or remove the breakpoint";
-            problems.push_at(
-                Code("breakpoint-nowhere"),
-                format_args!("breakpoints.{index}.at"),
-                message,
-                help,
-            );
-        }
+    for (index, it) in layout.breakpoints.iter_mut().flatten().enumerate() {
+        problems.within(format_args!("breakpoints.{index}"), |problems| {
+            if matches!(it.at, PromptPlace::LastMessages { n: 0, .. }) {
+                let message = "`last_messages` needs at least one message";
+                let help = "write `n: 1` or more, or remove the breakpoint";
+                problems.push_at(Code("breakpoint-nowhere"), "at", message, help);
+            }
+            if let Some(when) = &mut it.when {
+                let BreakpointCond::Prompt(bound) = when;
+                problems.within("when", |to| resolver.bound("prompt", bound, to));
+                if when.size().is_some_and(|it| asks_stage(it)) {
+                    let message = "this size depends on a stage's prompt, and a breakpoint has no stage";
+                    let help = "use `tokens(…)`, `ratio(…)`, `limit` or a parameter";
+                    problems.push_at(Code("breakpoint-size"), "when", message, help);
+                }
+            }
+        });
     }
 }
 

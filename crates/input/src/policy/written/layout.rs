@@ -2,8 +2,9 @@
 
 use crate::prelude::*;
 
-use super::Duration;
+use super::{Duration, SizeBound};
 use crate::TtlClass;
+use std::borrow::Cow;
 
 /// How a prompt is laid out for the provider's cache.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,7 +68,7 @@ pub enum Changes {
 }
 
 /// Claude Code's breakpoints: after the tools, after the system prompt, after the last two messages.
-const USUAL: [Breakpoint; 3] = [
+static USUAL: [Breakpoint; 3] = [
     Breakpoint::at(PromptPlace::EndOf(LevelEnd::Tools)),
     Breakpoint::at(PromptPlace::EndOf(LevelEnd::System)),
     Breakpoint::at(PromptPlace::LastMessages { n: 2, offset: 0 }),
@@ -82,9 +83,37 @@ impl LayoutSpec {
         &SILENT
     }
 
-    /// Returns the breakpoints that a prompt asks for, in the order written.
-    pub fn breakpoints(&self) -> &[Breakpoint] {
-        self.breakpoints.as_deref().unwrap_or(&USUAL)
+    /// Returns the breakpoints that a prompt of so many tokens asks for, in the order written.
+    pub fn asked(&self, prompt: Tokens) -> impl Iterator<Item = AskedBreakpoint> {
+        let all = self.breakpoints.as_deref().unwrap_or(&USUAL);
+        all.iter().enumerate().filter_map(move |(nth, own)| {
+            let is_met = own.when.as_ref().is_none_or(|it| it.holds(prompt));
+            // Where its lifetime is not asked for, it stays, unless a later one says what holds at its place then.
+            let is_last = || all[nth + 1..].iter().all(|it| it.at != own.at);
+            let stays = is_met || own.ttl.is_some() && is_last();
+            stays.then_some(AskedBreakpoint { nth, at: own.at, class: own.class().filter(|_| is_met) })
+        })
+    }
+
+    /// Returns prompts of which it asks everything that it ever asks, with its sizes known.
+    pub fn turning_points(&self) -> impl Iterator<Item = Tokens> {
+        let bounds = self.breakpoints.iter().flatten().filter_map(|it| {
+            let BreakpointCond::Prompt(bound) = it.when.as_ref()?;
+            if let Size::Tokens(tokens) = bound.given()?.1 { Some(*tokens) } else { None }
+        });
+        std::iter::once(0).chain(bounds.flat_map(|it| [it.saturating_sub(1), it, it.saturating_add(1)]))
+    }
+
+    /// Puts numbers of tokens in the place of the sizes that its breakpoints depend on, where they are known.
+    pub fn with_sizes(&self, tokens: impl Fn(&Size) -> Option<Tokens>) -> Cow<'_, Self> {
+        let mut own = Cow::Borrowed(self);
+        if self.breakpoints.iter().flatten().any(|it| it.when.is_some()) {
+            let all = own.to_mut().breakpoints.iter_mut().flatten();
+            for size in all.filter_map(|it| it.when.as_mut()?.size()) {
+                *size = tokens(size).map_or_else(|| size.clone(), Size::Tokens);
+            }
+        }
+        own
     }
 
     /// Returns the dynamic content of a place, in order.
@@ -106,7 +135,7 @@ impl LayoutSpec {
 impl Breakpoint {
     /// A breakpoint whose entry has the harness's lifetime.
     pub const fn at(at: PromptPlace) -> Self {
-        Self { at, ttl: None }
+        Self { at, ttl: None, when: None }
     }
 
     /// Returns the lifetime of its entry; `None` for the harness's choice.
@@ -138,6 +167,46 @@ pub struct Breakpoint {
     pub at: PromptPlace,
     /// How long its entry lives. Default: as the harness asks, else the provider's shortest lifetime.
     pub ttl: Option<Duration>,
+    /// When its `ttl` holds, or without one, when it is asked for at all. Otherwise the next breakpoint with the same `at` holds, or the
+    /// default lifetime. Default: always.
+    pub when: Option<BreakpointCond>,
+}
+
+/// A breakpoint that a prompt asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedBreakpoint {
+    /// Its place among all that are written.
+    pub nth: usize,
+    /// Its place in the prompt.
+    pub at: PromptPlace,
+    /// The lifetime of its entry; `None` for the harness's choice.
+    pub class: Option<TtlClass>,
+}
+
+/// What a breakpoint may depend on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum BreakpointCond {
+    /// Tokens of the request that carries it.
+    Prompt(SizeBound),
+}
+
+impl BreakpointCond {
+    /// Returns whether it holds of a prompt of so many tokens; sizes that are not numbers of tokens hold of every prompt.
+    fn holds(&self, prompt: Tokens) -> bool {
+        let Self::Prompt(bound) = self;
+        bound.given().is_none_or(|(relation, size)| match size {
+            Size::Tokens(size) => relation.holds(prompt, *size),
+            _ => true,
+        })
+    }
+
+    /// Returns the size that it compares with, to be changed.
+    pub(in crate::policy) fn size(&mut self) -> Option<&mut Size> {
+        let Self::Prompt(SizeBound { above, at_least, below, at_most }) = self;
+        [above, at_least, below, at_most].into_iter().find_map(Option::as_mut)
+    }
 }
 
 /// A place in a prompt.

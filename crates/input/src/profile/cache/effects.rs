@@ -25,6 +25,8 @@ pub struct InvalidatesFields {
     pub thinking: Option<PromptLevel>,
     /// Effort and verbosity. Default: from the messages on.
     pub effort: Option<PromptLevel>,
+    /// The effort, set by a message within the prompt. Default: the provider takes no such message, and the change is made as any other.
+    pub effort_in_band: Option<PromptLevel>,
 }
 
 impl InvalidatesFields {
@@ -40,10 +42,11 @@ impl InvalidatesFields {
             self.effort,
             // It is part of the messages, whatever the provider.
             None,
+            self.effort_in_band,
         ];
         let mut invalidates = Invalidates::default();
         for (level, said) in invalidates.0.iter_mut().zip(said) {
-            *level = said.unwrap_or(*level);
+            *level = said.or(*level);
         }
         invalidates
     }
@@ -175,6 +178,8 @@ pub enum Setting {
     Effort,
     /// What the harness writes before the first message: memory files, reminders, lists of skills.
     Preamble,
+    /// The effort, set by a message within the prompt: it holds until the next change of the effort, in band or not.
+    EffortInBand,
 }
 
 /// A level of a prompt.
@@ -195,12 +200,22 @@ pub enum PromptLevel {
 /// A request's settings beside its content. Equal numbers mean equal settings; 0 is the initial setting of a
 /// timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Settings([u32; 9]);
+pub struct Settings([u32; 10]);
+
+/// The place of the effort that a message has set: one more than its number, or 0 where it is that of the request itself.
+const IN_BAND: usize = Setting::EffortInBand as usize;
 
 impl Settings {
     /// Changes a setting.
     pub fn set(&mut self, setting: Setting, value: u32) {
-        self.0[setting as usize] = value;
+        let is_own = value == self.get(Setting::Effort);
+        match setting {
+            Setting::EffortInBand => self.0[IN_BAND] = if is_own { 0 } else { value.saturating_add(1) },
+            _ => self.0[setting as usize] = value,
+        }
+        if setting == Setting::Effort {
+            self.0[IN_BAND] = 0;
+        }
     }
 
     /// Returns a setting's value.
@@ -210,7 +225,7 @@ impl Settings {
 }
 
 /// All settings.
-pub const SETTINGS: [Setting; 9] = [
+pub const SETTINGS: [Setting; 10] = [
     Setting::Model,
     Setting::Tools,
     Setting::System,
@@ -220,28 +235,37 @@ pub const SETTINGS: [Setting; 9] = [
     Setting::Thinking,
     Setting::Effort,
     Setting::Preamble,
+    Setting::EffortInBand,
 ];
 
-/// For each setting: the first level of the prompt that a change invalidates.
+/// For each setting: the first level of the prompt that a change invalidates, if the provider offers the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Invalidates(pub [PromptLevel; 9]);
+pub struct Invalidates([Option<PromptLevel>; 10]);
 
 impl Default for Invalidates {
     /// The default effect of changes: everything after the place where the change appears. An image is content, and appears where it stands.
     fn default() -> Self {
         use PromptLevel::{Messages, Nothing, System, Tools};
-        Self([Tools, Tools, System, System, Messages, Nothing, Messages, Messages, Messages])
+        let levels = [Tools, Tools, System, System, Messages, Nothing, Messages, Messages, Messages];
+        Self(std::array::from_fn(|it| levels.get(it).copied()))
     }
 }
 
 impl Invalidates {
+    /// Returns the first level that a change of a setting invalidates, if the provider offers the change.
+    pub fn level(&self, setting: Setting) -> Option<PromptLevel> {
+        self.0[setting as usize]
+    }
+
     /// Returns the settings that matter for a prefix that ends on some level; all others have their initial
     /// values.
     pub fn of(&self, settings: Settings, level: PromptLevel) -> Settings {
-        let mut counted = Settings::default();
-        for setting in SETTINGS.into_iter().filter(|it| self.0[*it as usize] <= level) {
-            counted.set(setting, settings.get(setting));
+        let mut settings = settings;
+        if let (None, Some(effort)) = (self.level(Setting::EffortInBand), settings.0[IN_BAND].checked_sub(1))
+        {
+            settings.set(Setting::Effort, effort);
         }
-        counted
+        let counts = |it: usize| self.0[it].is_some_and(|it| it <= level);
+        Settings(std::array::from_fn(|it| if counts(it) { settings.0[it] } else { 0 }))
     }
 }

@@ -3,8 +3,9 @@
 use crate::prelude::*;
 
 use super::{Cache, CacheRules, TtlClass};
-use crate::policy::{Breakpoint, LayoutSpec, LevelEnd, PromptPlace};
-use crate::profile::Profile;
+use crate::policy::{AskedBreakpoint, LayoutSpec, LevelEnd, PromptPlace, lint};
+use crate::profile::{Profile, ProfileFile};
+use ctxsim_base::quantity::UNLIMITED;
 
 /// A rule of a provider's API about the breakpoints of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,37 +39,50 @@ impl Cache {
     pub fn refuses(&self) -> &[Refusal] {
         if let Self::Breakpoints(fields) = self { &fields.refuses } else { &[] }
     }
+}
 
+impl ProfileFile {
     /// Returns which breakpoints of a layout the provider's API refuses, each with why.
     pub fn refused(&self, layout: &LayoutSpec) -> Vec<Diagnostic> {
-        let Self::Breakpoints(fields) = self else { return Vec::new() };
-        let marks = layout.breakpoints.as_deref().unwrap_or_default();
+        let Cache::Breakpoints(fields) = &self.cache else { return Vec::new() };
+        let limit = self.limits.input_tokens.or(self.limits.context_tokens).unwrap_or(UNLIMITED);
+        let layout = layout.with_sizes(|it| lint::tokens(it, limit));
         let most =
             usize::from(fields.breakpoints_max.unwrap_or(super::Breakpoints::default().breakpoints_max));
-        let found = fields.refuses.iter().filter_map(|it| match it {
-            Refusal::TooMany => too_many(marks, most),
-            Refusal::LongBehindShort => long_behind_short(marks),
-            Refusal::TwoLifetimes => two_lifetimes(marks),
-        });
-        found.collect()
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for prompt in layout.turning_points() {
+            // Where a policy leaves them to the harness, nobody asks for any.
+            let marks: Vec<_> = layout.asked(prompt).filter(|_| !layout.is_silent()).collect();
+            let problems = fields.refuses.iter().filter_map(|it| match it {
+                Refusal::TooMany => too_many(&marks, most),
+                Refusal::LongBehindShort => long_behind_short(&marks),
+                Refusal::TwoLifetimes => two_lifetimes(&marks),
+            });
+            for problem in problems {
+                if !found.iter().any(|it| it.code == problem.code) {
+                    found.push(problem);
+                }
+            }
+        }
+        found
     }
 }
 
-fn problem(code: Code, nth: usize, message: String, help: &str) -> Diagnostic {
-    Diagnostic::at(code, format!("layout.breakpoints.{nth}"), message).help(help)
+fn problem(code: Code, mark: &AskedBreakpoint, message: String, help: &str) -> Diagnostic {
+    Diagnostic::at(code, format!("layout.breakpoints.{}", mark.nth), message).help(help)
 }
 
-fn too_many(marks: &[Breakpoint], most: usize) -> Option<Diagnostic> {
+fn too_many(marks: &[AskedBreakpoint], most: usize) -> Option<Diagnostic> {
     // An automatic breakpoint where the last message has one of its lifetime is none of its own.
-    let is_at_end = |it: &Breakpoint| matches!(it.at, PromptPlace::LastMessages { n: 1.., offset: 0 });
-    let is_doubled = |own: &Breakpoint| marks.iter().any(|it| is_at_end(it) && it.class() == own.class());
-    let count = |it: &Breakpoint| match it.at {
+    let is_at_end = |it: &AskedBreakpoint| matches!(it.at, PromptPlace::LastMessages { n: 1.., offset: 0 });
+    let is_doubled = |own: &AskedBreakpoint| marks.iter().any(|it| is_at_end(it) && it.class == own.class);
+    let count = |it: &AskedBreakpoint| match it.at {
         PromptPlace::LastMessages { n, .. } => usize::from(n),
         PromptPlace::Automatic if is_doubled(it) => 0,
         _ => 1,
     };
     let mut sum = 0;
-    let nth = marks.iter().position(|it| {
+    let mark = marks.iter().find(|it| {
         sum += count(it);
         sum > most
     })?;
@@ -76,32 +90,30 @@ fn too_many(marks: &[Breakpoint], most: usize) -> Option<Diagnostic> {
     let message = format!("a request has up to {all} breakpoints, but the API takes at most {most}");
     Some(problem(
         Code("marks-too-many"),
-        nth,
+        mark,
         message,
         "remove some, or ask for fewer messages in `last_messages`",
     ))
 }
 
-fn long_behind_short(marks: &[Breakpoint]) -> Option<Diagnostic> {
-    let is_behind = |(nth, it): (usize, &Breakpoint)| {
-        let is_after =
-            |other: &&Breakpoint| other.class() != Some(TtlClass::Long) && comes_before(other.at, it.at);
-        (it.class() == Some(TtlClass::Long)).then(|| marks.iter().find(is_after)).flatten().map(|_| nth)
-    };
-    let nth = marks.iter().enumerate().find_map(is_behind)?;
+fn long_behind_short(marks: &[AskedBreakpoint]) -> Option<Diagnostic> {
+    let is_short = |it: &AskedBreakpoint| it.class != Some(TtlClass::Long);
+    let is_behind =
+        |mark: &&AskedBreakpoint| marks.iter().any(|it| is_short(it) && comes_before(it.at, mark.at));
+    let mark = marks.iter().filter(|it| !is_short(it)).find(is_behind)?;
     let message =
         "a breakpoint of an hour is behind one of five minutes, but the API takes longer lifetimes first";
-    Some(problem(Code("marks-order"), nth, message.to_owned(), "give those before it `ttl: \"1h\"`, too"))
+    Some(problem(Code("marks-order"), mark, message.to_owned(), "give those before it `ttl: \"1h\"`, too"))
 }
 
-fn two_lifetimes(marks: &[Breakpoint]) -> Option<Diagnostic> {
+fn two_lifetimes(marks: &[AskedBreakpoint]) -> Option<Diagnostic> {
     let automatic = marks.iter().find(|it| it.at == PromptPlace::Automatic)?;
-    let is_at_end = |it: &Breakpoint| matches!(it.at, PromptPlace::LastMessages { n: 1.., offset: 0 });
-    let class = |it: &Breakpoint| it.class().unwrap_or_default();
-    let nth = marks.iter().position(|it| is_at_end(it) && class(it) != class(automatic))?;
+    let is_at_end = |it: &AskedBreakpoint| matches!(it.at, PromptPlace::LastMessages { n: 1.., offset: 0 });
+    let class = |it: &AskedBreakpoint| it.class.unwrap_or_default();
+    let mark = marks.iter().find(|it| is_at_end(it) && class(it) != class(automatic))?;
     let message =
         "the last message has a breakpoint of another lifetime than the automatic one that falls there";
-    Some(problem(Code("marks-mixed"), nth, message.to_owned(), "give both the same `ttl`, or remove one"))
+    Some(problem(Code("marks-mixed"), mark, message.to_owned(), "give both the same `ttl`, or remove one"))
 }
 
 /// Returns whether a breakpoint surely stands before another: where messages alone decide, none does.

@@ -169,6 +169,7 @@ fn check_turn(spec: &TurnSpec, overhead: Tokens, problems: &mut Problems) {
         problems.within("gap_ms", |problems| amount(ms, CountedUnit::Milliseconds, problems));
     }
     problems.within_each("calls", &spec.calls, |call, to| check_call(call, overhead, to));
+    check_in_band(spec.in_band, spec.effort.as_ref(), problems);
     problems.within_each("changes", &spec.changes, |change, to| check_change(change, spec, to));
     problems.within("answer_needs", |problems| check_weights(&spec.answer_needs, problems));
     problems.within("follow_up_needs", |problems| check_weights(&spec.follow_up_needs, problems));
@@ -176,8 +177,18 @@ fn check_turn(spec: &TurnSpec, overhead: Tokens, problems: &mut Problems) {
     problems.within_each("revisits", &spec.revisits, check_revisit);
 }
 
+/// Checks that an effort is given where a message is to set it.
+fn check_in_band(in_band: bool, effort: Option<&String>, problems: &mut Problems) {
+    if in_band && effort.is_none() {
+        let message = "`in_band` says how the effort changes, and none is given";
+        let help = "add the effort, as in `effort = \"low\"`, or remove `in_band`";
+        problems.push_at(Code("in-band-alone"), "in_band", message, help);
+    }
+}
+
 /// Checks that a turn has the request from which on something changes.
 fn check_change(change: &ScriptedChange, turn: &TurnSpec, problems: &mut Problems) {
+    check_in_band(change.in_band, change.effort.as_ref(), problems);
     let of_round = turn.calls.iter().fold(0, |sum: u64, it| sum.saturating_add(it.times));
     let of_round = if turn.parallel { of_round.min(1) } else { of_round };
     let most = turn.rounds.most().saturating_mul(of_round).saturating_add(1);

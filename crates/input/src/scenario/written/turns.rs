@@ -70,6 +70,9 @@ pub struct TurnSpec {
     pub model: Option<String>,
     /// The effort from this turn on. Default: as it is.
     pub effort: Option<String>,
+    /// Whether a message within the prompt sets this effort, which invalidates nothing where the provider takes one. Default: the request does.
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
+    pub in_band: bool,
     /// Thinking from this turn on: its mode or budget. Default: as it is.
     pub thinking: Option<String>,
     /// The tool choice from this turn on. Default: as it is.
@@ -121,6 +124,9 @@ pub struct ScriptedChange {
     pub model: Option<String>,
     /// The effort. Default: as it is.
     pub effort: Option<String>,
+    /// Whether a message within the prompt sets this effort, which invalidates nothing where the provider takes one. Default: the request does.
+    #[serde(default, skip_serializing_if = "crate::text::is_default")]
+    pub in_band: bool,
     /// Thinking: its mode or budget. Default: as it is.
     pub thinking: Option<String>,
     /// The tool choice. Default: as it is.
@@ -137,6 +143,7 @@ impl TurnSpec {
             stable: self.stable.clone(),
             model: self.model.clone(),
             effort: self.effort.clone(),
+            in_band: self.in_band,
             thinking: self.thinking.clone(),
             tool_choice: self.tool_choice.clone(),
             features: self.features.clone(),
@@ -148,9 +155,10 @@ impl TurnSpec {
 impl ScriptedChange {
     /// Returns the settings that it names, with what they are set to.
     pub fn settings(&self) -> impl Iterator<Item = (Setting, &str)> {
+        let effort = if self.in_band { Setting::EffortInBand } else { Setting::Effort };
         let all = [
             (Setting::Model, &self.model),
-            (Setting::Effort, &self.effort),
+            (effort, &self.effort),
             (Setting::Thinking, &self.thinking),
             (Setting::ToolChoice, &self.tool_choice),
             (Setting::Features, &self.features),
