@@ -3,10 +3,12 @@
 use crate::prelude::*;
 
 use crate::session::{note_on_recounted_tokens, note_on_refused_marks};
+use crate::written_loads::early_request_lint;
 use ctxsim_base::grid::numbers::{NONE, percent};
 use ctxsim_base::quantity::Expected;
 use ctxsim_engine::take::{FailedRun, Run};
 use ctxsim_input::policy::Builtin;
+use ctxsim_input::profile::cache::unmet;
 use ctxsim_report::part::{LoadResult, MissingPrice, PartHead, RunResult};
 use ctxsim_report::sections::{Detail, Section, TableLine};
 use ctxsim_report::{FoldedRuns, RecordingLosses, Report, RunBrief, SessionReport};
@@ -151,7 +153,23 @@ pub(super) fn assemble_report(head: &PartHead, gathered: GatheredResults) -> Rep
 /// Returns what a reader must know of it and the policies that it is played under.
 pub fn notes_on_load(load: &Load) -> Vec<String> {
     let first = note_on_recounted_tokens(load).into_iter().chain(note_on_refused_marks(load));
-    first.chain(load.world.notes(load)).chain(notes_on_unread_fields(load)).listed()
+    let unmet = load.policies.iter().flat_map(|policy| {
+        let told = unmet(policy, &load.profiles).into_iter();
+        told.map(|it| {
+            format!(
+                "{}: {} (`{}`): {}.",
+                policy.name,
+                it.message,
+                it.place.field,
+                it.help.unwrap_or_default()
+            )
+        })
+    });
+    let written = load.timeline().filter(|it| it.recorded.is_none());
+    let early = written.and_then(|it| early_request_lint(&it.spine));
+    let early = early.map(|it| format!("{}: {}; {}.", load.name, it.message, it.help.unwrap_or_default()));
+    let unmet = unmet.chain(load.unmet()).chain(early);
+    first.chain(unmet).chain(load.world.notes(load)).chain(notes_on_unread_fields(load)).listed()
 }
 
 /// Notes parts of policies that the load does not read.

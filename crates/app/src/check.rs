@@ -9,6 +9,7 @@ use ctxsim_engine::own::process::Process;
 use ctxsim_engine::own::{CodeInputs, Own};
 use ctxsim_input::Suite;
 use ctxsim_input::policy::{Builtin, OwnCode};
+use ctxsim_input::profile::cache::{UNMET, unmet};
 use ctxsim_input::text::set::SetTarget;
 use ctxsim_timeline::import::BySession;
 
@@ -54,13 +55,57 @@ pub fn lint_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<Vec<
     match kind {
         InputKind::Policy => {}
         InputKind::Scenario => return written_loads::lint_written_scenario(catalog, name),
-        InputKind::Profile | InputKind::Suite => return Ok(Vec::new()),
+        InputKind::Profile => {
+            let profile = catalog.profile(name)?;
+            return Ok(profile.locate_problems(profile.spec.lints()));
+        }
+        InputKind::Suite => return unmet_suite_lints(catalog, &catalog.suite(name)?),
     }
     let policy = catalog.policy(name)?;
     let own = check_policy(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate_problems(it))?;
     let mut found = own.lints();
     found.extend(refused_breakpoint_lints(catalog, &own));
+    let names = catalog.names(InputKind::Profile).map(str::to_owned).listed();
+    let profiles = valid_profiles(catalog, &names);
+    let takes_any = |it: &&Profile| unmet(&own, [*it]).iter().all(|it| it.code != UNMET[1]);
+    let of_each = profiles.iter().filter(takes_any).map(|it| unmet(&own, [it])).listed();
+    let is_nowhere = |it: &Diagnostic| {
+        of_each
+            .iter()
+            .all(|all| all.iter().any(|other| (other.code, &other.place.field) == (it.code, &it.place.field)))
+    };
+    found.extend(of_each.first().into_iter().flatten().filter(|it| is_nowhere(it)).map(|it| {
+        let message = "no bundled profile has what this field asks for".to_owned();
+        Diagnostic::at(it.code, it.place.field.clone(), message).help(it.help.clone().unwrap_or_default())
+    }));
     Ok(policy.locate_problems(found))
+}
+
+/// Returns the profiles of these names that are valid.
+fn valid_profiles(catalog: &Catalog, names: &[String]) -> Vec<Profile> {
+    names.iter().filter_map(|it| Profile::new(&catalog.profile(it).ok()?.spec).ok()).listed()
+}
+
+/// Returns what the policies of a suite ask that its profiles do not have.
+fn unmet_suite_lints(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<Vec<Diagnostic>> {
+    let named = |kind, it: &String| catalog.expand_pattern_in_file(&suite.origin, kind, it);
+    let profiles = suite.spec.profiles.iter().flat_map(|it| named(InputKind::Profile, it)).listed();
+    let profiles = valid_profiles(catalog, &profiles);
+    let mut found = Vec::new();
+    for (index, name) in suite.spec.policies.iter().enumerate().filter(|it| !it.1.starts_with(REVISION_MARK))
+    {
+        for name in named(InputKind::Policy, name) {
+            let loaded = catalog.policy(&name)?;
+            let policy = check_policy(catalog, &loaded.spec, &loaded.origin)
+                .map_err(|it| loaded.locate_problems(it))?;
+            found.extend(unmet(&policy, &profiles).into_iter().map(|it| {
+                let message = format!("{name}: {} (`{}`)", it.message, it.place.field);
+                Diagnostic::at(it.code, format!("policies.{index}"), message)
+                    .help(it.help.unwrap_or_default())
+            }));
+        }
+    }
+    Ok(suite.locate_problems(found))
 }
 
 /// Returns which of a policy's breakpoints the API of some bundled profile refuses, and which profiles these are.

@@ -10,6 +10,7 @@ use ctxsim_timeline::RecordedMark;
 
 use super::models::ModelProfiles;
 use ctxsim_engine::take::CountedLoad;
+use ctxsim_input::profile::cache::first_few;
 use ctxsim_input::profile::{Counting, TtlClass};
 
 /// Returns what a report says of it, if it is recorded; the rows are those that its bill is compared with, where they are known.
@@ -75,7 +76,8 @@ pub(super) fn note_on_recounted_tokens(load: &Load) -> Option<String> {
         let all = load.profiles.iter().enumerate();
         let counted =
             all.filter(|it| load.counting(it.0).as_ref().is_some_and(is)).map(|it| it.1.name.as_str());
-        list_first_few(&counted.listed())
+        let counted = counted.listed();
+        (!counted.is_empty()).then(|| first_few(&counted))
     };
     let mut factors: Vec<&CountedLoad> = Vec::new();
     let counts = (0..load.profiles.len()).filter_map(|it| load.counted_under(it));
@@ -99,17 +101,6 @@ pub(super) fn note_on_recounted_tokens(load: &Load) -> Option<String> {
     });
     let all: Vec<String> = anew.into_iter().chain(unknown).listed();
     (!all.is_empty()).then(|| all.join(" "))
-}
-
-/// Returns the first few of some names, and how many more there are.
-fn list_first_few(names: &[&str]) -> Option<String> {
-    const SHOWN: usize = 4;
-    let shown = names.iter().take(SHOWN).copied().listed().join(", ");
-    match names.len() {
-        0 => None,
-        n if n > SHOWN => Some(format!("{shown} and {} more", n - SHOWN)),
-        _ => Some(shown),
-    }
 }
 
 /// Compares a session's bill with its profile's prediction when everything is kept; no limit stops a session

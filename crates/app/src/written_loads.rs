@@ -4,7 +4,8 @@ use crate::prelude::*;
 use ctxsim_timeline::Spine;
 
 /// The warnings of scenarios; each has its broken file in `tests/lints`.
-pub const WARNINGS: [Code; 3] = [Code("gap-before-reply"), Code("session-without-time"), Code("needs-lost")];
+pub const WARNINGS: [Code; 4] =
+    [Code("gap-before-reply"), Code("session-without-time"), Code("needs-lost"), Code("setting-not-offered")];
 
 /// The policies that lose nothing that is needed, if anything can be kept.
 const KEEP_EVERYTHING: [&str; 2] = ["identity", "clairvoyant"];
@@ -32,7 +33,12 @@ pub(super) fn lint_written_scenario(catalog: &Catalog, name: &str) -> Result<Vec
     let plan = Plan::new(catalog, &comparison)?.without_limits();
     let mut found = Vec::new();
     for entry in &plan.scenarios {
-        found.extend(plan.open(entry)?.iter().filter_map(|it| early_request_lint(&it.timeline()?.spine)));
+        let loads = plan.open(entry)?;
+        found.extend(loads.iter().filter_map(|it| early_request_lint(&it.timeline()?.spine)));
+        // Where it names no profiles, it asks nothing of any.
+        let unmet = loads.iter().filter(|_| !own.is_empty()).flat_map(Load::unmet);
+        let help = "name other profiles, or leave the setting as it is";
+        found.extend(unmet.map(|it| Diagnostic::at(WARNINGS[3], "load", it).help(help)));
     }
     let kept = plan.report(None, &|_, _| {})?.runs.into_iter();
     let kept = kept.filter_map(|it| Some((it.policy, it.tally.evidence_kept()?)));
@@ -50,7 +56,7 @@ pub(super) fn lint_written_scenario(catalog: &Catalog, name: &str) -> Result<Vec
 }
 
 /// Reports requests that start before the reply to the one before is there, so that they cannot read what it wrote.
-fn early_request_lint(spine: &Spine) -> Option<Diagnostic> {
+pub(super) fn early_request_lint(spine: &Spine) -> Option<Diagnostic> {
     let (mut n_hurried, mut n_all, mut has_no_other) = (0, 0, false);
     for session in &spine.sessions {
         let turns = session.turns.start as usize..session.turns.end as usize;

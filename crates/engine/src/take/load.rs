@@ -15,6 +15,8 @@ use crate::measure::waiting::Waited;
 use crate::price::{Bill, Costs, Models, PriceRows, RequestCost, StepPrices, WithoutRates, by_request};
 use crate::projection::{Known, Num};
 use ctxsim_base::error::Error;
+use ctxsim_input::policy::Duration;
+use ctxsim_input::profile::cache::{Setting, TtlClass, first_few};
 use ctxsim_input::profile::{Factor, Family, ImageRule};
 use ctxsim_input::{Apply, Builtin, Counting, End, RecoveryPrice, Refetch};
 
@@ -122,6 +124,38 @@ impl Load {
         let is_priced = self.profiles[profile].assumptions.recovery == RecoveryPrice::Requests;
         let terms = self.timeline_under(profile).filter(|_| is_priced).map(|it| it.refetch.terms(End::Value));
         terms.map_or(0.0, |it| 1.0 - it.own_request)
+    }
+
+    /// Notes what it asks of its profiles that they do not have, with what is done instead: changed settings as a scenario writes them,
+    /// lifetimes as another model's harness asks for them, images.
+    pub fn unmet(&self) -> Vec<String> {
+        let Some(timeline) = self.timeline().filter(|_| !self.is_under_own_model) else { return Vec::new() };
+        let changed = timeline.events.iter().filter(|_| timeline.recorded.is_none());
+        let changed: IndexSet<Setting> = changed
+            .filter_map(|it| if let EventKind::Change(setting, _) = it.kind { Some(setting) } else { None })
+            .collect();
+        let marks = timeline.recorded.iter().flat_map(|it| it.marks.iter().flat_map(|it| it.iter()));
+        let asks_for_hours =
+            marks.map(|it| it.ttl).chain(timeline.harness.ttl).any(|it| it == TtlClass::Long);
+        let mut found: IndexMap<[String; 2], Vec<&str>> = IndexMap::new();
+        for profile in &self.profiles {
+            let mut asks: Vec<[String; 2]> =
+                changed.iter().filter_map(|it| profile.cache.unmet_change(*it)).collect();
+            let life_ms = profile.cache.life_ms(TtlClass::Long).filter(|_| asks_for_hours);
+            if let Some(life_ms) = life_ms.filter(|it| *it < TtlClass::Long.usual_ms()) {
+                let asked =
+                    "the recorded requests ask for cache entries of an hour, and there are none under";
+                asks.push([asked.to_owned(), format!(": they live {}", Duration(life_ms))]);
+            }
+            if !timeline.images.items.is_empty() && profile.images.is_of_others() {
+                let asked = "no rule for the tokens of an image is known under".to_owned();
+                asks.push([asked, format!(": that of {} counts", profile.images.about)]);
+            }
+            asks.into_iter().for_each(|it| found.entry(it).or_default().push(&profile.name));
+        }
+        let told = found.into_iter();
+        told.map(|([asks, instead], names)| format!("{}: {asks} {}{instead}.", self.name, first_few(&names)))
+            .collect()
     }
 
     /// Returns its runs in the order of a report: by profile, then by policy.

@@ -4,6 +4,7 @@ use crate::prelude::*;
 
 use super::Law;
 use super::*;
+use crate::profile::cache::UNMET;
 use ctxsim_base::grid::numbers::thousands;
 use std::mem::discriminant;
 
@@ -106,7 +107,8 @@ impl Policy {
 
 /// Reports allowances that name neither a rule nor a law. One that is not needed may be inherited, so it is no problem.
 pub(super) fn check_allowances(allows: &IndexMap<String, String>, problems: &mut Problems) {
-    let known = || LINTS.iter().map(|it| it.code.name()).chain(Law::ALL.map(Law::name));
+    let warnings = || LINTS.iter().map(|it| it.code).chain(UNMET);
+    let known = || warnings().map(|it| it.name()).chain(Law::ALL.map(Law::name));
     for code in allows.keys().filter(|code| known().all(|it| it != code.as_str())) {
         let otherwise = || format!("there are {}", known().collect::<Vec<_>>().join(", "));
         let help = near_or(code, known(), otherwise);

@@ -105,6 +105,11 @@ impl ImageRule {
             .find_map(|name| rules.iter().find(|it| it.models.iter().any(|model| wildcard(model, name))))
     }
 
+    /// Returns whether it counts for all models that no rule names.
+    pub fn is_of_others(&self) -> bool {
+        self.models.is_empty()
+    }
+
     /// Returns how many tokens an image takes; one whose size is not known takes those of the size that is assumed.
     pub fn tokens(&self, size: Option<ImageSize>) -> u32 {
         let ImageSize { width, height } = size.unwrap_or(UnknownImage::declared().value);

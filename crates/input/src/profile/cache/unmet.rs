@@ -1,0 +1,189 @@
+//! What is asked of a provider's cache that it does not have: something else is done, and that is told.
+
+use crate::prelude::*;
+
+use super::{Cache, CacheRules, Invalidates, PromptLevel, Setting, TtlClass};
+use crate::policy::{Action, Cond, Pause, Policy};
+use crate::profile::{Profile, ProfileFile};
+use crate::text::name_of;
+
+/// The warnings of policies under profiles; the file of a policy allows those that it means.
+pub const UNMET: [Code; 4] = [
+    Code("lifetime-not-offered"),
+    Code("breakpoints-unknown"),
+    Code("ping-in-vain"),
+    Code("cache-never-cold"),
+];
+
+/// Something that a policy asks of a profile that does not have it.
+#[derive(PartialEq)]
+struct Ask {
+    code: Code,
+    field: String,
+    /// A sentence around the profile's name.
+    around: [String; 2],
+}
+
+/// Returns what a policy asks that some of the profiles do not have, with what is done instead.
+pub fn unmet<'p>(policy: &Policy, profiles: impl IntoIterator<Item = &'p Profile>) -> Vec<Diagnostic> {
+    let mut all: Vec<(Ask, Vec<&str>)> = Vec::new();
+    for profile in profiles {
+        let asks = profile.unmet(policy).into_iter();
+        for ask in asks.filter(|it| !policy.allows.contains_key(it.code.name())) {
+            match all.iter_mut().find(|it| it.0 == ask) {
+                Some((_, names)) => names.push(&profile.name),
+                None => all.push((ask, vec![&profile.name])),
+            }
+        }
+    }
+    let told = all.into_iter().map(|(Ask { code, field, around: [asks, instead] }, names)| {
+        let name = code.name();
+        let help =
+            format!("ask for what it has, or allow it with the reason: `allows: {{\"{name}\": \"…\"}}`");
+        Diagnostic::at(code, field, format!("{asks} {}{instead}", first_few(&names))).help(help)
+    });
+    told.collect()
+}
+
+/// Lists the first few names, and says how many more there are.
+pub fn first_few(names: &[&str]) -> String {
+    const SHOWN: usize = 4;
+    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+impl Profile {
+    fn unmet(&self, policy: &Policy) -> Vec<Ask> {
+        let rules = self.cache.plain();
+        let [not_offered, unknown, in_vain, never_cold] = UNMET;
+        let mut found = Vec::new();
+        let mut add = |code, field: String, asks: String, instead: String| {
+            found.push(Ask { code, field, around: [asks, instead] });
+        };
+        let offered = rules.offered_ms();
+        let mut longest_ms = offered.iter().copied().max();
+        match (policy.layout().breakpoints.as_deref(), rules) {
+            (None, _) => {}
+            (
+                Some(marks),
+                CacheRules::Breakpoints(_) | CacheRules::ExplicitCache(_) | CacheRules::Own(..),
+            ) => {
+                // The harness may ask for any lifetime where the policy asks for none.
+                let lives = marks.iter().map(|it| it.class().map_or(longest_ms, |it| rules.life_ms(it)));
+                longest_ms = lives.max().unwrap_or(longest_ms);
+                for (nth, ttl) in marks.iter().enumerate().filter_map(|(nth, it)| Some((nth, it.ttl?))) {
+                    let is_other = |it: &u64| TtlClass::from_ms(*it) != TtlClass::from_ms(ttl.0);
+                    let instead = offered.iter().copied().min_by_key(is_other).map(Duration);
+                    if let Some(life) = instead.filter(|_| !offered.contains(&ttl.0)) {
+                        let asks = format!("there are no cache entries of {ttl} under");
+                        let field = format!("layout.breakpoints.{nth}.ttl");
+                        add(not_offered, field, asks, format!(": they live {life}"));
+                    }
+                }
+            }
+            _ => {
+                let asks = "breakpoints have no effect under".to_owned();
+                let instead = ", whose cache takes none".to_owned();
+                add(unknown, "layout.breakpoints".to_owned(), asks, instead);
+            }
+        }
+        for stage in policy.stages() {
+            let mut asks_cold = false;
+            let conds = policy.rungs(stage).filter_map(|it| it.when).chain(&stage.when);
+            conds.for_each(|it| it.each(&mut |it| asks_cold |= *it == Cond::CacheCold));
+            if asks_cold && offered.is_empty() {
+                let asks = "`cache_cold` never holds under".to_owned();
+                let instead = ", whose entries have no lifetime".to_owned();
+                add(never_cold, format!("stages.{}.when", stage.name), asks, instead);
+            }
+            let pings = policy.rungs(stage).any(|it| matches!(it.action, Action::Ping { .. }));
+            let Some(Pause { after, .. }) = stage.pause.filter(|_| pings) else { continue };
+            let instead = match longest_ms.filter(|_| rules.renews()).map(Duration) {
+                None => ", whose entries no request keeps alive".to_owned(),
+                Some(life) if after.0 > life.0 => {
+                    format!(", whose entries live {life}: after {after} a ping writes the prompt again")
+                }
+                Some(_) => continue,
+            };
+            let asks = "pings keep nothing alive under".to_owned();
+            add(in_vain, format!("stages.{}.apply", stage.name), asks, instead);
+        }
+        found
+    }
+}
+
+impl ProfileFile {
+    /// Returns the prices of lifetimes that its cache does not have.
+    pub fn lints(&self) -> Vec<Diagnostic> {
+        let Cache::Breakpoints(fields) = &self.cache else { return Vec::new() };
+        let is_offered = |it: &Duration| fields.ttl.0.contains(it) || fields.ttl.0.is_empty();
+        let prices = self
+            .prices
+            .iter()
+            .enumerate()
+            .flat_map(|(nth, it)| it.cache_write.keys().map(move |ttl| (nth, ttl)));
+        let unused = prices.filter(|(_, ttl)| Duration::parse(ttl).is_some_and(|it| !is_offered(&it)));
+        let told = unused.map(|(nth, ttl)| {
+            let message = format!("no cache entry lives {ttl}, so this price is never paid");
+            let help = "add the lifetime to `ttl`, or remove the price";
+            Diagnostic::at(Code("price-unused"), format!("prices.{nth}.cache_write.{ttl}"), message)
+                .help(help)
+        });
+        told.collect()
+    }
+}
+
+impl CacheRules {
+    /// Returns the lifetimes that a request can choose from, in milliseconds.
+    fn offered_ms(&self) -> Vec<u64> {
+        match self {
+            Self::Breakpoints(rules) => rules.ttl_ms.into_iter().flatten().collect(),
+            _ => self.ttl_ms().into_iter().collect(),
+        }
+    }
+
+    /// Returns whether a use restarts an entry's lifetime, if it has one.
+    fn renews(&self) -> bool {
+        match self {
+            Self::Breakpoints(rules) => rules.renews,
+            Self::ExplicitCache(rules) => rules.renews,
+            _ => true,
+        }
+    }
+
+    /// Returns what is done with a change of a setting that the rules do not know, as a sentence around the name of their profile.
+    pub fn unmet_change(&self, setting: Setting) -> Option<[String; 2]> {
+        let name = name_of(&setting);
+        let invalidates = match self {
+            Self::None | Self::Own(..) => return None,
+            Self::PrefixCap(_) => {
+                let instead = ", whose cache does not look at it".to_owned();
+                return Some([format!("a change of `{name}` rewrites nothing under"), instead]);
+            }
+            Self::Qualified(it) => it.invalidates,
+            _ => Invalidates::default(),
+        };
+        let rewritten = |of: Setting| match invalidates.level(of) {
+            Some(PromptLevel::Tools) => "the whole prompt",
+            Some(PromptLevel::System) => "everything from the system prompt on",
+            Some(PromptLevel::Messages) => "the messages",
+            Some(PromptLevel::Nothing) | None => "nothing",
+        };
+        match setting {
+            Setting::EffortInBand if invalidates.level(setting).is_none() => {
+                let asks = "no message can set the effort (`in_band`) under".to_owned();
+                Some([asks, format!(": the request sets it, which rewrites {}", rewritten(Setting::Effort))])
+            }
+            Setting::Effort | Setting::Thinking | Setting::ToolChoice | Setting::Features
+                if invalidates == Invalidates::default() =>
+            {
+                let asks = format!("nobody says what a change of `{name}` rewrites under");
+                Some([asks, format!(": {} by default", rewritten(setting))])
+            }
+            _ => None,
+        }
+    }
+}
