@@ -165,6 +165,32 @@ fn an_effort_that_changes_invalidates_what_the_model_says() {
 }
 
 #[test]
+fn an_effort_that_a_message_sets_rewrites_nothing_where_the_provider_takes_one_and_elsewhere_the_request_sets_it()
+ {
+    let folder = TempDir::new().unwrap();
+    let low = "effort = \"low\"".to_owned();
+    let turns = [String::new(), format!("{low}\nin_band = true"), low];
+    fs::write(folder.path().join("changes.toml"), scripted(&turns)).unwrap();
+    let reads = |profile: &str| {
+        let uses = uses(folder.path(), &["--scenario", "changes.toml"], profile);
+        [uses[1][1], uses[2][1]]
+    };
+
+    // First by a message, then by the request itself: for the last profile that is no change any more.
+    assert_eq!(reads("anthropic/claude-opus-5"), [4_300, 0]);
+    assert_eq!(reads("anthropic/claude-opus-5.5"), [4_300, 4_000]);
+    assert_eq!(reads("anthropic/claude-fable-5.1"), [4_300, 4_700]);
+    assert_eq!(reads("anthropic/claude-sonnet-5"), [4_000, 4_700]);
+    let profiles = ["--profile", "anthropic/claude-opus-5", "--profile", "anthropic/claude-sonnet-5"];
+    let said = ctxsim(
+        folder.path(),
+        [&args("run --details --policy identity --scenario changes.toml"), &profiles[..]].concat(),
+    );
+    let told = "changes: no message can set the effort (`in_band`) under anthropic/claude-sonnet-5: the request sets it, which rewrites the messages.";
+    assert_says(&one_line(&out(&said)), &[told]);
+}
+
+#[test]
 fn a_message_as_a_text_and_as_one_block_is_one_message_and_marks_count() {
     let marked = |text: &str| json!({"role": "user", "content": [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]});
     let plain = |role: &str, text: &str| json!({"role": role, "content": text});
@@ -455,4 +481,101 @@ fn a_layout_that_an_override_makes_is_held_against_the_api_too() {
     assert!(run(&[]).status.success());
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     assert!(String::from_utf8_lossy(&refused.stderr).contains("error[marks-order]"), "{refused:?}");
+}
+
+/// Runs a policy with these breakpoints on prompts of 148,100, 156,200 and 164,300 tokens, twenty minutes apart.
+fn run_on_growing_prompts(breakpoints: &str, more: &[&str]) -> Output {
+    let folder = TempDir::new().unwrap();
+    let turn = "[[load.turns]]\ntimes = 3\nuser_tokens = 8_000\nanswer_tokens = 100\ngap_ms = 1_200_000\n";
+    let front = "stable = [{ kind = \"system\", tokens = 140_100 }]";
+    fs::write(
+        folder.path().join("growing.toml"),
+        format!("name = \"growing\"\nabout = \"Grows.\"\n{front}\n{turn}"),
+    )
+    .unwrap();
+    let params = "params: {\"edge\": tokens(150_000)}";
+    let params = if breakpoints.contains("param") { params } else { "params: {}" };
+    let policy = format!(
+        "(name: \"sized\", about: \"Sized.\", {params}, layout: (breakpoints: [{breakpoints}]), stages: [])"
+    );
+    fs::write(folder.path().join("sized.ron"), policy).unwrap();
+    ctxsim(folder.path(), [&args("run --policy sized.ron --scenario growing.toml"), more].concat())
+}
+
+#[test]
+fn a_lifetime_may_depend_on_the_size_of_the_prompt() {
+    let written = |breakpoints: &str| -> Vec<[u64; 3]> {
+        let more = args("--profile anthropic/claude-opus-5.5 --rows requests --format json");
+        let rows: Value = parsed(&run_on_growing_prompts(breakpoints, &more));
+        let rows = rows["rows"].as_array().or(rows.as_array()).unwrap().clone();
+        let count = |it: &Value| it.as_u64().unwrap_or(0);
+        let by_ttl = |row: &Value| ["5m", "1h"].map(|it| count(&row["cache_write_by_ttl"][it]));
+        rows.iter()
+            .map(|row| {
+                let [short, long] = by_ttl(row);
+                [count(&row["cache_read_tokens"]), short, long]
+            })
+            .collect()
+    };
+    let sized = |bound: &str| format!("(at: last_messages(n: 2), ttl: \"1h\", when: prompt({bound}))");
+    let below_and_above = [[0, 148_100, 0], [0, 0, 156_200], [156_200, 0, 8_100]];
+
+    // As a number, a parameter, a share of the limit; what follows at the same place holds where it does not.
+    for bound in ["above: tokens(150_000)", "at_least: param(\"edge\")", "above: ratio(0.15)"] {
+        assert_eq!(written(&sized(bound)), below_and_above, "{bound}");
+    }
+    let next = format!("{}, (at: last_messages(n: 2), ttl: \"5m\")", sized("above: tokens(160_000)"));
+    assert_eq!(written(&next), [[0, 148_100, 0], [0, 156_200, 0], [0, 0, 164_300]]);
+    // The boundary itself, on both sides; without a lifetime the breakpoint itself depends on the size.
+    assert_eq!(written(&sized("above: tokens(156_200)"))[1], [0, 156_200, 0]);
+    assert_eq!(written(&sized("at_least: tokens(156_200)"))[1], [0, 0, 156_200]);
+    assert_eq!(written("(at: automatic, when: prompt(above: tokens(150_000)))")[0], [0, 0, 0]);
+}
+
+#[test]
+fn breakpoints_that_depend_on_the_size_are_held_against_the_api_at_every_size() {
+    let is_refused = |system: u32, last: u32| {
+        let mark =
+            |at: &str, above: u32| format!("(at: {at}, ttl: \"1h\", when: prompt(above: tokens({above})))");
+        let both = format!("{}, {}", mark("end_of(system)", system), mark("last_messages(n: 2)", last));
+        let output = run_on_growing_prompts(&both, &["--profile", "anthropic/claude-opus-5.5"]);
+        String::from_utf8_lossy(&output.stderr).contains("error[marks-order]")
+    };
+
+    assert_eq!([(100, 100), (100, 150), (150, 100)].map(|it| is_refused(it.0, it.1)), [false, false, true]);
+}
+
+#[test]
+fn what_a_profile_does_not_have_is_told_with_what_is_done_instead_unless_the_policy_allows_it() {
+    let said = |ttl: &str, profile: &str| {
+        let marks = format!("(at: last_messages(n: 2), ttl: \"{ttl}\")");
+        one_line(&out(&run_on_growing_prompts(&marks, &["--details", "--profile", profile])))
+    };
+
+    let told = "sized: there are no cache entries of 1h under openai/gpt-5.6-sol: they live 30m (`layout.breakpoints.0.ttl`)";
+    assert_says(
+        &said("1h", "openai/gpt-5.6-sol"),
+        &[told, "or allow it with the reason: `allows: {\"lifetime-not-offered\": \"…\"}`"],
+    );
+    assert_says(
+        &said("12h", "anthropic/claude-opus-5.5"),
+        &["there are no cache entries of 12h", ": they live 1h"],
+    );
+    assert_says(
+        &said("1h", "openai/gpt-5.4"),
+        &["breakpoints have no effect under openai/gpt-5.4, whose cache takes none"],
+    );
+    assert!(!said("1h", "anthropic/claude-opus-5.5").contains("cache entries of"));
+    let pings = out(&ctxsim(
+        root(),
+        args(
+            "run --details --policy lifetimes/main_pings --scenario agents/coding_day --profile alibaba/qwen3-coder-plus",
+        ),
+    ));
+    assert_says(&one_line(&pings), &["lifetimes/main_pings: pings keep nothing alive under"]);
+    let early = out(&ctxsim(
+        root(),
+        args("run --policy identity --scenario tests/lints/gap-before-reply.broken.toml --profile unlimited"),
+    ));
+    assert_says(&one_line(&early), &["requests start before the reply to the one before is there"]);
 }

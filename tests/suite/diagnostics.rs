@@ -3,7 +3,8 @@
 use crate::support::*;
 
 /// Codes that neither a broken file nor a command line can show, and where they are shown instead.
-const ELSEWHERE: [(&str, &str); 58] = [
+const ELSEWHERE: [(&str, &str); 59] = [
+    ("price-unused", "a warning of profiles: tests/suite/lints.rs"),
     ("git-incomplete", "of a partial clone: tests/suite/hostile/git.rs"),
     ("git-too-old", "of an old git: tests/suite/hostile/git.rs"),
     ("output-link", "of a link: tests/suite/cli/output.rs"),
@@ -458,7 +459,8 @@ fn every_code_has_its_broken_file() {
     let shown = worded();
     // Warnings have files of their own: tests/lints.
     let warnings = ctxsim::input::policy::lint::LINTS.iter().map(|it| it.code);
-    let warnings = warnings.chain(ctxsim::app::check::WARNINGS).map(|it| it.name());
+    let of_profiles = ctxsim::input::profile::cache::UNMET;
+    let warnings = warnings.chain(of_profiles).chain(ctxsim::app::check::WARNINGS).map(|it| it.name());
     let elsewhere: BTreeSet<&str> = ELSEWHERE.iter().map(|it| it.0).chain(warnings).collect();
 
     let codes = codes();

@@ -15,8 +15,13 @@ fn each_warning_finds_its_broken_file_and_not_the_mended_one() {
     let catalog = bundled_catalog();
     let folder = root().join("tests/lints");
     let of_policies = LINTS.iter().map(|it| (InputKind::Policy, "ron", it.code.name()));
+    let of_others = [
+        (InputKind::Policy, "ron", "lifetime-not-offered"),
+        (InputKind::Suite, "toml", "breakpoints-unknown"),
+        (InputKind::Profile, "toml", "price-unused"),
+    ];
     let of_scenarios = WARNINGS.iter().map(|it| (InputKind::Scenario, "toml", it.name()));
-    for (kind, ending, code) in of_policies.chain(of_scenarios) {
+    for (kind, ending, code) in of_policies.chain(of_scenarios).chain(of_others) {
         let file = |state: &str| folder.join(format!("{code}.{state}.{ending}")).display().to_string();
         assert_eq!(codes(&catalog, kind, &file("broken")), [code]);
         assert_eq!(codes(&catalog, kind, &file("mended")), Vec::<&str>::new(), "{code}");

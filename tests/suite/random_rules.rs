@@ -1,8 +1,10 @@
 //! Random cache rules of every kind, and random layouts.
 
 use ctxsim::input::CacheRules;
-use ctxsim::input::policy::written::{Breakpoint, Changes, Dynamic, DynamicPlace, LayoutSpec, MemoryPlace};
-use ctxsim::input::policy::{Duration, LevelEnd, PromptPlace};
+use ctxsim::input::policy::written::{
+    Breakpoint, BreakpointCond, Changes, Dynamic, DynamicPlace, LayoutSpec, MemoryPlace,
+};
+use ctxsim::input::policy::{Duration, LevelEnd, PromptPlace, Size, SizeBound};
 use ctxsim::input::profile::cache::{
     Automatic, Blocks, Breakpoints, CachedEnd, ExplicitCache, Hits, Invalidates, LoggedCache, LookbackUnit,
     Lookup, Qualified, Readable, Steps, Touch, UnitRules,
@@ -142,7 +144,13 @@ pub(crate) fn layout() -> impl Strategy<Value = Option<LayoutSpec>> {
         (0_u8..3).prop_map(PromptPlace::BeforeTurn),
     ];
     let ttl = prop::option::of(select(vec![Duration(300_000), Duration(3_600_000)]));
-    let breakpoint = (at, ttl).prop_map(|(at, ttl)| Breakpoint { at, ttl });
+    let bound = |(is_least, size): (bool, u64)| {
+        let size = Some(Size::Tokens(size));
+        let bound = if is_least { (None, size) } else { (size, None) };
+        BreakpointCond::Prompt(SizeBound { below: bound.0, at_least: bound.1, ..SizeBound::default() })
+    };
+    let when = prop::option::weighted(0.4, (any::<bool>(), 0_u64..20_000).prop_map(bound));
+    let breakpoint = (at, ttl, when).prop_map(|(at, ttl, when)| Breakpoint { at, ttl, when });
     let breakpoints = prop::option::weighted(0.8, prop::collection::vec(breakpoint, 0..4));
     let memory = select(vec![MemoryPlace::Head, MemoryPlace::BehindSystem, MemoryPlace::Tail]);
     let places = vec![DynamicPlace::FrontOfSystem, DynamicPlace::BehindSystem, DynamicPlace::Tail];

@@ -9,7 +9,7 @@ use ctxsim_engine::own::process::Process;
 use ctxsim_engine::own::{CodeInputs, Own};
 use ctxsim_input::Suite;
 use ctxsim_input::policy::{Builtin, OwnCode};
-use ctxsim_input::profile::cache::{UNMET, unmet};
+use ctxsim_input::profile::cache::{UNMET, by_profile, unmet};
 use ctxsim_input::text::set::SetTarget;
 use ctxsim_timeline::import::BySession;
 
@@ -64,19 +64,22 @@ pub fn lint_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<Vec<
     let policy = catalog.policy(name)?;
     let own = check_policy(catalog, &policy.spec, &policy.origin).map_err(|it| policy.locate_problems(it))?;
     let mut found = own.lints();
-    found.extend(refused_breakpoint_lints(catalog, &own));
     let names = catalog.names(InputKind::Profile).map(str::to_owned).listed();
     let profiles = valid_profiles(catalog, &names);
-    let takes_any = |it: &&Profile| unmet(&own, [*it]).iter().all(|it| it.code != UNMET[1]);
-    let of_each = profiles.iter().filter(takes_any).map(|it| unmet(&own, [it])).listed();
-    let is_nowhere = |it: &Diagnostic| {
-        of_each
-            .iter()
-            .all(|all| all.iter().any(|other| (other.code, &other.place.field) == (it.code, &it.place.field)))
-    };
-    found.extend(of_each.first().into_iter().flatten().filter(|it| is_nowhere(it)).map(|it| {
+    let refused = by_profile(&profiles, |it| it.refused(own.layout())).into_iter();
+    found.extend(
+        refused.map(|(problem, names)| {
+            with_help(problem, &format!("; it is refused under {}", names.join(", ")))
+        }),
+    );
+    let of_each = profiles.chunks(1).map(|it| unmet(&own, it));
+    let nowhere = of_each.filter(|it| it.iter().all(|it| it.code != UNMET[1])).reduce(|mut all, of_one| {
+        all.retain(|it| of_one.iter().any(|other| (other.code, &other.place) == (it.code, &it.place)));
+        all
+    });
+    found.extend(nowhere.into_iter().flatten().map(|it| {
         let message = "no bundled profile has what this field asks for".to_owned();
-        Diagnostic::at(it.code, it.place.field.clone(), message).help(it.help.clone().unwrap_or_default())
+        Diagnostic { message, ..it }
     }));
     Ok(policy.locate_problems(found))
 }
@@ -108,41 +111,23 @@ fn unmet_suite_lints(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<Vec
     Ok(suite.locate_problems(found))
 }
 
-/// Returns which of a policy's breakpoints the API of some bundled profile refuses, and which profiles these are.
-fn refused_breakpoint_lints(catalog: &Catalog, policy: &Policy) -> Vec<Diagnostic> {
-    let mut all: Vec<(Diagnostic, Vec<String>)> = Vec::new();
-    for name in catalog.names(InputKind::Profile) {
-        let Ok(profile) = catalog.profile(name) else { continue };
-        for problem in profile.spec.refused(policy.layout()) {
-            match all.iter_mut().find(|it| it.0 == problem) {
-                Some((_, names)) => names.push(name.to_owned()),
-                None => all.push((problem, vec![name.to_owned()])),
-            }
-        }
-    }
-    let named = |(problem, names): (Diagnostic, Vec<String>)| {
-        let help =
-            format!("{}; it is refused under {}", problem.help.clone().unwrap_or_default(), names.join(", "));
-        problem.help(help)
-    };
-    all.into_iter().map(named).collect()
+/// Adds to the fix of a problem.
+fn with_help(problem: Diagnostic, more: &str) -> Diagnostic {
+    let help = format!("{}{more}", problem.help.as_deref().unwrap_or_default());
+    problem.help(help)
 }
 
-/// Returns which breakpoints of a policy, with all that overrides make of it, the APIs of some profiles refuse.
+/// Returns which breakpoints of a policy, with all that overrides make of it and of profiles, the APIs of some profiles refuse.
 pub(super) fn refused_breakpoint_problems(
     loaded: &Loaded<PolicyFile>,
     overridden: &Policy,
-    profiles: &[Loaded<ProfileFile>],
+    profiles: &[Profile],
 ) -> Vec<Diagnostic> {
-    let by = |profile: &Loaded<ProfileFile>| {
-        let problems = profile.spec.refused(overridden.layout()).into_iter();
-        let without = |problem: Diagnostic| {
-            let help = problem.help.clone().unwrap_or_default();
-            problem.help(format!("{help}, or leave out {}, whose API refuses it", profile.spec.name))
-        };
-        problems.map(without).listed()
-    };
-    loaded.locate_problems(profiles.iter().flat_map(by).collect())
+    let refused = profiles.iter().flat_map(|profile| {
+        let problems = profile.refused(overridden.layout()).into_iter();
+        problems.map(|it| with_help(it, &format!(", or leave out {}, whose API refuses it", profile.name)))
+    });
+    loaded.locate_problems(refused.listed())
 }
 
 /// Checks a policy, that the prompts and the service that it names are declared, and that there is the model that it names.

@@ -102,12 +102,12 @@ impl Plan {
         let variants = overrides::parse_variants(&comparison.variants, &mut found);
         found.problems.extend(check::program_refusals(&policies, comparison));
         let play_twice = comparison.play_twice;
-        let named = &loaded_profiles;
+        let profiles = Vec::new();
         let mut work =
-            InputCheck { catalog, policies, named, settings, variants, found, is_complete, play_twice };
+            InputCheck { catalog, policies, profiles, settings, variants, found, is_complete, play_twice };
         let with_models = under_own_models && loaded_scenarios.iter().any(is_recording);
         let models = if with_models { ModelProfiles::read_all(catalog) } else { Vec::new() };
-        let (profiles, models) = work.make_profiles(&loaded_profiles, models);
+        let models = work.make_profiles(&loaded_profiles, models);
         let suite_params = &suite.as_ref().map_or_else(IndexMap::new, |it| it.spec.params.clone());
         if let Some(suite) = &suite {
             work.check_policies_declare(suite, suite_params);
@@ -140,7 +140,7 @@ impl Plan {
             arguments: contrast::policy_arguments(catalog, &work.policies, &comparison.set),
             digests: made::input_digests(suite.as_ref(), &work.policies, &loaded_profiles),
             scenarios,
-            profiles,
+            profiles: work.profiles,
             suite: checked.as_ref().map(|it| it.name.clone()),
             notes: [given.notes, assembled::notes_on_plan(comparison, guards.n_left_out)].concat(),
             guards: guards.named,
@@ -205,8 +205,8 @@ fn overrides_of(target: SetTarget, all: &mut [OverrideUse]) -> impl Iterator<Ite
 struct InputCheck<'a> {
     catalog: &'a Catalog,
     policies: Vec<Loaded<PolicyFile>>,
-    /// The profiles that are named.
-    named: &'a [Loaded<ProfileFile>],
+    /// The profiles that are named, once they are made.
+    profiles: Vec<Profile>,
     settings: Vec<OverrideUse>,
     /// The overrides of the last policies, one list each.
     variants: Vec<Vec<Override>>,
@@ -236,12 +236,12 @@ struct PolicyGroup {
 }
 
 impl InputCheck<'_> {
-    /// Makes the profiles: those that are named, and those that stand for the models of recordings.
+    /// Makes the profiles that are named; returns those that stand for the models of recordings.
     fn make_profiles(
         &mut self,
         named: &[Loaded<ProfileFile>],
         of_models: Vec<ProfileOfModels>,
-    ) -> (Vec<Profile>, ModelProfiles) {
+    ) -> ModelProfiles {
         let mut specs: Vec<ProfileFile> = named.iter().map(|it| it.spec.clone()).listed();
         let is_set = self.settings.iter().any(|it| it.setting.target == SetTarget::Profile);
         if is_set {
@@ -263,20 +263,19 @@ impl InputCheck<'_> {
             own.for_each(|it| used.apply_to(std::slice::from_mut(it), passes));
         }
         let (specs, set) = specs.split_at(named.len());
-        let mut profiles = Vec::with_capacity(specs.len());
         for (spec, loaded) in specs.iter().zip(named) {
             match Profile::new(spec) {
                 Ok(profile) => {
                     let own = loaded.origin.own_code();
                     let ttl_ms = profile.cache.ttl_ms();
                     let cache = own.map_or(profile.cache.clone(), |it| CacheRules::Own(it.clone(), ttl_ms));
-                    profiles.push(Profile { cache, ..profile });
+                    self.profiles.push(Profile { cache, ..profile });
                 }
                 Err(problems) => self.found.problems.extend(loaded.locate_problems(problems)),
             }
         }
         let overridden = set.iter().zip(&of_models).map(|(spec, it)| it.overridden_as(spec)).listed();
-        (profiles, ModelProfiles::new(if is_set { overridden } else { of_models }))
+        ModelProfiles::new(if is_set { overridden } else { of_models })
     }
 
     /// Makes the suite.
@@ -390,7 +389,7 @@ impl InputCheck<'_> {
         for (spec, loaded) in specs.iter().zip(&self.policies) {
             match check::check_policy(self.catalog, spec, &loaded.origin) {
                 Ok(policy) => {
-                    let refused = check::refused_breakpoint_problems(loaded, &policy, self.named);
+                    let refused = check::refused_breakpoint_problems(loaded, &policy, &self.profiles);
                     self.found.problems.extend(refused);
                     let policy = if self.play_twice { check::with_plays_twice(policy) } else { policy };
                     models.push(Arc::new(policy));

@@ -142,7 +142,7 @@ impl ScriptedTurns {
         let said = NewItem { digest, ..NewItem::plain(Kind::User, user) };
         let said: Vec<NewItem<'_>> = std::iter::once(said).chain(images(&spec.images)).collect();
         self.builder.begin_turn(&said);
-        self.plant(&spec.plants);
+        spec.plants.iter().for_each(|it| self.builder.plant(it, FactForm::Explicit, 0));
         spec.asks.iter().for_each(|it| self.builder.ask(it));
         self.revisits(spec, reach);
         let made: Vec<&ScriptedCall> = spec.calls.iter().filter(|it| it.is_made_in(turn)).collect();
@@ -242,11 +242,6 @@ impl ScriptedTurns {
             Some(gap_ms) => self.at_ms.saturating_add(saturated(self.value(gap_ms, turn, nth))),
             None => response_ms,
         };
-    }
-
-    /// Records that the last item states facts.
-    fn plant(&mut self, facts: &[String]) {
-        facts.iter().for_each(|it| self.builder.plant(it, FactForm::Explicit, 0));
     }
 
     /// Adds the open turn's needs for earlier turns.

@@ -50,7 +50,12 @@ fn anthropic_guide_each_change_takes_its_level_and_what_stands_behind_it() {
 
     let [tools, system, features] = [0, 2_000, 2_000];
     let (choice, images, thinking, effort, preamble) = (3_500, 3_500, 3_500, 4_000, 3_500);
-    assert_eq!(reads, [0, tools, system, features, choice, images, thinking, effort, preamble]);
+    // Where no message can set the effort, the request does.
+    assert_eq!(reads, [0, tools, system, features, choice, images, thinking, effort, preamble, effort]);
+    let in_band = |level: &str| with(RULES[0], &format!("effort = \"tools\"{level}"));
+    let levels =
+        [("", 0), (", effort_in_band = \"messages\"", 3_500), (", effort_in_band = \"nothing\"", 4_000)];
+    assert_eq!(levels.map(|it| read(&in_band(it.0), Setting::EffortInBand)), levels.map(|it| it.1));
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub use self::effects::{
 };
 pub use self::refuses::Refusal;
 pub use self::times::{Lifetimes, Readable, Renewal, TtlClass, Ttls};
-pub use self::unmet::{UNMET, first_few, unmet};
+pub use self::unmet::{UNMET, by_profile, first_few, unmet};
 
 /// Cache rules as written: which, with their fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

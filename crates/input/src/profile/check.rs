@@ -1,5 +1,6 @@
 //! The rules of a profile.
 
+use super::cache::Cache;
 use super::calendar::{DAY_MS, WEEK_MINUTES, instant, minute_of_day, parse_day};
 use super::price::{Period, PriceList, PriceWindow, Prices, Rates, Tier, TierReach};
 use super::written::{PriceSpec, RecoveryPrice, ServicePrices};
@@ -36,7 +37,7 @@ pub(super) fn profile(spec: &ProfileFile, problems: &mut Problems) -> Profile {
         images: ImageRule::of_profile(spec),
         limits: problems.within("limits", |problems| limits(&spec.limits, problems)),
         is_best_effort: spec.best_effort,
-        refuses: spec.cache.refuses().to_vec(),
+        refuses: if let Cache::Breakpoints(it) = &spec.cache { it.refuses.clone() } else { Vec::new() },
         cache: problems.within("cache", |problems| spec.cache.check(problems)),
         prices: problems
             .within("prices", |problems| prices(&spec.prices, start_ms, &assumed.services, problems)),
@@ -242,7 +243,11 @@ fn check_services(spec: &PriceSpec, problems: &mut Problems) {
 }
 
 fn unknown_service(name: &str, spec: &PriceSpec, problems: &mut Problems) {
-    let otherwise = || "add it under the prices' `services`, or remove it".to_owned();
+    let known: Vec<String> = spec.services.keys().map(|it| format!("`{it}`")).collect();
+    let otherwise = || match known.join(", ") {
+        none if none.is_empty() => "add it under the prices' `services`, or remove it".to_owned(),
+        known => format!("there are {known}; add it under the prices' `services`, or remove it"),
+    };
     let help = near_or(name, spec.services.keys().map(String::as_str), otherwise);
     problems.push(Code("service-unknown"), format!("no price is known for `{name}`"), help);
 }

@@ -167,8 +167,8 @@ pub(super) fn prefix_comparison(explanation: &Explanation, policy: &Policy) -> S
     let new = text_if_any(new.len(), |n| {
         format!(" New since: {}, {}.", counted(n, "item"), format_token_count(n_new))
     });
-    let settings = prefix.settings.iter().map(|it| format!(" {}", describe_setting_change(*it)));
-    let settings: String = settings.collect();
+    let settings: String =
+        prefix.settings.iter().map(|it| format!(" {}", describe_setting_change(*it))).collect();
     match &prefix.same {
         Same::All => {
             let tokens = format_token_count(prefix.tokens);

@@ -1,6 +1,6 @@
 //! Breakpoints and stored contents: what was written is a list, and is searched from its front.
 
-use ctxsim::input::policy::{LevelEnd, PromptPlace};
+use ctxsim::input::policy::{Breakpoint, BreakpointCond, LevelEnd, PromptPlace, Size};
 use ctxsim::input::profile::cache::ExplicitCache;
 use ctxsim::input::profile::cache::{Automatic, LookbackUnit, Lookup};
 use ctxsim::input::{Breakpoints, TtlClass};
@@ -80,12 +80,42 @@ fn eligible(prompt: &[Segment]) -> Vec<usize> {
     (0..prompt.len()).filter(ends).collect()
 }
 
+/// What the layout asks of a prompt of this size; what the harness marks, if it says nothing.
+fn asked(sent: &Sent<'_>) -> Vec<(PromptPlace, Option<TtlClass>)> {
+    let Some(written) = &sent.layout.breakpoints else {
+        let levels = [LevelEnd::Tools, LevelEnd::System].map(PromptPlace::EndOf);
+        return levels
+            .into_iter()
+            .chain([PromptPlace::LastMessages { n: 2, offset: 0 }])
+            .map(|it| (it, None))
+            .collect();
+    };
+    let holds = |it: &Breakpoint| match &it.when {
+        Some(BreakpointCond::Prompt(bound)) => match (&bound.below, &bound.at_least) {
+            (Some(Size::Tokens(most)), None) => sent.tokens() < *most,
+            (None, Some(Size::Tokens(least))) => sent.tokens() >= *least,
+            _ => unreachable!("bounds are drawn so"),
+        },
+        None => true,
+    };
+    let mut asked = Vec::new();
+    for (nth, it) in written.iter().enumerate() {
+        let is_last = !written[nth + 1..].iter().any(|later| later.at == it.at);
+        match (holds(it), it.ttl) {
+            (true, ttl) => asked.push((it.at, ttl.map(|it| TtlClass::from_ms(it.0)))),
+            (false, Some(_)) if is_last => asked.push((it.at, None)),
+            (false, _) => {}
+        }
+    }
+    asked
+}
+
 fn marks(rules: &Breakpoints, sent: &Sent<'_>) -> Vec<Mark> {
     let prompt = &sent.prompt;
     let asked: Vec<(PromptPlace, Option<TtlClass>)> = if sent.layout.is_silent() && rules.is_implicit {
         vec![(PromptPlace::Automatic, None)]
     } else {
-        sent.layout.breakpoints().iter().map(|it| (it.at, it.class())).collect()
+        asked(sent)
     };
     let lead = n_lead(prompt);
     let offered = |class: TtlClass| rules.ttl_ms[class as usize].is_some();

@@ -4,53 +4,8 @@ use crate::prelude::*;
 
 use super::CacheRules;
 
-/// For each setting: the first level of the prompt that a change invalidates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct InvalidatesFields {
-    /// The model. Default: from the tools on.
-    pub model: Option<PromptLevel>,
-    /// The tool definitions. Default: from the tools on.
-    pub tools: Option<PromptLevel>,
-    /// The system prompt. Default: from the system prompt on.
-    pub system: Option<PromptLevel>,
-    /// Web search, citations, speed. Default: from the system prompt on.
-    pub features: Option<PromptLevel>,
-    /// The tool choice. Default: from the messages on.
-    pub tool_choice: Option<PromptLevel>,
-    /// The first image that enters a prompt, and the last one that leaves it. Default: no part.
-    pub images: Option<PromptLevel>,
-    /// Thinking. Default: from the messages on.
-    pub thinking: Option<PromptLevel>,
-    /// Effort and verbosity. Default: from the messages on.
-    pub effort: Option<PromptLevel>,
-    /// The effort, set by a message within the prompt. Default: the provider takes no such message, and the change is made as any other.
-    pub effort_in_band: Option<PromptLevel>,
-}
-
-impl InvalidatesFields {
-    fn check(&self) -> Invalidates {
-        let said = [
-            self.model,
-            self.tools,
-            self.system,
-            self.features,
-            self.tool_choice,
-            self.images,
-            self.thinking,
-            self.effort,
-            // It is part of the messages, whatever the provider.
-            None,
-            self.effort_in_band,
-        ];
-        let mut invalidates = Invalidates::default();
-        for (level, said) in invalidates.0.iter_mut().zip(said) {
-            *level = said.or(*level);
-        }
-        invalidates
-    }
-}
+/// For each setting: the first level of the prompt that a change invalidates. Defaults: see [`Invalidates`].
+pub type InvalidatesFields = IndexMap<Setting, PromptLevel>;
 
 /// How often a request is served by a machine that has the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,10 +63,10 @@ pub(super) fn qualified(
     hits: Option<&HitsFields>,
     problems: &mut Problems,
 ) -> CacheRules {
-    let (invalidates, hits) = (
-        invalidates.map_or_else(Invalidates::default, InvalidatesFields::check),
-        hits.and_then(|it| it.check(problems)),
-    );
+    let hits = hits.and_then(|it| it.check(problems));
+    let said = invalidates.into_iter().flatten();
+    let mut invalidates = Invalidates::default();
+    said.for_each(|(setting, level)| invalidates.0[*setting as usize] = Some(*level));
     if invalidates == Invalidates::default() && hits.is_none() {
         return rules;
     }

@@ -2,10 +2,9 @@
 
 use crate::prelude::*;
 
-use super::{Cache, CacheRules, TtlClass};
+use super::{CacheRules, TtlClass};
 use crate::policy::{AskedBreakpoint, LayoutSpec, LevelEnd, PromptPlace, lint};
-use crate::profile::{Profile, ProfileFile};
-use ctxsim_base::quantity::UNLIMITED;
+use crate::profile::Profile;
 
 /// A rule of a provider's API about the breakpoints of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,34 +31,22 @@ impl Profile {
         };
         self.refuses.iter().any(is_broken)
     }
-}
 
-impl Cache {
-    /// Returns what the provider's API refuses.
-    pub fn refuses(&self) -> &[Refusal] {
-        if let Self::Breakpoints(fields) = self { &fields.refuses } else { &[] }
-    }
-}
-
-impl ProfileFile {
-    /// Returns which breakpoints of a layout the provider's API refuses, each with why.
+    /// Returns which breakpoints of a layout its API refuses, each with why.
     pub fn refused(&self, layout: &LayoutSpec) -> Vec<Diagnostic> {
-        let Cache::Breakpoints(fields) = &self.cache else { return Vec::new() };
-        let limit = self.limits.input_tokens.or(self.limits.context_tokens).unwrap_or(UNLIMITED);
-        let layout = layout.with_sizes(|it| lint::tokens(it, limit));
-        let most =
-            usize::from(fields.breakpoints_max.unwrap_or(super::Breakpoints::default().breakpoints_max));
+        let CacheRules::Breakpoints(rules) = self.cache.plain() else { return Vec::new() };
+        let layout = layout.with_sizes(|it| lint::tokens(it, self.limits.prompt));
         let mut found: Vec<Diagnostic> = Vec::new();
-        for prompt in layout.turning_points() {
-            // Where a policy leaves them to the harness, nobody asks for any.
-            let marks: Vec<_> = layout.asked(prompt).filter(|_| !layout.is_silent()).collect();
-            let problems = fields.refuses.iter().filter_map(|it| match it {
-                Refusal::TooMany => too_many(&marks, most),
+        // Where a policy leaves them to the harness, nobody asks for any.
+        for prompt in layout.turning_points().filter(|_| !layout.is_silent()) {
+            let marks: Vec<_> = layout.asked(prompt).collect();
+            let problems = self.refuses.iter().filter_map(|it| match it {
+                Refusal::TooMany => too_many(&marks, rules.breakpoints_max.into()),
                 Refusal::LongBehindShort => long_behind_short(&marks),
                 Refusal::TwoLifetimes => two_lifetimes(&marks),
             });
             for problem in problems {
-                if !found.iter().any(|it| it.code == problem.code) {
+                if found.iter().all(|it| it.code != problem.code) {
                     found.push(problem);
                 }
             }

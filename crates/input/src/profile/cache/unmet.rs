@@ -15,34 +15,30 @@ pub const UNMET: [Code; 4] = [
     Code("cache-never-cold"),
 ];
 
-/// Something that a policy asks of a profile that does not have it.
-#[derive(PartialEq)]
-struct Ask {
-    code: Code,
-    field: String,
-    /// A sentence around the profile's name.
-    around: [String; 2],
+/// Returns what a policy asks that some of the profiles do not have, with what is done instead; nothing that its file allows.
+pub fn unmet(policy: &Policy, profiles: &[Profile]) -> Vec<Diagnostic> {
+    let told = by_profile(profiles, |it| it.unmet(policy)).into_iter().map(|(problem, names)| {
+        let message = problem.message.replace("{profile}", &first_few(&names));
+        Diagnostic { message, ..problem }
+    });
+    told.filter(|it| !policy.allows.contains_key(it.code.name())).collect()
 }
 
-/// Returns what a policy asks that some of the profiles do not have, with what is done instead.
-pub fn unmet<'p>(policy: &Policy, profiles: impl IntoIterator<Item = &'p Profile>) -> Vec<Diagnostic> {
-    let mut all: Vec<(Ask, Vec<&str>)> = Vec::new();
+/// Returns the problems under some profiles, each once with the names of those that have it.
+pub fn by_profile(
+    profiles: &[Profile],
+    problems: impl Fn(&Profile) -> Vec<Diagnostic>,
+) -> Vec<(Diagnostic, Vec<&str>)> {
+    let mut all: Vec<(Diagnostic, Vec<&str>)> = Vec::new();
     for profile in profiles {
-        let asks = profile.unmet(policy).into_iter();
-        for ask in asks.filter(|it| !policy.allows.contains_key(it.code.name())) {
-            match all.iter_mut().find(|it| it.0 == ask) {
+        for problem in problems(profile) {
+            match all.iter_mut().find(|it| it.0 == problem) {
                 Some((_, names)) => names.push(&profile.name),
-                None => all.push((ask, vec![&profile.name])),
+                None => all.push((problem, vec![&profile.name])),
             }
         }
     }
-    let told = all.into_iter().map(|(Ask { code, field, around: [asks, instead] }, names)| {
-        let name = code.name();
-        let help =
-            format!("ask for what it has, or allow it with the reason: `allows: {{\"{name}\": \"…\"}}`");
-        Diagnostic::at(code, field, format!("{asks} {}{instead}", first_few(&names))).help(help)
-    });
-    told.collect()
+    all
 }
 
 /// Lists the first few names, and says how many more there are.
@@ -56,12 +52,18 @@ pub fn first_few(names: &[&str]) -> String {
 }
 
 impl Profile {
-    fn unmet(&self, policy: &Policy) -> Vec<Ask> {
+    /// Returns the same for it alone; `{profile}` stands where its name does.
+    fn unmet(&self, policy: &Policy) -> Vec<Diagnostic> {
         let rules = self.cache.plain();
         let [not_offered, unknown, in_vain, never_cold] = UNMET;
-        let mut found = Vec::new();
-        let mut add = |code, field: String, asks: String, instead: String| {
-            found.push(Ask { code, field, around: [asks, instead] });
+        let mut found: Vec<Diagnostic> = Vec::new();
+        let mut add = |code: Code, field: String, message: String, fix: &str| {
+            // Breakpoints that ask for the same are told of once.
+            if found.iter().all(|it| it.message != message) {
+                let help =
+                    format!("{fix}, or allow it with the reason: `allows: {{\"{}\": \"…\"}}`", code.name());
+                found.push(Diagnostic::at(code, field, message).help(help));
+            }
         };
         let offered = rules.offered_ms();
         let mut longest_ms = offered.iter().copied().max();
@@ -78,16 +80,17 @@ impl Profile {
                     let is_other = |it: &u64| TtlClass::from_ms(*it) != TtlClass::from_ms(ttl.0);
                     let instead = offered.iter().copied().min_by_key(is_other).map(Duration);
                     if let Some(life) = instead.filter(|_| !offered.contains(&ttl.0)) {
-                        let asks = format!("there are no cache entries of {ttl} under");
+                        let message = format!(
+                            "there are no cache entries of {ttl} under {{profile}}: they live {life}"
+                        );
                         let field = format!("layout.breakpoints.{nth}.ttl");
-                        add(not_offered, field, asks, format!(": they live {life}"));
+                        add(not_offered, field, message, "ask for a lifetime that it has");
                     }
                 }
             }
             _ => {
-                let asks = "breakpoints have no effect under".to_owned();
-                let instead = ", whose cache takes none".to_owned();
-                add(unknown, "layout.breakpoints".to_owned(), asks, instead);
+                let message = "breakpoints have no effect under {profile}, whose cache takes none";
+                add(unknown, "layout.breakpoints".to_owned(), message.to_owned(), "leave them out");
             }
         }
         for stage in policy.stages() {
@@ -95,21 +98,18 @@ impl Profile {
             let conds = policy.rungs(stage).filter_map(|it| it.when).chain(&stage.when);
             conds.for_each(|it| it.each(&mut |it| asks_cold |= *it == Cond::CacheCold));
             if asks_cold && offered.is_empty() {
-                let asks = "`cache_cold` never holds under".to_owned();
-                let instead = ", whose entries have no lifetime".to_owned();
-                add(never_cold, format!("stages.{}.when", stage.name), asks, instead);
+                let message = "`cache_cold` never holds under {profile}, whose entries have no lifetime";
+                add(never_cold, format!("stages.{}.when", stage.name), message.to_owned(), "use `idle(…)`");
             }
             let pings = policy.rungs(stage).any(|it| matches!(it.action, Action::Ping { .. }));
             let Some(Pause { after, .. }) = stage.pause.filter(|_| pings) else { continue };
-            let instead = match longest_ms.filter(|_| rules.renews()).map(Duration) {
-                None => ", whose entries no request keeps alive".to_owned(),
-                Some(life) if after.0 > life.0 => {
-                    format!(", whose entries live {life}: after {after} a ping writes the prompt again")
-                }
-                Some(_) => continue,
+            let why = match longest_ms.filter(|_| rules.renews()).map(Duration) {
+                Some(life) if after.0 <= life.0 => continue,
+                Some(life) => format!("entries live {life}: after {after} a ping writes the prompt again"),
+                None => "entries no request keeps alive".to_owned(),
             };
-            let asks = "pings keep nothing alive under".to_owned();
-            add(in_vain, format!("stages.{}.apply", stage.name), asks, instead);
+            let message = format!("pings keep nothing alive under {{profile}}, whose {why}");
+            add(in_vain, format!("stages.{}.apply", stage.name), message, "ping sooner, or not at all");
         }
         found
     }
@@ -156,7 +156,8 @@ impl CacheRules {
 
     /// Returns what is done with a change of a setting that the rules do not know, as a sentence around the name of their profile.
     pub fn unmet_change(&self, setting: Setting) -> Option<[String; 2]> {
-        let name = name_of(&setting);
+        let is_in_band = setting == Setting::EffortInBand;
+        let name = name_of(&if is_in_band { Setting::Effort } else { setting });
         let invalidates = match self {
             Self::None | Self::Own(..) => return None,
             Self::PrefixCap(_) => {
