@@ -575,7 +575,9 @@ fn what_a_profile_does_not_have_is_told_with_what_is_done_instead_unless_the_pol
     assert_says(&one_line(&pings), &["lifetimes/main_pings: pings keep nothing alive under"]);
     let early = out(&ctxsim(
         root(),
-        args("run --details --policy identity --scenario tests/lints/gap-before-reply.broken.toml --profile unlimited"),
+        args(
+            "run --details --policy identity --scenario tests/lints/gap-before-reply.broken.toml --profile unlimited",
+        ),
     ));
     assert_says(&one_line(&early), &["requests start before the reply to the one before is there"]);
 }
