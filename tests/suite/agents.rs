@@ -5,6 +5,7 @@ mod measured;
 mod pairs;
 mod ranking;
 mod reality;
+mod second_edits;
 mod settings;
 mod targets;
 
@@ -24,24 +25,28 @@ const LARGE_PROFILE: &str = "anthropic/claude-opus-4.6";
 
 /// The names of all presets but those of the live grid, which has tests of its own.
 fn names() -> Vec<String> {
+    let is_tried = |it: &String| !it.starts_with("agents/agent_framework/");
+    all_names().into_iter().filter(is_tried).collect()
+}
+
+fn all_names() -> Vec<String> {
     let catalog = bundled_catalog();
-    let of_agents = catalog.names(InputKind::Policy).filter(|it| it.starts_with("agents/"));
-    of_agents.filter(|it| !it.starts_with("agents/agent_framework/")).map(str::to_owned).collect()
+    catalog.names(InputKind::Policy).filter(|it| it.starts_with("agents/")).map(str::to_owned).collect()
 }
 
 /// The loads, each with all presets in the order of their names.
 fn loads() -> Vec<Load> {
-    opened(LOADS, PROFILE)
+    opened(names(), LOADS, PROFILE)
 }
 
 /// The same for the larger loads.
 fn large_loads() -> Vec<Load> {
-    opened(LARGE_LOADS, LARGE_PROFILE)
+    opened(names(), LARGE_LOADS, LARGE_PROFILE)
 }
 
-fn opened(loads: [&str; 2], profile: &str) -> Vec<Load> {
+fn opened(policies: Vec<String>, loads: [&str; 2], profile: &str) -> Vec<Load> {
     let comparison = Comparison {
-        policies: names(),
+        policies,
         scenarios: loads.map(str::to_owned).to_vec(),
         profiles: vec![profile.to_owned()],
         ..Comparison::default()

@@ -45,7 +45,13 @@ impl Projector for Teller<'_> {
         let n_turns = edit.prompt().history().turns().len() - 1;
         if self.how == How::SaysItAllAnew {
             self.n_told = 0;
-            edit.set_manner(Manner { moment, author: 0, stage: 0, for_request: true, keeps_prefix: false });
+            edit.set_manner(Manner {
+                moment,
+                author: 0,
+                stage: 0,
+                lasts: EditsLast::Request,
+                keeps_prefix: false,
+            });
         }
         for turn in std::mem::replace(&mut self.n_told, n_turns)..n_turns {
             self.tell(turn, edit);

@@ -315,11 +315,6 @@ fn lasts() -> impl Strategy<Value = EditsLast> {
     prop_oneof![4 => Just(EditsLast::History), 1 => Just(EditsLast::Request), 1 => Just(EditsLast::TurnEnd)]
 }
 
-/// Edits that stay only from a turn's end on are made there.
-fn possible(lasts: EditsLast, at: &[Moment]) -> EditsLast {
-    if lasts == EditsLast::TurnEnd && !at.contains(&Moment::TurnEnd) { EditsLast::History } else { lasts }
-}
-
 fn prefix() -> impl Strategy<Value = PrefixRule> {
     prop_oneof![4 => Just(PrefixRule::Breaks), 1 => Just(PrefixRule::Keeps)]
 }
@@ -341,7 +336,7 @@ fn late_stage() -> BoxedStrategy<StageFile> {
                 prefix(),
             );
             parts.prop_map(|(at, when, scope, apply, until, then, lasts, prefix)| StageFile {
-                lasts: Some(possible(lasts, &at)),
+                lasts: Some(lasts),
                 name: String::new(),
                 at: Some(at),
                 pause: None,
@@ -377,7 +372,7 @@ fn entry_stage() -> BoxedStrategy<StageFile> {
                 when: when.clone(),
                 scope: Some(scope.clone()),
                 apply: Some(apply),
-                lasts: Some(possible(lasts, &[Moment::Entry])),
+                lasts: Some(lasts),
                 prefix: Some(prefix),
                 ..StageFile::default()
             })

@@ -519,6 +519,9 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
             self.answer(turn_ix, step);
         }
         let last = row.steps.end.saturating_sub(1).max(row.steps.start);
+        let shown = self.prompt.tokens();
+        self.log.take_back(&mut self.prompt, true);
+        self.note_removed(shown);
         self.project(Moment::TurnEnd, turn_ix, last);
         self.needs(turn_ix, last, Due::TurnEnd)?;
         self.ask(When { turn_ix, phase: Phase::TurnEnd });

@@ -9,7 +9,7 @@ pub(crate) use ctxsim_base::quantity::{Amount, Cost, Decimal, Expected, Tokens};
 pub(crate) use ctxsim_base::quantity::{UNLIMITED, ix, or_unlimited, packed, saturated};
 pub(crate) use ctxsim_base::rng::Seed;
 pub(crate) use ctxsim_input::{
-    CacheRules, Changes, Limits, Moment, Policy, Prices, Profile, Setting, Size, Steps, Unit,
+    CacheRules, Changes, EditsLast, Limits, Moment, Policy, Prices, Profile, Setting, Size, Steps, Unit,
 };
 pub(crate) use ctxsim_timeline::{
     EventKind, Item, ItemIx, Kind, NO_ITEM, Spine, StepIx, Texts, Timeline, TurnIx, Usage,

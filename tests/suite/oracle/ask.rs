@@ -55,8 +55,11 @@ impl Run<'_> {
             manner: Manner {
                 moment,
                 stage: index as u16,
-                for_request: stage.lasts == EditsLast::Request
-                    || (stage.lasts == EditsLast::TurnEnd && moment != Moment::TurnEnd),
+                lasts: if moment == Moment::TurnEnd && stage.lasts == EditsLast::TurnEnd {
+                    EditsLast::History
+                } else {
+                    stage.lasts
+                },
                 keeps_prefix: stage.prefix == PrefixRule::Keeps,
             },
             before,

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use ctxsim::input::policy::{Changes, DynamicPlace, LayoutSpec, MemoryPlace, Moment, ShownAs, Unit};
+use ctxsim::input::policy::{
+    Changes, DynamicPlace, EditsLast, LayoutSpec, MemoryPlace, Moment, ShownAs, Unit,
+};
 use ctxsim::ledger::Change;
 use ctxsim::timeline::{Item, Kind, NO_ITEM, Session, Timeline, TurnEvidence};
 
@@ -65,11 +67,20 @@ pub(super) struct Slot {
     pub(super) identity: View,
     /// Whether a recorded harness took it out.
     pub(super) is_reset: bool,
-    /// What returns after the request.
+    /// What returns after the request, and when the turn ends.
     before_request: Option<(View, View, u64)>,
+    before_turn: Option<(View, View, u64)>,
     /// Tokens of the item's last rendition.
     pub(super) last_tokens: u64,
     pub(super) was_compressed: bool,
+}
+
+impl Slot {
+    fn restore(&mut self, before: Option<(View, View, u64)>) {
+        if let Some((view, identity, last_tokens)) = before {
+            (self.view, self.identity, self.last_tokens) = (view, identity, last_tokens);
+        }
+    }
 }
 
 /// How many of each unit have come.
@@ -116,7 +127,7 @@ pub(super) struct SideRequest<'a> {
 pub(super) struct Manner {
     pub(super) moment: Moment,
     pub(super) stage: u16,
-    pub(super) for_request: bool,
+    pub(super) lasts: EditsLast,
     pub(super) keeps_prefix: bool,
 }
 
@@ -211,7 +222,7 @@ impl<'a> History<'a> {
         let has_own = is_first || !session.stable.is_empty();
         let from = if has_own { 0 } else { self.session_from };
         for slot in &mut self.slots[from..] {
-            slot.before_request = None;
+            (slot.before_request, slot.before_turn) = (None, None);
             if slot.view.is_visible() {
                 slot.view = View { tokens: 0, stands: Stands::Past, ..slot.view };
             }
@@ -307,8 +318,12 @@ impl<'a> History<'a> {
 
     /// Takes items out as the harness did.
     pub(super) fn reset(&mut self, items: Range<u32>) {
-        let manner =
-            Manner { moment: Moment::TurnStart, stage: u16::MAX, for_request: false, keeps_prefix: false };
+        let manner = Manner {
+            moment: Moment::TurnStart,
+            stage: u16::MAX,
+            lasts: EditsLast::History,
+            keeps_prefix: false,
+        };
         let place = |item| self.place_of(item).unwrap_or(self.slots.len());
         for index in place(items.start)..place(items.end) {
             let view = self.slots[index].view;
@@ -374,6 +389,7 @@ impl<'a> History<'a> {
             identity: view,
             is_reset: false,
             before_request: None,
+            before_turn: None,
             last_tokens: view.tokens,
             was_compressed: false,
         });
@@ -497,10 +513,14 @@ impl<'a> History<'a> {
         let raw = u64::from(self.item(index).raw);
         self.n_edits += 1;
         let slot = &mut self.slots[index];
-        if manner.for_request {
-            slot.before_request.get_or_insert((slot.view, slot.identity, slot.last_tokens));
-        } else {
-            slot.before_request = None;
+        let now = (slot.view, slot.identity, slot.last_tokens);
+        match manner.lasts {
+            EditsLast::Request => _ = slot.before_request.get_or_insert(now),
+            EditsLast::TurnEnd => {
+                let before = slot.before_request.take().unwrap_or(now);
+                slot.before_turn.get_or_insert(before);
+            }
+            EditsLast::History => (slot.before_request, slot.before_turn) = (None, None),
         }
         slot.view = after;
         if !manner.keeps_prefix {
@@ -537,9 +557,17 @@ impl<'a> History<'a> {
         self.visits.clear();
         self.change = Change::default();
         for slot in &mut self.slots {
-            if let Some((view, identity, last_tokens)) = slot.before_request.take() {
-                (slot.view, slot.identity, slot.last_tokens) = (view, identity, last_tokens);
-            }
+            let before = slot.before_request.take();
+            slot.restore(before);
+        }
+    }
+
+    /// Takes back what held for the turn that ends.
+    pub(super) fn end_turn(&mut self) {
+        for slot in &mut self.slots {
+            slot.before_request = None;
+            let before = slot.before_turn.take();
+            slot.restore(before);
         }
     }
 }

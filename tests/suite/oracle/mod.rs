@@ -338,6 +338,9 @@ impl Run<'_> {
             self.answer(turn_ix, step);
         }
         let last = end.saturating_sub(1).max(first);
+        let before = self.history.tokens();
+        self.history.end_turn();
+        self.note_removed(before);
         self.project(Moment::TurnEnd, turn_ix, last);
         self.needs(turn_ix, last, Due::TurnEnd)?;
         self.ask(When { turn_ix: turn_ix as u32, phase: Phase::TurnEnd });

@@ -34,15 +34,16 @@ impl PrefixInterval {
     }
 
     /// Returns how many prefixes of a prompt are cached that begins with the whole last prompt, of so many prefixes: where replies are
-    /// cached, those of its reply are as well.
+    /// cached, those of its reply are as well; some only without reasoning.
     fn with_reply(&self, links: &[Link], n_last: usize) -> usize {
-        if self.logged.end != CachedEnd::BeforeReplyEnd || n_last == 0 {
-            return n_last;
-        }
-        let is_reply = |it: &Link| matches!(it.kind, Kind::Reasoning | Kind::Assistant | Kind::ToolCall);
+        let Some(last) = n_last.checked_sub(1) else { return 0 };
+        let is_reply = |it: &Link| match it.kind {
+            Kind::Reasoning => self.logged.end == CachedEnd::BeforeReplyEnd,
+            kind => self.logged.end.has_reply() && matches!(kind, Kind::Assistant | Kind::ToolCall),
+        };
         // Where a part of it has left the prompt, nothing behind that is read.
         let follows = |pair: &&[Link]| is_reply(&pair[1]) && pair[1].slot == pair[0].slot + 1;
-        n_last + links[n_last - 1..].windows(2).take_while(follows).count()
+        n_last + links[last..].windows(2).take_while(follows).count()
     }
 
     /// Returns how much of a prompt other sessions keep alive: nothing at the first request, and where its front is another one by now.

@@ -66,7 +66,7 @@ impl<'t, V: View> Viewed<'t, V> {
             moment: Moment::Request,
             author: 0,
             stage: 0,
-            for_request: lasts == Lasts::Request,
+            lasts: if lasts == Lasts::Request { EditsLast::Request } else { EditsLast::History },
             keeps_prefix: false,
         });
         self.edit(&placed, edit)?;

@@ -13,18 +13,10 @@ pub struct Manner {
     pub author: Author,
     /// The stage, for reports.
     pub stage: u16,
-    /// Whether they are taken back after the request.
-    pub for_request: bool,
+    /// When they are taken back.
+    pub lasts: EditsLast,
     /// Whether the cache does not notice.
     pub keeps_prefix: bool,
-}
-
-impl Manner {
-    /// Returns whether edits stay and the cache notices.
-    #[inline]
-    fn is_plain(&self) -> bool {
-        !self.for_request && !self.keeps_prefix
-    }
 }
 
 /// Edits a prompt. Who edits keeps to what providers accept: the stable prefix stays, and a call goes with its result.
@@ -38,7 +30,7 @@ pub struct Editor<'p, 't> {
 impl<'p, 't> Editor<'p, 't> {
     /// Begins editing at a moment.
     pub fn new(prompt: &'p mut Prompt<'t>, log: &'p mut ChangeLog, moment: Moment) -> Self {
-        let manner = Manner { moment, author: 0, stage: 0, for_request: false, keeps_prefix: false };
+        let manner = Manner { moment, author: 0, stage: 0, lasts: EditsLast::History, keeps_prefix: false };
         Self { prompt, log, manner }
     }
 
@@ -214,7 +206,7 @@ impl<'p, 't> Editor<'p, 't> {
     /// Puts a summary in these words into the first of these slots, in ascending order, and hides the others behind it.
     pub fn absorb_as(&mut self, slots: &[SlotIx], text: PromptText, request: Option<SideRequest>) {
         let Some(host) = slots.first().copied() else { return };
-        if self.manner.is_plain() && !self.log.remembers_any() && self.manner.moment != Moment::Entry {
+        if self.is_plain() && self.manner.moment != Moment::Entry {
             self.log.note(host, ix(slots.len()), self.manner.stage);
         } else {
             for index in slots {
@@ -245,13 +237,24 @@ impl<'p, 't> Editor<'p, 't> {
         self.note_edit(index, before);
     }
 
+    /// Returns whether edits stay, the cache notices, and no slot is remembered as it was.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        let manner = &self.manner;
+        manner.lasts == EditsLast::History && !manner.keeps_prefix && !self.log.remembers_any()
+    }
+
     /// Notes what undoing takes, and what the cache goes on to know the slot by.
     fn note_manner(&mut self, index: SlotIx, before: Slot) {
-        if self.manner.for_request {
-            let kept = self.log.kept.0.get(&index).copied();
-            self.log.undo.push(SlotUndo { slot: index, before, kept });
-        } else if !self.log.undo.is_empty() {
-            self.log.overruled.insert(index, self.log.undo.len());
+        let kept = self.log.kept.0.get(&index).copied();
+        let undo = self.log.undo.entry(index).or_default();
+        match self.manner.lasts {
+            EditsLast::History => _ = self.log.undo.remove(&index),
+            EditsLast::Request => _ = undo.after_request.get_or_insert((before, kept)),
+            EditsLast::TurnEnd => {
+                let before = undo.after_request.take().unwrap_or((before, kept));
+                undo.after_turn.get_or_insert(before);
+            }
         }
         if self.manner.keeps_prefix {
             self.log.kept.0.entry(index).or_insert(before);
@@ -263,7 +266,7 @@ impl<'p, 't> Editor<'p, 't> {
     /// Notes an edit for the report, for the undoing, and for what the cache knows the slot by.
     #[inline(always)]
     fn note_edit(&mut self, index: SlotIx, before: Slot) {
-        if !self.manner.is_plain() || self.log.remembers_any() {
+        if !self.is_plain() {
             self.note_manner(index, before);
         }
         if self.manner.moment != Moment::Entry {
@@ -329,9 +332,7 @@ pub struct ChangeLog {
     /// Whether a pass has worked on anything after the stable prefix.
     pub(super) is_reworked: bool,
     pub(crate) requests: Vec<SideRequest>,
-    pub(super) undo: Vec<SlotUndo>,
-    /// Of slots edited to stay after they were edited for one request: how many edits had been noted for undoing.
-    pub(super) overruled: BTreeMap<SlotIx, usize>,
+    pub(super) undo: BTreeMap<SlotIx, SlotUndo>,
     pub(super) kept: Identities,
     pub(super) n_summaries: u32,
     /// Why the policy cannot go on, in its own words.
@@ -341,13 +342,11 @@ pub struct ChangeLog {
     is_swayed: bool,
 }
 
-/// What stood in a slot before an edit that holds for one request.
-#[derive(Clone, Copy, Debug)]
+/// What stood in a slot before edits that do not last; with it, what the cache knew the slot by, if by anything else.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SlotUndo {
-    pub(super) slot: SlotIx,
-    pub(super) before: Slot,
-    /// What the cache knew the slot by, if not by what stood there.
-    pub(super) kept: Option<Slot>,
+    after_request: Option<(Slot, Option<Slot>)>,
+    after_turn: Option<(Slot, Option<Slot>)>,
 }
 
 impl ChangeLog {
@@ -407,7 +406,6 @@ impl ChangeLog {
     /// Forgets what was to be undone and what the cache was to know in a session that is over.
     pub fn begin_session(&mut self) {
         self.undo.clear();
-        self.overruled.clear();
         self.kept.0.clear();
     }
 
@@ -416,27 +414,22 @@ impl ChangeLog {
     pub fn settle(&mut self, prompt: &mut Prompt<'_>) {
         (self.intact, self.is_reworked) = (None, false);
         self.change = Change::default();
-        if !self.undo.is_empty() {
-            self.take_back(prompt);
-        }
+        self.take_back(prompt, false);
     }
 
-    /// Takes back the edits that held for one request, but none that a lasting edit of the same slot came after.
-    fn take_back(&mut self, prompt: &mut Prompt<'_>) {
-        let overruled = std::mem::take(&mut self.overruled);
-        let stays = |(n, undo): &(usize, SlotUndo)| overruled.get(&undo.slot).is_some_and(|after| n < after);
-        let undo = std::mem::take(&mut self.undo).into_iter().enumerate().filter(|it| !stays(it));
-        let mut undo: Vec<SlotUndo> = undo.map(|it| it.1).collect();
-        // Slot by slot from the front, each from its last edit back.
-        undo.reverse();
-        undo.sort_by_key(|it| it.slot);
-        for SlotUndo { slot, before, kept } in undo {
-            prompt.replace(slot, Slot { by: UNDO, ..before });
-            match kept {
-                Some(kept) => self.kept.0.insert(slot, kept),
-                None => self.kept.0.remove(&slot),
-            };
-        }
+    /// Takes back the edits that held for one request, or for the turn that ends. An edit of the same slot that lasts longer has made them last as long.
+    pub fn take_back(&mut self, prompt: &mut Prompt<'_>, turn_ends: bool) {
+        self.undo.retain(|slot, undo| {
+            let before = if turn_ends { undo.after_turn.take() } else { undo.after_request.take() };
+            if let Some((before, kept)) = before {
+                prompt.replace(*slot, Slot { by: UNDO, ..before });
+                match kept {
+                    Some(kept) => self.kept.0.insert(*slot, kept),
+                    None => self.kept.0.remove(slot),
+                };
+            }
+            undo.after_turn.is_some() || (!turn_ends && undo.after_request.is_some())
+        });
     }
 
     /// Returns what the provider's cache knows slots by.

@@ -9,7 +9,7 @@ use super::{
     State, Test, Tracker, UNDO, UnitSize, Writer, text_as_it_came,
 };
 use crate::prelude::*;
-use ctxsim_input::{Cond, EditsLast, Pause, PrefixRule, PromptPart, Relation, Rung, Stage};
+use ctxsim_input::{Cond, Pause, PrefixRule, PromptPart, Relation, Rung, Stage};
 
 /// Every moment, in the order of its number.
 const MOMENTS: [Moment; 7] = [
@@ -210,7 +210,7 @@ impl CompiledStage {
                 moment,
                 author: rung.author,
                 stage: self.index,
-                for_request: self.lasts.is_taken_back(moment),
+                lasts: self.lasts.at(moment),
                 keeps_prefix: self.keeps_prefix,
             });
             if moment == Moment::Entry && rung.takes_one() {

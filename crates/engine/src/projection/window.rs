@@ -2,7 +2,7 @@
 
 use super::{Context, Known, Measure, Num, Test};
 use crate::prelude::*;
-use ctxsim_input::{Action, Cond, EditsLast, Relation, Scope};
+use ctxsim_input::{Action, Cond, Relation, Scope};
 
 /// When the oldest items are dropped, and until when.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl Window {
             let still = Self { moments: [false; 4], when: never, until: never };
             return policy.stages().is_empty().then_some(still);
         };
-        let is_plain = stage.lasts != EditsLast::Request
+        let is_plain = stage.lasts == EditsLast::History
             && policy.rungs(stage).count() == 1
             && stage.apply == Action::Drop
             && is_oldest_first(&stage.scope)

@@ -186,10 +186,6 @@ impl StageCheck<'_> {
             let help = "write `at: [request]`, or leave `at` out";
             problems.push_at(Code("stage-never"), "at", "the stage has no moment at which to run", help);
         }
-        if stage.lasts == EditsLast::TurnEnd && !stage.at.contains(&Moment::TurnEnd) {
-            let help = "write `at: [request, turn_end]`, or `lasts: request`";
-            problems.push_at(Code("lasts-never"), "lasts", "the edits of this stage would never last", help);
-        }
         check_idle(stage, problems);
         self.resolver.cond_in("when", stage.when.as_mut(), problems);
         self.resolver.cond_in("until", stage.until.as_mut(), problems);

@@ -250,7 +250,7 @@ pub enum Moment {
     Idle,
 }
 
-/// Whether edits are permanent or last for one request.
+/// How long edits last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -260,18 +260,14 @@ pub enum EditsLast {
     History,
     /// They are undone after the request.
     Request,
-    /// Edits made at the turn's end are permanent; all others are undone after the request.
+    /// They are undone when the turn ends; those made at its end are permanent.
     TurnEnd,
 }
 
 impl EditsLast {
-    /// Returns whether edits made at a moment are undone after the next request.
-    pub fn is_taken_back(self, moment: Moment) -> bool {
-        match self {
-            Self::History => false,
-            Self::Request => true,
-            Self::TurnEnd => moment != Moment::TurnEnd,
-        }
+    /// Returns how long edits last that are made at a moment.
+    pub fn at(self, moment: Moment) -> Self {
+        if self == Self::TurnEnd && moment == Moment::TurnEnd { Self::History } else { self }
     }
 }
 

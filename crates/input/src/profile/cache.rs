@@ -437,7 +437,7 @@ impl LoggedCache {
 }
 
 /// Up to where a request is cached that a later one begins with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 pub enum CachedEnd {
     /// Its prompt.
     #[default]
@@ -445,7 +445,18 @@ pub enum CachedEnd {
     /// Its prompt, but for the last tokens, as many as the client's log shows.
     BeforeEnd,
     /// Its prompt and the reply, but for the last tokens.
+    #[serde(rename = "all")]
     BeforeReplyEnd,
+    /// The same where the reply has no reasoning; its prompt, where it has.
+    #[serde(rename = "without_reasoning")]
+    BeforePlainReplyEnd,
+}
+
+impl CachedEnd {
+    /// Returns whether any reply is cached with the prompt.
+    pub fn has_reply(self) -> bool {
+        matches!(self, Self::BeforeReplyEnd | Self::BeforePlainReplyEnd)
+    }
 }
 
 /// The prefix lengths that a cache keeps: a minimum, then whole steps.

@@ -30,9 +30,8 @@ pub(super) struct GridRule {
     step: Tokens,
     /// So many tokens at the end are not cached.
     unread: Tokens,
-    /// Whether the reply is cached with the prompt.
-    #[serde(default)]
-    replies: bool,
+    /// Whether replies are cached with the prompt: all, or those without reasoning.
+    replies: Option<CachedEnd>,
     /// How long an entry lives after its last use.
     lifetime: Duration,
     /// In how many cases what the first request read was read after the session's own entries had expired; nothing where that is not known.
@@ -53,7 +52,7 @@ impl GridRule {
 
     /// Returns the rules of the cache in a session whose first request read so much.
     fn rules(&self, first_read: Tokens) -> CacheRules {
-        let end = if self.replies { CachedEnd::BeforeReplyEnd } else { CachedEnd::BeforeEnd };
+        let end = self.replies.unwrap_or(CachedEnd::BeforeEnd);
         let front = if self.front_stays.is_some() { first_read } else { 0 };
         let logged = LoggedCache { end, front };
         CacheRules::PrefixInterval { steps: self.steps(), ttl_ms: Some(self.lifetime.0), logged }
@@ -62,8 +61,9 @@ impl GridRule {
     /// Returns the fewest and the most tokens at the end that are not cached, as a request shows that follows another in its turn; nothing
     /// where it fell.
     fn shown(&self, before: &Exchange, request: &Exchange) -> Option<[i64; 2]> {
+        let with_reply = self.replies.filter(|it| before.reasoning == 0 || *it == CachedEnd::BeforeReplyEnd);
         let (before, read) = (before.usage?, request.usage?.cache_read);
-        let cached = before.prompt + if self.replies { before.output } else { 0 };
+        let cached = before.prompt + with_reply.map_or(0, |_| before.output);
         let expected = self.steps().floor(cached.saturating_sub(self.unread));
         let is_near = read > 0 && expected > 0 && expected.abs_diff(read) <= self.step;
         let most = i64::try_from(cached).ok()? - i64::try_from(read).ok()?;
@@ -201,7 +201,7 @@ mod tests {
     fn rule(offset: Tokens, step: Tokens, unread: Tokens) -> GridRule {
         let models = vec!["gpt-*".to_owned()];
         let (versions, lifetime) = (VersionRange::default(), Duration(3_600_000));
-        let (reviews, replies, front_stays, seen) = (false, false, None, Cases(5, 5));
+        let (reviews, replies, front_stays, seen) = (false, None, None, Cases(5, 5));
         GridRule { models, versions, reviews, offset, step, unread, replies, lifetime, front_stays, seen }
     }
 
