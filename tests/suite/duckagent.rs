@@ -26,44 +26,10 @@ fn totals<'r>(report: &'r Report, scenario: &str, policy: &str) -> Option<(&'r s
 
 /// Returns our number for a column of the reference, and how far it may be off.
 fn ours(column: &str, totals: &RunTotals) -> Option<(f64, f64)> {
-    let (place, tolerance) = match column {
-        "requested_user_turn_count" => ("turns_requested", 0.0),
-        "user_turn_count" => ("turns_started", 0.0),
-        "completed_user_turn_count" => ("turns_completed", 0.0),
-        "request_count" => ("requests", 0.0),
-        "input_tokens" => ("input_tokens", 0.0),
-        "cached_tokens" => ("cache_read_tokens", 0.0),
-        "uncached_tokens" => ("uncached_tokens", 0.0),
-        "output_tokens" => ("output_tokens", 0.0),
-        "max_context_tokens" => ("prompt_tokens_max", 0.0),
-        "max_output_tokens" => ("output_tokens_max", 0.0),
-        "prompt_limit_tokens" => ("prompt_limit_tokens", 0.0),
-        "output_limit_tokens" => ("output_limit_tokens", 0.0),
-        "limit_violation_count" => ("limit_violations", 0.0),
-        "tool_raw_tokens" => ("tool_results.raw_tokens", 0.0),
-        "tool_visible_tokens" => ("tool_results.visible_tokens", 0.0),
-        "tool_structured_compression_events" => ("tool_results.compressed", 0.0),
-        "llm_compaction_requests" | "llm_compaction_events" => ("compaction.requests", 0.0),
-        "llm_compacted_items" => ("compaction.items", 0.0),
-        "llm_compaction_input_tokens" => ("compaction.input_tokens", 0.0),
-        "llm_compaction_output_tokens" => ("compaction.output_tokens", 0.0),
-        "base_cost" => ("cost_usd.base", 1e-6),
-        "recovery_cost" => ("cost_usd.recovery", 1e-6),
-        "llm_compaction_cost" => ("cost_usd.compaction", 1e-6),
-        "limit_penalty_cost" => ("cost_usd.penalty", 1e-6),
-        "total_cost" => ("cost_usd.total", 1e-6),
-        "cache_hit_ratio" => ("cache_hit_ratio", 1e-4),
-        "expected_total_tokens" => ("expected_total_tokens", 1e-2),
-        "expected_recovery_input_tokens" => ("recovery.expected_input_tokens", 1e-2),
-        "expected_recovery_output_tokens" => ("recovery.expected_output_tokens", 1e-2),
-        "expected_extra_tool_calls" => ("recovery.expected_calls", 1e-2),
-        "expected_repeat_recovery_tool_calls" => ("recovery.expected_repeat_calls", 1e-2),
-        "expected_failure_rate" => ("recovery.expected_failure_rate", 1e-4),
-        "latency_ms" => ("latency_ms", 1e-1),
-        "answerability_score" => ("answerability", 1e-4),
-        _ => return None,
-    };
-    Some((totals.number(place).unwrap_or(f64::NAN), tolerance))
+    static COLUMNS: LazyLock<IndexMap<&str, &str>> =
+        LazyLock::new(|| table("duckagent_columns").into_iter().collect());
+    let (place, tolerance) = COLUMNS.get(column)?.split_once(' ').unwrap();
+    Some((totals.number(place).unwrap_or(f64::NAN), tolerance.parse().unwrap()))
 }
 
 /// Returns a number that every run has.

@@ -92,36 +92,6 @@ const READING: [Case; 35] = [
     asks_git("check --suite rev --allow-rev", Some(0)),
 ];
 
-/// What is refused, and why: a program or another revision without its flag, a path through a link, two results in one file.
-const REFUSED: [(&str, &str); 23] = [
-    ("check --suite starts", "process-not-allowed"),
-    ("run --suite starts", "process-not-allowed"),
-    ("run --policy prog --scenario one --profile plain", "process-not-allowed"),
-    ("compare --base identity --candidate prog --scenario one --profile plain", "process-not-allowed"),
-    ("explain --policy prog --scenario one --profile plain --request 1", "process-not-allowed"),
-    (
-        "sweep --policy prog --vary recovery.naive_reread.limit=1,2 --scenario one --profile plain",
-        "process-not-allowed",
-    ),
-    ("check --suite rev", "revision-not-allowed"),
-    ("run --suite rev", "revision-not-allowed"),
-    ("check", "revision-not-allowed"),
-    ("run --suite clean --output report.json", "output-link"),
-    ("run --suite clean --html new.html", "output-link"),
-    ("run --suite clean --output out/report.json", "output-link"),
-    ("run --policy cap --scenario one --profile plain --parts out/parts", "output-link"),
-    ("--man --output out", "output-link"),
-    ("show --schema --output out/schemas", "output-link"),
-    ("show sess/s.jsonl --redact --output report.json", "output-link"),
-    ("prices import prices.json --as-of 2026-11-21 --output out", "output-link"),
-    ("check --suite linked", "output-link"),
-    ("check --suite bound --bless", "output-link"),
-    ("check --suite linked --ratchet", "output-link"),
-    ("advise sess --save report.json", "output-link"),
-    ("run --suite clean --html o/x.html --output ./o/../o/x.html", "output-twice"),
-    ("advise sess --save o/x.json --output o/x.json", "output-twice"),
-];
-
 /// Exports what a memory holds.
 const STORE: &str = "run --store write --policy context_decay/file_backed --scenario context_decay/paper --length 50 --output o/store";
 
@@ -176,7 +146,11 @@ fn every_verb_is_among_the_cases() {
     let (_, listed) = help.split_once("Look at my bill:\n").unwrap();
     let verbs = listed.lines().take_while(|it| *it != "Options:").filter_map(|it| it.strip_prefix("  "));
     let verbs: Vec<&str> = verbs.filter_map(|it| it.split(' ').next()).collect();
-    let cases = READING.iter().chain(&WRITING).map(|it| it.0).chain(REFUSED.iter().map(|it| it.0));
+    let cases = READING
+        .iter()
+        .chain(&WRITING)
+        .map(|it| it.0)
+        .chain(table("refused_commands").into_iter().map(|it| it.0));
     let cases: Vec<&str> = cases.filter_map(|it| it.split(' ').next()).collect();
 
     assert!(verbs.len() > 12, "{verbs:?}");
@@ -250,7 +224,7 @@ fn no_program_starts_without_its_flag_and_no_file_is_written_that_was_not_named(
     for case in READING {
         held(&tree, case);
     }
-    for (line, code) in REFUSED {
+    for (line, code) in table("refused_commands") {
         let said = held(&tree, refused(line));
         assert!(said.contains(&format!("[{code}]")), "`{line}`: {said}");
     }
@@ -260,7 +234,7 @@ fn no_program_starts_without_its_flag_and_no_file_is_written_that_was_not_named(
     }
     println!(
         "{} cases in a repository whose every file is hostile",
-        READING.len() + REFUSED.len() + WRITING.len()
+        READING.len() + table("refused_commands").len() + WRITING.len()
     );
 }
 
@@ -270,7 +244,7 @@ fn names_with_control_characters_start_and_write_nothing_either() {
     tree.add_control_characters();
 
     let reading = READING.iter().filter(|it| it.2 != Git).map(|it| it.0);
-    for line in reading.chain(REFUSED.iter().map(|it| it.0)).step_by(3) {
+    for line in reading.chain(table("refused_commands").into_iter().map(|it| it.0)).step_by(3) {
         held(&tree, ends(line, &[]));
     }
 }

@@ -8,25 +8,6 @@ use crate::tidy::{NETWORK, files};
 /// Whose actions the workflows call, each pinned to a commit.
 const ACTIONS: [&str; 3] = ["actions/", "PyO3/", "rust-lang/"];
 
-/// Data that this project made itself, and how. Everything else has a NOTICE that says where it is from, and a licence.
-const OWN: [(&str, &str); 15] = [
-    ("assumptions/", "declared numbers, each with its source in the file"),
-    ("scenarios/memory_runners/spec_questions.json", "questions that a test writes and compares"),
-    ("suites/", "lists of the other inputs"),
-    ("tests/data/broken/", "made-up broken files"),
-    ("tests/data/cache-vectors/", "prompts drawn at random, and the rows that an oracle in Python expects"),
-    ("tests/data/chats/", "made-up conversations"),
-    ("tests/data/context_decay/", "written by the program that its README names"),
-    ("tests/data/digests.txt", "digests of this project's own results"),
-    ("tests/data/field/", "figures of an independent oracle"),
-    ("tests/data/formats/", "counts made by the programs beside them"),
-    ("tests/data/fuzz/", "made-up recordings"),
-    ("tests/data/model_unknown.jsonl", "made up"),
-    ("tests/data/recovery/", "figures that `benches/exploration.py` makes of published sessions"),
-    ("tests/data/settings.csv", "names of settings, as their makers' documents have them"),
-    ("tests/data/small", "made-up inputs"),
-];
-
 fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap()
 }
@@ -251,7 +232,7 @@ fn no_bundled_data_lacks_origin_and_licence() {
             let is_about = file.starts_with("LICENSE")
                 || ["NOTICE", "README.md"].contains(&&*file)
                 || name.ends_with(".py");
-            if is_input || is_about || OWN.iter().any(|it| name.starts_with(it.0)) {
+            if is_input || is_about || table("own_data").iter().any(|it| name.starts_with(it.0)) {
                 continue;
             }
             checked += 1;
@@ -271,7 +252,7 @@ fn no_bundled_data_lacks_origin_and_licence() {
         }
     }
     assert!(checked > 30, "{checked}");
-    for (path, _) in OWN {
+    for (path, _) in table("own_data") {
         let folder = path.rsplit_once('/').unwrap().0;
         assert!(files(folder).iter().any(|(name, _)| name.starts_with(path)), "{path} is not there");
     }

@@ -6,7 +6,7 @@ pub(crate) use std::fs;
 pub(crate) use std::ops::ControlFlow;
 pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::process::{Command, Output, Stdio};
-pub(crate) use std::sync::{Arc, Mutex, OnceLock};
+pub(crate) use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 pub(crate) use ctxsim::app::{Comparison, Plan};
 pub(crate) use ctxsim::catalog::bundled_catalog;
@@ -48,6 +48,12 @@ pub(crate) fn root() -> &'static Path {
 /// A path below the data of tests.
 pub(crate) fn data(path: &str) -> PathBuf {
     root().join("tests/data").join(path)
+}
+
+/// The rows of a table below the data of tests: a line each, `left | right`.
+pub(crate) fn table(name: &str) -> Vec<(&'static str, &'static str)> {
+    let text: &str = fs::read_to_string(data("tables").join(name).with_extension("txt")).unwrap().leak();
+    text.lines().filter(|it| !it.starts_with('#')).map(|it| it.split_once(" | ").unwrap()).collect()
 }
 
 /// The files below a folder with one of these endings, or all if none is named, in order; none where there is no folder.

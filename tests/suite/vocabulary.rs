@@ -4,34 +4,6 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::support::*;
 
-/// Words that no text for newcomers has, and what to write.
-const REPLACED: [(&str, &str); 24] = [
-    ("play", "simulate"),
-    ("plays", "simulates"),
-    ("played", "simulated"),
-    ("playing", "simulating"),
-    ("held against", "tested on, compared with"),
-    ("dearest", "most expensive"),
-    ("dearer", "more expensive"),
-    ("in force", "current"),
-    ("take it with you", "export"),
-    ("identity", "keep everything, what you have"),
-    ("clairvoyant", "a policy that knows the future"),
-    ("lane", "main conversation, sub-agent"),
-    ("lanes", "main conversations and sub-agents"),
-    ("exploration", "what is looked up anew"),
-    ("counterfactual", "simulated"),
-    ("basis", "what it rests on"),
-    ("outlived", "outlasted the cache"),
-    ("entries", "what the cache holds"),
-    ("estimand", "what is estimated"),
-    ("rediscovery", "fetching again"),
-    ("whoever", "you"),
-    ("nobody has", "we have not"),
-    ("says of", "says about"),
-    ("tells of", "shows"),
-];
-
 /// Terms of art that commands and tables show, and what explains each: one of these must stand beside it.
 const TERMS: [(&str, &[&str]); 4] = [
     ("identity", &["`identity` sends everything", "`identity` keeps everything"]),
@@ -78,7 +50,7 @@ fn has(text: &str, words: &str) -> bool {
 /// Returns what is wrong with the words of a plain text, such as the first screen.
 pub(crate) fn unknown_words(text: &str) -> Vec<String> {
     let text = text.to_lowercase();
-    let wrong = REPLACED.into_iter().filter(|it| has(&text, it.0));
+    let wrong = table("replaced_words").into_iter().filter(|it| has(&text, it.0));
     wrong.map(|(word, instead)| format!("\"{word}\": write \"{instead}\"")).collect()
 }
 

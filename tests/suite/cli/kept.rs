@@ -31,31 +31,11 @@ fn code(output: &Output) -> String {
     told.split_once('[').and_then(|it| it.1.split_once(']')).map(|it| it.0.to_owned()).unwrap_or(told)
 }
 
-/// Each command that writes to a file, and one of its inputs as the output.
-const OVER_INPUTS: [(&str, &str); 16] = [
-    ("s.jsonl --policy identity --output s.jsonl", "s.jsonl"),
-    ("run . --policy identity --output beside.jsonl", "beside.jsonl"),
-    ("run s.jsonl --policy cap.ron --format json --output cap.ron", "cap.ron"),
-    ("run s.jsonl --policy v.ron --format json --output cap.ron", "cap.ron"),
-    ("run --scenario sc.ron --policy identity --output beside.jsonl", "beside.jsonl"),
-    ("run s.jsonl --policy identity --rows requests --output s.jsonl", "s.jsonl"),
-    ("compare s.jsonl --base identity --candidate cap.ron --format markdown --output s.jsonl", "s.jsonl"),
-    ("sweep --policy cap.ron --vary params.cap.tokens=1,2 s.jsonl --format json --output s.jsonl", "s.jsonl"),
-    ("tune --policy cap.ron --vary params.cap.tokens=1,2 --output cap.ron s.jsonl", "cap.ron"),
-    ("sensitivity --policy identity --scenario s.jsonl --format json --output s.jsonl", "s.jsonl"),
-    ("explain --policy identity --scenario s.jsonl --request 1 --format json --output s.jsonl", "s.jsonl"),
-    ("import s.jsonl --format json --output s.jsonl", "s.jsonl"),
-    ("import . --format json --output s.jsonl", "s.jsonl"),
-    ("show cap.ron --as ron --output cap.ron", "cap.ron"),
-    ("show policy cap.ron --output cap.ron", "cap.ron"),
-    ("run --merge prices.json --format json --output prices.json", "prices.json"),
-];
-
 #[test]
 fn no_command_replaces_one_of_its_inputs_even_if_told_to() {
     let folder = folder();
 
-    for (line, input) in OVER_INPUTS {
+    for (line, input) in table("over_inputs") {
         let before = fs::read(folder.path().join(input)).unwrap();
         for force in ["", " --force"] {
             let told = code(&run_in(folder.path(), &format!("{line}{force}")));
@@ -89,37 +69,11 @@ fn an_input_is_recognised_through_links_and_detours() {
     assert!(folder.path().join("link.jsonl").is_symlink());
 }
 
-/// Each format that a command writes, with the command.
-const WRITTEN: [(&str, &str); 22] = [
-    ("run s.jsonl --policy identity", "o.txt"),
-    ("run s.jsonl --policy identity", "o.json"),
-    ("run s.jsonl --policy identity", "o.jsonl"),
-    ("run s.jsonl --policy identity", "o.csv"),
-    ("run s.jsonl --policy identity", "o.md"),
-    ("run s.jsonl --policy identity", "o.html"),
-    ("run s.jsonl --policy identity --format svg --chart requests", "o.svg"),
-    ("run s.jsonl --policy identity --format github", "summary"),
-    ("run s.jsonl --policy identity --rows requests", "rows.jsonl"),
-    ("run s.jsonl --policy identity --policy cap.ron --rows requests", "rows_of_two.jsonl"),
-    ("run s.jsonl --policy identity --rows requests", "rows.json"),
-    ("run s.jsonl --policy identity --rows requests", "rows.csv"),
-    ("run --suite aging-lite --policy aging/lossy --scenario aging/s1 --rows cards", "cards.jsonl"),
-    ("run --suite aging-lite --policy aging/lossy --scenario aging/s1 --rows facts", "facts.json"),
-    ("compare s.jsonl --base identity --candidate cap.ron", "c.md"),
-    ("sensitivity --policy identity --scenario s.jsonl", "sensitivity.csv"),
-    ("explain --policy identity --scenario s.jsonl --request 1", "e.txt"),
-    ("import s.jsonl", "import.json"),
-    ("check --suite context-decay", "check.xml"),
-    ("check --suite context-decay", "check.sarif"),
-    ("show --schema", "schemas"),
-    ("--man", "pages"),
-];
-
 #[test]
 fn a_second_run_replaces_what_the_first_one_wrote() {
     let folder = folder();
 
-    for (line, output) in WRITTEN {
+    for (line, output) in table("written_formats") {
         for again in ["", " again"] {
             let told = run_in(folder.path(), &format!("{line} --output {output}"));
             assert!(
@@ -134,7 +88,8 @@ fn a_second_run_replaces_what_the_first_one_wrote() {
 #[test]
 fn a_file_that_ctxsim_did_not_write_is_replaced_only_by_force() {
     let folder = folder();
-    let written = WRITTEN.iter().filter(|it| !["show --schema", "--man"].contains(&it.0));
+    let written =
+        table("written_formats").into_iter().filter(|it| !["show --schema", "--man"].contains(&it.0));
 
     for (line, output) in written {
         let path = folder.path().join(output);

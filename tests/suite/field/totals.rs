@@ -2,34 +2,6 @@
 
 use super::*;
 
-/// What the oracle calls a policy, and what it is called here.
-const POLICIES: [(&str, &str); 15] = [
-    ("none", "none"),
-    ("clear(30K,keep3,edited)", "clear"),
-    ("clear(30K,keep3,raw)", "clear_raw"),
-    ("clear(100K,keep3,edited)", "clear_100k"),
-    ("clear(100K,keep3,at_least20K,edited)", "clear_100k_min_20k"),
-    ("clear(100K,keep3,raw)", "clear_raw_100k"),
-    ("mask(10,1)", "mask"),
-    ("mask(10,10)", "mask_poll_10"),
-    ("prune(500,60)", "prune"),
-    ("opencode_prune", "opencode_prune"),
-    ("compact(80K,1100,aligned,200)", "compact"),
-    ("compact(80K,1100,separate,200)", "compact_separate"),
-    ("compact(150K,1100,aligned,200)", "compact_150k"),
-    ("cc_auto(167K,6000,restore5)", "cc_auto"),
-    ("volatile(25)", "volatile"),
-];
-
-/// What the oracle calls a policy, and the preset of an agent that is the same: its totals hold with it in place.
-const PRESETS: [(&str, &str); 5] = [
-    ("clear(100K,keep3,edited)", "agents/anthropic/clear_tool_uses"),
-    ("clear(100K,keep3,raw)", "agents/anthropic/clear_tool_uses_each_request"),
-    ("mask(10,1)", "agents/complexity_trap/mask"),
-    ("prune(500,60)", "agents/anthropic/boundary_prune"),
-    ("opencode_prune", "agents/opencode/prune"),
-];
-
 /// What the oracle calls a cache rule, and the profile that has it with the oracle's prices.
 const RULES: [(&str, &str); 3] =
     [("breakpoints", "sonnet-5"), ("prefix_interval", "gpt-5"), ("boundaries", "gpt-5.6-sol")];
@@ -53,8 +25,8 @@ fn totals(rows: &Rows, picodollars: u128) -> Vec<u128> {
 #[test]
 fn every_total_of_the_oracle_is_equal_to_the_token_and_the_picodollar() {
     let mut policies: BTreeMap<&str, Vec<_>> =
-        POLICIES.iter().map(|(theirs, ours)| (*theirs, vec![policy(ours)])).collect();
-    for (theirs, preset) in PRESETS {
+        table("oracle_policies").into_iter().map(|(theirs, ours)| (theirs, vec![policy(ours)])).collect();
+    for (theirs, preset) in table("oracle_presets") {
         policies.get_mut(theirs).unwrap().push(named(preset));
     }
     let profiles: BTreeMap<&str, _> = RULES.iter().map(|(theirs, ours)| (*theirs, profile(ours))).collect();

@@ -10,26 +10,6 @@ use crate::support::*;
 /// What stands in a file of whoever runs a command, and in no output.
 pub(super) const SECRET: &str = "S3CRET";
 
-/// Settings of git, each of which starts a program that leaves a mark of its name.
-const SETTINGS: [(&str, &str); 16] = [
-    ("core", "fsmonitor"),
-    ("core", "pager"),
-    ("core", "sshCommand"),
-    ("core", "editor"),
-    ("core", "gitProxy"),
-    ("core", "askPass"),
-    ("core", "alternateRefsCommand"),
-    ("pager", "show"),
-    ("pager", "ls-tree"),
-    ("pager", "cat-file"),
-    ("pager", "rev-parse"),
-    ("diff", "external"),
-    ("gpg", "program"),
-    ("credential", "helper"),
-    ("filter \"evil\"", "smudge"),
-    ("filter \"evil\"", "process"),
-];
-
 /// Hooks, of which each leaves a mark.
 const HOOKS: [&str; 4] = ["post-checkout", "post-index-change", "reference-transaction", "pre-auto-gc"];
 
@@ -197,7 +177,7 @@ impl Tree {
     /// Returns settings that start programs.
     fn evil(&self) -> String {
         let mut text = format!("[core]\n\thooksPath = {}\n", self.repository().join("hooks").display());
-        for (section, key) in SETTINGS {
+        for (section, key) in table("git_settings") {
             text += &format!("[{section}]\n\t{key} = touch {}\n", self.mark(&format!("{key}-setting")));
         }
         for verb in ["ls-tree", "cat-file", "rev-parse", "show"] {
