@@ -1,6 +1,7 @@
 //! What caches know a prompt by: who says what, wherever it stands and whoever put it there.
 
 use ctxsim::cache::{CacheRule, RequestView};
+use ctxsim::input::policy::EditsLast;
 use ctxsim::ledger::{Outcome, RunFault};
 use ctxsim::price::PriceRows;
 use ctxsim::projection::edit::Manner;
