@@ -422,7 +422,7 @@ impl ChangeLog {
         self.undo.retain(|slot, undo| {
             let before = if turn_ends { undo.after_turn.take() } else { undo.after_request.take() };
             if let Some((before, kept)) = before {
-                prompt.replace(*slot, Slot { by: UNDO, ..before });
+                prompt.bring_back(*slot, Slot { by: UNDO, ..before });
                 match kept {
                     Some(kept) => self.kept.0.insert(*slot, kept),
                     None => self.kept.0.remove(slot),
