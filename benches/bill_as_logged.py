@@ -17,13 +17,14 @@ gemini-cli    the last record of each id.
 """
 
 import datetime
-import fnmatch
 import json
 import pathlib
+import re
 import sys
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+REVISION = r"(-\d{8}|-\d{4}-\d\d-\d\d|-\d{4}|@\w+|-v\d+:\d+|-latest)?"
 PARTS = ("uncached", "read", "written_short", "written_long", "output")
 
 
@@ -234,18 +235,15 @@ class Prices:
     """The list prices of the profiles, by model."""
 
     def __init__(self):
-        self.profiles, self.known = [], {}
-        for path in sorted((ROOT / "profiles").rglob("*.toml")):
-            profile = tomllib.loads(path.read_text())
-            if profile.get("models"):
-                self.profiles.append(profile)
+        profiles = (tomllib.loads(path.read_text()) for path in sorted((ROOT / "profiles").rglob("*.toml")))
+        self.profiles, self.known = [it for it in profiles if it.get("models")], {}
 
     def of(self, model):
         """The profile of a model; one without a profile is priced as nothing, and named."""
         if model not in self.known:
             # A name itself comes before a pattern, and the longer pattern before the shorter.
             found = [(it == model, len(it), profile["name"], profile) for profile in self.profiles
-                     for it in profile["models"] if fnmatch.fnmatchcase(model, it)]
+                     for it in profile["models"] if re.fullmatch(pattern(it), model)]
             self.known[model] = max(found, key=lambda it: it[:2])[3] if found else None
         return self.known[model]
 
@@ -267,6 +265,11 @@ class Prices:
         each = [rates["input"], rates.get("cache_read", rates["input"]), lifetimes[0], lifetimes[-1], rates["output"]]
         factor = max([it["factor"] for it in period.get("windows", []) if at is not None and is_within(at, it)], default=1.0)
         return factor * sum(n * rate for n, rate in zip(request.tokens, each)) / 1e6
+
+
+# The regular expression of a pattern of models: `{revision}` stands for nothing or for a date or a build.
+def pattern(models):
+    return re.escape(models).replace(r"\*", ".*").replace(r"\{revision\}", REVISION)
 
 
 def moment(at):
