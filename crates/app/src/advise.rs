@@ -263,13 +263,14 @@ impl AgentSessions<'_> {
             AskedAdvice { lever: placed.lever, paste: self.settings_to_paste(&new), heed, trial: Vec::new() }
         });
         let axes = CacheLifetimes::all_of_agent(menu);
+        let projects = force.seen.iter().map(|seen| seen.project.as_str());
         let untried = |it: &FixedSetting| UntriedSetting { key: it.key.clone(), reason: it.reason.clone() };
         let advice = AgentAdvice {
             agent: menu.agent.name.clone(),
             sessions: played.len(),
             sub_agents: force.seen.iter().filter(|seen| seen.is_of_agent).count(),
             requests: force.seen.iter().map(|seen| seen.requests).sum(),
-            projects: self.n_projects(),
+            projects: distinct(projects.filter(|it| !it.is_empty())).len(),
             as_logged: sum_bills(force.seen.iter().filter_map(|seen| seen.as_logged.as_ref())),
             month: month.cost_of_sessions(played),
             min_evidence: *min_evidence,

@@ -118,7 +118,8 @@ impl LawReport {
 
     /// Returns the policies that break a law, or say without need that they do.
     pub fn failed_policies(&self) -> impl Iterator<Item = &PolicyLaws> {
-        self.policies.iter().filter(|it| !it.laws.iter().all(LawVerdict::is_as_declared))
+        let is_as_declared = |it: &LawVerdict| matches!(it.state, LawState::Holds | LawState::Exempt);
+        self.policies.iter().filter(move |it| !it.laws.iter().all(is_as_declared))
     }
 
     /// Returns the laws of a single policy; of several, how many failed, and the laws of the first of these.
@@ -169,13 +170,6 @@ impl PolicyLaws {
             }
         }
         text
-    }
-}
-
-impl LawVerdict {
-    /// Returns whether the policy keeps the law, or its file says that it breaks it and it does.
-    pub fn is_as_declared(&self) -> bool {
-        matches!(self.state, LawState::Holds | LawState::Exempt)
     }
 }
 

@@ -155,11 +155,6 @@ impl Grid {
         }
         self
     }
-
-    /// Returns whether some column says what it holds.
-    fn has_headings(&self) -> bool {
-        self.columns.iter().any(|it| !it.heading.is_empty())
-    }
 }
 
 impl Column {

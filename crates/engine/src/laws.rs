@@ -107,8 +107,7 @@ impl<'p> LawWatch<'p> {
             });
         }
         self.sent = now;
-        let (tokens, limit) = (prompt.tokens(), self.limit);
-        let fixed = fixed_tokens(prompt);
+        let (tokens, limit, fixed) = (prompt.tokens(), self.limit, fixed_tokens(prompt));
         if limit != UNLIMITED && tokens > limit && fixed <= limit / 2 {
             self.add(Law::Bounded, prompt, || {
                 let [limit, fixed] = [limit, fixed].map(thousands);

@@ -355,11 +355,6 @@ impl Outcome {
         is_as_much([self, other].map(|it| [it.turns_requested, it.turns_completed]))
     }
 
-    /// Returns whether the policy's edits hang on what is fetched, so that the closed form of recovery does not hold.
-    pub fn hangs_on_fetched(&self) -> bool {
-        self.reacts || self.is_swayed
-    }
-
     /// Returns the share of the turns that were answered; `None` without turns.
     pub fn completed_share(&self) -> Option<f64> {
         (self.turns_requested > 0).then(|| f64::from(self.turns_completed) / f64::from(self.turns_requested))

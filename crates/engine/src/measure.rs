@@ -207,8 +207,7 @@ impl Tally {
         self.n_runs = self.n_runs.saturating_add(other.n_runs);
         self.sums += other.sums;
         add_outcome(&mut self.outcome, &other.outcome);
-        let own = self.interval();
-        let more = other.interval();
+        let (own, more) = (self.interval(), other.interval());
         let is_known = self.recovery_interval.is_some() || other.recovery_interval.is_some();
         self.recovery_interval = is_known.then(|| [own[0] + more[0], own[1] + more[1]]);
         *self.assumed += *other.assumed;

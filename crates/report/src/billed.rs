@@ -170,9 +170,12 @@ pub fn advise_by_bills(sessions: &[AttributedBill<'_>], month: MonthCost, min_ev
         effects.push((effect(assumed_cost(session.facts.usd, [0.0; 2])), changed));
     }
     let with_effects = sessions.iter().zip(&effects);
+    // The setting of each row is one that no other has.
+    let setting = |it: &Lever| vec![format!("{} {}", it.name, it.of)];
+    let levers = rows.iter().map(|it| Lever { set: setting(&it.lever), ..it.lever.clone() });
     let family = TriedFamily {
         sessions: with_effects.map(|(it, (base, changed))| it.to_family_session(base, changed)).listed(),
-        levers: rows.iter().map(LeverRow::lever_with_unique_setting).listed(),
+        levers: levers.listed(),
         floor: min_evidence,
     };
     let mut levers = Vec::new();
@@ -256,11 +259,6 @@ impl LeverRow {
     /// Returns whether it saves something or nothing in each session: then it costs nothing in later ones.
     fn never_costs_more(&self) -> bool {
         self.saved.iter().all(|usd| *usd >= 0.0) && self.off.iter().flatten().all(|end| *end == 0.0)
-    }
-
-    /// Returns the lever with a setting that no other row has.
-    fn lever_with_unique_setting(&self) -> Lever {
-        Lever { set: vec![format!("{} {}", self.lever.name, self.lever.of)], ..self.lever.clone() }
     }
 
     /// Returns the lever as the rule judged it, of sessions that were billed so much.

@@ -283,10 +283,8 @@ fn format_gross_error(gross: f64, billed: f64) -> String {
 
 /// Returns the difference between a prediction and a bill, in percent of the bill.
 fn format_relative_error(predicted: f64, billed: f64) -> String {
-    if billed <= 0.0 {
-        return "–".to_owned();
-    }
-    format!("{:+.2}%", (predicted / billed - 1.0) * 100.0).replace('-', "−")
+    let change = (billed > 0.0).then(|| predicted / billed - 1.0);
+    or_none(change, |it| format!("{:+.2}%", it * 100.0).replace('-', "−"))
 }
 
 /// Explains each class and lists the reasons in it.

@@ -197,12 +197,13 @@ impl PageChart {
 
 /// Returns the style that adapts charts to dark screens and shows the value of a point.
 pub(super) fn chart_css() -> Result<String, template::Error> {
+    let inks = [ink::TEXT, ink::FAINT, ink::GRID, ink::PAPER].into_iter();
     let style = group! {
         "ink": ink::TEXT.light,
         "ink_on_dark": ink::TEXT.dark,
         "paper": ink::PAPER.light,
         "paper_on_dark": ink::PAPER.dark,
-        "inks": Value::serialised(&ink::all_inks()),
+        "inks": Value::serialised(&inks.chain(ink::POLICIES).chain(ink::PARTS).listed()),
     };
     template::render_template("scene.css", include_str!("chart/scene.css"), style)
 }

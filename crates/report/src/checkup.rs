@@ -171,7 +171,8 @@ impl SnapshotCheck {
         let is_explained = self.moved.iter().any(|it| !it.by.is_empty());
         let mut lines = if is_explained { Vec::new() } else { self.differs.clone() };
         lines.extend(self.causes.iter().cloned());
-        for (because, moved) in grouped(self.moved.iter().map(|it| (causes::join_causes(&it.by), it))) {
+        let because = |it: &ChangedNumber| it.by.iter().map(|it| it.cause.as_str()).listed().join(", ");
+        for (because, moved) in grouped(self.moved.iter().map(|it| (because(it), it))) {
             // What was asked of each number is shown of each.
             let n_shown = if because.is_empty() { MOVED_SHOWN } else { moved.len() };
             lines.extend((!because.is_empty()).then(|| format!("because of {because}:")));

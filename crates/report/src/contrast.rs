@@ -138,18 +138,6 @@ pub struct Contrast {
     pub traces: Vec<RunRequests>,
 }
 
-/// Returns the requests of the load that costs most in the base.
-fn traces_of_dearest_load(parts: &[ContrastPart]) -> Vec<RunRequests> {
-    let usd = |it: &ContrastPart| it.traces.first().and_then(|it| it.usd).unwrap_or_default();
-    let traced = parts.iter().filter(|it| it.traces.len() == 2);
-    let dearest = traced.reduce(|one, it| if usd(it) > usd(one) { it } else { one });
-    let mut traces = dearest.map_or_else(Vec::new, |it| it.traces.clone());
-    for trace in traces.iter_mut().filter(|_| parts.len() > 1) {
-        trace.scenario += &format!(", the most expensive of {},", parts.len());
-    }
-    traces
-}
-
 impl Contrast {
     /// Merges the parts of each pair of policies, a base and a candidate by index, under each profile; the candidates of one base are one family.
     pub fn all(groups: &IndexMap<([usize; 2], String), Vec<ContrastPart>>) -> Vec<Self> {
@@ -206,6 +194,7 @@ impl Contrast {
         requests.order_by(|a, b| b.usd_difference().abs().total_cmp(&a.usd_difference().abs()));
         requests.truncate(SHOWN);
         let bases = || parts.iter().map(|part| &part.runs[0]);
+        let traces = parts.iter().map(|it| it.traces.as_slice());
         let sessions = parts.iter().filter_map(|part| part.session.as_ref()).listed();
         let scenarios = distinct(bases().map(|base| base.scenario.as_str()));
         Some(Self {
@@ -236,7 +225,7 @@ impl Contrast {
             // Nothing says what a load needs or asks.
             loses_unknown: bases().all(|base| !base.tally.has_needs && base.findings.is_none()),
             trust: TableTrust::new(&sessions, &bases().map(RunBrief::from).listed()),
-            traces: traces_of_dearest_load(parts),
+            traces: RunRequests::of_dearest_load(traces.filter(|it| it.len() == 2), parts.len()),
             notes,
         })
     }

@@ -1,7 +1,7 @@
 //! What brings changes in cost about, as tables of a page: the sessions, and what each assumption moves.
 
 use super::chart::ChartData;
-use super::sections::Section;
+use super::sections::{Section, change_on_same_work};
 use crate::prelude::*;
 use ctxsim_engine::measure::assumed::Assumed;
 
@@ -12,15 +12,6 @@ const NOTHING: f64 = 0.000_5;
 pub(super) struct PolicyChanges {
     pub(super) policy: String,
     pub(super) changes: Vec<f64>,
-}
-
-impl PolicyChanges {
-    /// Returns the change below which a share of all are, which are in order.
-    fn change_quantile(&self, share: f64) -> f64 {
-        let at = share * (self.changes.len() - 1) as f64;
-        let [below, above] = [at.floor(), at.ceil()].map(|place| self.changes[place as usize]);
-        below + at.fract() * (above - below)
-    }
 }
 
 /// Returns a table of policies with more than one change: how many of them save, and their quartiles.
@@ -35,7 +26,12 @@ pub(super) fn change_spread_grid(
         let cheaper = policy.changes.iter().filter(|change| **change <= -NOTHING).count();
         let dearer = policy.changes.iter().filter(|change| **change >= NOTHING).count();
         let counts = [policy.changes.len(), cheaper, dearer].map(|n| n.to_string());
-        let quartiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| signed(policy.change_quantile(share)));
+        let quantile = |share: f64| {
+            let at = share * (policy.changes.len() - 1) as f64;
+            let [below, above] = [at.floor(), at.ceil()].map(|place| policy.changes[place as usize]);
+            signed(below + at.fract() * (above - below))
+        };
+        let quartiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(quantile);
         [policy.policy.clone()].into_iter().chain(counts).chain(quartiles).listed()
     });
     let columns = ["policy", noun, "cheaper", "more expensive", "lowest", "25%", "median", "75%", "highest"];
@@ -54,7 +50,10 @@ pub(super) fn changes_by_session_grids(source: &ChartData<'_>) -> Vec<Grid> {
         let mut changes: IndexMap<&str, Vec<f64>> = IndexMap::new();
         for group in runs.chunk_by(|one, other| one.is_beside(other)) {
             for run in &group[1..] {
-                changes.entry(&run.policy).or_default().extend(relative_cost_change(run, group[0]));
+                changes
+                    .entry(&run.policy)
+                    .or_default()
+                    .extend(change_on_same_work(&run.tally, &group[0].tally));
             }
         }
         let label = |policy: &str| source.names.label_of(policy).label;
@@ -65,12 +64,6 @@ pub(super) fn changes_by_session_grids(source: &ChartData<'_>) -> Vec<Grid> {
         grids.extend(change_spread_grid(title, "sessions", changes.listed()));
     }
     grids
-}
-
-/// Returns by how much a run changes the cost of another that did the same work.
-fn relative_cost_change(run: &Run, first: &Run) -> Option<f64> {
-    let (cost, before) = run.tally.costs.total().zip(first.tally.costs.total())?;
-    (run.tally.outcome.did_as_much_as(&first.tally.outcome) && before > 0.0).then(|| cost / before - 1.0)
 }
 
 /// Returns a table of what each assumption alone moves of the changes in cost, of the largest effect first.

@@ -47,10 +47,7 @@ pub struct BilledMiss {
 impl PromptContents {
     /// Follows the items of a session through its billed prompts; `None` if its requests have no bills of their own.
     pub fn from_timeline(timeline: &Timeline, profile: &Profile) -> Option<Self> {
-        let recorded = timeline.recorded.as_ref().filter(|it| !it.is_spread)?;
-        if !recorded.usage.iter().any(Option::is_some) {
-            return None;
-        }
+        timeline.recorded.as_ref().filter(|it| !it.is_spread && it.usage.iter().any(Option::is_some))?;
         let prices = &profile.prices;
         let missed = all_misses(timeline, profile).into_iter();
         let compactions = timeline.events.iter().filter(|it| matches!(it.kind, EventKind::Compaction(_)));

@@ -12,21 +12,6 @@ use std::sync::Arc;
 /// The most profile names in a sentence.
 const NAMES_SHOWN: usize = 3;
 
-/// Returns how often the trigger of each stage held when it was considered, and how often it edited anything; nothing if no policy acts.
-pub(super) fn stage_firing_json(run: &Run) -> Vec<Value> {
-    let stages = run.stages.iter().zip(&run.tally.outcome.firings);
-    let value = |(stage, firing): (&StageFacts, &Firing)| {
-        group! { "stage": stage.name.clone(), "fired": firing.fired, "acted": firing.acted }
-    };
-    stages.map(value).listed()
-}
-
-/// Returns the same as one cell of a table.
-pub(super) fn format_stage_firings(run: &Run) -> String {
-    let stages = run.stages.iter().zip(&run.tally.outcome.firings);
-    stages.map(|(it, firing)| format!("{} {}", it.name, firing.fired)).listed().join("; ")
-}
-
 /// What the stages of one policy did, gathered run by run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StageActivity {
@@ -132,22 +117,11 @@ impl StageFirings {
 
     /// Explains why it never fired, from the run that came closest to its condition.
     fn explain_never_fired(&self) -> String {
-        match self.nearest {
-            _ if !self.has_trigger => "its moment never came".to_owned(),
-            Some(nearest) => nearest.explain_not_met(),
-            None => "its condition never held".to_owned(),
-        }
-    }
-}
-
-impl NearestMiss {
-    /// Returns how near it came, as a share of the condition.
-    fn share_reached(&self) -> f64 {
-        self.longest as f64 / self.threshold.tokens.max(1) as f64
-    }
-
-    fn explain_not_met(self) -> String {
-        let Self { threshold, longest, is_swayed } = self;
+        let Some(NearestMiss { threshold, longest, is_swayed }) = self.nearest.filter(|_| self.has_trigger)
+        else {
+            let why = if self.has_trigger { "its condition never held" } else { "its moment never came" };
+            return why.to_owned();
+        };
         if threshold.tokens == UNLIMITED {
             return "it needs a limit that the profile does not have".to_owned();
         }
@@ -159,6 +133,13 @@ impl NearestMiss {
         // What may be fetched might reach it.
         let without = if is_swayed { " without fetched results" } else { "" };
         format!("no prompt {verb} {tokens}; the longest was {}{without}", thousands(longest))
+    }
+}
+
+impl NearestMiss {
+    /// Returns how near it came, as a share of the condition.
+    fn share_reached(&self) -> f64 {
+        self.longest as f64 / self.threshold.tokens.max(1) as f64
     }
 }
 

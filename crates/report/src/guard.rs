@@ -185,8 +185,7 @@ impl GuardContext<'_> {
                     let holds = found.as_ref().is_ok_and(holds);
                     let bound = format!("{word} {}", bound_in_words(bound));
                     let open = self.draft_verdict(run, found.map(|it| it.0));
-                    let verdict = GuardVerdict { bound, holds, ..open };
-                    verdicts.push(GuardVerdict { is_better_higher: Some(is_lower), ..verdict });
+                    verdicts.push(GuardVerdict { bound, holds, is_better_higher: Some(is_lower), ..open });
                 }
                 GuardRule::MaxIncrease(share) | GuardRule::MaxDecrease(share) => {
                     let is_lower = matches!(rule, GuardRule::MaxDecrease(_));

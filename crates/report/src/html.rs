@@ -10,7 +10,7 @@ use super::effects::{changes_by_assumption_grid, changes_by_session_grids};
 use super::names::names_without_folders;
 use super::page::{Card, Page, PagePart, PagePiece, Tone};
 use super::sections::{Detail, Section, TableLine};
-use super::verdict::{PolicyChoice, Verdict, format_trimmed_percent};
+use super::verdict::{Verdict, format_trimmed_percent};
 use super::{ALL, RunBrief, distinct, template};
 use crate::prelude::*;
 use ctxsim_engine::measure::{Better, Remembered};
@@ -310,17 +310,14 @@ impl Card {
             return Self::keep_baseline_card(verdict, section, best.title.as_ref(), plain);
         };
         let instead = cost_instead_of_base(section, &best.policy).map_or_else(String::new, |it| it + ", ");
-        let (number, tone) = cost_change_text_and_tone(change, is_change_sure(best));
+        // Whether the interval lies on one side of nothing.
+        let lies = |ends: Option<[f64; 2]>| ends.is_none_or(|[low, high]| low * high > 0.0);
+        let is_sure = lies(best.interval) && lies(best.assumed) && !best.is_open;
+        let (number, tone) = cost_change_text_and_tone(change, is_sure);
         let what =
             format!("{instead}with {named}, the cheapest that keeps at least {kept} of the evidence{holds}");
         Self { number, what, tone, ..plain }
     }
-}
-
-/// Returns whether the interval of a change lies on one side of nothing.
-fn is_change_sure(choice: &PolicyChoice) -> bool {
-    let lies = |ends: Option<[f64; 2]>| ends.is_none_or(|[low, high]| low * high > 0.0);
-    lies(choice.interval) && lies(choice.assumed) && !choice.is_open
 }
 
 /// Says how many of the published figures are reproduced.
@@ -426,12 +423,6 @@ fn best_memory_card(runs: &[&Run]) -> Option<Card> {
     })
 }
 
-/// Returns whether all that was run are memories.
-fn has_only_memories(report: &Report) -> bool {
-    let mut own = report.runs.iter().filter(|it| it.scenario != ALL).peekable();
-    own.peek().is_some() && own.all(|it| it.findings.as_ref().is_some_and(|it| it.kind().is_of_memory))
-}
-
 /// Describes the page.
 fn page_title(report: &Report) -> String {
     let scenarios = distinct(report.run_briefs().map(|it| it.scenario));
@@ -444,19 +435,20 @@ fn page_title(report: &Report) -> String {
         (_, Some(suite)) if suite != DEFAULT => format!("suite {suite}"),
         (all, _) => format!("{} scenarios", thousands(all.len() as u64)),
     };
-    let what = if has_only_memories(report) { "Memories" } else { "Context policies" };
+    let mut runs = report.runs.iter().filter(|it| it.scenario != ALL).peekable();
+    let are_memories = runs.peek().is_some() && runs.all(Run::is_of_memory);
+    let what = if are_memories { "Memories" } else { "Context policies" };
     format!("{what} compared: {subject}")
 }
 
 /// Describes what was compared.
 fn comparison_description(report: &Report) -> String {
-    let count = |name: for<'r> fn(&RunBrief<'r>) -> &'r str, one: &str, many: &str| {
-        let n = distinct(report.run_briefs().map(|it| name(&it))).len();
-        format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
+    let count = |name: for<'r> fn(&RunBrief<'r>) -> &'r str, one: &str| {
+        counted(distinct(report.run_briefs().map(|it| name(&it))).len(), one)
     };
     let first = report.run_briefs().next().map(|it| format!("; changes are relative to {}", it.policy));
-    let policies = count(|it| it.policy, "policy", "policies");
-    let scenarios = count(|it| it.scenario, "scenario", "scenarios");
-    let profiles = count(|it| it.profile, "profile", "profiles");
+    let policies = count(|it| it.policy, "policy");
+    let scenarios = count(|it| it.scenario, "scenario");
+    let profiles = count(|it| it.profile, "profile");
     format!("{policies}, {scenarios}, {profiles}{}.", first.unwrap_or_default())
 }

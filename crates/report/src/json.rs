@@ -2,7 +2,9 @@
 
 use super::runs::{self, RunRow};
 use super::sections::{Detail, Section, TableLine};
-use super::{BillAsLogged, BillCheck, FailedRun, RunTotals, SessionReport, SkippedFile, Verdict};
+use super::{
+    BillAsLogged, BillCheck, FailedRun, RunTotals, SessionReport, SkippedFile, Verdict, counts_by_value,
+};
 use crate::prelude::*;
 use ctxsim_engine::measure::Label;
 use ctxsim_input::suite::Reference;
@@ -139,8 +141,7 @@ const TOTALS_SCHEMA: &str = "ctxsim.totals/1";
 /// A value that JSON cannot hold.
 pub fn totals_json(report: &Report) -> Result<String, serde_json::Error> {
     let sections = report.sections(Detail::Groups);
-    let mut by_format: IndexMap<&str, usize> = IndexMap::new();
-    report.sessions.iter().for_each(|it| *by_format.entry(it.format).or_default() += 1);
+    let by_format = counts_by_value(report.sessions.iter().map(|it| it.format));
     let sum = |number: fn(&SessionReport) -> u64| report.sessions.iter().map(number).sum::<u64>();
     // How many recorded sessions there are, and of what kinds; records are left out that a harness writes beside its prompts, but
     // also those that are cut off.

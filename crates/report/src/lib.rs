@@ -390,6 +390,13 @@ pub fn grouped<K: Hash + Eq, V>(keys_and_values: impl IntoIterator<Item = (K, V)
     groups
 }
 
+/// Counts how often each value comes, in the order in which they first do.
+pub(crate) fn counts_by_value<T: Hash + Eq>(values: impl Iterator<Item = T>) -> IndexMap<T, usize> {
+    let mut counts = IndexMap::new();
+    values.for_each(|it| *counts.entry(it).or_default() += 1);
+    counts
+}
+
 /// Returns values in order, each once.
 pub fn distinct<T: Hash + Eq>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.collect::<IndexSet<T>>().into_iter().listed()

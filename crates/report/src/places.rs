@@ -18,7 +18,9 @@ pub fn check_or_suggest_metric_path(path: &str) -> Result<(), Option<String>> {
     if own.iter().any(|it| it.unit.is_number() && matches_known_path(&it.name, path)) {
         return Ok(());
     }
-    let mut known = all_metric_paths();
+    static PLACES: OnceLock<Vec<Head>> = OnceLock::new();
+    let heads = PLACES.get_or_init(heads::<RunRow<'_>>).iter();
+    let mut known = heads.filter(|it| it.unit.is_number()).map(|head| head.name.as_str()).listed();
     // Of several that are equally near, the first by name is meant.
     known.order_by(|one, other| one.split('.').cmp(other.split('.')));
     let inner = known.iter().find(|it| it.strip_suffix(path).is_some_and(|front| front.ends_with('.')));
@@ -42,13 +44,6 @@ fn matches_known_path(known: &str, place: &str) -> bool {
     let mut steps = place.split('.');
     known.split('.').all(|it| steps.next().is_some_and(|step| it == ANY || it == step))
         && steps.next().is_none()
-}
-
-/// Returns every path that can have a number.
-fn all_metric_paths() -> Vec<&'static str> {
-    static PLACES: OnceLock<Vec<Head>> = OnceLock::new();
-    let heads = PLACES.get_or_init(heads::<RunRow<'_>>).iter();
-    heads.filter(|it| it.unit.is_number()).map(|head| head.name.as_str()).listed()
 }
 
 #[cfg(test)]

@@ -285,8 +285,7 @@ impl LaterSum {
         let ratio = usd / before;
         // What moves all bills from one time to the next moves sessions of the same time alike.
         let times_ms = later.iter().filter_map(|it| it.at_ms);
-        let drift = saved.drift.as_ref();
-        let drift = drift.map_or(0.0, |it| it.relative_variance(it.count_blocks(times_ms)));
+        let drift = saved.drift.as_ref().map_or(0.0, |it| it.relative_variance(times_ms));
         let earlier = || drift + expected_bill_variance(saved, later) / before.powi(2);
         let rate = compared.map_or_else(earlier, |it| it.variance);
         let is_played = later.iter().all(|it| it.change.is_some());

@@ -226,10 +226,12 @@ fn append_full_listing(files: &[FileContents], mut text: String) -> String {
         }
         text += &unbilled_summaries_text(&file.sessions);
         text += &sub_agent_and_sharing_text(&file.sessions);
-        let lost = file.left_out.iter();
-        let lost =
-            lost.map(|it| [it.count.to_string(), format!("{} ({})", it.what, line_numbers_text(&it.lines))]);
-        text += &left_out_text(lost.listed());
+        let lost = |LeftOutRecords { what, count, lines }: &LeftOutRecords| {
+            let word = if lines.len() == 1 { "line" } else { "lines" };
+            let first = first_few(lines.iter().map(ToString::to_string), LINES_SHOWN);
+            [count.to_string(), format!("{what} ({word} {first})")]
+        };
+        text += &left_out_text(file.left_out.iter().map(lost).listed());
     }
     text
 }
@@ -300,12 +302,6 @@ fn sessions_table(sessions: &[SessionContents]) -> String {
         ("cost", &|it| or_none(it.cost_usd, |usd| format!("{usd:.4}$"))),
     ];
     draw_whole(&Grid::from_columns("", 1, sessions, &columns))
-}
-
-/// Names the first lines.
-fn line_numbers_text(lines: &[usize]) -> String {
-    let word = if lines.len() == 1 { "line" } else { "lines" };
-    format!("{word} {}", first_few(lines.iter().map(ToString::to_string), LINES_SHOWN))
 }
 
 /// The most files that are shown.

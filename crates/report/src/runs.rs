@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::ALL;
-use super::firings::{format_stage_firings, stage_firing_json};
 use crate::prelude::*;
-use ctxsim_engine::ledger::MemorySums;
+use ctxsim_engine::ledger::{Firing, MemorySums};
 use ctxsim_engine::measure::Label;
+use ctxsim_engine::take::StageFacts;
 use ctxsim_timeline::row::{Columns, Fields, Head, RowColumn, fields, heads, listed, row_fields};
 
 /// A run with what a report says of it.
@@ -26,8 +26,20 @@ impl<'a> RunRow<'a> {
         Self { run, label, judged: None, in_words: false }
     }
 
+    /// Returns how often the trigger of each stage held when it was considered, and how often it edited anything; nothing if no policy acts.
     fn stages_value(&self) -> Value {
-        if self.in_words { format_stage_firings(self.run).into() } else { stage_firing_json(self.run).into() }
+        let stages = self.run.stages.iter().zip(&self.run.tally.outcome.firings);
+        if self.in_words {
+            return stages
+                .map(|(it, firing)| format!("{} {}", it.name, firing.fired))
+                .listed()
+                .join("; ")
+                .into();
+        }
+        let value = |(stage, firing): (&StageFacts, &Firing)| {
+            group! { "stage": stage.name.clone(), "fired": firing.fired, "acted": firing.acted }
+        };
+        stages.map(value).listed().into()
     }
 
     fn guards_value(&self) -> Value {

@@ -19,7 +19,7 @@ use super::decide::SESSIONS_TOLD;
 use super::lines::{PolicySum, PolicySums, RunBrief, RunFigures};
 use super::metric::TokenFormat;
 use super::trust::TableTrust;
-use super::{distinct, firings};
+use super::{counts_by_value, distinct, firings};
 use crate::prelude::*;
 use ctxsim_base::grid::{self, Row};
 use ctxsim_engine::ledger::is_as_much;
@@ -101,20 +101,13 @@ impl Section {
         self.lines.iter().any(|it| it.spread.is_some())
     }
 
-    /// Returns its columns after the policies' names.
-    fn shown_columns(&self) -> Vec<TableColumn> {
-        if !self.columns.is_empty() {
-            return self.columns.clone();
-        }
-        // A model without data has no such column, instead of an empty one.
-        let has_waiting = self.lines.iter().any(|it| it.tally.waiting.total().minutes() > Some(0.0));
-        TableColumn::usual_columns(self.has_spread(), has_waiting)
-    }
-
     /// Returns it as a table of texts.
     pub fn to_grid(&self, digits: TokenFormat) -> Grid {
         let is_asked = !self.columns.is_empty();
-        let shown = self.shown_columns();
+        // A model without data has no such column, instead of an empty one.
+        let has_waiting = || self.lines.iter().any(|it| it.tally.waiting.total().minutes() > Some(0.0));
+        let usual = || TableColumn::usual_columns(self.has_spread(), has_waiting());
+        let shown = if is_asked { self.columns.clone() } else { usual() };
         let name = grid::Column::new("policy", CellKind::Name);
         let cells: Vec<Vec<String>> = shown.iter().map(|it| it.format_cells(self, digits)).listed();
         let row = |(nth, line): (usize, &TableLine)| {
@@ -152,10 +145,7 @@ impl Section {
         let (idle, acting): (Vec<_>, Vec<_>) = self.lines.iter().skip(1).partition(|it| it.is_idle);
         let n_dearer = acting.len().saturating_sub(SHOWN);
         let lines = self.lines.iter().take(1).chain(acting.into_iter().take(SHOWN)).cloned().listed();
-        let mut by_agent: IndexMap<&str, usize> = IndexMap::new();
-        for line in &idle {
-            *by_agent.entry(agent_name(&line.policy)).or_default() += 1;
-        }
+        let by_agent = counts_by_value(idle.iter().map(|it| agent_name(&it.policy)));
         let named =
             |(agent, n): (&str, usize)| if n == 1 { agent.to_owned() } else { format!("{agent} ({n})") };
         let agents = by_agent.into_iter().map(named).listed().join(", ");
@@ -168,15 +158,8 @@ impl Section {
 
     /// Returns the relative difference of a line's cost from the first one's, on the same work.
     pub fn relative_cost_change(&self, line: &TableLine) -> Option<f64> {
-        let (tally, first) = (&line.tally, &self.lines.first()?.tally);
-        if let Some(spread) = &line.spread {
-            return Some(spread.change);
-        }
-        if !tally.outcome.did_as_much_as(&first.outcome) {
-            return None;
-        }
-        let (cost, other) = tally.costs.total().zip(first.costs.total())?;
-        (other > 0.0).then(|| cost / other - 1.0)
+        let first = &self.lines.first()?.tally;
+        line.spread.map(|it| it.change).or_else(|| change_on_same_work(&line.tally, first))
     }
 
     /// Returns the 95% interval of that difference over what is assumed alone, both policies under the same numbers; `None` where nothing is.
@@ -203,6 +186,12 @@ impl Section {
         others.order_by(|one, other| one.1.total_cmp(&other.1));
         self.lines.extend(others.into_iter().map(|it| it.0));
     }
+}
+
+/// Returns by how much the cost of runs differs from that of others that did the same work.
+pub(super) fn change_on_same_work(tally: &Tally, first: &Tally) -> Option<f64> {
+    let (cost, before) = tally.costs.total().zip(first.costs.total())?;
+    (tally.outcome.did_as_much_as(&first.outcome) && before > 0.0).then(|| cost / before - 1.0)
 }
 
 /// The policies of a ranked table that are shown beside the first.

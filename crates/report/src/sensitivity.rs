@@ -46,7 +46,7 @@ columns! { PriceCellRow<'_>;
     /// Its place among the policies by cost, from 1; null where it stopped.
     "rank": Count = |it| it.cell.rank,
     /// Whether a limit stopped it.
-    "stopped": Flag = |it| it.cell.is_stopped(),
+    "stopped": Flag = |it| it.cell.is_stopped,
     /// The share of the prompts that was read from the cache.
     "cache_hit_ratio": Share = |it| it.cell.cache_hit_ratio,
     /// The share of needed evidence that prompts still held; null without needs.
@@ -54,11 +54,11 @@ columns! { PriceCellRow<'_>;
     /// What is remembered, for loads in which something is.
     "remembered": Group(Vec::new) sparse = |it| it.cell.remembered.as_deref().map(Value::serialised),
     /// Tokens of recovery.
-    "recovery_tokens": Tokens = |it| it.cell.recovery_tokens(),
+    "recovery_tokens": Tokens = |it| it.cell.recovery_tokens,
     /// The share of tool results' tokens that prompts show.
-    "results_shown": Share = |it| it.cell.results_shown(),
+    "results_shown": Share = |it| it.cell.results_shown,
     /// The longest prompt as a share of the limit.
-    "of_limit": Share = |it| it.cell.of_limit(),
+    "of_limit": Share = |it| it.cell.of_limit,
     /// How it compares with the first policy.
     "label": Text = |it| it.label.map(|label| Value::serialised(&label)),
     /// By rate: the elasticity of the cost, and the cost with the rate a tenth lower and a tenth higher.

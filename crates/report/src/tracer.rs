@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::chart::requests::RunRequests;
 use super::html::Traces;
-use crate::prelude::*;
 use ctxsim_engine::take::{Load, Take};
 
 /// The most runs whose requests are charted: each takes a part of the page.
@@ -56,21 +55,14 @@ impl Tracer {
         if self.n_runs.into_inner() <= MOST_RUNS {
             return Traces { runs: of_loads.concat(), left_out: None };
         }
-        let n_loads = of_loads.len();
-        let usd = |it: &[RunRequests]| it.first().and_then(|it| it.usd).unwrap_or_default();
-        let traced = of_loads.into_iter().filter(|it| !it.is_empty());
-        // Of equal ones the first: in which order they were played does not matter.
-        let dearest = traced.reduce(|one, other| if usd(&other) > usd(&one) { other } else { one });
-        let Some(runs) = dearest else { return Traces::default() };
+        let traced = of_loads.iter().map(Vec::as_slice).filter(|it| !it.is_empty());
+        let mut runs = RunRequests::of_dearest_load(traced, of_loads.len());
         // Of several price lists that under which the first policy costs most.
         let first = runs.first().map(|it| it.policy.clone()).unwrap_or_default();
         let firsts = runs.iter().filter(|it| it.policy == first);
         let profile = firsts.reduce(|one, it| if it.usd > one.usd { it } else { one });
         let profile = profile.map(|it| it.profile.clone()).unwrap_or_default();
-        let mut runs = runs.into_iter().filter(|it| it.profile == profile).listed();
-        for run in runs.iter_mut().filter(|_| n_loads > 1) {
-            run.scenario = format!("{}, the most expensive of {n_loads},", run.scenario);
-        }
+        runs.retain(|it| it.profile == profile);
         Traces { runs, left_out: None }
     }
 }

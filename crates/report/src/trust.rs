@@ -115,7 +115,10 @@ impl TableTrust {
     /// Says what speaks against the table's numbers, to follow them in the same sentence; empty if nothing does.
     pub fn doubts_clause(&self) -> String {
         let on_hits = self.best_effort.as_ref().map(BestEffortShare::best_effort_clause);
-        let doubts = [self.bill_error_clause(), self.unknown_needs_clause(), on_hits];
+        let (unknown, all) = (self.without_needs, self.with_needs + self.without_needs);
+        let on_needs = (0 < unknown && unknown < all)
+            .then(|| format!("for {unknown} of {all} scenarios, evidence cannot be measured"));
+        let doubts = [self.bill_error_clause(), on_needs, on_hits];
         let doubts = doubts.into_iter().flatten().listed();
         text_if_any(doubts.len(), |_| format!(", but {}", doubts.join(", and ")))
     }
@@ -146,12 +149,5 @@ impl TableTrust {
             off => listed(&off.iter().map(named).listed()),
         };
         Some(format!("it mixes bills of different quality: for {n_off} of {n_all} ({names}), {size}"))
-    }
-
-    /// Says of how many scenarios the needs are unknown.
-    fn unknown_needs_clause(&self) -> Option<String> {
-        let all = self.with_needs + self.without_needs;
-        (self.with_needs > 0 && self.without_needs > 0)
-            .then(|| format!("for {} of {all} scenarios, evidence cannot be measured", self.without_needs))
     }
 }

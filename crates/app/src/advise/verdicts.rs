@@ -78,11 +78,6 @@ impl<'a> AgentMonth<'a> {
 }
 
 impl AgentSessions<'_> {
-    /// Returns how many projects the sessions are of; 0 where they are not known.
-    pub(super) fn n_projects(&self) -> usize {
-        distinct(self.played.iter().map(|it| it.seen.project.as_str()).filter(|it| !it.is_empty())).len()
-    }
-
     /// Returns the share of needed evidence that prompts hold as things are.
     pub(super) fn evidence_kept_share(&self) -> Option<f64> {
         let (met, all) = sum_of_pairs(self.played.iter().map(|it| it.base.sums.needs.evidence()));
@@ -270,14 +265,10 @@ impl<'a> SessionEffects<'a> {
         Self { session, base: SessionEffect::from_tally(&session.base), runs: runs.collect() }
     }
 
-    /// Returns what it comes to under a choice.
-    fn effect_of_choice(&self, choice: &[usize]) -> &SessionEffect {
-        self.runs.get(&self.session.pairs_with_effect(choice)).unwrap_or(&self.base)
-    }
-
     fn to_family_session<'s>(&'s self, choices: &[&MenuChoice], month: &AgentMonth<'_>) -> FamilySession<'s> {
         let seen = &self.session.seen;
         let [short, long] = seen.written.map(|tokens| usize::from(tokens > 0));
+        let effect = |choice: &MenuChoice| self.runs.get(&self.session.pairs_with_effect(choice));
         FamilySession {
             project: &seen.project,
             person: user_of(&seen.project),
@@ -286,7 +277,7 @@ impl<'a> SessionEffects<'a> {
             is_of_agent: seen.is_of_agent,
             month_usd: month.session_month_usd(self.session),
             base: &self.base,
-            rows: choices.iter().map(|choice| self.effect_of_choice(choice)).listed(),
+            rows: choices.iter().map(|it| effect(it).unwrap_or(&self.base)).listed(),
         }
     }
 }

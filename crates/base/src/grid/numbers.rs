@@ -47,10 +47,7 @@ pub fn percent(share: f64) -> String {
 
 /// Returns the relative difference from a base, signed, in percent; `None` if the base is 0 or unknown.
 pub fn change(value: f64, base: f64) -> Option<String> {
-    if base <= 0.0 {
-        return None;
-    }
-    Some(signed(value / base - 1.0))
+    (base > 0.0).then(|| signed(value / base - 1.0))
 }
 
 /// Returns a change by a share, signed, in percent.

@@ -64,7 +64,7 @@ pub fn draw(grid: &Grid, on: impl Into<Terminal>) -> DrawnTable {
             text.push('\n');
         });
     };
-    if grid.has_headings() {
+    if grid.columns.iter().any(|it| !it.heading.is_empty()) {
         raised.iter().for_each(|it| above(&mut text, &grid.columns[*it].heading, CellKind::Text));
         let mut above = String::new();
         push(&mut above, &headings, &kept, &widths, (true, indent));

@@ -44,8 +44,18 @@ pub fn carried_items(timeline: &Timeline, prices: &Prices) -> Vec<CarriedItem> {
                 let place = prompt.items.partition_point(|it| *it < item);
                 let cost = rates.cost(prompt.start(place), prompt.ends[place]);
                 let entering = &items[item as usize];
-                all[item as usize] =
-                    Some(entered(item, entering, prompt.step, cost, &needed, !timeline.needs.is_empty()));
+                let is_known = !timeline.needs.is_empty() && entering.kind == Kind::ToolResult;
+                all[item as usize] = Some(CarriedItem {
+                    item,
+                    turn_ix: entering.turn_ix,
+                    first: prompt.step,
+                    kind: entering.kind,
+                    tokens: entering.raw.into(),
+                    resent: 0,
+                    entered_usd: cost,
+                    carried_usd: 0.0,
+                    is_needed: is_known.then(|| needed.contains(&item)),
+                });
                 sent.enters(item);
             }
         }
@@ -105,28 +115,6 @@ pub fn each_prompt(timeline: &Timeline, mut each: impl FnMut(&BilledPrompt<'_>))
 pub fn at_front(timeline: &Timeline, prices: &Prices, tokens: Tokens) -> f64 {
     let usages = timeline.recorded.iter().flat_map(|it| it.usage.iter().flatten());
     usages.map(|it| RatesByPlace::new(timeline, prices, *it).cost(0, tokens)).sum()
-}
-
-/// Returns an item at its first request.
-fn entered(
-    item: ItemIx,
-    entering: &Item,
-    first: StepIx,
-    cost: f64,
-    needed: &BTreeSet<ItemIx>,
-    knows: bool,
-) -> CarriedItem {
-    CarriedItem {
-        item,
-        turn_ix: entering.turn_ix,
-        first,
-        kind: entering.kind,
-        tokens: entering.raw.into(),
-        resent: 0,
-        entered_usd: cost,
-        carried_usd: 0.0,
-        is_needed: (knows && entering.kind == Kind::ToolResult).then(|| needed.contains(&item)),
-    }
 }
 
 pub(super) fn usage(timeline: &Timeline, step: StepIx) -> Option<Usage> {

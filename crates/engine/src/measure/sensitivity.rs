@@ -76,7 +76,7 @@ pub struct PriceRow {
     /// By policy.
     pub cells: RowCells,
     /// The smallest change of a single rate that makes another policy the cheapest; `None` if no change does.
-    pub nearest: Option<Nearest>,
+    pub nearest: Option<TurningPoint>,
 }
 
 /// The cells of a row. Those of a grid are in one piece: in hundreds of small ones, grids of many loads would keep the memory around them
@@ -134,12 +134,15 @@ pub struct PriceCell {
     /// User turns that were asked for, and those that were answered.
     turns: [u32; 2],
     /// Whether a limit stopped it.
-    is_stopped: bool,
+    pub is_stopped: bool,
     has_requests: bool,
     evidence_kept: Option<f64>,
-    recovery_tokens: Option<f64>,
-    results_shown: Option<f64>,
-    of_limit: Option<f64>,
+    /// The tokens that recovery reads and writes; `None` if the load has no needs.
+    pub recovery_tokens: Option<f64>,
+    /// The share of tool output that prompts last showed; `None` if there is none.
+    pub results_shown: Option<f64>,
+    /// The longest prompt as a share of the limit; `None` without a limit.
+    pub of_limit: Option<f64>,
     /// What it costs, if all prices are known.
     cost: Option<RatedCost>,
 }
@@ -172,18 +175,8 @@ pub struct Flip {
 
 /// A change of one rate that makes another policy the cheapest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Nearest {
-    /// Which rate.
-    pub part: VariedRate,
-    /// The factor at which both cost the same; above 0, not 1.
-    pub factor: f64,
-    /// The index of the policy that is cheapest beyond it.
-    pub policy: usize,
-}
-
-/// A rate at which another of the policies that keep enough becomes the cheapest.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurningPoint {
+    /// Which rate.
     pub part: VariedRate,
     /// The factor of the rate at which both cost the same; above 0, not 1.
     pub factor: f64,
@@ -244,21 +237,6 @@ impl PriceCell {
         self.evidence_kept
     }
 
-    /// Returns the tokens that recovery reads and writes; `None` if the load has no needs.
-    pub fn recovery_tokens(&self) -> Option<f64> {
-        self.recovery_tokens
-    }
-
-    /// Returns the share of tool output that prompts last showed; `None` if there is none.
-    pub fn results_shown(&self) -> Option<f64> {
-        self.results_shown
-    }
-
-    /// Returns the longest prompt as a share of the limit; nothing without a limit.
-    pub fn of_limit(&self) -> Option<f64> {
-        self.of_limit
-    }
-
     /// Returns what it costs in US dollars, or nothing if a price is unknown.
     pub fn cost(&self) -> Option<f64> {
         self.exact().map(Amount::usd)
@@ -291,11 +269,6 @@ impl PriceCell {
     /// Returns whether it did as much as another.
     pub fn did_as_much_as(&self, other: &Self) -> bool {
         is_as_much([self.turns, other.turns])
-    }
-
-    /// Returns whether a limit stopped it.
-    pub fn is_stopped(&self) -> bool {
-        self.is_stopped
     }
 
     /// Returns its cost if it counts in a ranking.
@@ -397,9 +370,9 @@ fn rank(cells: &mut [PriceCell]) {
 }
 
 /// Solves for the rate at which another policy costs as much as the cheapest: cost is linear in each rate.
-fn nearest(cells: &[PriceCell]) -> Option<Nearest> {
+fn nearest(cells: &[PriceCell]) -> Option<TurningPoint> {
     let best = cells.iter().find(|it| it.rank == Some(1))?;
-    let mut found: Option<Nearest> = None;
+    let mut found: Option<TurningPoint> = None;
     for (policy, other) in cells.iter().enumerate().filter(|(_, it)| it.rank.is_some_and(|it| it > 1)) {
         for part in VariedRate::ALL {
             let Some(factor) = crossing(best, other, part) else { continue };
@@ -407,7 +380,7 @@ fn nearest(cells: &[PriceCell]) -> Option<Nearest> {
             // A rate up and the others down come to the same: of such two the first counts, whatever the last digit says.
             let is_nearer = found.is_none_or(|it| distance(factor) < distance(it.factor) * (1.0 - 1e-9));
             if is_nearer {
-                found = Some(Nearest { part, factor, policy });
+                found = Some(TurningPoint { part, factor, policy });
             }
         }
     }

@@ -266,22 +266,17 @@ impl<'t> FactWriter<'t> {
 impl FactDraws {
     /// Makes a fact's n-th draw.
     fn keeps(&mut self, bar: DrawBar, fact: FactIx, nth: u64) -> bool {
-        match self {
+        match (self, bar) {
             // One number for the n-th meeting, whatever the bar: a policy with a lower bar keeps all that another keeps.
-            Self::Named(stream) => {
-                let drawn = stream.nth(u64::from(fact), nth).unit();
-                match bar {
-                    DrawBar::Below(p) => drawn < p,
-                    DrawBar::Above(miss) => drawn < 1.0 - miss,
-                }
+            (Self::Named(stream), bar) => {
+                let share = match bar {
+                    DrawBar::Below(p) => p,
+                    DrawBar::Above(miss) => 1.0 - miss,
+                };
+                stream.nth(u64::from(fact), nth).unit() < share
             }
-            Self::Sequential(draws) => {
-                let drawn = draws.unit();
-                match bar {
-                    DrawBar::Below(p) => drawn < p,
-                    DrawBar::Above(miss) => drawn > miss,
-                }
-            }
+            (Self::Sequential(draws), DrawBar::Below(p)) => draws.unit() < p,
+            (Self::Sequential(draws), DrawBar::Above(miss)) => draws.unit() > miss,
         }
     }
 }
@@ -354,10 +349,7 @@ impl<'t> BankStore<'t> {
     pub(super) fn put(&mut self, bank: BankIx, fact: FactIx) {
         let Some(facts) = self.banks.get(bank) else { return };
         let bit = 1_u64 << bank.min(63);
-        if self.held[fact as usize] & bit != 0 {
-            return;
-        }
-        if self.capacity == 0 {
+        if self.held[fact as usize] & bit != 0 || self.capacity == 0 {
             return;
         }
         if facts.len() >= self.capacity {

@@ -159,11 +159,8 @@ impl RunningProgram {
     /// Returns a view in parts.
     fn parts(&mut self, n: u64, line: &[u8], history: &[Entry<'_>]) -> Result<Vec<Part>, String> {
         let answer = OutputLine::read(line)?;
-        match answer.n() {
-            Some(answered) if answered != n => {
-                return Err(format!("the program answered request n={answered}, but it was asked for n={n}"));
-            }
-            _ => {}
+        if let Some(answered) = answer.n().filter(|it| *it != n) {
+            return Err(format!("the program answered request n={answered}, but it was asked for n={n}"));
         }
         match answer {
             OutputLine::View { parts, .. } => answer::parts(parts, history),
@@ -262,14 +259,8 @@ struct Added<'a> {
     tokens: Tokens,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
-    #[serde(skip_serializing_if = "is_no")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     stable: bool,
-}
-
-/// Returns whether a flag is not set.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_no(flag: &bool) -> bool {
-    !flag
 }
 
 impl<'a> From<&Entry<'a>> for Added<'a> {

@@ -119,8 +119,7 @@ impl<'t, V: View> Viewed<'t, V> {
             }
             Some(Target::Host(text)) => {
                 let says = self.say(index, text, |_| None);
-                let (tokens, content) = (says.tokens, Some(says.content));
-                Slot { tokens, state: State::Host, exact: false, content, ..before }
+                Slot { tokens: says.tokens, content: Some(says.content), ..hidden(State::Host) }
             }
             Some(Target::Own(kind, text)) => {
                 let says = self.say(index, text, |_| None);

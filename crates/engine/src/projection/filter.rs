@@ -80,11 +80,6 @@ impl ClassMask {
         Self(mask | (mask >> Preserve::None as u16 & 1) << Preserve::Unset as u16)
     }
 
-    /// A set of renditions.
-    pub fn of_shown(shown: &[ShownAs]) -> Self {
-        Self::of(shown, |it| it as u16)
-    }
-
     /// Returns whether a kind is in the set.
     #[inline]
     pub fn has_kind(self, kind: Kind) -> bool {
@@ -131,7 +126,7 @@ impl Filter {
             kinds: ClassMask::of_kinds(scope.kinds()),
             tools: ToolMask::new(&scope.tools, &scope.except_tools, spine),
             preserve: ClassMask::of_preserve(&scope.preserve),
-            shown: ClassMask::of_shown(&scope.shown),
+            shown: ClassMask::of(&scope.shown, |it| it as u16),
             raw_min: larger.map_or(0, saturated),
             takes_all: false,
         };

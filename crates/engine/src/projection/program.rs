@@ -99,8 +99,9 @@ impl Program {
         };
         let by_moment = MOMENTS.map(considered);
         let wakes = std::array::from_fn(|moment| {
-            let stages = by_moment[moment].iter().map(|it| stages[*it].wakes_at());
-            or_unlimited(stages.min())
+            let stages = by_moment[moment].iter().map(|it| &stages[*it]);
+            // The smallest prompt at which each does anything, as far as that is known beforehand.
+            or_unlimited(stages.map(|it| if it.asks_every { 0 } else { it.when.least_prompt() }).min())
         });
         Self { stages, by_moment, wakes, marks, asks_lifetime }
     }
@@ -153,11 +154,6 @@ impl Projector for Program {
 }
 
 impl CompiledStage {
-    /// Returns the smallest prompt at which it does anything, as far as that is known beforehand.
-    fn wakes_at(&self) -> Tokens {
-        if self.asks_every { 0 } else { self.when.least_prompt() }
-    }
-
     #[inline]
     fn consider(
         &mut self,

@@ -29,11 +29,6 @@ impl TextContent {
         Self(NonZeroU64::new(digest).unwrap_or(NonZeroU64::MIN))
     }
 
-    /// The content of words.
-    pub fn of_words(words: &str) -> Self {
-        Self::of_digest(xxh3_64(words.as_bytes()))
-    }
-
     /// What the n-th call of a run wrote, whose words nobody knows: no two calls write the same.
     pub(super) fn of_call(n: u32) -> Self {
         const CALLS: u64 = 1;
@@ -75,7 +70,7 @@ impl PromptText {
                 tokens_of_chars(chars, chars_per_token)
             }
         };
-        Self { tokens: saturated(tokens), content: TextContent::of_words(words) }
+        Self { tokens: saturated(tokens), content: TextContent::of_digest(xxh3_64(words.as_bytes())) }
     }
 }
 

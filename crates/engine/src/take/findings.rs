@@ -246,8 +246,7 @@ impl StageRepair {
             let Some(brings) = play(&change) else { continue };
             repair.tried += 1;
             if brings > repair.brings.unwrap_or(score) + HIGHER {
-                repair.change = Some(change);
-                repair.brings = Some(brings);
+                (repair.change, repair.brings) = (Some(change), Some(brings));
             }
         }
         Some(repair)

@@ -298,7 +298,9 @@ impl DrawnRuns {
         progress: Progress<'_>,
     ) -> Self {
         let is_open = |simulation, ledger: usize| {
-            ledgers.of_simulation(simulation).get(ledger).is_some_and(|it| it.folded.2.hangs_on_fetched())
+            let outcome = ledgers.of_simulation(simulation).get(ledger).map(|it| &it.folded.2);
+            // Where the policy's edits hang on what is fetched, the closed form of recovery does not hold.
+            outcome.is_some_and(|it| it.reacts || it.is_swayed)
         };
         Self(simulations.drawn(is_open, progress))
     }

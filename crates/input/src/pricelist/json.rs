@@ -74,12 +74,8 @@ impl Json {
 
     /// Returns a number of tokens; `None` for zero and for anything but a whole number.
     pub(super) fn tokens(&self) -> Option<Tokens> {
-        match self {
-            Self::Number(number) if number.fract() == 0.0 && (1.0..1e15).contains(number) => {
-                Some(*number as Tokens)
-            }
-            _ => None,
-        }
+        let Self::Number(number) = *self else { return None };
+        (number.fract() == 0.0 && (1.0..1e15).contains(&number)).then_some(number as Tokens)
     }
 
     fn kind(&self) -> &'static str {

@@ -201,20 +201,19 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
     for (index, name) in services.iter().enumerate() {
         let Some(service) = spec.services.get(name) else {
             problems.elsewhere(format_args!("assumptions.services.{index}"), |it| {
-                unknown_service(name, spec, it);
+                let known = spec.services.keys().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+                let there = if known.is_empty() { known } else { format!("there are {known}; ") };
+                let otherwise = || format!("{there}add it under the prices' `services`, or remove it");
+                let help = near_or(name, spec.services.keys().map(String::as_str), otherwise);
+                it.push(Code("service-unknown"), format!("no price is known for `{name}`"), help);
             });
             continue;
         };
         let has_own = !given!(service).is_empty();
         if has_own && spec.windows.iter().any(|it| it.factor.is_none()) {
             let message = format!("both `{name}` and a time window set their own prices");
-            problems.push_at(
-                Code("price-ambiguous"),
-                "windows",
-                message,
-                "replace the prices of one of them with \
-                a `factor`",
-            );
+            let help = "replace the prices of one of them with a `factor`";
+            problems.push_at(Code("price-ambiguous"), "windows", message, help);
         }
         problems.within(format!("services.{name}"), |problems| {
             usual = serve(&usual, service, problems);
@@ -234,22 +233,11 @@ fn check_services(spec: &PriceSpec, problems: &mut Problems) {
     for (name, service) in &spec.services {
         let is_empty = given!(service).is_empty() && service.tiers.is_empty();
         if service.factor.is_some() != is_empty {
-            problems.within(format!("services.{name}"), |it| {
-                let message = "a service needs either a `factor` or its own prices";
-                it.push(Code("service-form"), message, "write `factor: 0.5`, or `input` and `output`");
-            });
+            let message = "a service needs either a `factor` or its own prices";
+            let help = "write `factor: 0.5`, or `input` and `output`";
+            problems.push_at(Code("service-form"), format_args!("services.{name}"), message, help);
         }
     }
-}
-
-fn unknown_service(name: &str, spec: &PriceSpec, problems: &mut Problems) {
-    let known: Vec<String> = spec.services.keys().map(|it| format!("`{it}`")).collect();
-    let otherwise = || match known.join(", ") {
-        none if none.is_empty() => "add it under the prices' `services`, or remove it".to_owned(),
-        known => format!("there are {known}; add it under the prices' `services`, or remove it"),
-    };
-    let help = near_or(name, spec.services.keys().map(String::as_str), otherwise);
-    problems.push(Code("service-unknown"), format!("no price is known for `{name}`"), help);
 }
 
 /// Returns a list under a service.
@@ -362,15 +350,9 @@ fn push_minutes(start: u32, length: u32, minutes: &mut Vec<Range<u32>>) {
 /// Overrides rates.
 fn over(below: &Rates, given: &GivenRates<'_>, problems: &mut Problems) -> Rates {
     let mut rates = *below;
-    if let Some(price) = given.input {
-        rates.input = rate("input", price, problems);
-    }
-    if let Some(price) = given.output {
-        rates.output = Some(rate("output", price, problems));
-    }
-    if let Some(price) = given.cache_read {
-        rates.cache_read = Some(rate("cache_read", price, problems));
-    }
+    rates.input = given.input.map_or(rates.input, |it| rate("input", it, problems));
+    rates.output = given.output.map(|it| rate("output", it, problems)).or(rates.output);
+    rates.cache_read = given.cache_read.map(|it| rate("cache_read", it, problems)).or(rates.cache_read);
     let mut is_given = [false; 2];
     for (ttl, price) in given.cache_write {
         problems.within("cache_write", |problems| {
@@ -380,14 +362,10 @@ fn over(below: &Rates, given: &GivenRates<'_>, problems: &mut Problems) -> Rates
                 return;
             };
             if std::mem::replace(&mut is_given[class], true) {
-                problems.within(ttl, |it| {
-                    let message = "two prices for lifetimes of the same class";
-                    it.push(
-                        Code("ttl-class"),
-                        message,
-                        "give one price for lifetimes below an hour and one for lifetimes of an hour or more",
-                    );
-                });
+                let message = "two prices for lifetimes of the same class";
+                let help =
+                    "give one price for lifetimes below an hour and one for lifetimes of an hour or more";
+                problems.push_at(Code("ttl-class"), ttl, message, help);
             }
             rates.cache_write.get_or_insert([None; 2])[class] = Some(rate(ttl, *price, problems));
         });
@@ -401,10 +379,8 @@ fn times(list: &PriceList, factor: Decimal, problems: &mut Problems) -> PriceLis
         let exact =
             Decimal::parse(&rate.0.to_string()).and_then(|it| it.times(factor)).and_then(|it| it.scaled(0));
         exact.map(Rate).unwrap_or_else(|| {
-            problems.within("factor", |it| {
-                let message = format!("the factor {factor} yields a price with more than six decimals");
-                it.push(Code("price-too-fine"), message, "write the prices instead");
-            });
+            let message = format!("the factor {factor} yields a price with more than six decimals");
+            problems.push_at(Code("price-too-fine"), "factor", message, "write the prices instead");
             rate
         })
     };
@@ -424,10 +400,8 @@ fn times(list: &PriceList, factor: Decimal, problems: &mut Problems) -> PriceLis
 
 fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
     Rate::from_usd_per_million(price).unwrap_or_else(|| {
-        problems.within(field, |it| {
-            let message = format!("{price} USD per million tokens has more than six decimals");
-            it.push(Code("price-too-fine"), message, "round it to six decimals");
-        });
+        let message = format!("{price} USD per million tokens has more than six decimals");
+        problems.push_at(Code("price-too-fine"), field, message, "round it to six decimals");
         Rate::default()
     })
 }

@@ -156,11 +156,8 @@ impl LoadSpec {
 
     /// Returns whether facts are planted in its items.
     pub fn plants_facts(&self) -> bool {
-        let plants = |turns: &[TurnSpec]| {
-            turns
-                .iter()
-                .any(|it| !it.plants.is_empty() || it.calls.iter().any(|call| call.told().next().is_some()))
-        };
+        let tells = |it: &TurnSpec| it.calls.iter().any(|call| call.told().next().is_some());
+        let plants = |turns: &[TurnSpec]| turns.iter().any(|it| !it.plants.is_empty() || tells(it));
         match self {
             Self::Turns(turns) => plants(turns),
             Self::Sessions(all) => all.iter().any(|it| plants(&it.turns)),
@@ -253,7 +250,7 @@ pub struct QuestionCounts {
     /// About something that was never stated. Default: 10.
     pub abstention: u64,
     /// About the earlier value of a fact that changed, and where it came from. Default: 0.
-    #[serde(skip_serializing_if = "is_none_asked")]
+    #[serde(skip_serializing_if = "crate::text::is_default")]
     pub audit: u64,
 }
 
@@ -261,12 +258,6 @@ impl Default for QuestionCounts {
     fn default() -> Self {
         Self { single_fact: 10, knowledge_update: 10, counting: 10, timeline: 10, abstention: 10, audit: 0 }
     }
-}
-
-/// Returns whether no question is asked.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_none_asked(n: &u64) -> bool {
-    *n == 0
 }
 
 fn one() -> u64 {

@@ -114,7 +114,7 @@ fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
         (WantedType::Fields, _) => {
             wrong_type("fields in parentheses", found, "write `(name: value)`, or leave the field out")
         }
-        (WantedType::Name, _) if is_list(found) => {
+        (WantedType::Name, _) if found.starts_with('[') => {
             wrong("expected one value, not a list", "remove the brackets")
         }
         (WantedType::Name, Format::Toml) => {
@@ -291,10 +291,6 @@ fn in_quotes(found: &str) -> String {
 /// Reports that one of several names needs a value.
 pub(super) fn bare_names(names: &str) -> TextFault {
     wrong(format!("one of {names} needs a value"), "write `{ NAME = … }` with its value")
-}
-
-fn is_list(found: &str) -> bool {
-    found.starts_with('[')
 }
 
 fn is_number(found: &str) -> bool {

@@ -151,10 +151,7 @@ impl Override {
         for level in levels.into_iter().rev() {
             for (index, tree) in trees.iter().enumerate().filter(|(index, _)| depths[*index] == level) {
                 match self.decode(tree, &passes) {
-                    Ok(spec) => {
-                        specs[index] = spec;
-                        is_applied = true;
-                    }
+                    Ok(spec) => (specs[index], is_applied) = (spec, true),
                     Err(why) => refused = refused.or(Some((index, why))),
                 }
             }

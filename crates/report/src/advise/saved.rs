@@ -86,17 +86,13 @@ impl RateDrift {
         Some(Self { deviation: found.deviation, blocks: found.blocks as u64, per })
     }
 
-    /// Returns the relative variance of later sessions against the earlier ones, for so many blocks of later ones.
-    pub(crate) fn relative_variance(&self, n_later_blocks: usize) -> f64 {
-        self.deviation.powi(2) * (1.0 / self.blocks.max(1) as f64 + 1.0 / n_later_blocks.max(1) as f64)
-    }
-
-    /// Returns how many blocks some times are of.
-    pub(crate) fn count_blocks(&self, times_ms: impl Iterator<Item = i64>) -> usize {
+    /// Returns the relative variance of later sessions, which ended at some times, against the earlier ones.
+    pub(crate) fn relative_variance(&self, times_ms: impl Iterator<Item = i64>) -> f64 {
         let sample = |at_ms| RatioSample { pair: (1.0, 1.0), project: "", at_ms: Some(at_ms) };
         let samples = times_ms.map(sample).listed();
-        let units = [Over::Months, Over::Weeks, Over::Days];
-        units.into_iter().find(|it| it.one() == self.per).map_or(1, |it| sample_blocks(it, &samples).len())
+        let unit = [Over::Months, Over::Weeks, Over::Days].into_iter().find(|it| it.one() == self.per);
+        let n_later_blocks = unit.map_or(1, |it| sample_blocks(it, &samples).len());
+        self.deviation.powi(2) * (1.0 / self.blocks.max(1) as f64 + 1.0 / n_later_blocks.max(1) as f64)
     }
 }
 

@@ -48,11 +48,6 @@ pub(super) const PARTS: [Ink; 9] = [
     ink("#999933", "#b9b94e"),
 ];
 
-/// Returns every colour, for style sheets.
-pub(super) fn all_inks() -> Vec<Ink> {
-    [TEXT, FAINT, GRID, PAPER].into_iter().chain(POLICIES).chain(PARTS).listed()
-}
-
 /// Returns the colour of the n-th policy.
 pub(super) fn policy_ink(nth: usize) -> Ink {
     POLICIES[nth % POLICIES.len()]

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::carried::FilledKind;
+use crate::counts_by_value;
 use ctxsim_engine::ledger::pairing::RequestId;
 use ctxsim_engine::ledger::{CacheUse, RequestRow, Role};
 use ctxsim_engine::measure::missed::{MISS_MIN, Miss, all_misses};
@@ -100,6 +101,21 @@ pub struct Panel {
 }
 
 impl RunRequests {
+    /// Returns those of the load that costs most under its first policy, with of how many loads it is one.
+    pub(crate) fn of_dearest_load<'t>(
+        of_loads: impl Iterator<Item = &'t [Self]>,
+        n_loads: usize,
+    ) -> Vec<Self> {
+        let usd = |it: &[Self]| it.first().and_then(|it| it.usd).unwrap_or_default();
+        // Of equal ones the first: in which order they were played does not matter.
+        let dearest = of_loads.reduce(|one, other| if usd(other) > usd(one) { other } else { one });
+        let mut traces = dearest.unwrap_or_default().to_vec();
+        for trace in traces.iter_mut().filter(|_| n_loads > 1) {
+            trace.scenario += &format!(", the most expensive of {n_loads},");
+        }
+        traces
+    }
+
     /// Takes what charts show from the runs of a load that kept their rows.
     pub fn from_takes<'t>(
         load: &Load,
@@ -228,9 +244,8 @@ impl Panel {
 
     /// Returns how often some reason was there, in the order of their first time.
     fn reason_counts<'a>(&'a self, reason_of: impl Fn(&'a RequestBar) -> Option<&'a str>) -> Vec<String> {
-        let mut n: IndexMap<&str, usize> = IndexMap::new();
-        self.trace.sent.iter().filter_map(reason_of).for_each(|it| *n.entry(it).or_default() += 1);
-        n.iter().map(|(why, n)| format!("{why} {n}×")).listed()
+        let counts = counts_by_value(self.trace.sent.iter().filter_map(reason_of));
+        counts.iter().map(|(why, n)| format!("{why} {n}×")).listed()
     }
 
     /// Says how often its cached prefix broke, and why.

@@ -99,11 +99,6 @@ impl OldInputRuns {
     }
 }
 
-/// Returns what moved numbers in a line.
-pub(super) fn join_causes(causes: &[MovedCause]) -> String {
-    causes.iter().map(|it| it.cause.as_str()).listed().join(", ")
-}
-
 /// Says what a number would be without some of several causes.
 pub(super) fn describe_values_if_undone(causes: &[MovedCause]) -> String {
     let one = |it: &MovedCause| Some(format!("{} as it was: {}", it.cause, it.with_old.as_ref()?));

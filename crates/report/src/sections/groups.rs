@@ -2,7 +2,7 @@
 
 use super::Detail;
 use crate::prelude::*;
-use crate::{ALL, distinct};
+use crate::{ALL, counts_by_value, distinct};
 
 /// The most scenarios shown beside their sum.
 pub(crate) const FEW_SCENARIOS: usize = 3;
@@ -196,10 +196,7 @@ impl Report {
     fn session_group<'r>(&self, key: GroupKey, sessions: Vec<&'r str>) -> ScenarioGroup<'r> {
         let formats = self.session_formats();
         let is_one = distinct(formats.values()).len() == 1;
-        let mut counts: IndexMap<&str, usize> = IndexMap::new();
-        for session in sessions.iter().filter(|_| !is_one) {
-            *counts.entry(formats[session]).or_default() += 1;
-        }
+        let mut counts = counts_by_value(sessions.iter().filter(|_| !is_one).map(|it| formats[it]));
         counts.sort_by(|_, one, _, other| other.cmp(one));
         let turns = self.turn_count_text(&sessions);
         let one = match counts.first() {

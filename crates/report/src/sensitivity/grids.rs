@@ -106,7 +106,7 @@ fn costs_grid(sensitivity: &Sensitivity, grid: &Compared) -> Grid {
         line.extend(is_counted.then(|| profile.counts().unwrap_or_else(|| NONE.to_owned())));
         line.extend(row.cells.iter().map(|cell| {
             let cost = numbers::fixed_or_none(cell.cost(), decimals);
-            if cell.is_stopped() { format!("{cost} ×") } else { cost }
+            if cell.is_stopped { format!("{cost} ×") } else { cost }
         }));
         line
     });
@@ -167,11 +167,11 @@ fn column_legend(grid: &Grid) -> Option<String> {
 pub(super) fn comparison_notes(comparison: &Sensitivity, is_detailed: bool) -> Vec<String> {
     let mut notes = comparison.skipped.iter().cloned().chain(free_price_lists_note(comparison)).listed();
     let mut rows = comparison.grids.iter().flat_map(|grid| &grid.rows);
-    if rows.any(|row| row.cells.iter().any(PriceCell::is_stopped)) {
+    if rows.any(|row| row.cells.iter().any(|cell| cell.is_stopped)) {
         notes.push("× stopped at a limit: it did less work and is not ranked.".to_owned());
     }
     // What users asked alone says nothing of results.
-    let is_unknown = |cell: &PriceCell| cell.recovery_tokens().is_none() && cell.remembered.is_none();
+    let is_unknown = |cell: &PriceCell| cell.recovery_tokens.is_none() && cell.remembered.is_none();
     let is_silent = |grid: &&Compared| grid.rows.iter().flat_map(|row| &row.cells).any(is_unknown);
     let silent = comparison.grids.iter().filter(is_silent).map(|it| it.load.as_str()).listed().join(", ");
     if !silent.is_empty() {
@@ -227,9 +227,9 @@ fn savings_grid(answer: &PriceAnswer<'_>) -> Grid {
         (remembered.map_or("evidence kept", |it| it.heading), &|policy| {
             range(policy, PriceCell::kept, percent)
         }),
-        ("recovery tokens", &|policy| range(policy, PriceCell::recovery_tokens, tokens)),
-        ("results shown", &|policy| range(policy, PriceCell::results_shown, percent)),
-        ("of limit", &|policy| range(policy, PriceCell::of_limit, percent)),
+        ("recovery tokens", &|policy| range(policy, |it| it.recovery_tokens, tokens)),
+        ("results shown", &|policy| range(policy, |it| it.results_shown, percent)),
+        ("of limit", &|policy| range(policy, |it| it.of_limit, percent)),
     ];
     let policies = (0..answer.names.len()).listed();
     let group = &answer.group.title;

@@ -4,6 +4,7 @@ use ctxsim_base::grid::shell::quoted;
 
 use super::{Objective, PointNumbers, Sweep, SweepPoint, short_overrides};
 use crate::blocks::Block;
+use crate::counts_by_value;
 use crate::found::{Candidate, SearchResultCharts, SearchResultText};
 use crate::metric::COST;
 use crate::page::{Card, Page, PagePart, PagePiece, Tone, evidence_kept_text};
@@ -28,8 +29,7 @@ pub fn terminal_text(sweep: &Sweep, shows_all: bool, terminal: impl Into<Termina
         0 => "none on the front".to_owned(),
         n => format!("{n} on the front, listed below {}", head.base),
     };
-    let mut counts: IndexMap<String, usize> = IndexMap::new();
-    sweep.points.iter().for_each(|it| *counts.entry(label_text(it)).or_default() += 1);
+    let mut counts = counts_by_value(sweep.points.iter().map(label_text));
     counts.sort_by(|_, a, _, b| b.cmp(a));
     let counts = counts.iter().map(|(label, n)| format!("`{label}` {n}")).listed();
     let title = format!("{} varied against {}: {n_points}, {front}", head.policy, head.base);

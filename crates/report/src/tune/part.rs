@@ -61,13 +61,6 @@ pub(super) fn judge_variants(
 }
 
 impl TunedSession {
-    /// Returns the costs of a variant and the base; `None` if one of them stops earlier, or a price is unknown.
-    fn variant_and_base_usd(&self, nth: usize) -> Option<NumberPair> {
-        let (own, base) = (&self.variants[nth], &self.base);
-        let did_as_much = own.outcome.did_as_much_as(&base.outcome);
-        own.costs.total().zip(base.costs.total()).filter(|_| did_as_much)
-    }
-
     /// Returns the evidence that a run keeps, and that is needed; of memories, the share that the run at a place remembers (the base is at
     /// 0), of all that it is asked.
     fn evidence_kept_and_needed(&self, run: &Tally, run_ix: usize) -> Option<NumberPair> {
@@ -85,7 +78,12 @@ impl TunePart {
 
     /// Returns the results of a variant on some sessions, and how far the rule trusts them.
     fn new(sessions: &[&TunedSession], nth: usize, judged: &Lever) -> Self {
-        let costs: Option<Vec<NumberPair>> = sessions.iter().map(|it| it.variant_and_base_usd(nth)).collect();
+        // Unknown if one of them stops earlier, or a price is unknown.
+        let variant_and_base_usd = |it: &&TunedSession| {
+            let (own, base) = (&it.variants[nth], &it.base);
+            own.costs.total().zip(base.costs.total()).filter(|_| own.outcome.did_as_much_as(&base.outcome))
+        };
+        let costs: Option<Vec<NumberPair>> = sessions.iter().map(variant_and_base_usd).collect();
         let known = costs.as_deref().unwrap_or_default();
         let cost = costs.as_ref().map(|it| sum_of_pairs(it.iter().copied()));
         let kept = |nth: Option<usize>| {

@@ -36,11 +36,6 @@ pub struct Reason {
     pub text: String,
 }
 
-/// Says why costs cannot be compared.
-fn not_comparable_clause(base: &str) -> String {
-    format!("stops at a limit where {base} does not, or the other way round, or a price is unknown")
-}
-
 /// Gives a reason.
 fn some_reason(why: WhyNot, text: String) -> Option<Reason> {
     Some(Reason { why, text })
@@ -58,7 +53,8 @@ impl Tuned {
         let points = || self.points.iter().filter_map(|it| Some((it, it.parts.first()?)));
         let known = || points().filter_map(|(point, own)| Some((point, own, own.cost_change_share()?)));
         let Some((_, own, change)) = known().next() else {
-            let text = format!("every variant {}", not_comparable_clause(base));
+            let stops = format!("stops at a limit where {base} does not, or the other way round");
+            let text = format!("every variant {stops}, or a price is unknown");
             return some_reason(WhyNot::NotComparable, text);
         };
         if let Some(kept) = own.base_kept.filter(|it| !Floor(self.min_evidence).passes(Some(*it))) {

@@ -40,11 +40,9 @@ fn generated(made: &GeneratedChats, trials: u64, problems: &mut Problems) {
         ("abstention", counts.abstention),
         ("audit", counts.audit),
     ];
-    problems.within("questions", |problems| {
-        types
-            .iter()
-            .for_each(|(field, n)| problems.check_range(Code("chats-range"), field, *n, [0, QUESTIONS_MAX]));
-    });
+    for (field, n) in types {
+        problems.check_range(Code("chats-range"), format_args!("questions.{field}"), n, [0, QUESTIONS_MAX]);
+    }
     if types.iter().all(|it| it.1 == 0) {
         let help = "add at least one question, such as `single_fact = 1`";
         problems.push_at(Code("questions-empty"), "questions", "no questions are asked", help);

@@ -20,23 +20,20 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
     problems.within("needle_density", |problems| share(spec.needle_density, problems));
     problems.within("context_budget_ratio", |problems| share(spec.context_budget_ratio, problems));
     problems.check_share("implicit_ratio", spec.implicit_ratio);
-    problems.within("message_seconds", |problems| {
-        if spec.message_seconds > MESSAGE_SECONDS_MAX {
-            let help = "write at most 31536000";
-            problems.push(Code("message-seconds-range"), "messages are more than a year apart", help);
-        }
-    });
+    if spec.message_seconds > MESSAGE_SECONDS_MAX {
+        let (message, help) = ("messages are more than a year apart", "write at most 31536000");
+        problems.push_at(Code("message-seconds-range"), "message_seconds", message, help);
+    }
     match (spec.random, spec.hash_seed) {
         (Random::Cpython, None) => {
             let message = "`cpython` needs a hash seed for Python's strings";
             problems.push(Code("hash-seed-missing"), message, "add `hash_seed: 0`, or another number");
         }
-        (Random::Named, Some(_)) => problems.push_at(
-            Code("hash-seed-stray"),
-            "hash_seed",
-            "`hash_seed` has no effect: named streams do not hash strings",
-            "remove it, or write `random: cpython`",
-        ),
+        (Random::Named, Some(_)) => {
+            let message = "`hash_seed` has no effect: named streams do not hash strings";
+            let help = "remove it, or write `random: cpython`";
+            problems.push_at(Code("hash-seed-stray"), "hash_seed", message, help);
+        }
         _ => {}
     }
     problems.within("domains", |problems| {

@@ -376,10 +376,8 @@ impl<'f> StreamNames<'f> {
             [] => ("the facts give no number to check it against".to_owned(), "remove `answer`".to_owned()),
             said => {
                 let said = said.join(" or ");
-                (
-                    format!("the facts say {said} in session {session}"),
-                    format!("write `answer = {said}`, or correct the facts"),
-                )
+                let help = format!("write `answer = {said}`, or correct the facts");
+                (format!("the facts say {said} in session {session}"), help)
             }
         };
         problems.push_at(Code("answer-wrong"), "answer", message, help);

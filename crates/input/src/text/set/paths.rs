@@ -120,15 +120,12 @@ impl Likeness {
         let ends_alike = || wanted.last().zip(steps.last()).is_some_and(|(one, other)| is_same(one, other));
         match self {
             Self::End => steps.ends_with(wanted),
-            Self::Equal | Self::Near => ends_alike() && has_in_order(steps, wanted, is_same),
+            Self::Equal | Self::Near => {
+                let mut rest = steps.iter();
+                ends_alike() && wanted.iter().all(|one| rest.any(|it| is_same(one, it)))
+            }
         }
     }
-}
-
-/// Returns whether steps contain others in order, with gaps.
-fn has_in_order(steps: &[&str], wanted: &[&str], is_same: impl Fn(&str, &str) -> bool) -> bool {
-    let mut rest = steps.iter();
-    wanted.iter().all(|one| rest.any(|it| is_same(one, it)))
 }
 
 // The profile that an override names, in `profile.NAME.…`.

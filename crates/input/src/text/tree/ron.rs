@@ -117,12 +117,6 @@ impl<'a> RonReader<'a> {
         }
     }
 
-    /// Returns whether a text is next behind white space.
-    fn is_ahead(&mut self, text: &str) -> bool {
-        self.skip();
-        self.rest().starts_with(text)
-    }
-
     /// Reads a name: of a field, a choice or a map's key.
     fn name(&mut self) -> Option<&'a str> {
         let rest = self.rest();
@@ -201,7 +195,9 @@ impl<'a> RonReader<'a> {
     fn is_field(&self) -> bool {
         // What is wrong on the way is found again when it is read.
         let mut ahead = RonReader { first: None, ..*self };
-        ahead.name_is_next() && ahead.name().is_some() && ahead.is_ahead(":")
+        let is_name = ahead.name_is_next() && ahead.name().is_some();
+        ahead.skip();
+        is_name && ahead.rest().starts_with(':')
     }
 
     /// Reads entries up to the closing bracket.
@@ -313,14 +309,10 @@ impl RonReader<'_> {
         }
     }
 
-    /// Returns whether a literal is next, or nothing at the end.
-    fn literal_is_next(&self) -> Option<bool> {
-        let is_raw = raw_quote(self.rest()).is_some();
-        self.peek().map(|it| is_raw || matches!(it, '"' | '\'' | '0'..='9' | '+' | '-' | '.'))
-    }
-
+    /// Returns whether a name is next, and not a raw text.
     fn name_is_next(&self) -> bool {
-        self.literal_is_next() == Some(false) && self.peek().is_some_and(|it| it.is_alphabetic() || it == '_')
+        let begins_name = |it: char| it.is_alphabetic() || it == '_';
+        raw_quote(self.rest()).is_none() && self.peek().is_some_and(begins_name)
     }
 
     /// Reads a text in quotes, raw or with escapes, if one is next.
