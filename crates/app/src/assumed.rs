@@ -69,17 +69,14 @@ fn is_duration(text: &str) -> bool {
     unit.len() < text.len() && ["ms", "s", "m", "min", "h", "d"].contains(&unit)
 }
 
-/// Returns whether a name is that of a file or a table, or is below it.
-fn is_name_within(name: &str, table: &str) -> bool {
-    name.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '/']))
-}
-
 impl Plan {
     /// Returns the assumed numbers that its runs read, by name, as this process has them: those of the files that its loads, their formats
     /// and its memories use.
     pub fn assumed_numbers_read(&self) -> IndexMap<String, String> {
         let tables: Vec<String> = self.scenarios.iter().flat_map(ReadyLoad::assumed_tables_read).listed();
-        let is_read = |name: &str| tables.iter().any(|it| is_name_within(name, it));
+        // The name is that of a file or a table, or is below it.
+        let is_below = |rest: &str| rest.is_empty() || rest.starts_with(['.', '/']);
+        let is_read = |name: &str| tables.iter().any(|it| name.strip_prefix(&**it).is_some_and(is_below));
         let mut read = IndexMap::new();
         for mut file in NumbersFile::read_all() {
             file.visit_numbers(|name, number| {

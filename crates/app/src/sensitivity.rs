@@ -102,7 +102,9 @@ impl Plan {
         progress: Progress<'_>,
     ) -> Result<Sensitivity> {
         let open = |entry: &ReadyLoad| self.open(&ReadyLoad { under_own_model: false, ..entry.clone() });
-        let policies = self.policies_of_any_load();
+        // Settings of an agent change nothing in the sessions of others.
+        let settings = self.settings.iter().flat_map(|it| it.policies()).map(|it| it.name.clone());
+        let policies: Vec<String> = distinct(self.policies.iter().cloned().chain(settings));
         let one = |load: &Load, it: Progress<'_>| {
             let agent = self.settings.as_ref().and_then(|it| it.agent_name(load)).unwrap_or_default();
             let priced = play_and_price(&self.under_settings(load), &policies, it)?;
@@ -153,12 +155,6 @@ impl Plan {
             asked: self.break_even,
             skipped: SkippedFile::note(&skipped),
         })
-    }
-
-    /// Returns the policies that loads may be played under; settings of an agent change nothing in the sessions of others.
-    fn policies_of_any_load(&self) -> Vec<String> {
-        let settings = self.settings.iter().flat_map(|it| it.policies()).map(|it| it.name.clone());
-        distinct(self.policies.iter().cloned().chain(settings))
     }
 
     fn compared_profile(&self, nth: usize, counting: Vec<Counting>) -> ComparedProfile {

@@ -219,8 +219,13 @@ impl RequestStory<'_> {
 
     /// Returns who made an edit.
     fn by(&self, noted: &NotedEdit) -> By {
-        let is_memory = noted.at.is_none() && items::is_recalled(&self.items[noted.edit.slot as usize]);
-        if is_memory { By::Memory } else { made_by(self.policy, (noted.at, noted.edit)) }
+        let item = &self.items[noted.edit.slot as usize];
+        let is_recalled = item.kind == Kind::Memory && item.origin == NO_ITEM;
+        if noted.at.is_none() && is_recalled {
+            By::Memory
+        } else {
+            made_by(self.policy, (noted.at, noted.edit))
+        }
     }
 
     /// Describes an edit.

@@ -440,29 +440,24 @@ impl<'a> Several for &'a mut dyn Sink {
     }
 }
 
-impl<S: Sink> Several for Vec<S> {
-    type One = S;
+/// Lets what holds sinks be several.
+macro_rules! several {
+    ($($of:ident)+) => {
+        $(impl<S: Sink> Several for $of<S> {
+            type One = S;
 
-    fn all(&mut self) -> impl Iterator<Item = &mut S> {
-        self.iter_mut()
-    }
+            fn all(&mut self) -> impl Iterator<Item = &mut S> {
+                self.iter_mut()
+            }
 
-    fn are_done(&self) -> bool {
-        self.iter().all(Sink::is_done)
-    }
+            fn are_done(&self) -> bool {
+                self.iter().all(Sink::is_done)
+            }
+        })+
+    };
 }
 
-impl<S: Sink> Several for Option<S> {
-    type One = S;
-
-    fn all(&mut self) -> impl Iterator<Item = &mut S> {
-        self.iter_mut()
-    }
-
-    fn are_done(&self) -> bool {
-        self.iter().all(Sink::is_done)
-    }
-}
+several!(Vec Option);
 
 /// Lets several sinks, and two, be a sink together: each is told of every row.
 macro_rules! told_to_each {

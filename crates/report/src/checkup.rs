@@ -254,7 +254,11 @@ impl SuiteCheck {
         }
         let (held, failed): (Vec<_>, Vec<_>) = self.verdicts.iter().partition(|it| it.holds);
         let failed = failed.into_iter().map(|it| {
-            let moved_by = self.inputs_changed_for(it).map(|it| format!("since the snapshot, {it}"));
+            // Which inputs are not as they were when the snapshot was written; of a sum, those of all runs.
+            let [_, scenario, profile] = &it.run;
+            let of = |own: &[String; 2]| [ALL, &own[0]].contains(&scenario.as_str()) && own[1] == *profile;
+            let inputs = self.snapshots.iter().filter(|it| of(&it.of)).flat_map(|it| &it.differs);
+            let moved_by = super::distinct(inputs).into_iter().map(|it| format!("since the snapshot, {it}"));
             part(false, it.to_string(), std::iter::once(format_place(&it.place)).chain(moved_by).listed())
         });
         blocks.extend(failed);
@@ -274,14 +278,6 @@ impl SuiteCheck {
         blocks.push(Block::Notes(self.note_lines()));
         blocks.push(Block::Made(format!("With {}.", self.made.summary_line())));
         blocks
-    }
-
-    /// Returns which inputs of a guard's run are not as they were when its snapshot was written; of a sum, those of all runs.
-    fn inputs_changed_for<'s>(&'s self, verdict: &'s GuardVerdict) -> impl Iterator<Item = &'s String> {
-        let [_, scenario, profile] = &verdict.run;
-        let is_of =
-            move |it: &&SnapshotCheck| [ALL, &it.of[0]].contains(&scenario.as_str()) && it.of[1] == *profile;
-        super::distinct(self.snapshots.iter().filter(is_of).flat_map(|it| &it.differs)).into_iter()
     }
 
     /// Returns what else there is to say, in a sentence each, and whether there are newer prices.

@@ -408,7 +408,9 @@ fn sum_stage_change(changed: &ChangedStage, parts: &[&ContrastPart]) -> StageCha
     let is_known = runs.iter().all(|it| !it.tally.outcome.firings.is_empty());
     // What acted under one profile is not idle because it did not under another.
     let idle = changed.places[1].filter(|_| is_known && acted[1] == Some(0));
-    let idle = idle.and_then(|place| StageActivity::from_runs(runs).describe_idle_stage(place));
+    let mut stages = StageActivity::default();
+    runs.into_iter().for_each(|it| stages.add_run(it));
+    let idle = idle.and_then(|place| stages.describe_idle_stage(place));
     let fired = [0, 1].map(|side| sum(side, |it| it.fired));
     StageChange { name: changed.name.clone(), fired, acted, idle }
 }

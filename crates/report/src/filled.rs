@@ -6,7 +6,7 @@ use crate::prelude::*;
 use ctxsim_base::quantity::ix;
 use ctxsim_engine::measure::carried::{at_front, carried_items};
 use ctxsim_engine::measure::missed::{Miss, all_misses};
-use ctxsim_engine::measure::month::{Basis, Calendar};
+use ctxsim_engine::measure::month::Calendar;
 use ctxsim_timeline::{EventKind, StepIx};
 
 /// The most rows of what fills the prompts; the others are one more.
@@ -103,7 +103,7 @@ impl Report {
     pub fn memory_file_cost_line(&self) -> Option<String> {
         let month = self.billed_sessions()?;
         let (n, usd) = (thousands(MEMORY_TOKENS), format_usd(month.weighted_sum(|it| it.front_usd)));
-        let of = if month.is_scaled_to_month() { " a month" } else { "" };
+        let of = if month.calendar.is_month() { " a month" } else { "" };
         let front = format!("Each {n} tokens at the front of the prompts, such as those of a memory file,");
         Some(format!("{front} cost {usd}{of}."))
     }
@@ -132,11 +132,6 @@ impl BilledSessions<'_> {
         self.weighted_sessions().map(|(_, filled, weight)| number(filled) * weight).sum()
     }
 
-    /// Returns whether its dollars are those of a month, not those of its sessions.
-    fn is_scaled_to_month(&self) -> bool {
-        self.calendar.basis != Basis::AllSessions
-    }
-
     /// Returns what is sent, the dearest first, with the rest in one.
     fn prompt_contents_grid(&self) -> Grid {
         let all = merge_totals_by_tool(self.weighted_sessions().flat_map(|(_, filled, weight)| {
@@ -150,7 +145,7 @@ impl BilledSessions<'_> {
         }
         let largest = rows.iter().map(|it| it.1).fold(f64::MIN_POSITIVE, f64::max);
         let decimals = usd_decimals_up_to(total);
-        let usd = if self.is_scaled_to_month() { "USD a month" } else { "USD" };
+        let usd = if self.calendar.is_month() { "USD a month" } else { "USD" };
         let columns: [Of<'_, (String, f64)>; 4] = [
             ("what", &|it| it.0.clone()),
             (usd, &|it| fixed(it.1, decimals)),
@@ -158,7 +153,7 @@ impl BilledSessions<'_> {
             ("", &|it| "█".repeat((it.1 / largest * BAR).round() as usize)),
         ];
         let basis = match self.sessions.len() {
-            _ if self.is_scaled_to_month() => self.calendar.words(),
+            _ if self.calendar.is_month() => self.calendar.words(),
             1 => "in this session".to_owned(),
             _ => "in these sessions".to_owned(),
         };
@@ -189,8 +184,8 @@ impl BilledSessions<'_> {
     fn cache_misses_grid(&self) -> Option<Grid> {
         let rows = self.misses_by_cause();
         let input: f64 = self.weighted_sum(|it| it.by_tool.iter().map(CarriedTotals::total_usd).sum());
-        let (decimals, of_requests) = (usd_decimals_up_to(input), self.is_scaled_to_month().into());
-        let [requests, tokens, usd] = if self.is_scaled_to_month() {
+        let (decimals, of_requests) = (usd_decimals_up_to(input), self.calendar.is_month().into());
+        let [requests, tokens, usd] = if self.calendar.is_month() {
             ["requests a month", "tokens a month", "USD a month"]
         } else {
             ["requests", "tokens", "USD"]

@@ -41,13 +41,6 @@ struct NearestMiss {
 }
 
 impl StageActivity {
-    /// Gathers runs of one policy.
-    pub(super) fn from_runs<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Self {
-        let mut stages = Self::default();
-        runs.into_iter().for_each(|it| stages.add_run(it));
-        stages
-    }
-
     /// Adds what the stages of a run did.
     pub(super) fn add_run(&mut self, run: &Run) {
         let firings = &run.tally.outcome.firings;

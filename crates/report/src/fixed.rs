@@ -8,7 +8,7 @@ use crate::prelude::*;
 use ctxsim_base::quantity::sums;
 use ctxsim_engine::ledger::TokenUse;
 use ctxsim_engine::measure::fixed::{FixedPiece, each_fixed};
-use ctxsim_engine::measure::month::{Basis, Calendar};
+use ctxsim_engine::measure::month::Calendar;
 use ctxsim_timeline::FixedPart;
 
 /// The most rows that are shown by project; the others are one more.
@@ -194,10 +194,6 @@ impl<'f> FixedPartBySender<'f> {
         all
     }
 
-    fn is_scaled_to_month(&self) -> bool {
-        self.calendar.basis != Basis::AllSessions
-    }
-
     /// Returns the parts of each sender as rows: dollars are the nearest floats of exact amounts.
     fn row_values(&self) -> Vec<Value> {
         let row = |(((user, project, is_of_agent), part), sum): (&(Sender<'_>, FixedPart), &PartSum)| {
@@ -221,7 +217,7 @@ impl<'f> FixedPartBySender<'f> {
                 "uncached_usd": bill.uncached.usd(),
                 "total_usd": sum.bill.total().usd(),
                 // Unknown where the logs tell no times, or too few days.
-                "usd_a_month": self.is_scaled_to_month().then_some(sum.month_usd),
+                "usd_a_month": self.calendar.is_month().then_some(sum.month_usd),
             }
         };
         self.by_sender.iter().map(row).listed()
@@ -244,7 +240,7 @@ impl<'f> FixedPartBySender<'f> {
             "month": basis,
             "rows": self.row_values(),
             "fixed_usd": usd(self.total.bill.total()),
-            "fixed_usd_a_month": Value::serialised(&self.is_scaled_to_month().then_some(self.total.month_usd)),
+            "fixed_usd_a_month": Value::serialised(&self.calendar.is_month().then_some(self.total.month_usd)),
             "messages_usd": usd(self.messages.total()),
             "output_usd": usd(self.output),
             "sessions_without_bills": self.n_without,
@@ -257,7 +253,7 @@ impl<'f> FixedPartBySender<'f> {
         let usd = |it: f64| format!("${it:.2}");
         let Bill { read, write, uncached, .. } = self.total.bill.bill;
         let fixed = self.total.bill.total();
-        let month = text_if(self.is_scaled_to_month(), || {
+        let month = text_if(self.calendar.is_month(), || {
             format!(" That is {} a month ({}).", usd(self.total.month_usd), self.calendar.words())
         });
         let (messages, output) = (self.messages.total(), self.output);
@@ -291,7 +287,9 @@ impl<'f> FixedPartBySender<'f> {
         let rest = senders.split_off(senders.len().min(GROUPS_SHOWN));
         text += &draw_with_note(&self.by_sender_grid(&senders, &rest), Some(width));
         text += "\n\n";
-        text += &draw_with_note(&self.by_part_grid(), Some(width));
+        let parts = self.parts.iter().map(|(part, sum)| (vec![part.name().to_owned()], sum.clone()));
+        let all = parts.chain([(vec!["total".to_owned()], self.total.clone())]).listed();
+        text += &draw_with_note(&self.part_sums_grid(&["part"], &all), Some(width));
         text += "\n\n";
         let n_without = counted(self.n_without, "session");
         let without = (self.n_without > 0)
@@ -320,13 +318,13 @@ impl<'f> FixedPartBySender<'f> {
             let share = percent(all.usd() / input.max(f64::MIN_POSITIVE));
             let [write, read, uncached, all] = [write, read, uncached, all].map(usd);
             let n = thousands(sum.first.len() as u64);
-            let month = self.is_scaled_to_month().then(|| fixed(sum.month_usd, 2));
+            let month = self.calendar.is_month().then(|| fixed(sum.month_usd, 2));
             let numbers = [n, median, min, max, write, read, uncached, all, share];
             names.iter().cloned().chain(numbers).chain(month).listed()
         };
         let sizes = ["sessions", "median tokens", "from", "to"];
         let amounts = ["written USD", "read USD", "uncached USD", "USD", "% of input"];
-        let month = self.is_scaled_to_month().then_some("USD a month");
+        let month = self.calendar.is_month().then_some("USD a month");
         let headings = names.iter().copied().chain(sizes).chain(amounts).chain(month).listed();
         let grid = Grid::new("", names.len(), &headings, rows.iter().map(row));
         grid.leaving(&["uncached USD", "from", "to", "written USD", "read USD"])
@@ -353,11 +351,5 @@ impl<'f> FixedPartBySender<'f> {
         let names = if self.n_agents > 0 { &["project", "lane"][..] } else { &["project"] };
         let shown = |(cells, sum): ([String; 2], PartSum)| (cells[..names.len()].to_vec(), sum);
         self.part_sums_grid(names, &rows.into_iter().map(shown).listed())
-    }
-
-    fn by_part_grid(&self) -> Grid {
-        let parts = self.parts.iter().map(|(part, sum)| (vec![part.name().to_owned()], sum.clone()));
-        let total = (vec!["total".to_owned()], self.total.clone());
-        self.part_sums_grid(&["part"], &parts.chain([total]).listed())
     }
 }

@@ -194,20 +194,10 @@ impl PagePiece {
         if pictures.is_empty() { Vec::new() } else { vec![Self::Charts(pictures)] }
     }
 
-    fn tables_mut(&mut self) -> Vec<&mut PageTable> {
+    fn unfolded_mut(&mut self) -> Vec<&mut Self> {
         match self {
-            Self::Table(it) => vec![it],
-            Self::Fold { pieces, .. } => pieces.iter_mut().flat_map(Self::tables_mut).listed(),
-            _ => Vec::new(),
-        }
-    }
-
-    fn pictures_mut(&mut self) -> Vec<&mut PagePicture> {
-        match self {
-            Self::Lead(it) => vec![&mut **it],
-            Self::Charts(figures) => figures.iter_mut().listed(),
-            Self::Fold { pieces, .. } => pieces.iter_mut().flat_map(Self::pictures_mut).listed(),
-            _ => Vec::new(),
+            Self::Fold { pieces, .. } => pieces.iter_mut().flat_map(Self::unfolded_mut).listed(),
+            own => vec![own],
         }
     }
 
@@ -313,15 +303,21 @@ impl Page {
             script_sha256: &'static str,
         }
         self.parts.retain(|it| !it.pieces.is_empty());
-        let mut pieces: Vec<&mut PagePiece> = self.parts.iter_mut().flat_map(|it| &mut it.pieces).listed();
+        let pieces = self.parts.iter_mut().flat_map(|it| &mut it.pieces);
         let mut tables = Vec::new();
-        for (table, nth) in pieces.iter_mut().flat_map(|it| it.tables_mut()).zip(1..) {
-            table.set_ids(format!("t{nth}"));
-            tables.push(table.clone());
+        let mut pictures = Vec::new();
+        for piece in pieces.flat_map(PagePiece::unfolded_mut) {
+            match piece {
+                PagePiece::Table(table) => {
+                    table.set_ids(format!("t{}", tables.len() + 1));
+                    tables.push(table.clone());
+                }
+                PagePiece::Lead(it) => pictures.push(&mut **it),
+                PagePiece::Charts(figures) => pictures.extend(figures),
+                _ => {}
+            }
         }
-        for drawn in pieces.iter_mut().flat_map(|it| it.pictures_mut()) {
-            drawn.draw_svg(&tables)?;
-        }
+        pictures.into_iter().try_for_each(|it| it.draw_svg(&tables))?;
         let style = STYLE.to_owned() + &chart::chart_css()?;
         let filled = Filled { page: &self, style, script: SCRIPT, script_sha256: SCRIPT_SHA256 };
         let text = format!("{}{}", grid::html::TABLE, include_str!("page/page.html"));

@@ -311,8 +311,10 @@ const LOSSES_SHOWN: usize = 10;
 
 /// Returns, in short, the costliest files, what is left out most, and what shows the rest.
 fn costliest_files_overview(files: &[FileContents]) -> String {
-    let with_cost = |file| (file, file_cost(file));
-    let mut rows: Vec<(&FileContents, Option<Cost>)> = files.iter().map(with_cost).listed();
+    // What the requests of a file were billed, if any was.
+    let bill = |it: &FileContents| sum_bills(it.sessions.iter().filter_map(|it| it.as_logged.as_ref()));
+    let cost = |it: &FileContents| bill(it).filter(|it| it.requests > 0).map(|it| it.total());
+    let mut rows: Vec<(&FileContents, Option<Cost>)> = files.iter().map(|it| (it, cost(it))).listed();
     rows.order_by_key(|it| Reverse(it.1));
     let more = rows.len().saturating_sub(FILES_SHOWN);
     rows.truncate(FILES_SHOWN);
@@ -351,10 +353,4 @@ fn left_out_by_kind_text(files: &[FileContents]) -> String {
     };
     let text = left_out_text(all.iter().take(LOSSES_SHOWN).map(row).listed());
     text + &text_if_any(more, |n| format!("… and {} more kinds\n", thousands(n as u64)))
-}
-
-/// Returns what the requests of a file were billed, if any was.
-fn file_cost(file: &FileContents) -> Option<Cost> {
-    let bill = sum_bills(file.sessions.iter().filter_map(|it| it.as_logged.as_ref()));
-    bill.filter(|it| it.requests > 0).map(|it| it.total())
 }

@@ -134,6 +134,9 @@ impl AgentSessions<'_> {
         let pairs = choice.iter().map(|pair| &self.menu.pairs[*pair]).listed();
         let either = |one: Lanes, other: Lanes| if one == other { one } else { Lanes::Both };
         let unjudged = pairs.iter().find_map(|pair| pair.setting.unjudged.clone());
+        // A window that is small against the requests of the sessions is its user's to judge.
+        let requests = || self.played.iter().map(|it| it.seen.requests).listed();
+        let narrow = || task::narrow_window_reason(self.menu.n_newest_requests_kept(choice)?, &requests());
         Lever {
             name: SETTINGS,
             set: pairs.iter().map(|pair| pair.to_key_value()).listed(),
@@ -141,15 +144,9 @@ impl AgentSessions<'_> {
             effects: pairs.iter().map(|pair| pair.setting.effects.clone()).listed(),
             lanes: pairs.iter().map(|pair| pair.setting.lane).reduce(either).unwrap_or_default(),
             is_lifetime: pairs.iter().any(|pair| pair.setting.shown_by == Some(ShownBy::Lifetimes)),
-            unjudged: unjudged.or_else(|| self.small_window_reason(choice)),
+            unjudged: unjudged.or_else(narrow),
             ..Lever::default()
         }
-    }
-
-    /// Returns why a choice is its user's to judge whose window is small against the requests of the sessions.
-    fn small_window_reason(&self, choice: &MenuChoice) -> Option<String> {
-        let requests = self.played.iter().map(|it| it.seen.requests).listed();
-        task::narrow_window_reason(self.menu.n_newest_requests_kept(choice)?, &requests)
     }
 
     /// Returns the minutes less that one waits for answers a month in main conversations with a choice, over the sessions whose models have data.

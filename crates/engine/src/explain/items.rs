@@ -141,11 +141,6 @@ fn host(behind: &IndexMap<SlotIx, SlotIx>, slot: SlotIx) -> Option<SlotIx> {
     Some(host)
 }
 
-/// Returns whether an item is recalled memory, and not of the load.
-pub(super) fn is_recalled(item: &Item) -> bool {
-    item.kind == Kind::Memory && item.origin == NO_ITEM
-}
-
 /// Returns whether an edit hides an item behind a summary.
 pub(super) fn goes_behind(edit: &Edit) -> bool {
     edit.after.state == State::Absorbed && edit.before.is_visible()

@@ -40,6 +40,11 @@ pub struct Calendar {
 }
 
 impl Calendar {
+    /// Returns whether dollars are those of a month, not those of the sessions.
+    pub fn is_month(&self) -> bool {
+        self.basis != Basis::AllSessions
+    }
+
     /// Looks at when some sessions began and ended, in milliseconds since 1970.
     pub fn new(spans: impl Iterator<Item = Option<[i64; 2]>>) -> Self {
         let (known, untold): (Vec<_>, Vec<_>) = spans.partition(Option::is_some);

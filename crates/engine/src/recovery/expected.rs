@@ -270,12 +270,6 @@ impl Carried {
         self.unsettled_from = None;
     }
 
-    /// Returns the share of a need, 0 to 1, that what was fetched before does not meet.
-    fn unfetched(&self, source: NeedSource, level: Level) -> f64 {
-        let calls = self.by_source.get(&source).into_iter().flatten().map(|it| &self.calls[*it]);
-        calls.filter(|it| it.is_carried && it.level >= level).map(|it| 1.0 - it.probability).product()
-    }
-
     /// Makes of the row of a need that the prompt does not meet what is expected of it; its calls are billed as each cache does.
     pub fn charged(
         &mut self,
@@ -287,7 +281,10 @@ impl Carried {
             return (row, None);
         }
         let carried = self.stand(prompt);
-        let left = self.unfetched(source, row.level);
+        // The share of the need that what was fetched before does not meet.
+        let calls = self.by_source.get(&source).into_iter().flatten().map(|it| &self.calls[*it]);
+        let meets = calls.filter(|it| it.is_carried && it.level >= row.level);
+        let left: f64 = meets.map(|it| 1.0 - it.probability).product();
         row.met = 1.0 - (1.0 - row.met) * left;
         let probability = (row.calls - row.repeats).clamp(0.0, 1.0);
         (row.calls, row.repeats, row.failed) = (row.calls * left, row.repeats * left, row.failed * left);

@@ -90,13 +90,9 @@ impl<'a> Simulations<'a> {
         Self::of(load, false)
     }
 
-    /// Finds what has to be played; what is assumed of recovery is at the ends of its intervals, too: all of it together, and each
+    /// Finds what has to be played; what is assumed of recovery may be at the ends of its intervals, too: all of it together, and each
     /// assumption alone.
-    pub fn with_ends(load: &'a Load) -> Self {
-        Self::of(load, true)
-    }
-
-    fn of(load: &'a Load, has_ends: bool) -> Self {
+    pub(super) fn of(load: &'a Load, has_ends: bool) -> Self {
         let keys = Keys::of_load(load);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);

@@ -190,8 +190,8 @@ impl SavingsForecast {
 
     /// Returns the same, or that of a trial by days, which needs no earlier sessions.
     pub(crate) fn count_sessions_needed(&self, is_trial: bool) -> Option<u64> {
-        let bills = pooled_bills_or_by_kind(self.pooled, &self.kinds);
-        n_sessions_to_detect_change(&bills, self.change, self.drift.as_ref(), is_trial)
+        let bills = (self.pooled, &*self.kinds);
+        n_sessions_to_detect_change(bills, self.change, self.drift.as_ref(), is_trial)
     }
 }
 
@@ -231,8 +231,7 @@ impl EarlierBills {
 
     /// Returns after about how many later sessions a change can be told; none if no number would do.
     pub fn n_later_sessions_needed(&self, change: f64) -> Option<u64> {
-        let bills = pooled_bills_or_by_kind(self.pooled, &self.kinds);
-        n_sessions_to_detect_change(&bills, change, self.drift.as_ref(), false)
+        n_sessions_to_detect_change((self.pooled, &self.kinds), change, self.drift.as_ref(), false)
     }
 }
 
@@ -252,19 +251,15 @@ impl SessionKind {
     }
 }
 
-/// Returns the bills of sessions of all kinds.
-fn pooled_bills_or_by_kind(pooled: Option<BillsBySize>, kinds: &[SessionKind]) -> Vec<BillsBySize> {
-    pooled.map_or_else(|| kinds.iter().map(|it| it.bills).collect(), |it| vec![it])
-}
-
 /// Returns after about how many later sessions a change can be told from half of it, by what sessions of all kinds were billed; none if no
 /// number would do. In a trial, half of them are without the change, and the earlier ones are not needed.
 fn n_sessions_to_detect_change(
-    bills: &[BillsBySize],
+    (pooled, kinds): (Option<BillsBySize>, &[SessionKind]),
     change: f64,
     drift: Option<&RateDrift>,
     is_trial: bool,
 ) -> Option<u64> {
+    let bills = pooled.map_or_else(|| kinds.iter().map(|it| it.bills).collect(), |it| vec![it]);
     let all = || bills.iter().filter(|it| it.sessions > 0);
     let n: u64 = all().map(|it| it.sessions).sum();
     let usd: f64 = all().map(|it| it.usd).sum();

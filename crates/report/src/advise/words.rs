@@ -179,7 +179,12 @@ pub(crate) fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let mut blocks = vec![answer, Block::Text(describe_expected_saving(best) + &gone)];
     blocks.extend(paste_blocks(best, &advice.paste));
     blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
-    blocks.extend(describe_unpasted_levers(advice, best).map(Block::Aside));
+    // The other levers that are *do* but not pasted.
+    let mut left = advice.best_levers();
+    left.retain(|it| it.word == Some(Word::Do) && !it.set.iter().all(|own| best.set.contains(own)));
+    let titles = left.iter().map(|it| it.title.as_str()).listed().join("; ");
+    let left = (!left.is_empty()).then(|| format!("Not in it, though they save alone, too: {titles}."));
+    blocks.extend(left.map(Block::Aside));
     blocks
 }
 
@@ -256,14 +261,6 @@ pub(crate) fn describe_evidence_kept(lever: &Lever) -> Option<String> {
 /// Writes two amounts, the lower one first.
 pub(crate) fn dollar_range([low, high]: [f64; 2]) -> String {
     format!("{} to {}", format_usd_cents(low), format_usd_cents(high))
-}
-
-/// Names the other levers that are *do* but not pasted.
-fn describe_unpasted_levers(advice: &AgentAdvice, best: &Lever) -> Option<String> {
-    let mut left = advice.best_levers();
-    left.retain(|it| it.word == Some(Word::Do) && !it.set.iter().all(|own| best.set.contains(own)));
-    let titles = left.iter().map(|it| it.title.as_str()).listed().join("; ");
-    (!left.is_empty()).then(|| format!("Not in it, though they save alone, too: {titles}."))
 }
 
 /// Says what the word of a lever rests on.

@@ -178,14 +178,6 @@ impl CurveLine {
     }
 }
 
-/// Parts words that do not fit at their last space.
-fn split_if_too_wide(words: &str, max_width: f64) -> Vec<&str> {
-    match words.rsplit_once(' ') {
-        Some((head, tail)) if text_width(words) > max_width => vec![head, tail],
-        _ => vec![words],
-    }
-}
-
 /// Writes a number with what it is sure to.
 fn format_statistic(number: Option<&Statistic>) -> String {
     match number.map(|it| (it.mean, it.reach())) {
@@ -239,11 +231,13 @@ impl Picture for RecallChart {
         let mut foot = bottom;
         // Where places lie close together, not each has room for its name.
         let every = (LABEL / pitch).ceil().max(1.0) as usize;
-        let pitch_of_names = pitch * every as f64;
+        let room = pitch * every as f64 - 4.0;
         for (at, name) in self.places.iter().enumerate().step_by(every) {
-            for (nth, part) in split_if_too_wide(name, pitch_of_names - 4.0).into_iter().enumerate() {
+            // What does not fit is parted at its last space.
+            let parted = name.rsplit_once(' ').filter(|_| text_width(name) > room);
+            for (nth, part) in parted.map_or(vec![&**name], |it| vec![it.0, it.1]).into_iter().enumerate() {
                 let y = bottom + 15.0 + LINE * nth as f64;
-                let name = SceneText::new(middle(at), y, shorten_middle(part, pitch_of_names - 4.0));
+                let name = SceneText::new(middle(at), y, shorten_middle(part, room));
                 scene.add(name.with_anchor(Anchor::Middle).faint());
                 foot = y.max(foot);
             }

@@ -33,12 +33,6 @@ impl BillByDay {
     fn used_part_indices(&self) -> Vec<usize> {
         (0..self.parts.len()).filter(|part| self.days.values().any(|it| it[*part] > 0.0)).listed()
     }
-
-    /// Returns the first day that is drawn, and the last.
-    fn first_and_last_drawn_day(&self) -> Option<[i64; 2]> {
-        let last = *self.days.keys().next_back()?;
-        Some([(*self.days.keys().next()?).max(last - MOST_DAYS + 1), last])
-    }
 }
 
 impl Picture for BillByDay {
@@ -67,7 +61,9 @@ impl Picture for BillByDay {
 
     fn draw_scene(&self) -> Scene {
         let mut scene = Scene::new(0.0);
-        let Some([first, last]) = self.first_and_last_drawn_day() else { return scene };
+        let days = || self.days.keys().copied();
+        let Some((first, last)) = days().next().zip(days().next_back()) else { return scene };
+        let first = first.max(last - MOST_DAYS + 1);
         let shown = self.used_part_indices();
         let entries = shown.iter().map(|it| (Swatch::Colour(ink::part_ink(*it)), self.parts[*it].to_owned()));
         let top = legend::draw_legend(&mut scene, entries) + LINE + 14.0;

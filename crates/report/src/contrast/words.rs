@@ -191,7 +191,11 @@ impl Contrast {
                 words += &format!(" {verb}: {}.", named.join(", "));
             }
         }
-        let idle: Vec<String> = self.idle_stages().map(|it| format!("`{}`", it.name)).listed();
+        // New stages that did nothing are ignored if others did something: they belong to a different policy.
+        let are_all_idle = self.stages.iter().all(|it| it.idle.is_some());
+        let is_idle = |it: &&StageChange| it.idle.is_some() && (are_all_idle || it.fired[0].is_some());
+        let idle = self.stages.iter().filter(is_idle).filter(|it| !it.has_stopped_acting());
+        let idle: Vec<String> = idle.map(|it| format!("`{}`", it.name)).listed();
         match idle.as_slice() {
             [] => {}
             [only] => words += &format!(" The changed stage {only} had no effect here."),
@@ -215,14 +219,6 @@ impl Contrast {
         }
     }
 
-    /// Returns the changed stages that did nothing in either policy. New ones are ignored if others did something: they belong
-    /// to a different policy.
-    fn idle_stages(&self) -> impl Iterator<Item = &StageChange> {
-        let are_all_idle = self.stages.iter().all(|it| it.idle.is_some());
-        let is_idle = move |it: &&StageChange| it.idle.is_some() && (are_all_idle || it.fired[0].is_some());
-        self.stages.iter().filter(is_idle).filter(|it| !it.has_stopped_acting())
-    }
-
     /// Returns what causes the differences.
     pub(super) fn cause_blocks(&self) -> Vec<ListBlock> {
         let changes = match self.changed.len() {
@@ -230,13 +226,16 @@ impl Contrast {
             _ => describe_field_changes(&self.changed),
         };
         let decimals = numbers::decimals(self.requests.iter().flat_map(|it| it.usd).fold(0.0, f64::max));
+        let facts = |it: &FactsChanged| {
+            format!("{} → {}: {} (as {})", it.from, it.to, counted(it.n as usize, "fact"), it.example)
+        };
         let all = [
             ("Changes in the policy", changes),
             ("Changed stages", self.stages.iter().map(describe_stage_change).listed()),
             ("Broken prefixes", self.breaks.iter().filter_map(describe_broken_prefixes).listed()),
             (REQUESTS, self.requests.iter().map(|it| describe_request_change(it, decimals)).listed()),
             (NEEDS, self.need_change_lines()),
-            ("Facts in a different state", self.fact_change_lines()),
+            ("Facts in a different state", self.facts.iter().map(facts).listed()),
         ];
         let all = all.into_iter().filter(|(_, lines)| !lines.is_empty());
         let cause = |(heading, lines): (&str, _)| {
@@ -263,14 +262,6 @@ impl Contrast {
             format!("{scenario}, turn {turn}: {what} of weight {weight}: met {met}")
         });
         std::iter::once(head).chain(needs).listed()
-    }
-
-    fn fact_change_lines(&self) -> Vec<String> {
-        let line = |facts: &FactsChanged| {
-            let n = counted(facts.n as usize, "fact");
-            format!("{} → {}: {n} (as {})", facts.from, facts.to, facts.example)
-        };
-        self.facts.iter().map(line).listed()
     }
 }
 
