@@ -315,16 +315,12 @@ impl PolicyFile {
         if !self.sources.is_empty() {
             merged.sources = self.sources;
         }
-        merged.as_of = self.as_of.or(merged.as_of);
-        merged.applies_to = self.applies_to.or(merged.applies_to);
-        merged.counter = self.counter.or(merged.counter);
-        merged.summariser = self.summariser.or(merged.summariser);
-        merged.apply = self.apply.or(merged.apply);
-        merged.layout = self.layout.or(merged.layout);
-        merged.recovery = self.recovery.or(merged.recovery);
-        merged.memory = self.memory.or(merged.memory);
-        merged.code = self.code.or(merged.code);
-        merged.process = self.process.or(merged.process);
+        macro_rules! take_where_given {
+            ($own:ident: $($field:ident)*) => {
+                $(merged.$field = $own.$field.or(merged.$field);)*
+            };
+        }
+        take_where_given!(self: as_of applies_to counter summariser apply layout recovery memory code process);
         merged.allows.extend(self.allows);
         merged.params.extend(self.params);
         if let Some(settable) = self.settable {

@@ -188,8 +188,13 @@ pub fn advise_by_bills(sessions: &[AttributedBill<'_>], month: MonthCost, min_ev
         }
     }
     levers.order_by(|one, other| other.monthly_saving_usd().total_cmp(&one.monthly_saving_usd()));
-    let untold = unmeasurable_levers(sessions);
-    AgentAdvice { sessions: sessions.len(), month, levers, untold, ..AgentAdvice::default() }
+    // The levers that no session tells, where one says why.
+    let untold = LEVERS.iter().enumerate().filter_map(|(nth, (name, _))| {
+        let reasons = sessions.iter().map(|session| session.facts.told[nth].as_ref().err().copied());
+        let reasons: Option<Vec<&str>> = reasons.collect();
+        reasons?.first().map(|reason| UntoldLever { name, reason })
+    });
+    AgentAdvice { sessions: sessions.len(), month, levers, untold: untold.listed(), ..AgentAdvice::default() }
 }
 
 /// Returns a cost that what is assumed moves so far.
@@ -209,17 +214,6 @@ fn rows_worth_judging(sessions: &[AttributedBill<'_>], billed_usd: f64) -> Vec<L
         rows.truncate(ROWS);
         rows.iter_mut().for_each(|row| row.lever.name = name);
         all.extend(rows);
-    }
-    all
-}
-
-/// Returns the levers that no session tells, where one says why.
-fn unmeasurable_levers(sessions: &[AttributedBill<'_>]) -> Vec<UntoldLever> {
-    let mut all = Vec::new();
-    for (nth, (name, _)) in LEVERS.iter().enumerate() {
-        let reasons = sessions.iter().map(|session| session.facts.told[nth].as_ref().err().copied());
-        let reasons: Option<Vec<&str>> = reasons.collect();
-        all.extend(reasons.iter().flatten().next().map(|reason| UntoldLever { name, reason }));
     }
     all
 }

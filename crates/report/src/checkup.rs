@@ -304,18 +304,6 @@ fn message_with_help(error: &Diagnostic) -> String {
     error.message.clone() + &help.collect::<String>()
 }
 
-fn error_json(error: &Diagnostic) -> Value {
-    group! {
-        "code": error.code.name(),
-        "file": error.place.file.clone(),
-        "line": error.place.line_column.map(|at| at.0),
-        "column": error.place.line_column.map(|at| at.1),
-        "field": error.place.field.clone(),
-        "message": error.message.clone(),
-        "help": error.help.clone(),
-    }
-}
-
 /// Returns a verdict after its run and the guard's position.
 fn verdict_json(verdict: &GuardVerdict) -> Value {
     let [policy, scenario, profile] = verdict.run.clone();
@@ -335,7 +323,18 @@ fn suite_json(checkup: &SuiteCheck) -> Value {
         "notes": checkup.notes.clone(),
     };
     let newer = checkup.newer.iter().map(|it| group! { "newer_prices": it.to_json() });
-    let errors = checkup.errors.iter().map(error_json).listed();
+    let error = |it: &Diagnostic| {
+        group! {
+            "code": it.code.name(),
+            "file": it.place.file.clone(),
+            "line": it.place.line_column.map(|at| at.0),
+            "column": it.place.line_column.map(|at| at.1),
+            "field": it.place.field.clone(),
+            "message": it.message.clone(),
+            "help": it.help.clone(),
+        }
+    };
+    let errors = checkup.errors.iter().map(error).listed();
     let errors = (!errors.is_empty()).then(|| group! { "errors": errors });
     newer.chain(errors).fold(all, Value::and)
 }

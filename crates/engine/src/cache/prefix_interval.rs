@@ -53,14 +53,6 @@ impl PrefixInterval {
         Some((self.logged.front, link.slot))
     }
 
-    /// Notes what the first prompt begins with that is long enough.
-    fn note_front(&mut self, links: &[Link]) {
-        if self.front.is_none() && self.logged.front > 0 {
-            let end = links.iter().position(|it| it.tokens >= self.logged.front);
-            self.front = end.map(|at| (at, links[at].digest));
-        }
-    }
-
     /// Returns how much is read of a known prefix.
     fn read(&self, tokens: Tokens, request: &RequestView<'_>) -> Tokens {
         self.steps.floor(self.cached(tokens, request)).min(request.prompt)
@@ -112,7 +104,11 @@ impl CacheRule for PrefixInterval {
         let common = if is_whole(last, links, common) { self.with_reply(links, common) } else { common };
         let tokens: Tokens = common.checked_sub(1).map_or(0, |last| links[last].tokens);
         let cached = self.cached(tokens, request).max(self.left_by_others(links).map_or(0, |it| it.0));
-        self.note_front(links);
+        // What the first prompt begins with that is long enough.
+        if self.front.is_none() && self.logged.front > 0 {
+            let end = links.iter().position(|it| it.tokens >= self.logged.front);
+            self.front = end.map(|at| (at, links[at].digest));
+        }
         self.last = (request.prompt, cached, links.get(common).map(|link| link.slot));
         self.last_in_steps(self.steps)
     }

@@ -215,7 +215,8 @@ impl Superseded {
         }
         if ways.contains(&Supersedes::SameFile) {
             let reads = ToolMask::new(&[Capability::ReadFile.name().to_owned()], &[], &timeline.spine);
-            note(&mut by, 1, timeline, |item| Some((file_of(timeline, item)?, reads.has(item.tool))));
+            // The file that a result is about, where the load says which.
+            note(&mut by, 1, timeline, |it| Some((timeline.texts.file(it.pair)?, reads.has(it.tool))));
         }
         Some(Self { by })
     }
@@ -252,11 +253,6 @@ fn call_of(timeline: &Timeline, result: &Item) -> Option<u64> {
     Some(xxh3_64_with_seed(&call.digest.to_le_bytes(), call.tool.into()))
 }
 
-/// Returns what represents the file that a result is about, where the load says which.
-fn file_of(timeline: &Timeline, result: &Item) -> Option<u64> {
-    timeline.texts.file(result.pair)
-}
-
 /// By result of a load: the file that a tool read with it; what nobody names is a file of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FileOfResult(Vec<Option<u64>>);
@@ -267,7 +263,7 @@ impl FileOfResult {
         let reads = ToolMask::new(tools, &[], &timeline.spine);
         let file = |item: &Item| {
             let is_read = item.kind == Kind::ToolResult && reads.has(item.tool);
-            is_read.then(|| file_of(timeline, item).unwrap_or(item.origin.into()))
+            is_read.then(|| timeline.texts.file(item.pair).unwrap_or(item.origin.into()))
         };
         Self(timeline.spine.items.iter().map(file).collect())
     }

@@ -71,7 +71,10 @@ pub(super) fn explained(why: &Why, found: &str, format: Format) -> TextFault {
         Why::Missing(field) => missing_field(field, None),
         Why::Twice(field) => duplicate(field),
         Why::Bare(name) => without_value(name, format),
-        Why::Full(name) => with_value(name, format),
+        Why::Full(name) => {
+            let word = if format == Format::Ron { name.to_owned() } else { format!("\"{name}\"") };
+            wrong(format!("`{name}` takes no value"), format!("write just `{word}`"))
+        }
         Why::Several => {
             let help = "keep one key and remove the others";
             TextFault { is_of_several: true, ..wrong("expected exactly one choice", help) }
@@ -101,7 +104,10 @@ fn of_kind(wanted: WantedType, found: &str, format: Format) -> TextFault {
         }
         (WantedType::Whole, _) => wrong_type("a whole number", found, WHOLE_NUMBER),
         (WantedType::Number, _) => wrong_type("a number", found, NUMBER),
-        (WantedType::Text, _) => wrong_type("text", found, &in_quotes(found)),
+        (WantedType::Text, _) => {
+            let unit = if is_number(found) { "; a duration needs its unit, as in `\"5m\"`" } else { "" };
+            wrong_type("text", found, &format!("write it in quotes: `\"{found}\"`{unit}"))
+        }
         (WantedType::List, _) => wrong_type("a list", found, &in_brackets(found)),
         (WantedType::Map, Format::Ron) => wrong_type("a map", found, "write `{ \"name\": … }`"),
         (WantedType::Map, Format::Toml) => wrong_type("a table", found, "write `{ name = … }`"),
@@ -168,12 +174,6 @@ fn without_value(name: &str, format: Format) -> TextFault {
             wrong(format!("`{name}` needs a value"), help)
         }
     }
-}
-
-/// Explains that a choice takes no value.
-fn with_value(name: &str, format: Format) -> TextFault {
-    let word = if format == Format::Ron { name.to_owned() } else { format!("\"{name}\"") };
-    wrong(format!("`{name}` takes no value"), format!("write just `{word}`"))
 }
 
 fn unknown_field(found: &str, known: &[&str]) -> TextFault {
@@ -280,12 +280,6 @@ fn in_brackets(found: &str) -> String {
     let words: Vec<String> =
         words.map(|it| if is_number(it) { it.to_owned() } else { format!("\"{it}\"") }).collect();
     format!("write `[{}]`", words.join(", "))
-}
-
-/// Returns a value as text.
-fn in_quotes(found: &str) -> String {
-    let unit = if is_number(found) { "; a duration needs its unit, as in `\"5m\"`" } else { "" };
-    format!("write it in quotes: `\"{found}\"`{unit}")
 }
 
 /// Reports that one of several names needs a value.

@@ -97,7 +97,8 @@ impl Override {
             let help = format!("write the whole path, as in `{root}.NAME`");
             return Err(problem(Code("set-empty-step"), path, format!("the path ends after `{root}`"), help));
         }
-        if is_range(value) {
+        let is_number = |text: &str| text.starts_with(|it: char| it.is_ascii_digit());
+        if value.split_once("..").is_some_and(|(from, to)| is_number(from) && is_number(to)) {
             let help = "write one value: use `ctxsim sweep --vary` for ranges".to_owned();
             return Err(problem(Code("set-range"), path, format!("`{value}` is a range of values"), help));
         }
@@ -374,12 +375,6 @@ fn names(tree: &Node) -> Vec<String> {
 /// Returns whether a tree can be one of several variants: a single key, or a leaf.
 fn is_variant(tree: &Node) -> bool {
     !tree.is_list() && tree.entries().len() <= 1
-}
-
-/// Returns whether a value is a range of numbers.
-fn is_range(value: &str) -> bool {
-    let is_number = |text: &str| text.starts_with(|it: char| it.is_ascii_digit());
-    value.split_once("..").is_some_and(|(from, to)| is_number(from) && is_number(to))
 }
 
 /// Returns names in backticks, separated by commas.

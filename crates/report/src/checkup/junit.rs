@@ -43,7 +43,15 @@ fn count_failures(checkup: &SuiteCheck) -> usize {
 
 fn suite_test_cases(checkup: &SuiteCheck) -> Value {
     let checked = checkup.verdicts.iter().map(guard_case).chain(checkup.snapshots.iter().map(snapshot_case));
-    let cases: Vec<Case> = checkup.errors.iter().map(error_case).chain(checked).listed();
+    let error = |error: &Diagnostic| Case {
+        name: super::format_place(&error.place),
+        class: "errors".to_owned(),
+        error: Some(error.message.lines().next().unwrap_or_default().to_owned()),
+        r#type: error.code.name(),
+        text: super::message_with_help(error),
+        ..Case::default()
+    };
+    let cases: Vec<Case> = checkup.errors.iter().map(error).chain(checked).listed();
     let newer = checkup.newer.iter().flat_map(NewerPrices::describe_in_lines);
     let notes = checkup.notes.iter().cloned().chain(newer).listed();
     group! {
@@ -56,17 +64,6 @@ fn suite_test_cases(checkup: &SuiteCheck) -> Value {
         "cases": Value::serialised(&cases),
         // What is said beside the cases.
         "note": (!notes.is_empty()).then(|| notes.join("\n")),
-    }
-}
-
-fn error_case(error: &Diagnostic) -> Case {
-    Case {
-        name: super::format_place(&error.place),
-        class: "errors".to_owned(),
-        error: Some(error.message.lines().next().unwrap_or_default().to_owned()),
-        r#type: error.code.name(),
-        text: super::message_with_help(error),
-        ..Case::default()
     }
 }
 

@@ -68,7 +68,11 @@ impl Tuned {
         let text = match cheapest {
             Some((point, own, change)) if change < 0.0 => {
                 let keeps = own.evidence_kept_text().unwrap_or_else(|| "an unknown share".to_owned());
-                let (what, name) = (self.keep_floor_clause(&floor), variant_name(&point.set));
+                let what = match self.evidence_measure_name() {
+                    None => format!("keep {floor} of the evidence"),
+                    Some(number) => format!("have {number} of at least {floor}"),
+                };
+                let name = variant_name(&point.set);
                 let text = format!(
                     "no variant that is certain to {what} costs less than {base}; the cheapest, {name}, keeps {keeps}"
                 );
@@ -112,14 +116,6 @@ impl Tuned {
     /// Returns the number that is used as the evidence kept, if it is not the evidence itself.
     pub(super) fn evidence_measure_name(&self) -> Option<&str> {
         self.parts.first()?.kept_of.as_deref()
-    }
-
-    /// Says that a share is kept, after "to".
-    pub(super) fn keep_floor_clause(&self, floor: &str) -> String {
-        match self.evidence_measure_name() {
-            None => format!("keep {floor} of the evidence"),
-            Some(number) => format!("have {number} of at least {floor}"),
-        }
     }
 
     /// Says that there are too few sessions to test a choice, and how many it takes.

@@ -10,7 +10,7 @@
 use crate::prelude::*;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
@@ -90,7 +90,10 @@ impl Child {
         if !folder.is_dir() {
             return Err(format!("cannot start `{program}`: there is no folder {}", folder.display()).into());
         }
-        let mut command = Command::new(found_from(&folder, program));
+        // A program that is named by a path is found from the folder on, others by `PATH`.
+        let path = Path::new(program);
+        let is_path = path.components().count() > 1 || program.starts_with('.');
+        let mut command = Command::new(if is_path { folder.join(path) } else { path.to_owned() });
         command.args(args).current_dir(&folder);
         // Python's sets have an order of their own in each process, unless it is told otherwise. A second play is told another.
         command.env("PYTHONHASHSEED", play.to_string());
@@ -216,16 +219,6 @@ fn started(command: &mut Command) -> io::Result<(Arc<Mutex<std::process::Child>>
     all.retain(|it| it.strong_count() > 0);
     all.push(Arc::downgrade(&child));
     Ok((child, pipes))
-}
-
-/// Returns the program to start: one that is named by a path is found from a folder on, others by `PATH`.
-fn found_from(folder: &Path, program: &str) -> PathBuf {
-    let path = Path::new(program);
-    if path.components().count() > 1 || program.starts_with('.') {
-        folder.join(path)
-    } else {
-        path.to_owned()
-    }
 }
 
 /// Says why a program cannot be started.
