@@ -138,7 +138,7 @@ impl SessionContents {
         let aside = ASIDE.iter().flat_map(|(kind, name, _)| {
             let own = recorded.aside.iter().filter(|it| it.kind == *kind).map(|it| it.usage).listed();
             let numbers = [Some(own.len() as u64), total(&own, |it| it.prompt), total(&own, |it| it.output)];
-            ASIDE_NUMBERS.iter().map(|it| format!("{name}_{it}")).zip(numbers)
+            ASIDE_NUMBERS.iter().map(move |it| format!("{name}_{it}")).zip(numbers)
         });
         let costs: Vec<f64> = recorded.costs.iter().flatten().map(|it| it.usd()).listed();
         let items = &timeline.spine.items;
