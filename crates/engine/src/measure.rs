@@ -172,11 +172,8 @@ impl Tally {
         let of_world = self.recovery_interval.filter(|_| beside.assumed == AssumedChanges::default());
         let world = of_world.map_or([Amount::ZERO; 2], |it| it.map(|end| end - self.costs.assumed()));
         let left = self.costs.left_ends.map(|end| end - self.costs.left);
-        beside
-            .assumed
-            .with(Assumed::World, world)
-            .with(Assumed::LeftByOthers, left)
-            .with(Assumed::Counting, counted.unwrap_or_default())
+        let changes = beside.assumed.with(Assumed::World, world).with(Assumed::LeftByOthers, left);
+        changes.with(Assumed::Counting, counted.unwrap_or_default())
     }
 
     /// Returns its cost with what each assumption changes of it, or nothing if a price is unknown.

@@ -257,7 +257,7 @@ impl Drawing<'_> {
     /// Says how to see what is left out, columns that had no room too; without a list all is there, and columns are named.
     fn draw_more_hint(&mut self, left_out: Option<&[String]>) {
         let hidden = std::mem::take(&mut self.hidden);
-        let n_hidden = super::distinct(hidden.iter()).len();
+        let n = super::distinct(hidden.iter()).len();
         let words = match left_out {
             None => {
                 self.paragraphs(Tint::Faint, "Note: ", terminal::hidden_note(hidden));
@@ -265,9 +265,8 @@ impl Drawing<'_> {
                 format!("--columns for other numbers, {rows}.")
             }
             Some(parts) => {
-                let fit =
-                    || format!("--columns or --width for {} that did not fit", counted(n_hidden, "column"));
-                let others = if n_hidden > 0 { fit() } else { "--columns for other numbers".to_owned() };
+                let fit = || format!("--columns or --width for {} that did not fit", counted(n, "column"));
+                let others = if n > 0 { fit() } else { "--columns for other numbers".to_owned() };
                 format!("--details for {}; {others}.", listed(parts))
             }
         };

@@ -308,8 +308,7 @@ fn draw_read_classes_table(pooled: &Calibration) -> String {
 
 /// Returns which requests are neither exact nor close.
 fn draw_differing_requests(sessions: &[Calibration]) -> Option<String> {
-    let far: Vec<_> =
-        requests_with_mispredicted_read(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
+    let far = requests_with_mispredicted_read(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
     let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
     let row = |(session, pair): &(&Calibration, &BillPair)| {
         let (step, class) = (pair.step.to_string(), class_name(pair.class).to_owned());

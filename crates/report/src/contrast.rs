@@ -142,8 +142,7 @@ impl Contrast {
     /// Merges the parts of each pair of policies, a base and a candidate by index, under each profile; the candidates of one base are one family.
     pub fn all(groups: &IndexMap<([usize; 2], String), Vec<ContrastPart>>) -> Vec<Self> {
         let mut judged = IndexMap::new();
-        let families =
-            grouped(groups.iter().map(|(key, parts)| ((key.0[0], &key.1), (key, parts.as_slice()))));
+        let families = grouped(groups.iter().map(|(key, all)| ((key.0[0], &key.1), (key, all.as_slice()))));
         for family in families.into_values() {
             let (keys, parts): (Vec<_>, Vec<_>) = family.into_iter().unzip();
             judged.extend(keys.into_iter().zip(judge_candidates(&parts)));
@@ -318,8 +317,7 @@ fn cost_samples(
 fn judge_candidates(candidates: &[&[ContrastPart]]) -> Vec<Lever> {
     let session = |nth: usize| {
         let parts = candidates.iter().map(|parts| parts.get(nth)).collect::<Option<Vec<_>>>()?;
-        let tally =
-            |part: &ContrastPart, side: usize| Some(SessionEffect::from_tally(&part.pairs.first()?[side]));
+        let tally = |it: &ContrastPart, nth: usize| Some(SessionEffect::from_tally(&it.pairs.first()?[nth]));
         let last_ms = parts.first()?.session.as_ref()?.last_ms;
         let others = parts.iter().map(|part| tally(part, 1)).collect::<Option<_>>()?;
         Some(ComparedSession { project: "", last_ms, base: tally(parts[0], 0)?, others })

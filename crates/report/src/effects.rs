@@ -50,10 +50,8 @@ pub(super) fn changes_by_session_grids(source: &ChartData<'_>) -> Vec<Grid> {
         let mut changes: IndexMap<&str, Vec<f64>> = IndexMap::new();
         for group in runs.chunk_by(|one, other| one.is_beside(other)) {
             for run in &group[1..] {
-                changes
-                    .entry(&run.policy)
-                    .or_default()
-                    .extend(change_on_same_work(&run.tally, &group[0].tally));
+                let change = change_on_same_work(&run.tally, &group[0].tally);
+                changes.entry(&run.policy).or_default().extend(change);
             }
         }
         let label = |policy: &str| source.names.label_of(policy).label;

@@ -16,9 +16,8 @@ impl ExplainCommands {
     /// Returns the command that explains a policy's last request, in the scenario of a table where its cost changes most.
     pub fn command_for_policy(&self, report: &Report, section: &Section, policy: &str) -> Option<String> {
         let runs_of = |policy: &str| -> Vec<&Run> {
-            let runs =
-                report.runs.iter().filter(|it| it.policy == policy && section.has_profile(&it.profile));
-            runs.filter(|it| section.members.contains(&it.scenario)).listed()
+            let own = report.runs.iter().filter(|it| it.policy == policy && section.has_profile(&it.profile));
+            own.filter(|it| section.members.contains(&it.scenario)).listed()
         };
         let first = runs_of(&section.lines.first()?.policy);
         let usd = |it: &Run| it.tally.costs.total().unwrap_or_default();

@@ -41,13 +41,12 @@ pub fn html_page(report: &Report, detail: Detail, traces: &Traces) -> Result<Str
     let source = ChartData::new(report, detail, &traces.runs);
     let PageCharts { carrying, others, left_out } = PageCharts::new(&source, traces);
     let is_several = report.advised.len() > 1;
-    let advised =
-        report.advised.iter().map(|it| recommendation_card(it, is_several.then(|| it.agent.clone())));
+    let cards = report.advised.iter().map(|it| recommendation_card(it, is_several.then(|| it.agent.clone())));
     let page = Page {
         command: "run",
         title: page_title(report),
         about: comparison_description(report),
-        answers: advised.chain(verdict_cards(report)).listed(),
+        answers: cards.chain(verdict_cards(report)).listed(),
         rests_on: basis_sentences(report),
         parts: vec![
             PagePart::picture(PagePiece::pictures(carrying)),
@@ -180,9 +179,8 @@ fn assumption_pieces(report: &Report) -> Vec<PagePiece> {
     let more = PagePiece::fold(counted(more.len(), "more note"), PagePiece::list("", more));
     let scenarios = distinct(report.run_briefs().map(|it| it.scenario));
     let kinds = kinds::group_assumptions(report.assumption_sentences(), &scenarios);
-    let folded =
-        kinds.into_iter().flat_map(|it| PagePiece::fold(it.heading, vec![PagePiece::List(it.lines)]));
-    PagePiece::list("Notes", notes).into_iter().chain(more).chain(folded).listed()
+    let folds = kinds.into_iter().flat_map(|it| PagePiece::fold(it.heading, vec![PagePiece::List(it.lines)]));
+    PagePiece::list("Notes", notes).into_iter().chain(more).chain(folds).listed()
 }
 
 /// Returns the verdicts: of published figures, of tables, and of what is remembered.

@@ -131,8 +131,7 @@ impl Report {
             format!("; {n} more policies: see `--format json`")
         });
         sums.truncate(POLICIES);
-        let bills =
-            sums.into_iter().map(|(policy, it)| compaction_bills_line(policy, it)).listed().join("; ");
+        let bills = sums.into_iter().map(|(name, it)| compaction_bills_line(name, it)).listed().join("; ");
         let under = profile.map_or_else(String::new, |it| format!(" under {it}"));
         format!(
             "{head}{under}. A policy that stays below the trigger avoids it; otherwise the bill includes the \

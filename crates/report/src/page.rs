@@ -281,8 +281,7 @@ impl PagePicture {
         let on_subject = tables.iter().filter(|it| it.title.starts_with(&self.figure.subject));
         let in_order: Vec<&PageTable> = on_subject.chain([&self.numbers]).listed();
         let rows = || in_order.iter().flat_map(|it| &it.rows);
-        let row =
-            |keys: &[String]| rows().find(|it| it.cells.first().is_some_and(|name| keys.contains(name)));
+        let row = |all: &[String]| rows().find(|it| it.cells.first().is_some_and(|name| all.contains(name)));
         let href = |keys: &[String]| row(keys).map(|it| it.id.clone());
         self.svg = self.figure.to_svg(Some(&href))?;
         Ok(())

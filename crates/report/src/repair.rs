@@ -35,13 +35,9 @@ impl Report {
             return vec![format!("not looked for on {n}: run at most {LOADS} to see which changes help.")];
         }
         // Profiles differ in prices alone.
-        type Repairs<'r> = Vec<(&'r Run, &'r StageRepair)>;
-        let mut groups: IndexMap<(Vec<&str>, Option<&str>), Repairs<'_>> = IndexMap::new();
-        for run in &self.runs {
-            let Some(repair) = run.findings.as_ref().and_then(|it| it.repair()) else { continue };
-            groups.entry((repair.stages.clone(), repair.change.as_deref())).or_default().push((run, repair));
-        }
-        let mut groups = groups.into_values().listed();
+        let repaired = self.runs.iter().filter_map(|run| Some((run, run.findings.as_ref()?.repair()?)));
+        let keyed = repaired.map(|it| ((it.1.stages.clone(), it.1.change.as_deref()), it));
+        let mut groups = grouped(keyed).into_values().listed();
         groups.sort_by_key(|it| std::cmp::Reverse(distinct_policies(it).len()));
         groups.iter().map(|it| repair_line(it)).listed()
     }

@@ -146,9 +146,7 @@ fn table_blocks(report: &Report, sections: &[Section], detail: Detail) -> Vec<Bl
         let [wide, narrow] = [thousands, numbers::short].map(|digits| {
             let mut grid = section.to_grid(digits);
             grid.title = format!("{} · {} ({})", section.load, section.profile, section.as_of);
-            for (row, name) in grid.rows.iter_mut().zip(&names) {
-                (*name).clone_into(&mut row.cells[0]);
-            }
+            grid.rows.iter_mut().zip(&names).for_each(|(row, name)| (*name).clone_into(&mut row.cells[0]));
             grid
         });
         let whole = section.to_grid(thousands);

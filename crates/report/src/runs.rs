@@ -30,11 +30,8 @@ impl<'a> RunRow<'a> {
     fn stages_value(&self) -> Value {
         let stages = self.run.stages.iter().zip(&self.run.tally.outcome.firings);
         if self.in_words {
-            return stages
-                .map(|(it, firing)| format!("{} {}", it.name, firing.fired))
-                .listed()
-                .join("; ")
-                .into();
+            let words = stages.map(|(it, firing)| format!("{} {}", it.name, firing.fired));
+            return words.listed().join("; ").into();
         }
         let value = |(stage, firing): (&StageFacts, &Firing)| {
             group! { "stage": stage.name.clone(), "fired": firing.fired, "acted": firing.acted }

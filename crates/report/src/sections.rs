@@ -146,8 +146,7 @@ impl Section {
         let n_dearer = acting.len().saturating_sub(SHOWN);
         let lines = self.lines.iter().take(1).chain(acting.into_iter().take(SHOWN)).cloned().listed();
         let by_agent = counts_by_value(idle.iter().map(|it| agent_name(&it.policy)));
-        let named =
-            |(agent, n): (&str, usize)| if n == 1 { agent.to_owned() } else { format!("{agent} ({n})") };
+        let named = |(name, n): (&str, usize)| if n == 1 { name.to_owned() } else { format!("{name} ({n})") };
         let agents = by_agent.into_iter().map(named).listed().join(", ");
         let idle = (!idle.is_empty())
             .then(|| format!("{} of {n_others} policies changed nothing: {agents}", idle.len()));

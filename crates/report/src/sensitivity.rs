@@ -139,8 +139,7 @@ fn scenario_json(sensitivity: &Sensitivity, grid: &Compared) -> Value {
         }
     });
     let flips = grid.flips.iter().map(|flip| {
-        let names =
-            |all_of: &Vec<usize>| all_of.iter().map(|it| sensitivity.profiles[*it].name.clone()).listed();
+        let names = |all: &Vec<usize>| all.iter().map(|it| sensitivity.profiles[*it].name.clone()).listed();
         let [first, second] = flip.cheaper.each_ref().map(names);
         let policies = flip.policies.map(policy).to_vec();
         group! { "policies": policies, "first_cheaper": first, "second_cheaper": second }
@@ -172,11 +171,10 @@ pub fn sensitivity_rows(comparison: &Sensitivity) -> Rows {
     for grid in comparison.grids.iter().filter(|it| it.load != ALL) {
         for row in price_cell_rows(comparison, grid) {
             let (scenario, as_of) = (grid.load.clone(), row.profile.as_of.clone());
-            let mut fields: Fields =
-                vec![("scenario".into(), scenario.into()), ("as_of".into(), as_of.into())];
-            fields.extend(row_fields(&columns, &row));
-            fields.push(("break_even".into(), Value::serialised(&row.profile.break_even)));
-            rows.push(fields);
+            let mut all: Fields = vec![("scenario".into(), scenario.into()), ("as_of".into(), as_of.into())];
+            all.extend(row_fields(&columns, &row));
+            all.push(("break_even".into(), Value::serialised(&row.profile.break_even)));
+            rows.push(all);
         }
     }
     Rows { rows, ..Rows::default() }

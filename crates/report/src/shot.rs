@@ -189,10 +189,9 @@ impl ChangedNumber {
             return whole();
         };
         let is_share = self.share_difference().is_some();
-        let written =
-            |decimals| [old, new].map(|it| if is_share { percent(it) } else { fixed(it, decimals) });
+        let both = |decimals| [old, new].map(|it| if is_share { percent(it) } else { fixed(it, decimals) });
         let least = if self.column == HEADS[7].0 { numbers::decimals(old.max(new)) } else { 2 };
-        (least..=DECIMALS).map(written).find(|[old, new]| old != new).unwrap_or_else(whole)
+        (least..=DECIMALS).map(both).find(|[old, new]| old != new).unwrap_or_else(whole)
     }
 
     /// Returns the difference of two shares, which are compared in percentage points.

@@ -13,9 +13,8 @@ const COLUMNS: usize = 80;
 
 /// Draws the prompts of the first policy and of one that is advised; nothing where the requests are not those of a single load.
 pub(super) fn draw_prompt_sizes(runs: &[RunRequests], advised: Option<&str>, terminal: Terminal) -> String {
-    let is_of_one_load =
-        runs.iter().all(|it| it.scenario == runs[0].scenario && it.profile == runs[0].profile);
-    let Some(first) = runs.first().filter(|_| is_of_one_load) else { return String::new() };
+    let is_one_load = runs.iter().all(|it| it.scenario == runs[0].scenario && it.profile == runs[0].profile);
+    let Some(first) = runs.first().filter(|_| is_one_load) else { return String::new() };
     let own = |it: &&RunRequests| Some(it.policy.as_str()) == advised && it.policy != first.policy;
     let shown = [Some(first), runs.iter().find(own)].into_iter().flatten().listed();
     let highest = shown.iter().flat_map(|it| prompt_sizes(it)).max().unwrap_or_default();

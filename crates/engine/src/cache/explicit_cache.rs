@@ -127,10 +127,9 @@ impl CacheRule for StoredContents {
         let (links, life_ms) = (request.chain.links(), self.rules.ttl_ms);
         let held = self.longest(request);
         let wanted = self.wanted(request, held);
-        let mut entries: Vec<EntryFound> = self
-            .begun(request)
-            .map(|it| self.found(it, held.filter(|_| wanted.is_none()), request))
-            .collect();
+        let used = held.filter(|_| wanted.is_none());
+        let mut entries: Vec<EntryFound> =
+            self.begun(request).map(|it| self.found(it, used, request)).collect();
         entries.extend(wanted.map(|it| EntryFound {
             slot: Some(links[it].slot),
             tokens: links[it].tokens,

@@ -98,15 +98,11 @@ impl DrawnNeeds {
 
     /// Returns whether something that was fetched before meets a need.
     fn has_met(&self, source: NeedSource, level: Level, prompt: &Prompt<'_>) -> bool {
+        let mut coming = self.riding.iter().map(|it| &it.0).chain(&self.asked);
         self.fetched.get(&source).into_iter().flatten().any(|it| {
             let slot = prompt.slot(it.slot);
             it.level >= level && slot.state == State::Shown && slot.rendition == ShownAs::Raw
-        }) || self
-            .riding
-            .iter()
-            .map(|it| &it.0)
-            .chain(&self.asked)
-            .any(|it| it.source == Some(source) && it.meets >= level)
+        }) || coming.any(|it| it.source == Some(source) && it.meets >= level)
     }
 
     /// Returns the call that a need takes, where it takes any.

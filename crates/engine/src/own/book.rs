@@ -124,11 +124,8 @@ impl<'t> Book<'t> {
             return;
         }
         self.n_resets = resets.len();
-        let stays: Vec<bool> = self
-            .known
-            .iter()
-            .map(|it| it.is_stable || !new.iter().any(|range| range.contains(&it.slot)))
-            .collect();
+        let is_new = |slot: SlotIx| new.iter().any(|range| range.contains(&slot));
+        let stays: Vec<bool> = self.known.iter().map(|it| it.is_stable || !is_new(it.slot)).collect();
         let n_old = stays.iter().take(self.new_from).filter(|it| **it).count();
         self.gone.extend(self.known.iter().zip(&stays).filter(|(_, stays)| !**stays).map(|(it, _)| it.id));
         self.retain(&stays);

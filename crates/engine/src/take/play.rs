@@ -17,7 +17,7 @@ use crate::measure::{Beside, PlayedRecovery, Tally};
 use crate::price::{self, Models, PaidAtRates, PriceIndex, PriceRows};
 use crate::projection::{Known, Threshold};
 use crate::recovery::Assumption;
-use ctxsim_input::Builtin;
+use ctxsim_input::{Builtin, Stage};
 
 /// A ledger folded to what prices ask for, and what its run came to beside.
 pub type FoldedLedger = (Sums, Option<PriceIndex>, Outcome);
@@ -158,14 +158,11 @@ impl Load {
         // Each conversation has a limit of its own.
         let limits = self.profiles[cell.profile].limits;
         let known = self.timeline_under(cell.profile).map(|it| Known::new(it, limits));
+        let threshold = |stage: &Stage| Threshold::new(stage.when.as_ref()?, known.as_ref()?);
         let stages = self.policies[cell.policy].stages().iter().map(|stage| StageFacts {
             name: stage.name.clone(),
             has_trigger: stage.when.is_some(),
-            threshold: stage
-                .when
-                .as_ref()
-                .zip(known.as_ref())
-                .and_then(|(it, known)| Threshold::new(it, known)),
+            threshold: threshold(stage),
         });
         stages.collect()
     }

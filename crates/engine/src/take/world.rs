@@ -274,10 +274,8 @@ impl LoadKind {
     /// Returns the parts of a policy that it plays without; nothing where it reads no part of any.
     pub fn unread(&self, policy: &Policy) -> impl Iterator<Item = &'static str> {
         let reads_any = self.reads_any();
-        PolicyPart::all_of(policy)
-            .into_iter()
-            .filter(move |it| reads_any && !self.reads_part(*it))
-            .map(PolicyPart::field)
+        let all = PolicyPart::all_of(policy).into_iter();
+        all.filter(move |it| reads_any && !self.reads_part(*it)).map(PolicyPart::field)
     }
 
     /// Returns whether it reads anything of any policy.

@@ -128,10 +128,8 @@ fn tier(tier: &Json) -> Result<TierSpec, NoProfileReason> {
     if kind.get("type").is_some_and(|it| it.text() != Some("context")) {
         return Err(("price-form", "a tier that does not depend on the prompt length".to_owned()));
     }
-    let size = kind
-        .get("size")
-        .and_then(Json::tokens)
-        .ok_or_else(|| malformed("a size must be a number of tokens"))?;
+    let size = kind.get("size").and_then(Json::tokens);
+    let size = size.ok_or_else(|| malformed("a size must be a number of tokens"))?;
     let own = rates(tier)?;
     Ok(TierSpec {
         above_prompt_tokens: Some(size),

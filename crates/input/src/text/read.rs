@@ -192,10 +192,8 @@ impl<'de> TreeReader<'de> {
     fn whole(self, expected: &str) -> Result<WholeNumber, Unwanted> {
         let Value::Whole(number) = self.node.value else { return Err(Unwanted::wanted(WantedType::Whole)) };
         let signed = || i64::try_from(number).map(WholeNumber::Signed);
-        u64::try_from(number)
-            .map(WholeNumber::Unsigned)
-            .or_else(|_| signed())
-            .map_err(|_| self.too_long(expected))
+        let read = u64::try_from(number).map(WholeNumber::Unsigned).or_else(|_| signed());
+        read.map_err(|_| self.too_long(expected))
     }
 
     /// Refuses a number that no type holds.

@@ -21,12 +21,8 @@ pub(super) fn group_savings_grid(
 ) -> Option<Grid> {
     let mut levers = advice.best_levers();
     levers.retain(|lever| !group_savings(lever).is_empty());
-    let mut groups: Vec<&GroupSaving> = Vec::new();
-    for saving in levers.iter().flat_map(|lever| group_savings(lever)) {
-        if !groups.iter().any(|known| known.group == saving.group) {
-            groups.push(saving);
-        }
-    }
+    let savings = levers.iter().flat_map(|lever| group_savings(lever)).map(|it| (&it.group, it));
+    let mut groups = grouped(savings).into_values().map(|of_group| of_group[0]).listed();
     groups.retain(|it| it.month_usd > 0.0);
     if groups.len() < 2 {
         return None;
@@ -44,11 +40,10 @@ pub(super) fn group_savings_grid(
     let rows = std::iter::once(spent.listed()).chain(levers.iter().map(row)).listed();
     let names = groups.iter().map(|it| last_folder_name(&it.group)).listed();
     let is_shared = |name: &String| names.iter().filter(|it| *it == name).count() > 1;
-    let mut headings = vec!["what".to_owned()];
-    for (saving, name) in groups.iter().zip(&names) {
-        let user = text_if(is_shared(name), || last_folder_name(user_of(&saving.group)) + "/");
-        headings.push(user + name);
-    }
+    let heading = |(saving, name): (&&GroupSaving, &String)| {
+        text_if(is_shared(name), || last_folder_name(user_of(&saving.group)) + "/") + name
+    };
+    let headings = ["what".to_owned()].into_iter().chain(groups.iter().zip(&names).map(heading)).listed();
     let title = format!("What each saves by {group_noun}, in dollars a month");
     Some(Grid::new(title, 0, &headings, rows).with(CellKind::Text, &[0]))
 }

@@ -64,9 +64,7 @@ fn rows_of_larger_prefixes(groups: &[&str], savings: &[&[BilledSaving]]) -> Vec<
         }
         let excess = |(group, all): (&&str, &&[BilledSaving])| {
             let own = all.iter().filter(|savings| *group == front.group && savings.which == front.model);
-            let larger = |savings: &BilledSaving| {
-                savings.size.saturating_sub(least) as f64 / savings.size.max(1) as f64
-            };
+            let larger = |it: &BilledSaving| it.size.saturating_sub(least) as f64 / it.size.max(1) as f64;
             own.map(|savings| savings.saved * larger(savings)).sum()
         };
         let name = last_folder_name(front.group);

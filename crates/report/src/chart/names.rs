@@ -92,9 +92,7 @@ impl PolicyLabels {
     /// Collects the policies of a report.
     pub fn new(report: &Report) -> Self {
         let mut first: IndexMap<&str, RunBrief<'_>> = IndexMap::new();
-        for brief in report.run_briefs() {
-            first.entry(brief.policy).or_insert(brief);
-        }
+        report.run_briefs().for_each(|it| _ = first.entry(it.policy).or_insert(it));
         let mut policies = Self::from_names(&first.keys().copied().listed());
         for (policy, run) in policies.0.values_mut().zip(first.values()) {
             policy.looks_ahead = run.figures.looks_ahead;

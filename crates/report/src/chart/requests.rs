@@ -500,9 +500,7 @@ impl RequestFrame {
             scene.add(SceneText::new(LEFT - 6.0, y + 4.0, written).with_anchor(Anchor::End).faint());
         };
         let short = |tokens: f64| numbers::short(tokens as u64).replace(".0", "");
-        for tokens in [0.0, self.highest[1]] {
-            tick(prompts.position_of(tokens), short(tokens));
-        }
+        [0.0, self.highest[1]].into_iter().for_each(|it| tick(prompts.position_of(it), short(it)));
         for at in &bars.ticks {
             let usd = || format!("${}", bars.format_number(*at));
             tick(bars.position_of(*at), if self.is_priced { usd() } else { short(*at) });

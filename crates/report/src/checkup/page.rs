@@ -96,8 +96,7 @@ fn suite_grids(suite: &SuiteCheck) -> Vec<Grid> {
     let title = format!("Snapshots of {}", suite.suite);
     let snapshots = Grid::new(title, 2, &["snapshot", "state"], suite.snapshots.iter().map(row));
     let moved = suite.snapshots.iter().flat_map(|shot| &shot.moved).listed();
-    let value =
-        |moved: &ChangedNumber, nth: usize| moved.values[nth].clone().unwrap_or_else(|| NONE.to_owned());
+    let value = |it: &ChangedNumber, nth: usize| it.values[nth].clone().unwrap_or_else(|| NONE.to_owned());
     let numbers: [Of<'_, &ChangedNumber>; 4] = [
         ("number", &|it| format!("{}, {}", it.policy, it.column)),
         ("was", &|it| value(it, 0)),

@@ -44,8 +44,7 @@ pub fn render_contrasts_page(
         let causes = contrast.cause_blocks().into_iter().map(Block::List);
         std::iter::once(table).chain(parts).chain(subject).chain(causes).listed()
     };
-    let beside_policies =
-        Block::list_if_any(&context.changed_inputs_heading(), context.changed_input_lines());
+    let beside = Block::list_if_any(&context.changed_inputs_heading(), context.changed_input_lines());
     let figures = contrasts.iter().zip(1..).flat_map(|(contrast, nth)| {
         let forest = contrast_forest_plot(contrast);
         let changes = (!forest.lines.is_empty()).then(|| draw_chart(&format!("change-{nth}"), &forest));
@@ -56,7 +55,7 @@ pub fn render_contrasts_page(
         bars.map(|it| draw_chart(&format!("requests-{nth}"), it)).into_iter().chain(changes)
     });
     let notes = contrasts.iter().flat_map(|it| it.notes.clone()).listed();
-    let mut parts = page_parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside_policies));
+    let mut parts = page_parts(figures.listed(), contrasts.iter().flat_map(blocks).chain(beside));
     parts.push(PagePart::assumptions(PagePiece::list("Notes", notes)));
     let made = format!("With {}.", context.made.summary_line());
     let page = Page {

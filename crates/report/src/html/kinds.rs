@@ -36,10 +36,9 @@ pub(super) fn group_assumptions(sentences: Vec<String>, scenarios: &[&str]) -> V
             forms.entry(form).or_default().add_sentence(found, name);
         }
         let lines = forms.iter().map(|(form, it)| it.to_sentence(form)).listed();
-        let of_kinds =
-            if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
+        let of = if lines.len() < own.len() { format!(" of {} kinds", lines.len()) } else { String::new() };
         let n = counted(own.len(), "sentence");
-        AssumedKind { heading: format!("{heading}: {n}{of_kinds}"), lines }
+        AssumedKind { heading: format!("{heading}: {n}{of}"), lines }
     };
     kinds.into_iter().map(kind).listed()
 }

@@ -118,16 +118,12 @@ impl Report {
     /// under several profiles are separate groups.
     fn session_groups<'r>(&'r self, sessions: &[&'r str]) -> Vec<ScenarioGroup<'r>> {
         let mut profiles: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
-        for run in self.run_briefs() {
-            profiles.entry(run.scenario).or_default().insert(run.profile);
-        }
+        self.run_briefs().for_each(|it| _ = profiles.entry(it.scenario).or_default().insert(it.profile));
         let formats = self.session_formats();
         let mut groups = Vec::new();
         // Each agent has settings of its own.
         if !self.settings.is_empty() && distinct(sessions.iter().map(|it| formats[*it])).len() > 1 {
-            let mut by_format: IndexMap<&'static str, Vec<&str>> = IndexMap::new();
-            sessions.iter().for_each(|it| by_format.entry(formats[*it]).or_default().push(it));
-            for (format, members) in by_format {
+            for (format, members) in grouped(sessions.iter().map(|it| (formats[*it], *it))) {
                 let is_under_several = members.iter().any(|it| profiles[*it].len() > 1);
                 let key = GroupKey::Format { is_under_several, format };
                 let under = if is_under_several { GroupProfiles::Each } else { GroupProfiles::Own };
@@ -212,9 +208,7 @@ impl Report {
     /// Returns the user turns of some scenarios, as people read them.
     fn turn_count_text(&self, scenarios: &[&str]) -> String {
         let mut turns: IndexMap<&str, u32> = IndexMap::new();
-        for run in self.run_briefs() {
-            turns.entry(run.scenario).or_insert(run.figures.turns_requested);
-        }
+        self.run_briefs().for_each(|it| _ = turns.entry(it.scenario).or_insert(it.figures.turns_requested));
         let n_turns: u32 = scenarios.iter().filter_map(|it| turns.get(it)).sum();
         counted(n_turns as usize, "turn")
     }

@@ -79,9 +79,8 @@ impl<'s> PriceAnswer<'s> {
             let Some((winner, cost)) = winner.and_then(|it| Some((it, row.cells[it].cost()?))) else {
                 continue;
             };
-            let stays =
-                Some(&row.cells[best]).filter(|it| winner == best || FLOOR.passes(it.evidence_kept()));
-            let loss = stays.and_then(|it| Some(it.cost()? / cost - 1.0));
+            let own = Some(&row.cells[best]).filter(|it| winner == best || FLOOR.passes(it.evidence_kept()));
+            let loss = own.and_then(|it| Some(it.cost()? / cost - 1.0));
             let change = row.cells[0].cost().map_or(0.0, |first| cost / first - 1.0);
             let ratio = profile.ratios[deciding as usize];
             lists.push(ListAnswer { name: &profile.name, winner, cost, change, loss, ratio });
@@ -132,8 +131,7 @@ impl<'s> PriceAnswer<'s> {
         let profile = &self.comparison.profiles[self.reference];
         let now = profile.ratios[at]?;
         let ratio = now * turn.factor;
-        let others =
-            || self.comparison.profiles.iter().filter_map(|it| Some((it.ratios[at]?, it.name.as_str())));
+        let others = || self.comparison.profiles.iter().filter_map(|it| Some((it.ratios[at]?, &*it.name)));
         let below = others().filter(|it| it.0 < ratio).max_by(|one, other| one.0.total_cmp(&other.0));
         let above = others().filter(|it| it.0 >= ratio).min_by(|one, other| one.0.total_cmp(&other.0));
         let beyond = if turn.factor > 1.0 { above } else { below };

@@ -46,14 +46,13 @@ impl Objective {
 
     /// Returns what it is a number of; of much remembered, without the place, which differs between kinds of memories.
     fn number_definition(self) -> Number {
-        let number =
-            |name, place, heading, better, is_share| Number { name, place, heading, better, is_share };
+        let make = |name, place, heading, better, is_share| Number { name, place, heading, better, is_share };
         match self {
-            Self::Cost => number("cost", COST, "cost USD", Better::Lower, false),
-            Self::Evidence => number("evidence", "evidence_kept", "evidence kept", Better::Higher, true),
-            Self::Retention => number("retention", "", "facts found", Better::Higher, true),
-            Self::Prompt => number("prompt", "prompt_tokens_max", "prompt max tok", Better::Lower, false),
-            Self::Recovery => number("recovery", RECOVERY_CALLS, "recovery calls", Better::Lower, false),
+            Self::Cost => make("cost", COST, "cost USD", Better::Lower, false),
+            Self::Evidence => make("evidence", "evidence_kept", "evidence kept", Better::Higher, true),
+            Self::Retention => make("retention", "", "facts found", Better::Higher, true),
+            Self::Prompt => make("prompt", "prompt_tokens_max", "prompt max tok", Better::Lower, false),
+            Self::Recovery => make("recovery", RECOVERY_CALLS, "recovery calls", Better::Lower, false),
             Self::Found(number) => *number,
         }
     }
