@@ -75,9 +75,7 @@ fn calibration_json(calibration: &Calibration) -> Value {
 }
 
 /// Returns the requests whose cache read differs from the prediction, each with its session.
-fn requests_with_mispredicted_read(
-    sessions: &[Calibration],
-) -> impl Iterator<Item = (&Calibration, &BillPair)> {
+fn mispredicted_requests(sessions: &[Calibration]) -> impl Iterator<Item = (&Calibration, &BillPair)> {
     let differs = |it: &&BillPair| it.class != ReadClass::Exact;
     sessions.iter().flat_map(move |of| of.pairs.iter().filter(differs).map(move |it| (of, it)))
 }
@@ -87,7 +85,7 @@ fn sessions_json(sessions: &[Calibration]) -> Value {
     group! {
         "all": calibration_json(&sum_of_sessions(sessions)),
         "sessions": sessions.iter().map(calibration_json).listed(),
-        "differing": requests_with_mispredicted_read(sessions).map(request_json).listed(),
+        "differing": mispredicted_requests(sessions).map(request_json).listed(),
     }
 }
 
@@ -308,7 +306,7 @@ fn draw_read_classes_table(pooled: &Calibration) -> String {
 
 /// Returns which requests are neither exact nor close.
 fn draw_differing_requests(sessions: &[Calibration]) -> Option<String> {
-    let far = requests_with_mispredicted_read(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
+    let far = mispredicted_requests(sessions).filter(|it| it.1.class != ReadClass::Within).listed();
     let head = ["session", "step", "class", "predicted read tokens", "billed read tokens"];
     let row = |(session, pair): &(&Calibration, &BillPair)| {
         let (step, class) = (pair.step.to_string(), class_name(pair.class).to_owned());

@@ -229,14 +229,10 @@ pub fn draw_named_chart_svg(
 }
 
 /// Reports a missing chart, and lists the available ones.
-fn missing_chart_error(
-    chart_name: Option<&str>,
-    figures: &[PageChart],
-    why_no_traces: Option<&str>,
-) -> Diagnostic {
+fn missing_chart_error(chart_name: Option<&str>, figures: &[PageChart], why_not: Option<&str>) -> Diagnostic {
     let chart_name = chart_name.unwrap_or(KINDS[0].name);
     let kind = KINDS.iter().find(|it| chart_name.strip_prefix(it.name).is_some_and(is_chart_number_suffix));
-    let message = match (kind, why_no_traces) {
+    let message = match (kind, why_not) {
         (Some(it), Some(why)) if it.name == "requests" => why.to_owned(),
         (Some(it), _) => format!("this run has no chart `{chart_name}`: it needs {}", it.needs),
         (None, _) => format!("unknown chart `{chart_name}`"),

@@ -303,13 +303,10 @@ pub fn contrasts_json(contrasts: &[Contrast], context: &ComparisonContext) -> se
 }
 
 /// Returns the costs of paired sessions or trials that did the same work.
-fn cost_samples(
-    part: &ContrastPart,
-    is_same_work: impl Fn(&[Tally; 2]) -> bool,
-) -> Vec<RatioSample<'static>> {
+fn cost_samples(part: &ContrastPart, is_same: impl Fn(&[Tally; 2]) -> bool) -> Vec<RatioSample<'static>> {
     let at_ms = part.session.as_ref().and_then(|it| it.last_ms);
     let pair = |[base, own]: &[Tally; 2]| own.costs.total().zip(base.costs.total().filter(|it| *it > 0.0));
-    let pairs = part.pairs.iter().filter(|it| is_same_work(it)).filter_map(pair);
+    let pairs = part.pairs.iter().filter(|it| is_same(it)).filter_map(pair);
     pairs.map(|pair| RatioSample { pair, project: "", at_ms }).listed()
 }
 
@@ -353,7 +350,7 @@ fn compare_numbers(
         let interval = cost_interval.map(|ends| ends.map(|end| end * number.delta.base));
         number.delta = Delta::new([number.delta.base, number.delta.candidate], interval, number.better);
     }
-    let both = remembered::compare_remembered_numbers(parts.iter().map(|it| &it.runs));
+    let both = remembered::remembered_pairs(parts.iter().map(|it| &it.runs));
     let at = 1.min(numbers.len());
     numbers.splice(at..at, both.into_iter().map(ContrastNumber::from_remembered));
     numbers

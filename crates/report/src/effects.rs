@@ -15,14 +15,10 @@ pub(super) struct PolicyChanges {
 }
 
 /// Returns a table of policies with more than one change: how many of them save, and their quartiles.
-pub(super) fn change_spread_grid(
-    title: String,
-    noun: &str,
-    mut policies: Vec<PolicyChanges>,
-) -> Option<Grid> {
-    policies.retain(|policy| policy.changes.len() > 1);
-    policies.iter_mut().for_each(|policy| policy.changes.order_by(f64::total_cmp));
-    let rows = policies.iter().map(|policy| {
+pub(super) fn change_spread_grid(title: String, noun: &str, mut lines: Vec<PolicyChanges>) -> Option<Grid> {
+    lines.retain(|policy| policy.changes.len() > 1);
+    lines.iter_mut().for_each(|policy| policy.changes.order_by(f64::total_cmp));
+    let rows = lines.iter().map(|policy| {
         let cheaper = policy.changes.iter().filter(|change| **change <= -NOTHING).count();
         let dearer = policy.changes.iter().filter(|change| **change >= NOTHING).count();
         let counts = [policy.changes.len(), cheaper, dearer].map(|n| n.to_string());
@@ -35,7 +31,7 @@ pub(super) fn change_spread_grid(
         [policy.policy.clone()].into_iter().chain(counts).chain(quartiles).listed()
     });
     let columns = ["policy", noun, "cheaper", "more expensive", "lowest", "25%", "median", "75%", "highest"];
-    (!policies.is_empty()).then(|| Grid::new(title, 1, &columns, rows))
+    (!lines.is_empty()).then(|| Grid::new(title, 1, &columns, rows))
 }
 
 /// Returns a table for each profile of what policies change of the cost of recorded sessions; one for all, where each session has a

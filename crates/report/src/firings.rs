@@ -170,11 +170,7 @@ const TOLD_FROM: f64 = 0.000_5;
 const TOLD: usize = 4;
 
 /// Explains why a line's cost differs from the first line's; `None` if the two cannot be compared.
-pub(super) fn explain_cost_change(
-    line: &TableLine,
-    first: &TableLine,
-    stages: &StageActivity,
-) -> Option<String> {
+pub(super) fn explain_change(line: &TableLine, first: &TableLine, stages: &StageActivity) -> Option<String> {
     let parts = bill_part_change_shares(&line.tally, &first.tally);
     let acted: u64 = line.tally.outcome.firings.iter().map(|it| it.acted).sum();
     if acted == 0 && parts.as_ref().is_none_or(Vec::is_empty) {

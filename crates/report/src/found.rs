@@ -45,13 +45,9 @@ impl SearchResultText {
 }
 
 /// Makes a table of candidates by the columns of each part of the sessions; a row is a name and the cells of each part.
-pub(crate) fn candidates_grid(
-    columns: &[&str],
-    n_parts: usize,
-    rows: Vec<(String, Vec<Vec<String>>)>,
-) -> Grid {
+pub(crate) fn candidates_grid(names: &[&str], n_parts: usize, rows: Vec<(String, Vec<Vec<String>>)>) -> Grid {
     let heads: &[&str] = if n_parts > 1 { &["chosen-on", "held-out"] } else { &["all"] };
-    let headings = heads.iter().flat_map(|head| columns.iter().map(move |it| format!("{head} {it}")));
+    let headings = heads.iter().flat_map(|head| names.iter().map(move |it| format!("{head} {it}")));
     let headings = std::iter::once(String::new()).chain(headings).listed();
     let rows = rows.into_iter().map(|(name, parts)| [vec![name], parts.concat()].concat());
     Grid::new("", 1, &headings, rows)

@@ -137,18 +137,13 @@ impl GuardContext<'_> {
             return Err(format!("{over} is 0 there, so there is no share"));
         }
         let surely = self.guard.guard.surely;
-        let interval = surely.then(|| self.relative_increase_interval(run, other, metric)).flatten();
+        let interval = surely.then(|| self.increase_interval(run, other, metric)).flatten();
         Ok(GuardedNumber { value: value / base - 1.0, interval })
     }
 
     /// Returns the interval of an increase: for a sum of several scenarios that of tables, where it is the cost's, else over resampled
     /// scenarios; for a single one the bound over what is assumed.
-    fn relative_increase_interval(
-        &self,
-        run: &RunNumbers<'_>,
-        base: &RunNumbers<'_>,
-        path: &str,
-    ) -> Option<[f64; 2]> {
+    fn increase_interval(&self, run: &RunNumbers<'_>, base: &RunNumbers<'_>, path: &str) -> Option<[f64; 2]> {
         if run.run.scenario != ALL {
             return run.run.tally.assumed_bound(&base.run.tally).filter(|_| path == COST);
         }

@@ -240,12 +240,7 @@ pub(super) fn cost_change_text_and_tone(change: f64, is_sure: bool) -> (String, 
 
 impl Card {
     /// Says why the first policy is kept: what the only other one costs, or the next.
-    fn keep_baseline_card(
-        verdict: &Verdict,
-        section: Option<&Section>,
-        title: Option<&String>,
-        plain: Self,
-    ) -> Self {
+    fn keep_card(verdict: &Verdict, section: Option<&Section>, title: Option<&String>, plain: Self) -> Self {
         let kept = format_trimmed_percent(verdict.min_evidence);
         let lines = section.map_or(&[][..], |it| &it.lines);
         let next = lines.iter().skip(1).filter(|it| it.tally.costs.total().is_some());
@@ -305,7 +300,7 @@ impl Card {
         let kept = format_trimmed_percent(verdict.min_evidence);
         let holds = best.evidence_kept.map_or_else(String::new, |it| format!("; it keeps {}", percent(it)));
         let Some(change) = best.change else {
-            return Self::keep_baseline_card(verdict, section, best.title.as_ref(), plain);
+            return Self::keep_card(verdict, section, best.title.as_ref(), plain);
         };
         let instead = cost_instead_of_base(section, &best.policy).map_or_else(String::new, |it| it + ", ");
         // Whether the interval lies on one side of nothing.

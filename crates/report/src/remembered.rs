@@ -20,9 +20,7 @@ pub(super) fn main_number_per_finding() -> impl Iterator<Item = &'static Number>
 }
 
 /// Compares what two policies remember, number by number over pairs of runs on the same loads.
-pub(super) fn compare_remembered_numbers<'r>(
-    pairs: impl Iterator<Item = &'r [Run; 2]> + Clone,
-) -> Vec<RememberedPair> {
+pub(super) fn remembered_pairs<'r>(pairs: impl Iterator<Item = &'r [Run; 2]> + Clone) -> Vec<RememberedPair> {
     let statistic = |it: &Run, number: &Number| it.findings.as_ref()?.number(number.name);
     let is_of = |run: &Run, number: &Number| {
         run.findings.as_ref().is_some_and(|it| it.kind().numbers.iter().any(|own| own.place == number.place))

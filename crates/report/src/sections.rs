@@ -289,7 +289,7 @@ impl Report {
             }
             if let Some(base) = baseline.as_ref().filter(|_| self.is_ranked && nth > 0) {
                 line.is_idle = firings::has_no_effect(&line, base);
-                line.reason = firings::explain_cost_change(&line, base, &sum.stages);
+                line.reason = firings::explain_change(&line, base, &sum.stages);
             }
             line
         });

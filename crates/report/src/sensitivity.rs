@@ -153,12 +153,9 @@ fn scenario_json(sensitivity: &Sensitivity, grid: &Compared) -> Value {
 }
 
 /// Returns the cells with their profile and policy.
-fn price_cell_rows<'a>(
-    sensitivity: &'a Sensitivity,
-    grid: &'a Compared,
-) -> impl Iterator<Item = PriceCellRow<'a>> {
-    sensitivity.profiles.iter().zip(&grid.rows).flat_map(|(profile, row)| {
-        let policies = sensitivity.policies.iter().zip(&row.cells).enumerate();
+fn price_cell_rows<'a>(all: &'a Sensitivity, grid: &'a Compared) -> impl Iterator<Item = PriceCellRow<'a>> {
+    all.profiles.iter().zip(&grid.rows).flat_map(|(profile, row)| {
+        let policies = all.policies.iter().zip(&row.cells).enumerate();
         policies.map(|(nth, (policy, cell))| PriceCellRow { profile, policy, cell, label: row.label(nth) })
     })
 }

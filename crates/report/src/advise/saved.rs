@@ -266,20 +266,16 @@ fn n_sessions_to_detect_change(
     let squares: f64 = all().map(|it| it.rate_variance() * it.size.powi(2)).sum();
     let each = squares * n as f64 / usd.powi(2);
     if is_trial {
-        return n_sessions_to_detect_difference(change.abs() / 2.0, 4.0 * each, 0.0);
+        return n_sessions_to_tell(change.abs() / 2.0, 4.0 * each, 0.0);
     }
     // Later blocks of time have as many sessions as the earlier ones.
     let drift = drift.map_or(0.0, |it| it.deviation.powi(2) / it.blocks.max(1) as f64);
-    n_sessions_to_detect_difference(change.abs() / 2.0, each + drift * n as f64, each / n as f64 + drift)
+    n_sessions_to_tell(change.abs() / 2.0, each + drift * n as f64, each / n as f64 + drift)
 }
 
 /// Returns the number of later sessions after which a difference is found in nine of ten cases, where each adds a variance and the earlier
 /// rates have one that more sessions do not lessen; none if no number would do.
-pub(crate) fn n_sessions_to_detect_difference(
-    difference: f64,
-    session_variance: f64,
-    rate_variance: f64,
-) -> Option<u64> {
+pub(crate) fn n_sessions_to_tell(difference: f64, session_variance: f64, rate_variance: f64) -> Option<u64> {
     let allowed = (difference / (Z + POWER)).powi(2) - rate_variance;
     let needed = (session_variance / allowed).ceil();
     (allowed > 0.0 && needed.is_finite()).then_some((needed as u64).max(SESSIONS_MIN))

@@ -102,13 +102,10 @@ pub struct Panel {
 
 impl RunRequests {
     /// Returns those of the load that costs most under its first policy, with of how many loads it is one.
-    pub(crate) fn of_dearest_load<'t>(
-        of_loads: impl Iterator<Item = &'t [Self]>,
-        n_loads: usize,
-    ) -> Vec<Self> {
+    pub(crate) fn of_dearest_load<'t>(loads: impl Iterator<Item = &'t [Self]>, n_loads: usize) -> Vec<Self> {
         let usd = |it: &[Self]| it.first().and_then(|it| it.usd).unwrap_or_default();
         // Of equal ones the first: in which order they were played does not matter.
-        let dearest = of_loads.reduce(|one, other| if usd(other) > usd(one) { other } else { one });
+        let dearest = loads.reduce(|one, other| if usd(other) > usd(one) { other } else { one });
         let mut traces = dearest.unwrap_or_default().to_vec();
         for trace in traces.iter_mut().filter(|_| n_loads > 1) {
             trace.scenario += &format!(", the most expensive of {n_loads},");
@@ -117,11 +114,7 @@ impl RunRequests {
     }
 
     /// Takes what charts show from the runs of a load that kept their rows.
-    pub fn from_takes<'t>(
-        load: &Load,
-        takes: impl IntoIterator<Item = &'t Take>,
-        scenario: &str,
-    ) -> Vec<Self> {
+    pub fn from_takes<'t>(load: &Load, takes: impl IntoIterator<Item = &'t Take>, title: &str) -> Vec<Self> {
         let missed = |it| load.timeline().map_or_else(Vec::new, |timeline| all_misses(timeline, it));
         let misses = load.profiles.iter().map(missed).listed();
         let filled = || load.timeline().map_or_else(Vec::new, |it| FilledKind::list_for_session(it));
@@ -133,9 +126,9 @@ impl RunRequests {
             let whole = |it: &RequestCost| (it.reaction + it.rest).usd();
             Some(Self {
                 policy: policy.name.clone(),
-                scenario: scenario.to_owned(),
+                scenario: title.to_owned(),
                 profile: load.profiles[take.cell.profile].name.clone(),
-                sent: request_bars(policy, &rows.requests, &costs, &misses[take.cell.profile]),
+                sent: own_bars(policy, &rows.requests, &costs, &misses[take.cell.profile]),
                 n_summaries: rows.requests.iter().filter(|it| it.role != Role::Main).count(),
                 usd: usd.filter(|_| costs.len() == rows.requests.len()),
                 whole_usd: costs.last().map_or(0.0, whole),
@@ -147,12 +140,7 @@ impl RunRequests {
 }
 
 /// Returns the agent's own requests, each with what was sent beside it.
-fn request_bars(
-    policy: &Policy,
-    rows: &[RequestRow],
-    costs: &[RequestCost],
-    misses: &[Miss],
-) -> Vec<RequestBar> {
+fn own_bars(policy: &Policy, rows: &[RequestRow], costs: &[RequestCost], misses: &[Miss]) -> Vec<RequestBar> {
     let mut all: Vec<RequestBar> = Vec::new();
     let mut beside = 0.0;
     for (nth, (row, id)) in rows.iter().zip(RequestId::of_all(rows)).enumerate() {

@@ -32,7 +32,7 @@ pub(super) fn group_assumptions(sentences: Vec<String>, scenarios: &[&str]) -> V
     let kind = |(heading, own): (&str, Vec<&str>)| {
         let mut forms: IndexMap<String, SameForm<'_>> = IndexMap::new();
         for sentence in &own {
-            let (form, found, name) = mask_numbers_and_name(sentence, scenarios);
+            let (form, found, name) = mask_sentence(sentence, scenarios);
             forms.entry(form).or_default().add_sentence(found, name);
         }
         let lines = forms.iter().map(|(form, it)| it.to_sentence(form)).listed();
@@ -44,10 +44,7 @@ pub(super) fn group_assumptions(sentences: Vec<String>, scenarios: &[&str]) -> V
 }
 
 /// Returns a sentence with marks in the place of its numbers and of a scenario's name, and what stood there.
-fn mask_numbers_and_name<'s>(
-    sentence: &'s str,
-    scenarios: &[&'s str],
-) -> (String, Vec<&'s str>, Option<&'s str>) {
+fn mask_sentence<'s>(sentence: &'s str, scenarios: &[&'s str]) -> (String, Vec<&'s str>, Option<&'s str>) {
     // The longest name that is in it: others may be its beginning.
     let name = scenarios.iter().copied().filter(|it| sentence.contains(*it)).max_by_key(|it| it.len());
     let (mut form, mut found) = (String::new(), Vec::new());

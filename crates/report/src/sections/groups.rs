@@ -150,7 +150,7 @@ impl Report {
             let first = parts.keys().next().and_then(|it| it.1);
             let is_one = parts.keys().all(|(_, profile)| *profile == first);
             let under = if is_one { under_of(first) } else { GroupProfiles::Own };
-            let lanes = (!is_under_several).then(|| self.main_and_sub_agent_groups(&own, under));
+            let lanes = (!is_under_several).then(|| self.groups_by_lane(&own, under));
             let all = self.session_group(GroupKey::Sessions { is_under_several }, own);
             groups.push(ScenarioGroup { under, ..all });
             groups.extend(lanes.into_iter().flatten());
@@ -164,11 +164,7 @@ impl Report {
     }
 
     /// Returns the sessions of agents and those of their sub-agents apart, where there are both.
-    fn main_and_sub_agent_groups<'r>(
-        &self,
-        sessions: &[&'r str],
-        under: GroupProfiles<'r>,
-    ) -> Vec<ScenarioGroup<'r>> {
+    fn groups_by_lane<'r>(&self, sessions: &[&'r str], under: GroupProfiles<'r>) -> Vec<ScenarioGroup<'r>> {
         let agents = self.sessions.iter().filter(|it| it.parent.is_some());
         let agents: IndexSet<&str> = agents.map(|it| it.name.as_str()).collect();
         let is_of_agent = |it: &&&str| agents.contains(**it);

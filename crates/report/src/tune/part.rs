@@ -40,11 +40,7 @@ pub struct TunePart {
 }
 
 /// Returns what the rule says of variants on some sessions, as one family: of those held out, the one that was chosen elsewhere.
-pub(super) fn judge_variants(
-    sessions: &[&TunedSession],
-    variants: &[usize],
-    min_evidence: f64,
-) -> Vec<Lever> {
+pub(super) fn judge_variants(sessions: &[&TunedSession], variants: &[usize], floor: f64) -> Vec<Lever> {
     let effect = |session: &TunedSession, run: &Tally, nth| {
         let kept = session.evidence_kept_and_needed(run, nth);
         SessionEffect { kept, ..SessionEffect::from_tally(run) }
@@ -57,7 +53,7 @@ pub(super) fn judge_variants(
     });
     let sessions = compared.listed();
     let names = vec![String::new(); variants.len()];
-    judge_compared_sessions(&sessions, &names, min_evidence)
+    judge_compared_sessions(&sessions, &names, floor)
 }
 
 impl TunedSession {
