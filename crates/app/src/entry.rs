@@ -63,11 +63,7 @@ impl ReadyLoad {
 
     /// The same; a recording is read once, and each of its loads has itself under each of some assumptions about requests that no log
     /// has.
-    pub(super) fn open_loads_assuming(
-        &self,
-        side_requests: &[HiddenRequest],
-        plan: &Plan,
-    ) -> Result<Vec<Load>> {
+    pub(super) fn open_loads_assuming(&self, side: &[HiddenRequest], plan: &Plan) -> Result<Vec<Load>> {
         let assuming = |side_request: &HiddenRequest| {
             let mut spec = self.spec.clone();
             if let LoadSpec::Recorded { assume, .. } = &mut spec.load {
@@ -75,7 +71,7 @@ impl ReadyLoad {
             }
             spec
         };
-        let specs = side_requests.iter().map(assuming).listed();
+        let specs = side.iter().map(assuming).listed();
         let mut under = load::worlds_under_specs(&self.loaded, &specs, &self.indexing.beside)?.into_iter();
         let mut loads = self.to_loads(under.next().unwrap_or_default(), plan)?;
         for workloads in under {

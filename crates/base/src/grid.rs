@@ -96,14 +96,9 @@ pub type Of<'c, T> = (&'c str, &'c dyn Fn(&T) -> String);
 
 impl Grid {
     /// Puts a table of things together, a row each: the first columns are names, the others numbers.
-    pub fn from_columns<T>(
-        title: impl Into<String>,
-        n_names: usize,
-        things: &[T],
-        columns: &[Of<'_, T>],
-    ) -> Self {
-        let headings: Vec<&str> = columns.iter().map(|it| it.0).collect();
-        let row = |thing: &T| columns.iter().map(|(_, cell)| cell(thing)).collect::<Vec<_>>();
+    pub fn from_columns<T>(title: impl Into<String>, n_names: usize, things: &[T], of: &[Of<'_, T>]) -> Self {
+        let headings: Vec<&str> = of.iter().map(|it| it.0).collect();
+        let row = |thing: &T| of.iter().map(|(_, cell)| cell(thing)).collect::<Vec<_>>();
         Self::new(title, n_names, &headings, things.iter().map(row))
     }
 

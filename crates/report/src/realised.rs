@@ -139,16 +139,12 @@ impl Realised {
     pub fn new(saved: &SavingsForecast, later: &[LaterSession]) -> Self {
         let is_known = |it: &&LaterSession| saved.base_bills(&it.kind).is_some();
         let (known, unknown): (Vec<_>, Vec<_>) = later.iter().partition(is_known);
-        let mut left_out = Vec::new();
-        if !unknown.is_empty() {
-            left_out.push(("no earlier session was of their kind".to_owned(), unknown.len()));
-        }
         let (unchanged, own): (Vec<_>, Vec<_>) = known.into_iter().partition(|it| it.is_unchanged);
         let compared = (unchanged.len() >= COMPARED_MIN).then(|| ComparedRate::new(saved, &unchanged));
-        if compared.is_none() && !unchanged.is_empty() {
-            let few = format!("they went without the change, and it takes {COMPARED_MIN} to compare with");
-            left_out.push((few, unchanged.len()));
-        }
+        let few = format!("they went without the change, and it takes {COMPARED_MIN} to compare with");
+        let n_few = if compared.is_none() { unchanged.len() } else { 0 };
+        let unknown = ("no earlier session was of their kind".to_owned(), unknown.len());
+        let left_out = [unknown, (few, n_few)].into_iter().filter(|it| it.1 > 0).listed();
         let sum = LaterSum::new(saved, &own, compared.as_ref());
         let (answer, more_sessions) = sum.answer_and_sessions_needed(saved);
         let reach = sum.interval_half_width();

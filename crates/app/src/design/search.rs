@@ -338,17 +338,12 @@ impl DesignPlays<'_> {
     }
 
     /// Returns the interval, for later sessions, of what a policy costs more than another.
-    pub fn cost_change_interval(
-        &self,
-        own: &Candidate,
-        base: &Candidate,
-        sessions: &[usize],
-    ) -> Option<[f64; 2]> {
+    pub fn cost_change_interval(&self, own: &Candidate, base: &Candidate, on: &[usize]) -> Option<[f64; 2]> {
         let pair = |nth: &usize| {
             let [own, other] = [own, base].map(|it| self.play_of(it, *nth).and_then(|it| it.usd));
             Some(self.session_ratio_sample(*nth, (own?, other?)))
         };
-        let samples = sessions.iter().map(pair).collect::<Option<Vec<_>>>()?;
+        let samples = on.iter().map(pair).collect::<Option<Vec<_>>>()?;
         ratio_interval_for_later(&samples, AssumedReach::default())
     }
 

@@ -406,17 +406,13 @@ fn shown<'p>(parts: &'p [Part], known: &[NamedEntry], placed: &mut PlacedView<'p
 }
 
 /// Places the entries that inserted words replace.
-fn replaced<'p>(
-    parts: &'p [Part],
-    known: &[NamedEntry],
-    placed: &mut PlacedView<'p>,
-) -> Result<(), Misplaced> {
+fn replaced<'p>(parts: &'p [Part], known: &[NamedEntry], view: &mut PlacedView<'p>) -> Result<(), Misplaced> {
     for id in parts.iter().flat_map(|it| &it.replaces).copied() {
         let entry = find(known, id)?;
         if entry.is_stable {
             return Err(Misplaced::Stable(id));
         }
-        if placed.slots.insert(entry.slot, Target::Absorbed).is_some() {
+        if view.slots.insert(entry.slot, Target::Absorbed).is_some() {
             return Err(Misplaced::Twice(id));
         }
     }

@@ -375,13 +375,8 @@ impl CompiledRung {
         holds
     }
 
-    pub(super) fn holds(
-        &mut self,
-        test: &Test,
-        activation: &Activation<'_>,
-        edit: &mut Editor<'_, '_>,
-    ) -> bool {
-        let look = self.look(activation, ActivationProgress::default(), edit);
+    pub(super) fn holds(&mut self, test: &Test, now: &Activation<'_>, edit: &mut Editor<'_, '_>) -> bool {
+        let look = self.look(now, ActivationProgress::default(), edit);
         let holds = test.holds(&look);
         edit.sway(|more| test.holds(&look.with_more(more)) != holds);
         holds

@@ -124,14 +124,8 @@ impl Tracker {
     }
 
     /// Adds one slot to sums that are made again.
-    pub fn add_slot(
-        &mut self,
-        prompt: &Prompt<'_>,
-        filter: &Filter,
-        rows: Option<&TableRows>,
-        index: SlotIx,
-    ) {
-        self.enter(prompt, index, ScopeTotals::of(filter, rows, prompt.item(index), prompt.slot(index)));
+    pub fn add_slot(&mut self, prompt: &Prompt<'_>, filter: &Filter, rows: Option<&TableRows>, at: SlotIx) {
+        self.enter(prompt, at, ScopeTotals::of(filter, rows, prompt.item(at), prompt.slot(at)));
     }
 
     /// Returns the sums.

@@ -528,13 +528,9 @@ impl Simulations<'_> {
     }
 
     /// Collects those of some simulations that share a play.
-    fn groups(
-        &self,
-        among: impl Iterator<Item = usize>,
-        is_alone: &impl Fn(usize) -> bool,
-    ) -> Vec<Vec<usize>> {
+    fn groups(&self, of: impl Iterator<Item = usize>, is_alone: &impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        for nth in among {
+        for nth in of {
             let is_like = |first: &usize| !is_alone(*first) && self.all[*first].plays_like(&self.all[nth]);
             match groups.iter_mut().find(|group| !is_alone(nth) && group.first().is_some_and(is_like)) {
                 Some(group) => group.push(nth),

@@ -138,11 +138,8 @@ impl Report {
                 continue;
             }
             // By format and, where each session is under one profile, by that.
-            let mut parts: IndexMap<(&'static str, Option<&str>), Vec<&str>> = IndexMap::new();
-            for session in &own {
-                let profile = profiles[session].first().copied().filter(|_| !is_under_several);
-                parts.entry((formats[session], profile)).or_default().push(*session);
-            }
+            let profile = |it: &&str| profiles[*it].first().copied().filter(|_| !is_under_several);
+            let mut parts = grouped(own.iter().map(|it| ((formats[*it], profile(it)), *it)));
             if !is_under_several {
                 parts.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
             }
