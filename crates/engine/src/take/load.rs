@@ -151,6 +151,7 @@ impl Load {
                 let asked = "no rule for the tokens of an image is known under".to_owned();
                 asks.push([asked, format!(": that of {} counts", profile.images.about)]);
             }
+            asks.dedup();
             asks.into_iter().for_each(|it| found.entry(it).or_default().push(&profile.name));
         }
         let told = found.into_iter();
