@@ -266,70 +266,6 @@ fn the_estimate_by_totals_holds_what_sub_agents_were_billed_where_their_requests
     );
 }
 
-/// What an object with usage is, by its format and place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
-    /// A billed request.
-    Billed,
-    /// No request of its own, and why.
-    LeftOut(&'static str),
-}
-
-use Place::{Billed as Read, LeftOut};
-
-/// Where objects with usage stand; `*` is any one key.
-#[rustfmt::skip]
-const PLACES: &[(&str, &str, Place)] = &[
-    ("claude-code", "message.usage", Read),
-    ("claude-code", "data.message.message.usage", Read),
-    ("claude-code", "toolUseResult", LeftOut("totals of a sub-agent, and the bill of its last request, which is read where only `progress` tells of the others")),
-    ("claude-code", "data.message.toolUseResult", LeftOut("the same of a sub-agent's own")),
-    ("codex", "payload.info.last_token_usage", Read),
-    ("codex", "payload.info.total_token_usage", LeftOut("the sum so far")),
-    ("pi", "message.usage", Read),
-    ("pi", "usage", Read),
-    ("messages", "messages[].extra.response.usage", Read),
-    ("opencode", "messages[].info.tokens", Read),
-    ("opencode", "messages[].parts[].tokens", LeftOut("the end of a step repeats the bill of its message")),
-    ("opencode", "info.tokens", LeftOut("the sum of the session")),
-    ("gemini-cli", "tokens", Read),
-    ("gemini-cli", "messages[].tokens", Read),
-    ("dsh", "data.usage", Read),
-    ("dsh", "data.chunk.usage", Read),
-    ("kimi", "message.payload.token_usage", Read),
-    ("kimi", "message.payload.event.payload.token_usage", Read),
-    ("kimi", "usage", Read),
-    ("copilot-cli", "data.modelMetrics.*.usage", LeftOut("totals, which are spread over the requests")),
-    ("copilot-cli", "data.compactionTokensUsed", Read),
-    ("copilot-cli", "data", LeftOut("totals of a sub-agent, which are in those of the session")),
-    ("atif", "steps[].metrics", Read),
-    ("atif", "subagent_trajectories[].steps[].metrics", Read),
-    ("messages", "response.usage", Read),
-    ("messages", "response.body.usage", Read),
-    ("messages", "usage", Read),
-    ("messages", "tokens", LeftOut("one message of opencode's own store, which is no log of requests")),
-    ("inspect-ai", "samples[].events[].output.usage", Read),
-    ("inspect-ai", "samples[].events[].call.response.usage", LeftOut("the same in the provider's words")),
-    ("inspect-ai", "samples[].events[].changes[].value", LeftOut("the sample's output once more")),
-    ("inspect-ai", "samples[].output.usage", LeftOut("the last reply's once more")),
-    ("inspect-ai", "samples[].model_usage.*", LeftOut("the sum of the sample")),
-    ("inspect-ai", "samples[].transcript.events[].output.usage", Read),
-    ("inspect-ai", "samples[].transcript.events[].call.response.usage", LeftOut("the same in the provider's words")),
-    ("inspect-ai", "samples[].transcript.events[].changes[].value", LeftOut("the sample's output once more")),
-    ("inspect-ai", "stats.model_usage.*", LeftOut("the sum of the log")),
-    ("otel", "attributes", LeftOut("flat attributes, which have a count of their own")),
-    ("gemini-stream", "stats", LeftOut("totals, which are spread over the requests")),
-    ("bedrock", "response.usage", Read),
-    ("bedrock", "output.outputBodyJson.usage", Read),
-    ("claude-code", "[].message.usage", Read),
-    ("claude-code", "[].usage", LeftOut("the sum of the session")),
-    ("usage-rows", "data[].usageDetails", Read),
-    ("usage-rows", "usageDetails", Read),
-    ("usage-rows", "", Read),
-    ("ctxsim-session", "billed", Read),
-    ("ctxsim-session", "usage", Read),
-];
-
 /// What the losses say of bills that are left out by what they are, and not by where they stand.
 const NAMED: [&str; 4] = [
     "which are no requests",
@@ -397,10 +333,13 @@ fn find_unread(path: &Path, unread: &mut Vec<String>) -> usize {
         whole.unwrap_or_else(|_| text.lines().filter_map(|it| serde_json::from_str(it).ok()).collect());
     let mut found = Vec::new();
     values.iter().for_each(|it| usages(it, "", &mut found));
-    let mut left = Vec::new();
+    let (mut left, places) = (Vec::new(), table("usage_places"));
     for (place, object) in &found {
-        let known = PLACES.iter().find(|it| it.0 == format && is_at(it.1, place));
-        let Some((_, _, what)) = known else {
+        let is_known = |it: &&(&str, &str)| {
+            let (of, pattern) = it.0.split_once(' ').unwrap_or((it.0, ""));
+            of == format && is_at(pattern, place)
+        };
+        let Some((_, what)) = places.iter().find(is_known) else {
             unread.push(format!("{}: usage at `{place}` of {format}", path.display()));
             continue;
         };
@@ -412,7 +351,7 @@ fn find_unread(path: &Path, unread: &mut Vec<String>) -> usize {
                 && (has(it.uncached) || has(it.prompt))
         };
         let is_zero = of_object.iter().all(|it| *it == 0);
-        if *what == Read && !is_zero && !bills.iter().any(is_of) {
+        if *what == "billed" && !is_zero && !bills.iter().any(is_of) {
             left.push(object.to_string());
         }
     }
