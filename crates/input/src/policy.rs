@@ -176,20 +176,12 @@ pub struct Stage {
 impl Stage {
     /// Fills in the defaults, or returns nothing if the stage has no action.
     fn new(file: &StageFile) -> Option<Self> {
-        let file = file.clone();
-        Some(Self {
-            name: file.name,
-            at: file.at.unwrap_or_else(|| vec![Moment::Request]),
-            pause: file.pause,
-            when: file.when,
-            scope: file.scope.unwrap_or_default(),
-            apply: file.apply?,
-            until: file.until,
-            then: file.then,
-            ladder: file.ladder,
-            lasts: file.lasts.unwrap_or_default(),
-            prefix: file.prefix.unwrap_or_default(),
-        })
+        let StageFile { name, at, pause, when, scope, apply, until, then, ladder, lasts, prefix, .. } =
+            file.clone();
+        let at = at.unwrap_or_else(|| vec![Moment::Request]);
+        let (scope, apply) = (scope.unwrap_or_default(), apply?);
+        let (lasts, prefix) = (lasts.unwrap_or_default(), prefix.unwrap_or_default());
+        Some(Self { name, at, pause, when, scope, apply, until, then, ladder, lasts, prefix })
     }
 }
 
@@ -527,13 +519,7 @@ impl Law {
 
     /// Returns its name in files and reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::KeepsTask => "keeps-task",
-            Self::StablePrefix => "stable-prefix",
-            Self::Idempotent => "idempotent",
-            Self::Bounded => "bounded",
-            Self::Recoverable => "recoverable",
-        }
+        crate::text::name_of(&self)
     }
 
     /// Returns what it says, in a sentence without its full stop.

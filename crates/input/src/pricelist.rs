@@ -124,6 +124,16 @@ fn unknown(file: &PriceFile) -> Diagnostic {
     problem.help(format!("supported lists: {}", known.join("; ")))
 }
 
+/// Returns the prices that hold without a service; a model without a price for input or output has none.
+fn usual_price(rates: ServicePrices) -> Result<PriceSpec, NoProfileReason> {
+    let ServicePrices { input, output, cache_read, cache_write, tiers, .. } = rates;
+    let input = input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
+    if output.is_none() {
+        return Err(("price-absent", "no price for output tokens".to_owned()));
+    }
+    Ok(PriceSpec { input, output, cache_read, cache_write, tiers, ..PriceSpec::default() })
+}
+
 // The cache rules that a provider applies to a model: the first matching row of `assumptions/price_lists.toml`.
 
 /// What no price list contains, with its sources.
@@ -327,14 +337,8 @@ fn completed(usual: &PriceSpec, service: &ServicePrices, factor: Decimal) -> Opt
 /// Returns the one factor by which a service differs from the usual prices, if it is one.
 fn factor(usual: &PriceSpec, service: &ServicePrices) -> Option<Decimal> {
     const PLACES: u32 = 4;
-    let usual = ServicePrices {
-        factor: None,
-        input: Some(usual.input),
-        output: usual.output,
-        cache_read: usual.cache_read,
-        cache_write: usual.cache_write.clone(),
-        tiers: usual.tiers.clone(),
-    };
+    let PriceSpec { input, output, cache_read, cache_write, tiers, .. } = usual.clone();
+    let usual = ServicePrices { factor: None, input: Some(input), output, cache_read, cache_write, tiers };
     let (own, base) = (service.input?.scaled(6 + PLACES)?, usual.input?.scaled(6).filter(|it| *it > 0)?);
     let parts = own.is_multiple_of(base).then(|| u32::try_from(own / base).ok())??;
     let factor = Decimal::from_f64(f64::from(parts))?.shrunk(PLACES);

@@ -506,14 +506,9 @@ impl Resolver<'_> {
 
 /// Reports a share above the whole limit.
 fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
-    problems.push(
-        Code("ratio-above-one"),
-        format!("a ratio of {ratio} exceeds the limit"),
-        format!(
-            "write `ratio({})`, or `times({ratio}, limit)` if you want more than the limit",
-            percent(ratio)
-        ),
-    );
+    let (message, share) = (format!("a ratio of {ratio} exceeds the limit"), percent(ratio));
+    let help = format!("write `ratio({share})`, or `times({ratio}, limit)` if you want more than the limit");
+    problems.push(Code("ratio-above-one"), message, help);
 }
 
 /// Returns the share that a number above 1 probably means: a hundredth of a percentage, or all.

@@ -354,13 +354,9 @@ fn trigger_is_target(policy: &Policy, found: &mut LintHit<'_>) {
             continue;
         }
         if trigger.1 == goal.1 || under_all(trigger.1, goal.1, |at, to| to >= at).is_some() {
-            let message =
-                "it stops where it starts, so it edits again as soon as anything is added".to_owned();
-            found.add(
-                format!("stages.{}.until", stage.name),
-                message,
-                "stop well below the trigger, at half of it for a start",
-            );
+            let message = "it stops where it starts, so it edits again as soon as anything is added";
+            let mend = "stop well below the trigger, at half of it for a start";
+            found.add(format!("stages.{}.until", stage.name), message.to_owned(), mend);
         }
     }
 }

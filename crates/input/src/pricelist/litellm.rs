@@ -6,7 +6,7 @@
 use crate::prelude::*;
 
 use super::json::{self, Json};
-use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
+use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile, usual_price};
 use crate::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec, Weekday, WindowSpec};
 
 pub(super) const LIST: List = List {
@@ -206,13 +206,7 @@ impl LitellmRates {
         let sells_half_hours = usual.get(&0).is_some_and(|base| base.contains_key(&PricedPart::Write("12h")))
             || ["openai", "azure", "azure_ai"].contains(&provider);
         let usual_ttl = if sells_half_hours { "30m" } else { "5m" };
-        let ServicePrices { input, output, cache_read, cache_write, tiers, .. } =
-            prices(usual, provider, usual_ttl);
-        let input = input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
-        if output.is_none() {
-            return Err(("price-absent", "no price for output tokens".to_owned()));
-        }
-        let mut price = PriceSpec { input, output, cache_read, cache_write, tiers, ..PriceSpec::default() };
+        let mut price = usual_price(prices(usual, provider, usual_ttl))?;
         for (service, by_threshold) in self.by_service.iter().filter(|(name, _)| !name.is_empty()) {
             let own = prices(by_threshold, provider, usual_ttl);
             // A service without a price for input is told in part only, and what is not told must not be guessed.

@@ -5,8 +5,8 @@
 use crate::prelude::*;
 
 use super::json::{self, Json};
-use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile};
-use crate::profile::written::{LimitsSpec, PriceSpec, ServicePrices, TierSpec};
+use super::{List, ListContents, ListEntry, NoProfileReason, PriceFile, usual_price};
+use crate::profile::written::{LimitsSpec, ServicePrices, TierSpec};
 
 pub(super) const LIST: List = List {
     name: "models.dev",
@@ -51,18 +51,7 @@ const READ: [&str; 5] = ["input", "output", "cache_read", "cache_write", "tiers"
 /// Reads one model.
 fn entry(provider: &str, model: &str, tree: &Json) -> Result<ListEntry, NoProfileReason> {
     let cost = tree.get("cost").ok_or_else(|| ("price-absent", "no `[cost]`".to_owned()))?;
-    let own = rates(cost)?;
-    let input = own.input.ok_or_else(|| ("price-absent", "no price for input tokens".to_owned()))?;
-    if own.output.is_none() {
-        return Err(("price-absent", "no price for output tokens".to_owned()));
-    }
-    let mut price = PriceSpec {
-        input,
-        output: own.output,
-        cache_read: own.cache_read,
-        cache_write: own.cache_write,
-        ..PriceSpec::default()
-    };
+    let mut price = usual_price(rates(cost)?)?;
     let tiers = match cost.get("tiers") {
         None => &[],
         Some(tiers) => tiers
@@ -129,14 +118,7 @@ fn tier(tier: &Json) -> Result<TierSpec, NoProfileReason> {
         return Err(("price-form", "a tier that does not depend on the prompt length".to_owned()));
     }
     let size = kind.get("size").and_then(Json::tokens);
-    let size = size.ok_or_else(|| malformed("a size must be a number of tokens"))?;
-    let own = rates(tier)?;
-    Ok(TierSpec {
-        above_prompt_tokens: Some(size),
-        input: own.input,
-        output: own.output,
-        cache_read: own.cache_read,
-        cache_write: own.cache_write,
-        ..TierSpec::default()
-    })
+    let above_prompt_tokens = Some(size.ok_or_else(|| malformed("a size must be a number of tokens"))?);
+    let ServicePrices { input, output, cache_read, cache_write, .. } = rates(tier)?;
+    Ok(TierSpec { above_prompt_tokens, input, output, cache_read, cache_write, ..TierSpec::default() })
 }

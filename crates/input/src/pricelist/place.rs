@@ -99,13 +99,8 @@ fn profile(
         text(entry, path, (prices, &sources), &unpriced, found, as_of).map_err(|it| problems(&[*it]))?;
     let spec: ProfileFile = source::decode(&text, Format::Toml).map_err(|it| problems(&it))?;
     let profile = Profile::new(&spec).map_err(|it| problems(&it))?;
-    Ok(PlacedProfile {
-        name: name.to_owned(),
-        text,
-        profile,
-        left_out: entry.left_out.clone(),
-        unpriced: unpriced.into_iter().collect(),
-    })
+    let unpriced = unpriced.into_iter().collect();
+    Ok(PlacedProfile { name: name.to_owned(), text, profile, left_out: entry.left_out.clone(), unpriced })
 }
 
 /// Writes an entry as a profile, below a comment that says what its cache rules and its prices leave open.

@@ -521,12 +521,8 @@ pub struct UnitsFields {
 
 impl UnitsFields {
     fn check(&self, problems: &mut Problems) -> CacheRules {
-        not_zero(
-            "interval_tokens",
-            self.interval_tokens,
-            "an interval of 0 tokens is not possible",
-            problems,
-        );
+        let message = "an interval of 0 tokens is not possible";
+        not_zero("interval_tokens", self.interval_tokens, message, problems);
         if self.units.is_empty() && self.interval_tokens.is_none() {
             let message = "without units there is nothing to read later";
             let help = "write `units: [input_end, output_end, common_prefix]`, or `interval_tokens`";

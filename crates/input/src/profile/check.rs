@@ -116,7 +116,7 @@ struct GivenRates<'a> {
 macro_rules! given {
     ($spec:expr) => {
         GivenRates {
-            input: $spec.input,
+            input: $spec.input.into(),
             output: $spec.output,
             cache_read: $spec.cache_read,
             cache_write: &$spec.cache_write,
@@ -183,13 +183,7 @@ fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Per
     };
     let from_ms = day("from", &spec.from).unwrap_or(i64::MIN);
     let ended_ms = day("until", &spec.until).map(|last| last + DAY_MS);
-    let given = GivenRates {
-        input: Some(spec.input),
-        output: spec.output,
-        cache_read: spec.cache_read,
-        cache_write: &spec.cache_write,
-    };
-    let mut base = over(&Rates::default(), &given, problems);
+    let mut base = over(&Rates::default(), &given!(spec), problems);
     base.storage = spec.storage.map(|it| rate("storage", it, problems));
     let mut usual = list(base, &spec.tiers, problems);
     let mut windows: Vec<PriceWindow> = Vec::with_capacity(spec.windows.len());

@@ -83,12 +83,8 @@ fn check_store(spec: &FactStore, problems: &mut Problems) {
                 problems.within(index, |problems| bank::check(name, earlier, problems));
             }
             for name in banks.iter().filter(|it| !seen.insert(*it)) {
-                problems.push(
-                    Code("bank-duplicate"),
-                    format!("two banks are called `{name}`"),
-                    "name each bank \
-                    once",
-                );
+                let message = format!("two banks are called `{name}`");
+                problems.push(Code("bank-duplicate"), message, "name each bank once");
             }
         });
     });
@@ -207,13 +203,8 @@ fn check_sessions(spec: &SessionMemory, problems: &mut Problems) {
     }
     if spec.store == (SessionStore::Entries { capacity_tokens: Some(0) }) {
         let help = "leave it out, or write 1 or more";
-        problems.push_at(
-            Code("capacity-zero"),
-            "store.entries.capacity_tokens",
-            "the capacity leaves room for \
-            nothing",
-            help,
-        );
+        let message = "the capacity leaves room for nothing";
+        problems.push_at(Code("capacity-zero"), "store.entries.capacity_tokens", message, help);
     }
     check_read(spec, problems);
     if let Some(overlay) = &spec.overlay {
@@ -221,24 +212,16 @@ fn check_sessions(spec: &SessionMemory, problems: &mut Problems) {
     }
     if let Some(controller) = &spec.controller {
         problems.within("controller", |problems| {
-            for (field, value) in
-                [("error_above", controller.error_above), ("score_below", controller.score_below)]
-            {
-                if !value.is_finite() || value < 0.0 {
-                    let help = "write a number of at least 0";
-                    problems.push_at(Code("threshold-range"), field, "the threshold is out of range", help);
-                }
+            let limits = [("error_above", controller.error_above), ("score_below", controller.score_below)];
+            for (field, _) in limits.into_iter().filter(|it| !it.1.is_finite() || it.1 < 0.0) {
+                let help = "write a number of at least 0";
+                problems.push_at(Code("threshold-range"), field, "the threshold is out of range", help);
             }
         });
         if spec.store.compaction().is_none() {
             let help = "remove `controller`, or store a `summary`, a `history` or `episodes`";
-            problems.push_at(
-                Code("controller-unused"),
-                "controller",
-                "there is no prompt for the controller to \
-                change",
-                help,
-            );
+            let message = "there is no prompt for the controller to change";
+            problems.push_at(Code("controller-unused"), "controller", message, help);
         }
     }
 }

@@ -179,16 +179,13 @@ fn check_words(summary: &Summarise, problems: &mut Problems) {
 fn check_request(summary: &Summarise, problems: &mut Problems) {
     let is_free = summary.prompt == SummaryPrompt::Free;
     if summary.reads.is_some() && summary.prompt != SummaryPrompt::Separate {
-        problems.push_at(
-            Code("summary-reads-all"),
-            "reads",
-            if is_free {
-                "`reads` has no effect: no request is made"
-            } else {
-                "an aligned summariser reads the agent's own prompt"
-            },
-            "leave `reads` out, or write `prompt: separate`",
-        );
+        let message = if is_free {
+            "`reads` has no effect: no request is made"
+        } else {
+            "an aligned summariser reads the agent's own prompt"
+        };
+        let help = "leave `reads` out, or write `prompt: separate`";
+        problems.push_at(Code("summary-reads-all"), "reads", message, help);
     }
     if summary.again.is_some() && is_free {
         let message = "`again` has no effect: no request is made";
@@ -242,12 +239,10 @@ pub(super) fn layout(layout: &mut LayoutSpec, resolver: &Resolver<'_>, problems:
             problems.push_at(Code("dynamic-empty"), format_args!("dynamic.{index}.tokens"), message, help);
         }
         if it.at == DynamicPlace::Tail && it.changes != Changes::default() {
-            problems.push_at(
-                Code("dynamic-tail-changes"),
-                format_args!("dynamic.{index}.changes"),
-                "content at the tail is never cached, so its changes do not matter",
-                "remove `changes`, or choose another place",
-            );
+            let message = "content at the tail is never cached, so its changes do not matter";
+            let help = "remove `changes`, or choose another place";
+            let field = format_args!("dynamic.{index}.changes");
+            problems.push_at(Code("dynamic-tail-changes"), field, message, help);
         }
     }
     for (index, it) in layout.breakpoints.iter_mut().flatten().enumerate() {
@@ -276,12 +271,10 @@ pub(super) fn layout(layout: &mut LayoutSpec, resolver: &Resolver<'_>, problems:
 pub(super) fn check_idle(stage: &Stage, problems: &mut Problems) {
     let is_idle = stage.at.contains(&Moment::Idle);
     if is_idle != stage.pause.is_some() || (is_idle && stage.at.len() > 1) {
-        problems.push_at(
-            Code("pause-not-idle"),
-            if stage.pause.is_some() { "pause" } else { "at" },
-            "the moment `idle` needs a `pause`, and a `pause` works at no other moment",
-            "use a separate stage: `at: [idle], pause: (after: \"54m\")`",
-        );
+        let field = if stage.pause.is_some() { "pause" } else { "at" };
+        let message = "the moment `idle` needs a `pause`, and a `pause` works at no other moment";
+        let help = "use a separate stage: `at: [idle], pause: (after: \"54m\")`";
+        problems.push_at(Code("pause-not-idle"), field, message, help);
     }
     if stage.pause.is_some_and(|it| it.after.0 == 0 || it.times == 0) {
         let message = "a pause needs a duration and at least one repetition";

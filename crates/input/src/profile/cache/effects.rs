@@ -38,12 +38,10 @@ impl HitsFields {
         let probability = self.probability;
         let parts = probability.scaled(9).filter(|it| *it <= Hits::CERTAIN);
         if parts.is_none() {
-            problems.push_at(
-                Code("hit-probability"),
-                "hits.probability",
-                format!("{probability} is not a probability (from 0 to 1, with at most nine decimals)"),
-                "write a number from 0 to 1, such as 0.95",
-            );
+            let message =
+                format!("{probability} is not a probability (from 0 to 1, with at most nine decimals)");
+            let help = "write a number from 0 to 1, such as 0.95";
+            problems.push_at(Code("hit-probability"), "hits.probability", message, help);
         }
         let parts = parts.unwrap_or(Hits::CERTAIN);
         let never = self.never.map(|it| [it.from_tokens, it.to_tokens]);

@@ -75,12 +75,8 @@ fn too_many(marks: &[AskedBreakpoint], most: usize) -> Option<Diagnostic> {
     })?;
     let all: usize = marks.iter().map(count).sum();
     let message = format!("a request has up to {all} breakpoints, but the API takes at most {most}");
-    Some(problem(
-        Code("marks-too-many"),
-        mark,
-        message,
-        "remove some, or ask for fewer messages in `last_messages`",
-    ))
+    let help = "remove some, or ask for fewer messages in `last_messages`";
+    Some(problem(Code("marks-too-many"), mark, message, help))
 }
 
 fn long_behind_short(marks: &[AskedBreakpoint]) -> Option<Diagnostic> {

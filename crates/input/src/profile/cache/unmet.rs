@@ -67,12 +67,11 @@ impl Profile {
         };
         let offered = rules.offered_ms();
         let mut longest_ms = offered.iter().copied().max();
-        match (policy.layout().breakpoints.as_deref(), rules) {
-            (None, _) => {}
-            (
-                Some(marks),
-                CacheRules::Breakpoints(_) | CacheRules::ExplicitCache(_) | CacheRules::Own(..),
-            ) => {
+        let takes_marks =
+            matches!(rules, CacheRules::Breakpoints(_) | CacheRules::ExplicitCache(_) | CacheRules::Own(..));
+        match policy.layout().breakpoints.as_deref() {
+            None => {}
+            Some(marks) if takes_marks => {
                 // The harness may ask for any lifetime where the policy asks for none.
                 let lives = marks.iter().map(|it| it.class().map_or(longest_ms, |it| rules.life_ms(it)));
                 longest_ms = lives.max().unwrap_or(longest_ms);
@@ -88,7 +87,7 @@ impl Profile {
                     }
                 }
             }
-            _ => {
+            Some(_) => {
                 let message = "breakpoints have no effect under {profile}, whose cache takes none";
                 add(unknown, "layout.breakpoints".to_owned(), message.to_owned(), "leave them out");
             }
@@ -120,19 +119,17 @@ impl ProfileFile {
     pub fn lints(&self) -> Vec<Diagnostic> {
         let Cache::Breakpoints(fields) = &self.cache else { return Vec::new() };
         let is_offered = |it: &Duration| fields.ttl.0.contains(it) || fields.ttl.0.is_empty();
-        let prices = self
-            .prices
-            .iter()
-            .enumerate()
-            .flat_map(|(nth, it)| it.cache_write.keys().map(move |ttl| (nth, ttl)));
-        let unused = prices.filter(|(_, ttl)| Duration::parse(ttl).is_some_and(|it| !is_offered(&it)));
-        let told = unused.map(|(nth, ttl)| {
-            let message = format!("no cache entry lives {ttl}, so this price is never paid");
-            let help = "add the lifetime to `ttl`, or remove the price";
-            Diagnostic::at(Code("price-unused"), format!("prices.{nth}.cache_write.{ttl}"), message)
-                .help(help)
-        });
-        told.collect()
+        let is_unused = |ttl: &&String| Duration::parse(ttl).is_some_and(|it| !is_offered(&it));
+        let mut found = Vec::new();
+        for (nth, price) in self.prices.iter().enumerate() {
+            for ttl in price.cache_write.keys().filter(is_unused) {
+                let message = format!("no cache entry lives {ttl}, so this price is never paid");
+                let field = format!("prices.{nth}.cache_write.{ttl}");
+                let help = "add the lifetime to `ttl`, or remove the price";
+                found.push(Diagnostic::at(Code("price-unused"), field, message).help(help));
+            }
+        }
+        found
     }
 }
 

@@ -254,12 +254,9 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
         problems.within(format_args!("recover.{}", level.name()), |problems| {
             size(*tokens, problems);
             if matches!(level, Level::None | Level::GlobalConclusion | Level::RawContent) {
-                problems.push(
-                    Code("recover-unused"),
-                    "this number has no effect: recovering a conclusion costs nothing, and recovering the whole \
-                        result costs its raw size",
-                    "remove it",
-                );
+                let message = "this number has no effect: recovering a conclusion costs nothing, and recovering the \
+                    whole result costs its raw size";
+                problems.push(Code("recover-unused"), message, "remove it");
             }
         });
     }
