@@ -152,24 +152,19 @@ pub(super) fn assemble_report(head: &PartHead, gathered: GatheredResults) -> Rep
 
 /// Returns what a reader must know of it and the policies that it is played under.
 pub fn notes_on_load(load: &Load) -> Vec<String> {
-    let first = note_on_recounted_tokens(load).into_iter().chain(note_on_refused_marks(load));
-    let unmet = load.policies.iter().flat_map(|policy| {
-        let told = unmet(policy, &load.profiles).into_iter();
-        told.map(|it| {
-            format!(
-                "{}: {} (`{}`): {}.",
-                policy.name,
-                it.message,
-                it.place.field,
-                it.help.unwrap_or_default()
-            )
-        })
-    });
+    let mut notes = note_on_recounted_tokens(load).into_iter().chain(note_on_refused_marks(load)).listed();
+    for policy in &load.policies {
+        for it in unmet(policy, &load.profiles) {
+            let (name, field, help) = (&policy.name, it.place.field, it.help.unwrap_or_default());
+            notes.push(format!("{name}: {} (`{field}`): {help}.", it.message));
+        }
+    }
     let written = load.timeline().filter(|it| it.recorded.is_none());
     let early = written.and_then(|it| early_request_lint(&it.spine));
     let early = early.map(|it| format!("{}: {}; {}.", load.name, it.message, it.help.unwrap_or_default()));
-    let unmet = unmet.chain(load.unmet()).chain(early);
-    first.chain(unmet).chain(load.world.notes(load)).chain(notes_on_unread_fields(load)).listed()
+    notes.extend(load.unmet().into_iter().chain(early).chain(load.world.notes(load)));
+    notes.extend(notes_on_unread_fields(load));
+    notes
 }
 
 /// Notes parts of policies that the load does not read.

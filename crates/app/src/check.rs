@@ -66,21 +66,16 @@ pub fn lint_input(catalog: &Catalog, kind: InputKind, name: &str) -> Result<Vec<
     let mut found = own.lints();
     let names = catalog.names(InputKind::Profile).map(str::to_owned).listed();
     let profiles = valid_profiles(catalog, &names);
-    let refused = by_profile(&profiles, |it| it.refused(own.layout())).into_iter();
-    found.extend(
-        refused.map(|(problem, names)| {
-            with_help(problem, &format!("; it is refused under {}", names.join(", ")))
-        }),
-    );
+    for (problem, names) in by_profile(&profiles, |it| it.refused(own.layout())) {
+        found.push(with_help(problem, &format!("; it is refused under {}", names.join(", "))));
+    }
     let of_each = profiles.chunks(1).map(|it| unmet(&own, it));
     let nowhere = of_each.filter(|it| it.iter().all(|it| it.code != UNMET[1])).reduce(|mut all, of_one| {
         all.retain(|it| of_one.iter().any(|other| (other.code, &other.place) == (it.code, &it.place)));
         all
     });
-    found.extend(nowhere.into_iter().flatten().map(|it| {
-        let message = "no bundled profile has what this field asks for".to_owned();
-        Diagnostic { message, ..it }
-    }));
+    let message = "no bundled profile has what this field asks for";
+    found.extend(nowhere.into_iter().flatten().map(|it| Diagnostic { message: message.to_owned(), ..it }));
     Ok(policy.locate_problems(found))
 }
 

@@ -208,12 +208,6 @@ fn canonical(provider: &str) -> &str {
     known.map_or(provider, |(name, _)| name)
 }
 
-/// Returns what a provider says a way of being served costs.
-fn stated_factor(provider: &str, name: &str) -> Option<&'static ServiceFactor> {
-    let provider = canonical(provider);
-    known().services.iter().find(|it| is_among(&it.providers, provider) && it.service == name)
-}
-
 /// Returns the cache rules of a model and the row that they come from, if they are known.
 fn cache_rules(entry: &ListEntry) -> Option<(Cache, &'static CacheRow)> {
     if entry.prices.iter().all(|it| it.cache_read.is_none()) {
@@ -262,12 +256,14 @@ fn has(parts: &[String], name: &str) -> bool {
 fn served(usual: &PriceSpec, provider: &str) -> (PriceSpec, Vec<&'static str>) {
     let mut price = usual.clone();
     let mut sources = Vec::new();
+    // What the provider says a way of being served costs.
+    let own = |it: &&ServiceFactor| is_among(&it.providers, canonical(provider));
     for (name, service) in &mut price.services {
         if service.factor.is_some() {
             continue;
         }
         if factor(usual, service).is_none()
-            && let Some(known) = stated_factor(provider, name)
+            && let Some(known) = known().services.iter().filter(own).find(|it| it.service == *name)
             && let Some(complete) = completed(usual, service, known.factor)
         {
             *service = complete;

@@ -29,7 +29,7 @@ pub mod spelling;
 mod tree;
 
 pub use read::{Decode, TreeReader, Unwanted};
-pub(crate) use said::is_default;
 pub use said::{Encode, Said, Unsayable, name_of};
+pub(crate) use said::{is_default, is_once, once, yes};
 pub use source::{Format, Source};
 pub use tree::{Node, TreeEntry, Value};

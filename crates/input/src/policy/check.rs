@@ -284,7 +284,10 @@ impl Resolver<'_> {
         };
         match size {
             Size::Ratio(ratio) if *ratio > Decimal::ONE => {
-                problems.within("ratio", |to| ratio_above_one(*ratio, to));
+                let (message, share) = (format!("a ratio of {ratio} exceeds the limit"), percent(*ratio));
+                let more = format!("`times({ratio}, limit)` if you want more than the limit");
+                let help = format!("write `ratio({share})`, or {more}");
+                problems.push_at(Code("ratio-above-one"), "ratio", message, help);
             }
             Size::Tokens(_)
             | Size::Chars(_)
@@ -502,13 +505,6 @@ impl Resolver<'_> {
             });
         }
     }
-}
-
-/// Reports a share above the whole limit.
-fn ratio_above_one(ratio: Decimal, problems: &mut Problems) {
-    let (message, share) = (format!("a ratio of {ratio} exceeds the limit"), percent(ratio));
-    let help = format!("write `ratio({share})`, or `times({ratio}, limit)` if you want more than the limit");
-    problems.push(Code("ratio-above-one"), message, help);
 }
 
 /// Returns the share that a number above 1 probably means: a hundredth of a percentage, or all.

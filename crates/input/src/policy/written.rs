@@ -594,20 +594,11 @@ pub struct Pause {
     /// Its duration.
     pub after: Duration,
     /// How often it fires within one pause, each time after the same duration. Default: once.
-    #[serde(default = "Pause::once", skip_serializing_if = "Pause::is_once")]
+    #[serde(default = "crate::text::once", skip_serializing_if = "crate::text::is_once")]
     pub times: u64,
 }
 
 impl Pause {
-    fn once() -> u64 {
-        1
-    }
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    fn is_once(times: &u64) -> bool {
-        *times == 1
-    }
-
     /// Returns whether a time since the last request is one at which it fires.
     pub fn is_at(&self, idle_ms: u64) -> bool {
         self.after.0 > 0

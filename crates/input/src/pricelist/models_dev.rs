@@ -52,14 +52,9 @@ const READ: [&str; 5] = ["input", "output", "cache_read", "cache_write", "tiers"
 fn entry(provider: &str, model: &str, tree: &Json) -> Result<ListEntry, NoProfileReason> {
     let cost = tree.get("cost").ok_or_else(|| ("price-absent", "no `[cost]`".to_owned()))?;
     let mut price = usual_price(rates(cost)?)?;
-    let tiers = match cost.get("tiers") {
-        None => &[],
-        Some(tiers) => tiers
-            .list()
-            .ok_or_else(|| ("price-malformed", "`cost.tiers` is not a list of tiers".to_owned()))?,
-    };
-    for tier in tiers {
-        price.tiers.push(self::tier(tier)?);
+    if let Some(tiers) = cost.get("tiers") {
+        let malformed = || ("price-malformed", "`cost.tiers` is not a list of tiers".to_owned());
+        price.tiers = tiers.list().ok_or_else(malformed)?.iter().map(tier).collect::<Result<_, _>>()?;
     }
     let modes = tree.get("experimental").and_then(|it| it.get("modes")).and_then(Json::object);
     for (name, mode) in modes.into_iter().flatten() {

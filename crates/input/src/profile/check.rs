@@ -126,10 +126,7 @@ macro_rules! given {
 
 impl GivenRates<'_> {
     fn is_empty(&self) -> bool {
-        self.input.is_none()
-            && self.output.is_none()
-            && self.cache_read.is_none()
-            && self.cache_write.is_empty()
+        [self.input, self.output, self.cache_read] == [None; 3] && self.cache_write.is_empty()
     }
 }
 
@@ -172,17 +169,8 @@ fn free() -> Period {
 }
 
 fn period(spec: &PriceSpec, services: &[String], problems: &mut Problems) -> Period {
-    let mut day = |field: &str, text: &Option<String>| {
-        let text = text.as_deref()?;
-        let day = parse_day(text);
-        if day.is_none() {
-            let message = format!("`{text}` is not a date (YYYY-MM-DD)");
-            problems.push_at(Code("date-format"), field, message, "write it like \"2026-10-07\"");
-        }
-        day
-    };
-    let from_ms = day("from", &spec.from).unwrap_or(i64::MIN);
-    let ended_ms = day("until", &spec.until).map(|last| last + DAY_MS);
+    let from_ms = spec.from.as_ref().and_then(|it| day("from", it, problems)).unwrap_or(i64::MIN);
+    let ended_ms = spec.until.as_ref().and_then(|it| day("until", it, problems)).map(|last| last + DAY_MS);
     let mut base = over(&Rates::default(), &given!(spec), problems);
     base.storage = spec.storage.map(|it| rate("storage", it, problems));
     let mut usual = list(base, &spec.tiers, problems);
@@ -303,12 +291,10 @@ fn window(spec: &written::WindowSpec, usual: &PriceList, problems: &mut Problems
         problems.push(Code("window-tiers"), message, "give the window a `factor`");
     }
     let mut minutes = Vec::new();
-    let all_days = 0..7;
-    let days: Vec<u32> = if spec.weekdays.is_empty() {
-        all_days.collect()
-    } else {
-        spec.weekdays.iter().map(|it| *it as u32).collect()
-    };
+    let mut days: Vec<u32> = spec.weekdays.iter().map(|it| *it as u32).collect();
+    if days.is_empty() {
+        days.extend(0..7);
+    }
     for hours in &spec.hours {
         let Some((start, length)) = span(hours) else {
             let message = format!("`{hours}` is not a range of hours");
@@ -400,14 +386,20 @@ fn rate(field: &str, price: Decimal, problems: &mut Problems) -> Rate {
     })
 }
 
+/// Returns the date in a field, in milliseconds since 1970.
+fn day(field: &str, text: &str, problems: &mut Problems) -> Option<i64> {
+    let day = parse_day(text);
+    if day.is_none() {
+        let message = format!("`{text}` is not a date (YYYY-MM-DD)");
+        problems.push_at(Code("date-format"), field, message, "write it like \"2026-10-07\"");
+    }
+    day
+}
+
 /// Returns the assumed start of a timeline, in milliseconds since 1970: as written, else the date of the
 /// sources.
 pub(crate) fn start(starts_at: Option<&str>, as_of: &str, problems: &mut Problems) -> i64 {
-    let of_sources = parse_day(as_of);
-    if of_sources.is_none() {
-        let message = format!("`{as_of}` is not a date (YYYY-MM-DD)");
-        problems.push_at(Code("date-format"), "as_of", message, "write it like \"2026-10-07\"");
-    }
+    let of_sources = day("as_of", as_of, problems);
     let Some(text) = starts_at else { return of_sources.unwrap_or(0) };
     instant(text).unwrap_or_else(|| {
         let message = format!("`{text}` is not a date or a time");

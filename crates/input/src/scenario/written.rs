@@ -227,7 +227,7 @@ pub struct GeneratedChats {
     /// Messages per session.
     pub messages: u64,
     /// Users that share the service. Default: 1.
-    #[serde(default = "one")]
+    #[serde(default = "crate::text::once")]
     pub users: u64,
     /// Questions of each type for each user after all sessions.
     #[serde(default)]
@@ -258,10 +258,6 @@ impl Default for QuestionCounts {
     fn default() -> Self {
         Self { single_fact: 10, knowledge_update: 10, counting: 10, timeline: 10, abstention: 10, audit: 0 }
     }
-}
-
-fn one() -> u64 {
-    1
 }
 
 // A load of synthetic conversations with planted facts, as written.

@@ -144,6 +144,22 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// The default of numbers that count from one.
+pub(crate) fn once() -> u64 {
+    1
+}
+
+/// Returns whether nothing is repeated, which files leave out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+pub(crate) fn is_once(times: &u64) -> bool {
+    *times == 1
+}
+
+/// The default of what holds unless a file says otherwise.
+pub(crate) fn yes() -> bool {
+    true
+}
+
 /// Returns the fields that are set; a file does not have the others.
 fn set<'s>(all: &'s [(&'static str, Said)]) -> Vec<&'s (&'static str, Said)> {
     all.iter().filter(|(_, it)| !matches!(it, Said::None)).collect()

@@ -45,21 +45,25 @@ const PARAMS: &str = "params";
 const NUMBERS: &str = "numbers";
 
 /// The first steps of paths, and their targets.
-const ROOTS: [(&str, SetTarget); 13] = [
-    (PARAMS, SetTarget::Policy),
-    ("stages", SetTarget::Policy),
-    ("tables", SetTarget::Policy),
-    ("ladders", SetTarget::Policy),
-    ("recovery", SetTarget::Policy),
-    ("memory", SetTarget::Policy),
-    ("layout", SetTarget::Policy),
-    ("summariser", SetTarget::Policy),
-    ("scenario", SetTarget::Scenario),
-    ("aging", SetTarget::Scenario),
-    ("runner", SetTarget::Scenario),
-    ("profile", SetTarget::Profile),
-    ("break_even", SetTarget::BreakEven),
+const ROOTS: [(SetTarget, &[&str]); 4] = [
+    (
+        SetTarget::Policy,
+        &[PARAMS, "stages", "tables", "ladders", "recovery", "memory", "layout", "summariser"],
+    ),
+    (SetTarget::Scenario, &["scenario", "aging", "runner"]),
+    (SetTarget::Profile, &["profile"]),
+    (SetTarget::BreakEven, &["break_even"]),
 ];
+
+/// Returns the target of a first step.
+fn target_of(root: &str) -> Option<SetTarget> {
+    ROOTS.into_iter().find(|(_, roots)| roots.contains(&root)).map(|(target, _)| target)
+}
+
+/// Returns the first steps of all paths.
+fn roots() -> impl Iterator<Item = &'static str> {
+    ROOTS.into_iter().flat_map(|(_, roots)| roots).copied()
+}
 
 impl Override {
     /// Parses `PATH=VALUE`.
@@ -83,8 +87,8 @@ impl Override {
         if let Some(empty) = steps.iter().position(String::is_empty) {
             return Err(problem(Code("set-empty-step"), path, missing_step(&steps, empty), no_root_help()));
         }
-        let Some((root, target)) = ROOTS.into_iter().find(|(root, _)| *root == steps[0]) else {
-            let help = match nearest(&steps[0], ROOTS.map(|(root, _)| root)) {
+        let Some(target) = target_of(&steps[0]) else {
+            let help = match nearest(&steps[0], roots()) {
                 Some(known) => {
                     format!("did you mean `{}`?", [&[known.to_owned()], &steps[1..]].concat().join("."))
                 }
@@ -93,6 +97,7 @@ impl Override {
             let message = format!("unknown `--set` root `{}`", steps[0]);
             return Err(problem(Code("set-unknown-root"), path, message, help));
         };
+        let root = steps[0].as_str();
         if steps.len() < 2 && !["recovery", "summariser"].contains(&root) {
             let help = format!("write the whole path, as in `{root}.NAME`");
             return Err(problem(Code("set-empty-step"), path, format!("the path ends after `{root}`"), help));
@@ -304,19 +309,17 @@ fn missing_step(steps: &[String], empty: usize) -> String {
 
 /// Lists the beginnings of paths.
 fn no_root_help() -> String {
-    let roots = quoted(ROOTS.map(|(root, _)| root));
+    let roots = quoted(roots());
     format!("start the path with one of {roots}, or with a policy's name, as in `NAME.params.trigger`")
 }
 
 /// Returns the possible policy names before each root in the path, with the remaining path, the longest name
 /// first; empty if the path begins with a root.
 fn policies(steps: &[String]) -> Vec<(String, Vec<String>)> {
-    let is_root = |step: &String| ROOTS.iter().any(|(root, _)| root == step);
-    if steps.first().is_some_and(is_root) {
+    if steps.first().is_some_and(|it| target_of(it).is_some()) {
         return Vec::new();
     }
-    let is_of_policy = |step: &String| ROOTS.contains(&(step.as_str(), SetTarget::Policy));
-    let roots = (1..steps.len()).rev().filter(|it| is_of_policy(&steps[*it]));
+    let roots = (1..steps.len()).rev().filter(|it| target_of(&steps[*it]) == Some(SetTarget::Policy));
     roots.map(|it| (steps[..it].join("."), steps[it..].to_vec())).collect()
 }
 

@@ -67,18 +67,11 @@ pub struct Budget {
     /// The number of tokens.
     pub tokens: Size,
     /// Units with a budget of their own: `turns(1)`, or `all` for a single budget.
-    #[serde(default = "Budget::default_per")]
+    #[serde(default)]
     pub per: Extent,
     /// What is charged besides the items that the stage makes exact.
     #[serde(default)]
     pub counts: BudgetCounts,
-}
-
-impl Budget {
-    /// A single budget.
-    fn default_per() -> Extent {
-        Extent::All
-    }
 }
 
 /// What a budget is charged with.

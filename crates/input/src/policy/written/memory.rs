@@ -537,7 +537,7 @@ pub enum SessionRead {
         /// How many.
         n: u64,
         /// Whether similar records can take each other's places. Default: true.
-        #[serde(default = "yes")]
+        #[serde(default = "crate::text::yes")]
         crowding: bool,
     },
 }
@@ -587,7 +587,7 @@ pub struct Controller {
     /// The prompt to change to.
     pub prompt: String,
     /// Sessions at the start without changes. Default: 1.
-    #[serde(default = "one_session")]
+    #[serde(default = "crate::text::once")]
     pub warmup_sessions: u64,
     /// Whether to rewrite the existing memory as well. Default: false.
     #[serde(default)]
@@ -609,14 +609,6 @@ impl SessionStore {
     }
 }
 
-fn yes() -> bool {
-    true
-}
-
 fn one() -> f64 {
     1.0
-}
-
-fn one_session() -> u64 {
-    1
 }

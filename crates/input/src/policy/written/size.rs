@@ -274,7 +274,7 @@ impl Cond {
 }
 
 /// The reach of a keep, a protection or a progress, in whole units that fit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Extent {
@@ -297,6 +297,7 @@ pub enum Extent {
     /// A share of the items, 0 to 1, rounded down.
     Fraction(Decimal),
     /// Everything.
+    #[default]
     All,
 }
 
@@ -375,9 +376,8 @@ impl<'de> de::Visitor<'de> for CountVisitor {
     }
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Count, E> {
-        u64::try_from(value)
-            .map(Count::Fixed)
-            .map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
+        let count = u64::try_from(value).map(Count::Fixed);
+        count.map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
     }
 
     fn visit_seq<A: de::SeqAccess<'de>>(self, mut access: A) -> Result<Count, A::Error> {

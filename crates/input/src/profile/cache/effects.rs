@@ -164,10 +164,8 @@ impl Settings {
         let is_own = value == self.get(Setting::Effort);
         match setting {
             Setting::EffortInBand => self.0[IN_BAND] = if is_own { 0 } else { value.saturating_add(1) },
+            Setting::Effort => (self.0[setting as usize], self.0[IN_BAND]) = (value, 0),
             _ => self.0[setting as usize] = value,
-        }
-        if setting == Setting::Effort {
-            self.0[IN_BAND] = 0;
         }
     }
 
@@ -178,18 +176,12 @@ impl Settings {
 }
 
 /// All settings.
-pub const SETTINGS: [Setting; 10] = [
-    Setting::Model,
-    Setting::Tools,
-    Setting::System,
-    Setting::Features,
-    Setting::ToolChoice,
-    Setting::Images,
-    Setting::Thinking,
-    Setting::Effort,
-    Setting::Preamble,
-    Setting::EffortInBand,
-];
+pub const SETTINGS: [Setting; 10] = {
+    use Setting::{
+        Effort, EffortInBand, Features, Images, Model, Preamble, System, Thinking, ToolChoice, Tools,
+    };
+    [Model, Tools, System, Features, ToolChoice, Images, Thinking, Effort, Preamble, EffortInBand]
+};
 
 /// For each setting: the first level of the prompt that a change invalidates, if the provider offers the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -217,13 +217,9 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
     if let Some(places) = &spec.turns {
         problems.within("turns", |problems| check_places(places, problems));
     }
-    for (field, tokens) in [
-        ("text_tokens", &spec.text_tokens),
-        ("purpose_tokens", &spec.purpose_tokens),
-        ("args_tokens", &spec.args_tokens),
-    ] {
-        problems.within(field, |problems| amount(tokens, CountedUnit::Tokens, problems));
-    }
+    problems.within("text_tokens", |to| amount(&spec.text_tokens, CountedUnit::Tokens, to));
+    problems.within("purpose_tokens", |to| amount(&spec.purpose_tokens, CountedUnit::Tokens, to));
+    problems.within("args_tokens", |to| amount(&spec.args_tokens, CountedUnit::Tokens, to));
     if let Some(ms) = &spec.gap_ms {
         problems.within("gap_ms", |problems| amount(ms, CountedUnit::Milliseconds, problems));
     }
@@ -266,9 +262,8 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
 fn check_image(it: &ScriptedImages, problems: &mut Problems) {
     problems.check_range(Code("image-range"), "count", it.count, [1, IMAGES_MAX]);
     for (field, edge) in [("width", it.width), ("height", it.height)] {
-        if let Some(edge) = edge {
-            problems.check_range(Code("image-range"), field, edge.into(), [1, EDGE_MAX.into()]);
-        }
+        let range = [1, EDGE_MAX.into()];
+        edge.into_iter().for_each(|it| problems.check_range(Code("image-range"), field, it.into(), range));
     }
     if it.width.is_some() != it.height.is_some() {
         let message = "an image has a width and a height, and one of them is missing";
@@ -364,14 +359,10 @@ fn check_cycle(cycle: &Cycle, unit: CountedUnit, problems: &mut Problems) {
         let help = "write the number at which the size starts over (at least 1)";
         problems.push_at(Code("cycle-empty"), "modulo", "`modulo` cannot be 0", help);
     }
-    for (field, tokens) in [
-        ("base", cycle.base),
-        ("per_turn", cycle.per_turn),
-        ("per_call", cycle.per_call),
-        ("modulo", cycle.modulo),
-    ] {
-        problems.within(field, |problems| unit.check(tokens, problems));
-    }
+    problems.within("base", |to| unit.check(cycle.base, to));
+    problems.within("per_turn", |to| unit.check(cycle.per_turn, to));
+    problems.within("per_call", |to| unit.check(cycle.per_call, to));
+    problems.within("modulo", |to| unit.check(cycle.modulo, to));
     if [cycle.base, cycle.modulo].iter().all(|it| *it <= unit.max()) {
         unit.check(Amount::Cycle(*cycle).most(), problems);
     }

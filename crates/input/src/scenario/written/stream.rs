@@ -116,7 +116,7 @@ pub struct StreamFact {
     /// The total that it changes.
     pub to: Option<String>,
     /// Whether scores by `keywords` and `fidelity` count it; false for what is said in passing. Default: true.
-    #[serde(default = "is_set", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "crate::text::yes", skip_serializing_if = "Clone::clone")]
     pub tracked: bool,
 }
 
@@ -146,7 +146,7 @@ pub struct StreamQuestion {
     /// The session from which it is no longer asked; nor is it asked once its fact is retracted. Default: it is asked in one session.
     pub until: Option<u64>,
     /// Whether it counts in the score of its session. Default: true.
-    #[serde(default = "is_set", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "crate::text::yes", skip_serializing_if = "Clone::clone")]
     pub scored: bool,
     /// Whether the question's own words contain the answer. Default: false.
     #[serde(default, skip_serializing_if = "crate::text::is_default")]
@@ -208,8 +208,4 @@ impl StreamQuestion {
         }
         all
     }
-}
-
-fn is_set() -> bool {
-    true
 }

@@ -45,7 +45,7 @@ pub struct TurnSpec {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The number of such turns in a row. Default: 1.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
+    #[serde(default = "crate::text::once", skip_serializing_if = "crate::text::is_once")]
     pub times: u64,
     /// Tokens of the user message.
     pub user_tokens: Amount,
@@ -178,7 +178,7 @@ pub struct ScriptedCall {
     /// The tool.
     pub tool: String,
     /// The number of such calls in a row. Default: 1.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
+    #[serde(default = "crate::text::once", skip_serializing_if = "crate::text::is_once")]
     pub times: u64,
     /// The turns of its pattern in which it is made. Default: all.
     pub turns: Option<PatternPlaces>,
@@ -217,7 +217,7 @@ pub struct ScriptedCall {
 #[serde(deny_unknown_fields)]
 pub struct ScriptedImages {
     /// How many. Default: 1.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
+    #[serde(default = "crate::text::once", skip_serializing_if = "crate::text::is_once")]
     pub count: u64,
     /// The width in pixels. Default: that of an image whose size is not known.
     pub width: Option<u32>,
@@ -326,11 +326,6 @@ impl Revisit {
     }
 }
 
-/// Once.
-fn once() -> u64 {
-    1
-}
-
 /// One round.
 fn one_round() -> Amount {
     Amount::Fixed(1)
@@ -339,12 +334,6 @@ fn one_round() -> Amount {
 /// Returns whether calls are made once.
 fn is_one_round(rounds: &Amount) -> bool {
     *rounds == one_round()
-}
-
-/// Returns whether nothing is repeated.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_once(times: &u64) -> bool {
-    *times == 1
 }
 
 // Several sessions as written, of one or of several users.

@@ -19,8 +19,8 @@ impl Override {
             }
             _ => all(&named(root), &tree),
         };
-        let roots = ROOTS.iter().filter(|it| it.1 == target && super::numbers_of(it.0).is_none());
-        roots.flat_map(|(root, _)| of_root(root)).collect()
+        let own = ROOTS.into_iter().filter(|it| it.0 == target).flat_map(|it| it.1);
+        own.filter(|it| super::numbers_of(it).is_none()).flat_map(|it| of_root(it)).collect()
     }
 
     /// Adds suggestions to a problem of a path whose help only lists the beginnings of paths.
