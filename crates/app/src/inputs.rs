@@ -114,7 +114,10 @@ impl Plan {
         }
         let checked = work.make_suite(suite.as_ref());
         let scenarios = work.make_scenarios(&loaded_scenarios, comparison, suite_params, under_own_models);
-        work.check_unread_params();
+        // Unused parameters of policies, unless another problem may be the reason.
+        if work.found.is_empty() {
+            work.found.problems.extend(work.policies.iter().flat_map(overrides::unread_param_problems));
+        }
         work.move_problems_to_overrides();
         work.check_applied_overrides();
         work.check_trials_used(&scenarios, comparison.trials);
@@ -281,16 +284,12 @@ impl InputCheck<'_> {
     /// Makes the suite.
     fn make_suite(&mut self, loaded: Option<&Loaded<SuiteFile>>) -> Option<Suite> {
         let mut file = loaded.map(|it| it.spec.clone());
+        let set = overrides_of(SetTarget::BreakEven, &mut self.settings);
         match file.as_mut().and_then(|it| it.break_even.as_mut()) {
-            Some(habits) => {
-                let habits = std::slice::from_mut(habits);
-                overrides_of(SetTarget::BreakEven, &mut self.settings)
-                    .for_each(|it| it.apply_to(habits, |_| true));
-            }
+            Some(habits) => set.for_each(|it| it.apply_to(std::slice::from_mut(habits), |_| true)),
             None => {
                 let help = "name one with `--suite`, such as `--suite sensitivity`";
-                overrides_of(SetTarget::BreakEven, &mut self.settings)
-                    .for_each(|it| it.note_refusal("this run has no suite with `break_even`", help));
+                set.for_each(|it| it.note_refusal("this run has no suite with `break_even`", help));
             }
         }
         let (loaded, file) = (loaded?, file?);
@@ -411,13 +410,6 @@ impl InputCheck<'_> {
         self.found.problems.extend(given_by.locate_problems(problems));
     }
 
-    /// Reports unused parameters of policies, unless another problem may be the reason.
-    pub(super) fn check_unread_params(&mut self) {
-        if self.found.is_empty() {
-            self.found.problems.extend(self.policies.iter().flat_map(overrides::unread_param_problems));
-        }
-    }
-
     /// Reports a number of trials if nothing has trials; inputs that could not be read may have some.
     pub(super) fn check_trials_used(&mut self, scenarios: &[ReadyLoad], trials: Option<u64>) {
         let has_trials = scenarios.iter().any(ReadyLoad::may_have_trials);
@@ -441,10 +433,8 @@ impl InputCheck<'_> {
 
     /// Reports overrides that apply nowhere.
     pub(super) fn check_applied_overrides(&mut self) {
-        for used in &mut self.settings {
-            if used.is_strict && !used.is_applied && self.is_complete {
-                self.found.problems.extend(used.refused.take().map(|it| *it));
-            }
+        for used in self.settings.iter_mut().filter(|it| it.is_strict && !it.is_applied && self.is_complete) {
+            self.found.problems.extend(used.refused.take().map(|it| *it));
         }
     }
 }

@@ -390,7 +390,8 @@ impl Plan {
                 return Vec::new();
             }
             let entry = &self.scenarios[index];
-            if let Some(glances) = entry.glance_at_sessions().filter(|_| !self.selection.filters_by_owner()) {
+            // Whose sessions are asked for, a glance does not tell.
+            if let Some(glances) = entry.glance_at_sessions().filter(|_| !self.selection.whose.is_set()) {
                 return entry.newest_candidates(&glances, self);
             }
             open(entry).unwrap_or_default().iter().map(|it| self.selection.candidate_of_load(it)).listed()

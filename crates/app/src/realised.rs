@@ -274,10 +274,8 @@ fn size_sessions_as_forecast(
         let mut whole = comparison.clone();
         whole.set.push(UNCOMPACTED.to_owned());
         let whole = play(&whole)?;
-        for (log, whole) in played.iter_mut().zip(whole) {
-            if !log.seen.compacted_at.is_empty() {
-                log.costs = whole.costs;
-            }
+        for (log, whole) in played.iter_mut().zip(whole).filter(|it| !it.0.seen.compacted_at.is_empty()) {
+            log.costs = whole.costs;
         }
     }
     // A forecast of the earlier schema counts whole bills, and has a change for each kind alone.

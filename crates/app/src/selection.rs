@@ -19,7 +19,7 @@ pub(super) struct Selection {
     /// Excludes sessions of other models, by a pattern or a part of the id.
     model: Option<String>,
     /// Excludes those of others.
-    whose: OwnerFilter,
+    pub(super) whose: OwnerFilter,
 }
 
 /// The user and the project whose sessions are asked for, each by a whole folder or by its last part.
@@ -49,11 +49,6 @@ impl OwnerFilter {
             })
         };
         is(&self.user, user_of(folder)) && is(&self.project, folder)
-    }
-
-    /// Returns whether a user is asked for.
-    pub(super) fn includes_user(&self, user: &str) -> bool {
-        Self { project: None, ..self.clone() }.includes_folder(user)
     }
 
     /// Says whose a session is that is not asked for.
@@ -91,11 +86,6 @@ impl Selection {
         }
         let whose = OwnerFilter::new(comparison);
         Ok(Self { since, until, limit: comparison.limit, model: comparison.model.clone(), whose })
-    }
-
-    /// Returns whether somebody's sessions are asked for, which a glance does not tell.
-    pub(super) fn filters_by_owner(&self) -> bool {
-        self.whose.is_set()
     }
 
     /// Returns whether only some recorded sessions are asked for.

@@ -230,12 +230,9 @@ impl Template {
         for (field, text) in [("write", Some(&self.write)), ("exact", self.exact.as_ref())] {
             let Some(Err(fault)) = text.map(|it| render::try_out(it, &nothing)) else { continue };
             let line = fault.line.map(|it| format!(" on line {it}")).unwrap_or_default();
-            problems.within(field, |problems| {
-                let help =
-                    "`{{ … }}` inserts a value, `{% … %}` is a condition; the schema lists the variables";
-                let message = format!("invalid template{line}: {}", fault.why);
-                problems.push(Code("template-broken"), message, help);
-            });
+            let help = "`{{ … }}` inserts a value, `{% … %}` is a condition; the schema lists the variables";
+            let message = format!("invalid template{line}: {}", fault.why);
+            problems.push_at(Code("template-broken"), field, message, help);
         }
     }
 

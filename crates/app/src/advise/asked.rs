@@ -185,10 +185,7 @@ pub(super) fn no_session_of_owner_error<'s>(
 pub(super) fn narrow_to_owner(mut advice: AgentAdvice, owner: &OwnerFilter, n_own: usize) -> AgentAdvice {
     let own = |lever: &Lever| {
         let groups = if owner.project.is_some() { &lever.projects } else { &lever.people };
-        let takes = |saving: &&GroupSaving| match owner.project {
-            Some(_) => owner.includes_folder(&saving.group),
-            None => owner.includes_user(&saving.group),
-        };
+        let takes = |saving: &&GroupSaving| owner.includes_folder(&saving.group);
         // A name may be that of several folders.
         groups.iter().filter(takes).cloned().reduce(|mut sum, more| {
             sum.sessions += more.sessions;

@@ -107,8 +107,12 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
     /// The grammar is broken.
     pub fn search(mut self) -> Result<DesignChoice> {
         let presets = (0..self.plays.presets.len()).map(|it| self.plays.preset_candidate(it)).listed();
-        let drawn = self.draw_candidates(presets.len());
-        let n = self.n_affordable_sessions(presets.len() + drawn.len());
+        let stream = Seed(self.terms.seed).stream(PURPOSES[1], 0);
+        let draw = |nth| self.plays.grammar.draw_candidate(&mut stream.nth(nth, 0));
+        let drawn = (0..presets.len() as u64).map(draw).collect::<IndexSet<_>>().into_iter().listed();
+        // On so many sessions it can try so many policies twice over, within its budget.
+        let affordable = self.terms.budget / (2 * (presets.len() + drawn.len())).max(1);
+        let n = self.order.len().min(affordable.max(RUNG_MIN));
         let presets = self.halve_successively(presets, n)?;
         let drawn = self.halve_successively(drawn, n)?;
         let all = self.order.len();
@@ -156,19 +160,6 @@ impl<'p, 'c> DesignSearch<'p, 'c> {
             }
         }
         front
-    }
-
-    /// Draws policies of the grammar.
-    fn draw_candidates(&self, n_draws: usize) -> Vec<Candidate> {
-        let stream = Seed(self.terms.seed).stream(PURPOSES[1], 0);
-        let drawn = (0..n_draws as u64).map(|it| self.plays.grammar.draw_candidate(&mut stream.nth(it, 0)));
-        drawn.collect::<IndexSet<_>>().into_iter().listed()
-    }
-
-    /// Returns on how many sessions the search can try so many policies twice over, within its budget.
-    fn n_affordable_sessions(&self, n_policies: usize) -> usize {
-        let affordable = self.terms.budget / (2 * n_policies).max(1);
-        self.order.len().min(affordable.max(RUNG_MIN))
     }
 
     /// Keeps the better half of policies on twice as many sessions, until they have been tried on as many as asked.

@@ -90,10 +90,8 @@ fn stages(policy: &mut PolicyFile, problems: &mut Problems) -> Vec<Stage> {
         let nth = *names.entry(name.clone()).and_modify(|it| *it += 1).or_insert(1);
         let path = if nth > 1 { format!("{name}#{nth}") } else { name.clone() };
         if nth > 1 {
-            problems.within(format_args!("stages.{path}.name"), |to| {
-                let message = format!("two stages are called `{name}`");
-                to.push(Code("stage-duplicate"), message, "give each stage its own name");
-            });
+            let (field, message) = (format!("stages.{path}.name"), format!("two stages are called `{name}`"));
+            problems.push_at(Code("stage-duplicate"), field, message, "give each stage its own name");
         }
         problems.within(format_args!("stages.{path}"), |to| checked.extend(check.made(stage, ladders, to)));
         let ladder = stage.ladder.as_ref().and_then(|it| ladders.get(it));

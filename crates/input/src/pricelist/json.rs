@@ -153,12 +153,8 @@ impl<'de> Visitor<'de> for JsonBuilder {
         Ok(Json::Text(value.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Json, A::Error> {
-        let mut values = Vec::new();
-        while let Some(value) = access.next_element()? {
-            values.push(value);
-        }
-        Ok(Json::List(values))
+    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<Json, A::Error> {
+        Vec::deserialize(de::value::SeqAccessDeserializer::new(access)).map(Json::List)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Json, A::Error> {

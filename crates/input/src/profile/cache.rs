@@ -483,10 +483,7 @@ impl Steps {
     /// Returns the longest cached length within a common prefix.
     #[inline]
     pub fn floor(&self, common: Tokens) -> Tokens {
-        match common.checked_sub(self.min) {
-            None => 0,
-            Some(extra) => self.min + extra / self.step * self.step,
-        }
+        common.checked_sub(self.min).map_or(0, |extra| self.min + extra / self.step * self.step)
     }
 }
 

@@ -52,11 +52,9 @@ fn limits(spec: &written::LimitsSpec, problems: &mut Problems) -> Limits {
         ("input_tokens", spec.input_tokens),
         ("output_tokens", spec.output_tokens),
     ];
-    for (field, tokens) in given {
-        if tokens == Some(0) {
-            let help = "remove it if there is no limit";
-            problems.push_at(Code("limit-zero"), field, "a limit of 0 tokens allows nothing", help);
-        }
+    for (field, _) in given.into_iter().filter(|it| it.1 == Some(0)) {
+        let help = "remove it if there is no limit";
+        problems.push_at(Code("limit-zero"), field, "a limit of 0 tokens allows nothing", help);
     }
     let window = spec.context_tokens.unwrap_or(UNLIMITED);
     Limits {

@@ -228,7 +228,7 @@ impl Refetch {
     /// Weights have none here: they stand with each need. Nor has exploration where nothing is assumed of it.
     pub fn number(&self, assumption: Assumption) -> Option<[f64; 3]> {
         let default = Self::defaults();
-        let explored = || self.exploration.map(|own| (own, default.exploration.unwrap_or_default()));
+        let usual = default.exploration.unwrap_or_default();
         let shares = |it: AssumedNumber<Decimal>| [it.value, it.low, it.high].map(Decimal::to_f64);
         match assumption {
             Assumption::Weights | Assumption::UnseenWeights => None,
@@ -240,17 +240,13 @@ impl Refetch {
                 .or(default.fetched_tokens_max)
                 .map(|it| [it.value, it.low, it.high].map(f64::from)),
             Assumption::ExploredCalls => {
-                let (own, usual) = explored()?;
-                own.calls_per_request.or(usual.calls_per_request).map(shares)
+                self.exploration?.calls_per_request.or(usual.calls_per_request).map(shares)
             }
             Assumption::ExploredBend => {
-                let (own, usual) = explored()?;
-                own.bend.or(usual.bend).map(|it| [it.value, it.low, it.high].map(|it| it.clamp(-1.0, 1.0)))
+                let bend = self.exploration?.bend.or(usual.bend)?;
+                Some([bend.value, bend.low, bend.high].map(|it| it.clamp(-1.0, 1.0)))
             }
-            Assumption::ExploredSizes => {
-                let (own, usual) = explored()?;
-                own.fetched_scale.or(usual.fetched_scale).map(shares)
-            }
+            Assumption::ExploredSizes => self.exploration?.fetched_scale.or(usual.fetched_scale).map(shares),
         }
     }
 

@@ -13,9 +13,8 @@ pub(super) fn suite(suite: &SuiteFile, problems: &mut Problems) {
     check_figures(&suite.figures, problems);
     for (index, text) in suite.set.iter().enumerate() {
         if let Err(problem) = Override::parse(text) {
-            problems.within(format_args!("set.{index}"), |to| {
-                to.push(problem.code, problem.message, problem.help.unwrap_or_default());
-            });
+            let (field, help) = (format!("set.{index}"), problem.help.unwrap_or_default());
+            problems.push_at(problem.code, field, problem.message, help);
         }
     }
 }

@@ -133,10 +133,7 @@ fn take(text: &str, at: Range<usize>, found: &mut Vec<TextComment>) {
         && text[last.at.end..line_start].trim_matches([' ', '\t', '\r']) == "\n"
     {
         // Below a comment behind a value, what stands far to the right continues it.
-        let continues = match last.is_behind {
-            true => column > last.indent + CONTINUED,
-            false => last.column == column,
-        };
+        let continues = if last.is_behind { column > last.indent + CONTINUED } else { last.column == column };
         if continues {
             last.lines.extend(lines);
             last.at.end = at.end;

@@ -27,11 +27,9 @@ const DRAWS_MAX: usize = 16;
 fn check_facts(spec: &FactMemory, problems: &mut Problems) {
     problems.within("store", |problems| check_store(&spec.store, problems));
     if spec.write.extract.len() > DRAWS_MAX {
-        problems.within("write.extract", |problems| {
-            let help = format!("write at most {DRAWS_MAX}");
-            let message = format!("too many draws: {}", spec.write.extract.len());
-            problems.push(Code("extract-too-many"), message, help);
-        });
+        let help = format!("write at most {DRAWS_MAX}");
+        let message = format!("too many draws: {}", spec.write.extract.len());
+        problems.push_at(Code("extract-too-many"), "write.extract", message, help);
     }
     if spec.write.extract.is_empty() {
         let help = "write at least one draw";
@@ -53,11 +51,7 @@ fn check_facts(spec: &FactMemory, problems: &mut Problems) {
 /// Checks where facts are kept.
 fn check_store(spec: &FactStore, problems: &mut Problems) {
     let (banks, capacity) = (spec.banks(), spec.capacity());
-    let field = match spec {
-        FactStore::Entries { .. } => "entries",
-        FactStore::Banks { .. } => "banks",
-        FactStore::Files { .. } => "files",
-    };
+    let field = crate::text::name_of(spec);
     problems.within(field, |problems| {
         if capacity == Some(0) {
             let help = "write 1 or more";
@@ -115,11 +109,9 @@ fn check_draw(spec: &Extract, store: &FactStore, problems: &mut Problems) {
     }
     let banks = store.banks();
     if let Some(name) = spec.into.as_ref().filter(|it| !store.is_open() && !banks.contains(&it.as_str())) {
-        problems.within("into", |problems| {
-            let otherwise = || format!("write one of `{}`", banks.join("`, `"));
-            let help = near_or(name, banks.iter().copied(), otherwise);
-            problems.push(Code("bank-unknown"), format!("the store has no bank `{name}`"), help);
-        });
+        let otherwise = || format!("write one of `{}`", banks.join("`, `"));
+        let help = near_or(name, banks.iter().copied(), otherwise);
+        problems.push_at(Code("bank-unknown"), "into", format!("the store has no bank `{name}`"), help);
     }
 }
 
@@ -170,13 +162,11 @@ fn check_service(spec: &ServiceMemory, problems: &mut Problems) {
 
 /// Checks that calls are made at moments that allow them.
 fn check_calls(field: &str, made: &[ServiceCall], allowed: &[ServiceCall], problems: &mut Problems) {
-    for (index, call) in made.iter().enumerate() {
-        if !allowed.contains(call) {
-            let names: Vec<&str> = allowed.iter().map(|it| it.name()).collect();
-            let message = format!("`{}` cannot be called at this moment", call.name());
-            let help = format!("write one or more of `{}`", names.join("`, `"));
-            problems.push_at(Code("service-call"), format!("{field}.{index}"), message, help);
-        }
+    for (index, call) in made.iter().enumerate().filter(|(_, it)| !allowed.contains(it)) {
+        let names: Vec<&str> = allowed.iter().map(|it| it.name()).collect();
+        let message = format!("`{}` cannot be called at this moment", call.name());
+        let help = format!("write one or more of `{}`", names.join("`, `"));
+        problems.push_at(Code("service-call"), format!("{field}.{index}"), message, help);
     }
 }
 
@@ -185,12 +175,10 @@ fn check_sections(sections: &[DocSection], problems: &mut Problems) {
         let help = "name at least one section, as in `[facts, notes]`";
         problems.push_at(Code("sections-empty"), "sections", "the document has no sections", help);
     }
-    for (index, section) in sections.iter().enumerate() {
-        if sections[..index].contains(section) {
-            let help = "name each section once";
-            let message = "this section is listed twice";
-            problems.push_at(Code("section-twice"), format!("sections.{index}"), message, help);
-        }
+    for (index, _) in sections.iter().enumerate().filter(|(index, it)| sections[..*index].contains(it)) {
+        let help = "name each section once";
+        let message = "this section is listed twice";
+        problems.push_at(Code("section-twice"), format!("sections.{index}"), message, help);
     }
 }
 

@@ -120,10 +120,9 @@ fn check_fold(fold: &Fold, scope: &Scope, problems: &mut Problems) {
         problems.push_at(Code("fold-kind-twice"), "quote", message, help);
     }
     if fold.quote.contains(&Kind::ToolResult) {
-        problems.within("quote", |problems| {
-            let message = "tool results cannot be quoted: `results` says how the summary shows them";
-            problems.push(Code("fold-quotes-results"), message, "remove `tool_result` from `quote`");
-        });
+        let message = "tool results cannot be quoted: `results` says how the summary shows them";
+        let help = "remove `tool_result` from `quote`";
+        problems.push_at(Code("fold-quotes-results"), "quote", message, help);
     }
 }
 

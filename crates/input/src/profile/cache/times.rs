@@ -62,12 +62,8 @@ impl<'de> de::Visitor<'de> for TtlsVisitor {
         Duration::deserialize(de::value::StrDeserializer::new(text)).map(|it| Ttls(vec![it]))
     }
 
-    fn visit_seq<A: de::SeqAccess<'de>>(self, mut access: A) -> Result<Ttls, A::Error> {
-        let mut all = Vec::new();
-        while let Some(one) = access.next_element()? {
-            all.push(one);
-        }
-        Ok(Ttls(all))
+    fn visit_seq<A: de::SeqAccess<'de>>(self, access: A) -> Result<Ttls, A::Error> {
+        Vec::deserialize(de::value::SeqAccessDeserializer::new(access)).map(Ttls)
     }
 }
 

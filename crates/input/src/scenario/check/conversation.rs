@@ -40,11 +40,10 @@ pub(super) fn check(spec: &Conversations, problems: &mut Problems) {
         if spec.domains.is_empty() {
             problems.push(Code("domains-empty"), "there are no domains", "name at least one domain");
         }
-        for (index, domain) in spec.domains.iter().enumerate() {
-            if domain.split_whitespace().count() != 1 {
-                let help = "join its words with `_`";
-                problems.push_at(Code("domain-words"), index, "a domain must be one word", help);
-            }
+        let is_word = |it: &String| it.split_whitespace().count() == 1;
+        for (index, _) in spec.domains.iter().enumerate().filter(|(_, it)| !is_word(it)) {
+            let help = "join its words with `_`";
+            problems.push_at(Code("domain-words"), index, "a domain must be one word", help);
         }
     });
     problems.within("categories", |problems| check_categories(&spec.categories, problems));

@@ -289,11 +289,10 @@ impl<'f> StreamNames<'f> {
             ("compare", &question.compare, 2),
             ("synthesize", &question.synthesize, 2),
         ];
-        for (field, list, least) in lists {
-            if list.as_ref().is_some_and(|it| it.len() < least) {
-                let help = format!("name {least} or more facts, or ask for one with `fact`");
-                problems.push_at(Code("question-not-one"), field, "the question names too few facts", help);
-            }
+        let is_short = |list: &Option<Vec<String>>, least| list.as_ref().is_some_and(|it| it.len() < least);
+        for (field, _, least) in lists.into_iter().filter(|it| is_short(it.1, it.2)) {
+            let help = format!("name {least} or more facts, or ask for one with `fact`");
+            problems.push_at(Code("question-not-one"), field, "the question names too few facts", help);
         }
         let pairs = &self.file.confusable;
         if let Some(name) = question.apart.as_ref().filter(|it| !pairs.iter().flatten().any(|of| of == *it)) {

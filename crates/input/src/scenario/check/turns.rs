@@ -223,12 +223,10 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
     if let Some(ms) = &spec.gap_ms {
         problems.within("gap_ms", |problems| amount(ms, CountedUnit::Milliseconds, problems));
     }
-    for (name, count) in &spec.spreads {
-        if !(1..=SPREAD_MAX).contains(count) {
-            let message = format!("{count} facts in one result is out of range");
-            let help = format!("write a number from 1 to {SPREAD_MAX}");
-            problems.push_at(Code("spread-range"), format_args!("spreads.{name}"), message, help);
-        }
+    for (name, count) in spec.spreads.iter().filter(|(_, it)| !(1..=SPREAD_MAX).contains(*it)) {
+        let message = format!("{count} facts in one result is out of range");
+        let help = format!("write a number from 1 to {SPREAD_MAX}");
+        problems.push_at(Code("spread-range"), format_args!("spreads.{name}"), message, help);
     }
     let parts = [spec.purpose_tokens.most(), spec.args_tokens.most(), overhead];
     let parts_fit = parts.iter().all(|it| *it <= ITEM_TOKENS_MAX);

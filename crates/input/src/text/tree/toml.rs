@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 use toml::Spanned;
-use toml::de::{DeArray, DeFloat, DeInteger, DeTable, DeValue};
+use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
 use super::ron::CURLY;
 use super::{Node, TreeEntry, Value};
@@ -26,10 +26,6 @@ fn of_table(table: &DeTable<'_>) -> Vec<TreeEntry> {
     table.iter().map(|(name, value)| TreeEntry { key: Some(key(name)), value: of_value(value) }).collect()
 }
 
-fn of_array(array: &DeArray<'_>) -> Vec<TreeEntry> {
-    array.iter().map(|it| TreeEntry { key: None, value: of_value(it) }).collect()
-}
-
 fn of_value(value: &Spanned<DeValue<'_>>) -> Node {
     let what = match value.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
@@ -38,7 +34,7 @@ fn of_value(value: &Spanned<DeValue<'_>>) -> Node {
         DeValue::Boolean(it) => Value::Bool(*it),
         // Inputs write dates as text, so one without quotes is a name that no type knows.
         DeValue::Datetime(date) => Value::Word(date.to_string()),
-        DeValue::Array(array) => Value::List(of_array(array)),
+        DeValue::Array(array) => Node::list(array.iter().map(of_value).collect()).value,
         DeValue::Table(table) => Value::Map(of_table(table)),
     };
     Node::new(value.span(), what)
