@@ -240,7 +240,7 @@ pub(super) fn layout(layout: &mut LayoutSpec, resolver: &Resolver<'_>, problems:
         if it.at == DynamicPlace::Tail && it.changes != Changes::default() {
             let message = "content at the tail is never cached, so its changes do not matter";
             let help = "remove `changes`, or choose another place";
-            let field = format_args!("dynamic.{index}.changes");
+            let field = format!("dynamic.{index}.changes");
             problems.push_at(Code("dynamic-tail-changes"), field, message, help);
         }
     }
