@@ -139,9 +139,7 @@ fn lines(name: &str) -> Vec<Vec<String>> {
         0 => part.split_whitespace().map(str::to_owned).collect(),
         _ => vec![part.replace("\\t", "\t")],
     };
-    let text = fs::read_to_string(data("tables").join(name).with_extension("txt")).unwrap();
-    let lines = text.lines().filter(|it| !it.starts_with('#'));
-    lines.map(|it| it.split('\'').enumerate().flat_map(word).collect()).collect()
+    table_lines(name).map(|it| it.split('\'').enumerate().flat_map(word).collect()).collect()
 }
 
 #[test]

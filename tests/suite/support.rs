@@ -50,10 +50,15 @@ pub(crate) fn data(path: &str) -> PathBuf {
     root().join("tests/data").join(path)
 }
 
+/// The lines of a table below the data of tests.
+pub(crate) fn table_lines(name: &str) -> impl Iterator<Item = &'static str> {
+    let text: &str = fs::read_to_string(data("tables").join(name).with_extension("txt")).unwrap().leak();
+    text.lines().filter(|it| !it.starts_with('#'))
+}
+
 /// The rows of a table below the data of tests: a line each, `left | right`.
 pub(crate) fn table(name: &str) -> Vec<(&'static str, &'static str)> {
-    let text: &str = fs::read_to_string(data("tables").join(name).with_extension("txt")).unwrap().leak();
-    text.lines().filter(|it| !it.starts_with('#')).map(|it| it.split_once(" | ").unwrap()).collect()
+    table_lines(name).map(|it| it.split_once(" | ").unwrap()).collect()
 }
 
 /// The files below a folder with one of these endings, or all if none is named, in order; none where there is no folder.
