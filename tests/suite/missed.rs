@@ -27,6 +27,8 @@ enum Tells {
     Hook(&'static str),
     /// A summary stands in the place of the history.
     Summary,
+    /// It follows the one before within seconds.
+    Soon,
     /// Another model answers from here on.
     Model,
     /// The model calls this tool.
@@ -49,7 +51,7 @@ const SESSION: [(Asked, &str); 20] = [
     // A full read that the provider could not compare is no miss.
     (asked(1, 33_000, 500, Tells::Diagnosis("unavailable")), ""),
     (asked(11, 15_000, 19_000, Tells::Nothing), "paused"),
-    (asked(1, 15_000, 19_500, Tells::Nothing), "behind"),
+    (asked(0, 15_000, 19_500, Tells::Soon), "behind"),
     (asked(1, 20_000, 15_000, Tells::Says("<command-message>review</command-message>")), "skill"),
     (asked(1, 21_000, 14_500, Tells::Hook("SessionStart:resume")), "resumed"),
     (asked(1, 35_500, 500, Tells::Calls("ToolSearch")), ""),
@@ -70,12 +72,13 @@ fn session(requests: &[Asked]) -> String {
     let mut answers: Option<String> = None;
     for (nth, asked) in requests.iter().enumerate() {
         minute += asked.minutes;
+        let late = if matches!(asked.tells, Tells::Soon) { 4 } else { 0 };
         let mut line = |kind: &str, name: &str, second: u32, more: Value| {
             let parent = lines.last().map(|it| it["uuid"].clone());
             let mut record = json!({
                 "type": kind, "uuid": format!("{name}{nth}"), "parentUuid": parent, "sessionId": "s",
                 "cwd": "/home/ann/cli", "isSidechain": false, "version": "2.1.150",
-                "timestamp": format!("2026-03-01T{:02}:{:02}:{second:02}.000Z", 10 + minute / 60, minute % 60),
+                "timestamp": format!("2026-03-01T{:02}:{:02}:{:02}.000Z", 10 + minute / 60, minute % 60, second + late),
             });
             record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             lines.push(record);

@@ -209,7 +209,7 @@ fn dated_prices_hold_from_their_day_on_even_within_a_trace() {
     let inputs = [0, 86_400_000].map(|ms| over_midnight.at(ms).base.input.0);
     assert_eq!((over_midnight.flat(), inputs), (None, [4_000_000, 1_000_000]));
     let [told] = profile.prices.changes()[1..] else { panic!("a change for each period after the first") };
-    assert_eq!(told.to_string(), "from 2026-10-08: input $2 → $1, output $10 → $5");
+    assert_eq!(told.to_string(), "from 2026-10-08: input $4 → $1, output $20 → $5");
     assert!(told.is_soon_after(day("2026-08-10")) && !told.is_soon_after(day("2026-08-08")));
     assert_eq!(codes("[[prices]]\nfrom = \"2027-01-01\"\ninput = 1.0\noutput = 1.0\n"), ["price-not-yet"]);
 }

@@ -9,11 +9,11 @@ use ctxsim::timeline::import::detect_from;
 use crate::support::*;
 
 /// Words of the form itself: its fields, and the names of kinds, causes, rules, levels, formats and flags.
-const VOCABULARY: &str = "again agent answers approval aside asked assistant atif before begins breakpoints cache characters claude \
-    cleared codex compacts compactions content copilot ctxsim counts drops draws evidence exact exchange file flags \
+const VOCABULARY: &str = "after again agent answers approval aside asked assistant atif before begins breakpoints cache characters claude \
+    cleared codex compacts compactions content copilot ctxsim counts drops draws evidence exact exchange false file flags \
     forgets format gemini handle harness has height hits image inspect kimi level literals local long makes marks mentions messages number \
     model needs old opencode otel output path pixels polled raw read reasoning reply request requests response restart results \
-    rewound rule same schema session short side skill spread stable stands summarised summary system text tokens tool \
+    rewound rule same schema session short side sizes skill spread stable stands summarised summary system text tokens tool \
     uncached undone usage user version weight width write qwen detail continuation conclusion global fixed memory files agents tools outcome submitted value";
 
 /// Returns the files below a folder that hold a recorded session.

@@ -367,7 +367,7 @@ fn commands_with_limits_name_bundled_inputs() {
     assert!(named.iter().all(|(kind, name)| catalog.find_origin(*kind, name).is_ok()), "{named:?}");
     let presets =
         named.iter().filter(|(kind, name)| *kind == InputKind::Policy && name.starts_with("agents/"));
-    assert_eq!(presets.count(), 50, "the limit of 276 sessions is for 50 presets");
+    assert_eq!(presets.count(), 52, "the limit of 276 sessions is for 52 presets");
 }
 
 /// Returns the names of the types that the library and the command line define, one for each definition.

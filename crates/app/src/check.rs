@@ -93,9 +93,9 @@ fn unmet_suite_lints(catalog: &Catalog, suite: &Loaded<SuiteFile>) -> Result<Vec
     for (index, name) in suite.spec.policies.iter().enumerate().filter(|it| !it.1.starts_with(REVISION_MARK))
     {
         for name in named(InputKind::Policy, name) {
-            let loaded = catalog.policy(&name)?;
-            let policy = check_policy(catalog, &loaded.spec, &loaded.origin)
-                .map_err(|it| loaded.locate_problems(it))?;
+            // What is wrong with the policy itself is told where it is named.
+            let Ok(loaded) = catalog.policy(&name) else { continue };
+            let Ok(policy) = check_policy(catalog, &loaded.spec, &loaded.origin) else { continue };
             found.extend(unmet(&policy, &profiles).into_iter().map(|it| {
                 let message = format!("{name}: {} (`{}`)", it.message, it.place.field);
                 Diagnostic::at(it.code, format!("policies.{index}"), message)

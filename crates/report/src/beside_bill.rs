@@ -143,14 +143,11 @@ impl BillFootnotes {
         if let Some(used) = self.prices.values().find(|used| used.is_without_times) {
             sentences.push(format!("Where logs tell no times, prices are those of {}.", used.as_of));
         }
-        let changes =
-            self.prices.iter().flat_map(|(name, used)| used.changes_soon().map(move |it| (name, it)));
-        let changes = changes.map(|(name, change)| format!("{name} {change}")).listed();
-        if !changes.is_empty() {
-            sentences.push(format!(
-                "Prices change (per million tokens): {}.",
-                names_and_more(changes.into_iter(), CHANGES).join("; ")
-            ));
+        let changes = self.prices.iter().filter_map(|(name, used)| Some((name, used.changes_soon().last()?)));
+        let changes = changes.map(|(name, change)| format!("{name} on {}", change.day()));
+        let listed = names_and_more(changes, CHANGES).join(", ");
+        if !listed.is_empty() {
+            sentences.push(format!("Prices change: {listed} (`ctxsim show NAME` says how)."));
         }
         sentences
     }

@@ -247,6 +247,6 @@ fn a_ranking_shows_ten_and_says_what_changed_nothing() {
     let n_rows = |text: &str| text.lines().filter(|it| it.contains("%  ") && !it.starts_with(' ')).count();
     assert_eq!(n_rows(&short), 1 + 10, "the first policy and ten others: {short}");
     assert!(n_rows(&long) > 60, "{long}");
-    assert_says(&short, &[" policies changed nothing: ", "claude_code (", "--details shows all."]);
+    assert_says(&short, &[" policies changed nothing: ", "codex (3)", "--details shows all."]);
     assert!(!long.contains("changed nothing: agent"), "{long}");
 }

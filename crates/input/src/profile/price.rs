@@ -87,6 +87,11 @@ impl PriceChange {
     /// How long before a change it is told, in milliseconds: sixty days.
     pub const TOLD_MS: i64 = 60 * DAY_MS;
 
+    /// Returns its day, and whether the new prices are not published.
+    pub fn day(&self) -> String {
+        date_text(self.from_ms) + if self.after.is_none() { " to what is not published" } else { "" }
+    }
+
     /// Returns whether it comes within sixty days after a time, or has come before it and nobody knows the new prices.
     pub fn is_soon_after(&self, ms: i64) -> bool {
         let left_ms = self.from_ms.saturating_sub(ms);

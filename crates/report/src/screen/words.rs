@@ -36,7 +36,7 @@ const SUM: [&str; 4] = ["what", "US dollars", "share", ""];
 pub fn terminal_text(screen: &FirstScreen, terminal: impl Into<Terminal>) -> String {
     let terminal = terminal.into();
     let width = terminal.width.unwrap_or(COLUMNS).min(COLUMNS);
-    Terminal { width: Some(width), ..terminal }.fitted(1..=LEVERS, |terminal, n_levers| {
+    Terminal { width: Some(width), ..terminal }.fitted(0..=LEVERS, |terminal, n_levers| {
         let mut all = text_blocks(screen, n_levers);
         for block in &mut all {
             // Parts of a sum say themselves what they are, and lines are few.
@@ -61,19 +61,21 @@ pub fn markdown(screen: &FirstScreen) -> Markdown {
     blocks_to_markdown(&all)
 }
 
+/// Returns what is said of sessions; where there is no room for one lever, what else can be looked up is said in fewer words.
 fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
+    let is_brief = n_levers == 0;
     let mut blocks = vec![Block::paragraph(sessions_read_sentence(screen))];
     blocks.extend(prediction_sentence(screen).map(Block::Text));
     blocks.push(bill_block(screen));
     blocks.extend(not_in_bill_sentence(screen).map(Block::Text));
-    blocks.extend(left_out_sentence(screen).map(Block::Text));
+    blocks.extend(left_out_sentence(screen, if is_brief { 0 } else { LEFT_OUT }).map(Block::Text));
     blocks.extend(waiting::waiting_sentence(screen).map(Block::Text));
     if screen.month.usd > Cost::default() {
         blocks.push(Block::Table(month_bill_grid(screen)));
-        blocks.extend(other_cache_misses_sentence(screen).map(Block::Text));
+        blocks.extend(other_cache_misses_sentence(screen, is_brief).map(Block::Text));
     }
     if !screen.levers.is_empty() {
-        blocks.push(Block::Table(levers_grid(screen, n_levers)));
+        blocks.push(Block::Table(levers_grid(screen, n_levers.max(1))));
     }
     blocks
 }
@@ -267,13 +269,13 @@ fn not_in_bill_sentence(screen: &FirstScreen) -> Option<String> {
 }
 
 /// Says what is left out of the logs, in the words of `import`: first what a bill may lack, and what stands in no prompt added up.
-fn left_out_sentence(screen: &FirstScreen) -> Option<String> {
+fn left_out_sentence(screen: &FirstScreen, most: usize) -> Option<String> {
     let (never, mut kinds): (Vec<_>, Vec<_>) =
         screen.read.left_out.iter().partition(|it| is_never_sent(it.0));
     kinds.order_by_key(|it| (changes_no_bill(it.0), std::cmp::Reverse(it.1)));
-    let n_more = kinds.len().saturating_sub(LEFT_OUT);
+    let n_more = kinds.len().saturating_sub(most);
     let counted = |(what, n): (&str, usize)| format!("{} × {what}", thousands(n as u64));
-    let mut all = kinds.iter().take(LEFT_OUT).map(|it| counted((it.0, *it.1))).listed();
+    let mut all = kinds.iter().take(most).map(|it| counted((it.0, *it.1))).listed();
     let never: usize = never.iter().map(|it| *it.1).sum();
     let rest = [
         (n_more, "other kinds, which `ctxsim import` lists"),
@@ -319,11 +321,11 @@ fn month_bill_grid(screen: &FirstScreen) -> Grid {
 }
 
 /// Says what other cache misses came of.
-fn other_cache_misses_sentence(screen: &FirstScreen) -> Option<String> {
+fn other_cache_misses_sentence(screen: &FirstScreen, is_brief: bool) -> Option<String> {
     let all = &screen.month.other_misses;
     let cause = |it: &MonthMisses| {
         let parts = [(it.sub_agents_usd, "by sub-agents"), (it.at_turns_usd, "where a turn began")];
-        let named = parts.into_iter().filter(|(usd, _)| usd.0 > 0).map(|(usd, whose)| {
+        let named = parts.into_iter().filter(|(usd, _)| usd.0 > 0 && !is_brief).map(|(usd, whose)| {
             if usd == it.usd {
                 format!("all {whose}")
             } else {

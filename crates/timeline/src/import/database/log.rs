@@ -36,7 +36,6 @@ pub fn with_log(mut database: Vec<u8>, log: &[u8]) -> Vec<u8> {
     if !sums.agree(&log[..HEADER_BYTES - 8], &log[HEADER_BYTES - 8..HEADER_BYTES]) {
         return database;
     }
-    fits(&mut database);
     let mut pending: Vec<(usize, &[u8])> = Vec::new();
     let mut n_pages = database.len().div_ceil(size);
     for frame in log[HEADER_BYTES..].chunks_exact(FRAME_BYTES + size) {
@@ -62,6 +61,8 @@ pub fn with_log(mut database: Vec<u8>, log: &[u8]) -> Vec<u8> {
             }
         }
     }
+    // The page with the modes may be among those that were written.
+    fits(&mut database);
     database
 }
 
