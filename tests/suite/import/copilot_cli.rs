@@ -139,7 +139,7 @@ fn what_is_recorded_twice_out_of_its_lane_or_without_totals_is_told() {
     let lines = [
         asked(1),
         answered(2, "a", "one"),
-        answered(2, "a", "one"),
+        answered(2, "a", "once more"),
         event(4, "tool.execution_complete", r#"{"toolCallId":"nobody","result":{"content":"text"}}"#),
         event(5, "session.compaction_complete", r#"{"success":false}"#),
         shut_down(6, 1, [100, 90, 20, 10]),

@@ -128,18 +128,18 @@ impl ScreenWaiting {
     }
 
     /// Says which models have no data.
-    fn models_without_timings_text(&self) -> Option<String> {
+    fn models_without_timings_text(&self, most: usize) -> Option<String> {
         let models = self.requests_without_data.iter();
         let models = models.map(|(model, n)| format!("{} ({} requests)", in_one_line(model), thousands(*n)));
-        let names = names_and_more(models, NAMED);
+        let names = names_and_more(models, most);
         (!names.is_empty()).then(|| listed(&names))
     }
 }
 
 /// Says how long one waited, and what the first change makes of it.
-pub(super) fn waiting_sentence(screen: &FirstScreen) -> Option<String> {
+pub(super) fn waiting_sentence(screen: &FirstScreen, is_brief: bool) -> Option<String> {
     let waiting = &screen.waiting;
-    let unknown = waiting.models_without_timings_text();
+    let unknown = waiting.models_without_timings_text(if is_brief { 1 } else { NAMED });
     let Some((minutes, [low, high])) = waiting.minutes.zip(waiting.interval) else {
         let models = unknown?;
         return Some(format!(

@@ -69,7 +69,7 @@ fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
     blocks.push(bill_block(screen));
     blocks.extend(not_in_bill_sentence(screen).map(Block::Text));
     blocks.extend(left_out_sentence(screen, if is_brief { 0 } else { LEFT_OUT }).map(Block::Text));
-    blocks.extend(waiting::waiting_sentence(screen).map(Block::Text));
+    blocks.extend(waiting::waiting_sentence(screen, is_brief).map(Block::Text));
     if screen.month.usd > Cost::default() {
         blocks.push(Block::Table(month_bill_grid(screen)));
         blocks.extend(other_cache_misses_sentence(screen, is_brief).map(Block::Text));
@@ -273,15 +273,19 @@ fn left_out_sentence(screen: &FirstScreen, most: usize) -> Option<String> {
     let (never, mut kinds): (Vec<_>, Vec<_>) =
         screen.read.left_out.iter().partition(|it| is_never_sent(it.0));
     kinds.order_by_key(|it| (changes_no_bill(it.0), std::cmp::Reverse(it.1)));
+    if most == 0 {
+        let n: usize = screen.read.left_out.values().sum();
+        return (n > 0).then(|| format!("Left out: {}, which `ctxsim import` lists.", counted(n, "record")));
+    }
     let n_more = kinds.len().saturating_sub(most);
-    let counted = |(what, n): (&str, usize)| format!("{} × {what}", thousands(n as u64));
-    let mut all = kinds.iter().take(most).map(|it| counted((it.0, *it.1))).listed();
+    let times = |(what, n): (&str, usize)| format!("{} × {what}", thousands(n as u64));
+    let mut all = kinds.iter().take(most).map(|it| times((it.0, *it.1))).listed();
     let never: usize = never.iter().map(|it| *it.1).sum();
     let rest = [
         (n_more, "other kinds, which `ctxsim import` lists"),
         (never, "records that are never part of a prompt"),
     ];
-    all.extend(rest.into_iter().filter(|it| it.0 > 0).map(|(n, what)| counted((what, n))));
+    all.extend(rest.into_iter().filter(|it| it.0 > 0).map(|(n, what)| times((what, n))));
     (!all.is_empty()).then(|| format!("Left out: {}.", all.join(". ")))
 }
 
@@ -336,8 +340,9 @@ fn other_cache_misses_sentence(screen: &FirstScreen, is_brief: bool) -> Option<S
         let named = if named.is_empty() { named } else { format!(" ({named})") };
         format!("{} {}{named}", cause_in_plain_words(it.cause), format_rough_usd(it.usd.usd()))
     };
-    let named = all.iter().take(CAUSES).filter(|it| it.usd > Cost::default()).map(cause).listed();
-    let more = if all.len() > CAUSES { ", and less for the rest" } else { "" };
+    let most = if is_brief { 1 } else { CAUSES };
+    let named = all.iter().take(most).filter(|it| it.usd > Cost::default()).map(cause).listed();
+    let more = if all.len() > most { ", and less for the rest" } else { "" };
     (!named.is_empty()).then(|| format!("Other cache misses: {}{more}.", named.join(", ")))
 }
 
