@@ -307,7 +307,7 @@ impl ModelProfiles {
         let distance = |pattern: &String| {
             let pattern = without_mark(pattern);
             let common = parts().map(|part| common_letters(part, pattern)).max()?;
-            (common >= LEAST).then(|| (std::cmp::Reverse(common), pattern.len()))
+            (common >= LEAST).then_some((std::cmp::Reverse(common), pattern.len()))
         };
         let usual = self.all.iter().map(|it| &*it.usual);
         let mut ranked =

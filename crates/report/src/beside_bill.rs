@@ -147,7 +147,7 @@ impl BillFootnotes {
         let changes = changes.map(|(name, change)| format!("{name} on {}", change.day()));
         let listed = names_and_more(changes, CHANGES).join(", ");
         if !listed.is_empty() {
-            sentences.push(format!("Prices change: {listed} (`ctxsim show NAME` says how)."));
+            sentences.push(format!("Prices change: {listed}."));
         }
         sentences
     }

@@ -178,12 +178,7 @@ impl Contrast {
         let counted = parts.iter().filter(|it| it.pairs.iter().any(is_same_work)).listed();
         let mut with_rows = counted.clone();
         with_rows.retain(|it| it.pairs.first().is_some_and(is_same_work));
-        let mut breaks: IndexMap<String, [BrokenPrefixes; 2]> = IndexMap::new();
-        for (who, both) in with_rows.iter().flat_map(|it| &it.breaks) {
-            let sums = breaks.entry(who.clone()).or_default();
-            sums.iter_mut().zip(both).for_each(|(sum, more)| *sum += *more);
-        }
-        breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
+        let breaks = sum_broken_prefixes(&with_rows);
         let mut needs: Vec<NeedChange> = with_rows.iter().flat_map(|it| it.needs.clone()).listed();
         let n_less = needs.iter().filter(|it| it.weighted_difference() < 0.0).count();
         let needs_changed = [n_less, needs.len() - n_less];
@@ -418,4 +413,15 @@ fn describe_stops(parts: &[ContrastPart]) -> Vec<String> {
         Some(format!("{policy} stopped at turn {turn} of {n_turns} in {scenario} (limit)."))
     });
     stops.take(SHOWN).listed()
+}
+
+/// Adds up the prefixes that each stage broke, the largest first.
+fn sum_broken_prefixes(parts: &[&ContrastPart]) -> IndexMap<String, [BrokenPrefixes; 2]> {
+    let mut breaks: IndexMap<String, [BrokenPrefixes; 2]> = IndexMap::new();
+    for (who, both) in parts.iter().flat_map(|part| &part.breaks) {
+        let sums = breaks.entry(who.clone()).or_default();
+        sums.iter_mut().zip(both).for_each(|(sum, more)| *sum += *more);
+    }
+    breaks.sort_by(|_, a, _, b| b[1].tokens.max(b[0].tokens).cmp(&a[1].tokens.max(a[0].tokens)));
+    breaks
 }
