@@ -246,9 +246,9 @@ impl PartLines {
             }
             at += bytes as u64;
             if line.ends_with(b"\n") {
-                places.push(place)
+                places.push(place);
             } else {
-                cut = Some(place)
+                cut = Some(place);
             }
             if places.len() > LINES_MAX {
                 let message = format!("this file has more than {} lines", thousands(LINES_MAX as u64));
