@@ -711,6 +711,8 @@ class Bill(Answer):
         """
         cause name
         usd number: US dollars
+        sub_agents_usd number: requests of sub-agents
+        at_turns_usd number: requests that a user's message began
         about text
         """,
         lambda it: it.document["month"]["other_misses"],

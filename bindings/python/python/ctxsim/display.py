@@ -67,8 +67,7 @@ SHOWN = [
 def report(of: Any) -> str:
     """Returns the verdict of a report, a table and a chart as HTML."""
     whole = of.totals if len(of.totals) else of.sums
-    names = [it for it in SHOWN if it in whole.columns]
-    return paragraphs(of.verdict) + table(whole, names) + chart(of)
+    return paragraphs(of.verdict) + table(whole, [it for it in SHOWN if it in whole.columns]) + chart(of)
 
 
 def chart(of: Any) -> str:

@@ -29,8 +29,7 @@ def _varied(given: Vary | None) -> list[tuple[str, str]]:
     """Returns what varies: paths with their values, as the command line writes them."""
     if isinstance(given, Mapping):
         return [(path, it if isinstance(it, str) else ",".join(map(str, it))) for path, it in given.items()]
-    pairs = [text.partition("=") for text in _texts(given)]
-    return [(path, values) for path, _, values in pairs]
+    return [(path, values) for path, _, values in (text.partition("=") for text in _texts(given))]
 
 
 def _texts(given: str | Sequence[str] | None) -> list[str]:
