@@ -552,15 +552,12 @@ fn what_a_profile_does_not_have_is_told_with_what_is_done_instead_unless_the_pol
         one_line(&out(&run_on_growing_prompts(&marks, &["--details", "--profile", profile])))
     };
 
-    let told = "sized: there are no cache entries of 1h under openai/gpt-5.6-sol: they live 30m (`layout.breakpoints.0.ttl`)";
+    let told = "sized: no cache entry lives 1h under openai/gpt-5.6-sol: each lives 30m (`layout.breakpoints.0.ttl`)";
     assert_says(
         &said("1h", "openai/gpt-5.6-sol"),
         &[told, "or allow it with the reason: `allows: {\"lifetime-not-offered\": \"…\"}`"],
     );
-    assert_says(
-        &said("12h", "anthropic/claude-opus-5.5"),
-        &["there are no cache entries of 12h", ": they live 1h"],
-    );
+    assert_says(&said("12h", "anthropic/claude-opus-5.5"), &["no cache entry lives 12h", ": each lives 1h"]);
     assert_says(
         &said("1h", "openai/gpt-5.4"),
         &["breakpoints have no effect under openai/gpt-5.4, whose cache takes none"],

@@ -239,7 +239,7 @@ struct PolicyGroup {
 }
 
 impl InputCheck<'_> {
-    /// Makes the profiles that are named; returns those that stand for the models of recordings.
+    /// Checks the profiles that are named, and returns those that price the models of recordings.
     fn make_profiles(
         &mut self,
         named: &[Loaded<ProfileFile>],

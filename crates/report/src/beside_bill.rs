@@ -50,12 +50,13 @@ impl PricesUsed {
         Self { as_of, newest_ms, is_without_times, changes: profile.prices.changes() }
     }
 
-    /// Returns the changes that come soon after the newest request or after the day on which the prices were read.
-    fn changes_soon(&self) -> impl Iterator<Item = &PriceChange> {
-        let days = [self.newest_ms, parse_day(&self.as_of)];
-        self.changes
-            .iter()
-            .filter(move |change| days.into_iter().flatten().any(|day| change.is_soon_after(day)))
+    /// Returns the first change that comes soon after the newest request, and the first after the day on which the prices were read.
+    fn changes_soon(&self) -> Vec<&PriceChange> {
+        let days = [self.newest_ms, parse_day(&self.as_of)].into_iter().flatten();
+        let first = |day: i64| self.changes.iter().find(|change| change.is_soon_after(day));
+        let mut soon = days.filter_map(first).listed();
+        soon.dedup();
+        soon
     }
 }
 
@@ -133,21 +134,19 @@ impl BillFootnotes {
     /// Says of the prices that they were read before the newest request, that they hold for logs without times, and which of them change soon.
     pub fn price_sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
-        let times = self.prices.values().filter_map(|used| Some((used.newest_ms?, used.as_of.as_str())));
-        let late = times
-            .map(|(ms, as_of)| (date_text(ms), as_of))
-            .filter(|(newest, as_of)| newest.as_str() > *as_of);
-        if let Some((newest, as_of)) = late.max_by(|one, other| (&one.0, other.1).cmp(&(&other.0, one.1))) {
+        let used = self.prices.values().filter_map(|used| Some((date_text(used.newest_ms?), &used.as_of)));
+        if let Some((newest, as_of)) = used.filter(|(newest, as_of)| newest > *as_of).max() {
             sentences.push(format!("Prices were read on {as_of}, and the newest request is of {newest}."));
         }
         if let Some(used) = self.prices.values().find(|used| used.is_without_times) {
             sentences.push(format!("Where logs tell no times, prices are those of {}.", used.as_of));
         }
-        let changes = self.prices.iter().filter_map(|(name, used)| Some((name, used.changes_soon().last()?)));
-        let changes = changes.map(|(name, change)| format!("{name} on {}", change.day()));
-        let listed = names_and_more(changes, CHANGES).join(", ");
-        if !listed.is_empty() {
-            sentences.push(format!("Prices change: {listed}."));
+        let days = |used: &PricesUsed| used.changes_soon().iter().map(|change| change.day()).listed();
+        let changes = self.prices.iter().map(|(name, used)| (name, days(used))).filter(|it| !it.1.is_empty());
+        let changes = changes.map(|(name, days)| format!("{name} on {}", listed(&days)));
+        let changes = names_and_more(changes, CHANGES).join("; ");
+        if !changes.is_empty() {
+            sentences.push(format!("Prices change: {changes}."));
         }
         sentences
     }

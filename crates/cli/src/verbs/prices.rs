@@ -5,6 +5,7 @@ use crate::prelude::*;
 use clap::Subcommand;
 use ctxsim_app::ListPrices;
 use ctxsim_app::catalog::price_list_files;
+use ctxsim_base::foreign::in_one_line;
 use ctxsim_base::grid::numbers::{NONE, plain};
 use ctxsim_base::quantity::Rate;
 use ctxsim_input::pricelist::place::{PlacedProfile, Placing, place};
@@ -224,13 +225,9 @@ fn update_profile_prices(args: &UpdatePricesArgs, catalog: &Catalog) -> Result<(
     if !own.is_empty() {
         for (model, n) in prices.models_without_profile(catalog, own)? {
             let draft = new.iter().find(|it| it.profile.covers(&model.to_lowercase()).is_some());
-            let found = draft
-                .map_or_else(|| "none of these lists has it".to_owned(), |it| format!("see {}", it.name));
-            let _ = writeln!(
-                text,
-                "`{model}`: in {} of yours, without a profile; {found}",
-                counted(n, "session")
-            );
+            let found = draft.map_or("none of these lists has it", |it| it.name.as_str());
+            let (model, n) = (in_one_line(&model), counted(n, "session"));
+            let _ = writeln!(text, "`{model}`: in {n} of yours, without a profile: {found}");
         }
     }
     let day = calendar::parse_day(&args.as_of).unwrap_or_default();

@@ -4,7 +4,7 @@
 use crate::prelude::*;
 
 use ctxsim_base::quantity::Rate;
-use ctxsim_input::{End, PriceList};
+use ctxsim_input::{End, PriceList, TtlClass};
 use ctxsim_timeline::UnbilledSummary;
 
 /// The declared numbers, with their sources.
@@ -82,9 +82,6 @@ impl Chance {
 
 declared_once! { pub Forecast: TEXT }
 
-/// How long entries of each lifetime class live, in milliseconds.
-const LIVES_MS: [i64; 2] = [300_000, 3_600_000];
-
 impl Forecast {
     /// Returns what a summary's request may have cost in US dollars that no usage shows: as declared, and the ends of the interval; `None`
     /// without a price.
@@ -96,10 +93,11 @@ impl Forecast {
     ) -> Option<[f64; 3]> {
         let all = &self.summary_requests;
         let SummaryRequest { read, output } = all.get(format).or_else(|| all.get("any"))?;
-        let class = usize::from(request.is_long);
-        let is_cold = request.pause_ms.is_some_and(|it| it > LIVES_MS[class]);
+        let class = if request.is_long { TtlClass::Long } else { TtlClass::Short };
+        let paused_ms = request.pause_ms.and_then(|ms| u64::try_from(ms).ok());
+        let is_cold = paused_ms.is_some_and(|ms| ms > class.usual_ms());
         let rates = prices.of_prompt(request.prompt);
-        let [read_usd, write_usd] = [rates.read(), rates.write(class)?].map(Rate::usd);
+        let [read_usd, write_usd] = [rates.read(), rates.write(class as usize)?].map(Rate::usd);
         let output_usd = request.output as f64 * rates.output?.usd();
         let usd = |read: f64, written: f64| {
             let read = if is_cold { 0.0 } else { read };

@@ -42,7 +42,7 @@ impl Load {
 
     /// Has the engine play it, and folds its runs.
     pub fn played(&self, sinks: &Sinks<'_>, progress: Progress<'_>) -> Vec<Take> {
-        let simulations = Simulations::of(self, !sinks.bare);
+        let simulations = Simulations::of_load(self, !sinks.bare);
         let other_models = self.other_models();
         let billed = self.billed(sinks, &simulations);
         let every = self.cells().filter(|_| sinks.rows || other_models.is_some());

@@ -87,12 +87,12 @@ struct LedgerPlace {
 impl<'a> Simulations<'a> {
     /// Finds what has to be played, with what is assumed of recovery as it is declared.
     pub fn new(load: &'a Load) -> Self {
-        Self::of(load, false)
+        Self::of_load(load, false)
     }
 
     /// Finds what has to be played; what is assumed of recovery may be at the ends of its intervals, too: all of it together, and each
     /// assumption alone.
-    pub(super) fn of(load: &'a Load, has_ends: bool) -> Self {
+    pub(super) fn of_load(load: &'a Load, has_ends: bool) -> Self {
         let keys = Keys::of_load(load);
         let mut all = Vec::new();
         let places = find(load, &keys.distinct, has_ends, &mut all);

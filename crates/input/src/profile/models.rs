@@ -13,7 +13,7 @@ pub fn named_part<'i>(pattern: &str, id: &'i str) -> Option<&'i str> {
     std::iter::successors(Some(id), |id| without_revision(id)).find(|plain| wildcard(name, plain))
 }
 
-/// Returns a pattern without what stands for a revision.
+/// Returns a pattern without its `{revision}`.
 pub fn without_mark(pattern: &str) -> &str {
     pattern.trim_end_matches(REVISION)
 }
@@ -31,28 +31,28 @@ pub(super) fn name_in(pattern: &str) -> &str {
 /// Returns an id without the last part that names a build, if it has one.
 fn without_revision(id: &str) -> Option<&str> {
     let ends = id.rmatch_indices(['-', '@', ':']).take(3);
-    ends.filter(|(at, _)| is_revision(&id[at + 1..])).last().map(|(at, _)| &id[..at])
+    ends.filter(|(at, mark)| is_revision(&id[at + 1..], *mark == ":")).last().map(|(at, _)| &id[..at])
 }
 
-/// Returns whether a text names a build: a date in one of the forms of vendors, `001`, `latest`, `default`, and at Amazon Bedrock `v1:0` and
-/// `200k`. A version, as in `-5-2` or `-2`, never does.
-fn is_revision(text: &str) -> bool {
+/// Returns whether a text names a build: a date in one of the forms of vendors, `001`, `latest`, `default`, and at Amazon Bedrock `v1:0` and,
+/// behind a colon, `200k`. A version, as in `-5-2` or `-2`, never does, and neither does a size that is sold as another model, as in `-32k`.
+fn is_revision(text: &str, is_behind_colon: bool) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if matches!(text, "latest" | "default" | "v1") || text.strip_suffix('k').is_some_and(is_number) {
+    let is_length = is_behind_colon && text.strip_suffix('k').is_some_and(is_number);
+    if is_length || matches!(text, "latest" | "default" | "v1") {
         return true;
     }
     if let Some((major, minor)) = text.strip_prefix('v').and_then(|version| version.split_once(':')) {
         return is_number(major) && is_number(minor);
     }
-    let parts: Vec<&str> = text.split('-').collect();
-    if !parts.iter().all(|part| is_number(part)) {
+    if !text.split('-').all(is_number) {
         return false;
     }
     let within = |text: &str, least: u32, most: u32| {
         text.parse().is_ok_and(|number: u32| (least..=most).contains(&number))
     };
-    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
-    let digits = parts.concat();
+    let lengths: Vec<usize> = text.split('-').map(str::len).collect();
+    let digits = text.replace('-', "");
     let (year, month, day) = match lengths.as_slice() {
         [8] | [4, 2, 2] => (&digits[2..4], &digits[4..6], &digits[6..]),
         [6] => (&digits[..2], &digits[2..4], &digits[4..]),

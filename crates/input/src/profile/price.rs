@@ -89,10 +89,11 @@ impl PriceChange {
 
     /// Returns its day, and whether the new prices are not published.
     pub fn day(&self) -> String {
-        date_text(self.from_ms) + if self.after.is_none() { " to what is not published" } else { "" }
+        date_text(self.from_ms)
+            + if self.after.is_none() { " (the new prices are not published)" } else { "" }
     }
 
-    /// Returns whether it comes within sixty days after a time, or has come before it and nobody knows the new prices.
+    /// Returns whether it is at most sixty days ahead of a time. A change to prices that nobody has published is told after its day, too.
     pub fn is_soon_after(&self, ms: i64) -> bool {
         let left_ms = self.from_ms.saturating_sub(ms);
         left_ms <= Self::TOLD_MS && (left_ms > 0 || self.after.is_none())

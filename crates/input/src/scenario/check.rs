@@ -101,12 +101,12 @@ fn check_interval<T: PartialOrd>([low, value, high]: [T; 3], problems: &mut Prob
 }
 
 /// Checks a share with its interval: none of the three may be above 1.
-fn check_share_number(it: AssumedNumber<Decimal>, message: &str, problems: &mut Problems) {
-    let ends = [("value", it.value), ("low", it.low), ("high", it.high)];
+fn check_share_number(share: AssumedNumber<Decimal>, message: &str, problems: &mut Problems) {
+    let ends = [("value", share.value), ("low", share.low), ("high", share.high)];
     for (field, _) in ends.into_iter().filter(|it| it.1 > Decimal::ONE) {
         problems.push_at(Code("ratio-above-one"), field, message, "write a number from 0 to 1");
     }
-    check_interval([it.low, it.value, it.high], problems);
+    check_interval([share.low, share.value, share.high], problems);
 }
 
 /// Checks the size of one item.

@@ -28,7 +28,7 @@ fn shape_of(head: &str) -> Option<&'static RowShape> {
         }
         false => table::rows(text.get(..text.find('\n')? + 1)?).next()?.1,
     };
-    SHAPES.of(&first)
+    SHAPES.shape_of(&first)
 }
 
 fn read(lines: &mut LogLines<'_>, losses: &mut Losses) -> Vec<Transcript> {

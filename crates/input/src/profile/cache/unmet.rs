@@ -79,9 +79,8 @@ impl Profile {
                     let is_other = |it: &u64| TtlClass::from_ms(*it) != TtlClass::from_ms(ttl.0);
                     let instead = offered.iter().copied().min_by_key(is_other).map(Duration);
                     if let Some(life) = instead.filter(|_| !offered.contains(&ttl.0)) {
-                        let message = format!(
-                            "there are no cache entries of {ttl} under {{profile}}: they live {life}"
-                        );
+                        let message =
+                            format!("no cache entry lives {ttl} under {{profile}}: each lives {life}");
                         let field = format!("layout.breakpoints.{nth}.ttl");
                         add(not_offered, field, message, "ask for a lifetime that it has");
                     }

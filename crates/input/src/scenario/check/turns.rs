@@ -257,13 +257,13 @@ fn check_call(spec: &ScriptedCall, overhead: Tokens, problems: &mut Problems) {
 }
 
 /// Checks images: how many, and that both edges are known or neither.
-fn check_image(it: &ScriptedImages, problems: &mut Problems) {
-    problems.check_range(Code("image-range"), "count", it.count, [1, IMAGES_MAX]);
-    for (field, edge) in [("width", it.width), ("height", it.height)] {
+fn check_image(images: &ScriptedImages, problems: &mut Problems) {
+    problems.check_range(Code("image-range"), "count", images.count, [1, IMAGES_MAX]);
+    for (field, edge) in [("width", images.width), ("height", images.height)] {
         let range = [1, EDGE_MAX.into()];
         edge.into_iter().for_each(|it| problems.check_range(Code("image-range"), field, it.into(), range));
     }
-    if it.width.is_some() != it.height.is_some() {
+    if images.width.is_some() != images.height.is_some() {
         let message = "an image has a width and a height, and one of them is missing";
         let help = "write both, as in `(width: 1280, height: 800)`, or neither";
         problems.push(Code("image-edge"), message, help);

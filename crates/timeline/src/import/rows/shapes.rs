@@ -63,7 +63,7 @@ pub(super) static SHAPES: LazyLock<RowShapes> = LazyLock::new(|| declared_for(su
 
 impl RowShapes {
     /// Returns the shape of a row, if it is known.
-    pub(super) fn of(&self, row: &Value) -> Option<&RowShape> {
+    pub(super) fn shape_of(&self, row: &Value) -> Option<&RowShape> {
         self.shapes.iter().find(|it| it.fits(row))
     }
 }
