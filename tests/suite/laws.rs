@@ -113,6 +113,60 @@ fn the_engine_agrees_with_a_naive_simulator() {
     });
 }
 
+/// Plays a timeline in the engine and in the naive simulator, which must agree.
+fn agreed(timeline: &Timeline, policy: &str) -> Vec<RequestRow> {
+    let (policy, rules) =
+        (policy_from(policy), CacheRules::prefix_interval(Steps { min: 0, step: 1 }, Some(0)));
+    let run = play(timeline, &policy, &Limits::NONE, &rules);
+    let requests = run.0.requests.clone();
+    let naive = oracle::simulate(timeline, &policy, &Limits::NONE, &rules);
+    assert_agree(run, naive, || policy.name.clone()).unwrap();
+    requests
+}
+
+#[test]
+fn a_turn_without_requests_does_not_begin_the_pause_that_it_is_in_again() {
+    let mut timeline = TimelineBuilder::new("pause", &[]);
+    for at_ms in [Some(0), None, Some(300_000)] {
+        timeline.begin_turn(&[NewItem::plain(Kind::User, 80)]);
+        let answer = [NewItem::plain(Kind::Assistant, 40)];
+        at_ms.into_iter().for_each(|it| timeline.step(it, 40, &answer, &[]));
+    }
+
+    let requests = agreed(
+        &timeline.finish(),
+        r#"(name: "pings", about: "Pings.", stages: [
+            (name: "ping", at: [idle], pause: (after: "1m", times: 2), apply: ping()),
+        ])"#,
+    );
+
+    let sent: Vec<_> = requests.iter().map(|it| (it.role, it.at_ms, it.turn_ix)).collect();
+    let pings = [(Role::KeepAlive, 60_000, 0), (Role::KeepAlive, 120_000, 0)];
+    assert_eq!(sent, [(Role::Main, 0, 0), pings[0], pings[1], (Role::Main, 300_000, 2)]);
+}
+
+#[test]
+fn an_image_is_one_tool_use_with_its_result_when_a_summary_stands_for_that() {
+    let mut timeline = TimelineBuilder::new("image", &[]);
+    timeline.begin_turn(&[NewItem::plain(Kind::User, 80)]);
+    let sizes = ItemSizes { raw: 60, ..ItemSizes::default() };
+    let result = NewItem::result("read", 0, sizes, Preserve::WorkingEvidence, Recover::default());
+    let image = NewItem { tool: "read", answers: usize::MAX, ..NewItem::image(None, 108) };
+    timeline.step(0, 40, &[NewItem::call("read", 40)], &[result, image]);
+
+    let requests = agreed(
+        &timeline.finish(),
+        r#"(name: "sums", about: "Summaries as results enter, then of each tool use.", stages: [
+            (name: "uses", at: [turn_end], scope: (by: tool_uses(1)), apply: summarise(output: tokens(110), per: unit)),
+            (name: "results", at: [entry], scope: (part: entering), apply: summarise(output: times(0.25, input))),
+        ])"#,
+    );
+
+    // The second reads the call, the 15 tokens of the first and the image: without this, or this alone, it would not be smaller.
+    let read: Vec<_> = requests.iter().map(|it| (it.role, it.prompt)).collect();
+    assert_eq!(read, [(Role::Main, 80), (Role::Summariser, 60), (Role::Summariser, 163)]);
+}
+
 /// Which limits and cache rules there are beside others changes nothing: several caches may answer one play, and limits that no request
 /// comes to are as good as none.
 #[test]
@@ -201,8 +255,6 @@ fn the_engine_agrees_with_a_naive_simulator_where_things_are_looked_up_anew() {
     let assumed = (refetch(), explores(), 0_u64..50);
     let all = (eventful_trace(), policy, limits(), rules(), assumed);
     hold(1, all, |(plan, spec, limits, rules, (refetch, exploration, seed))| {
-        // Beside a cache whose entries live for no time, a ping may name another first slot that is new; it is billed alike.
-        prop_assume!(!spec.stages.iter().any(|it| matches!(it.apply, Some(Action::Ping { .. }))));
         let refetch = Refetch { exploration, ..refetch };
         let (policy, timeline) = (Policy::new(&spec).unwrap(), Timeline { refetch, ..plan.build() });
         let case = || format!("{}\n{refetch:?} {seed}", told(&spec, &plan, &limits, &rules));

@@ -536,8 +536,8 @@ impl<'t, P: Projector + ?Sized, S: Sink> EngineRun<'_, 't, P, S> {
         let (turns, steps) = (&self.timeline.spine.turns, &self.timeline.spine.steps);
         let next = turns.get(turn_ix as usize + 1).and_then(|it| steps.get(it.steps.start as usize));
         let (Some(next), Some(last_ms)) = (next, self.last_ms) else { return };
-        let row = &turns[turn_ix as usize];
-        let step = row.steps.end.saturating_sub(1).max(row.steps.start);
+        // A turn without requests begins when the next request is due: the pause lies before it.
+        let Some(step) = turns[turn_ix as usize].steps.clone().next_back() else { return };
         let mut pause = Some(first);
         while let Some(idle_ms) = pause
             && let now_ms = last_ms.saturating_add_unsigned(idle_ms)

@@ -482,9 +482,9 @@ impl<'a> History<'a> {
             Unit::ToolUses if item.kind == Kind::ToolCall && (item.pair as usize) < self.items.len() => {
                 item.pair as usize
             }
-            // An image in a result goes with it.
+            // An image in a result goes with it, whatever stands for the result by now.
             Unit::ToolUses if item.kind == Kind::Image && item.tool != u16::MAX => {
-                (0..slot).rev().find(|it| self.kind(*it) == Kind::ToolResult).unwrap_or(slot)
+                (0..slot).rev().find(|it| self.item(*it).kind == Kind::ToolResult).unwrap_or(slot)
             }
             Unit::ToolUses => slot,
             Unit::Messages => self.messages.iter().filter(|start| **start <= slot).count(),

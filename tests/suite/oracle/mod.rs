@@ -360,8 +360,7 @@ impl Run<'_> {
         let turns = &self.timeline.spine.turns;
         let next = self.timeline.spine.steps.get(turns[turn_ix + 1].steps.start as usize);
         let (Some(next), Some(last_ms)) = (next, self.last_request_ms) else { return };
-        let steps = turns[turn_ix].steps.clone();
-        let step = steps.end.saturating_sub(1).max(steps.start) as usize;
+        let Some(step) = turns[turn_ix].steps.clone().next_back() else { return };
         let pauses = self.policy.stages().iter().filter_map(|it| it.pause);
         let moments = pauses.flat_map(|it| (1..=it.times).map(move |nth| nth * it.after.0));
         let mut moments: Vec<u64> = moments.filter(|it| last_ms + (*it as i64) < next.at_ms).collect();
@@ -370,7 +369,7 @@ impl Run<'_> {
         for idle_ms in moments {
             self.clock.now_ms = last_ms + idle_ms as i64;
             self.clock.idle_ms = idle_ms;
-            self.project(Moment::Idle, turn_ix, step);
+            self.project(Moment::Idle, turn_ix, step as usize);
         }
     }
 
