@@ -3,11 +3,11 @@
 use ctxsim::measure::assumed::{Assumed, AssumedChanges, AssumedCost};
 use ctxsim::quantity::Amount;
 use ctxsim::recovery::Assumption;
-use ctxsim::report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_surest_saving};
+use ctxsim::report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_best_do};
 use ctxsim::report::lever::Lever;
 use ctxsim::rng::{Draw, Seed};
 
-use crate::rates::{Advised, FLOOR, Parting, Rates};
+use crate::rates::{CameTo, FLOOR, Parting, Rates};
 
 const DAY_MS: i64 = 86_400_000;
 const WINDOWS: [(&str, f64); 5] =
@@ -19,6 +19,8 @@ struct MadeUp {
     person: String,
     project: String,
     last_ms: i64,
+    /// Of the draws that the test holds.
+    #[cfg(test)]
     is_hour: bool,
     base: SessionEffect,
     rows: Vec<SessionEffect>,
@@ -49,7 +51,7 @@ fn rows() -> Vec<Lever> {
                     .chain(cap.then(|| "cap=4000".to_owned()))
                     .collect();
                 if !set.is_empty() {
-                    all.push(Lever { is_lifetime: life.is_some(), set, ..Lever::default() });
+                    all.push(Lever { set, ..Lever::default() });
                 }
             }
         }
@@ -115,6 +117,7 @@ fn team(seed: u64, n: usize, truth: Truth, is_one_person: bool, rows: &[Lever]) 
                 person: format!("person {person}"),
                 project: format!("project {project}"),
                 last_ms: 1_760_000_000_000 + day * DAY_MS + nth as i64,
+                #[cfg(test)]
                 is_hour,
                 base: effect(usd, 0.0, (needed, needed)),
                 rows: rows.iter().map(row).collect(),
@@ -154,7 +157,6 @@ fn family<'s>(sessions: &[&'s MadeUp], rows: &[Lever]) -> TriedFamily<'s> {
         project: &it.project,
         person: &it.person,
         last_ms: Some(it.last_ms),
-        lifetimes: usize::from(it.is_hour),
         is_of_agent: false,
         month_usd: None,
         base: &it.base,
@@ -184,11 +186,13 @@ pub(crate) fn rates(truth: Truth, n: usize, parting: Parting, halves: usize) -> 
             .filter(|nth| on(&whole, *nth).1 >= FLOOR)
             .max_by(|one, two| on(&whole, *one).0.total_cmp(&on(&whole, *two).0));
         let judged = family(&read, &rows).judge_levers();
-        let advised = index_of_surest_saving(&judged).map(|nth| {
+        let pasted = index_of_best_do(&judged);
+        let came = |(nth, lever): (usize, Lever)| {
             let (saving, kept) = on(&other, nth);
-            Advised { saving, kept, promised: -judged[nth].expected.unwrap_or_default() }
-        });
-        found.add(best.map_or(0.0, |it| on(&other, it).0), advised);
+            (lever, CameTo { saving, kept })
+        };
+        let judged = judged.into_iter().enumerate().map(came).collect::<Vec<_>>();
+        found.add(best.map_or(0.0, |it| on(&other, it).0), &judged, pasted);
     }
     found
 }

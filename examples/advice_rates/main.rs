@@ -14,7 +14,7 @@ mod recorded;
 use made_up::Truth;
 use rates::Parting;
 
-const HEAD: &str = "| sessions | a half | advised | captured | harmed | floor broken | promised → came |\n|---|---:|---:|---:|---:|---:|---:|";
+const HEAD: &str = "| sessions | a half | advised | captured | harmed | floor broken | promised → came | kept, saving hold |\n|---|---:|---:|---:|---:|---:|---:|---:|";
 
 fn main() {
     let folders: Vec<String> = std::env::args().skip(1).collect();

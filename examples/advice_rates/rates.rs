@@ -1,6 +1,10 @@
 //! How often the rule was right: what it captured and harmed on sessions that it did not read.
 
+use ctxsim::report::lever::Lever;
 use ctxsim::rng::Seed;
+
+/// Differences of shares round by less.
+const ROUNDING: f64 = 1e-9;
 
 /// The share of the needed evidence that must be kept.
 pub(crate) const FLOOR: f64 = 0.9;
@@ -31,12 +35,11 @@ impl Parting {
     }
 }
 
-/// What was advised, as it came out on the other sessions.
-pub(crate) struct Advised {
+/// What a lever does on the other sessions.
+#[derive(Clone, Copy)]
+pub(crate) struct CameTo {
     pub(crate) saving: f64,
     pub(crate) kept: f64,
-    /// The saving that was forecast.
-    pub(crate) promised: f64,
 }
 
 /// What was found on parted sessions.
@@ -49,37 +52,56 @@ pub(crate) struct Rates {
     harmed: usize,
     broken: usize,
     promised: f64,
+    /// Of how many rows that change what is kept the lower end of that, and the interval of the saving, held.
+    rows: usize,
+    held: [usize; 2],
 }
 
 impl Rates {
-    /// Adds what was advised on one part, beside what the best setting saves on the other.
-    pub(crate) fn add(&mut self, best: f64, advised: Option<Advised>) {
+    /// Adds what was judged on one part and pasted, beside what each row comes to on the other and what the best setting saves there.
+    pub(crate) fn add(&mut self, best: f64, judged: &[(Lever, CameTo)], pasted: Option<usize>) {
         self.parted += 1;
         self.best += best.max(0.0);
-        let Some(it) = advised else { return };
+        for (lever, came) in judged {
+            let (Some(kept), Some(low), Some(interval)) =
+                (lever.evidence_kept, lever.evidence_low, lever.interval)
+            else {
+                continue;
+            };
+            if kept < 1.0 {
+                self.rows += 1;
+                self.held[0] += usize::from(came.kept >= low - ROUNDING);
+                let [low, high] = interval;
+                self.held[1] += usize::from((low - ROUNDING..=high + ROUNDING).contains(&-came.saving));
+            }
+        }
+        let Some((lever, came)) = pasted.map(|nth| &judged[nth]) else { return };
         self.advised += 1;
-        self.saved += it.saving;
-        self.promised += it.promised;
-        self.harmed += usize::from(it.saving < -0.005);
-        self.broken += usize::from(it.kept < FLOOR);
+        self.saved += came.saving;
+        self.promised -= lever.expected.unwrap_or_default();
+        self.harmed += usize::from(came.saving < -0.005);
+        self.broken += usize::from(came.kept < FLOOR);
     }
 
     /// Writes it as a row of a table, after what it is of.
     pub(crate) fn row(&self, of: &str, n: usize) -> String {
         let share = |n: usize| 100.0 * n as f64 / self.parted.max(1) as f64;
         let each = |sum: f64| 100.0 * sum / self.advised.max(1) as f64;
+        let held = |nth: usize| 100.0 * self.held[nth] as f64 / self.rows.max(1) as f64;
         let captured = if self.best > 0.0 {
             format!("{:.0}%", 100.0 * self.saved / self.best)
         } else {
             "–".to_owned()
         };
         format!(
-            "| {of} | {n} | {:.1}% | {captured} | {:.1}% | {:.1}% | {:.1}% → {:.1}% |",
+            "| {of} | {n} | {:.1}% | {captured} | {:.1}% | {:.1}% | {:.1}% → {:.1}% | {:.0}%, {:.0}% |",
             share(self.advised),
             share(self.harmed),
             share(self.broken),
             each(self.promised),
-            each(self.saved)
+            each(self.saved),
+            held(0),
+            held(1)
         )
     }
 }

@@ -1,10 +1,11 @@
 //! Recorded sessions, agent by agent.
 
 use ctxsim::app::Comparison;
-use ctxsim::app::advise::{AdviceRequest, PlayedSessions};
+use ctxsim::app::advise::{AdviceRequest, PlayedSessions, TriedChoice};
 use ctxsim::catalog::bundled_catalog;
+use ctxsim::report::lever::Lever;
 
-use crate::rates::{Advised, FLOOR, Parting, Rates};
+use crate::rates::{CameTo, FLOOR, Parting, Rates};
 
 /// Prints what the rule captures on folders: halves of all sessions, of some twenty, and the newer half.
 pub(crate) fn print(folders: &[String]) {
@@ -47,12 +48,12 @@ fn rates(folder: &PlayedSessions<'_>, agent: &str, parting: Parting, size: usize
         }
         let best = folder.cheapest_choice(agent, &all, FLOOR);
         let best = best.map_or(0.0, |it| folder.saving_and_evidence_shares(agent, &other, &it).0);
-        let advised =
-            folder.advised_choice_and_saving_share(agent, &read, FLOOR).map(|(choice, promised)| {
-                let (saving, kept) = folder.saving_and_evidence_shares(agent, &other, &choice);
-                Advised { saving, kept: kept.unwrap_or(1.0), promised }
-            });
-        found.add(best, advised);
+        let (judged, pasted) = folder.judge_choices(agent, &read, FLOOR).unwrap_or_default();
+        let came = |(choice, lever): (TriedChoice, Lever)| {
+            let (saving, kept) = folder.saving_and_evidence_shares(agent, &other, &choice);
+            (lever, CameTo { saving, kept: kept.unwrap_or(1.0) })
+        };
+        found.add(best, &judged.into_iter().map(came).collect::<Vec<_>>(), pasted);
     }
     found
 }

@@ -60,7 +60,7 @@ fn certainty_sentences(advice: &Advice) -> String {
     match tried.sum::<usize>() {
         0 => format!("{counted} only the check against it is simulated."),
         n => format!(
-            "{counted} what has a ~ is simulated on these sessions. Intervals are for later sessions, over what is assumed, with all {} settings and combinations that were tried taken into account.",
+            "{counted} what has a ~ is simulated on these sessions. Intervals (95%) are for as many later sessions. “do” allows for all {} settings and combinations that were tried.",
             thousands(n as u64)
         ),
     }

@@ -224,7 +224,6 @@ impl<'a> AttributedBill<'a> {
             project: self.project,
             person: self.person,
             last_ms: self.span_ms.map(|[_, end]| end),
-            lifetimes: 0,
             is_of_agent: self.is_of_agent,
             month_usd: Some(self.month_usd),
             base,

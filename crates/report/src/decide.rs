@@ -1,13 +1,14 @@
 //! The rule that gives a lever its word: one for every command, page and binding. `docs/reference/advice.md` has its error rates.
 //!
 //! A family is everything that is tried beside each other, fixed before any result. Each row is tested on all sessions. That it saves is
-//! corrected for the family, step by step over joint draws (`joint`): the chance that any row is wrongly said to save is 5% at most. That it
-//! keeps the floor is asked of each row alone, at the lower end of the widest of its intervals over sessions, time, projects and people.
+//! corrected for the family, step by step over joint draws (`joint`): the chance that any row is wrongly said to save is 5% at most. What it
+//! keeps is asked of each row alone, for as many later sessions: the chance that these hold less than the floor is a quarter at most, and of
+//! the rows that pass, the one is pasted whose saving is worth most when that chance is counted in (`Lever::worth`).
 //!
 //! **One rule gives words** (`report/decide.rs`; `docs/reference/advice.md` says when and how often it is right). Data flows `Tally →
 //! SessionEffect → TriedFamily → RowEffect → Lever`: `SessionEffect` is what a session comes to under one choice
 //! (cost with what each assumption moves, what is kept, the task); a `TriedFamily` holds all levers that are tried beside each other, a row each;
-//! `effects.rs` sums a row up (`ratio_error`, `within_strata`), `joint.rs` draws what all rows are off by together, steps down and
+//! `effects.rs` sums a row up and has its two errors, `joint.rs` draws what all rows are off by together, steps down and
 //! shrinks, `words.rs` has the words in their order. No interval depends on the floor, and the words are monotone in it.
 //! Beside a lever stand the turns that its saving bears (`measure/more_turns.rs`, `report/lever.rs`) and what published runs tell of
 //! the task (`known_task.rs` of both): no success is computed.
@@ -21,7 +22,7 @@ mod words;
 use crate::lever::{Lever, Word};
 use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedCost;
-use effects::RowEffect;
+use effects::{RowEffect, SessionBlocks};
 use words::JudgedRow;
 pub use words::{SESSIONS_MIN, SESSIONS_TOLD, too_few_loads};
 
@@ -34,6 +35,8 @@ pub struct SessionEffect {
     pub ended: [u32; 2],
     /// The needed evidence that prompts hold, and all of it; `None` where nothing says what is needed.
     pub kept: Option<(f64, f64)>,
+    /// By how much less of it is held at the worse end of what is assumed of needs.
+    pub kept_assumed: f64,
     /// The requests that show what the user asked, and all of those whose turn is running.
     pub task: (f64, f64),
     /// Whether prompts differ from those that were recorded.
@@ -50,8 +53,6 @@ pub struct FamilySession<'s> {
     pub person: &'s str,
     /// When its last request was, in milliseconds since 1970.
     pub last_ms: Option<i64>,
-    /// Which lifetimes were in force, as a number of its own for each kind.
-    pub lifetimes: usize,
     /// Whether it is a sub-agent's.
     pub is_of_agent: bool,
     /// Its part of the month's bill, in US dollars; `None` where it is unknown.
@@ -73,11 +74,12 @@ pub struct TriedFamily<'s> {
 impl SessionEffect {
     /// Returns what a run came to.
     pub fn from_tally(run: &Tally) -> Self {
-        let users = &run.sums.needs.users;
+        let (users, kept) = (&run.sums.needs.users, run.sums.needs.evidence());
         Self {
             cost: run.assumed_cost(),
             ended: [run.outcome.turns_requested, run.outcome.turns_completed],
-            kept: Some(run.sums.needs.evidence()).filter(|(_, needed)| *needed > 0.0),
+            kept: Some(kept).filter(|(_, needed)| *needed > 0.0),
+            kept_assumed: (kept.0 - run.sums.needs.evidence_ends()[0].min(1.0) * kept.1).max(0.0),
             task: (users.running_met, users.running),
             is_edited: run.outcome.firings.iter().any(|it| it.fired > 0),
             again: run.as_many_again(),
@@ -88,16 +90,16 @@ impl SessionEffect {
 impl TriedFamily<'_> {
     /// Gives each lever its word and its numbers.
     pub fn judge_levers(&self) -> Vec<Lever> {
-        let mut effects = (0..self.levers.len()).map(|nth| RowEffect::new(self, nth)).listed();
+        let blocks = SessionBlocks::new(&self.sessions);
+        let mut effects = (0..self.levers.len()).map(|nth| RowEffect::new(self, &blocks, nth)).listed();
         let shrinkage = joint::set_chances_and_overestimate(self, &mut effects);
         let row = |nth: usize| JudgedRow { family: self, effects: &effects, nth, shrinkage };
         (0..effects.len()).map(|nth| row(nth).judge_lever()).listed()
     }
 }
 
-/// Returns the place of what is pasted: of the levers that are *do*, the one with the largest saving at its lower end.
-pub fn index_of_surest_saving(judged: &[Lever]) -> Option<usize> {
-    let surely_saves = |nth: &usize| judged[*nth].word == Some(Word::Do) && judged[*nth].interval.is_some();
-    let high = |nth: usize| judged[nth].interval.map_or(0.0, |[_, high]| high);
-    (0..judged.len()).filter(surely_saves).min_by(|one, other| high(*one).total_cmp(&high(*other)))
+/// Returns the place of what is pasted: of the levers that are *do*, the one whose saving is worth most.
+pub fn index_of_best_do(judged: &[Lever]) -> Option<usize> {
+    let are_done = (0..judged.len()).filter(|nth| judged[*nth].word == Some(Word::Do));
+    are_done.max_by(|one, other| judged[*one].worth().total_cmp(&judged[*other].worth()))
 }

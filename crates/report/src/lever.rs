@@ -70,6 +70,14 @@ pub struct GroupSaving {
     pub own_share: f64,
 }
 
+/// What a setting adds to others that are set together with it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AddedSaving {
+    pub set: String,
+    /// The relative change in cost beside the others: of the cost as things are.
+    pub change: f64,
+}
+
 /// The name of levers that are settings of an agent.
 pub const SETTINGS: &str = "settings";
 
@@ -109,7 +117,7 @@ pub struct Lever {
     pub change: Option<f64>,
     /// The change to expect, which the dollars are: of a *do*, shrunk, because the best of many looks better than it is.
     pub expected: Option<f64>,
-    /// The 95% interval of the change, corrected for everything that was tried beside it.
+    /// The 95% interval of the change in as many later sessions.
     pub interval: Option<[f64; 2]>,
     /// How many more turns its saving bears; none where it saves nothing, or no play tells what a turn costs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,9 +125,14 @@ pub struct Lever {
     /// What published runs tell of the task under such a setting, and under which conditions; in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known_of_task: Option<String>,
-    /// The share of the needed evidence that prompts still hold, and the lower end of its interval.
+    /// The share of the needed evidence that prompts still hold, and what as many later sessions hold with 95%.
     pub evidence_kept: Option<f64>,
     pub evidence_low: Option<f64>,
+    /// The chance that as many later sessions hold less than the share that is asked for.
+    pub floor_risk: Option<f64>,
+    /// Of a combination: what each setting adds to the others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub adds: Vec<AddedSaving>,
     pub known_by: KnownBy,
     /// What else it changes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -135,9 +148,6 @@ pub struct Lever {
     /// Whose sessions it changes.
     #[serde(skip)]
     pub lanes: Lanes,
-    /// Whether it is a lifetime of cache entries, whose effect depends on what was in force.
-    #[serde(skip)]
-    pub is_lifetime: bool,
     /// What it costs that is not ctxsim's to judge, in a clause; none where there is nothing.
     #[serde(skip)]
     pub unjudged: Option<String>,
@@ -167,6 +177,17 @@ impl Lever {
     /// Returns its word as a reader sees it; nothing where nothing changes.
     pub fn word_text(&self) -> &'static str {
         self.word.map_or("", Word::text)
+    }
+
+    /// Returns what its saving is worth, as a share of the cost: a saving that does not keep the floor is none, and loses half of it besides.
+    pub fn worth(&self) -> f64 {
+        const BROKEN_FLOOR: f64 = 1.5;
+        -self.expected.unwrap_or_default() * (1.0 - BROKEN_FLOOR * self.floor_risk.unwrap_or_default())
+    }
+
+    /// Returns whether as many later sessions hold the share that is asked for with 95%.
+    pub fn keeps_floor_surely(&self) -> bool {
+        self.floor_risk.is_none_or(|risk| risk <= 0.05)
     }
 
     /// Puts levers in the order in which one reads them: what to do, then what can be judged, then what no play can, as another model's answers;
@@ -199,9 +220,9 @@ const SEEN: f64 = 0.01;
 pub fn best_lever_of_each_setting(levers: &[Lever], pasted_index: Option<usize>) -> Vec<&Lever> {
     let pasted = pasted_index.and_then(|it| levers.get(it));
     let mut best: Vec<&Lever> = Vec::new();
-    // Of two that are *do*, the one that saves more at its lower end comes first.
-    let high = |it: &Lever| it.interval.filter(|_| it.word == Some(Word::Do)).map_or(0.0, |[_, high]| high);
-    let rank = |lever: &Lever| (lever.word, high(lever));
+    // Of two that are *do*, the one whose saving is worth more comes first.
+    let worth = |lever: &Lever| if lever.word == Some(Word::Do) { -lever.worth() } else { 0.0 };
+    let rank = |lever: &Lever| (lever.word, worth(lever));
     let is_news = |lever: &&Lever| {
         let own = pasted.filter(|pasted| pasted.setting_keys().contains(&lever.setting_keys()[0]));
         own.is_none_or(|pasted| {

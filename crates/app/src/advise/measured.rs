@@ -3,7 +3,7 @@
 use crate::advise::agents::{AgentSetting, ShownBy};
 use crate::advise::menu::{MenuChoice, SettingMenu, SettingMenus};
 use crate::advise::play::PlayedSession;
-use crate::advise::verdicts::{AgentMonth, AgentSessions, PlacedChoice, Verdicts};
+use crate::advise::verdicts::{AgentMonth, AgentSessions, Verdicts};
 use crate::advise::{AdviceRequest, play};
 use crate::prelude::*;
 use ctxsim_engine::measure::assumed::AssumedReach;
@@ -12,6 +12,7 @@ use ctxsim_engine::measure::month::Calendar;
 use ctxsim_report::advise::saved::EarlierSession;
 use ctxsim_report::advise::{AgentAdvice, LifetimeComparison};
 use ctxsim_report::billed::{self, AttributedBill};
+use ctxsim_report::lever::Lever;
 
 /// Sessions of agents, each played once.
 pub struct PlayedSessions<'c> {
@@ -66,20 +67,22 @@ impl<'c> PlayedSessions<'c> {
         self.sessions_of_agent(agent).get(session_index)?.seen.span_ms.map(|it| it[1])
     }
 
-    /// Returns what the rule pastes on some sessions of an agent, and the saving that it forecasts.
-    pub fn advised_choice_and_saving_share(
+    /// Returns what the rule says of everything that was tried on some sessions of an agent, and the place of what it pastes.
+    pub fn judge_choices(
         &self,
         agent: &str,
         sessions: &[usize],
         min_evidence: f64,
-    ) -> Option<(TriedChoice, f64)> {
+    ) -> Option<(Vec<(TriedChoice, Lever)>, Option<usize>)> {
         let (played, menu) = (self.sessions_at(agent, sessions), self.menus.menu_for_agent(agent).ok()?);
         let calendar = Calendar::default();
         let month = AgentMonth::new(&calendar, &played);
         let sessions = AgentSessions { menu, month, played: &played, min_evidence };
         let Verdicts { levers, pasted, .. } = sessions.judge_choices(&sessions.settings_in_force());
-        let PlacedChoice { lever, choice } = pasted?;
-        Some((TriedChoice(choice), -levers[lever].expected?))
+        let pair = |set: &String| set.split_once('=').and_then(|it| menu.pair_index(it.0, it.1));
+        let choice = |lever: &Lever| lever.set.iter().map(pair).collect::<Option<MenuChoice>>();
+        let judged = levers.into_iter().filter_map(|lever| Some((TriedChoice(choice(&lever)?), lever)));
+        Some((judged.listed(), pasted.map(|placed| placed.lever)))
     }
 
     /// Returns the choice that saves most on some sessions and keeps the floor, if one saves.

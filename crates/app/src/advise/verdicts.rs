@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use super::agents::{MaintainerWish, ShownBy};
+use super::agents::MaintainerWish;
 use super::in_force::{SettingValues, SettingsInForce};
 use super::menu::{MenuChoice, SettingMenu};
 use super::play::PlayedSession;
@@ -11,7 +11,7 @@ use ctxsim_engine::measure::month::Calendar;
 use ctxsim_input::policy::Lanes;
 use ctxsim_report::advise::saved::{EarlierBills, SCHEMA, SavingsForecast};
 use ctxsim_report::advise::{MonthCost, WishEffect};
-use ctxsim_report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_surest_saving};
+use ctxsim_report::decide::{FamilySession, SessionEffect, TriedFamily, index_of_best_do};
 use ctxsim_report::known_task as task;
 use ctxsim_report::lever::{KnownBy, Lever, SETTINGS, TurnsBreakEven, Word};
 
@@ -103,7 +103,7 @@ impl AgentSessions<'_> {
             floor: self.min_evidence,
         };
         let judged = family.judge_levers();
-        let best = index_of_surest_saving(&judged);
+        let best = index_of_best_do(&judged);
         let month_usd = self.month.cost_of_sessions(self.played).usd;
         let mut levers: Vec<(usize, Lever)> = Vec::new();
         for (nth, judged) in judged.into_iter().enumerate() {
@@ -143,7 +143,6 @@ impl AgentSessions<'_> {
             title: pairs.iter().map(|pair| pair.setting.title_for_value(&pair.value)).listed().join(" + "),
             effects: pairs.iter().map(|pair| pair.setting.effects.clone()).listed(),
             lanes: pairs.iter().map(|pair| pair.setting.lane).reduce(either).unwrap_or_default(),
-            is_lifetime: pairs.iter().any(|pair| pair.setting.shown_by == Some(ShownBy::Lifetimes)),
             unjudged: unjudged.or_else(narrow),
             ..Lever::default()
         }
@@ -264,13 +263,11 @@ impl<'a> SessionEffects<'a> {
 
     fn to_family_session<'s>(&'s self, choices: &[&MenuChoice], month: &AgentMonth<'_>) -> FamilySession<'s> {
         let seen = &self.session.seen;
-        let [short, long] = seen.written.map(|tokens| usize::from(tokens > 0));
         let effect = |choice: &MenuChoice| self.runs.get(&self.session.pairs_with_effect(choice));
         FamilySession {
             project: &seen.project,
             person: user_of(&seen.project),
             last_ms: seen.span_ms.map(|[_, end]| end),
-            lifetimes: short + 2 * long,
             is_of_agent: seen.is_of_agent,
             month_usd: month.session_month_usd(self.session),
             base: &self.base,

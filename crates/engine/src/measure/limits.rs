@@ -148,23 +148,6 @@ pub fn ratio_error(samples: &[RatioSample<'_>], over: Over) -> Option<RatioError
     Some(RatioError { change, error: rounded((of_sessions + of_blocks).sqrt()), freedom })
 }
 
-/// Returns samples as they would be if the ratio were the same in every stratum, with the number of strata. Their mix is taken as it is, so
-/// differences between strata do not count as error.
-pub fn within_strata<'s>(samples: &[RatioSample<'s>], stratum: &[usize]) -> (Vec<RatioSample<'s>>, usize) {
-    let ratio = |pair: (f64, f64)| if pair.1 > 0.0 { pair.0 / pair.1 } else { 1.0 };
-    let all = ratio(sum_of_pairs(samples.iter().map(|it| it.pair)));
-    let mut of: IndexMap<usize, (f64, f64)> = IndexMap::new();
-    for (it, stratum) in samples.iter().zip(stratum) {
-        let sum = of.entry(*stratum).or_default();
-        *sum = (sum.0 + it.pair.0, sum.1 + it.pair.1);
-    }
-    let moved = |(it, stratum): (&RatioSample<'s>, &usize)| {
-        let off = of.get(stratum).map_or(0.0, |it| ratio(*it) - all);
-        RatioSample { pair: (it.pair.0 - off * it.pair.1, it.pair.1), ..*it }
-    };
-    (samples.iter().zip(stratum).map(moved).collect(), of.len())
-}
-
 /// Returns the interval for later sessions alone.
 pub fn ratio_interval_for_later(samples: &[RatioSample<'_>], assumed: AssumedReach) -> Option<[f64; 2]> {
     let over = unit_of_blocks(samples).unwrap_or(Over::Sessions);

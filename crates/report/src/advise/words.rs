@@ -176,7 +176,9 @@ pub(crate) fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let answer = Block::Answer(format!("Do this: {}.", best.title));
     let gone =
         or_nothing(best.gone_at_extra_turns, |it| format!(" The saving is {}.", it.break_even_clause()));
-    let mut blocks = vec![answer, Block::Text(describe_expected_saving(best) + &gone)];
+    let saving = describe_expected_saving(best) + &describe_added_savings(best) + &gone;
+    let mut blocks = vec![answer, Block::Text(saving)];
+    blocks.extend(describe_price_of_caution(advice, best).map(Block::Text));
     blocks.extend(paste_blocks(best, &advice.paste));
     blocks.extend(advice.heed.iter().map(|it| Block::Aside(it.clone())));
     // The other levers that are *do* but not pasted.
@@ -186,6 +188,33 @@ pub(crate) fn recommendation_blocks(advice: &AgentAdvice) -> Vec<Block> {
     let left = (!left.is_empty()).then(|| format!("Not in it, though they save alone, too: {titles}."));
     blocks.extend(left.map(Block::Aside));
     blocks
+}
+
+/// Says what each setting of a combination adds to the others.
+fn describe_added_savings(lever: &Lever) -> String {
+    let added =
+        lever.adds.iter().map(|added| format!("{} adds {}", added.set, percent(-added.change))).listed();
+    if added.is_empty() { String::new() } else { format!(" Of it, {}.", listed(&added)) }
+}
+
+/// Says what a surer setting would save less, or a bolder one more.
+fn describe_price_of_caution(advice: &AgentAdvice, best: &Lever) -> Option<String> {
+    let floor = Some(advice.min_evidence);
+    let may_be_chosen = |lever: &&Lever| {
+        let is_saving = matches!(lever.word, Some(Word::Do | Word::YourCall)) && lever.unjudged.is_none();
+        is_saving && lever.evidence_kept >= floor && lever.keeps_floor_surely() != best.keeps_floor_surely()
+    };
+    let others = advice.levers.iter().filter(may_be_chosen);
+    let other =
+        others.max_by(|one, other| one.monthly_saving_usd().total_cmp(&other.monthly_saving_usd()))?;
+    let (title, kept) = (&other.title, describe_evidence_kept(other)?);
+    let more = other.saved_month? - best.saved_month?;
+    if best.keeps_floor_surely() {
+        let bolder =
+            format!("Bolder: {title} saves {} a month more, and keeps {kept}.", format_usd_cents(more));
+        return (more > 0.0).then_some(bolder);
+    }
+    Some(format!("Surer: {title} keeps {kept}, and saves {} a month less.", format_usd_cents(-more)))
 }
 
 /// Says what the user asked for comes to.
@@ -247,7 +276,14 @@ pub(crate) fn describe_expected_saving(lever: &Lever) -> String {
         (false, false) => format!("In these sessions it saves {saved}"),
         (false, true) => format!("In these sessions it costs {saved} more"),
     };
-    format!("{does} a month ({percents} of what you spend{ends}).{kept}")
+    // What is over these sessions a saving may be none over as many later ones.
+    let may_be_none = lever.word == Some(Word::Do) && lever.interval.is_some_and(|[_, high]| high > 0.0);
+    let few = if may_be_none {
+        " A few sessions hold much of the bill, so the next ones may cost more all the same."
+    } else {
+        ""
+    };
+    format!("{does} a month ({percents} of what you spend{ends}).{few}{kept}")
 }
 
 /// Says how much is kept, and how little it may be.
@@ -435,8 +471,8 @@ fn saving_break_even_blocks(levers: &[Lever]) -> Vec<Block> {
 }
 
 /// What all words rest on.
-const RESTS_ON: &str = "Every setting and combination is tested on all sessions. Intervals hold for everything that was tried at once: over \
-     sessions and blocks of time, and over what is assumed.";
+const RESTS_ON: &str = "Every setting and combination is tested on all sessions, and “do” allows for everything that was tried. Intervals are for \
+     as many later sessions, and over what is assumed.";
 
 /// Says between which ends the bill of a month changes: what is saved is negative.
 fn negated_interval_text([low, high]: [f64; 2]) -> String {

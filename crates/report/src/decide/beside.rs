@@ -23,7 +23,6 @@ pub(crate) fn judge_compared_sessions(
         project: compared.project,
         person: "",
         last_ms: compared.last_ms,
-        lifetimes: 0,
         is_of_agent: false,
         month_usd: None,
         base: &compared.base,

@@ -1,13 +1,18 @@
 //! What a row of a family does over all sessions: its change in cost, what it keeps, and how far each may be off.
+//!
+//! Two errors are told apart. That of the change *over these sessions* says whether it saves at all (`cost`): sessions are drawn anew, and
+//! each weighs by its cost. What *as many later sessions* come to is off by that and by their own draw, so its variance is twice as large (`later`,
+//! `kept`). There residuals are jackknifed, which counts a session that holds much of the sum for what it would be without it (MacKinnon and White
+//! 1985); sessions of one person (of one project, where there is one person) or of one week may go together, and their covariance is added
+//! where it is positive (two-way clusters: Cameron, Gelbach and Miller 2011); the degrees of freedom are those of the residuals' squares
+//! (Satterthwaite 1946), so that a few sessions that decide count as few. `examples/advice_rates` measures how often both hold.
 
 use super::joint::RowChances;
 use super::{FamilySession, SessionEffect, TriedFamily};
 use crate::prelude::*;
 use ctxsim_engine::ledger::is_as_much;
 use ctxsim_engine::measure::assumed::{Assumed, AssumedCost, AssumedReach};
-use ctxsim_engine::measure::limits::{
-    Over, RatioError, RatioSample, ratio_error, sum_of_pairs, unit_of_blocks, within_strata,
-};
+use ctxsim_engine::measure::limits::{Over, RatioError, RatioSample, ratio_error, sum_of_pairs};
 use ctxsim_engine::measure::student;
 
 /// A ratio over sessions that may be off, and by how much each session has it so.
@@ -18,7 +23,7 @@ pub(super) struct UncertainRatio {
     /// Its standard error by which sessions were sampled.
     pub(super) error: f64,
     pub(super) freedom: u64,
-    /// Each session's distance from the pooled ratio.
+    /// Each session's part in that error, to a factor that all have in common.
     pub(super) residuals: Vec<f64>,
 }
 
@@ -29,6 +34,8 @@ pub(super) struct RowEffect {
     pub(super) change: Option<f64>,
     /// The same with how far it may be off; `None` for a single session, too.
     pub(super) cost: Option<UncertainRatio>,
+    /// How far the change of as many later sessions may be from it for itself at 95%, below and above.
+    pub(super) later: f64,
     /// Whether no session costs anything else.
     pub(super) is_same: bool,
     /// By how much each assumption moves the change at its lower and at its upper end.
@@ -39,8 +46,10 @@ pub(super) struct RowEffect {
     pub(super) concerned: f64,
     /// The change without the session that saves most.
     pub(super) without_best: f64,
-    /// What is kept; `None` where nothing says what is needed.
+    /// What is kept, as as many later sessions show it; `None` where nothing says what is needed.
     pub(super) kept: Option<UncertainRatio>,
+    /// By how much less is kept at the worse end of what is assumed of needs.
+    pub(super) kept_assumed: f64,
     /// The share of requests that show what the user asked; `None` where all do.
     pub(super) task: Option<f64>,
     pub(super) is_edited: bool,
@@ -51,18 +60,78 @@ pub(super) struct RowEffect {
 }
 
 impl UncertainRatio {
-    /// Returns a ratio with what each session adds to its error.
-    fn new(samples: &[RatioSample<'_>], found: RatioError) -> Self {
-        let (own, base) = sum_of_pairs(samples.iter().map(|sample| sample.pair));
-        let ratio = own / base;
-        let residual = |sample: &RatioSample<'_>| (sample.pair.0 - ratio * sample.pair.1) / base;
+    /// Returns a ratio over these sessions.
+    fn over_these(pairs: &[(f64, f64)], found: RatioError) -> Self {
+        let (own, base) = sum_of_pairs(pairs.iter().copied());
+        let residual = |pair: &(f64, f64)| (pair.0 - own / base * pair.1) / base;
         let RatioError { change, error, freedom } = found;
-        Self { value: change, error, freedom, residuals: samples.iter().map(residual).listed() }
+        Self { value: change, error, freedom, residuals: pairs.iter().map(residual).listed() }
+    }
+
+    /// Returns a ratio as as many later sessions show it; `None` where fewer than two have a base.
+    fn over_later(pairs: &[(f64, f64)], blocks: &SessionBlocks) -> Option<Self> {
+        /// Few residuals do not tell how few they are.
+        const FREEDOM_MIN: u64 = 2;
+        let n = pairs.iter().filter(|pair| pair.1 > 0.0).count() as u64;
+        if n < 2 {
+            return None;
+        }
+        let (own, base) = sum_of_pairs(pairs.iter().copied());
+        let ratio = own / base;
+        let leverage = ((n - 1) as f64 / n as f64).sqrt();
+        let residual = |pair: &(f64, f64)| {
+            let left = base - pair.1;
+            if left > 0.0 { leverage * (pair.0 - ratio * pair.1) / left } else { 0.0 }
+        };
+        let residuals = pairs.iter().map(residual).listed();
+        let squares: f64 = residuals.iter().map(|residual| residual.powi(2)).sum();
+        let fourths: f64 = residuals.iter().map(|residual| residual.powi(4)).sum();
+        let most = FREEDOM_MIN.max(n - 1);
+        let freedom = if fourths > 0.0 { (squares * squares / fourths).round() as u64 } else { most };
+        // Once for these sessions, and once for as many later ones.
+        let error = (2.0 * blocks.variance(&residuals).max(squares)).sqrt();
+        Some(Self { value: ratio, error, freedom: freedom.clamp(FREEDOM_MIN, most), residuals })
     }
 
     /// Returns how far it reaches for itself at 97.5%.
     pub(super) fn half_width(&self) -> f64 {
         student(self.freedom) * self.error
+    }
+}
+
+/// Which sessions may go together: those of one person or project, those of one week, and those of both, each as a number of its own.
+#[derive(Debug)]
+pub(super) struct SessionBlocks([Vec<usize>; 3]);
+
+impl SessionBlocks {
+    pub(super) fn new(sessions: &[FamilySession<'_>]) -> Self {
+        const WEEK_MS: i64 = 7 * 86_400_000;
+        let are_several = sessions.iter().any(|session| session.person != sessions[0].person);
+        let mut numbers: [IndexMap<(&str, Option<i64>, usize), usize>; 3] = Default::default();
+        let mut blocks: [Vec<usize>; 3] = Default::default();
+        for (nth, session) in sessions.iter().enumerate() {
+            // What is unknown is a block of its own.
+            let name = if are_several { session.person } else { session.project };
+            let group = Some((name, None, 0)).filter(|_| !name.is_empty());
+            let week = session.last_ms.map(|at_ms| ("", Some(at_ms.div_euclid(WEEK_MS)), 0));
+            let both = group.zip(week).map(|(group, week)| (group.0, week.1, 0));
+            for (of, key) in [group, week, both].into_iter().enumerate() {
+                let next = numbers[of].len();
+                let number = *numbers[of].entry(key.unwrap_or(("", None, nth + 1))).or_insert(next);
+                blocks[of].push(number);
+            }
+        }
+        Self(blocks)
+    }
+
+    /// Returns the variance of a sum of residuals where those of a block may go together.
+    fn variance(&self, residuals: &[f64]) -> f64 {
+        let [group, week, both] = self.0.each_ref().map(|blocks| {
+            let mut sums = vec![0.0; blocks.iter().max().map_or(0, |most| most + 1)];
+            residuals.iter().zip(blocks).for_each(|(residual, block)| sums[*block] += residual);
+            sums.iter().map(|sum| sum * sum).sum::<f64>()
+        });
+        group + week - both
     }
 }
 
@@ -82,79 +151,69 @@ impl CostPair {
 
 impl RowEffect {
     /// Sums up what a row does to the sessions of its family.
-    pub(super) fn new(family: &TriedFamily<'_>, row_ix: usize) -> Self {
+    pub(super) fn new(family: &TriedFamily<'_>, blocks: &SessionBlocks, row_ix: usize) -> Self {
         let own = family.sessions.iter().map(|session| session.rows[row_ix]);
         let (shown, running) = sum_of_pairs(own.clone().map(|effect| effect.task));
+        // Sessions in which nothing is needed add nothing.
+        let kept = own.clone().map(|effect| effect.kept.unwrap_or_default()).listed();
+        let assumed: f64 = own.clone().map(|effect| effect.kept_assumed).sum();
         let kept_only = Self {
-            kept: kept_evidence_share(family, row_ix),
+            kept: UncertainRatio::over_later(&kept, blocks),
+            kept_assumed: assumed / sum_of_pairs(kept.iter().copied()).1.max(f64::MIN_POSITIVE),
             task: (shown < running).then(|| shown / running),
             is_edited: own.clone().any(|effect| effect.is_edited),
             ..Self::default()
         };
         let pairs = own.zip(&family.sessions).map(|(own, session)| CostPair::from_effects(own, session.base));
         match pairs.collect::<Option<Vec<_>>>().filter(|all| all.iter().any(|pair| pair.base.usd > 0.0)) {
-            Some(pairs) => kept_only.with_costs(family, row_ix, &pairs),
+            Some(pairs) => kept_only.with_costs(family, blocks, row_ix, &pairs),
             None => kept_only,
         }
     }
 
     /// Adds what the costs of all sessions come to.
-    fn with_costs(self, family: &TriedFamily<'_>, row_ix: usize, pairs: &[CostPair]) -> Self {
-        let mut samples = Vec::with_capacity(pairs.len());
+    fn with_costs(
+        self,
+        family: &TriedFamily<'_>,
+        blocks: &SessionBlocks,
+        row_ix: usize,
+        costs: &[CostPair],
+    ) -> Self {
         let [mut changed, mut base] = [AssumedCost::default(); 2];
-        for (session, pair) in family.sessions.iter().zip(pairs) {
-            samples.push(session.ratio_sample((pair.changed.usd, pair.base.usd)));
+        for pair in costs {
             changed += pair.changed;
             base += pair.base;
         }
+        let pairs = costs.iter().map(|pair| (pair.changed.usd, pair.base.usd)).listed();
+        let samples = pairs.iter().map(|pair| RatioSample { pair: *pair, project: "", at_ms: None }).listed();
+        let over_these = ratio_error(&samples, Over::Sessions);
         let touches = |session: &FamilySession<'_>| family.levers[row_ix].lanes.include(session.is_of_agent);
-        let touched = family.sessions.iter().zip(pairs).filter(|(session, _)| touches(session)).listed();
-        let mut strata = vec![0; pairs.len()];
-        if family.levers[row_ix].is_lifetime {
-            // How much of all a lane has may change: what is not touched belongs to those whose effect weighs most.
-            let weight = |lifetimes: usize| {
-                let alike = touched.iter().filter(|(session, _)| session.lifetimes == lifetimes);
-                alike.map(|(_, pair)| pair.base.usd).sum::<f64>()
-            };
-            let all = touched.iter().map(|(session, _)| session.lifetimes);
-            let most = all.max_by(|one, other| weight(*one).total_cmp(&weight(*other))).unwrap_or_default();
-            for (stratum, session) in strata.iter_mut().zip(&family.sessions) {
-                *stratum = if touches(session) { session.lifetimes } else { most };
-            }
-        }
-        let (level, n_strata) = within_strata(&samples, &strata);
-        let change = changed.change_from(&base);
-        let cost = ratio_error(&level, Over::Sessions).map(|alone| {
-            // What blocks add widens the error; how well it is known is in the freedom of all sessions.
-            let of_time = unit_of_blocks(&samples).and_then(|unit| ratio_error(&level, unit));
-            let error = of_time.map_or(alone.error, |blocks| blocks.error.max(alone.error));
-            let freedom = alone.freedom.saturating_sub(n_strata as u64 - 1).max(1);
-            UncertainRatio::new(&level, RatioError { change, error, freedom })
-        });
+        let touched = family.sessions.iter().zip(&pairs).filter(|(session, _)| touches(session));
         let again: Option<f64> = family.sessions.iter().map(|session| session.rows[row_ix].again).sum();
+        let change = changed.change_from(&base);
         let moved = Assumed::ALL.map(|assumed| changed.change_at(&base, assumed).map(|end| end - change));
         Self {
             change: Some(change),
-            cost,
-            is_same: samples.iter().all(|sample| sample.pair.0 == sample.pair.1),
+            cost: over_these.map(|found| UncertainRatio::over_these(&pairs, found)),
+            later: UncertainRatio::over_later(&pairs, blocks).map_or(0.0, |later| later.half_width()),
+            is_same: pairs.iter().all(|pair| pair.0 == pair.1),
             moved: moved.to_vec(),
             reach: changed.reach_from(&base),
-            concerned: touched.iter().map(|(_, pair)| pair.base.usd).sum::<f64>() / base.usd,
-            without_best: cost_change_without_best(&samples, (changed.usd, base.usd)),
+            concerned: touched.map(|(_, pair)| pair.1).sum::<f64>() / base.usd,
+            without_best: cost_change_without_best(&pairs, (changed.usd, base.usd)),
             again: again.map(|usd| usd / base.usd),
             ..self
         }
     }
 
-    /// Returns its standard error above, by sampling and by what is assumed.
+    /// Returns the standard error of its change above, by sampling and by what is assumed.
     pub(super) fn cost_standard_error(&self) -> Option<f64> {
-        Some(self.cost_half_widths()?[1] / student(self.cost.as_ref()?.freedom))
+        Some(self.cost_high_reach()? / student(self.cost.as_ref()?.freedom))
     }
 
-    /// Returns the 95% half-widths of its change in cost, below and above: those of sampling and of what is assumed together.
-    pub(super) fn cost_half_widths(&self) -> Option<[f64; 2]> {
-        let sampled = self.cost.as_ref()?.half_width();
-        Some(self.reach.0.map(|end| end.hypot(sampled)))
+    /// Returns how far above its change in cost these sessions reach at 95%: by sampling and by what is assumed together.
+    pub(super) fn cost_high_reach(&self) -> Option<f64> {
+        Some(self.reach.0[1].hypot(self.cost.as_ref()?.half_width()))
     }
 
     /// Returns the assumption that reaches furthest in it.
@@ -165,41 +224,10 @@ impl RowEffect {
     }
 }
 
-impl<'s> FamilySession<'s> {
-    fn ratio_sample(&self, pair: (f64, f64)) -> RatioSample<'s> {
-        RatioSample { pair, project: self.project, at_ms: self.last_ms }
-    }
-}
-
 /// Returns the change without the session that saves most, of the sums of all.
-fn cost_change_without_best(samples: &[RatioSample<'_>], (changed, base): (f64, f64)) -> f64 {
-    let saved = |sample: &&RatioSample<'_>| sample.pair.0 - sample.pair.1;
-    let best = samples.iter().min_by(|one, other| saved(one).total_cmp(&saved(other)));
-    let (own, own_base) = best.map(|sample| sample.pair).unwrap_or_default();
+fn cost_change_without_best(pairs: &[(f64, f64)], (changed, base): (f64, f64)) -> f64 {
+    let saved = |pair: &(f64, f64)| pair.0 - pair.1;
+    let best = pairs.iter().min_by(|one, other| saved(one).total_cmp(&saved(other)));
+    let (own, own_base) = best.copied().unwrap_or_default();
     if base - own_base > 0.0 { (changed - own) / (base - own_base) - 1.0 } else { 0.0 }
-}
-
-/// Returns what is kept. Over time it falls first, and whole projects or people may differ: the error is the largest over any of these blocks.
-fn kept_evidence_share(family: &TriedFamily<'_>, row_ix: usize) -> Option<UncertainRatio> {
-    let (mut samples, mut by_person) = (Vec::new(), Vec::new());
-    for session in &family.sessions {
-        if let Some(kept) = session.rows[row_ix].kept {
-            samples.push(session.ratio_sample(kept));
-            by_person.push(RatioSample { project: session.person, ..session.ratio_sample(kept) });
-        }
-    }
-    let of_time = unit_of_blocks(&samples).map(|unit| [unit, Over::Weeks]);
-    let over = of_time.into_iter().flatten().chain([Over::Sessions, Over::Projects]);
-    let reach = |error: &RatioError| student(error.freedom) * error.error;
-    let errors = over.filter_map(|unit| ratio_error(&samples, unit));
-    let errors = errors.chain(ratio_error(&by_person, Over::Projects));
-    let worst = errors.max_by(|one, other| reach(one).total_cmp(&reach(other)))?;
-    let mut kept = UncertainRatio::new(&samples, worst);
-    kept.value += 1.0;
-    // Sessions in which nothing is needed add nothing.
-    let mut own = kept.residuals.into_iter();
-    let is_known = family.sessions.iter().map(|session| session.rows[row_ix].kept.is_some());
-    let residual = |is_known: bool| if is_known { own.next().unwrap_or(0.0) } else { 0.0 };
-    kept.residuals = is_known.map(residual).listed();
-    Some(kept)
 }

@@ -8,6 +8,8 @@
 
 use super::TriedFamily;
 use super::effects::{RowEffect, UncertainRatio};
+use super::words::PROBABLY;
+use crate::lever::Lever;
 use crate::prelude::*;
 use ctxsim_base::rng::{Draw, Seed};
 use ctxsim_engine::measure::assumed::Assumed;
@@ -32,16 +34,17 @@ pub(super) struct RowChances {
     pub(super) costs: f64,
     /// That it keeps less than the floor.
     pub(super) breaks: f64,
-    /// By how many standard errors what it keeps is above the lower end that it keeps with 95%.
-    pub(super) kept_reach: f64,
+    /// What as many later sessions keep with 95%.
+    pub(super) kept_low: f64,
     /// Of a false saving anywhere in the family, if it is said to save.
     pub(super) adjusted: f64,
-    /// By how many of its standard errors an end of its interval is away, corrected for the family.
-    pub(super) reach: f64,
+    /// The place of a setting of a combination that may cost more than it saves beside the others.
+    pub(super) part_may_cost: Option<usize>,
 }
 
 /// A statement: how many standard errors speak for it, and by how many each draw is off against it.
 struct RowTest {
+    error: f64,
     stands: f64,
     off: Vec<f64>,
 }
@@ -50,15 +53,20 @@ struct RowTest {
 pub(super) fn set_chances_and_overestimate(family: &TriedFamily<'_>, effects: &mut [RowEffect]) -> f64 {
     let drawn = JointDraws::new(family, effects);
     let costs = effects.iter().map(|row| drawn.test_of_saving(row)).listed();
-    let kept = effects.iter().map(|row| drawn.test_of_keeping(row, family.floor)).listed();
+    let kept_tests = effects.iter().map(|row| drawn.test_of_keeping(row, family.floor)).listed();
     let shrinkage = expected_overestimate_in_se(effects, &costs);
-    for (nth, stepped) in correct_step_down(&costs).into_iter().enumerate() {
+    let parts = (0..costs.len()).map(|nth| part_that_may_cost(family, &costs, nth)).listed();
+    for (nth, adjusted) in correct_step_down(&costs).into_iter().enumerate() {
+        let low = |row: &RowEffect| {
+            let kept = row.kept.as_ref()?;
+            Some(kept.value - kept_error(row) * kept_tests[nth].error_quantile(LEVEL))
+        };
         effects[nth].chances = RowChances {
             costs: costs[nth].p_value(),
-            breaks: kept[nth].p_value(),
-            kept_reach: kept[nth].error_quantile(LEVEL),
-            adjusted: stepped.p,
-            reach: stepped.reach,
+            breaks: kept_tests[nth].p_value(),
+            kept_low: low(&effects[nth]).unwrap_or_default().max(0.0),
+            adjusted,
+            part_may_cost: parts[nth],
         };
     }
     shrinkage
@@ -104,7 +112,8 @@ impl JointDraws {
         }
         Self {
             sessions: normal_draw_rows(&SESSIONS, "sessions of a family", family.sessions.len()),
-            assumed: normal_draw_rows(&ASSUMPTIONS, "assumptions of a family", Assumed::N),
+            // The last is what is assumed of needs.
+            assumed: normal_draw_rows(&ASSUMPTIONS, "assumptions of a family", Assumed::N + 1),
             scale,
         }
     }
@@ -142,8 +151,9 @@ impl JointDraws {
     fn test_of_keeping(&self, row: &RowEffect, floor: f64) -> RowTest {
         let Some(kept) = &row.kept else { return RowTest::ALWAYS_TRUE };
         let mut off = self.sampling_errors(kept);
-        off.iter_mut().for_each(|it| *it = -*it);
-        RowTest::new(kept.value - floor, kept.error, off)
+        let assumed = self.assumed[Assumed::N].iter().map(|drawn| row.kept_assumed * drawn / ENDS);
+        off.iter_mut().zip(assumed).for_each(|(off, assumed)| *off = assumed - *off);
+        RowTest::new(kept.value - floor, kept_error(row), off)
     }
 }
 
@@ -155,13 +165,18 @@ impl RowTest {
             return if estimate >= -ROUNDING { Self::ALWAYS_TRUE } else { Self::NEVER_TRUE };
         }
         draw_errors.iter_mut().for_each(|it| *it /= error);
-        Self { stands: estimate / error, off: draw_errors }
+        Self { error, stands: estimate / error, off: draw_errors }
     }
 
     /// One that is not in doubt.
-    const ALWAYS_TRUE: Self = Self { stands: f64::INFINITY, off: Vec::new() };
+    const ALWAYS_TRUE: Self = Self { error: 0.0, stands: f64::INFINITY, off: Vec::new() };
     /// One that cannot be made.
-    const NEVER_TRUE: Self = Self { stands: f64::NEG_INFINITY, off: Vec::new() };
+    const NEVER_TRUE: Self = Self { error: 0.0, stands: f64::NEG_INFINITY, off: Vec::new() };
+
+    /// Returns what a draw saves that is off by so much against it.
+    fn saved_in(&self, off: f64) -> f64 {
+        self.error * (self.stands - off)
+    }
 
     /// Returns the share of draws that are off by as much as it stands, or more.
     fn p_value(&self) -> f64 {
@@ -202,42 +217,54 @@ fn descending_sort_key(number: f64) -> u64 {
     !ascending
 }
 
-/// A statement after the correction.
-#[derive(Clone, Copy, Debug, Default)]
-struct CorrectedTest {
-    /// The chance of an error among all statements, if this one is made.
-    p: f64,
-    /// How many standard errors it takes to make it.
-    reach: f64,
-}
-
-/// Steps down from the best founded statement: each is held against the most extreme of all that are not better founded.
-fn correct_step_down(tests: &[RowTest]) -> Vec<CorrectedTest> {
+/// Steps down from the best founded statement: each is held against the most extreme of all that are not better founded. Returns for each the
+/// chance of an error among all statements, if it is made.
+fn correct_step_down(tests: &[RowTest]) -> Vec<f64> {
     let alone = tests.iter().map(RowTest::p_value).listed();
     let mut order: Vec<usize> = (0..tests.len()).listed();
     order.order_by(|one, other| {
         alone[*one].total_cmp(&alone[*other]).then(tests[*other].stands.total_cmp(&tests[*one].stands))
     });
     let mut least = vec![1.0; DRAWS];
-    let mut levels = vec![0.0; tests.len()];
-    let mut found = vec![CorrectedTest::default(); tests.len()];
+    let mut adjusted = vec![0.0; tests.len()];
     for nth in order.iter().rev() {
         least.iter_mut().zip(tests[*nth].p_values_of_draws()).for_each(|(least, p)| *least = p.min(*least));
-        found[*nth].p = least.iter().filter(|it| **it <= alone[*nth]).count() as f64 / DRAWS as f64;
-        let place = (LEVEL * DRAWS as f64) as usize;
-        levels[*nth] = *least.clone().select_nth_unstable_by(place, f64::total_cmp).1;
+        adjusted[*nth] = least.iter().filter(|it| **it <= alone[*nth]).count() as f64 / DRAWS as f64;
     }
-    let (mut most, mut stopped) = (0.0_f64, None);
+    let mut most = 0.0_f64;
     for nth in order {
-        most = most.max(found[nth].p);
-        // From the first one that cannot be made on, all are held against what that one was held against.
-        if most > LEVEL {
-            stopped.get_or_insert(levels[nth]);
-        }
-        let level = stopped.unwrap_or(levels[nth]);
-        found[nth] = CorrectedTest { p: most, reach: tests[nth].error_quantile(level) };
+        most = most.max(adjusted[nth]);
+        adjusted[nth] = most;
     }
-    found
+    adjusted
+}
+
+/// Returns the place of a setting of a combination that saves beside the others with a smaller probability than what is worth a try; none where
+/// that is not known.
+fn part_that_may_cost(family: &TriedFamily<'_>, tests: &[RowTest], nth: usize) -> Option<usize> {
+    let set = &family.levers[nth].set;
+    let saves_more_than = |rest: usize| {
+        let [with, without] = [&tests[nth], &tests[rest]];
+        let draws = with.off.iter().zip(&without.off);
+        let more = draws.filter(|(own, other)| with.saved_in(**own) > without.saved_in(**other));
+        more.count() as f64 / DRAWS as f64
+    };
+    (0..set.len()).find(|part| {
+        let rest = index_without_part(&family.levers, nth, *part);
+        rest.is_some_and(|rest| saves_more_than(rest) < PROBABLY)
+    })
+}
+
+/// Returns the place of the lever that is another one without one of its settings.
+pub(super) fn index_without_part(levers: &[Lever], nth: usize, part: usize) -> Option<usize> {
+    let rest = levers[nth].set.iter().enumerate().filter(|(own, _)| *own != part).map(|(_, set)| set);
+    let rest = rest.listed();
+    levers.iter().position(|lever| !rest.is_empty() && lever.set.iter().eq(rest.iter().copied()))
+}
+
+/// Returns how far what as many later sessions keep may be off: by sampling, and by what is assumed of needs.
+fn kept_error(row: &RowEffect) -> f64 {
+    row.kept.as_ref().map_or(0.0, |kept| kept.error.hypot(row.kept_assumed / ENDS))
 }
 
 /// Returns a chi-squared number over its degrees of freedom; of many, by the cube of a normal one (Wilson and Hilferty 1931).
@@ -301,19 +328,17 @@ mod tests {
     fn a_step_down_holds_each_statement_against_those_that_are_left() {
         let off = |shift: f64| (0..DRAWS).map(|nth| nth as f64 / DRAWS as f64 + shift).listed();
         let all = [
-            RowTest { stands: 2.0, off: off(0.0) },
-            RowTest { stands: 0.97, off: off(0.0) },
-            RowTest { stands: 0.5, off: off(-0.2) },
+            RowTest { error: 1.0, stands: 2.0, off: off(0.0) },
+            RowTest { error: 1.0, stands: 0.97, off: off(0.0) },
+            RowTest { error: 1.0, stands: 0.5, off: off(-0.2) },
             RowTest::ALWAYS_TRUE,
             RowTest::NEVER_TRUE,
         ];
         let found = correct_step_down(&all);
 
-        assert_eq!(found[0].p, 0.0, "no draw is off by so much");
-        assert!((found[1].p - 0.03).abs() < 1e-3, "{found:?}");
-        assert!((found[2].p - 0.3).abs() < 1e-3, "the better founded are no longer in its way: {found:?}");
-        assert_eq!((found[3].p, found[4].p), (0.0, 1.0));
-        // In the unit of its own draws, the third is held against itself alone.
-        assert!((found[2].reach - 0.75).abs() < 0.01 && found[1].reach > found[2].reach, "{found:?}");
+        assert_eq!(found[0], 0.0, "no draw is off by so much");
+        assert!((found[1] - 0.03).abs() < 1e-3, "{found:?}");
+        assert!((found[2] - 0.3).abs() < 1e-3, "the better founded are no longer in its way: {found:?}");
+        assert_eq!((found[3], found[4]), (0.0, 1.0));
     }
 }

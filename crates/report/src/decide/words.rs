@@ -2,11 +2,10 @@
 
 use super::TriedFamily;
 use super::effects::RowEffect;
-use super::joint::LEVEL;
-use crate::lever::{Lever, Word};
+use super::joint::{LEVEL, index_without_part};
+use crate::lever::{AddedSaving, Lever, Word};
 use crate::prelude::*;
 use ctxsim_engine::measure::floor::Floor;
-use ctxsim_engine::measure::student;
 
 /// With fewer sessions, nothing is sure.
 pub const SESSIONS_MIN: usize = 10;
@@ -17,7 +16,9 @@ const SAVING_MIN: f64 = 0.02;
 /// What a user decides saves with this probability at least.
 const SURELY: f64 = 0.95;
 /// What is worth trying, and what is not, is as probable as this.
-const PROBABLY: f64 = 0.80;
+pub(super) const PROBABLY: f64 = 0.80;
+/// What is told to be done may keep less than the floor in later sessions with this probability at most.
+const FLOOR_RISK: f64 = 0.25;
 /// What is tried may lose so many times what it is expected to save.
 const LOSS_MOST: f64 = 4.0 / 3.0;
 /// Differences of shares round by less.
@@ -41,19 +42,26 @@ impl<'a> JudgedRow<'a> {
         &self.family.levers[self.nth]
     }
 
-    /// Returns the share that it keeps with 95%.
-    fn evidence_kept_low(&self) -> Option<f64> {
-        let kept = self.effect().kept.as_ref()?;
-        Some((kept.value - self.effect().chances.kept_reach * kept.error).max(0.0))
+    /// Returns what each setting of a combination adds to the others, where what they save without it was tried.
+    fn savings_of_parts(&self) -> Vec<AddedSaving> {
+        let (levers, set) = (&self.family.levers, &self.lever().set);
+        let parts = (0..set.len()).filter_map(|part| {
+            let rest = index_without_part(levers, self.nth, part)?;
+            let change = self.effect().change? - self.effects[rest].change?;
+            Some(AddedSaving { set: set[part].clone(), change })
+        });
+        parts.listed()
     }
 
     /// Gives the lever its word and its numbers.
     pub(super) fn judge_lever(&self) -> Lever {
-        let RowEffect { change, kept, again, is_same, .. } = self.effect();
+        let RowEffect { change, kept, again, is_same, chances, .. } = self.effect();
         let lever = Lever {
             change: *change,
             evidence_kept: kept.as_ref().map(|kept| kept.value),
-            evidence_low: self.evidence_kept_low(),
+            evidence_low: kept.as_ref().map(|_| chances.kept_low),
+            floor_risk: kept.as_ref().map(|_| chances.breaks),
+            adds: self.savings_of_parts(),
             again: *again,
             ..self.lever().clone()
         };
@@ -75,26 +83,25 @@ impl<'a> JudgedRow<'a> {
 /// A row's change in cost.
 struct CostChange {
     change: f64,
-    /// Corrected for the family.
+    /// Of as many later sessions.
     interval: [f64; 2],
     /// Shrunk.
     expected: f64,
-    /// The upper end of its own 95% interval.
+    /// The upper end of its own 95% interval, over these sessions.
     own_high: f64,
 }
 
 impl CostChange {
     fn new(row: &JudgedRow<'_>) -> Option<Self> {
-        let cost = row.effect().cost.as_ref()?;
-        let widths = row.effect().cost_half_widths()?;
-        let own = student(cost.freedom);
-        let [down, up] = widths.map(|width| width * row.effect().chances.reach.max(own) / own);
-        let shrunk = cost.value + row.shrinkage * row.effect().cost_standard_error()?;
+        let (effect, cost) = (row.effect(), row.effect().cost.as_ref()?);
+        let [low, high] = effect.reach.interval(cost.value, effect.later);
+        let shrunk = cost.value + row.shrinkage * effect.cost_standard_error()?;
         Some(Self {
             change: cost.value,
-            interval: [(cost.value - down).max(-1.0), cost.value + up],
+            // No sum of amounts is less than nothing.
+            interval: [low.max(-1.0), high],
             expected: if cost.value < 0.0 { shrunk.min(0.0) } else { cost.value },
-            own_high: cost.value + widths[1],
+            own_high: cost.value + effect.cost_high_reach()?,
         })
     }
 }
@@ -110,21 +117,24 @@ pub fn too_few_loads(n: usize, one: &str) -> Option<String> {
 
 /// Returns the first word that holds, and what it rests on.
 fn choose_word_and_reason(row: &JudgedRow<'_>, change: &CostChange) -> (Option<Word>, String) {
+    let chances = &row.effect().chances;
     let Some(against) = why_not_do(row, change) else {
-        let why = "it saves and keeps the floor, whatever else was tried beside it".to_owned();
+        let probably = if chances.breaks > LEVEL { "probably " } else { "" };
+        let why = format!(
+            "it is no chance that it saves, whatever else was tried beside it, and it {probably}keeps the floor"
+        );
         return (Some(Word::Do), why);
     };
-    let saves = 1.0 - row.effect().chances.costs;
+    let saves = 1.0 - chances.costs;
     if saves >= SURELY
         && let Some(why) = loss_left_to_user(row)
     {
-        let why = if change.interval[1] >= 0.0 { format!("{why}; {against}") } else { why };
         return (Some(Word::YourCall), why);
     }
     if saves >= PROBABLY && is_worth_a_try(row, change) {
         return (Some(Word::Try), against);
     }
-    if row.effect().chances.costs >= PROBABLY {
+    if chances.costs >= PROBABLY {
         return (Some(Word::Dont), format!("it probably costs more ({})", signed(change.change)));
     }
     (Some(Word::CannotTell), describe_deciding_measurement(row, change))
@@ -136,9 +146,11 @@ fn why_not_do(row: &JudgedRow<'_>, change: &CostChange) -> Option<String> {
     if n < SESSIONS_MIN {
         return Some(format!("{} are too few to be sure: it takes {SESSIONS_MIN}", counted(n, "session")));
     }
-    if change.interval[1] >= 0.0 {
-        let beside = if row.effects.len() > 1 { ", beside everything else that was tried," } else { "" };
-        return Some(format!("its 95% interval{beside} includes no saving ({}%)", interval(change.interval)));
+    let chances = &row.effect().chances;
+    if chances.adjusted > LEVEL {
+        let beside = if row.effects.len() > 1 { " beside everything else that was tried" } else { "" };
+        let ends = interval(change.interval);
+        return Some(format!("it may be chance that it saves{beside} (95% interval {ends}%)"));
     }
     if let Some(why) = loss_left_to_user(row) {
         return Some(why);
@@ -146,27 +158,11 @@ fn why_not_do(row: &JudgedRow<'_>, change: &CostChange) -> Option<String> {
     if -change.expected < SAVING_MIN * row.effect().concerned {
         return Some(format!("the saving to expect is less than {least} of what it concerns"));
     }
-    if row.effect().chances.adjusted > LEVEL {
-        let why = "beside everything else that was tried, it is not certain enough that it saves";
-        return Some(why.to_owned());
-    }
     if row.effect().without_best >= 0.0 {
         return Some("without the session that saves most it saves nothing".to_owned());
     }
-    setting_adding_little(row).map(|lever| format!("{lever} adds less than {least}"))
-}
-
-/// Returns the setting of a combination that brings too little of its own.
-fn setting_adding_little<'a>(row: &JudgedRow<'a>) -> Option<&'a str> {
-    let change = |nth: usize| Some(row.effects[nth].cost.as_ref()?.value);
     let set = &row.lever().set;
-    let adds_little = |setting: &&String| {
-        let rest = set.iter().filter(|own| own != setting).listed();
-        let is_rest = |lever: &Lever| !rest.is_empty() && lever.set.iter().eq(rest.iter().copied());
-        let without = row.family.levers.iter().position(is_rest).and_then(change);
-        without.zip(change(row.nth)).is_some_and(|(without, with)| without - with < SAVING_MIN)
-    };
-    set.iter().find(adds_little).map(String::as_str)
+    chances.part_may_cost.map(|part| format!("{} may cost more than it adds", set[part]))
 }
 
 /// Returns what a row costs that its user has to judge.
@@ -176,9 +172,8 @@ fn loss_left_to_user(row: &JudgedRow<'_>) -> Option<String> {
         return Some(format!("only {} of the requests still show what you asked", percent(task)));
     }
     match &row.effect().kept {
-        Some(kept) if row.effect().chances.breaks > LEVEL => {
-            let low = row.evidence_kept_low().unwrap_or_default();
-            let [kept, low, floor] = [kept.value, low, floor].map(percent);
+        Some(kept) if row.effect().chances.breaks > FLOOR_RISK => {
+            let [kept, low, floor] = [kept.value, row.effect().chances.kept_low, floor].map(percent);
             Some(format!(
                 "prompts still hold {kept} of what the agent later needs (at least {low}), and {floor} is asked for"
             ))
