@@ -27,6 +27,9 @@ pub(super) const LEVEL: f64 = 0.05;
 /// An assumption's 95% interval reaches so many standard deviations.
 const ENDS: f64 = 1.96;
 
+/// A single end that holds with 95% is so many away.
+const ONE_END: f64 = 1.645;
+
 /// What joint draws say of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowChances {
@@ -54,12 +57,17 @@ pub(super) fn set_chances_and_overestimate(family: &TriedFamily<'_>, effects: &m
     let drawn = JointDraws::new(family, effects);
     let costs = effects.iter().map(|row| drawn.test_of_saving(row)).listed();
     let kept_tests = effects.iter().map(|row| drawn.test_of_keeping(row, family.floor)).listed();
-    let shrinkage = expected_overestimate_in_se(effects, &costs);
     let parts = (0..costs.len()).map(|nth| part_that_may_cost(family, &costs, nth)).listed();
-    for (nth, adjusted) in correct_step_down(&costs).into_iter().enumerate() {
+    let adjusted = correct_step_down(&costs);
+    let passing = costs.iter().zip(&adjusted).filter(|(_, adjusted)| **adjusted <= LEVEL);
+    let least = passing.map(|(test, _)| test.stands).reduce(f64::min).unwrap_or(f64::NEG_INFINITY);
+    let shrinkage = expected_overestimate_in_se(effects, &costs, least);
+    for (nth, adjusted) in adjusted.into_iter().enumerate() {
+        // What is assumed of needs may be wrong beside what sampling is off by.
         let low = |row: &RowEffect| {
             let kept = row.kept.as_ref()?;
-            Some(kept.value - kept_error(row) * kept_tests[nth].error_quantile(LEVEL))
+            let sampled = kept.error * kept_tests[nth].error_quantile(LEVEL);
+            Some(kept.value - sampled.hypot(row.kept_assumed * ONE_END / ENDS))
         };
         effects[nth].chances = RowChances {
             costs: costs[nth].p_value(),
@@ -112,8 +120,7 @@ impl JointDraws {
         }
         Self {
             sessions: normal_draw_rows(&SESSIONS, "sessions of a family", family.sessions.len()),
-            // The last is what is assumed of needs.
-            assumed: normal_draw_rows(&ASSUMPTIONS, "assumptions of a family", Assumed::N + 1),
+            assumed: normal_draw_rows(&ASSUMPTIONS, "assumptions of a family", Assumed::N),
             scale,
         }
     }
@@ -151,9 +158,8 @@ impl JointDraws {
     fn test_of_keeping(&self, row: &RowEffect, floor: f64) -> RowTest {
         let Some(kept) = &row.kept else { return RowTest::ALWAYS_TRUE };
         let mut off = self.sampling_errors(kept);
-        let assumed = self.assumed[Assumed::N].iter().map(|drawn| row.kept_assumed * drawn / ENDS);
-        off.iter_mut().zip(assumed).for_each(|(off, assumed)| *off = assumed - *off);
-        RowTest::new(kept.value - floor, kept_error(row), off)
+        off.iter_mut().for_each(|it| *it = -*it);
+        RowTest::new(kept.value - floor, kept.error, off)
     }
 }
 
@@ -262,11 +268,6 @@ pub(super) fn index_without_part(levers: &[Lever], nth: usize, part: usize) -> O
     levers.iter().position(|lever| !rest.is_empty() && lever.set.iter().eq(rest.iter().copied()))
 }
 
-/// Returns how far what as many later sessions keep may be off: by sampling, and by what is assumed of needs.
-fn kept_error(row: &RowEffect) -> f64 {
-    row.kept.as_ref().map_or(0.0, |kept| kept.error.hypot(row.kept_assumed / ENDS))
-}
-
 /// Returns a chi-squared number over its degrees of freedom; of many, by the cube of a normal one (Wilson and Hilferty 1931).
 fn draw_chi_squared_mean(freedom: u64, draw: &mut Draw) -> f64 {
     const FEW: u64 = 8;
@@ -288,18 +289,20 @@ fn draw_normal(draw: &mut Draw) -> f64 {
 }
 
 /// Returns by how many of its standard errors the best row is expected to look better than it is: were what was found the truth, and all rows
-/// measured once more, the row that then looks best would be off by so much on average. Of a single row it is nothing, and the more rows
-/// are about as good, the more it is.
-fn expected_overestimate_in_se(effects: &[RowEffect], tests: &[RowTest]) -> f64 {
+/// measured once more, the row that then looks best would be off by so much on average. The more rows are about as good, the more it is. What
+/// does not look sure is not promised, so only what stands by so many errors counts.
+fn expected_overestimate_in_se(effects: &[RowEffect], tests: &[RowTest], least: f64) -> f64 {
     let drawn = effects.iter().zip(tests).filter(|(row, test)| !row.is_same && test.off.len() == DRAWS);
     let known = |row: &RowEffect| Some((row.cost.as_ref()?.value, row.cost_standard_error()?));
     let rows = drawn.filter_map(|(row, test)| known(row).map(|(cost, error)| (cost, error, &test.off)));
     let rows = rows.listed();
     let luck = |draw: usize| {
-        let seen = rows.iter().map(|(found, error, off)| (found + error * off[draw], off[draw]));
-        seen.min_by(|one, other| one.0.total_cmp(&other.0)).map_or(0.0, |(_, off)| -off)
+        let seen = rows.iter().map(|(found, error, off)| (found + error * off[draw], error, off[draw]));
+        let best = seen.min_by(|one, other| one.0.total_cmp(&other.0));
+        best.filter(|(seen, error, _)| -seen >= least * **error).map(|(.., off)| -off)
     };
-    ((0..DRAWS).map(luck).sum::<f64>() / DRAWS as f64).max(0.0)
+    let lucky = (0..DRAWS).filter_map(luck).listed();
+    (lucky.iter().sum::<f64>() / lucky.len().max(1) as f64).max(0.0)
 }
 
 #[cfg(test)]
