@@ -10,7 +10,7 @@ use ctxsim_engine::measure::month::Calendar;
 
 use super::BillAsLogged;
 use super::SkippedFile;
-use crate::lever::{KnownBy, Lever, best_lever_of_each_setting};
+use crate::lever::{KnownBy, Lever, Word, best_lever_of_each_setting};
 use saved::TrialDay;
 use serde::Serializer;
 
@@ -55,7 +55,7 @@ pub struct AgentAdvice {
     /// The number of projects; 0 where they are not known.
     pub projects: usize,
     /// What the logs say was billed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "with_limits")]
     pub as_logged: Option<BillAsLogged>,
     /// What a month costs.
     pub month: MonthCost,
@@ -90,6 +90,13 @@ pub struct AgentAdvice {
     pub untold: Vec<UntoldLever>,
     /// What only the agent's maintainers can change, where it would save.
     pub wishes: Vec<WishEffect>,
+}
+
+/// Writes a bill with what is known of the account's limits.
+fn with_limits<S: Serializer>(bill: &Option<BillAsLogged>, to: S) -> Result<S::Ok, S::Error> {
+    let limits = bill.as_ref().and_then(|it| it.beside.used.limits_used());
+    let limits = limits.map(|it| group! { "limits": Value::serialised(&it) });
+    limits.into_iter().fold(Value::serialised(bill), Value::and).serialize(to)
 }
 
 /// Writes what bills alone tell, without all that only settings have.
@@ -250,6 +257,16 @@ impl AgentAdvice {
         self.pasted = self.pasted.and_then(place);
         self.asked = self.asked.and_then(|asked| Some(AskedAdvice { lever: place(asked.lever)?, ..asked }));
         self.levers = levers_by_old_index.into_iter().map(|(_, lever)| lever).collect();
+        if let Some(used) = self.as_logged.as_ref().map(|it| &it.beside.used).filter(|it| it.is_all_by_plan())
+        {
+            let limits = used.limits_used();
+            for lever in &mut self.levers {
+                lever.is_by_plan = true;
+                let change = lever.expected.zip(lever.interval).filter(|_| lever.word == Some(Word::Do));
+                lever.freed =
+                    change.and_then(|(change, interval)| limits.as_ref()?.freed_by(change, interval));
+            }
+        }
         self
     }
 }

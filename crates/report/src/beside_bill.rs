@@ -2,6 +2,7 @@
 
 use std::ops::AddAssign;
 
+use crate::account::AccountUse;
 use crate::prelude::*;
 use ctxsim_base::grid::numbers::{listed_code, plain};
 use ctxsim_base::quantity::sums;
@@ -20,8 +21,8 @@ pub type ProfileOf<'p> = &'p dyn Fn(&str) -> Option<&'p Profile>;
 /// What stands beside a bill as logged, and is no part of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BillFootnotes {
-    /// The plans that the logs name.
-    plans: BTreeSet<String>,
+    /// What was used of accounts, and the plans that the logs name.
+    pub(crate) used: AccountUse,
     /// The sub-agents whose requests are in the bill.
     logged: BTreeSet<String>,
     /// What is known of others.
@@ -114,7 +115,7 @@ impl BillFootnotes {
         let profiles = timeline.models.iter().filter_map(|model| profile_of(&model.name));
         Self {
             prices: profiles.map(|it| (it.name.clone(), PricesUsed::new(it, newest_ms))).collect(),
-            plans: Some(recorded.plan.clone()).filter(|it| !it.is_empty()).into_iter().collect(),
+            used: AccountUse::from_timeline(timeline, profile_of),
             logged: own.map(|it| it.id.clone()).into_iter().collect(),
             totalled: totalled.listed(),
             summaries: UnbilledCost::of_summaries(recorded, timeline.began_ms, profile_of, last_model),
@@ -128,7 +129,7 @@ impl BillFootnotes {
 
     /// Returns the plans that the logs name.
     pub fn subscription_names(&self) -> Vec<String> {
-        self.plans.iter().cloned().listed()
+        self.used.plans().into_iter().map(str::to_owned).listed()
     }
 
     /// Says of the prices that they were read before the newest request, that they hold for logs without times, and which of them change soon.
@@ -185,7 +186,7 @@ impl BillFootnotes {
             format!(" Not in it: {}.", it.describe(format_amount))
         });
         let plan = " The logs name a plan, which is not billed at list prices.";
-        agents + &summaries + if self.plans.is_empty() { "" } else { plan } + &self.price_note()
+        agents + &summaries + if self.used.plans().is_empty() { "" } else { plan } + &self.price_note()
     }
 
     /// Says it in sentences, with amounts as the bill has them.
@@ -194,8 +195,9 @@ impl BillFootnotes {
         let summaries = or_nothing(self.estimate_summaries(), |it| {
             format!(" Estimated, and not in it: {}.", it.describe(format_amount))
         });
-        let plans = text_if_any(self.plans.len(), |n| {
-            let plans = listed_code(&self.plans.iter().map(|it| in_one_line(it).into_owned()).listed());
+        let plans = self.used.plans();
+        let plans = text_if_any(plans.len(), |n| {
+            let plans = listed_code(&plans.iter().map(|it| in_one_line(it).into_owned()).listed());
             let named = if n == 1 { "a plan" } else { "plans" };
             format!(
                 " The logs name {named} ({plans}): dollars are list prices, not what a subscription costs."
@@ -263,7 +265,7 @@ impl SubAgentCost {
 
 impl AddAssign<&Self> for BillFootnotes {
     fn add_assign(&mut self, more: &Self) {
-        self.plans.extend(more.plans.iter().cloned());
+        self.used.extend(&more.used);
         self.logged.extend(more.logged.iter().cloned());
         self.totalled.extend(more.totalled.iter().cloned());
         for (name, more) in &more.prices {

@@ -1,5 +1,6 @@
 //! A lever: something that a user can change, what that does to his bill, and the word that the rule gives it.
 
+use crate::account::WindowFreed;
 use crate::prelude::*;
 use std::cmp::Ordering;
 
@@ -111,6 +112,9 @@ pub struct Lever {
     /// US dollars that it saves a month, negative where it costs more; and the 95% interval, the least saving first.
     pub saved_month: Option<f64>,
     pub saved_interval: Option<[f64; 2]>,
+    /// Of a *do*: what it would have left free of the fullest window of an account, where the logs' own percentages tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub freed: Option<WindowFreed>,
     /// Minutes less that one waits for answers a month in main conversations, negative where one waits longer; null where that is not known.
     pub saved_minutes_month: Option<f64>,
     /// The relative change in cost over all sessions.
@@ -148,6 +152,9 @@ pub struct Lever {
     /// Whose sessions it changes.
     #[serde(skip)]
     pub lanes: Lanes,
+    /// Whether all bills of its agent's sessions name a plan: shares come before dollars.
+    #[serde(skip)]
+    pub is_by_plan: bool,
     /// What it costs that is not ctxsim's to judge, in a clause; none where there is nothing.
     #[serde(skip)]
     pub unjudged: Option<String>,

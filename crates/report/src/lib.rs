@@ -1,5 +1,6 @@
 //! What is said of a run: numbers, tables, drawings and JSON.
 
+pub mod account;
 pub mod beside_bill;
 pub mod as_logged;
 pub mod bill_by;

@@ -9,6 +9,7 @@ mod facts;
 mod waiting;
 mod words;
 
+use crate::account::LimitsUsed;
 use crate::beside_bill::{BillFootnotes, SubAgentCost, UnbilledCost};
 use crate::lever::Lever;
 use crate::prelude::*;
@@ -106,6 +107,8 @@ pub struct ScreenBill {
     pub unbilled_summaries: Option<UnbilledCost>,
     /// The plans that logs name: dollars are list prices all the same.
     pub plans: Vec<String>,
+    /// How full windows of accounts were, and what filled the fullest five hours; null where no log tells times.
+    pub limits: Option<LimitsUsed>,
     /// What there is to know of the prices: how old they are, and which of them change soon.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub price_notes: Vec<String>,
@@ -361,6 +364,7 @@ impl ScreenBill {
             estimated: beside.estimate_sub_agents(),
             unbilled_summaries: beside.estimate_summaries(),
             plans: beside.subscription_names(),
+            limits: beside.used.limits_used(),
             price_notes: beside.price_sentences(),
         }
     }

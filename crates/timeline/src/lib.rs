@@ -327,6 +327,8 @@ pub struct Recorded {
     pub agents: Box<[AgentTotals]>,
     /// The plan that the log names, such as that of a subscription; empty where it names none.
     pub plan: String,
+    /// How far the limits of its account were used up, as often as the log says so, in order of time.
+    pub limits: Box<[LimitReading]>,
     /// What became of its task, if the log tells.
     pub outcome: Option<LoggedOutcome>,
     /// The size that a prompt must stay below at a compaction's request to avoid it.
@@ -344,6 +346,19 @@ impl Recorded {
     pub fn summaries(&self) -> Vec<Usage> {
         self.aside.iter().filter(|it| it.kind == AsideKind::Summary).map(|it| it.usage).collect()
     }
+}
+
+/// How far a limit of an account was used up at one time: all of the account's use in a window of time, also what no log here holds.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct LimitReading {
+    /// Milliseconds since 1970.
+    pub at_ms: i64,
+    pub window_minutes: u32,
+    /// When the window ends, in milliseconds since 1970.
+    pub ends_ms: i64,
+    pub used_percent: f64,
+    /// The plan that the log names beside it; empty where it names none.
+    pub plan: String,
 }
 
 /// What a log tells of what became of a session's task.

@@ -3,6 +3,7 @@
 use super::saved::TrialDay;
 use super::whom::{self, group_savings_grid};
 use super::*;
+use crate::account::LimitsUsed;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::{PageChart, draw_chart};
@@ -56,6 +57,9 @@ fn agent_advice_blocks(advice: &AgentAdvice, is_detailed: bool, n_levers: usize)
     blocks.push(Block::Text(describe_sessions_and_cost(advice)));
     let billed = |it: &BillAsLogged| if is_detailed { it.describe() } else { it.describe_briefly("") };
     blocks.extend(advice.as_logged.iter().map(|it| Block::Text(billed(it))));
+    let limits =
+        advice.as_logged.as_ref().filter(|_| is_detailed).and_then(|it| it.beside.used.limits_used());
+    blocks.extend(limits.iter().flat_map(LimitsUsed::grids).map(Block::Table));
     let n_notes = if is_detailed { advice.notes.len() } else { NOTES };
     let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
     blocks.extend(advice.notes.iter().take(n_notes).map(|it| Block::Aside(it.clone())));
@@ -264,8 +268,12 @@ pub(crate) fn describe_expected_saving(lever: &Lever) -> String {
     let Some(saved) = lever.saved_month else {
         return "What it saves cannot be told from these sessions.".to_owned();
     };
-    let (is_dearer, saved) = (saved < 0.0, format_usd_cents(saved.abs()));
-    let percents = or_none(lever.expected, signed);
+    let (is_dearer, mut saved) = (saved < 0.0, format!("{} a month", format_usd_cents(saved.abs())));
+    let mut of_all = format!("{} of what you spend", or_none(lever.expected, signed));
+    if let Some(expected) = lever.expected.filter(|_| lever.is_by_plan) {
+        of_all = format!("{saved} at list prices");
+        saved = format!("{} of what you use", percent(expected.abs()));
+    }
     let ends = or_nothing(lever.saved_interval, |it| format!(", 95% interval {}", dollar_range(it)));
     let kept = or_nothing(describe_evidence_kept(lever), |it| {
         format!(" Prompts still hold {it} of what the agent later needs.")
@@ -283,7 +291,8 @@ pub(crate) fn describe_expected_saving(lever: &Lever) -> String {
     } else {
         ""
     };
-    format!("{does} a month ({percents} of what you spend{ends}).{few}{kept}")
+    let freed = or_nothing(lever.freed, |it| format!(" {}", it.sentence()));
+    format!("{does} ({of_all}{ends}).{few}{freed}{kept}")
 }
 
 /// Says how much is kept, and how little it may be.
@@ -340,14 +349,18 @@ pub(crate) fn brief_levers_grid<'l>(title: &str, all: impl Iterator<Item = (Stri
         _ => or_none(lever.evidence_kept, percent),
     };
     let row = |(name, lever): (String, &Lever)| {
-        let interval = lever.saved_interval.map(|ends| ends.map(format_rough_usd).join(" to "));
+        let shares = lever.interval.filter(|_| lever.is_by_plan);
+        let shares = shares.map(|[low, high]| [high, low].map(|it| percent(0.0 - it)).join(" to "));
+        let interval = shares.or(lever.saved_interval.map(|ends| ends.map(format_rough_usd).join(" to ")));
         let mark = if lever.known_by == KnownBy::Simulated { "~" } else { "" };
         vec![
             lever.word_text().to_owned(),
             in_one_line(&name).into_owned(),
-            or_none(lever.saved_month, |it| {
-                let share = or_nothing(lever.expected, |it| format!(" ({})", percent(0.0 - it)));
-                format!("{mark}{}{share}", format_rough_usd(it))
+            or_none(lever.saved_month, |usd| match lever.expected.map(|it| percent(0.0 - it)) {
+                Some(share) if lever.is_by_plan => format!("{mark}{share} ({})", format_rough_usd(usd)),
+                share => {
+                    format!("{mark}{}{}", format_rough_usd(usd), or_nothing(share, |it| format!(" ({it})")))
+                }
             }),
             or_none(interval, |it| it),
             keeps(lever),

@@ -4,10 +4,12 @@ use super::{
     AgentSessions, BillPart, FirstScreen, MonthMisses, MonthPart, NextCommand, PartCosts, PeriodCosts,
     waiting,
 };
+use crate::account::LimitsUsed;
 use crate::advise::{ADVISE_DETAILS, brief_levers_grid, format_rough_usd, indices_of_top_levers};
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::days::BillByDay;
 use crate::chart::{PageChart, draw_chart};
+use crate::lever::Word;
 use crate::page::{Card, Page, page_parts};
 use crate::prelude::*;
 use crate::session::{COMMAND, prediction_error_text};
@@ -67,7 +69,7 @@ fn text_blocks(screen: &FirstScreen, n_levers: usize) -> Vec<Block> {
     let mut blocks = vec![Block::paragraph(sessions_read_sentence(screen))];
     blocks.extend(prediction_sentence(screen).map(Block::Text));
     blocks.push(bill_block(screen));
-    blocks.extend(not_in_bill_sentence(screen).map(Block::Text));
+    blocks.extend(not_in_bill_sentence(screen, is_brief).map(Block::Text));
     blocks.extend(left_out_sentence(screen, if is_brief { 0 } else { LEFT_OUT }).map(Block::Text));
     blocks.extend(waiting::waiting_sentence(screen, is_brief).map(Block::Text));
     if screen.month.usd > Cost::default() {
@@ -237,7 +239,7 @@ fn bill_block(screen: &FirstScreen) -> Block {
 }
 
 /// Says what is not in the bill, and what its dollars are.
-fn not_in_bill_sentence(screen: &FirstScreen) -> Option<String> {
+fn not_in_bill_sentence(screen: &FirstScreen, is_brief: bool) -> Option<String> {
     let bill = &screen.bill;
     let mut parts = Vec::new();
     if screen.read.requests_without_usage > 0 {
@@ -262,9 +264,16 @@ fn not_in_bill_sentence(screen: &FirstScreen) -> Option<String> {
     }));
     parts.extend(bill.unbilled_summaries.map(|it| it.describe(&format_rough_usd)));
     let without = (!parts.is_empty()).then(|| format!("Not in it: {}.", listed(&parts)));
-    let plan = "The logs name a plan: a subscription is not billed by these prices.".to_owned();
-    let plan = Some(plan).filter(|_| !bill.plans.is_empty());
-    let sentences = without.into_iter().chain(plan).chain(bill.price_notes.iter().cloned()).listed();
+    let mut sentences = without.into_iter().listed();
+    if !bill.plans.is_empty() {
+        let plans = bill.plans.iter().map(|it| in_one_line(it)).listed().join(", ");
+        sentences.push(format!("The logs name a plan ({plans}): dollars are list prices."));
+        let limits = bill.limits.as_ref().filter(|_| !is_brief);
+        sentences.extend(limits.into_iter().flat_map(LimitsUsed::sentences));
+        let advised = screen.levers.iter().find(|it| it.word == Some(Word::Do));
+        sentences.extend(advised.and_then(|it| it.freed).map(|it| it.sentence()));
+    }
+    sentences.extend(bill.price_notes.iter().cloned());
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 

@@ -1,8 +1,8 @@
 //! Codex rollouts: JSON lines of response items, with a token count after every response.
 
-use crate::FixedPart;
 use crate::import::prelude::*;
 use crate::import::transcript::SummarySizes;
+use crate::{FixedPart, LimitReading};
 
 pub(super) const FORMAT: LogFormat =
     LogFormat { name: "codex", detect: |head| json::any(head, is_record), read };
@@ -37,6 +37,31 @@ const PLANS: [&str; 8] = ["free", "go", "plus", "pro", "team", "business", "ente
 fn plan(named: &str) -> Option<&'static str> {
     let known = PLANS.iter().find(|it| **it == named).copied();
     known.or((!named.is_empty()).then_some("another"))
+}
+
+/// The account's own limit; others are of single models.
+const OWN_LIMIT: &str = "codex";
+
+/// Reads how far the windows of the account were used up, in the forms of all versions: some count the seconds until the window ends, and the
+/// oldest put all numbers side by side. Some say 299 and 10,079 minutes for five hours and a week.
+fn limit_readings(limits: &Value, at_ms: i64, plan: &str) -> Vec<LimitReading> {
+    if limits["limit_id"].as_str().is_some_and(|it| it != OWN_LIMIT) {
+        return Vec::new();
+    }
+    let reading = |name: &str| {
+        let number =
+            |key: &str| limits[name][key].as_f64().or_else(|| limits[format!("{name}_{key}")].as_f64());
+        let minutes = number("window_minutes").filter(|it| (1.0..1e6).contains(it))?;
+        let seconds_left = number("resets_in_seconds").map(|it| at_ms as f64 / 1e3 + it);
+        Some(LimitReading {
+            at_ms,
+            window_minutes: (minutes as u32).next_multiple_of(10),
+            used_percent: number("used_percent").filter(|it| (0.0..1e3).contains(it))?,
+            ends_ms: number("resets_at").or(seconds_left).map(|it| (it * 1e3) as i64)?,
+            plan: plan.to_owned(),
+        })
+    };
+    ["primary", "secondary"].into_iter().filter_map(reading).collect()
 }
 
 /// Returns what of the fixed part of the prompts a message is that is not the model's.
@@ -94,6 +119,7 @@ struct Rollout {
     n_stable: usize,
     /// The account's plan, as the log named it last.
     plan: &'static str,
+    limits: Vec<LimitReading>,
 }
 
 impl Rollout {
@@ -112,6 +138,9 @@ impl Rollout {
             ("event_msg", "token_count") => {
                 let named = payload.rate_limits["plan_type"].as_str().unwrap_or_default();
                 self.plan = plan(named).unwrap_or(self.plan);
+                if let Some(at_ms) = stamp.ms.filter(|_| !self.is_replay) {
+                    self.limits.extend(limit_readings(&payload.rate_limits, at_ms, self.plan));
+                }
                 self.count(line, &payload.info, losses);
             }
             ("compacted", _) => self.compact(stamp, payload, losses),
@@ -282,6 +311,7 @@ impl Rollout {
         transcript.forgets_reasoning = forgets.unwrap_or(true);
         transcript.folder = self.folder;
         self.plan.clone_into(&mut transcript.plan);
+        transcript.limits = self.limits;
         transcript
     }
 }

@@ -221,6 +221,7 @@ impl Transcript {
         recorded.aside = self.billed_aside().collect();
         recorded.agents = self.agents.iter().cloned().collect();
         recorded.plan.clone_from(&self.plan);
+        recorded.limits = self.limits.iter().cloned().collect();
         recorded.outcome.clone_from(&self.outcome);
         recorded.avoided_below = self.compacted_at(assumed.spec.compaction_margin.unwrap_or(Decimal::ONE));
         recorded.harness_limits.trigger = Some(recorded.avoided_below).filter(|it| *it > 0);

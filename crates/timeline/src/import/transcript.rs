@@ -2,7 +2,9 @@
 
 use super::image::LoggedImage;
 use crate::import::prelude::*;
-use crate::{AgentTotals, AsideBill, AsideKind, FixedPart, ItemIx, Level, LoggedOutcome, Occasion};
+use crate::{
+    AgentTotals, AsideBill, AsideKind, FixedPart, ItemIx, Level, LimitReading, LoggedOutcome, Occasion,
+};
 
 /// A recording: its requests, in order.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +21,8 @@ pub(super) struct Transcript {
     pub(super) agents: Vec<AgentTotals>,
     /// The plan that the log names; empty where it names none.
     pub(super) plan: String,
+    /// How far the limits of its account were used up, as often as the log says so.
+    pub(super) limits: Vec<LimitReading>,
     /// What became of its task, if the log tells.
     pub(super) outcome: Option<LoggedOutcome>,
     /// Its name within the file; empty for a single session.

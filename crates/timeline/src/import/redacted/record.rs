@@ -6,7 +6,8 @@ use crate::import::image::LoggedImage;
 use crate::import::prelude::*;
 use crate::import::transcript::{LoggedCompaction, PartNeed, RequestForm, SummarySizes};
 use crate::{
-    AgentTotals, AsideBill, Diagnosis, FixedPart, InjectedText, LoggedOutcome, Occasion, infer_needs,
+    AgentTotals, AsideBill, Diagnosis, FixedPart, InjectedText, LimitReading, LoggedOutcome, Occasion,
+    infer_needs,
 };
 
 /// The version of the format.
@@ -55,6 +56,8 @@ pub(super) struct RedactedHeader {
     agents: Vec<AgentTotals>,
     #[serde(skip_serializing_if = "String::is_empty")]
     plan: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<LimitReading>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<LoggedOutcome>,
     pub(super) stable: Vec<RedactedPart>,
@@ -96,6 +99,7 @@ impl RedactedHeader {
             aside: transcript.aside.clone(),
             agents: transcript.agents.clone(),
             plan: transcript.plan.clone(),
+            limits: transcript.limits.clone(),
             outcome: transcript.outcome.clone(),
             flags: FLAGS.iter().filter(|it| *it.1(&mut flags)).map(|flag| flag.0.to_owned()).collect(),
             ..Self::default()
@@ -118,6 +122,7 @@ impl RedactedHeader {
             aside: asides(self.aside, line, losses),
             agents: self.agents,
             plan: self.plan,
+            limits: self.limits,
             outcome: self.outcome,
             ..Transcript::default()
         };
