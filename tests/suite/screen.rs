@@ -2,6 +2,7 @@
 
 use ctxsim::app::first_screen;
 use ctxsim::report::NextCommands;
+use ctxsim::report::account::LimitsUsed;
 use ctxsim::report::lever::{KnownBy, Lever, Word};
 use ctxsim::report::screen::{BillPart, FirstScreen, SessionFacts, markdown, terminal_text};
 
@@ -383,5 +384,59 @@ fn the_first_screen_advice_its_page_and_its_json_say_the_same_of_each_lever() {
         }
         let best = levers.iter().find(|it| it["word"] == "do");
         assert!(best.is_none() || said.contains("do  "), "{said}");
+    }
+}
+
+/// Writes a Codex session that works in so many windows of five hours, of which each 100,000 tokens take two percent.
+fn limits_of_codex(windows: u64, limits: &str) -> (LimitsUsed, String) {
+    const HEAD: &str = r#"{"timestamp":"2026-06-01T09:00:00Z","type":"session_meta","payload":{"id":"s"}}
+{"timestamp":"2026-06-01T09:00:00Z","type":"turn_context","payload":{"model":"gpt-5.5"}}
+"#;
+    const REQUEST: &str = r#"{"timestamp":"AT:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go on."}]}}
+{"timestamp":"AT:20Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}
+{"timestamp":"AT:30Z","type":"event_msg","payload":{"type":"token_count","rate_limits":LIMITS,"info":{"total_token_usage":{"input_tokens":TOTAL,"output_tokens":1},"last_token_usage":{"input_tokens":INPUT,"output_tokens":1}}}}
+"#;
+    let (mut text, mut total) = (HEAD.to_owned(), 0);
+    for (window, nth) in (0..windows).flat_map(|window| (0..4).map(move |nth| (window, nth))) {
+        let input = if nth == 0 { 1_000 } else { (window % 3 + 1) * 100_000 };
+        total += input;
+        let used = 2 * nth * (window % 3 + 1);
+        let ends = 1_780_315_200 + window * 86_400;
+        let limits = limits.replace("USED", &used.to_string()).replace("ENDS", &ends.to_string());
+        let at = format!("2026-06-{:02}T10:0{nth}", window + 1);
+        let request = REQUEST.replace("AT", &at).replace("LIMITS", &limits);
+        text += &request.replace("TOTAL", &total.to_string()).replace("INPUT", &input.to_string());
+    }
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("rollout.jsonl"), text).unwrap();
+    let screen = screen_on(folder.path());
+    (screen.bill.limits.clone().unwrap(), terminal_text(&screen, None))
+}
+
+#[test]
+fn percentages_of_limits_say_how_full_windows_were_in_each_form_that_versions_write() {
+    const NEWEST: &str = r#"{"limit_id":"codex","plan_type":"pro","primary":{"used_percent":USED,"window_minutes":300,"resets_at":ENDS}}"#;
+    const OLDER: [&str; 2] = [
+        r#"{"plan_type":"pro","primary":{"used_percent":USED,"window_minutes":299,"resets_in_seconds":7200}}"#,
+        r#"{"plan_type":"pro","primary_used_percent":USED,"primary_window_minutes":300,"primary_resets_in_seconds":7200}"#,
+    ];
+    const OTHER: &str =
+        r#"{"limit_id":"a-model","primary":{"used_percent":9,"window_minutes":300,"resets_at":ENDS}}"#;
+
+    let (used, text) = limits_of_codex(6, NEWEST);
+    let window = &used.windows[0];
+    assert_eq!((window.window_minutes, window.windows, window.fullest_percent), (300, 6, 18.0));
+    let taken = window.percent_per_usd.unwrap().percent * window.fullest_usd;
+    assert!((taken - 18.0).abs() < 0.2, "{taken}");
+    assert!(text.contains("Five-hour windows: 6 seen, usually 12% full, at most 18%."), "{text}");
+    assert!(text.contains("from 2026-06-03 10:00 (UTC): 18% full"), "{text}");
+    for older in OLDER {
+        assert_eq!(limits_of_codex(6, older).0.windows[0].fullest_percent, 18.0, "{older}");
+    }
+    assert_eq!(limits_of_codex(4, NEWEST).0.windows[0].percent_per_usd, None, "too few windows");
+    for none in ["null", OTHER] {
+        let (used, text) = limits_of_codex(6, none);
+        assert!(used.windows.is_empty() && used.fullest_blocks[0].used_percent.is_none(), "{used:?}");
+        assert!(!text.contains("name a plan") && !text.contains("% full"), "{text}");
     }
 }

@@ -3,7 +3,7 @@
 use super::saved::TrialDay;
 use super::whom::{self, group_savings_grid};
 use super::*;
-use crate::account::LimitsUsed;
+use crate::account::AccountUse;
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::forest::{ForestLine, ForestPlot};
 use crate::chart::{PageChart, draw_chart};
@@ -57,9 +57,9 @@ fn agent_advice_blocks(advice: &AgentAdvice, is_detailed: bool, n_levers: usize)
     blocks.push(Block::Text(describe_sessions_and_cost(advice)));
     let billed = |it: &BillAsLogged| if is_detailed { it.describe() } else { it.describe_briefly("") };
     blocks.extend(advice.as_logged.iter().map(|it| Block::Text(billed(it))));
-    let limits =
-        advice.as_logged.as_ref().filter(|_| is_detailed).and_then(|it| it.beside.used.limits_used());
-    blocks.extend(limits.iter().flat_map(LimitsUsed::grids).map(Block::Table));
+    let used = advice.as_logged.as_ref().filter(|_| is_detailed).map(|it| &it.beside.used);
+    let limits = used.and_then(AccountUse::limits_used);
+    blocks.extend(limits.iter().flat_map(|it| it.sentences(false)).map(Block::Text));
     let n_notes = if is_detailed { advice.notes.len() } else { NOTES };
     let n_whys = if is_detailed { usize::MAX } else { WHYS.min(n_levers / 4) };
     blocks.extend(advice.notes.iter().take(n_notes).map(|it| Block::Aside(it.clone())));
@@ -350,7 +350,8 @@ pub(crate) fn brief_levers_grid<'l>(title: &str, all: impl Iterator<Item = (Stri
     };
     let row = |(name, lever): (String, &Lever)| {
         let shares = lever.interval.filter(|_| lever.is_by_plan);
-        let shares = shares.map(|[low, high]| [high, low].map(|it| percent(0.0 - it)).join(" to "));
+        let shares =
+            shares.map(|[low, high]| [high, low].map(|it| percent(0.0 - it).replace('-', "−")).join(" to "));
         let interval = shares.or(lever.saved_interval.map(|ends| ends.map(format_rough_usd).join(" to ")));
         let mark = if lever.known_by == KnownBy::Simulated { "~" } else { "" };
         vec![
@@ -386,10 +387,12 @@ pub(crate) fn format_rough_usd(usd: f64) -> String {
 
 /// Lays levers out, by their titles or by the keys that they set.
 fn levers_grid(title: &str, levers: &[&Lever], with_keys: bool) -> Grid {
+    // Where a subscription pays, the share stands before dollars.
+    let n_to_front = usize::from(levers.iter().all(|it| it.is_by_plan));
     let row = |lever: &&Lever| {
         let name =
             if with_keys && !lever.set.is_empty() { lever.set.join(", ") } else { lever.title.clone() };
-        vec![
+        let mut row = vec![
             lever.word_text().to_owned(),
             name,
             or_none(lever.saved_month, format_usd_cents),
@@ -397,9 +400,12 @@ fn levers_grid(title: &str, levers: &[&Lever], with_keys: bool) -> Grid {
             or_none(lever.expected, signed),
             or_none(describe_evidence_kept(lever), |it| it),
             lever.known_by.text().to_owned(),
-        ]
+        ];
+        row[2..5].rotate_right(n_to_front);
+        row
     };
-    let headings = ["word", "what", "saves a month", "95% interval", "Δ cost", "kept", "known by"];
+    let mut headings = ["word", "what", "saves a month", "95% interval", "Δ cost", "kept", "known by"];
+    headings[2..5].rotate_right(n_to_front);
     Grid::new(title, 1, &headings, levers.iter().map(row))
         .with(CellKind::Text, &[1, 6])
         .hued(Hue::Words, &["word"])
@@ -541,10 +547,12 @@ pub(crate) fn recommendation_card(advice: &AgentAdvice, agent_name: Option<Strin
         };
     };
     let pasted = advice.paste.first().map(|it| format!("Put this into {}:", it.at));
+    let share = best.expected.filter(|_| best.is_by_plan).map(signed);
+    let usd = best.saved_month.map(|it| format_usd_cents(-it));
     Card {
         of: agent_name,
-        number: best.saved_month.map_or_else(|| "Do this".to_owned(), |it| format_usd_cents(-it)),
-        what: format!("a month with this: {}", best.title),
+        number: share.clone().or(usd).unwrap_or_else(|| "Do this".to_owned()),
+        what: format!("{} with this: {}", share.map_or("a month", |_| "of what you use"), best.title),
         sure: best.saved_interval.map(negated_interval_text),
         words: saving_caveats(best).into_iter().chain(pasted).listed(),
         code: advice.paste.first().map(|it| it.text.clone()),

@@ -4,7 +4,6 @@ use super::{
     AgentSessions, BillPart, FirstScreen, MonthMisses, MonthPart, NextCommand, PartCosts, PeriodCosts,
     waiting,
 };
-use crate::account::LimitsUsed;
 use crate::advise::{ADVISE_DETAILS, brief_levers_grid, format_rough_usd, indices_of_top_levers};
 use crate::blocks::{Block, blocks_to_markdown, draw_blocks};
 use crate::chart::days::BillByDay;
@@ -268,8 +267,8 @@ fn not_in_bill_sentence(screen: &FirstScreen, is_brief: bool) -> Option<String> 
     if !bill.plans.is_empty() {
         let plans = bill.plans.iter().map(|it| in_one_line(it)).listed().join(", ");
         sentences.push(format!("The logs name a plan ({plans}): dollars are list prices."));
-        let limits = bill.limits.as_ref().filter(|_| !is_brief);
-        sentences.extend(limits.into_iter().flat_map(LimitsUsed::sentences));
+        let limits = bill.limits.iter().flat_map(|it| it.sentences(true));
+        sentences.extend(limits.take(if is_brief { 1 } else { usize::MAX }));
         let advised = screen.levers.iter().find(|it| it.word == Some(Word::Do));
         sentences.extend(advised.and_then(|it| it.freed).map(|it| it.sentence()));
     }
